@@ -1,0 +1,185 @@
+/** Makes an operation from its definition: fills in the defaults of the contract and checks what can be checked. */
+import { SvcError } from "./error.ts";
+import type {
+  Differentiability,
+  Equivalence,
+  Formats,
+  Materialization,
+  Operation,
+  OperationContract,
+  OperationDefinition,
+  Runner,
+} from "./operation.ts";
+import { RUNNERS } from "./operation.ts";
+import { checkValue, parameterSchema, unknownKeyword } from "./schema.ts";
+import { sha256Json } from "./hash.ts";
+import { canonicalJson } from "./json.ts";
+import { float, isObject, type JsonObject, type Value } from "./value.ts";
+import type { z } from "./zod.ts";
+
+const ID = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/;
+const PORT = /^[a-z][a-z0-9_]*$/;
+
+type Ports = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Declares an operation. `run` is typed from the declarations beside it.
+ *
+ * @throws SvcError `operation_contract_invalid` for a malformed id, port, default or materialisation
+ */
+export function defineOperation<
+  const In extends Ports = Record<never, never>,
+  const Opt extends Ports = Record<never, never>,
+  const Out extends Readonly<Record<string, string>> = Record<never, never>,
+  Params extends z.ZodObject = z.ZodObject,
+>(definition: OperationDefinition<In, Opt, Out, Params>): Operation {
+  const erased = definition as unknown as OperationDefinition;
+  let contract: OperationContract | undefined;
+  return {
+    definition: erased,
+    id: definition.id,
+    // Built on first use: a worker that runs one step needs no contract.
+    get contract() {
+      return contract ??= buildContract(erased);
+    },
+  };
+}
+
+const contractHashes = new WeakMap<OperationContract, string>();
+
+/** SHA-256 of the canonical JSON of a contract, computed once. */
+export function contractSha256(contract: OperationContract): string {
+  let hash = contractHashes.get(contract);
+  if (hash === undefined) contractHashes.set(contract, hash = sha256Json(contract));
+  return hash;
+}
+
+const DEFAULT_DIFFERENTIABILITY: Differentiability = {
+  framework: "numpy",
+  gradient: "none",
+  trainable_params: false,
+  exportable: false,
+};
+const DEFAULT_EQUIVALENCE: Equivalence = { type: "behavioral" };
+const DEFAULT_FORMATS: Formats = { artifact: "operation-defined", tensor: "none" };
+
+function buildContract(definition: OperationDefinition): OperationContract {
+  const refuse = (message: string): never => {
+    throw new SvcError("operation_contract_invalid", `Cannot register ${definition.id}: ${message}`);
+  };
+  if (!ID.test(definition.id)) refuse("its id is not of the form group.name");
+  const inputs = definition.inputs ?? {}, optionalInputs = definition.optionalInputs ?? {};
+  for (const port of [...Object.keys(inputs), ...Object.keys(optionalInputs), ...Object.keys(definition.outputs)]) {
+    if (!PORT.test(port)) refuse(`the port ${port} is not snake_case`);
+  }
+  for (const port of Object.keys(optionalInputs)) if (port in inputs) refuse(`the port ${port} is declared twice`);
+
+  const schema = parameterSchema(definition.params);
+  const keyword = unknownKeyword(schema);
+  if (keyword !== null) refuse(`its parameter schema uses ${keyword}`);
+  for (const [name, node] of Object.entries((schema.properties ?? {}) as JsonObject)) {
+    if (!PORT.test(name)) refuse(`the parameter ${name} is not snake_case`);
+    if (isObject(node) && node.default !== undefined) {
+      const [problem] = checkValue(node, node.default, [name]);
+      if (problem) refuse(`the default of ${name} breaks its own schema: ${problem.message}`);
+    }
+    const condition = isObject(node) ? node["x-svc-effective-when"] : undefined;
+    if (isObject(condition)) {
+      for (const controller of Object.keys(condition)) {
+        if (!(controller in (schema.properties as JsonObject))) refuse(`${name} depends on the unknown ${controller}`);
+      }
+    }
+  }
+
+  const backends: Record<Runner, string[]> = {
+    benchmark_run: [...(definition.backends?.benchmark_run ?? ["python"])],
+    dataset_capture: [...(definition.backends?.dataset_capture ?? ["python"])],
+    differentiable_export: [...(definition.backends?.differentiable_export ?? [])],
+  };
+  const materializations = materializationRows(definition, backends, schema, refuse);
+  const equivalence = definition.equivalence ?? DEFAULT_EQUIVALENCE;
+  return {
+    schema_version: 1,
+    id: definition.id,
+    name: definition.name,
+    ...(definition.description === undefined ? {} : { description: definition.description }),
+    status: definition.status ?? "implemented",
+    input_kinds: mapValues(inputs, (kinds) => [...kinds]),
+    optional_input_kinds: mapValues(optionalInputs, (kinds) => [...kinds]),
+    output_kinds: { ...definition.outputs },
+    input_metadata_requirements: mapValues(
+      definition.inputMetadataRequirements ?? {},
+      (requirement) => ({ ...requirement }) as unknown as Value,
+    ),
+    output_metadata_guarantees: mapValues(
+      definition.outputMetadataGuarantees ?? {},
+      (guarantee) => ({ ...guarantee }) as unknown as Value,
+    ),
+    params_schema: schema,
+    differentiability: { ...(definition.differentiability ?? DEFAULT_DIFFERENTIABILITY) } as unknown as JsonObject,
+    backends,
+    equivalence: {
+      type: equivalence.type,
+      ...(equivalence.tolerance === undefined
+        ? {}
+        : { tolerance: { atol: float(equivalence.tolerance.atol), rtol: float(equivalence.tolerance.rtol) } }),
+      ...(equivalence.reason === undefined ? {} : { reason: equivalence.reason }),
+    },
+    formats: { ...(definition.formats ?? DEFAULT_FORMATS) } as unknown as JsonObject,
+    materializations,
+    execution_safety: {
+      thread_safe: definition.threadSafe,
+      dispatch_instance: "shallow_copy",
+      undeclared_parallel_policy: "exclusive",
+    },
+    ...(definition.entropyInfo === undefined ? {} : { entropy_info: definition.entropyInfo }),
+    ...(definition.trainedArtifactAbi === undefined ? {} : { trained_artifact_abi: definition.trainedArtifactAbi }),
+    training_capabilities: {
+      ...(definition.trainingCapabilities ?? { built_in_fine_tuning: false, portable_replacement: false }),
+    },
+  };
+}
+
+function mapValues<T>(object: Readonly<Record<string, T | undefined>>, map: (value: T) => Value): Record<string, never> {
+  const entries = Object.entries(object).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([key, value]) => [key, map(value as T)])) as Record<string, never>;
+}
+
+function materializationRows(
+  definition: OperationDefinition,
+  backends: Record<Runner, string[]>,
+  schema: JsonObject,
+  refuse: (message: string) => never,
+): JsonObject[] {
+  const declared: readonly Materialization[] = definition.materializations ??
+    RUNNERS.flatMap((runner) => backends[runner].map((backend) => ({ runner, backend })));
+  const properties = (schema.properties ?? {}) as JsonObject;
+  const identities = new Set<string>();
+  const bound = new Set<string>();
+  return declared.map((entry) => {
+    const implementation = entry.implementation ?? "default";
+    const identity = `${definition.id}@${entry.runner}/${entry.backend}/${implementation}`;
+    if (identities.has(identity)) refuse(`the materialisation ${identity} is declared twice`);
+    identities.add(identity);
+    if (!backends[entry.runner].includes(entry.backend)) {
+      refuse(`the materialisation ${identity} uses a backend that ${entry.runner} does not list`);
+    }
+    const bindings = entry.parameter_bindings ?? {};
+    const place = `${entry.runner}/${entry.backend}/${canonicalJson(bindings)}`;
+    if (bound.has(place)) refuse(`two materialisations of ${entry.runner}/${entry.backend} have the same bindings`);
+    bound.add(place);
+    for (const [name, value] of Object.entries(bindings)) {
+      const node = properties[name];
+      if (!isObject(node)) refuse(`${identity} binds the unknown parameter ${name}`);
+      else if (checkValue(node, value, [name]).length > 0) refuse(`${identity} binds ${name} to a value it cannot have`);
+    }
+    return {
+      runner: entry.runner,
+      backend: entry.backend,
+      implementation,
+      status: entry.status ?? "implemented",
+      ...(Object.keys(bindings).length === 0 ? {} : { parameter_bindings: bindings }),
+      ...(entry.notes === undefined ? {} : { notes: entry.notes }),
+    };
+  });
+}

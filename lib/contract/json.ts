@@ -1,0 +1,137 @@
+/**
+ * JSON with typed numbers: the canonical form that is hashed, the indented form that people read, and a reader.
+ *
+ * Canonical JSON: UTF-8, no insignificant white space, keys sorted by Unicode code point, minimal escapes, floats as
+ * `formatFloat` writes them, lone surrogates refused.
+ */
+import { Float, float, formatFloat, integer, isObject, type JsonObject, type Value } from "./value.ts";
+
+export { Float, float, type JsonObject, type Value } from "./value.ts";
+
+/** Compares two strings by Unicode code point (JavaScript's own order is by UTF-16 unit). */
+export function compareCodePoints(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i), y = b.charCodeAt(i);
+    if (x !== y) {
+      // A surrogate stands for a code point above every unit of the basic plane.
+      const xHigh = x >= 0xd800 && x <= 0xdfff, yHigh = y >= 0xd800 && y <= 0xdfff;
+      if (xHigh !== yHigh) return xHigh ? 1 : -1;
+      return x < y ? -1 : 1;
+    }
+  }
+  return a.length < b.length ? -1 : 1;
+}
+
+const SHORT_ESCAPES: Record<string, string> = {
+  '"': '\\"',
+  "\\": "\\\\",
+  "\b": "\\b",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\f": "\\f",
+  "\r": "\\r",
+};
+// deno-lint-ignore no-control-regex -- the characters that JSON obliges us to escape
+const MUST_ESCAPE = /["\\\u0000-\u001f]/g;
+
+function writeString(text: string, ascii: boolean): string {
+  if (!text.isWellFormed()) throw new TypeError("Cannot write a lone surrogate as JSON");
+  let written = text.replace(
+    MUST_ESCAPE,
+    (c) => SHORT_ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  if (ascii) written = written.replace(/[^\x00-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return `"${written}"`;
+}
+
+function writeScalar(value: Value, ascii: boolean): string {
+  if (value === null) return "null";
+  switch (typeof value) {
+    case "boolean":
+      return value ? "true" : "false";
+    case "string":
+      return writeString(value, ascii);
+    case "bigint":
+      return value.toString();
+    case "number":
+      return Number.isInteger(value) && !Object.is(value, -0)
+        ? (Number.isSafeInteger(value) ? String(value) : BigInt(value).toString())
+        : formatFloat(value);
+  }
+  if (value instanceof Float) return formatFloat(value.value);
+  throw new TypeError(`Cannot write a ${typeof value} as JSON`);
+}
+
+/**
+ * Writes a value in canonical form.
+ *
+ * @param value typed value; members that are `undefined` are left out
+ * @param options `ascii` writes every non-ASCII UTF-16 unit as `\uXXXX`
+ * @throws TypeError for lone surrogates and non-JSON values, RangeError for NaN and infinities
+ */
+export function canonicalJson(value: Value, options: { ascii?: boolean } = {}): string {
+  const ascii = options.ascii ?? false;
+  const write = (item: Value): string => {
+    if (Array.isArray(item)) return `[${item.map(write).join(",")}]`;
+    if (isObject(item)) {
+      const keys = Object.keys(item).filter((key) => item[key] !== undefined).sort(compareCodePoints);
+      return `{${keys.map((key) => `${writeString(key, ascii)}:${write(item[key])}`).join(",")}}`;
+    }
+    return writeScalar(item, ascii);
+  };
+  return write(value);
+}
+
+/** Writes a value for people: two-space indent, keys in their own order, short scalar lists on one line, final newline. */
+export function prettyJson(value: Value): string {
+  const write = (item: Value, indent: string): string => {
+    const inner = indent + "  ";
+    if (Array.isArray(item)) {
+      if (item.length === 0) return "[]";
+      if (item.every((entry) => !Array.isArray(entry) && !isObject(entry))) {
+        const line = `[${item.map((entry) => writeScalar(entry, false)).join(", ")}]`;
+        if (line.length <= 100) return line;
+      }
+      return `[\n${item.map((entry) => inner + write(entry, inner)).join(",\n")}\n${indent}]`;
+    }
+    if (isObject(item)) {
+      const keys = Object.keys(item).filter((key) => item[key] !== undefined);
+      if (keys.length === 0) return "{}";
+      const lines = keys.map((key) => `${inner}${writeString(key, false)}: ${write(item[key], inner)}`);
+      return `{\n${lines.join(",\n")}\n${indent}}`;
+    }
+    return writeScalar(item, false);
+  };
+  return write(value, "") + "\n";
+}
+
+/**
+ * Reads JSON that this program wrote or that needs no positions: numbers keep their type. Duplicate keys are not
+ * noticed here; files that people write go through the recipe reader.
+ *
+ * @throws SyntaxError when the text is not JSON
+ */
+export function parseJson(text: string): Value {
+  const reviver = (_key: string, value: unknown, context: { source?: string }) =>
+    typeof value === "number" ? numberFromToken(context.source!) : value;
+  return JSON.parse(text, reviver as (key: string, value: unknown) => unknown) as Value;
+}
+
+/** Reads one JSON number token: without `.`, `e`, `E` an integer, otherwise a float. */
+export function numberFromToken(token: string): Value {
+  return /[.eE]/.test(token) ? float(Number(token)) : integer(token === "-0" ? "0" : token);
+}
+
+/** Type-sensitive equality: 1 and 1.0 differ, key order does not matter. */
+export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+/** Narrows a value to an object, for documents whose shape was checked before. */
+export function asObject(value: Value | undefined): JsonObject {
+  if (!isObject(value)) throw new TypeError("Expected a JSON object");
+  return value;
+}

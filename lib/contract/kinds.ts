@@ -1,0 +1,39 @@
+/** Artifact kinds: what flows along an edge, and the file format it has on disk. */
+
+/** A dotted kind name; its suffix tells the file format. */
+export type ArtifactKind = string;
+
+export const PAYLOAD_BITS = "channel.payload_bits.numpy";
+export const CODED_BITS = "channel.coded_bits.numpy";
+export const FRAMED_BITS = "channel.framed_bits.numpy";
+export const DEMOD_BITS = "channel.demod_bits.numpy";
+export const BITS = "channel.bits.numpy";
+export const SYMBOLS = "channel.symbols.complex_numpy";
+export const RX_SYMBOLS = "channel.rx_symbols.complex_numpy";
+export const LLR = "channel.llr.numpy";
+export const INDICES = "semantic.indices.numpy";
+export const LATENTS = "semantic.latents.numpy";
+export const IMAGES = "image.batch.numpy";
+export const TEXTS = "text.batch.json";
+export const REPORT = "metrics.report";
+export const OFDM_STATE = "channel.ofdm_channel_state.numpy";
+export const POWER_ALLOCATION = "channel.power_allocation.numpy";
+
+/** Any bit stream of the channel path. */
+export const BITS_ANY = [PAYLOAD_BITS, CODED_BITS, DEMOD_BITS, BITS] as const;
+/** Payload bits, or generic bits standing for them. */
+export const PAYLOAD_OR_BITS = [PAYLOAD_BITS, BITS] as const;
+/** Transmitted or received complex baseband symbols. */
+export const SYMBOLS_ANY = [SYMBOLS, RX_SYMBOLS] as const;
+
+export type ArtifactFormat = "npz" | "json";
+
+/** The file format of a kind: `.numpy` and `.complex_numpy` are NPZ, `.json` and reports are JSON. */
+export function formatOfKind(kind: ArtifactKind): ArtifactFormat {
+  return kind.endsWith("numpy") ? "npz" : "json";
+}
+
+/** The `kind` member of a JSON artifact: its kind without the suffix. */
+export function jsonKindName(kind: ArtifactKind): string {
+  return kind.endsWith(".json") ? kind.slice(0, -".json".length) : kind;
+}

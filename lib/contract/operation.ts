@@ -1,0 +1,208 @@
+/**
+ * What an operation is: one object that holds its contract and the reference implementation, `run`, typed from it.
+ */
+import type { NdArray } from "../numeric/ndarray.ts";
+import type { Generator } from "../numeric/random.ts";
+import type { Place } from "./error.ts";
+import type { ArtifactKind } from "./kinds.ts";
+import type { z } from "./zod.ts";
+import type { JsonObject, Value } from "./value.ts";
+
+export type Runner = "benchmark_run" | "dataset_capture" | "differentiable_export";
+export const RUNNERS: readonly Runner[] = ["benchmark_run", "dataset_capture", "differentiable_export"];
+export type OperationStatus = "implemented" | "planned";
+
+export interface Differentiability {
+  framework: "torch" | "phylib" | "tensorflow" | "numpy" | "blackbox" | "none";
+  gradient: "full" | "stop" | "surrogate" | "none";
+  trainable_params: boolean;
+  exportable: boolean;
+  reason?: string;
+}
+
+/** What two implementations of one operation promise each other. */
+export interface Equivalence {
+  type: "exact" | "numerical" | "statistical" | "behavioral";
+  tolerance?: { atol: number; rtol: number };
+  reason?: string;
+}
+
+export interface Formats {
+  artifact: string;
+  tensor: string;
+  checkpoint?: string;
+}
+
+/** One way to execute an operation under a runner. */
+export interface Materialization {
+  runner: Runner;
+  backend: string;
+  /** "default" when left out. */
+  implementation?: string;
+  /** "implemented" when left out. */
+  status?: OperationStatus;
+  /** Effective parameters that choose this entry. */
+  parameter_bindings?: JsonObject;
+  /** Why it is planned, or what it asks for. */
+  notes?: string;
+}
+
+/** Metadata keys that an input must carry, checked before anything runs. */
+export interface MetadataRequirement {
+  all_of?: readonly string[];
+  any_of?: readonly string[];
+}
+
+/** Metadata keys that an output always carries, besides those it inherits from an input. */
+export interface MetadataGuarantee {
+  keys?: readonly string[];
+  /** Input whose metadata travels to this output. */
+  from?: string;
+}
+
+/** Something that must be present on the machine before a step can run. */
+export interface Requirement {
+  kind: "dataset" | "model" | "native" | "adapter" | "file";
+  id: string;
+}
+
+/** A cross-field finding about parameters; `place` is relative to the step's params. */
+export interface ParameterProblem {
+  message: string;
+  place?: Place;
+  hint?: string;
+  /** `params_conflict` unless said otherwise. */
+  code?: string;
+}
+
+/** An artifact as an operation reads it. Arrays are private copies: changing one is caught and fails the step. */
+export interface InputArtifact {
+  readonly kind: ArtifactKind;
+  readonly metadata: JsonObject;
+  /** The named array, or the main one. @throws SvcError when it is not there */
+  array(name?: string): NdArray;
+  /** Names of all arrays, the main one first. */
+  readonly arrayNames: readonly string[];
+  /** The document of a JSON artifact. */
+  json(): JsonObject;
+}
+
+/** An artifact as an operation returns it: one main array with companions, or a JSON document. */
+export interface OutputArtifact {
+  /** Main array; in the file it is named after the output port. */
+  array?: NdArray;
+  /** Further arrays by name. */
+  companions?: Record<string, NdArray>;
+  json?: JsonObject;
+  metadata?: JsonObject;
+}
+
+/** Step metrics: a number is real-valued, a bigint is a count. */
+export type Metrics = Record<string, number | bigint>;
+
+export interface OperationResult<Outputs extends string = string> {
+  outputs: Record<Outputs, OutputArtifact>;
+  metrics?: Metrics;
+  /** Facts about this execution for the step row, such as provenance; never timings of artifacts. */
+  metadata?: JsonObject;
+}
+
+/** Progress of a long step; also a cancellation checkpoint. */
+export interface Progress {
+  (completed: number, total: number, more?: { phase?: string; unit?: string }): void;
+}
+
+export interface Cancellation {
+  readonly isCancelled: boolean;
+  /** @throws SvcError `operation_canceled` */
+  throwIfCancelled(): void;
+}
+
+/** The files a source may read. Relative paths start at the project root; a leading `.svc/` means the state directory. */
+export interface FileAccess {
+  /** @throws SvcError when the path leaves the project, is a symlink, or does not exist */
+  read(path: string): Promise<Uint8Array>;
+  /** A file of a bundled data set, by data set and path. @throws SvcError `dataset_unavailable` with what brings it */
+  bundled(dataset: string, path: string): Promise<Uint8Array>;
+}
+
+type Ports = Readonly<Record<string, readonly ArtifactKind[]>>;
+type Outputs = Readonly<Record<string, ArtifactKind>>;
+
+export interface RunContext<In extends Ports, Opt extends Ports, Params extends z.ZodObject> {
+  readonly inputs: { readonly [K in keyof In]: InputArtifact } & { readonly [K in keyof Opt]?: InputArtifact };
+  readonly params: z.output<Params>;
+  /** PCG64 stream of the step's seed; asking for it without a `seed` parameter is a defect. */
+  readonly generator: Generator;
+  readonly progress: Progress;
+  readonly cancellation: Cancellation;
+  readonly files: FileAccess;
+  /** The materialisation that the plan chose. */
+  readonly backend: string;
+  readonly implementation: string;
+}
+
+export interface OperationDefinition<
+  In extends Ports = Ports,
+  Opt extends Ports = Ports,
+  Out extends Outputs = Outputs,
+  Params extends z.ZodObject = z.ZodObject,
+> {
+  id: string;
+  /** Sentence case, a few words. */
+  name: string;
+  description?: string;
+  /** "implemented" when left out. */
+  status?: OperationStatus;
+  inputs?: In;
+  optionalInputs?: Opt;
+  outputs: Out;
+  params: Params;
+  /** numpy/none/false/false when left out. */
+  differentiability?: Differentiability;
+  /** `python` under benchmark_run and dataset_capture when left out. */
+  backends?: Partial<Record<Runner, readonly string[]>>;
+  /** behavioral when left out. */
+  equivalence?: Equivalence;
+  /** operation-defined / none when left out. */
+  formats?: Formats;
+  /** One default entry per runner and backend when left out. */
+  materializations?: readonly Materialization[];
+  inputMetadataRequirements?: { readonly [K in keyof In]?: MetadataRequirement };
+  outputMetadataGuarantees?: { readonly [K in keyof Out]?: MetadataGuarantee };
+  /** Whether `run` and everything it calls may overlap with other steps; `false` comes with a comment saying why. */
+  threadSafe: boolean;
+  trainingCapabilities?: { built_in_fine_tuning: boolean; portable_replacement: boolean };
+  trainedArtifactAbi?: JsonObject;
+  entropyInfo?: JsonObject;
+  /** What schemas cannot say about the parameters together. */
+  check?(params: z.output<Params>, connected: ReadonlySet<string>): ParameterProblem[];
+  /** What must be on the machine for these parameters. */
+  requires?(params: z.output<Params>): Requirement[];
+  run(
+    context: RunContext<In, Opt, Params>,
+  ): OperationResult<keyof Out & string> | Promise<OperationResult<keyof Out & string>>;
+}
+
+/** An operation whose types were forgotten, as registries and schedulers handle it. */
+export interface Operation {
+  readonly definition: OperationDefinition;
+  readonly id: string;
+  readonly contract: OperationContract;
+}
+
+/** The contract as data; its keys are those of `ops show` and GET /api/ops. */
+export interface OperationContract extends JsonObject {
+  schema_version: number;
+  id: string;
+  name: string;
+  status: OperationStatus;
+  input_kinds: { [port: string]: string[] };
+  optional_input_kinds: { [port: string]: string[] };
+  output_kinds: { [port: string]: string };
+  params_schema: JsonObject;
+  backends: { [runner: string]: string[] };
+  materializations: JsonObject[];
+  execution_safety: JsonObject;
+  [key: string]: Value;
+}

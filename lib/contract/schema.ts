@@ -1,0 +1,256 @@
+/**
+ * Parameter schemas: written with zod beside the operation, published as JSON Schema, checked on typed values.
+ *
+ * The check is our own because numbers are typed here: `integer` accepts integer tokens of any size only, `number`
+ * accepts both and converts neither, and a boolean is neither.
+ */
+import { z } from "./zod.ts";
+import { canonicalJson } from "./json.ts";
+import { type Diagnostic, diagnostic, type Place } from "./error.ts";
+import { didYouMean } from "./nearest.ts";
+import { Float, float, isNumber, isObject, type JsonObject, toNumber, toPlain, typeName, type Value } from "./value.ts";
+
+export type ParameterShape = z.ZodObject;
+
+/** The seed of an operation's random stream: any non-negative integer; the compiler always makes it concrete. */
+export function seedParameter(fallback?: number) {
+  const seed = z.int().nonnegative().describe("seed of this step's random stream; left out, it follows the master seed")
+    .meta({ "x-svc-ui": { control: "seed" } });
+  return fallback === undefined ? seed.optional() : seed.default(fallback);
+}
+
+/** The kernels that an operation of the portable data plane may be asked to use. */
+export function dataPlaneParameter() {
+  return z.enum(["auto", "python_numpy", "cpp_native"]).default("auto")
+    .describe("data-plane implementation; auto is the portable one, cpp_native asks for the native extension");
+}
+
+const ANNOTATIONS = ["x-svc-effective-when", "x-svc-materialization-selector", "x-svc-ui"] as const;
+
+/**
+ * JSON Schema of a parameter object, in the subset that contracts use. Bounds that zod adds to integers (2^53) are left
+ * out; defaults and bounds of a `number` are floats.
+ */
+export function parameterSchema(shape: ParameterShape): JsonObject {
+  const raw = z.toJSONSchema(shape, { io: "input" }) as unknown as JsonObject;
+  return tidySchema(raw);
+}
+
+function tidySchema(raw: JsonObject): JsonObject {
+  const types = Array.isArray(raw.type) ? raw.type : [raw.type];
+  const real = types.includes("number");
+  const schema: JsonObject = {};
+  for (const [key, value] of Object.entries(raw)) {
+    if (key === "$schema" || value === undefined) continue;
+    if ((key === "minimum" || key === "maximum") && types.includes("integer")) {
+      if (Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER) continue;
+    }
+    if (key === "properties") {
+      schema.properties = Object.fromEntries(
+        Object.entries(value as JsonObject).map(([name, inner]) => [name, tidySchema(inner as JsonObject)]),
+      );
+    } else if (key === "items") {
+      schema.items = tidySchema(value as JsonObject);
+    } else if (key === "anyOf") {
+      schema.anyOf = (value as JsonObject[]).map(tidySchema);
+    } else if (
+      real && typeof value === "number" &&
+      ["default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].includes(key)
+    ) {
+      schema[key] = float(value);
+    } else {
+      schema[key] = value as Value;
+    }
+  }
+  return schema;
+}
+
+/** The types a schema node accepts. */
+export function schemaTypes(schema: JsonObject): string[] {
+  if (Array.isArray(schema.type)) return schema.type as string[];
+  if (typeof schema.type === "string") return [schema.type];
+  if (Array.isArray(schema.anyOf)) return (schema.anyOf as JsonObject[]).flatMap(schemaTypes);
+  if (Array.isArray(schema.enum)) return [...new Set(schema.enum.map((item) => typeName(item as Value)))];
+  return [];
+}
+
+function accepts(types: string[], value: Value): boolean {
+  if (types.length === 0) return true;
+  const actual = typeName(value);
+  return types.includes(actual) || (actual === "integer" && types.includes("number"));
+}
+
+const show = (value: Value): string => {
+  const text = canonicalJson(value);
+  return text.length > 60 ? text.slice(0, 57) + "..." : text;
+};
+
+const NUMERIC_TEXT = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)/;
+
+function typeProblem(types: string[], value: Value): { message: string; hint: string } {
+  const wanted = types.join(" or ");
+  const message = typeof value === "string"
+    ? `Cannot use the text ${show(value)} as ${article(wanted)}`
+    : `Cannot use ${show(value)} (${typeName(value)}) as ${article(wanted)}`;
+  const digits = typeof value === "string" ? NUMERIC_TEXT.exec(value)?.[1] : undefined;
+  if (digits !== undefined && types.includes("integer")) return { message, hint: `Write ${Math.trunc(Number(digits))}` };
+  if (digits !== undefined && types.includes("number")) {
+    const wantedNumber = float(Number(digits));
+    return { message, hint: `Write ${wantedNumber instanceof Float ? wantedNumber.toString() : wantedNumber}` };
+  }
+  if (typeName(value) === "number" && types.includes("integer")) {
+    const number = toNumber(value as number | Float);
+    return { message, hint: Number.isInteger(number) ? `Write ${number}, without a fraction` : "Use a whole number" };
+  }
+  return { message, hint: `Give ${article(wanted)}` };
+}
+
+function article(noun: string): string {
+  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+}
+
+/**
+ * Checks a typed value against a schema and returns every problem.
+ *
+ * @param schema node of the contract subset
+ * @param value typed value
+ * @param place where the value stands in its document
+ * @param code diagnostic code, `params_invalid` unless the caller has its own
+ */
+export function checkValue(schema: JsonObject, value: Value, place: Place, code = "params_invalid"): Diagnostic[] {
+  const problems: Diagnostic[] = [];
+  const problem = (at: Place, message: string, hint: string | null = null) =>
+    problems.push(diagnostic(code, at, message, { hint }));
+
+  const walk = (node: JsonObject, item: Value, at: Place): void => {
+    if (Array.isArray(node.anyOf)) {
+      const branches = (node.anyOf as JsonObject[]).map((branch) => checkValue(branch, item, at, code));
+      if (branches.some((found) => found.length === 0)) return;
+      const types = schemaTypes(node);
+      if (!accepts(types, item)) {
+        const { message, hint } = typeProblem(types, item);
+        problem(at, message, hint);
+      } else {
+        // The branch with the fewest complaints is the one that was meant.
+        problems.push(...branches.reduce((best, found) => (found.length < best.length ? found : best)));
+      }
+      return;
+    }
+    const types = schemaTypes(node);
+    if (!accepts(types, item)) {
+      const { message, hint } = typeProblem(types, item);
+      problem(at, message, hint);
+      return;
+    }
+    if (Array.isArray(node.enum) && !node.enum.some((allowed) => canonicalJson(allowed) === canonicalJson(item))) {
+      const names = node.enum.map((allowed) => typeof allowed === "string" ? allowed : canonicalJson(allowed));
+      const hint = typeof item === "string" ? didYouMean(item, names) : null;
+      problem(at, `Cannot use ${show(item)}: the choices are ${names.join(", ")}`, hint);
+      return;
+    }
+    if (isNumber(item)) checkRange(node, item, at, problem);
+    if (typeof item === "string") checkText(node, item, at, problem);
+    if (Array.isArray(item)) {
+      if (node.minItems !== undefined && item.length < Number(node.minItems)) {
+        problem(at, `Cannot use ${item.length} items: at least ${node.minItems} are needed`);
+      }
+      if (node.maxItems !== undefined && item.length > Number(node.maxItems)) {
+        problem(at, `Cannot use ${item.length} items: at most ${node.maxItems} are allowed`);
+      }
+      const items = node.items;
+      if (isObject(items)) item.forEach((entry, index) => walk(items, entry, [...at, index]));
+    } else if (isObject(item)) {
+      const properties = (node.properties ?? {}) as JsonObject;
+      for (const [key, entry] of Object.entries(item)) {
+        const inner = Object.hasOwn(properties, key) ? properties[key] : undefined;
+        if (isObject(inner)) walk(inner, entry, [...at, key]);
+        else if (node.additionalProperties === false) {
+          problem([...at, key], `Cannot find a parameter named ${key}`, didYouMean(key, Object.keys(properties)));
+        }
+      }
+      for (const name of (node.required ?? []) as string[]) {
+        if (!Object.hasOwn(item, name)) problem([...at, name], `Cannot do without the parameter ${name}`, `Set ${name}`);
+      }
+    }
+  };
+  walk(schema, value, place);
+  return problems;
+}
+
+type Report = (at: Place, message: string, hint?: string | null) => void;
+
+function checkRange(node: JsonObject, item: number | bigint | Float, at: Place, problem: Report): void {
+  const bounds: [string, string, (value: number | bigint, bound: number) => boolean][] = [
+    ["minimum", "at least", (value, bound) => value >= bound],
+    ["maximum", "at most", (value, bound) => value <= bound],
+    ["exclusiveMinimum", "above", (value, bound) => value > bound],
+    ["exclusiveMaximum", "below", (value, bound) => value < bound],
+  ];
+  const value = typeof item === "bigint" ? item : toNumber(item);
+  for (const [key, words, holds] of bounds) {
+    const bound = node[key];
+    if (isNumber(bound) && !holds(value, toNumber(bound))) {
+      problem(at, `Cannot use ${show(item)}: it must be ${words} ${show(bound)}`, `Choose a value ${words} ${show(bound)}`);
+    }
+  }
+}
+
+function checkText(node: JsonObject, item: string, at: Place, problem: Report): void {
+  if (node.minLength !== undefined && item.length < Number(node.minLength)) {
+    problem(at, item === "" ? "Cannot use an empty text" : `Cannot use a text shorter than ${node.minLength} characters`);
+  }
+  if (node.maxLength !== undefined && item.length > Number(node.maxLength)) {
+    problem(at, `Cannot use a text longer than ${node.maxLength} characters`);
+  }
+  if (typeof node.pattern === "string" && !new RegExp(node.pattern, "u").test(item)) {
+    problem(at, `Cannot use ${show(item)}: it must match ${node.pattern}`);
+  }
+}
+
+/**
+ * Whether a conditional parameter is active: it carries `x-svc-effective-when {controller: value}` and every controller
+ * (its given value, else its default) has that value. Parameters without the annotation always are.
+ */
+export function isEffective(schema: JsonObject, property: string, params: JsonObject): boolean {
+  const properties = (schema.properties ?? {}) as JsonObject;
+  const node = properties[property];
+  const condition = isObject(node) ? node["x-svc-effective-when"] : undefined;
+  if (!isObject(condition)) return true;
+  return Object.entries(condition).every(([controller, wanted]) => {
+    const definition = properties[controller];
+    const fallback = isObject(definition) ? definition.default : undefined;
+    const actual = params[controller] ?? fallback;
+    return actual !== undefined && canonicalJson(actual) === canonicalJson(wanted);
+  });
+}
+
+/**
+ * Parameters as `run` sees them: plain JavaScript numbers. Integers beyond 2^53 stay bigint; only seeds may be that
+ * large, and the generator takes them from the effective recipe itself.
+ */
+export function plainParams(params: JsonObject): Record<string, unknown> {
+  return toPlain(params) as Record<string, unknown>;
+}
+
+/** Whether a schema stays within the contract subset; returns the offending keyword, or null. */
+export function unknownKeyword(schema: JsonObject): string | null {
+  const known = new Set<string>([
+    "type", "properties", "required", "additionalProperties", "enum", "minimum", "maximum", "exclusiveMinimum",
+    "exclusiveMaximum", "minLength", "maxLength", "pattern", "minItems", "maxItems", "items", "default", "description",
+    "anyOf", ...ANNOTATIONS,
+  ]);
+  for (const [key, value] of Object.entries(schema)) {
+    if (!known.has(key)) return key;
+    if (key === "properties") {
+      for (const inner of Object.values(value as JsonObject)) {
+        const found = unknownKeyword(inner as JsonObject);
+        if (found !== null) return found;
+      }
+    }
+    if (key === "items" && isObject(value)) {
+      const found = unknownKeyword(value);
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}

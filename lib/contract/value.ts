@@ -1,0 +1,119 @@
+/**
+ * Typed JSON values.
+ *
+ * An integer and a float are two types from the text of a file to every hash and back: `6` and `6.0` never become each
+ * other. One convention holds in all of the program's data, parsed or built in code:
+ *
+ * - an integral JavaScript number (other than -0) and a bigint are integers,
+ * - every other number is a float, and a `Float` is a float whose value happens to be integral.
+ */
+
+/** A float whose value is integral, such as `6.0`; made by {@link float}. */
+export class Float {
+  constructor(readonly value: number) {}
+  valueOf(): number {
+    return this.value;
+  }
+  toString(): string {
+    return formatFloat(this.value);
+  }
+  /** Lets `JSON.stringify` keep the type as well. */
+  toJSON(): unknown {
+    return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(formatFloat(this.value));
+  }
+}
+
+export type Scalar = null | boolean | string | number | bigint | Float;
+export type Value = Scalar | Value[] | { [key: string]: Value };
+export type JsonObject = { [key: string]: Value };
+
+/**
+ * Marks a number as a float, whatever its value.
+ *
+ * @example
+ * ```ts
+ * import { canonicalJson, float } from "./json.ts";
+ * console.assert(canonicalJson({ snr_db: float(6) }) === '{"snr_db":6.0}');
+ * ```
+ */
+export function float(value: number): number | Float {
+  return Number.isInteger(value) && !Object.is(value, -0) ? new Float(value) : value;
+}
+
+/** Builds the integer of a digit token: a number while it is exact, a bigint beyond 2^53. */
+export function integer(digits: string | bigint): number | bigint {
+  const value = BigInt(digits);
+  return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+}
+
+export function isInteger(value: unknown): value is number | bigint {
+  return typeof value === "bigint" ||
+    (typeof value === "number" && Number.isInteger(value) && !Object.is(value, -0));
+}
+
+export function isFloat(value: unknown): value is number | Float {
+  return value instanceof Float || (typeof value === "number" && !isInteger(value));
+}
+
+export function isNumber(value: unknown): value is number | bigint | Float {
+  return typeof value === "number" || typeof value === "bigint" || value instanceof Float;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Float);
+}
+
+/** The binary64 value of any typed number. */
+export function toNumber(value: number | bigint | Float): number {
+  return value instanceof Float ? value.value : Number(value);
+}
+
+/** The JSON type name of a typed value: null, boolean, integer, number (a float), string, array or object. */
+export function typeName(value: Value): "null" | "boolean" | "integer" | "number" | "string" | "array" | "object" {
+  if (value === null) return "null";
+  if (isInteger(value)) return "integer";
+  if (isFloat(value)) return "number";
+  if (Array.isArray(value)) return "array";
+  return typeof value as "boolean" | "string" | "object";
+}
+
+/** Deep copy; numbers keep their type. */
+export function cloneValue<T extends Value>(value: T): T {
+  if (Array.isArray(value)) return value.map(cloneValue) as T;
+  if (isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cloneValue(item)])) as T;
+  }
+  return value;
+}
+
+/**
+ * Plain JavaScript for code that computes: `Float` becomes number, integers beyond 2^53 stay bigint.
+ */
+export function toPlain(value: Value): unknown {
+  if (value instanceof Float) return value.value;
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toPlain(item)]));
+  return value;
+}
+
+/**
+ * The canonical text of a float: the shortest digits that round-trip, positional for 0 and 1e-4 <= |x| < 1e16 with `.0`
+ * when there is no fraction, otherwise `d[.ddd]e±XX`.
+ *
+ * @throws RangeError for NaN and infinities, which no document may hold.
+ */
+export function formatFloat(value: number): string {
+  if (!Number.isFinite(value)) throw new RangeError(`Cannot write ${value} as JSON`);
+  if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
+  const [mantissa, exponentText] = value.toExponential().split("e");
+  const exponent = Number(exponentText);
+  if (exponent < -4 || exponent >= 16) {
+    const digits = String(Math.abs(exponent)).padStart(2, "0");
+    return `${mantissa}e${exponent < 0 ? "-" : "+"}${digits}`;
+  }
+  const sign = value < 0 ? "-" : "";
+  const digits = mantissa.replace("-", "").replace(".", "");
+  if (exponent < 0) return `${sign}0.${"0".repeat(-exponent - 1)}${digits}`;
+  if (digits.length <= exponent + 1) return `${sign}${digits.padEnd(exponent + 1, "0")}.0`;
+  return `${sign}${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`;
+}

@@ -1,0 +1,41 @@
+/** The execution plan and what surrounds it. */
+import type { Requirement, Runner } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/value.ts";
+
+/** A row of `execution-plan.json`: one step bound to a runner, a backend and an implementation. */
+export interface PlanStep extends JsonObject {
+  schema_version: 1;
+  step_id: string;
+  operation_id: string;
+  runner: Runner;
+  backend: string;
+  implementation: string;
+  materialization_id: string;
+  implementation_identity: string;
+  implementation_metadata: JsonObject;
+  operation_contract_sha256: string;
+  binding_sha256: string;
+}
+
+/** The document `execution-plan.json`. */
+export interface ExecutionPlan extends JsonObject {
+  schema_version: 1;
+  kind: "svc.execution_plan";
+  runner: Runner;
+  recipe: JsonObject;
+  operation_contracts: JsonObject;
+  steps: PlanStep[];
+  sha256: string;
+}
+
+/** The evidence `execution_plan.cache` of summaries and manifests. */
+export interface PlanCacheEvidence extends JsonObject {
+  enabled: boolean;
+  outcome: "hit" | "miss" | "bypass";
+  reason: string;
+}
+
+/** Tells the planner what is on this machine. Answers the reason and the remedy when something is missing. */
+export interface Readiness {
+  missing(requirement: Requirement): { reason: string; hint: string | null } | null;
+}

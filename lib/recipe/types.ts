@@ -1,0 +1,51 @@
+/** The forms a recipe takes between its text and its execution. */
+import type { Diagnostic, Place, SourceLocation } from "../contract/error.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
+
+export type CompileMode = "strict" | "compat";
+
+/** One operation instance, in normalised or effective form. Retained unknown fields stand before the known ones. */
+export interface StepDocument extends JsonObject {
+  id: string;
+  op: string;
+  params: JsonObject;
+  /** Input name to `<earlier step>.<output>`. */
+  inputs: { [port: string]: string };
+}
+
+/** A recipe in normalised (sparse params) or effective (defaults and seeds concrete) form, keys in serialised order. */
+export interface RecipeDocument extends JsonObject {
+  schema_version: 1;
+  name: string;
+  execution_profile: JsonObject;
+  metadata: JsonObject;
+  steps: StepDocument[];
+}
+
+/** Where a place of a document stands in the text it was read from. */
+export type Locate = (place: Place) => SourceLocation | undefined;
+
+/** A decoded text: the author's value and the way back to its lines. */
+export interface DecodedText {
+  value: Value;
+  locate: Locate;
+}
+
+/** The compilation record, with the hashes and the seed policy of a valid recipe. */
+export interface Compilation {
+  mode: CompileMode;
+  status: "valid" | "invalid";
+  defaults_materialized: boolean;
+  raw: Value;
+  /** Null when the document is too broken to normalise. */
+  normalized: RecipeDocument | null;
+  /** Null while the compilation is invalid. */
+  effective: RecipeDocument | null;
+  diagnostics: Diagnostic[];
+  /** SHA-256 of the canonical JSON of the normalised form. */
+  authored_sha256: string | null;
+  /** SHA-256 of the canonical JSON of the effective form: the recipe hash. */
+  effective_sha256: string | null;
+  /** The record `seed_policy` of summaries and manifests. */
+  seed_policy: JsonObject | null;
+}
