@@ -1,0 +1,44 @@
+/** Packed and unpacked bits: eight bits a byte, most significant bit first, against one bit a byte. */
+
+/**
+ * Packs bits into bytes, most significant bit first; the last byte is padded with zeros.
+ *
+ * @param bits one bit an element; only the lowest bit of each counts
+ */
+export function packBits(bits: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array((bits.length + 7) >> 3);
+  const whole = bits.length >> 3;
+  for (let index = 0, at = 0; index < whole; index++, at += 8) {
+    bytes[index] = (bits[at] & 1) << 7 | (bits[at + 1] & 1) << 6 | (bits[at + 2] & 1) << 5 | (bits[at + 3] & 1) << 4 |
+      (bits[at + 4] & 1) << 3 | (bits[at + 5] & 1) << 2 | (bits[at + 6] & 1) << 1 | (bits[at + 7] & 1);
+  }
+  for (let at = whole * 8; at < bits.length; at++) bytes[whole] |= (bits[at] & 1) << (7 - (at & 7));
+  return bytes;
+}
+
+/**
+ * Unpacks bytes into bits, most significant bit first.
+ *
+ * @param bitCount how many bits to take from the front; all of them when left out
+ * @throws RangeError when the bytes hold fewer bits (a defect of the caller)
+ */
+export function unpackBits(bytes: Uint8Array, bitCount: number = bytes.length * 8): Uint8Array {
+  if (!Number.isSafeInteger(bitCount) || bitCount < 0 || bitCount > bytes.length * 8) {
+    throw new RangeError(`Cannot take ${bitCount} bits from ${bytes.length} bytes`);
+  }
+  const bits = new Uint8Array(bitCount);
+  const whole = Math.floor(bitCount / 8);
+  for (let index = 0, at = 0; index < whole; index++, at += 8) {
+    const byte = bytes[index];
+    bits[at] = byte >> 7;
+    bits[at + 1] = byte >> 6 & 1;
+    bits[at + 2] = byte >> 5 & 1;
+    bits[at + 3] = byte >> 4 & 1;
+    bits[at + 4] = byte >> 3 & 1;
+    bits[at + 5] = byte >> 2 & 1;
+    bits[at + 6] = byte >> 1 & 1;
+    bits[at + 7] = byte & 1;
+  }
+  for (let at = whole * 8; at < bitCount; at++) bits[at] = bytes[whole] >> (7 - (at & 7)) & 1;
+  return bits;
+}
