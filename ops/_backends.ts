@@ -1,0 +1,44 @@
+/** What operations of several groups say about their backends. */
+import type { Materialization, Requirement } from "../lib/contract/operation.ts";
+import type { JsonObject } from "../lib/contract/value.ts";
+
+const NATIVE_NOTE = "Comes with the native extension";
+const EXPORT_NOTE = "Comes with the export of training code";
+
+/** One implementation of a backend under both runners that execute. */
+export function executed(
+  backend: string,
+  implementation: string,
+  bindings: JsonObject = {},
+  more: Pick<Materialization, "status" | "notes"> = {},
+): Materialization[] {
+  return (["benchmark_run", "dataset_capture"] as const).map((runner) => ({
+    runner,
+    backend,
+    implementation,
+    parameter_bindings: bindings,
+    ...more,
+  }));
+}
+
+/** The entry of the native extension, which this release does not have. */
+export function nativePlanned(implementation: string, bindings: JsonObject = {}): Materialization[] {
+  return executed("cpp", implementation, bindings, { status: "planned", notes: NATIVE_NOTE });
+}
+
+/** The entry of exported training code, which this release does not write. */
+export function exportPlanned(backend: string, implementation: string, bindings: JsonObject = {}): Materialization {
+  return {
+    runner: "differentiable_export",
+    backend,
+    implementation,
+    status: "planned",
+    parameter_bindings: bindings,
+    notes: EXPORT_NOTE,
+  };
+}
+
+/** An operation without a `cpp` backend still asks for the native extension when its kernels shall come from there. */
+export function nativeKernels(params: Record<string, unknown>): Requirement[] {
+  return params.data_plane_backend === "cpp_native" ? [{ kind: "native", id: "svc_native" }] : [];
+}

@@ -1,0 +1,21 @@
+/** The shared definition of operations that change the kind of a bit stream and nothing else. */
+import type { Operation } from "../../lib/contract/operation.ts";
+import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { relayBits } from "./_relay.ts";
+
+/** Payload bits in, the same payload bits out. */
+export function passthrough(id: string, name: string, description: string, kinds: readonly string[]): Operation {
+  return defineOperation({
+    id,
+    name,
+    description,
+    inputs: { bits: kinds },
+    outputs: { bits: PAYLOAD_BITS },
+    params: z.strictObject({}),
+    outputMetadataGuarantees: { bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
+    threadSafe: true,
+    run: ({ inputs }) => ({ outputs: { bits: relayBits(inputs.bits, "payload.bits") } }),
+  });
+}

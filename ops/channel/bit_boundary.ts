@@ -1,0 +1,36 @@
+/**
+ * Bit checkpoint: one uint8 per bit, values 0 and 1, one dimension, and the declared number of them where one is given.
+ * The stream, its companion arrays and its metadata pass unchanged.
+ */
+import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { executed, nativePlanned } from "../_backends.ts";
+import { checkCount, relayBits } from "./_relay.ts";
+
+export default defineOperation({
+  id: "channel.bit_boundary",
+  name: "Bit checkpoint",
+  description: "Validates and re-emits an unpacked bit vector unchanged at a named checkpoint",
+  inputs: { bits: BITS_ANY },
+  outputs: { bits: BITS },
+  params: z.strictObject({
+    expected_bit_count: z.int().nonnegative().default(0).describe("bits that must arrive; 0 accepts any number"),
+    label: z.string().default("boundary").describe("name of the checkpoint in the step row"),
+    role: z.string().default("channel_boundary").describe("what the checkpoint separates"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
+  backends: { benchmark_run: ["numpy", "cpp"], dataset_capture: ["numpy", "cpp"] },
+  equivalence: { type: "exact", reason: "Unpacked uint8 bits are preserved exactly" },
+  formats: { artifact: "npz", tensor: "none" },
+  materializations: [...executed("numpy", "default"), ...nativePlanned("default")],
+  outputMetadataGuarantees: { bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
+  threadSafe: true,
+  run({ inputs, params }) {
+    const bits = relayBits(inputs.bits, "channel.bits");
+    checkCount(bits.array!.data.length, params.expected_bit_count, "bits");
+    return { outputs: { bits }, metadata: { label: params.label, role: params.role } };
+  },
+});

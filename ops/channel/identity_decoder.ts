@@ -1,0 +1,20 @@
+/** No-op channel decoder: the received coded bits become payload bits. */
+import { BITS, CODED_BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { nativeKernels } from "../_backends.ts";
+import { relayBits } from "./_relay.ts";
+
+export default defineOperation({
+  id: "channel.identity_decoder",
+  name: "No-op channel decoder",
+  description: "Returns the coded bits unchanged as payload bits",
+  inputs: { coded_bits: [CODED_BITS, DEMOD_BITS, PAYLOAD_BITS, BITS] },
+  outputs: { bits: PAYLOAD_BITS },
+  params: z.strictObject({ data_plane_backend: dataPlaneParameter() }),
+  outputMetadataGuarantees: { bits: { from: "coded_bits", keys: ["boundary_contract", "bit_count"] } },
+  requires: nativeKernels,
+  threadSafe: true,
+  run: ({ inputs }) => ({ outputs: { bits: relayBits(inputs.coded_bits, "payload.bits") } }),
+});

@@ -1,0 +1,20 @@
+/** No-op channel encoder: the input bits become coded bits at rate 1. */
+import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { nativeKernels } from "../_backends.ts";
+import { relayBits } from "./_relay.ts";
+
+export default defineOperation({
+  id: "channel.identity_encoder",
+  name: "No-op channel encoder",
+  description: "Returns the input bits unchanged as coded bits",
+  inputs: { bits: [PAYLOAD_BITS, FRAMED_BITS, BITS] },
+  outputs: { coded_bits: CODED_BITS },
+  params: z.strictObject({ data_plane_backend: dataPlaneParameter() }),
+  outputMetadataGuarantees: { coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
+  requires: nativeKernels,
+  threadSafe: true,
+  run: ({ inputs }) => ({ outputs: { coded_bits: relayBits(inputs.bits, "channel.bits") } }),
+});

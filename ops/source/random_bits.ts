@@ -1,0 +1,35 @@
+/**
+ * Random bits: integers(0, 2, size = batch_size · bit_count, uint8) of the step's PCG64 stream, batch rows one after
+ * another; a row is a source item.
+ */
+import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsArtifact } from "../../lib/artifact/values.ts";
+import { nativeKernels } from "../_backends.ts";
+
+export default defineOperation({
+  id: "source.random_bits",
+  name: "Random bit source",
+  description: "Draws uniform payload bits; equal seeds and counts give equal bits everywhere",
+  outputs: { bits: PAYLOAD_BITS },
+  params: z.strictObject({
+    bit_count: z.int().positive().default(4096).describe("bits per row"),
+    batch_size: z.int().positive().default(1).describe("rows; each is one source item"),
+    seed: seedParameter(0),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "exact" },
+  formats: { artifact: "npz", tensor: "none" },
+  outputMetadataGuarantees: { bits: { keys: ["boundary_contract", "bit_count", "source_item_counts"] } },
+  requires: nativeKernels,
+  threadSafe: true,
+  run({ params, generator }) {
+    const { bit_count, batch_size } = params;
+    const bits = generator.integers(0, 2, batch_size * bit_count, "uint8");
+    const source_item_counts = Array.from({ length: batch_size }, () => bit_count);
+    return { outputs: { bits: bitsArtifact(bits, { source_item_counts }, "payload.bits") } };
+  },
+});
