@@ -1,0 +1,152 @@
+/**
+ * Runs one operation as the executor would: defaults materialised, parameters checked, inputs decoded from bytes,
+ * outputs encoded to bytes and decoded again for the next one.
+ */
+import assert from "node:assert/strict";
+import { decodeArtifact, encodeArtifact } from "../../lib/artifact/codec.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { FileAccess, InputArtifact, Metrics, Operation, OutputArtifact } from "../../lib/contract/operation.ts";
+import { checkValue, isEffective, plainParams } from "../../lib/contract/schema.ts";
+import { cloneValue, isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+import { Generator } from "../../lib/numeric/random.ts";
+
+/** What an input may be: an output of an earlier run, or an artifact described in place (of the port's first kind). */
+export type GivenInput = InputArtifact | (OutputArtifact & { kind?: string });
+
+export interface RunOptions {
+  inputs?: Record<string, GivenInput>;
+  params?: JsonObject;
+  /** Seed of the random stream; the operation's `seed` parameter when left out. */
+  seed?: number | bigint;
+  /** Files by path, or a file access of one's own; bundled files are named `<dataset>/<path>`. */
+  files?: Record<string, Uint8Array | string> | FileAccess;
+  backend?: string;
+  implementation?: string;
+}
+
+export interface RunResult {
+  /** Outputs as the next operation sees them. */
+  outputs: Record<string, InputArtifact>;
+  /** The encoded files. */
+  bytes: Record<string, Uint8Array>;
+  metrics: Metrics;
+  /** Facts for the step row. */
+  metadata: JsonObject;
+  params: JsonObject;
+}
+
+/** Parameters with the defaults of every active parameter. */
+export function materialise(schema: JsonObject, given: JsonObject = {}): JsonObject {
+  const properties = (schema.properties ?? {}) as JsonObject;
+  const params = cloneValue(given);
+  for (const [name, node] of Object.entries(properties)) {
+    if (!isObject(node)) continue;
+    if (params[name] === undefined && node.default !== undefined && isEffective(schema, name, given)) {
+      params[name] = cloneValue(node.default);
+    }
+    params[name] = materialiseInside(node, params[name]);
+    if (params[name] === undefined) delete params[name];
+  }
+  return params;
+}
+
+function materialiseInside(node: JsonObject, value: Value | undefined): Value {
+  if (isObject(value) && isObject(node.properties)) return materialise(node, value);
+  const { items } = node;
+  if (Array.isArray(value) && isObject(items)) return value.map((item) => materialiseInside(items, item));
+  return value as Value;
+}
+
+/** An artifact as it comes out of its file. */
+export function artifactOf(port: string, kind: string, output: OutputArtifact): InputArtifact {
+  return decodeArtifact(kind, encodeArtifact(port, kind, output).bytes);
+}
+
+/**
+ * Runs an operation.
+ *
+ * @throws SvcError what the operation throws, `params_invalid`, or the code of its cross-field check
+ */
+export async function runOperation(operation: Operation, options: RunOptions = {}): Promise<RunResult> {
+  const { definition, contract } = operation;
+  const params = materialise(contract.params_schema, options.params);
+  const diagnostics = checkValue(contract.params_schema, params, ["params"]);
+  if (diagnostics.length > 0) throw new SvcError("params_invalid", diagnostics[0].message, { diagnostics });
+  const plain = plainParams(params);
+  const [conflict] = definition.check?.(plain, new Set(Object.keys(options.inputs ?? {}))) ?? [];
+  if (conflict) throw new SvcError(conflict.code ?? "params_conflict", conflict.message, { hint: conflict.hint });
+
+  const declared: Record<string, readonly string[]> = { ...definition.inputs, ...definition.optionalInputs };
+  for (const port of Object.keys(definition.inputs ?? {})) {
+    if (options.inputs?.[port] === undefined) throw new SvcError("input_missing", `The input ${port} is missing`);
+  }
+  const inputs: Record<string, ReturnType<typeof decodeArtifact>> = {};
+  for (const [port, given] of Object.entries(options.inputs ?? {})) {
+    const kinds = declared[port];
+    if (kinds === undefined) throw new SvcError("input_unexpected", `The input ${port} is not declared`);
+    const kind = given.kind ?? kinds[0];
+    assert.ok(kinds.includes(kind), `${operation.id} takes no ${kind} at ${port}`);
+    inputs[port] = decodeArtifact(kind, encodeArtifact(port, kind, isInput(given) ? outputOf(given) : given).bytes);
+  }
+
+  const seed = options.seed ?? (plain.seed as number | bigint | undefined) ?? 0;
+  let generator: Generator | undefined;
+  const result = await definition.run({
+    inputs,
+    params: plain,
+    get generator() {
+      assert.ok("seed" in (contract.params_schema.properties as JsonObject), "a generator needs a seed parameter");
+      return generator ??= Generator.seeded(BigInt(seed));
+    },
+    progress() {},
+    cancellation: { isCancelled: false, throwIfCancelled() {} },
+    files: fileAccess(options.files ?? {}),
+    backend: options.backend ?? definition.backends?.benchmark_run?.[0] ?? "python",
+    implementation: options.implementation ?? "default",
+  });
+
+  for (const [port, input] of Object.entries(inputs)) {
+    assert.equal(input.modified(), null, `${operation.id} altered its input ${port}`);
+  }
+  assert.deepEqual(Object.keys(result.outputs).sort(), Object.keys(definition.outputs).sort());
+  const bytes: Record<string, Uint8Array> = {};
+  const outputs: Record<string, InputArtifact> = {};
+  for (const [port, kind] of Object.entries(definition.outputs)) {
+    bytes[port] = encodeArtifact(port, kind, result.outputs[port]).bytes;
+    outputs[port] = decodeArtifact(kind, bytes[port]);
+  }
+  return { outputs, bytes, metrics: result.metrics ?? {}, metadata: result.metadata ?? {}, params };
+}
+
+function isInput(given: GivenInput): given is InputArtifact {
+  return "arrayNames" in given;
+}
+
+/** An input artifact in the form of an output, so that it can be written again. */
+export function outputOf(input: InputArtifact): OutputArtifact {
+  const [main, ...others] = input.arrayNames;
+  if (main === undefined) return { json: input.json(), metadata: input.metadata };
+  const companions = Object.fromEntries(others.map((name) => [name, input.array(name)]));
+  return { array: input.array(), companions, metadata: input.metadata };
+}
+
+function fileAccess(files: Record<string, Uint8Array | string> | FileAccess): FileAccess {
+  if (typeof files.read === "function") return files as FileAccess;
+  const read = (path: string): Promise<Uint8Array> => {
+    const content = (files as Record<string, Uint8Array | string>)[path];
+    if (content === undefined) {
+      return Promise.reject(new SvcError("boundary_file_missing", `Cannot find the file ${path}`));
+    }
+    return Promise.resolve(typeof content === "string" ? new TextEncoder().encode(content) : content);
+  };
+  return { read, bundled: (dataset, path) => read(`${dataset}/${path}`) };
+}
+
+/** Asserts that running fails with a coded error. */
+export async function refuses(code: string, run: () => unknown): Promise<void> {
+  await assert.rejects(async () => await run(), (error) => {
+    assert.ok(error instanceof SvcError, String(error));
+    assert.equal(error.code, code, error.message);
+    return true;
+  });
+}
