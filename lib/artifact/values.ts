@@ -14,8 +14,18 @@ import { checkBits, checkImages, checkSymbols } from "./boundary.ts";
 
 /** Keys that describe the array of an artifact, not its content or origin. */
 const ARRAY_KEYS = [
-  "array", "dtype", "shape", "boundary_contract", "bit_count", "byte_count", "storage", "bits_per_element",
-  "representation", "symbol_count", "channel_use_count", "data_plane_backend",
+  "array",
+  "dtype",
+  "shape",
+  "boundary_contract",
+  "bit_count",
+  "byte_count",
+  "storage",
+  "bits_per_element",
+  "representation",
+  "symbol_count",
+  "channel_use_count",
+  "data_plane_backend",
 ];
 
 /** Metadata of a main input for an output: array keys dropped, `changes` set, `removed` keys left out. */
@@ -47,7 +57,9 @@ export function metadataCounts(metadata: JsonObject, key: string): number[] | un
 export function metadataText(metadata: JsonObject, key: string): string | undefined {
   const value = metadata[key];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "string") throw new SvcError("boundary_value_invalid", `Cannot read the metadata ${key} as a text`);
+  if (typeof value !== "string") {
+    throw new SvcError("boundary_value_invalid", `Cannot read the metadata ${key} as a text`);
+  }
   return value;
 }
 

@@ -1,0 +1,260 @@
+/**
+ * Artifacts as files: from what an operation returns to bytes, and back to what the next operation reads.
+ *
+ * Kinds that end in `numpy` are NPZ files: the main array under the name of the output port, companions under their own
+ * names, and `metadata_json`, a 0-d Unicode array of canonical JSON. All others are canonical JSON and one newline, with
+ * metadata under the top-level key `metadata`, left out when there is none. The bytes depend on the contents alone.
+ */
+import { Buffer } from "node:buffer";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { canonicalJson, parseJson } from "../contract/json.ts";
+import { type ArtifactKind, formatOfKind, jsonKindName } from "../contract/kinds.ts";
+import type { InputArtifact, OutputArtifact } from "../contract/operation.ts";
+import { cloneValue, Float, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { type Dtype, DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { openNpz, writeNpz } from "./npz.ts";
+
+/** The member that holds the metadata of an NPZ artifact; no array may have this name. */
+export const METADATA_MEMBER = "metadata_json";
+const ARRAY_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,199}$/;
+
+/** An artifact as it is written to a file. */
+export interface EncodedArtifact {
+  /** `<port>.npz` or `<port>.json`. */
+  readonly fileName: string;
+  /** The file, in one allocation of shared memory. */
+  readonly bytes: Uint8Array<SharedArrayBuffer>;
+  /** Metadata as stored; for NPZ with `array`, `dtype` and `shape` of the main array. */
+  readonly metadata: JsonObject;
+  /** Name, type and shape of the main array; null for JSON. */
+  readonly array: string | null;
+  readonly dtype: Dtype | null;
+  readonly shape: number[] | null;
+}
+
+/** An artifact as an operation reads it, which can tell afterwards whether it was left alone. */
+export interface DecodedArtifact extends InputArtifact {
+  /** The file that the artifact was read from. */
+  readonly bytes: Uint8Array;
+  /** What an operation has altered, such as `the array bits`; null when everything is as it was read. */
+  modified(): string | null;
+}
+
+/**
+ * Turns an output of an operation into the bytes of its file.
+ *
+ * @param port name of the output; the main array and the file are named after it
+ * @param kind decides the format
+ * @throws SvcError `output_kind_mismatch` when the output has not the form of its kind, `output_metadata_invalid` when
+ * its metadata or document are not strict finite JSON, `artifact_limit_exceeded` beyond 4 GiB
+ */
+export function encodeArtifact(port: string, kind: ArtifactKind, output: OutputArtifact): EncodedArtifact {
+  return formatOfKind(kind) === "npz" ? encodeNpz(port, kind, output) : encodeJson(port, kind, output);
+}
+
+function encodeNpz(port: string, kind: ArtifactKind, output: OutputArtifact): EncodedArtifact {
+  const { array, companions = {} } = output;
+  const mismatch = (why: string) => new SvcError("output_kind_mismatch", `Cannot store ${port} as ${kind}: ${why}`);
+  if (array === undefined) throw mismatch("it has no array");
+  if (output.json !== undefined) throw mismatch("it has a JSON document besides its array");
+  if (port === METADATA_MEMBER) throw mismatch(`the name ${METADATA_MEMBER} is reserved`);
+  const members: Record<string, NdArray | string> = { [port]: array };
+  for (const [name, companion] of Object.entries(companions)) {
+    if (name === METADATA_MEMBER || name === port) throw mismatch(`the companion name ${name} is taken`);
+    if (!ARRAY_NAME.test(name)) throw mismatch(`${JSON.stringify(name)} is no name for an array`);
+    members[name] = companion;
+  }
+  for (const [name, member] of Object.entries(members)) {
+    const problem = arrayProblem(member as NdArray);
+    if (problem !== null) throw mismatch(`the array ${name} ${problem}`);
+  }
+  const shape = [...array.shape];
+  const { value: metadata, text } = strictJson(
+    { ...(output.metadata ?? {}), array: port, dtype: array.dtype, shape },
+    `the metadata of ${port}`,
+  );
+  const bytes = writeNpz({ ...members, [METADATA_MEMBER]: text });
+  return { fileName: `${port}.npz`, bytes, metadata, array: port, dtype: array.dtype, shape };
+}
+
+function encodeJson(port: string, kind: ArtifactKind, output: OutputArtifact): EncodedArtifact {
+  const { json } = output;
+  const mismatch = (why: string) => new SvcError("output_kind_mismatch", `Cannot store ${port} as ${kind}: ${why}`);
+  if (!isObject(json)) throw mismatch("it has no JSON document");
+  if (output.array !== undefined || Object.keys(output.companions ?? {}).length > 0) throw mismatch("it has arrays");
+  if (json.kind !== jsonKindName(kind)) throw mismatch(`its document says the kind ${canonicalOrUnknown(json.kind)}`);
+  const { metadata: inner, ...document } = json;
+  const given = output.metadata ?? {};
+  if (inner !== undefined && Object.keys(given).length > 0) throw mismatch("it has metadata in two places");
+  const { value: metadata } = strictJson(inner ?? given, `the metadata of ${port}`);
+  if (Object.keys(metadata).length > 0) document.metadata = metadata;
+  const { text } = strictJson(document, `the document of ${port}`);
+  const utf8 = Buffer.from(text + "\n");
+  const bytes = new Uint8Array(new SharedArrayBuffer(utf8.length));
+  bytes.set(utf8);
+  return { fileName: `${port}.json`, bytes, metadata, array: null, dtype: null, shape: null };
+}
+
+function canonicalOrUnknown(value: Value | undefined): string {
+  return typeof value === "string" ? value : "unknown";
+}
+
+/** A copy of an object and its canonical text, proven to be strict finite JSON. */
+function strictJson(value: Value, what: string): { value: JsonObject; text: string } {
+  const invalid = (why: string) => new SvcError("output_metadata_invalid", `Cannot store ${what}: ${why}`);
+  if (!isObject(value)) throw invalid("it is no JSON object");
+  try {
+    const text = canonicalJson(value);
+    return { value: cloneValue(dropUndefined(value)), text };
+  } catch (error) {
+    throw invalid(
+      error instanceof RangeError && /call stack/i.test(error.message) ? "it is too deep" : messageOf(error),
+    );
+  }
+}
+
+/** Canonical JSON leaves out members that are undefined; so does the copy, so that both agree. */
+function dropUndefined(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
+}
+
+/** Why an array cannot be written, or null. The type checker sees this for our operations, not for adapters' ones. */
+function arrayProblem(array: NdArray): string | null {
+  const info = Object.hasOwn(DTYPES, array.dtype) ? DTYPES[array.dtype] : undefined;
+  if (info === undefined) return `has the unknown dtype ${String(array.dtype)}`;
+  const { shape, data } = array;
+  if (!Array.isArray(shape) || shape.length > 32 || !shape.every((size) => Number.isSafeInteger(size) && size >= 0)) {
+    return "has no valid shape";
+  }
+  if (!ArrayBuffer.isView(data)) return "has no typed data";
+  if (data.constructor !== info.make(new ArrayBuffer(0), 0, 0).constructor) {
+    // Node's Buffer is bytes as well.
+    if (!(data instanceof Uint8Array && info.itemSize === 1 && array.dtype !== "int8")) {
+      return `says ${array.dtype} and holds ${data.constructor.name}`;
+    }
+  }
+  if (elementCount(shape) * info.slots !== data.length) {
+    return `has ${data.length / info.slots} elements, its shape [${shape.join(", ")}] another number`;
+  }
+  if (array.dtype === "bool" && !(data as Uint8Array).every((value) => value <= 1)) {
+    return "has truth values beyond 0 and 1";
+  }
+  return null;
+}
+
+/**
+ * Opens the file of an artifact for an operation. Arrays are copied into private memory when they are first asked for.
+ *
+ * @param bytes the file; it is never written to
+ * @throws SvcError `artifact_json_invalid`, `artifact_archive_invalid` and others when the file is not what its kind says
+ */
+export function decodeArtifact(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
+  return formatOfKind(kind) === "npz" ? decodeNpz(kind, bytes) : decodeJson(kind, bytes);
+}
+
+function decodeNpz(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
+  const what = `the ${kind} artifact`;
+  const file = openNpz(bytes, what);
+  const metadataText = file.has(METADATA_MEMBER) ? file.text(METADATA_MEMBER) : "{}";
+  const metadata = parseObject(metadataText, `the metadata of ${what}`);
+  const others = file.names.filter((name) => name !== METADATA_MEMBER);
+  const named = metadata.array;
+  if (typeof named === "string" && !others.includes(named)) {
+    throw new SvcError("artifact_array_missing", `Cannot find the main array ${named} in ${what}`);
+  }
+  if (others.length === 0) throw new SvcError("artifact_array_missing", `Cannot find any array in ${what}`);
+  const main = typeof named === "string" ? named : others[0];
+  const arrayNames = [main, ...others.filter((name) => name !== main)];
+  const arrays = new Map<string, NdArray>();
+  return {
+    kind,
+    bytes,
+    metadata,
+    arrayNames,
+    array(name = main) {
+      let array = arrays.get(name);
+      if (array === undefined) {
+        if (name === METADATA_MEMBER) throw new SvcError("artifact_array_missing", `Cannot read ${name} as an array`);
+        arrays.set(name, array = file.array(name));
+      }
+      return array;
+    },
+    json() {
+      throw new SvcError("boundary_shape_invalid", `Cannot read ${what} as a JSON document`);
+    },
+    modified() {
+      for (const [name, array] of arrays) if (!file.holds(name, array)) return `the array ${name}`;
+      return sameDocument(metadata, metadataText) ? null : "the metadata";
+    },
+  };
+}
+
+function decodeJson(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
+  const what = `the ${kind} artifact`;
+  let text: string;
+  try {
+    // The decoder takes no shared memory, so the bytes are copied first.
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.slice());
+  } catch {
+    throw new SvcError("artifact_json_invalid", `Cannot read ${what}: it is no valid UTF-8`);
+  }
+  const { metadata: inner = {}, ...document } = parseObject(text, what);
+  if (!isObject(inner)) throw new SvcError("artifact_json_invalid", `Cannot read the metadata of ${what}`);
+  if (document.kind !== jsonKindName(kind)) {
+    throw new SvcError("artifact_json_invalid", `Cannot read ${what}: its document says another kind`);
+  }
+  const metadata: JsonObject = inner;
+  return {
+    kind,
+    bytes,
+    metadata,
+    arrayNames: [],
+    array() {
+      throw new SvcError("artifact_array_missing", `Cannot find an array in ${what}`);
+    },
+    json: () => document,
+    modified() {
+      const whole = Object.keys(metadata).length > 0 ? { ...document, metadata } : document;
+      return sameDocument(whole, text) ? null : "the document";
+    },
+  };
+}
+
+/** Whether a document still has the canonical form of the text that it was read from. */
+function sameDocument(document: JsonObject, text: string): boolean {
+  try {
+    const now = canonicalJson(document);
+    return now === text || now + "\n" === text || now === canonicalJson(withoutEmptyMetadata(parseJson(text)));
+  } catch {
+    // What cannot be written any more was altered.
+    return false;
+  }
+}
+
+function withoutEmptyMetadata(value: Value): Value {
+  if (!isObject(value) || !isObject(value.metadata) || Object.keys(value.metadata).length > 0) return value;
+  const { metadata: _empty, ...rest } = value;
+  return rest;
+}
+
+function parseObject(text: string, what: string): JsonObject {
+  try {
+    const value = parseJson(text);
+    if (!isObject(value)) throw new TypeError("it is no object");
+    refuseNonFinite(value);
+    return value;
+  } catch (error) {
+    throw new SvcError("artifact_json_invalid", `Cannot read ${what}: ${messageOf(error)}`);
+  }
+}
+
+/** A number such as 1e999 is JSON, yet becomes infinite. */
+function refuseNonFinite(value: Value): void {
+  if (Array.isArray(value)) value.forEach(refuseNonFinite);
+  else if (isObject(value)) Object.values(value).forEach(refuseNonFinite);
+  else if (
+    value instanceof Float ? !Number.isFinite(value.value) : typeof value === "number" && !Number.isFinite(value)
+  ) {
+    throw new RangeError("it holds a number that is not finite");
+  }
+}

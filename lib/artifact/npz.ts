@@ -1,0 +1,78 @@
+/**
+ * NPZ files: a ZIP file with one NPY member per array, read lazily and written reproducibly (see {@link writeZip}).
+ */
+import { Buffer } from "node:buffer";
+import { SvcError } from "../contract/error.ts";
+import { bytesOf, type NdArray } from "../numeric/ndarray.ts";
+import { nativeRegion, readNpy, readNpyText, writeNpyText } from "./npy.ts";
+import { npyHeader } from "./npy_header.ts";
+import { openZip, writeZip, type ZipEntry, type ZipLimits } from "./zip.ts";
+
+const SUFFIX = ".npy";
+
+/**
+ * Writes arrays, and texts as 0-d Unicode arrays, as an NPZ file in shared memory.
+ *
+ * @param members array or text by name, in any order
+ * @throws SvcError `artifact_limit_exceeded` beyond 4 GiB, `artifact_archive_invalid` for an unusable name
+ */
+export function writeNpz(members: Readonly<Record<string, NdArray | string>>): Uint8Array<SharedArrayBuffer> {
+  return writeZip(
+    Object.entries(members).map(([name, member]) => ({
+      name: name + SUFFIX,
+      parts: typeof member === "string"
+        ? [writeNpyText(member)]
+        : [npyHeader(member.dtype, member.shape), bytesOf(member)],
+    })),
+  );
+}
+
+/** An NPZ file that was opened; members are read when they are asked for. */
+export interface NpzFile {
+  /** Names of the members without `.npy`, in the order of the file. */
+  readonly names: readonly string[];
+  has(name: string): boolean;
+  /** A fresh copy of an array. @throws SvcError `artifact_array_missing`, or what {@link readNpy} throws */
+  array(name: string): NdArray;
+  /** A Unicode member. @throws SvcError `artifact_array_missing`, or what {@link readNpyText} throws */
+  text(name: string): string;
+  /** Whether an array still holds what the member holds, bit for bit. */
+  holds(name: string, array: NdArray): boolean;
+}
+
+/**
+ * Opens an NPZ file.
+ *
+ * @param name what is being read, for messages
+ * @throws SvcError `artifact_archive_invalid`, `artifact_archive_unsupported`, `artifact_limit_exceeded`
+ */
+export function openNpz(bytes: Uint8Array, name = "the NPZ file", limits: ZipLimits = {}): NpzFile {
+  const entries = new Map<string, ZipEntry>();
+  for (const entry of openZip(bytes, name, limits)) {
+    if (!entry.name.endsWith(SUFFIX)) {
+      throw new SvcError("artifact_archive_unsupported", `Cannot open ${name}: its entry ${entry.name} is no NPY file`);
+    }
+    entries.set(entry.name.slice(0, -SUFFIX.length), entry);
+  }
+  const names = [...entries.keys()];
+  const contents = (member: string): Uint8Array => {
+    const entry = entries.get(member);
+    if (entry === undefined) {
+      throw new SvcError("artifact_array_missing", `Cannot find the array ${member} in ${name}`, {
+        hint: `It holds ${names.join(", ") || "no arrays"}`,
+      });
+    }
+    return entry.read();
+  };
+  return {
+    names,
+    has: (member) => entries.has(member),
+    array: (member) => readNpy(contents(member), `${member} of ${name}`),
+    text: (member) => readNpyText(contents(member), `${member} of ${name}`),
+    holds(member, array) {
+      const bytes = contents(member);
+      const region = nativeRegion(bytes, member) ?? bytesOf(readNpy(bytes, member));
+      return Buffer.compare(region as Uint8Array<ArrayBuffer>, bytesOf(array) as Uint8Array<ArrayBuffer>) === 0;
+    },
+  };
+}

@@ -1,0 +1,331 @@
+/**
+ * ZIP containers: writing stored entries reproducibly, and reading stored and deflated ones with suspicion.
+ *
+ * Written: entries sorted by name, method stored, time 1980-01-01 00:00:00, no extra fields, so the bytes are a function
+ * of the contents alone. Read: data descriptors, zip64 records and streamed local headers too; sizes come from the
+ * central directory. Refused: encryption, other methods, several disks, repeated names, entries that overlap, contents
+ * whose length or CRC is not what was declared.
+ *
+ * Format: PKWARE APPNOTE.TXT 6.3.10.
+ */
+import { crc32, inflateRawSync } from "node:zlib";
+import { compareCodePoints } from "../contract/json.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
+
+const LOCAL = 0x04034b50, CENTRAL = 0x02014b50, END = 0x06054b50;
+const ZIP64_END = 0x06064b50, ZIP64_LOCATOR = 0x07064b50, ZIP64_EXTRA = 0x0001;
+const UTF8_NAME = 1 << 11, ENCRYPTED = 1, DESCRIPTOR = 1 << 3;
+const STORED = 0, DEFLATED = 8;
+/** 1980-01-01 as MS-DOS date; the time is 0. */
+const DOS_DATE = (1 << 5) | 1;
+/** No deflate stream expands further. */
+const MAX_DEFLATE_RATIO = 1032;
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** CRC-32 of a part that follows `previous`; also of shared memory, which the declared type leaves out. */
+export function crc32Of(bytes: Uint8Array, previous = 0): number {
+  return crc32(bytes as Uint8Array<ArrayBuffer>, previous);
+}
+
+/** An entry to write; its contents are the parts one after another. */
+export interface ZipSource {
+  name: string;
+  parts: readonly Uint8Array[];
+}
+
+/**
+ * Writes a ZIP file of stored entries into one allocation of shared memory.
+ *
+ * @throws SvcError `artifact_limit_exceeded` when it would need zip64 (4 GiB or 65535 entries), `artifact_archive_invalid`
+ * for repeated or unusable names
+ */
+export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayBuffer> {
+  const entries = sources
+    .map(({ name, parts }) => ({
+      name,
+      nameBytes: new TextEncoder().encode(name),
+      flags: ASCII.test(name) ? 0 : UTF8_NAME,
+      parts,
+      size: parts.reduce((sum, part) => sum + part.length, 0),
+      crc: parts.reduce((crc, part) => crc32Of(part, crc), 0),
+      offset: 0,
+    }))
+    .sort((a, b) => compareCodePoints(a.name, b.name));
+  let localEnd = 0, centralSize = 0;
+  entries.forEach((entry, index) => {
+    if (index > 0 && entries[index - 1].name === entry.name) {
+      throw new SvcError("artifact_archive_invalid", `Cannot write two archive entries named ${entry.name}`);
+    }
+    if (entry.nameBytes.length === 0 || entry.nameBytes.length > 0xffff) {
+      throw new SvcError("artifact_archive_invalid", "Cannot write an archive entry with an empty or endless name");
+    }
+    entry.offset = localEnd;
+    localEnd += 30 + entry.nameBytes.length + entry.size;
+    centralSize += 46 + entry.nameBytes.length;
+  });
+  if (localEnd + centralSize > 0xffffffff - 22 || entries.length >= 0xffff) {
+    throw new SvcError("artifact_limit_exceeded", `Cannot write an archive of ${localEnd} bytes`, {
+      hint: "One archive holds at most 4 GiB; split the batch",
+    });
+  }
+  const file = new Uint8Array(new SharedArrayBuffer(localEnd + centralSize + 22));
+  const view = new DataView(file.buffer);
+  let central = localEnd;
+  for (const entry of entries) {
+    let at = entry.offset;
+    view.setUint32(at, LOCAL, true);
+    writeCommonFields(view, at + 4, entry);
+    at += 30;
+    file.set(entry.nameBytes, at);
+    at += entry.nameBytes.length;
+    for (const part of entry.parts) {
+      file.set(part, at);
+      at += part.length;
+    }
+    view.setUint32(central, CENTRAL, true);
+    view.setUint16(central + 4, 20, true);
+    writeCommonFields(view, central + 6, entry);
+    view.setUint32(central + 42, entry.offset, true);
+    file.set(entry.nameBytes, central + 46);
+    central += 46 + entry.nameBytes.length;
+  }
+  view.setUint32(central, END, true);
+  view.setUint16(central + 8, entries.length, true);
+  view.setUint16(central + 10, entries.length, true);
+  view.setUint32(central + 12, centralSize, true);
+  view.setUint32(central + 16, localEnd, true);
+  return file;
+}
+
+/** Version, flags, method, time, date, CRC, both sizes, name length: the same run of fields in both headers. */
+function writeCommonFields(
+  view: DataView,
+  at: number,
+  entry: { flags: number; crc: number; size: number; nameBytes: Uint8Array },
+): void {
+  view.setUint16(at, 20, true);
+  view.setUint16(at + 2, entry.flags, true);
+  view.setUint16(at + 8, DOS_DATE, true);
+  view.setUint32(at + 10, entry.crc, true);
+  view.setUint32(at + 14, entry.size, true);
+  view.setUint32(at + 18, entry.size, true);
+  view.setUint16(at + 22, entry.nameBytes.length, true);
+}
+
+/** An entry of a ZIP file that was opened. */
+export interface ZipEntry {
+  readonly name: string;
+  /** Bytes of the contents. */
+  readonly size: number;
+  readonly compressed: boolean;
+  /** Upper 16 bits: Unix mode, where the writer recorded one. */
+  readonly externalAttributes: number;
+  /**
+   * The contents: a view for stored entries, new memory for deflated ones; checked against their CRC on first use.
+   *
+   * @throws SvcError `artifact_archive_invalid`
+   */
+  read(): Uint8Array;
+}
+
+export interface ZipLimits {
+  maxEntries?: number;
+  /** Bound on the sum of all contents, so that a small file cannot ask for endless memory. */
+  maxExpandedBytes?: number;
+}
+
+/**
+ * Opens a ZIP file: reads its directory, not its contents.
+ *
+ * @param name what is being read, for messages
+ * @returns its entries in the order of the directory
+ * @throws SvcError `artifact_archive_invalid`, `artifact_archive_unsupported`, `artifact_limit_exceeded`
+ */
+export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimits = {}): ZipEntry[] {
+  const invalid = (why: string) => new SvcError("artifact_archive_invalid", `Cannot open ${name}: ${why}`);
+  const unsupported = (why: string) => new SvcError("artifact_archive_unsupported", `Cannot open ${name}: ${why}`);
+  const exceeded = (why: string) => new SvcError("artifact_limit_exceeded", `Cannot open ${name}: ${why}`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const directory = findDirectory(view, invalid, unsupported);
+  const maxEntries = limits.maxEntries ?? 65536, maxExpandedBytes = limits.maxExpandedBytes ?? 2 ** 32;
+  if (directory.count > maxEntries) throw exceeded(`it has ${directory.count} entries, the limit is ${maxEntries}`);
+
+  const entries: ZipEntry[] = [];
+  const extents: { from: number; to: number }[] = [];
+  const names = new Set<string>();
+  let expanded = 0, at = directory.offset;
+  for (let index = 0; index < directory.count; index++) {
+    if (at + 46 > directory.end || view.getUint32(at, true) !== CENTRAL) throw invalid("its directory is damaged");
+    const flags = view.getUint16(at + 8, true), method = view.getUint16(at + 10, true);
+    const crc = view.getUint32(at + 16, true);
+    const nameLength = view.getUint16(at + 28, true), extraLength = view.getUint16(at + 30, true);
+    const next = at + 46 + nameLength + extraLength + view.getUint16(at + 32, true);
+    if (next > directory.end) throw invalid("its directory is damaged");
+    const entryName = decodeName(bytes.slice(at + 46, at + 46 + nameLength), flags, invalid, unsupported);
+    if (names.has(entryName)) throw invalid(`it holds two entries named ${entryName}`);
+    names.add(entryName);
+    if (flags & ENCRYPTED) throw unsupported(`its entry ${entryName} is encrypted`);
+    if (method !== STORED && method !== DEFLATED) throw unsupported(`its entry ${entryName} uses method ${method}`);
+    const wide = zip64Fields(view, at, at + 46 + nameLength, extraLength, invalid);
+    if (wide.disk !== 0) throw unsupported("it spans several disks");
+    if (method === STORED ? wide.size !== wide.packed : wide.size > wide.packed * MAX_DEFLATE_RATIO + 64) {
+      throw invalid(`its entry ${entryName} claims ${wide.size} bytes in ${wide.packed}`);
+    }
+    expanded += wide.size;
+    if (expanded > maxExpandedBytes) throw exceeded(`its contents exceed ${maxExpandedBytes} bytes`);
+    const from = localData(view, bytes, wide.offset, directory.offset, { at, flags, method, nameLength }, invalid);
+    const to = from + wide.packed;
+    if (to > directory.offset) throw invalid(`its entry ${entryName} reaches beyond the file`);
+    extents.push({ from: wide.offset, to });
+    const packed = bytes.subarray(from, to);
+    let contents: Uint8Array | undefined;
+    entries.push({
+      name: entryName,
+      size: wide.size,
+      compressed: method === DEFLATED,
+      externalAttributes: view.getUint32(at + 38, true),
+      read() {
+        if (contents !== undefined) return contents;
+        const found = method === STORED ? packed : inflate(packed, wide.size, entryName, invalid);
+        if (crc32Of(found) !== crc) throw invalid(`the CRC of its entry ${entryName} does not match`);
+        return contents = found;
+      },
+    });
+    at = next;
+  }
+  if (at !== directory.end) throw invalid("its directory has a wrong length");
+  extents.sort((a, b) => a.from - b.from);
+  for (let i = 1; i < extents.length; i++) {
+    if (extents[i].from < extents[i - 1].to) throw invalid("two of its entries overlap");
+  }
+  return entries;
+}
+
+function inflate(packed: Uint8Array, size: number, entryName: string, invalid: (why: string) => SvcError): Uint8Array {
+  let contents: Uint8Array;
+  try {
+    // One byte more than declared, so that a longer stream shows.
+    contents = inflateRawSync(packed as Uint8Array<ArrayBuffer>, { maxOutputLength: size + 1 });
+  } catch (error) {
+    throw invalid(`its entry ${entryName} does not inflate (${messageOf(error)})`);
+  }
+  if (contents.length !== size) throw invalid(`its entry ${entryName} has not the declared ${size} bytes`);
+  return contents;
+}
+
+function decodeName(
+  raw: Uint8Array,
+  flags: number,
+  invalid: (why: string) => SvcError,
+  unsupported: (why: string) => SvcError,
+): string {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(raw);
+  } catch {
+    throw invalid("the name of an entry is no valid text");
+  }
+  // deno-lint-ignore no-control-regex -- an unflagged name may hold any ASCII character but NUL
+  if (!(flags & UTF8_NAME) && !/^[\x01-\x7f]*$/.test(text)) throw unsupported("it uses a legacy code page for names");
+  if (text === "" || text.includes("\0")) throw invalid("an entry has an empty name or a NUL in it");
+  return text;
+}
+
+/** Finds the central directory from the end of the file. */
+function findDirectory(
+  view: DataView,
+  invalid: (why: string) => SvcError,
+  unsupported: (why: string) => SvcError,
+): { offset: number; end: number; count: number } {
+  const last = view.byteLength - 22;
+  if (last < 0) throw invalid("it is too short for a ZIP file");
+  let end = -1;
+  for (let at = last; at >= Math.max(0, last - 0xffff); at--) {
+    // The comment must reach exactly to the end of the file.
+    if (view.getUint32(at, true) === END && at + 22 + view.getUint16(at + 20, true) === view.byteLength) {
+      end = at;
+      break;
+    }
+  }
+  if (end < 0) throw invalid("it has no ZIP directory; it may be cut short");
+  let disk = view.getUint16(end + 4, true) | view.getUint16(end + 6, true);
+  let count = view.getUint16(end + 10, true), size = view.getUint32(end + 12, true);
+  let offset = view.getUint32(end + 16, true), directoryEnd = end;
+  if (end >= 20 && view.getUint32(end - 20, true) === ZIP64_LOCATOR) {
+    const at = big(view, end - 12);
+    if (!(at + 56 <= end - 20) || view.getUint32(at, true) !== ZIP64_END) throw invalid("its zip64 record is damaged");
+    disk = view.getUint32(at + 16, true) | view.getUint32(at + 20, true);
+    count = big(view, at + 32);
+    size = big(view, at + 40);
+    offset = big(view, at + 48);
+    directoryEnd = at;
+  }
+  if (disk !== 0) throw unsupported("it spans several disks");
+  if (offset + size !== directoryEnd) throw invalid("its directory is not where it should be; it may be cut short");
+  if (count * 46 > size) throw invalid("its directory is damaged");
+  return { offset, end: directoryEnd, count };
+}
+
+/** Sizes and place of an entry, from its zip64 field where the plain ones are saturated. */
+function zip64Fields(
+  view: DataView,
+  header: number,
+  extra: number,
+  extraLength: number,
+  invalid: (why: string) => SvcError,
+): { size: number; packed: number; offset: number; disk: number } {
+  const fields = {
+    packed: view.getUint32(header + 20, true),
+    size: view.getUint32(header + 24, true),
+    offset: view.getUint32(header + 42, true),
+    disk: view.getUint16(header + 34, true),
+  };
+  const end = extra + extraLength;
+  for (let at = extra; at + 4 <= end;) {
+    const length = view.getUint16(at + 2, true), body = at + 4;
+    if (body + length > end) throw invalid("an extra field of its directory is damaged");
+    if (view.getUint16(at, true) === ZIP64_EXTRA) {
+      let next = body;
+      for (const key of ["size", "packed", "offset"] as const) {
+        if (fields[key] !== 0xffffffff) continue;
+        if (next + 8 > body + length) throw invalid("a zip64 field of its directory is damaged");
+        fields[key] = big(view, next);
+        next += 8;
+      }
+      if (fields.disk === 0xffff && next + 4 <= body + length) fields.disk = view.getUint32(next, true);
+    }
+    at = body + length;
+  }
+  return fields;
+}
+
+/** Checks a local header against its directory entry; returns where the data begin. */
+function localData(
+  view: DataView,
+  bytes: Uint8Array,
+  offset: number,
+  limit: number,
+  central: { at: number; flags: number; method: number; nameLength: number },
+  invalid: (why: string) => SvcError,
+): number {
+  if (!(offset + 30 <= limit) || view.getUint32(offset, true) !== LOCAL) {
+    throw invalid("an entry is not where it should be");
+  }
+  const flags = view.getUint16(offset + 6, true), nameLength = view.getUint16(offset + 26, true);
+  const data = offset + 30 + nameLength + view.getUint16(offset + 28, true);
+  let same = data <= limit && nameLength === central.nameLength && flags === central.flags &&
+    view.getUint16(offset + 8, true) === central.method;
+  for (let i = 0; same && i < nameLength; i++) same = bytes[offset + 30 + i] === bytes[central.at + 46 + i];
+  if (same && !(flags & DESCRIPTOR)) {
+    const packed = view.getUint32(offset + 18, true);
+    same = packed === 0xffffffff || packed === view.getUint32(central.at + 20, true);
+  }
+  if (!same) throw invalid("an entry and the directory disagree");
+  return data;
+}
+
+/** A 64-bit count; beyond 2^53 it is infinite, which no check lets pass. */
+function big(view: DataView, at: number): number {
+  const value = view.getUint32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);
+  return Number.isSafeInteger(value) ? value : Infinity;
+}
