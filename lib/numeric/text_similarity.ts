@@ -1,0 +1,69 @@
+/**
+ * Lexical likeness of two texts, each in 0 … 1.
+ *
+ * Tokens are lower-cased maximal runs of letters and digits (Unicode); F1 and precision count tokens as multisets with
+ * clipped counts. Two texts without tokens score 1, one of them 0.
+ */
+
+/** The tokens of a text, in order. */
+export function tokens(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** How many tokens two lists share, each counted at most as often as in the other. */
+function sharedCount(candidate: readonly string[], reference: readonly string[]): number {
+  const left = new Map<string, number>();
+  for (const token of reference) left.set(token, (left.get(token) ?? 0) + 1);
+  let shared = 0;
+  for (const token of candidate) {
+    const count = left.get(token) ?? 0;
+    if (count === 0) continue;
+    left.set(token, count - 1);
+    shared++;
+  }
+  return shared;
+}
+
+/** Token F1: 2·shared / (candidate tokens + reference tokens). */
+export function tokenF1(candidate: string, reference: string): number {
+  const c = tokens(candidate), r = tokens(reference);
+  if (c.length === 0 && r.length === 0) return 1;
+  return (2 * sharedCount(c, r)) / (c.length + r.length);
+}
+
+/**
+ * Unigram precision with the brevity penalty min(1, exp(1 - r/c)), the one-gram case of BLEU.
+ *
+ * Source: Papineni, Roukos, Ward, Zhu, "BLEU: a method for automatic evaluation of machine translation", ACL 2002.
+ */
+export function unigramBleu(candidate: string, reference: string): number {
+  const c = tokens(candidate), r = tokens(reference);
+  if (c.length === 0 || r.length === 0) return c.length === r.length ? 1 : 0;
+  return (Math.min(1, Math.exp(1 - r.length / c.length)) * sharedCount(c, r)) / c.length;
+}
+
+/** 1 - Levenshtein distance / length of the longer text, over code points. */
+export function editSimilarity(candidate: string, reference: string): number {
+  const c = codePoints(candidate), r = codePoints(reference);
+  const longer = Math.max(c.length, r.length);
+  return longer === 0 ? 1 : 1 - levenshtein(c, r) / longer;
+}
+
+function codePoints(text: string): Uint32Array {
+  return Uint32Array.from(text, (character) => character.codePointAt(0)!);
+}
+
+/** Least number of insertions, deletions and substitutions that turn one sequence into the other. */
+export function levenshtein(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  const row = Uint32Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 0; i < a.length; i++) {
+    let diagonal = row[0];
+    row[0] = i + 1;
+    for (let j = 0; j < b.length; j++) {
+      const substitution = diagonal + (a[i] === b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = Math.min(substitution, diagonal + 1, row[j] + 1);
+    }
+  }
+  return row[b.length];
+}

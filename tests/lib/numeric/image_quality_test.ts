@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import {
+  exactPsnrDb,
+  isMsSsimDefined,
+  isSsimDefined,
+  psnrDb,
+  sampleErrors,
+  structuralSimilarity,
+} from "../../../lib/numeric/image_quality.ts";
+import vectors from "./image_quality_vectors.json" with { type: "json" };
+
+interface Shape {
+  height: number;
+  width: number;
+  channels: number;
+}
+
+/** Two unlike pictures in integer arithmetic, so that any language makes the same samples. */
+function patternPair({ height, width, channels }: Shape): [Uint8Array, Uint8Array] {
+  const pattern = (columnStep: number) =>
+    Uint8Array.from({ length: height * width * channels }, (_, i) => {
+      const row = Math.floor(i / (width * channels)), column = Math.floor(i / channels) % width, k = i % channels;
+      return row * 3 + column * columnStep + k * 37 + Math.floor(row * column / 11) +
+        Math.floor(row / 7) * Math.floor(column / 5);
+    });
+  const x = pattern(5), other = pattern(4);
+  return [x, x.map((value, i) => Math.floor((value * 3 + other[i]) / 4))];
+}
+
+for (const item of vectors.cases) {
+  Deno.test(`scores of ${item.height}x${item.width}x${item.channels}, range ${item.range}, agree with SciPy`, () => {
+    const pair = patternPair(item);
+    const [x, y] = item.range === 1 ? pair.map((samples) => Float32Array.from(samples, (v) => v / 255)) : pair;
+    const near = (actual: number, expected: number) =>
+      assert.ok(Math.abs(actual - expected) < 1e-9 * Math.max(1, expected), `${actual} is not ${expected}`);
+    near(sampleErrors(x, y).mse, item.mse);
+    near(sampleErrors(x, y).mae, item.mae);
+    const scores = structuralSimilarity(x, y, item, item.range);
+    near(scores.ssim!, item.ssim);
+    assert.equal(scores.msSsim === null, item.ms_ssim === null);
+    if (item.ms_ssim !== null) near(scores.msSsim!, item.ms_ssim);
+  });
+}
+
+Deno.test("a picture equals itself exactly, and the order of the two does not matter", () => {
+  const shape = { height: 180, width: 191, channels: 3 };
+  const [x, y] = patternPair(shape);
+  assert.deepEqual(structuralSimilarity(x, x, shape, 255), { ssim: 1, msSsim: 1 });
+  const there = structuralSimilarity(x, y, shape, 255), back = structuralSimilarity(y, x, shape, 255);
+  assert.ok(Math.abs(there.ssim! - back.ssim!) < 1e-12);
+  assert.ok(Math.abs(there.msSsim! - back.msSsim!) < 1e-12);
+});
+
+Deno.test("a negative picture has a negative SSIM and an MS-SSIM of 0, not NaN", () => {
+  const shape = { height: 176, width: 176, channels: 1 };
+  const [x] = patternPair(shape);
+  const negative = x.map((value) => 255 - value);
+  const scores = structuralSimilarity(x, negative, shape, 255);
+  assert.ok(scores.ssim! < -0.2);
+  assert.equal(scores.msSsim, 0);
+});
+
+Deno.test("PSNR follows its definition and an exact copy scores above every finite value", () => {
+  assert.ok(Math.abs(psnrDb(65.025, 255) - 30) < 1e-12);
+  // One sample of 256 x 256 x 3 off by one is the best an inexact copy of 8-bit samples can do.
+  const sampleCount = 256 * 256 * 3;
+  const best = psnrDb(1 / sampleCount, 255);
+  assert.ok(Math.abs(exactPsnrDb(99, { range: 255, sampleCount, step: 1 }) - (best + 1)) < 1e-9);
+  assert.equal(exactPsnrDb(150, { range: 255, sampleCount, step: 1 }), 150);
+  // The smallest step of binary32: its square underflows, the score must not.
+  assert.ok(Number.isFinite(exactPsnrDb(99, { range: 1, sampleCount, step: 2 ** -149 })));
+});
+
+Deno.test("the window and the five scales must fit", () => {
+  const square = (side: number) => ({ height: side, width: side + 40, channels: 1 });
+  assert.equal(isSsimDefined(square(10)), false);
+  assert.equal(isSsimDefined(square(11)), true);
+  assert.equal(isMsSsimDefined(square(160)), false);
+  assert.equal(isMsSsimDefined(square(175)), false);
+  assert.equal(isMsSsimDefined(square(176)), true);
+  const small = new Uint8Array(square(10).height * square(10).width);
+  assert.deepEqual(structuralSimilarity(small, small, square(10), 255), { ssim: null, msSsim: null });
+});
