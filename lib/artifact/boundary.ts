@@ -74,21 +74,31 @@ function areBits(bits: Uint8Array): boolean {
  * @throws SvcError `boundary_non_finite`
  */
 export function checkFinite(data: Float16Array | Float32Array | Float64Array, what: string): void {
-  // x - x is 0 for finite x and NaN for the rest, and a sum of these keeps the NaN. Four sums, so that the additions
-  // need not wait for each other.
-  let a = 0, b = 0, c = 0, d = 0, i = 0;
-  for (; i + 3 < data.length; i += 4) {
-    const w = data[i], x = data[i + 1], y = data[i + 2], z = data[i + 3];
-    a += w - w;
-    b += x - x;
-    c += y - y;
-    d += z - z;
-  }
-  for (; i < data.length; i++) a += data[i] - data[i];
-  const sum = a + b + c + d;
-  if (sum === 0) return;
+  if (isAllFinite(data)) return;
   const index = data.findIndex((value) => !Number.isFinite(value));
   refuse("boundary_non_finite", what, `value ${index} is ${data[index]}`);
+}
+
+/**
+ * A float is not finite when all bits of its exponent are set; adding one to the exponent then carries into the sign
+ * bit. The exponent of a binary64 number is in its upper word.
+ */
+function isAllFinite(data: Float16Array | Float32Array | Float64Array): boolean {
+  const { buffer, byteOffset, length } = data;
+  let carries = 0;
+  if (data instanceof Float16Array) {
+    const words = new Uint16Array(buffer, byteOffset, length);
+    for (let i = 0; i < words.length; i++) carries |= (words[i] & 0x7c00) + 0x0400;
+    return (carries & 0x8000) === 0;
+  }
+  if (data instanceof Float32Array) {
+    const words = new Int32Array(buffer, byteOffset, length);
+    for (let i = 0; i < words.length; i++) carries |= (words[i] & 0x7f800000) + 0x00800000;
+    return carries >= 0;
+  }
+  const words = new Int32Array(buffer, byteOffset, 2 * length);
+  for (let i = 1; i < words.length; i += 2) carries |= (words[i] & 0x7ff00000) + 0x00100000;
+  return carries >= 0;
 }
 
 /**
@@ -147,18 +157,10 @@ export function checkImages(array: NdArray): NdArray {
   if (![1, 3, 4].includes(shape[3])) refuse("boundary_shape_invalid", what, "images have 1, 3 or 4 channels");
   if (dtype === "float32") {
     const values = data as Float32Array;
-    checkFinite(values, what);
-    let least = 0, greatest = 1;
     for (let i = 0; i < values.length; i++) {
-      if (values[i] < least) least = values[i];
-      else if (values[i] > greatest) greatest = values[i];
-    }
-    if (least < 0 || greatest > 1) {
-      refuse(
-        "boundary_value_invalid",
-        what,
-        `float images lie in [0, 1], one value is ${least < 0 ? least : greatest}`,
-      );
+      if (values[i] >= 0 && values[i] <= 1) continue;
+      checkFinite(values, what);
+      refuse("boundary_value_invalid", what, `float images lie in [0, 1], value ${i} is ${values[i]}`);
     }
   }
   return array;
