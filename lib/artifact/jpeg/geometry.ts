@@ -1,0 +1,55 @@
+/** How the samples of an image lie in components, blocks and minimum coded units (T.81 annex A). */
+
+/** A component of a frame: its sampling factors and its size in samples and in blocks of 8x8. */
+export interface ComponentGeometry {
+  readonly horizontal: number;
+  readonly vertical: number;
+  /** Samples that stand for the image, without padding. */
+  readonly width: number;
+  readonly height: number;
+  /** Blocks that hold those samples; a scan of this component alone codes just these. */
+  readonly blocksWide: number;
+  readonly blocksHigh: number;
+}
+
+export interface FrameGeometry {
+  readonly width: number;
+  readonly height: number;
+  /** The largest sampling factors. */
+  readonly horizontal: number;
+  readonly vertical: number;
+  /** Minimum coded units of an interleaved scan. */
+  readonly unitsWide: number;
+  readonly unitsHigh: number;
+  readonly components: readonly ComponentGeometry[];
+}
+
+/**
+ * Lays out a frame.
+ *
+ * @param factors sampling factors [horizontal, vertical] of each component
+ */
+export function frameGeometry(
+  width: number,
+  height: number,
+  factors: readonly (readonly [horizontal: number, vertical: number])[],
+): FrameGeometry {
+  const horizontal = Math.max(...factors.map((pair) => pair[0])),
+    vertical = Math.max(...factors.map((pair) => pair[1]));
+  return {
+    width,
+    height,
+    horizontal,
+    vertical,
+    unitsWide: Math.ceil(width / (8 * horizontal)),
+    unitsHigh: Math.ceil(height / (8 * vertical)),
+    components: factors.map(([h, v]) => ({
+      horizontal: h,
+      vertical: v,
+      width: Math.ceil(width * h / horizontal),
+      height: Math.ceil(height * v / vertical),
+      blocksWide: Math.ceil(width * h / (8 * horizontal)),
+      blocksHigh: Math.ceil(height * v / (8 * vertical)),
+    })),
+  };
+}

@@ -1,0 +1,108 @@
+/** Huffman codes of T.81: code words from a table, the best table for given counts, and lookups for decoding. */
+import type { HuffmanSpec } from "./tables.ts";
+
+/**
+ * Code words by symbol (T.81 annex C); a length of zero means that the symbol has no code.
+ *
+ * @throws RangeError when the lengths oversubscribe the code space
+ */
+export function huffmanCodes(spec: HuffmanSpec): { codes: Uint16Array; lengths: Uint8Array } {
+  const codes = new Uint16Array(256), lengths = new Uint8Array(256);
+  let code = 0, at = 0;
+  for (let length = 1; length <= 16; length++, code <<= 1) {
+    for (let count = spec.counts[length - 1]; count > 0; count--, code++, at++) {
+      if (code >= 1 << length) throw new RangeError("The Huffman table is oversubscribed");
+      codes[spec.symbols[at]] = code;
+      lengths[spec.symbols[at]] = length;
+    }
+  }
+  return { codes, lengths };
+}
+
+/**
+ * The optimal table for symbol counts (T.81 annex K.2): no code longer than 16 bits, none of ones only.
+ *
+ * Ties take the largest symbol first and long codes are shortened by the procedure of figure K.3, so that equal counts
+ * give the tables that libjpeg writes.
+ *
+ * @param frequencies counts of the 256 symbols
+ */
+export function optimalHuffman(frequencies: Uint32Array): HuffmanSpec {
+  // Entry 256 reserves the code of ones only: the rarest, it ends as one of the longest codes.
+  const weight = new Float64Array(257);
+  weight.set(frequencies);
+  weight[256] = 1;
+  const length = new Uint16Array(257);
+  const next = new Int16Array(257).fill(-1);
+  const rarest = (other: number) => {
+    let best = -1;
+    for (let symbol = 0; symbol <= 256; symbol++) {
+      if (weight[symbol] > 0 && symbol !== other && (best < 0 || weight[symbol] <= weight[best])) best = symbol;
+    }
+    return best;
+  };
+  for (;;) {
+    const first = rarest(-1), second = rarest(first);
+    if (second < 0) break;
+    weight[first] += weight[second];
+    weight[second] = 0;
+    let at = first;
+    for (; next[at] >= 0; at = next[at]) length[at]++;
+    length[at]++;
+    next[at] = second;
+    for (at = second; at >= 0; at = next[at]) length[at]++;
+  }
+  const counts = new Uint16Array(258);
+  for (const bits of length) if (bits > 0) counts[bits]++;
+  for (let bits = 257; bits > 16; bits--) {
+    while (counts[bits] > 0) {
+      // Two siblings become one code a bit shorter; the other moves beside a code taken from further up.
+      let shorter = bits - 2;
+      while (counts[shorter] === 0) shorter--;
+      counts[bits] -= 2;
+      counts[bits - 1]++;
+      counts[shorter + 1] += 2;
+      counts[shorter]--;
+    }
+  }
+  let longest = 16;
+  while (counts[longest] === 0) longest--;
+  counts[longest]--;
+  const symbols = Array.from({ length: 256 }, (_, symbol) => symbol).filter((symbol) => length[symbol] > 0);
+  // The sort is stable: symbols of one length stay in ascending order.
+  symbols.sort((left, right) => length[left] - length[right]);
+  return { counts: Uint8Array.from(counts.subarray(1, 17)), symbols: Uint8Array.from(symbols) };
+}
+
+/** Bits that the first lookup of a decoder takes. */
+export const LOOKUP_BITS = 9;
+
+/** A table prepared for decoding. */
+export interface HuffmanDecoder {
+  /** By the next nine bits: code length << 8 | symbol, or 0 when the code is longer or does not exist. */
+  readonly lookup: Uint16Array;
+  /** By length: the first code beyond those of this length, aligned to 16 bits. */
+  readonly limit: Int32Array;
+  /** By length: what to add to a code to find its symbol. */
+  readonly offset: Int32Array;
+  readonly symbols: Uint8Array;
+}
+
+/** Prepares a table for decoding. @throws RangeError when the lengths oversubscribe the code space */
+export function huffmanDecoder(spec: HuffmanSpec): HuffmanDecoder {
+  const lookup = new Uint16Array(1 << LOOKUP_BITS);
+  const limit = new Int32Array(17), offset = new Int32Array(17);
+  let code = 0, at = 0;
+  for (let length = 1; length <= 16; length++, code <<= 1) {
+    offset[length] = at - code;
+    for (let count = spec.counts[length - 1]; count > 0; count--, code++, at++) {
+      if (code >= 1 << length) throw new RangeError("The Huffman table is oversubscribed");
+      if (length <= LOOKUP_BITS) {
+        const spare = LOOKUP_BITS - length;
+        lookup.fill(length << 8 | spec.symbols[at], code << spare, (code + 1) << spare);
+      }
+    }
+    limit[length] = code << (16 - length);
+  }
+  return { lookup, limit, offset, symbols: spec.symbols };
+}
