@@ -1,4 +1,17 @@
-/** What implements an operation: its module and the digest over it and everything local that it imports. */
+/**
+ * What implements an operation, as a digest: SHA-256 over canonical JSON of `[[path, file sha256], …]`, sorted by path,
+ * of its module and everything local that it imports, transitively. Paths start at the program's root.
+ *
+ * A program in a folder reads its files. A program that was imported by URL, packed or compiled cannot, and takes the
+ * digests from the generated list `source_hashes.json`. A module that lies elsewhere (a user's own operation) is named
+ * relative to its own folder; what it imports from the program is the program's and is left out.
+ */
+import { SvcError } from "../contract/error.ts";
+import { sha256Hex, sha256Json } from "../contract/hash.ts";
+import { compareCodePoints } from "../contract/json.ts";
+import { isModule, localSpecifiers } from "./scan_imports.ts";
+
+/** What implements an operation. */
 export interface ModuleSource {
   /** Path from the program's root, or the file's name for a module that lies elsewhere. */
   source_module: string;
@@ -7,6 +20,215 @@ export interface ModuleSource {
 }
 
 export interface SourceHashes {
-  /** Describes modules by URL; files that changed since the last call are read again. */
+  /** Describes modules by URL. Files that changed since the last call are read again. */
   describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>>;
+}
+
+/** The generated list, for programs that cannot read their own files. */
+export interface SourceList {
+  schema_version: 1;
+  build_sha256: string;
+  /** Operation module, from the root, to its digest. */
+  modules: Record<string, string>;
+}
+
+/** The folder of the program, with its closing slash. */
+export const PROGRAM_ROOT = new URL("../../", import.meta.url).href;
+/** The generated list depends on all other modules, so it is part of none of the digests. */
+const LIST = new URL("./source_hashes.json", import.meta.url).href;
+
+interface SourceFile {
+  mtime: number;
+  size: number;
+  sha256: string;
+  /** URLs of the local files it names. */
+  imports: string[];
+}
+
+/** The files of modules, read once and again when they change. */
+export class SourceFiles implements SourceHashes {
+  readonly #root: string;
+  readonly #files = new Map<string, SourceFile>();
+  /** Per module its closure, and what was hashed. */
+  readonly #digests = new Map<string, { identity: string; source: ModuleSource }>();
+
+  /** @param root URL of the folder that paths start from */
+  constructor(root: string = PROGRAM_ROOT) {
+    this.#root = root;
+  }
+
+  describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>> {
+    const looked = new Map<string, SourceFile | null>();
+    const described = new Map<string, ModuleSource>();
+    for (const url of moduleUrls) if (!described.has(url)) described.set(url, this.#describe(url, looked));
+    return Promise.resolve(described);
+  }
+
+  /**
+   * The rows `[path, sha256]` of modules and everything local that they import, sorted by path.
+   *
+   * @param entries URLs of files
+   * @param base URL of the folder that paths start from
+   */
+  rows(entries: readonly string[], base: string = this.#root): [string, string][] {
+    return this.#rows(this.#closure(entries, new Map()), base);
+  }
+
+  #describe(url: string, looked: Map<string, SourceFile | null>): ModuleSource {
+    const own = url.startsWith(this.#root);
+    const base = own ? this.#root : new URL("./", url).href;
+    const files = this.#closure([url], looked, own);
+    if (!files.has(url)) {
+      throw new SvcError("implementation_changed", `Cannot read the module ${pathFrom(base, url)} of an operation`);
+    }
+    const identity = [...files.values()].map((file) => file.sha256).join();
+    const known = this.#digests.get(url);
+    if (known?.identity === identity) return known.source;
+    const source = { source_module: pathFrom(base, url), source_sha256: sha256Json(this.#rows(files, base)) };
+    this.#digests.set(url, { identity, source });
+    return source;
+  }
+
+  #rows(files: Map<string, SourceFile>, base: string): [string, string][] {
+    return [...files]
+      .map(([url, file]): [string, string] => [pathFrom(base, url), file.sha256])
+      .sort(([a], [b]) => compareCodePoints(a, b));
+  }
+
+  /** All files reachable from the entries; `program` says whether files of the program belong to them. */
+  #closure(entries: readonly string[], looked: Map<string, SourceFile | null>, program = true) {
+    const files = new Map<string, SourceFile>();
+    const waiting = [...entries];
+    for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
+      if (files.has(url) || url === LIST || (!program && url.startsWith(this.#root))) continue;
+      let file = looked.get(url);
+      if (file === undefined) looked.set(url, file = this.#read(url));
+      if (file === null) continue;
+      files.set(url, file);
+      waiting.push(...file.imports);
+    }
+    return files;
+  }
+
+  /** A regular file, from memory while it is unchanged; null for anything else. */
+  #read(url: string): SourceFile | null {
+    const location = new URL(url);
+    let info: Deno.FileInfo;
+    try {
+      info = Deno.statSync(location);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+      throw error;
+    }
+    if (!info.isFile) return null;
+    const mtime = info.mtime?.getTime() ?? 0;
+    const known = this.#files.get(url);
+    if (known && known.mtime === mtime && known.size === info.size) return known;
+    const bytes = Deno.readFileSync(location);
+    const imports = isModule(url)
+      ? localSpecifiers(new TextDecoder().decode(bytes)).map((specifier) => withoutSuffix(new URL(specifier, url)))
+      : [];
+    const file = { mtime, size: info.size, sha256: sha256Hex(bytes), imports };
+    this.#files.set(url, file);
+    return file;
+  }
+}
+
+/** The generated list as a source of digests; user modules that are files are still read. */
+class ListedSources implements SourceHashes {
+  readonly #list: SourceList;
+  readonly #files = new SourceFiles();
+
+  constructor(list: SourceList) {
+    this.#list = list;
+  }
+
+  async describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>> {
+    const described = new Map<string, ModuleSource>();
+    for (const url of moduleUrls) {
+      if (url.startsWith(PROGRAM_ROOT)) {
+        const path = pathFrom(PROGRAM_ROOT, url);
+        described.set(url, { source_module: path, source_sha256: this.#list.modules[path] ?? null });
+      } else if (url.startsWith("file:")) {
+        described.set(url, (await this.#files.describe([url])).get(url)!);
+      } else {
+        described.set(url, describeForeign(url));
+      }
+    }
+    return described;
+  }
+}
+
+/** The program's files, with room for user modules that are not files. */
+class FolderSources extends SourceFiles {
+  override async describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>> {
+    const urls = [...new Set(moduleUrls)];
+    const described = await super.describe(urls.filter((url) => url.startsWith("file:")));
+    for (const url of urls) if (!described.has(url)) described.set(url, describeForeign(url));
+    return described;
+  }
+}
+
+/** A module that is no file: its text is known only where the URL itself holds it. */
+function describeForeign(url: string): ModuleSource {
+  if (!url.startsWith("data:")) return { source_module: fileName(url), source_sha256: null };
+  const comma = url.indexOf(",");
+  const body = url.slice(comma + 1);
+  const bytes = /;\s*base64\s*$/i.test(url.slice(0, comma))
+    ? Uint8Array.from(atob(body), (character) => character.charCodeAt(0))
+    : new TextEncoder().encode(decodeURIComponent(body));
+  return { source_module: "data:", source_sha256: sha256Json([["data:", sha256Hex(bytes)]]) };
+}
+
+let program: Promise<SourceHashes> | undefined;
+
+/** Where this program's digests come from, settled once. */
+export function programSources(): Promise<SourceHashes> {
+  return program ??= isReadable(import.meta.url)
+    ? Promise.resolve(new FolderSources())
+    : sourceList().then((list) => new ListedSources(list));
+}
+
+/** SHA-256 over everything the program is made of: the modules of its faces and the lock file. */
+export async function buildSha256(): Promise<string> {
+  return isReadable(import.meta.url) ? computeBuildSha256(new SourceFiles()) : (await sourceList()).build_sha256;
+}
+
+/** The faces that exist, everything local that they reach, and `deno.lock`. */
+export function computeBuildSha256(files: SourceFiles, root: string = PROGRAM_ROOT): string {
+  const entries = ["mod.ts", "cli.ts", "server.ts", "deno.lock"].map((name) => new URL(name, root).href);
+  return sha256Json(files.rows(entries, root));
+}
+
+async function sourceList(): Promise<SourceList> {
+  const { default: list } = await import("./source_hashes.json", { with: { type: "json" } });
+  return list as SourceList;
+}
+
+function isReadable(url: string): boolean {
+  if (!url.startsWith("file:")) return false;
+  try {
+    return Deno.statSync(new URL(url)).isFile;
+  } catch {
+    return false;
+  }
+}
+
+function withoutSuffix(url: URL): string {
+  url.search = "";
+  url.hash = "";
+  return url.href;
+}
+
+/** The path of a URL from a folder, with `../` where it lies outside. */
+export function pathFrom(base: string, url: string): string {
+  const from = decodeURIComponent(new URL(base).pathname).split("/").slice(0, -1);
+  const to = decodeURIComponent(new URL(url).pathname).split("/");
+  let shared = 0;
+  while (shared < from.length && from[shared] === to[shared]) shared++;
+  return [...from.slice(shared).map(() => ".."), ...to.slice(shared)].join("/");
+}
+
+function fileName(url: string): string {
+  return decodeURIComponent(new URL(url).pathname).split("/").pop() || url;
 }

@@ -1,0 +1,55 @@
+/**
+ * Which task a recipe is scored on, told from its operations: the first rule that matches, in order. A task that no
+ * rule knows must be declared.
+ */
+
+interface Rule {
+  task: string;
+  /** Any of these operations. */
+  any: readonly string[];
+  /** And, where given, this one. */
+  with?: string;
+}
+
+const RULES: readonly Rule[] = [
+  { task: "automatic_modulation_recognition", any: ["metrics.modulation_classification"] },
+  { task: "csi_compression_feedback", any: ["metrics.csi_feedback"] },
+  { task: "image_reconstruction", any: ["metrics.image_reconstruction"] },
+  {
+    task: "text_semantic_similarity",
+    any: ["metrics.text_semantic_similarity", "metrics.semantic_state_faithfulness"],
+  },
+  { task: "classification", any: ["metrics.classification"] },
+  { task: "visual_question_answering", any: ["metrics.vqa"] },
+  { task: "object_detection", any: ["metrics.detection"] },
+  { task: "segmentation", any: ["metrics.segmentation"] },
+  { task: "image_captioning", any: ["metrics.captioning"] },
+  { task: "image_text_retrieval", any: ["metrics.retrieval"] },
+  {
+    task: "image_generation",
+    any: ["foundation.diffusion_state_to_image", "foundation.local_state_to_image", "metrics.embedding_similarity"],
+  },
+  {
+    task: "neural_receiver_demapping",
+    any: ["demodulation.neural_receiver_adapter", "demodulation.phase_tracking_receiver_adapter"],
+    with: "metrics.block_error_rate",
+  },
+  { task: "joint_isac_resource_allocation", any: ["metrics.isac_ofdm"] },
+  { task: "near_field_range_angle_focusing", any: ["metrics.near_field_focusing"] },
+  { task: "leo_ntn_doppler_beam_tracking", any: ["metrics.leo_ntn_tracking"] },
+  { task: "bit_transport", any: ["metrics.bit_error_rate"] },
+];
+
+/** The task that these operations are scored on, or null when none can be told. */
+export function inferTask(operations: Iterable<string>): string | null {
+  const present = new Set(operations);
+  const rule = RULES.find((candidate) =>
+    candidate.any.some((id) => present.has(id)) && (candidate.with === undefined || present.has(candidate.with))
+  );
+  return rule?.task ?? null;
+}
+
+/** The rules as data, for digests over what planning depends on. */
+export function inferenceRules(): readonly Rule[] {
+  return RULES;
+}
