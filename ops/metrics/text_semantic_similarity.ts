@@ -1,0 +1,45 @@
+/**
+ * Lexical likeness of paired texts, means over the pairs: token F1, unigram precision with brevity penalty, edit
+ * similarity and exact match. Deterministic proxies; no model of meaning is involved. Formulas: lib/numeric/
+ * text_similarity.ts.
+ */
+import { REPORT, TEXTS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { checkPairedIds, reportResult, textsOf } from "../../lib/artifact/values.ts";
+import { editSimilarity, tokenF1, unigramBleu } from "../../lib/numeric/text_similarity.ts";
+
+const SCORES = {
+  "semantic.lexical_similarity": tokenF1,
+  "text.unigram_bleu_proxy": unigramBleu,
+  "text.edit_similarity": editSimilarity,
+  "text.exact_match": (candidate: string, reference: string) => Number(candidate === reference),
+};
+
+export default defineOperation({
+  id: "metrics.text_semantic_similarity",
+  name: "Text similarity scores",
+  description: "Scores lexical likeness of paired texts",
+  inputs: { candidate: [TEXTS], reference: [TEXTS] },
+  outputs: { report: REPORT },
+  params: z.strictObject({}),
+  threadSafe: true,
+  run({ inputs }) {
+    const candidates = textsOf(inputs.candidate), references = textsOf(inputs.reference);
+    checkPairedIds(candidates, references);
+    if (references.length === 0) throw new SvcError("boundary_empty", "Cannot score an empty batch of texts");
+    const rows = references.map((reference, index) =>
+      Object.entries(SCORES).map(([metric, score]) => [metric, score(candidates[index].text, reference.text)] as const)
+    );
+    const metrics = Object.fromEntries(
+      Object.keys(SCORES).map((metric, at) => [metric, rows.reduce((sum, row) => sum + row[at][1], 0) / rows.length]),
+    );
+    const items = rows.map((row, index) => ({
+      id: references[index].id,
+      metrics: Object.fromEntries(row.map(([metric, value]) => [metric, float(value)])),
+    }));
+    return reportResult("metrics.text_semantic_similarity", metrics, { items });
+  },
+});

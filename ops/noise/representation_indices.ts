@@ -1,0 +1,69 @@
+/**
+ * Noise on semantic indices, drawn over the array in C order: mask = random(size) < probability, then, for
+ * random_replace, integers(0, codebook_size, size, int64) of which the masked ones are used.
+ *
+ * dropout sets a hit index to `replacement`; random_replace to a uniform index; burst sets the run of `burst_length`
+ * indices that starts at a hit to `replacement`, so that runs may overlap and end with the array.
+ */
+import { INDICES } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { companionsOf, metadataNumber, travel } from "../../lib/artifact/values.ts";
+
+export default defineOperation({
+  id: "noise.representation_indices",
+  name: "Noise on discrete indices",
+  description: "Seeded corruption of semantic indices by dropout, random replacement or bursts",
+  inputs: { indices: [INDICES] },
+  outputs: { indices: INDICES },
+  params: z.strictObject({
+    mode: z.enum(["none", "dropout", "random_replace", "burst"]).default("none"),
+    probability: z.number().min(0).max(1).default(0).describe("chance of each index to be hit, or to start a burst"),
+    replacement: z.int().nonnegative().default(0).describe("index that dropout and burst put in"),
+    burst_length: z.int().positive().default(64).describe("indices of a burst"),
+    seed: seedParameter(0),
+  }),
+  outputMetadataGuarantees: { indices: { from: "indices", keys: ["noise"] } },
+  threadSafe: true,
+  run({ inputs, params, generator }) {
+    const { mode, probability, replacement, burst_length } = params;
+    const array = inputs.indices.array();
+    const size = array.data.length;
+    const codebook = metadataNumber(inputs.indices.metadata, "codebook_size");
+    if (mode !== "none" && codebook !== undefined && replacement >= codebook) {
+      throw new SvcError("params_invalid", `Cannot put index ${replacement} into a codebook of ${codebook} entries`);
+    }
+
+    const indices = array.data.slice() as Int32Array | BigInt64Array;
+    const put = (at: number, index: number | bigint) => {
+      indices[at] = (typeof indices[at] === "bigint" ? BigInt(index) : Number(index)) as never;
+    };
+    let hitCount = 0;
+    if (mode !== "none") {
+      const draws = generator.random(size);
+      const uniform = mode === "random_replace"
+        ? generator.integers(0, codebookSize(codebook), size, "int64")
+        : undefined;
+      const run = mode === "burst" ? burst_length : 1;
+      for (let at = 0, hitUntil = 0; at < size; at++) {
+        if (draws[at] < probability) hitUntil = at + run;
+        if (at >= hitUntil) continue;
+        put(at, uniform?.[at] ?? replacement);
+        hitCount++;
+      }
+    }
+    const metadata = travel(inputs.indices.metadata, { noise: { mode, hit_count: hitCount } });
+    return {
+      outputs: { indices: { array: { ...array, data: indices }, companions: companionsOf(inputs.indices), metadata } },
+    };
+  },
+});
+
+function codebookSize(declared: number | undefined): number {
+  if (declared !== undefined && declared >= 1) return declared;
+  throw new SvcError("boundary_value_invalid", "Cannot draw replacement indices: the artifact names no codebook_size", {
+    hint: "Use dropout or burst, or a source whose indices carry codebook_size",
+  });
+}
