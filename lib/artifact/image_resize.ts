@@ -1,0 +1,148 @@
+/**
+ * Geometry of pictures in binary64: resizing, cropping, blurring. Intermediate values are never rounded; only
+ * {@link roundSamples} rounds, once.
+ *
+ * Resizing filters each axis with a triangle whose half width is max(1, s) source pixels, s = source size / target size,
+ * so that shrinking averages over all source pixels (antialiasing) and enlarging interpolates linearly. Target pixel x has
+ * its centre at (x + 1/2)·s; source pixel i has the weight max(0, 1 - |i + 1/2 - centre| / max(1, s)); weights sum to 1;
+ * source pixels beyond the edge do not exist. Columns are filtered before rows.
+ */
+import { SvcError } from "../contract/error.ts";
+import type { Image } from "./image.ts";
+
+/** Samples of a picture as numbers of any kind. */
+export interface Raster {
+  readonly width: number;
+  readonly height: number;
+  readonly channels: number;
+  readonly data: Uint8Array | Float32Array | Float64Array;
+}
+
+/** The weights of one target pixel: those of source pixels `first`, `first + 1`, … */
+interface Window {
+  first: number;
+  weights: Float64Array;
+}
+
+function triangleWindows(from: number, to: number): Window[] {
+  const scale = from / to, reach = Math.max(1, scale);
+  return Array.from({ length: to }, (_, target) => {
+    const centre = (target + 0.5) * scale;
+    const first = Math.max(0, Math.ceil(centre - reach - 0.5));
+    const last = Math.min(from - 1, Math.floor(centre + reach - 0.5));
+    const weights = new Float64Array(last - first + 1);
+    let sum = 0;
+    for (let i = 0; i < weights.length; i++) {
+      weights[i] = Math.max(0, 1 - Math.abs(first + i + 0.5 - centre) / reach);
+      sum += weights[i];
+    }
+    return { first, weights: weights.map((weight) => weight / sum) };
+  });
+}
+
+/**
+ * Weighs along one axis. The picture is seen as [outer][size][inner]: for columns outer are the rows and inner the
+ * channels, for rows outer is 1 and inner a whole row.
+ */
+function filterAxis(
+  source: Raster["data"],
+  outer: number,
+  size: number,
+  inner: number,
+  windows: Window[],
+): Float64Array {
+  const result = new Float64Array(outer * windows.length * inner);
+  for (let o = 0, to = 0; o < outer; o++) {
+    for (const { first, weights } of windows) {
+      const start = (o * size + first) * inner;
+      for (let w = 0; w < weights.length; w++) {
+        const weight = weights[w], from = start + w * inner;
+        for (let i = 0; i < inner; i++) result[to + i] += weight * source[from + i];
+      }
+      to += inner;
+    }
+  }
+  return result;
+}
+
+/**
+ * Resizes a picture with the antialiased triangle filter.
+ *
+ * @returns unrounded samples in the same range
+ */
+export function resizeTriangle(image: Raster, width: number, height: number): Float64Array {
+  const { channels } = image;
+  const columns = filterAxis(image.data, image.height, image.width, channels, triangleWindows(image.width, width));
+  return filterAxis(columns, 1, image.height, width * channels, triangleWindows(image.height, height));
+}
+
+/**
+ * Resizes a picture so that its shorter side is `side`; the other one keeps the proportion, rounded down.
+ *
+ * @throws RangeError when `side` is no positive integer
+ */
+export function resizeShorterSide(image: Image, side: number): Image {
+  if (!Number.isInteger(side) || side < 1) throw new RangeError(`Cannot resize a picture to ${side} pixels`);
+  const shorter = Math.min(image.width, image.height);
+  if (shorter === side) return image;
+  const width = Math.floor(image.width * side / shorter), height = Math.floor(image.height * side / shorter);
+  return { width, height, channels: image.channels, data: roundSamples(resizeTriangle(image, width, height)) };
+}
+
+/**
+ * Cuts a square from the middle; an odd rest is left at the right and at the bottom.
+ *
+ * @throws SvcError `boundary_shape_invalid` when the picture is smaller than that
+ */
+export function centreCrop(image: Image, size: number): Image {
+  const { width, height, channels } = image;
+  if (size > width || size > height) {
+    throw new SvcError("boundary_shape_invalid", `Cannot crop ${size} x ${size} pixels from ${width} x ${height}`, {
+      hint: `Choose a crop size of at most ${Math.min(width, height)}, or resize the picture first`,
+    });
+  }
+  const left = Math.floor((width - size) / 2), top = Math.floor((height - size) / 2);
+  const data = new Uint8Array(size * size * channels), length = size * channels;
+  for (let row = 0; row < size; row++) {
+    const from = ((top + row) * width + left) * channels;
+    data.set(image.data.subarray(from, from + length), row * length);
+  }
+  return { width: size, height: size, channels, data };
+}
+
+/**
+ * Blurs a picture with a Gaussian of standard deviation `sigma` pixels, cut off at floor(4·sigma + 1/2) pixels and
+ * normalised; at the edges the picture is mirrored with its outermost pixels repeated (… b a | a b …).
+ *
+ * @returns unrounded samples in the same range
+ */
+export function gaussianBlur(image: Raster, sigma: number): Float64Array {
+  const { width, height, channels } = image;
+  const radius = Math.floor(4 * sigma + 0.5);
+  if (!(sigma > 0) || radius === 0) return Float64Array.from(image.data);
+  const kernel = new Float64Array(2 * radius + 1);
+  for (let i = -radius; i <= radius; i++) kernel[i + radius] = Math.exp(-0.5 * (i / sigma) ** 2);
+  const sum = kernel.reduce((total, weight) => total + weight, 0);
+  const windows = (size: number): Window[] =>
+    Array.from({ length: size }, (_, centre) => {
+      // Mirrored pixels land within this reach as well.
+      const first = Math.max(0, centre - radius), last = Math.min(size - 1, centre + radius);
+      const weights = new Float64Array(last - first + 1);
+      for (let i = -radius; i <= radius; i++) weights[mirror(centre + i, size) - first] += kernel[i + radius] / sum;
+      return { first, weights };
+    });
+  const columns = filterAxis(image.data, height, width, channels, windows(width));
+  return filterAxis(columns, 1, height, width * channels, windows(height));
+}
+
+function mirror(index: number, size: number): number {
+  const period = 2 * size, at = ((index % period) + period) % period;
+  return at < size ? at : period - 1 - at;
+}
+
+/** Rounds samples to 8 bits, halves to even, values outside 0 … 255 to the nearest end. */
+export function roundSamples(values: Float64Array): Uint8Array {
+  // Conversion to Uint8ClampedArray is defined exactly so (ECMA-262, ToUint8Clamp).
+  const rounded = Uint8ClampedArray.from(values);
+  return new Uint8Array(rounded.buffer);
+}
