@@ -100,6 +100,13 @@ export interface OutputArtifact {
 /** Step metrics: a number is real-valued, a bigint is a count. */
 export type Metrics = Record<string, number | bigint>;
 
+/** The timing vocabulary of comparative metrics. */
+export type TimingMetric =
+  | "encoder.inference"
+  | "encoder.payload_encode"
+  | "decoder.payload_decode"
+  | "decoder.inference";
+
 export interface OperationResult<Outputs extends string = string> {
   outputs: Record<Outputs, OutputArtifact>;
   metrics?: Metrics;
@@ -172,6 +179,8 @@ export interface OperationDefinition<
   outputMetadataGuarantees?: { readonly [K in keyof Out]?: MetadataGuarantee };
   /** Whether `run` and everything it calls may overlap with other steps; `false` comes with a comment saying why. */
   threadSafe: boolean;
+  /** Metric under which the executor reports how long `run` took, in seconds, for comparing codecs and models. */
+  timingMetric?: TimingMetric;
   trainingCapabilities?: { built_in_fine_tuning: boolean; portable_replacement: boolean };
   trainedArtifactAbi?: JsonObject;
   entropyInfo?: JsonObject;

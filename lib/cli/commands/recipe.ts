@@ -1,0 +1,231 @@
+/** `svc recipe`: validate, look at, plan and run recipes. */
+import { SvcError } from "../../contract/error.ts";
+import { prettyJson } from "../../contract/json.ts";
+import type { JsonObject } from "../../contract/value.ts";
+import { type Command, InvalidArgumentError, Option } from "../commander.ts";
+import { type CliContext, contextOf } from "../context.ts";
+import { headline } from "../headline.ts";
+import { collect, compileLoaded, compileOrRefuse, loadRecipe } from "../load_recipe.ts";
+import { EXIT, formatDiagnostic } from "../problem.ts";
+import { progressReporter } from "../progress.ts";
+import { formatTable } from "../table.ts";
+
+interface RunOptions {
+  set: string[];
+  parallelWorkers: number;
+  planCache: boolean;
+  backend?: string;
+  implementation?: string;
+  dryRun?: boolean;
+}
+
+export function recipeCommands(program: Command): void {
+  const recipe = program.command("recipe").description("validate, plan and run recipes");
+  const set = () =>
+    new Option("--set <step.param=value>", "override a parameter; the value is read as JSON, else as text")
+      .argParser(collect).default([], "none");
+
+  recipe.command("validate <file>")
+    .description("compile a recipe strictly and check its plan")
+    .option("--compat", "accept what the compatibility mode accepts, with warnings")
+    .addOption(set())
+    .addHelpText("after", "\nExamples\n  svc recipe validate recipes/quickstart.yaml\n  svc recipe validate - < recipe.json\n")
+    .action(validate);
+
+  recipe.command("graph <file>")
+    .description("print the graph of a recipe")
+    .addOption(new Option("--format <format>", "output form").choices(["text", "json", "mermaid", "dot"]).default("text"))
+    .addHelpText("after", "\nExamples\n  svc recipe graph recipes/quickstart.yaml --format mermaid\n")
+    .action(graph);
+
+  recipe.command("specs <file>")
+    .description("print the normalised research specs of a recipe")
+    .action(specs);
+
+  recipe.command("plan <file>")
+    .description("show what would run: every step with its parameters, backend and implementation")
+    .addOption(set())
+    .option("--backend <name>", "backend for every step that declares it")
+    .option("--implementation <name>", "implementation for every step that declares it")
+    .option("--no-plan-cache", "plan without the cache")
+    .action(plan);
+
+  recipe.command("run <file>")
+    .description("run a recipe and leave a run bundle")
+    .addOption(set())
+    .option("--parallel-workers <n>", "steps that may overlap, 1 to 32", workerCount, 1)
+    .option("--no-plan-cache", "plan without the cache")
+    .option("--backend <name>", "backend for every step that declares it")
+    .option("--implementation <name>", "implementation for every step that declares it")
+    .option("--dry-run", "plan only, as recipe plan")
+    .addHelpText(
+      "after",
+      "\nExamples\n  svc recipe run recipes/quickstart.yaml\n" +
+        "  svc recipe run recipes/quickstart.yaml --set wireless_channel.snr_db=2.0 --parallel-workers 4\n" +
+        "  cat recipe.yaml | svc recipe run - --json\n",
+    )
+    .action((file: string, options: RunOptions, command: Command) =>
+      options.dryRun ? plan(file, options, command) : run(file, options, command)
+    );
+}
+
+function workerCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > 32) throw new InvalidArgumentError("Give a whole number from 1 to 32.");
+  return count;
+}
+
+async function validate(file: string, options: { compat?: boolean; set: string[] }, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const [registry, loaded] = [await context.registry(), await loadRecipe(context, file, options.set)];
+  const compilation = compileLoaded(loaded, registry, options.compat ? "compat" : "strict");
+  const { planRecipe } = await import("../../plan/planner.ts");
+  const planned = compilation.status === "valid"
+    ? await planRecipe(compilation, { registry, locate: loaded.locate, readiness: await readiness(context) })
+    : null;
+  const diagnostics = [...compilation.diagnostics, ...(planned?.diagnostics ?? [])];
+  const valid = compilation.status === "valid" && planned?.status === "planned";
+  if (!valid) throw new SvcError("recipe_invalid", `Cannot accept ${loaded.file}`, { diagnostics });
+  context.emit({
+    schema_version: 1,
+    status: "valid",
+    mode: compilation.mode,
+    recipe: compilation.normalized!,
+    authored_sha256: compilation.authored_sha256,
+    effective_sha256: compilation.effective_sha256,
+    seed_policy: compilation.seed_policy,
+    diagnostics: diagnostics as unknown as JsonObject[],
+  });
+  for (const item of diagnostics) context.note(formatDiagnostic(item, context.paintError, context.sourceText));
+  const steps = compilation.normalized!.steps.length;
+  context.print(`${context.paint("green", "valid")}  ${compilation.normalized!.name}: ${steps} steps, recipe hash ${compilation.effective_sha256}`);
+}
+
+async function readiness(context: CliContext) {
+  const { readinessOf } = await import("../../execute/readiness.ts");
+  return readinessOf(await context.workspace());
+}
+
+async function graph(file: string, options: { format: string }, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const registry = await context.registry();
+  const compilation = compileLoaded(await loadRecipe(context, file), registry);
+  if (compilation.normalized === null) {
+    throw new SvcError("recipe_invalid", `Cannot draw ${file}`, { diagnostics: compilation.diagnostics });
+  }
+  const { graphDot, graphMermaid, graphText, recipeGraph } = await import("../../plan/graph.ts");
+  const drawn = recipeGraph(compilation.effective ?? compilation.normalized, registry);
+  if (context.json) return context.emit(drawn);
+  const write = { json: prettyJson, mermaid: graphMermaid, dot: graphDot, text: graphText }[options.format]!;
+  context.print(write(drawn));
+}
+
+async function specs(file: string, _options: unknown, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const compilation = compileOrRefuse(await loadRecipe(context, file), await context.registry());
+  const { recipeSpecs } = await import("../../research/specs.ts");
+  const document = recipeSpecs(compilation.effective!);
+  context.emit(document);
+  context.print(prettyJson(document));
+}
+
+async function plan(file: string, options: Omit<RunOptions, "parallelWorkers">, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const registry = await context.registry();
+  const loaded = await loadRecipe(context, file, options.set);
+  const compilation = compileOrRefuse(loaded, registry);
+  const { planRecipe } = await import("../../plan/planner.ts");
+  const result = await planRecipe(compilation, {
+    registry,
+    locate: loaded.locate,
+    backend: options.backend,
+    implementation: options.implementation,
+    usePlanCache: options.planCache,
+    singleRun: true,
+    readiness: await readiness(context),
+  });
+  if (result.status === "refused") {
+    throw new SvcError("plan_invalid", `Cannot plan ${loaded.file}`, { diagnostics: result.diagnostics });
+  }
+  context.emit({ schema_version: 1, plan: result.plan, cache: result.cache });
+  if (context.json) return;
+  const { explainPlan, explanationText } = await import("../../plan/explain.ts");
+  context.print(explanationText(explainPlan(result, registry)));
+}
+
+async function run(file: string, options: RunOptions, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const { WorkerPool } = await import("../../execute/pool.ts");
+  const { createCancellation } = await import("../../execute/cancellation.ts");
+  // The first thread loads while the recipe is read and planned.
+  const pool = new WorkerPool();
+  pool.warmUp();
+  const cancellation = createCancellation();
+  const onInterrupt = () => {
+    if (cancellation.isCancelled) Deno.exit(EXIT.canceled);
+    cancellation.cancel();
+    context.note("Canceling: the running steps are asked to stop (Ctrl+C again leaves at once)");
+  };
+  Deno.addSignalListener("SIGINT", onInterrupt);
+  try {
+    await runLoaded(context, file, options, { pool, cancellation });
+  } finally {
+    Deno.removeSignalListener("SIGINT", onInterrupt);
+    pool.close();
+  }
+}
+
+type RunParts = {
+  pool: import("../../execute/pool.ts").WorkerPool;
+  cancellation: import("../../execute/types.ts").CancellationToken;
+};
+
+async function runLoaded(context: CliContext, file: string, options: RunOptions, parts: RunParts): Promise<void> {
+  const registry = await context.registry();
+  const loaded = await loadRecipe(context, file, options.set);
+  const { runRecipe } = await import("../../run/run.ts");
+  const { executePlan } = await import("../../execute/execute.ts");
+  const steps = (loaded.raw as JsonObject)?.steps;
+  const progress = progressReporter(context, Array.isArray(steps) ? steps.length : 0);
+  const workspace = await context.workspace();
+  const result = await runRecipe({
+    raw: loaded.raw,
+    locate: loaded.locate,
+    registry,
+    workspace,
+    readiness: await readiness(context),
+    backend: options.backend,
+    implementation: options.implementation,
+    parallelWorkers: options.parallelWorkers,
+    usePlanCache: options.planCache,
+    cancellation: parts.cancellation,
+    onEvent: ({ kind, fields }) => progress.event(kind, fields),
+    execute: (execution) => executePlan({ ...execution, pool: parts.pool }),
+  });
+  progress.done();
+  const rows = headline(result.summary.steps as JsonObject[]);
+  context.emit({
+    schema_version: 1,
+    run_id: result.run_id,
+    status: result.status,
+    directory: result.directory,
+    summary_path: result.summary_path,
+    summary: result.summary,
+  });
+  const color = result.status === "completed" ? "green" : result.status === "canceled" ? "yellow" : "red";
+  context.print(`${context.paint(color, result.status)}  ${result.run_id}`);
+  if (rows.length > 0) {
+    const table = formatTable(rows.map((row) => ({ ...row })), [{ key: "metric" }, { key: "value", align: "right" }, { key: "note" }]);
+    context.print(table.split("\n").slice(1).map((line) => `  ${line}`).join("\n").trimEnd());
+  }
+  context.print(`  bundle  ${result.directory}`);
+  if (result.status === "completed") context.print(`  next    svc runs verify ${result.run_id}`);
+  if (result.status !== "completed") {
+    const failure = result.summary.failure as JsonObject | undefined;
+    const message = result.summary.error;
+    if (result.status === "failed") {
+      context.note(`${context.paintError("red", `error[${failure?.code ?? "run_failed"}]`)}: ${failure?.step_id ?? "run"}: ${message}`);
+    }
+    context.exitCode = result.status === "canceled" ? EXIT.canceled : EXIT.runFailed;
+  }
+}

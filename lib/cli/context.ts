@@ -1,0 +1,81 @@
+/** What every command works with: the global options, the two streams and the lazily built registry. */
+import type { Registry } from "../contract/registry.ts";
+import { prettyJson } from "../contract/json.ts";
+import type { Value } from "../contract/value.ts";
+import type { Workspace } from "../run/workspace.ts";
+import type { Command } from "./commander.ts";
+import { type ColorChoice, colorWanted, type Paint, painter, stderr, stdout, unicodeWanted } from "./terminal.ts";
+
+export interface GlobalOptions {
+  workspace?: string;
+  projectRoot?: string;
+  json?: boolean;
+  quiet?: boolean;
+  verbose?: number;
+  color?: ColorChoice;
+}
+
+export class CliContext {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: number;
+  readonly unicode = unicodeWanted();
+  /** Colours of standard output and of standard error. */
+  readonly paint: Paint;
+  readonly paintError: Paint;
+  /** Set by a command whose outcome is not an error but not success either. */
+  exitCode = 0;
+  /** The text of the recipe at hand, for carets under its problems. */
+  sourceText: string | undefined;
+
+  constructor(readonly options: GlobalOptions) {
+    this.json = options.json ?? false;
+    this.quiet = options.quiet ?? false;
+    this.verbose = options.verbose ?? 0;
+    const choice = options.color ?? "auto";
+    this.paint = painter(!this.json && colorWanted(choice, Deno.stdout.isTerminal()));
+    this.paintError = painter(colorWanted(choice, Deno.stderr.isTerminal()));
+  }
+
+  /** Data for people; nothing when JSON was asked for. */
+  print(text: string): void {
+    if (!this.json) stdout(text.endsWith("\n") ? text : text + "\n");
+  }
+
+  /** The one JSON value of a command; nothing when text was asked for. */
+  emit(value: Value): void {
+    if (this.json) stdout(prettyJson(value));
+  }
+
+  /** Progress and remarks, on standard error. */
+  note(text: string): void {
+    if (!this.json && !this.quiet) stderr(text.endsWith("\n") ? text : text + "\n");
+  }
+
+  async registry(): Promise<Registry> {
+    const { createRegistry } = await import("../../ops/registry.ts");
+    return await createRegistry();
+  }
+
+  async workspace(): Promise<Workspace> {
+    const { openWorkspace } = await import("../run/workspace.ts");
+    return openWorkspace({ projectRoot: this.options.projectRoot, stateDir: this.options.workspace });
+  }
+}
+
+/** The context of a command's action, from the options given before and after the command. */
+export function contextOf(command: Command): CliContext {
+  return contexts.get(rootOf(command)) ?? remember(rootOf(command), command);
+}
+
+const contexts = new WeakMap<Command, CliContext>();
+
+function rootOf(command: Command): Command {
+  return command.parent ? rootOf(command.parent) : command;
+}
+
+function remember(root: Command, command: Command): CliContext {
+  const context = new CliContext(command.optsWithGlobals<GlobalOptions>());
+  contexts.set(root, context);
+  return context;
+}

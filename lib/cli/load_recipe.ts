@@ -1,0 +1,65 @@
+/** A recipe named on the command line: a file, or `-` for standard input, with the overrides of `--set`. */
+import { basename } from "node:path";
+import { SvcError } from "../contract/error.ts";
+import type { Registry } from "../contract/registry.ts";
+import type { Value } from "../contract/value.ts";
+import { compileRecipe } from "../recipe/compile.ts";
+import { applyOverrides } from "../recipe/overrides.ts";
+import { readRecipeText } from "../recipe/read.ts";
+import type { Compilation, CompileMode, Locate } from "../recipe/types.ts";
+import type { CliContext } from "./context.ts";
+import { didYouMean } from "../contract/nearest.ts";
+
+export interface LoadedRecipe {
+  file: string;
+  raw: Value;
+  locate: Locate;
+}
+
+/** Collects a repeatable option. */
+export const collect = (value: string, previous: string[]): string[] => [...previous, value];
+
+/** Reads a recipe. @throws SvcError `recipe_not_found`, or what is wrong with its text */
+export async function loadRecipe(context: CliContext, file: string, overrides: string[] = []): Promise<LoadedRecipe> {
+  const text = file === "-" ? await new Response(Deno.stdin.readable).text() : await readText(file);
+  context.sourceText = text;
+  const name = file === "-" ? "<stdin>" : file;
+  const { value, locate } = readRecipeText(text, { file: name });
+  return { file: name, raw: overrides.length > 0 ? applyOverrides(value, overrides) : value, locate };
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(file);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound) && !(error instanceof Deno.errors.IsADirectory)) throw error;
+    throw new SvcError("recipe_not_found", `Cannot find the recipe ${file}`, { hint: await similarFiles(file) });
+  }
+}
+
+async function similarFiles(file: string): Promise<string | null> {
+  const folder = file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : ".";
+  const names: string[] = [];
+  try {
+    for await (const entry of Deno.readDir(folder)) {
+      if (/\.(ya?ml|json)$/.test(entry.name)) names.push(entry.name);
+    }
+  } catch {
+    return `There is no folder ${folder}`;
+  }
+  return didYouMean(basename(file), names);
+}
+
+/** Compiles a loaded recipe. */
+export function compileLoaded(recipe: LoadedRecipe, registry: Registry, mode: CompileMode = "strict"): Compilation {
+  return compileRecipe(recipe.raw, { mode, registry, locate: recipe.locate });
+}
+
+/** Compiles a loaded recipe and refuses an invalid one. @throws SvcError `recipe_invalid` with every diagnostic */
+export function compileOrRefuse(recipe: LoadedRecipe, registry: Registry): Compilation & { status: "valid" } {
+  const compilation = compileLoaded(recipe, registry);
+  if (compilation.status === "invalid") {
+    throw new SvcError("recipe_invalid", `Cannot compile ${recipe.file}`, { diagnostics: compilation.diagnostics });
+  }
+  return compilation as Compilation & { status: "valid" };
+}

@@ -1,0 +1,116 @@
+/** Errors as a person and as a program read them, and the exit code that goes with each. */
+import { type Diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { excerpt } from "../recipe/read.ts";
+import { CommanderError } from "./commander.ts";
+import type { Paint } from "./terminal.ts";
+
+export const EXIT = {
+  ok: 0,
+  runFailed: 1,
+  usage: 2,
+  refused: 3,
+  notFound: 4,
+  missing: 5,
+  differs: 6,
+  canceled: 130,
+} as const;
+
+export const EXIT_CODE_HELP = `Exit codes
+  0    done
+  1    a run or an operation failed
+  2    usage: unknown command or option, malformed value
+  3    validation or planning refused
+  4    not found
+  5    a capability or a part of the environment is missing
+  6    verification or reproduction differs
+  130  canceled (Ctrl+C; a second one leaves at once)
+`;
+
+const NOT_FOUND = new Set([
+  "not_found", "run_not_found", "recipe_not_found", "unknown_operation", "template_not_found", "artifact_not_found",
+  "file_not_found",
+]);
+const MISSING = new Set([
+  "dataset_unavailable", "model_unavailable", "runtime_unavailable", "materialization_unavailable",
+  "adapter_isolation_unavailable", "channel_backend_unsupported",
+]);
+
+/** The exit code of an error. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (!(error instanceof SvcError)) return EXIT.runFailed;
+  const errors = error.diagnostics.filter(({ severity }) => severity === "error");
+  if (errors.length > 0 && errors.every(({ code }) => MISSING.has(code))) return EXIT.missing;
+  if (MISSING.has(error.code)) return EXIT.missing;
+  if (errors.length > 0 || error.code.startsWith("recipe_syntax")) return EXIT.refused;
+  if (NOT_FOUND.has(error.code)) return EXIT.notFound;
+  if (error.code === "usage_invalid" || error.code === "execution_invalid") return EXIT.usage;
+  if (error.code === "run_canceled" || error.code === "operation_canceled") return EXIT.canceled;
+  if (error.code === "run_failed") return EXIT.runFailed;
+  return /^(recipe|plan|params|seed|matrix|override|manifest)_/.test(error.code) ? EXIT.refused : EXIT.runFailed;
+}
+
+const TITLES: Record<number, string> = {
+  1: "Run failed",
+  2: "Usage",
+  3: "Refused",
+  4: "Not found",
+  5: "Capability missing",
+  6: "Differs",
+  130: "Canceled",
+};
+
+/** The problem object of the HTTP interface, for `--json`. */
+export function problemDocument(error: unknown): JsonObject {
+  const exitCode = exitCodeOf(error);
+  const known = error instanceof SvcError;
+  const code = known ? error.code : error instanceof CommanderError ? "usage_invalid" : "internal_error";
+  const status: Record<number, number> = { 1: 422, 2: 400, 3: 400, 4: 404, 5: 400, 6: 409, 130: 422 };
+  return {
+    schema_version: 1,
+    type: `urn:svc:problem:${code}`,
+    title: TITLES[exitCode] ?? "Problem",
+    status: known || error instanceof CommanderError ? status[exitCode] ?? 500 : 500,
+    detail: messageOf(error).replace(/^error: /, ""),
+    code,
+    hint: known ? error.hint : null,
+    exit_code: exitCode,
+    diagnostics: known ? error.diagnostics as unknown as JsonObject[] : [],
+    ...(known ? error.extra : {}),
+  };
+}
+
+/** One diagnostic as a block of lines: message, place with a caret, hint. */
+export function formatDiagnostic(item: Diagnostic, paint: Paint, sourceText?: string): string {
+  const color = item.severity === "error" ? "red" : item.severity === "warning" ? "yellow" : "cyan";
+  let text = `${paint(color, `${item.severity}[${item.code}]`)}: ${item.message}\n`;
+  const place = item.location ? `${item.location.file}:${item.location.line}:${item.location.column}` : null;
+  text += `  ${paint("blue", "-->")} ${[place, item.path].filter(Boolean).join("  ")}\n`;
+  if (item.location && sourceText !== undefined) {
+    text += excerpt(sourceText, item.location).split("\n").map((line) => `   ${line}\n`).join("");
+  }
+  if (item.hint) text += `  ${paint("green", "help")}: ${item.hint}\n`;
+  return text;
+}
+
+/** An error with all its diagnostics, for people. */
+export function formatError(error: unknown, paint: Paint, sourceText?: string): string {
+  if (error instanceof SvcError) {
+    const blocks = error.diagnostics.map((item) => formatDiagnostic(item, paint, sourceText));
+    // The diagnostics say it all; the umbrella adds only their number.
+    if (blocks.length > 0) return blocks.join("\n") + summaryLine(error.diagnostics);
+    return `${paint("red", `error[${error.code}]`)}: ${error.message}\n` +
+      (error.hint ? `  ${paint("green", "help")}: ${error.hint}\n` : "");
+  }
+  return `${paint("red", "error[internal_error]")}: ${messageOf(error)}\n`;
+}
+
+function summaryLine(diagnostics: readonly Diagnostic[]): string {
+  const count = (severity: string) => diagnostics.filter((item) => item.severity === severity).length;
+  const parts = [["error", "errors"], ["warning", "warnings"]]
+    .map(([one, many]) => [count(one), one, many] as const)
+    .filter(([number]) => number > 0)
+    .map(([number, one, many]) => `${number} ${number === 1 ? one : many}`);
+  return parts.length === 0 ? "" : `\n${parts.join(", ")}\n`;
+}

@@ -1,0 +1,54 @@
+/** Rows for people, spreadsheets and documents: aligned text, CSV and Markdown from one description. */
+
+export type TableFormat = "table" | "csv" | "md";
+export type Row = Record<string, string | number | null>;
+
+export interface Column {
+  key: string;
+  title?: string;
+  align?: "left" | "right";
+}
+
+const cell = (row: Row, column: Column): string => {
+  const value = row[column.key];
+  return value === null || value === undefined ? "" : String(value);
+};
+
+/** Writes rows in the wanted format; the first line names the columns. */
+export function formatTable(rows: readonly Row[], columns: readonly Column[], format: TableFormat = "table"): string {
+  const titles = columns.map((column) => column.title ?? column.key);
+  const lines = rows.map((row) => columns.map((column) => cell(row, column)));
+  if (format === "csv") return [titles, ...lines].map((line) => line.map(csvField).join(",") + "\n").join("");
+  if (format === "md") {
+    const ruler = columns.map((column) => (column.align === "right" ? "---:" : "---"));
+    return [titles, ruler, ...lines.map((line) => line.map((text) => text.replaceAll("|", "\\|")))]
+      .map((line) => `| ${line.join(" | ")} |\n`).join("");
+  }
+  const widths = titles.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i].length)));
+  const write = (line: string[]) =>
+    line.map((text, i) => columns[i].align === "right" ? text.padStart(widths[i]) : text.padEnd(widths[i]))
+      .join("  ").trimEnd() + "\n";
+  return [titles, ...lines].map(write).join("");
+}
+
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A size for people, in binary units. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let value = bytes, unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** A duration for people. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}

@@ -1,0 +1,62 @@
+/** The terminal: what may be coloured, how wide it is, and the two streams. */
+
+/** An environment variable, or undefined when it is unset or must not be read. */
+export function environment(name: string): string | undefined {
+  try {
+    return Deno.env.get(name);
+  } catch {
+    return undefined;
+  }
+}
+
+export type ColorChoice = "auto" | "always" | "never";
+
+const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const;
+export type Style = keyof typeof CODES;
+export type Paint = (style: Style, text: string) => string;
+
+/** Whether a stream takes colour: the flag, then NO_COLOR, CLICOLOR_FORCE, CLICOLOR, then what the stream is. */
+export function colorWanted(choice: ColorChoice, isTerminal: boolean): boolean {
+  if (choice !== "auto") return choice === "always";
+  if (environment("NO_COLOR")) return false;
+  const force = environment("CLICOLOR_FORCE");
+  if (force !== undefined && force !== "0") return true;
+  return isTerminal && environment("CLICOLOR") !== "0" && environment("TERM") !== "dumb";
+}
+
+export function painter(enabled: boolean): Paint {
+  return (style, text) => enabled ? `\x1b[${CODES[style]}m${text}\x1b[0m` : text;
+}
+
+/** Whether the locale can show more than ASCII. */
+export function unicodeWanted(): boolean {
+  const locale = environment("LC_ALL") || environment("LC_CTYPE") || environment("LANG") || "";
+  return locale === "" || /utf-?8/i.test(locale);
+}
+
+const encoder = new TextEncoder();
+
+/** Writes all of a text; a reader that went away (`svc … | head`) ends the program quietly. */
+function writeAll(stream: { writeSync(data: Uint8Array): number }, text: string): void {
+  const bytes = encoder.encode(text);
+  try {
+    let offset = 0;
+    while (offset < bytes.length) offset += stream.writeSync(bytes.subarray(offset));
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) Deno.exit(0);
+    throw error;
+  }
+}
+
+/** Data goes to standard output, everything else to standard error. */
+export const stdout = (text: string) => writeAll(Deno.stdout, text);
+export const stderr = (text: string) => writeAll(Deno.stderr, text);
+
+/** Columns of the terminal, 80 when it has none. */
+export function terminalWidth(): number {
+  try {
+    return Deno.consoleSize().columns;
+  } catch {
+    return 80;
+  }
+}

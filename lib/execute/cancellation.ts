@@ -1,0 +1,41 @@
+/** Cooperative cancellation: one shared flag that a request sets and that every operation reads at its checkpoints. */
+import { SvcError } from "../contract/error.ts";
+import type { Cancellation } from "../contract/operation.ts";
+import type { CancellationToken } from "./types.ts";
+
+/** Makes a token that nobody has used yet. */
+export function createCancellation(): CancellationToken {
+  const flag = new Int32Array(new SharedArrayBuffer(4));
+  const listeners = new Set<() => void>();
+  return {
+    flag,
+    get isCancelled() {
+      return Atomics.load(flag, 0) !== 0;
+    },
+    cancel() {
+      if (Atomics.exchange(flag, 0, 1) !== 0) return;
+      for (const listener of [...listeners]) listener();
+      listeners.clear();
+    },
+    onCancel(listener) {
+      if (Atomics.load(flag, 0) !== 0) {
+        listener();
+        return () => {};
+      }
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** The view of a shared flag that an operation gets. */
+export function cancellationOf(flag: Int32Array<SharedArrayBuffer>): Cancellation {
+  return {
+    get isCancelled() {
+      return Atomics.load(flag, 0) !== 0;
+    },
+    throwIfCancelled() {
+      if (Atomics.load(flag, 0) !== 0) throw new SvcError("operation_canceled", "The operation was asked to stop");
+    },
+  };
+}

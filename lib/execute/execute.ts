@@ -1,0 +1,311 @@
+/**
+ * The scheduler: executes a plan step by step on worker threads.
+ *
+ * Ready steps are admitted in plan order; they overlap only when their operations are declared thread safe, and the
+ * first ready one that is not is a barrier that runs alone. The scheduler alone touches the record of produced
+ * artifacts, so that results never depend on the number of workers.
+ */
+import { join } from "node:path";
+import { contractSha256 } from "../contract/define.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
+import { float, isObject, type JsonObject } from "../contract/value.ts";
+import type { PlanStep } from "../plan/types.ts";
+import { programSources } from "../plan/implementation_source.ts";
+import type { StepDocument } from "../recipe/types.ts";
+import { createCancellation } from "./cancellation.ts";
+import { type Running, StepFailure, WorkerPool } from "./pool.ts";
+import type { ProgressReply, TaskInput, WrittenReply } from "./protocol.ts";
+import { checkStaged, commitStaging, createStaging, discardStaging, hashStoredFile, STAGING_FOLDER } from "./staging.ts";
+import type { ExecuteOptions, ExecuteOutcome, OutputRow, StepRow } from "./types.ts";
+import { ValueStore } from "./value_store.ts";
+
+type Failure = NonNullable<ExecuteOutcome["failure"]> & { error: string };
+
+/**
+ * Executes every step of a plan.
+ *
+ * @param options plan, recipe, places, worker limit and listeners
+ * @returns the outcome; the first failure is kept, and a cancellation counts only when nothing failed before it
+ */
+export async function executePlan(options: ExecuteOptions & { pool?: WorkerPool }): Promise<ExecuteOutcome> {
+  const pool = options.pool ?? new WorkerPool();
+  try {
+    return await new Execution(options, pool).run();
+  } finally {
+    if (options.pool === undefined) pool.close();
+  }
+}
+
+interface PlannedStep {
+  document: StepDocument;
+  binding: PlanStep;
+  moduleUrl: string;
+  threadSafe: boolean;
+  /** Distinct steps whose outputs this one reads. */
+  sources: Set<string>;
+}
+
+class Execution {
+  readonly #options: ExecuteOptions;
+  readonly #pool: WorkerPool;
+  readonly #steps: PlannedStep[];
+  readonly #artifacts: string;
+  readonly #values = new ValueStore();
+  readonly #outputs = new Map<string, OutputRow>();
+  readonly #consumers = new Map<string, number>();
+  readonly #finished = new Set<string>();
+  readonly #running = new Map<string, Promise<void>>();
+  /** What running operations see: set by the caller's token and by a failing peer. */
+  readonly #stop = createCancellation();
+  readonly #startedAt = performance.now();
+  #exclusiveRunning = false;
+  #failure: Failure | null = null;
+
+  constructor(options: ExecuteOptions, pool: WorkerPool) {
+    this.#options = options;
+    this.#pool = pool;
+    this.#artifacts = join(options.bundle, "artifacts");
+    const documents = new Map(options.recipe.steps.map((step) => [step.id, step]));
+    this.#steps = options.plan.steps.map((binding) => {
+      const document = documents.get(binding.step_id)!;
+      const { operation, moduleUrl } = options.registry.get(binding.operation_id);
+      const references = Object.values(document.inputs);
+      for (const reference of references) {
+        this.#consumers.set(reference, (this.#consumers.get(reference) ?? 0) + 1);
+      }
+      return {
+        document,
+        binding,
+        moduleUrl,
+        threadSafe: operation.definition.threadSafe,
+        sources: new Set(references.map((reference) => reference.split(".")[0])),
+      };
+    });
+  }
+
+  async run(): Promise<ExecuteOutcome> {
+    const { cancellation } = this.#options;
+    Deno.mkdirSync(join(this.#artifacts, STAGING_FOLDER), { recursive: true });
+    const forget = cancellation.onCancel(() => this.#stop.cancel());
+    try {
+      const pending = [...this.#steps];
+      while (pending.length > 0 || this.#running.size > 0) {
+        if (this.#failure === null && !cancellation.isCancelled) this.#admit(pending);
+        if (this.#running.size === 0) break;
+        await Promise.race(this.#running.values());
+      }
+    } finally {
+      forget();
+      discardStaging(join(this.#artifacts, STAGING_FOLDER));
+    }
+    if (this.#failure !== null) {
+      const { error, ...failure } = this.#failure;
+      return { status: "failed", failure, error };
+    }
+    if (cancellation.isCancelled) {
+      return { status: "canceled", failure: { kind: "canceled", code: "operation_canceled" } };
+    }
+    return { status: "completed" };
+  }
+
+  /** Starts every step that may start now, in plan order. */
+  #admit(pending: PlannedStep[]): void {
+    for (let index = 0; index < pending.length;) {
+      if (this.#exclusiveRunning || this.#running.size >= this.#options.parallelWorkers) return;
+      const step = pending[index];
+      if (![...step.sources].every((source) => this.#finished.has(source))) {
+        index++;
+        continue;
+      }
+      if (!step.threadSafe && this.#running.size > 0) return;
+      pending.splice(index, 1);
+      this.#exclusiveRunning = !step.threadSafe;
+      const ended = this.#execute(step).finally(() => {
+        this.#running.delete(step.document.id);
+        if (!step.threadSafe) this.#exclusiveRunning = false;
+      });
+      this.#running.set(step.document.id, ended);
+      if (!step.threadSafe) return;
+    }
+  }
+
+  /** Runs one step to its row; never rejects. */
+  async #execute(step: PlannedStep): Promise<void> {
+    const { document, binding } = step;
+    const startedAt = performance.now();
+    let staging: string | null = null;
+    let thread = 0;
+    const timing = () => ({
+      step_wall_time_s: float((performance.now() - startedAt) / 1000),
+      start_offset_s: float((startedAt - this.#startedAt) / 1000),
+      worker: thread,
+      clock: "monotonic",
+    });
+    try {
+      this.#event("step_started", "info", `${document.id} started`, {
+        step_id: document.id,
+        op: document.op,
+        runner: binding.runner,
+        backend: binding.backend,
+        implementation: binding.implementation,
+      });
+      await this.#checkBinding(step);
+      staging = createStaging(this.#artifacts, document.id);
+      const running = this.#start(step, staging);
+      thread = running.thread;
+      const written = await running.written;
+      const outputs = await this.#commit(step, staging, written, running);
+      const metrics: JsonObject = {
+        ...asObject(parseJson(written.metrics)),
+        "timing.step.wall_time_s": timing().step_wall_time_s,
+      };
+      for (const reference of Object.values(document.inputs)) this.#values.release(reference);
+      for (const { port, bytes } of written.outputs) {
+        const reference = `${document.id}.${port}`;
+        this.#outputs.set(reference, outputs[port]);
+        this.#values.put(reference, bytes, this.#consumers.get(reference) ?? 0);
+      }
+      this.#finished.add(document.id);
+      this.#options.onStep({
+        id: document.id,
+        op: document.op,
+        status: "completed",
+        execution_binding: binding,
+        outputs,
+        metrics,
+        metadata: { ...asObject(parseJson(written.metadata)), timing: timing() },
+      });
+      this.#event("step_completed", "info", `${document.id} completed`, { step_id: document.id, metrics });
+    } catch (error) {
+      if (staging !== null) discardStaging(staging);
+      this.#fail(step, error, timing());
+    }
+  }
+
+  #fail(step: PlannedStep, error: unknown, timing: JsonObject): void {
+    const { document, binding } = step;
+    const code = error instanceof SvcError ? error.code : "operation_failed";
+    // A step that stopped because it was asked to is cancelled, whoever asked.
+    const canceled = code === "operation_canceled" && this.#stop.isCancelled;
+    const message = messageOf(error);
+    const hint = error instanceof SvcError ? error.hint : null;
+    const row: StepRow = {
+      id: document.id,
+      op: document.op,
+      status: canceled ? "canceled" : "failed",
+      execution_binding: binding,
+      outputs: {},
+      metrics: { "timing.step.wall_time_s": timing.step_wall_time_s },
+      metadata: { timing },
+      error: { code, message, hint },
+      error_type: error instanceof StepFailure ? error.reply.errorType : error instanceof Error ? error.name : "Error",
+    };
+    if (!canceled && this.#failure === null) {
+      const kind = code.startsWith("output_") || ["input_modified", "staging_conflict", "implementation_changed",
+          "contract_changed", "input_metadata_missing"].includes(code)
+        ? "contract"
+        : "operation";
+      this.#failure = { kind, step_id: document.id, code, error: message };
+    }
+    this.#stop.cancel();
+    this.#options.onStep(row);
+    this.#event("step_failed", canceled ? "warning" : "error", `${document.id}: ${message}`, {
+      step_id: document.id,
+      code,
+      message,
+      hint,
+    });
+  }
+
+  /** What the plan promised must still hold: the source files and the contract of the operation. */
+  async #checkBinding({ document, binding, moduleUrl }: PlannedStep): Promise<void> {
+    const { operation } = this.#options.registry.get(binding.operation_id);
+    if (contractSha256(operation.contract) !== binding.operation_contract_sha256) {
+      throw new SvcError("contract_changed", `The contract of ${document.op} is not the one that was planned`);
+    }
+    const planned = binding.implementation_metadata.source_sha256;
+    if (typeof planned !== "string" || !moduleUrl.startsWith("file:")) return;
+    const source = (await (await programSources()).describe([moduleUrl])).get(moduleUrl);
+    if (source?.source_sha256 !== planned) {
+      throw new SvcError("implementation_changed", `The source of ${document.op} changed after it was planned`);
+    }
+  }
+
+  #start({ document, binding, moduleUrl }: PlannedStep, staging: string): Running {
+    const { bundle, projectRoot, stateDir } = this.#options;
+    const inputs = Object.entries(document.inputs).map(([port, reference]): TaskInput => {
+      const row = this.#outputs.get(reference)!;
+      const bytes = this.#values.get(reference);
+      return { port, kind: row.kind, bytes, path: join(bundle, row.path), sha256: row.sha256 };
+    });
+    const seed = document.params.seed;
+    return this.#pool.start({
+      operationId: document.op,
+      moduleUrl,
+      params: canonicalJson(document.params),
+      seed: seed === undefined || seed === null ? null : String(seed),
+      inputs,
+      staging,
+      backend: binding.backend,
+      implementation: binding.implementation,
+      projectRoot,
+      stateDir,
+      cancelFlag: this.#stop.flag,
+    }, (progress) => this.#progress(document, progress));
+  }
+
+  #progress(document: StepDocument, { completed, total, phase, unit }: ProgressReply): void {
+    this.#event("step_progress", "info", `${document.id} ${completed}/${total}`, {
+      step_id: document.id,
+      op: document.op,
+      status: "running",
+      phase,
+      percent: total > 0 ? float(100 * completed / total) : null,
+      completed,
+      total,
+      unit,
+    });
+  }
+
+  /** Checks the staged files, renames them into the bundle, and verifies their digests again from the disk. */
+  async #commit(
+    { document }: PlannedStep,
+    staging: string,
+    written: WrittenReply,
+    running: Running,
+  ): Promise<Record<string, OutputRow>> {
+    checkStaged(staging, written.outputs.map(({ fileName, bytes }) => ({ fileName, size: bytes.length })));
+    const destination = join(this.#artifacts, document.id);
+    commitStaging(staging, destination);
+    try {
+      const stored = await Promise.all(
+        written.outputs.map(async ({ port, fileName }) => [port, await hashStoredFile(join(destination, fileName))]),
+      );
+      const expected = await running.hashed;
+      return Object.fromEntries(
+        written.outputs.map(({ port, kind, fileName, metadata }, index): [string, OutputRow] => {
+          const sha256 = expected[port];
+          if (stored[index][1] !== sha256) {
+            throw new SvcError("output_hash_mismatch", `The stored file of the output ${port} is not what was written`);
+          }
+          const document_ = parseJson(metadata);
+          if (!isObject(document_)) throw new SvcError("output_metadata_invalid", `The metadata of ${port} is no mapping`);
+          return [port, { kind, path: `artifacts/${document.id}/${fileName}`, metadata: document_, sha256 }];
+        }),
+      );
+    } catch (error) {
+      discardStaging(destination);
+      throw error;
+    }
+  }
+
+  #event(
+    kind: "step_started" | "step_progress" | "step_completed" | "step_failed",
+    level: "info" | "warning" | "error",
+    message: string,
+    fields: JsonObject,
+  ): void {
+    this.#options.onEvent?.({ kind, level, message, fields });
+  }
+}

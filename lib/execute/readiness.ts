@@ -1,0 +1,27 @@
+/** What is on this machine, for the planner: data sets that lie here, and the command that brings the others. */
+import { join } from "node:path";
+import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
+import type { Readiness } from "../plan/types.ts";
+
+/** Answers for one workspace. */
+export function readinessOf({ stateDir }: { stateDir: string }): Readiness {
+  return {
+    missing({ kind, id }) {
+      if (kind !== "dataset") return { reason: `no ${kind} of that name is known here`, hint: null };
+      if (Object.hasOwn(BUNDLED_DATASETS, id)) {
+        if (isBundledDatasetPresent(id, { stateDir })) return null;
+        return {
+          reason: "it comes with the program, but has not been fetched to this machine",
+          hint: `Run svc data fetch ${id}, or call fetchBundledDataset("${id}", { stateDir })`,
+        };
+      }
+      const folder = join(stateDir, "datasets", id);
+      try {
+        if (Deno.statSync(folder).isDirectory) return null;
+      } catch {
+        // Whatever keeps the folder from being read, it is not usable.
+      }
+      return { reason: `it is not at ${folder}`, hint: "Put its files there, or name another data set" };
+    },
+  };
+}

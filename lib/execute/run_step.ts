@@ -1,0 +1,164 @@
+/**
+ * Runs one step inside a worker thread: decodes its inputs into private memory, calls the operation, checks what it
+ * returned against its contract, and writes the outputs into the staging directory.
+ */
+import { join } from "node:path";
+import { decodeArtifact, encodeArtifact } from "../artifact/codec.ts";
+import { typedMetrics } from "../artifact/values.ts";
+import { SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { canonicalJson, parseJson } from "../contract/json.ts";
+import type { InputArtifact, Operation, OperationDefinition, OperationResult } from "../contract/operation.ts";
+import { plainParams } from "../contract/schema.ts";
+import { asObject } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { Generator } from "../numeric/random.ts";
+import { cancellationOf } from "./cancellation.ts";
+import { fileAccess } from "./files.ts";
+import type { ProgressReply, StepTask, TaskInput, WrittenOutput, WrittenReply } from "./protocol.ts";
+
+/** Progress messages of one step are at least this far apart. */
+const PROGRESS_INTERVAL_MS = 100;
+
+/**
+ * Executes a task.
+ *
+ * @param operation the operation that the task names
+ * @param report receives progress
+ * @returns the outputs as written, without their digests
+ * @throws SvcError with the codes of annexed step checks: `input_modified`, `output_missing`, …
+ */
+export async function runStep(
+  operation: Operation,
+  task: StepTask,
+  report: (progress: Omit<ProgressReply, "type" | "taskId">) => void,
+): Promise<Omit<WrittenReply, "type" | "taskId">> {
+  const { definition } = operation;
+  const inputs = task.inputs.map((input) => ({ port: input.port, artifact: decodeArtifact(input.kind, load(input)) }));
+  checkRequiredMetadata(definition, new Map(inputs.map(({ port, artifact }) => [port, artifact])));
+  const cancellation = cancellationOf(task.cancelFlag);
+  let generator: Generator | undefined;
+  let lastReport = -Infinity;
+
+  const started = performance.now();
+  const result = await definition.run({
+    inputs: Object.fromEntries(inputs.map(({ port, artifact }) => [port, artifact])) as Record<string, InputArtifact>,
+    params: plainParams(asObject(parseJson(task.params))),
+    get generator() {
+      if (task.seed === null) throw new TypeError(`${operation.id} draws random numbers without a seed parameter`);
+      return generator ??= Generator.seeded(BigInt(task.seed));
+    },
+    progress(completed, total, more = {}) {
+      cancellation.throwIfCancelled();
+      const now = performance.now();
+      if (now - lastReport < PROGRESS_INTERVAL_MS && completed < total) return;
+      lastReport = now;
+      report({ completed, total, phase: more.phase ?? null, unit: more.unit ?? null });
+    },
+    cancellation,
+    files: fileAccess(task),
+    backend: task.backend,
+    implementation: task.implementation,
+  });
+  const runTime = (performance.now() - started) / 1000;
+
+  for (const { port, artifact } of inputs) {
+    const altered = artifact.modified();
+    if (altered !== null) {
+      throw new SvcError("input_modified", `The operation altered ${altered} of its input ${port}`, {
+        hint: "An operation works on copies of what it is given",
+      });
+    }
+  }
+  const metrics = checkMetrics(result);
+  if (definition.timingMetric !== undefined) metrics[definition.timingMetric] = runTime;
+  return {
+    outputs: writeOutputs(definition, result, task.staging),
+    metrics: canonicalJson(typedMetrics(metrics)),
+    metadata: stepMetadata(result.metadata ?? {}),
+  };
+}
+
+function load(input: TaskInput): Uint8Array {
+  if (input.bytes !== null) return input.bytes;
+  const bytes = Deno.readFileSync(input.path);
+  if (sha256Hex(bytes) !== input.sha256) {
+    throw new SvcError("output_hash_mismatch", `The file of input ${input.port} is not the one that was produced`);
+  }
+  return bytes;
+}
+
+function checkRequiredMetadata(definition: OperationDefinition, inputs: Map<string, InputArtifact>): void {
+  for (const [port, requirement] of Object.entries(definition.inputMetadataRequirements ?? {})) {
+    const metadata = inputs.get(port)?.metadata;
+    if (metadata === undefined || requirement === undefined) continue;
+    const has = (path: string) =>
+      path.split(".").reduce<unknown>((place, key) => isObject(place) ? place[key] : undefined, metadata) !== undefined;
+    const missing = (requirement.all_of ?? []).filter((path) => !has(path));
+    const anyOf = requirement.any_of ?? [];
+    if (anyOf.length > 0 && !anyOf.some(has)) missing.push(anyOf.join(" or "));
+    if (missing.length > 0) {
+      throw new SvcError("input_metadata_missing", `Cannot work without the metadata ${missing.join(", ")} of ${port}`);
+    }
+  }
+}
+
+function checkMetrics(result: OperationResult): Record<string, number | bigint> {
+  const metrics: unknown = result.metrics ?? {};
+  if (!isObject(metrics)) throw new SvcError("output_metrics_invalid", "Cannot use metrics that are not a mapping");
+  for (const [id, value] of Object.entries(metrics)) {
+    if (typeof value !== "bigint" && !(typeof value === "number" && Number.isFinite(value))) {
+      throw new SvcError("output_metrics_invalid", `Cannot record ${String(value)} as the metric ${id}`, {
+        hint: "A metric without a defined value is left out",
+      });
+    }
+  }
+  return { ...metrics } as Record<string, number | bigint>;
+}
+
+function stepMetadata(metadata: JsonObject): string {
+  try {
+    return canonicalJson(metadata);
+  } catch (error) {
+    throw new SvcError("output_metadata_invalid", "Cannot record step metadata that is not strict finite JSON", {
+      cause: error,
+    });
+  }
+}
+
+function writeOutputs(definition: OperationDefinition, result: OperationResult, staging: string): WrittenOutput[] {
+  const declared = Object.entries(definition.outputs);
+  const returned = result.outputs ?? {};
+  const missing = declared.filter(([port]) => returned[port] === undefined).map(([port]) => port);
+  if (missing.length > 0) {
+    throw new SvcError("output_missing", `The operation did not return its output ${missing.join(", ")}`);
+  }
+  const extra = Object.keys(returned).filter((port) => !(port in definition.outputs));
+  if (extra.length > 0) throw new SvcError("output_unexpected", `The operation returned the undeclared ${extra.join(", ")}`);
+  return declared.map(([port, kind]) => {
+    const encoded = encodeArtifact(port, kind, returned[port]);
+    const guaranteed = definition.outputMetadataGuarantees?.[port]?.keys ?? [];
+    const lacking = guaranteed.filter((key) => encoded.metadata[key] === undefined);
+    if (lacking.length > 0) {
+      throw new SvcError("output_metadata_missing", `The output ${port} lacks the metadata ${lacking.join(", ")}`);
+    }
+    writeNew(join(staging, encoded.fileName), encoded.bytes);
+    return {
+      port,
+      kind,
+      fileName: encoded.fileName,
+      bytes: encoded.bytes,
+      metadata: canonicalJson(encoded.metadata),
+    };
+  });
+}
+
+function writeNew(path: string, bytes: Uint8Array): void {
+  const file = Deno.openSync(path, { write: true, createNew: true });
+  try {
+    let offset = 0;
+    while (offset < bytes.length) offset += file.writeSync(bytes.subarray(offset));
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Staging: a step writes into a private folder, and only a complete, well-formed set of outputs is renamed into the
+ * bundle.
+ */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { SvcError } from "../contract/error.ts";
+
+export const STAGING_FOLDER = ".staging";
+
+/** Makes the private folder of a step. */
+export function createStaging(artifacts: string, stepId: string): string {
+  const folder = join(artifacts, STAGING_FOLDER, `${stepId}-${crypto.randomUUID().slice(0, 8)}`);
+  Deno.mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** Removes what a failed or cancelled step left; a folder that is gone already is fine. */
+export function discardStaging(folder: string): void {
+  try {
+    Deno.removeSync(folder, { recursive: true });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+/**
+ * Checks that the folder holds exactly the announced regular files, each of the announced size.
+ *
+ * @throws SvcError `output_path_invalid`, `output_aliased`, `output_symlink`, `output_missing`, `output_unexpected`,
+ * `output_hash_mismatch`
+ */
+export function checkStaged(folder: string, outputs: readonly { fileName: string; size: number }[]): void {
+  const names = new Set<string>();
+  for (const { fileName } of outputs) {
+    if (fileName === "" || fileName === "." || fileName === ".." || /[/\\\0]/.test(fileName)) {
+      throw new SvcError("output_path_invalid", `Cannot keep the output file ${JSON.stringify(fileName)}`);
+    }
+    if (names.has(fileName)) throw new SvcError("output_aliased", `Two outputs name the file ${fileName}`);
+    names.add(fileName);
+  }
+  for (const entry of Deno.readDirSync(folder)) {
+    if (entry.isSymlink) throw new SvcError("output_symlink", `Cannot keep ${entry.name}: it is a symbolic link`);
+    if (!names.has(entry.name)) {
+      throw new SvcError("output_unexpected", `The operation left the undeclared ${entry.name} in its folder`);
+    }
+    if (!entry.isFile) throw new SvcError("output_path_invalid", `Cannot keep ${entry.name}: it is not a regular file`);
+  }
+  for (const { fileName, size } of outputs) {
+    const path = join(folder, fileName);
+    let info: Deno.FileInfo;
+    try {
+      info = Deno.lstatSync(path);
+    } catch {
+      throw new SvcError("output_missing", `The output file ${fileName} is not in the folder of the step`);
+    }
+    if (info.size !== size) {
+      throw new SvcError("output_hash_mismatch", `The output file ${fileName} is not the one that was written`);
+    }
+  }
+}
+
+/**
+ * Moves a checked folder to its place in the bundle.
+ *
+ * @throws SvcError `staging_conflict` when something lies there: rename would silently replace an empty folder
+ */
+export function commitStaging(folder: string, destination: string): void {
+  let taken = true;
+  try {
+    Deno.lstatSync(destination);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    taken = false;
+  }
+  if (taken) throw new SvcError("staging_conflict", `Cannot put the outputs at ${destination}: something lies there`);
+  Deno.renameSync(folder, destination);
+}
+
+const BLOCK_BYTES = 1 << 20;
+
+/** SHA-256 of a file as it lies on disk, read in blocks so that the event loop stays free between them. */
+export async function hashStoredFile(path: string): Promise<string> {
+  using file = await Deno.open(path);
+  const hash = createHash("sha256");
+  const block = new Uint8Array(BLOCK_BYTES);
+  for (let count = await file.read(block); count !== null; count = await file.read(block)) {
+    hash.update(block.subarray(0, count));
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,154 @@
+/**
+ * svc as a library: compile, plan and run recipes from a script, add operations of one's own, and verify what runs left.
+ *
+ * @example
+ * ```ts
+ * import { compile } from "./mod.ts";
+ *
+ * const compilation = await compile({
+ *   name: "bits",
+ *   steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 64 } }],
+ * });
+ * console.assert(compilation.status === "valid");
+ * ```
+ *
+ * @module
+ */
+import type { Registry } from "./lib/contract/registry.ts";
+import { SvcError } from "./lib/contract/error.ts";
+import { createCancellation } from "./lib/execute/cancellation.ts";
+import { executePlan } from "./lib/execute/execute.ts";
+import { readinessOf } from "./lib/execute/readiness.ts";
+import type { CancellationToken } from "./lib/execute/types.ts";
+import { planRecipe, type PlanResult } from "./lib/plan/planner.ts";
+import { compileRecipe } from "./lib/recipe/compile.ts";
+import { readRecipeText, recipeFromValue } from "./lib/recipe/read.ts";
+import type { Compilation, CompileMode, DecodedText } from "./lib/recipe/types.ts";
+import { type RunEvent, runRecipe, type RunResult } from "./lib/run/run.ts";
+import { openWorkspace } from "./lib/run/workspace.ts";
+import { createRegistry } from "./ops/registry.ts";
+
+export { fetchBundledDataset } from "./lib/artifact/bundled.ts";
+export {
+  bitsArtifact,
+  bitsOf,
+  imagesArtifact,
+  imagesOf,
+  reportResult,
+  symbolsArtifact,
+  symbolsOf,
+  textsArtifact,
+  textsOf,
+  travel,
+} from "./lib/artifact/values.ts";
+export { defineOperation } from "./lib/contract/define.ts";
+export { type Diagnostic, SvcError } from "./lib/contract/error.ts";
+export { canonicalJson, parseJson, prettyJson } from "./lib/contract/json.ts";
+export * as kinds from "./lib/contract/kinds.ts";
+export type { InputArtifact, Operation, OperationContract, OutputArtifact } from "./lib/contract/operation.ts";
+export { seedParameter } from "./lib/contract/schema.ts";
+export { Float, float, type JsonObject, type Value } from "./lib/contract/value.ts";
+export { z } from "./lib/contract/zod.ts";
+export { createCancellation } from "./lib/execute/cancellation.ts";
+export { type NdArray, ndarray } from "./lib/numeric/ndarray.ts";
+export { Generator } from "./lib/numeric/random.ts";
+export type { Compilation } from "./lib/recipe/types.ts";
+export { diffRuns } from "./lib/run/diff.ts";
+export { reproduceRun } from "./lib/run/reproduce.ts";
+export type { RunEvent, RunResult } from "./lib/run/run.ts";
+export { listRuns, removeRuns, showRun } from "./lib/run/store.ts";
+export { verifyRun } from "./lib/run/verify.ts";
+export { version } from "./lib/run/version.ts";
+export { openWorkspace, type Workspace } from "./lib/run/workspace.ts";
+export { createRegistry, type Registry };
+
+/**
+ * A recipe as a script has it: a JavaScript value, or the text of a YAML or JSON file.
+ *
+ * In a JavaScript value integral numbers are integers; write `float(6)` for `6.0`.
+ */
+export type RecipeInput = string | Record<string, unknown>;
+
+export interface LibraryOptions {
+  /** Modules whose default export is an operation; workers load them, and the plan records their digest. */
+  operations?: readonly (URL | string)[];
+  /** Relative paths in parameters start here; the current directory when left out. */
+  projectRoot?: string;
+  /** Where runs are left; `.svc` under the project root when left out. */
+  stateDir?: string;
+}
+
+export interface RunOptions extends LibraryOptions {
+  /** Steps that may overlap, 1 to 32; 1 when left out. The results do not depend on it. */
+  parallelWorkers?: number;
+  usePlanCache?: boolean;
+  backend?: string;
+  implementation?: string;
+  /** Stops the run cooperatively; see {@link createCancellation}. */
+  cancellation?: CancellationToken;
+  onEvent?(event: RunEvent): void;
+}
+
+function decode(recipe: RecipeInput): Pick<DecodedText, "value"> & Partial<DecodedText> {
+  return typeof recipe === "string"
+    ? readRecipeText(recipe, { file: "<recipe>" })
+    : { value: recipeFromValue(recipe) };
+}
+
+/**
+ * Compiles a recipe.
+ *
+ * @param recipe JavaScript value, or YAML or JSON text
+ * @param options `mode` is strict unless said otherwise
+ * @returns the compilation record; problems are diagnostics in it
+ * @throws SvcError when the text cannot be read at all
+ */
+export async function compile(
+  recipe: RecipeInput,
+  options: LibraryOptions & { mode?: CompileMode } = {},
+): Promise<Compilation> {
+  const { value, locate } = decode(recipe);
+  const registry = await createRegistry(options.operations);
+  return compileRecipe(value, { mode: options.mode ?? "strict", registry, locate });
+}
+
+/**
+ * Compiles and plans a recipe, without side effects.
+ *
+ * @throws SvcError `recipe_invalid` with every diagnostic when it does not compile
+ */
+export async function plan(recipe: RecipeInput, options: LibraryOptions = {}): Promise<PlanResult> {
+  const { value, locate } = decode(recipe);
+  const registry = await createRegistry(options.operations);
+  const compilation = compileRecipe(value, { mode: "strict", registry, locate });
+  if (compilation.status === "invalid") {
+    throw new SvcError("recipe_invalid", "Cannot compile the recipe", { diagnostics: compilation.diagnostics });
+  }
+  const readiness = readinessOf(openWorkspace(options));
+  return await planRecipe(compilation, { registry, locate, singleRun: true, readiness });
+}
+
+/**
+ * Runs a recipe and leaves a run bundle.
+ *
+ * @returns the run id, its outcome, and the summary; a failed step is an outcome, not an exception
+ * @throws SvcError with every diagnostic when the recipe is refused; nothing is written then
+ */
+export async function run(recipe: RecipeInput, options: RunOptions = {}): Promise<RunResult> {
+  const { value, locate } = decode(recipe);
+  const workspace = openWorkspace(options);
+  return await runRecipe({
+    raw: value,
+    locate,
+    registry: await createRegistry(options.operations),
+    workspace,
+    readiness: readinessOf(workspace),
+    parallelWorkers: options.parallelWorkers,
+    usePlanCache: options.usePlanCache,
+    backend: options.backend,
+    implementation: options.implementation,
+    cancellation: options.cancellation ?? createCancellation(),
+    onEvent: options.onEvent,
+    execute: executePlan,
+  });
+}

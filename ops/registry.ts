@@ -1,0 +1,43 @@
+/** The registry of a program: the built-in operations and those a script brings along. */
+import { messageOf, SvcError } from "../lib/contract/error.ts";
+import type { Operation } from "../lib/contract/operation.ts";
+import { type RegisteredOperation, Registry } from "../lib/contract/registry.ts";
+import { BUILTIN_OPERATIONS } from "./index.ts";
+
+/**
+ * Builds a registry.
+ *
+ * @param modules URLs of modules whose default export is an operation, or a list of operations of which each is also
+ * exported as the default of its own module
+ * @throws SvcError `operation_module_invalid` when a module cannot be loaded or exports no operation,
+ * `operation_duplicate` when an id is taken
+ */
+export async function createRegistry(modules: readonly (URL | string)[] = []): Promise<Registry> {
+  const registry = new Registry();
+  registry.register(BUILTIN_OPERATIONS);
+  registry.register(await Promise.all(modules.map(loadOperation)));
+  return registry;
+}
+
+async function loadOperation(url: URL | string): Promise<RegisteredOperation> {
+  const moduleUrl = String(url);
+  let module: { default?: Operation };
+  try {
+    module = await import(moduleUrl);
+  } catch (error) {
+    throw new SvcError(
+      "operation_module_invalid",
+      `Cannot load the operation module ${moduleUrl}: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  const operation = module.default;
+  if (typeof operation?.id !== "string" || typeof operation.definition?.run !== "function") {
+    throw new SvcError("operation_module_invalid", `Cannot find an operation as the default export of ${moduleUrl}`, {
+      hint: "Write export default defineOperation({ … })",
+    });
+  }
+  return { operation, moduleUrl };
+}

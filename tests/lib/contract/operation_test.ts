@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { contractSha256, defineOperation } from "../../../lib/contract/define.ts";
+import { SvcError } from "../../../lib/contract/error.ts";
+import { BITS, BITS_ANY } from "../../../lib/contract/kinds.ts";
+import { editDistance, nearestName } from "../../../lib/contract/nearest.ts";
+import type { Materialization, Operation } from "../../../lib/contract/operation.ts";
+import { Registry } from "../../../lib/contract/registry.ts";
+import { checkValue, isEffective, parameterSchema, seedParameter } from "../../../lib/contract/schema.ts";
+import { float, type JsonObject, type Value } from "../../../lib/contract/value.ts";
+import { z } from "../../../lib/contract/zod.ts";
+
+function operation(id: string, params = z.strictObject({}), materializations?: Materialization[]): Operation {
+  return defineOperation({
+    id,
+    name: "Test",
+    inputs: { bits: BITS_ANY },
+    outputs: { bits: BITS },
+    params,
+    materializations,
+    threadSafe: true,
+    run: ({ inputs }) => ({ outputs: { bits: { array: inputs.bits.array() } } }),
+  });
+}
+
+const shape = z.strictObject({
+  snr_db: z.number().min(-50).max(50).default(12).meta({ "x-svc-effective-when": { noise_mode: "snr" } }),
+  noise_mode: z.enum(["snr", "fixed"]).default("snr"),
+  count: z.int().positive().default(3),
+  seed: seedParameter(),
+  level: z.number().nullable().default(null),
+  taps: z.array(z.number()).min(1).max(3).default([1, 0.5]),
+  grid: z.strictObject({ rows: z.int().default(4), name: z.string().min(1).default("g") }).default({ rows: 4, name: "g" }),
+});
+const schema = parameterSchema(shape);
+
+const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
+const problems = (value: JsonObject) => checkValue(schema, value, ["params"]).map(({ path, message }) => `${path}: ${message}`);
+
+Deno.test("schemas: real defaults and bounds are floats, integers carry no 2^53 bound", () => {
+  const properties = schema.properties as Record<string, JsonObject>;
+  assert.deepEqual(properties.snr_db.default, float(12));
+  assert.deepEqual(properties.snr_db.minimum, float(-50));
+  assert.equal(properties.count.default, 3);
+  assert.equal("maximum" in properties.count, false);
+  assert.equal("maximum" in properties.seed, false);
+  assert.equal(schema.required, undefined);
+});
+
+Deno.test("values: types are exact, all problems come at once", () => {
+  assert.deepEqual(problems({ snr_db: 6, count: 2, seed: 2n ** 62n, level: null, taps: [float(1)] }), []);
+  assert.deepEqual(problems({ snr_db: "12 dB", count: float(2), nois_mode: "snr", taps: [], grid: { rows: true } }), [
+    '$.params.snr_db: Cannot use the text "12 dB" as a number',
+    "$.params.count: Cannot use 2.0 (number) as an integer",
+    "$.params.nois_mode: Cannot find a parameter named nois_mode",
+    "$.params.taps: Cannot use 0 items: at least 1 are needed",
+    "$.params.grid.rows: Cannot use true (boolean) as an integer",
+  ]);
+  const [text] = checkValue(schema, { snr_db: "12 dB" }, []);
+  assert.equal(text.hint, "Write 12.0");
+  const [name] = checkValue(schema, { nois_mode: "snr" }, []);
+  assert.equal(name.hint, "Did you mean noise_mode?");
+  const [choice] = checkValue(schema, { noise_mode: "fixd" }, []);
+  assert.equal(choice.hint, "Did you mean fixed?");
+  assert.equal(checkValue(schema, { snr_db: float(50.5) } as JsonObject, [])[0].code, "params_invalid");
+  assert.equal(problems({ count: 0 }).length, 1);
+  assert.equal(problems({ grid: { name: "" } })[0], "$.params.grid.name: Cannot use an empty text");
+});
+
+Deno.test("conditional parameters follow their controller, given or default", () => {
+  assert.ok(isEffective(schema, "snr_db", {}));
+  assert.ok(!isEffective(schema, "snr_db", { noise_mode: "fixed" }));
+  assert.ok(isEffective(schema, "count", { noise_mode: "fixed" }));
+});
+
+Deno.test("registration refuses duplicates, bad defaults and ambiguous materialisations, all or nothing", () => {
+  const registry = new Registry();
+  const entry = (op: Operation) => ({ operation: op, moduleUrl: "file:///op.ts" });
+  registry.register([entry(operation("test.a"))]);
+  const generation = registry.generation;
+  assert.throws(() => registry.register([entry(operation("test.b")), entry(operation("test.a"))]), code("operation_duplicate"));
+  assert.equal(registry.has("test.b"), false);
+  const bad: [string, Operation][] = [
+    ["id", operation("NoGroup")],
+    ["default", operation("test.c", z.strictObject({ n: z.int().max(3).default(7) }))],
+    ["condition", operation("test.d", z.strictObject({ n: z.int().default(1).meta({ "x-svc-effective-when": { m: 1 } }) }))],
+    ["same bindings", operation("test.e", z.strictObject({}), [
+      { runner: "benchmark_run", backend: "python", implementation: "a" },
+      { runner: "benchmark_run", backend: "python", implementation: "b" },
+    ])],
+    ["unknown backend", operation("test.f", z.strictObject({}), [{ runner: "benchmark_run", backend: "torch" }])],
+    ["unknown binding", operation("test.g", z.strictObject({}), [
+      { runner: "benchmark_run", backend: "python", parameter_bindings: { mode: "x" } },
+    ])],
+  ];
+  for (const [why, op] of bad) {
+    assert.throws(() => registry.register([entry(op)]), code("operation_contract_invalid"), why);
+  }
+  assert.equal(registry.generation, generation);
+  assert.throws(() => registry.get("test.aa"), (error) => code("unknown_operation")(error) && (error as SvcError).hint === "Did you mean test.a?");
+});
+
+Deno.test("contracts have the defaults of the specification and a stable digest", () => {
+  const { contract } = operation("test.a");
+  assert.deepEqual(contract.backends, { benchmark_run: ["python"], dataset_capture: ["python"], differentiable_export: [] });
+  assert.deepEqual(contract.equivalence, { type: "behavioral" });
+  assert.deepEqual(contract.formats, { artifact: "operation-defined", tensor: "none" });
+  assert.deepEqual(contract.differentiability, { framework: "numpy", gradient: "none", trainable_params: false, exportable: false });
+  assert.equal((contract.execution_safety as Record<string, Value>).thread_safe, true);
+  assert.equal(contractSha256(contract), contractSha256(operation("test.a").contract));
+  assert.notEqual(contractSha256(contract), contractSha256(operation("test.b").contract));
+});
+
+Deno.test("nearest names: edits, transpositions, prefixes, last parts", () => {
+  assert.equal(editDistance("abcd", "abdc"), 1);
+  assert.equal(editDistance("kitten", "sitting"), 3);
+  const ids = ["channel.crc32_check", "channel.bit_boundary", "wireless.channel"];
+  assert.equal(nearestName("channel.crc_check", ids), "channel.crc32_check");
+  assert.equal(nearestName("bit_boundary", ids), "channel.bit_boundary");
+  assert.equal(nearestName("wirless.chanel", ids), "wireless.channel");
+  assert.equal(nearestName("zzz", ids), null);
+});

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { canonicalJson, compareCodePoints, parseJson, prettyJson, sameValue } from "../../../lib/contract/json.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { Float, float, formatFloat, integer, isFloat, isInteger, type Value } from "../../../lib/contract/value.ts";
+
+Deno.test("canonical JSON: known answers", () => {
+  const first = canonicalJson({ b: [1, float(1), true, null], a: "é" });
+  assert.equal(first, '{"a":"é","b":[1,1.0,true,null]}');
+  assert.equal(sha256Hex(first), "4326d737489d31789a8cb40c0ad26bb02d242fba468dbdccd56670b9c9a50fee");
+  const second = canonicalJson({ x: 1e-12, y: float(1e21), z: -0, w: float(1e16) });
+  assert.equal(second, '{"w":1e+16,"x":1e-12,"y":1e+21,"z":-0.0}');
+  assert.equal(sha256Hex(second), "d0caea31941958f2d9db30d78e52a291a02468a212e8c42bb5c00025484ab45b");
+});
+
+Deno.test("canonical JSON: escapes, order, and what it refuses", () => {
+  assert.equal(canonicalJson('"\\\b\t\n\f\r\u0001\u007fé'), '"\\"\\\\\\b\\t\\n\\f\\r\\u0001\u007fé"');
+  assert.equal(canonicalJson("é𝄞", { ascii: true }), '"\\u00e9\\ud834\\udd1e"');
+  // U+FFFF sorts before U+10000, although its UTF-16 unit is larger than the first one of the pair.
+  assert.equal(canonicalJson({ "\u{10000}": 1, "\uffff": 2 }), '{"\uffff":2,"\u{10000}":1}');
+  assert.ok(compareCodePoints("a", "ab") < 0);
+  assert.equal(canonicalJson({ a: undefined as unknown as Value, b: 1 }), '{"b":1}');
+  assert.throws(() => canonicalJson("\ud800"), TypeError);
+  assert.throws(() => canonicalJson(NaN), RangeError);
+  assert.throws(() => canonicalJson(new Float(Infinity)), RangeError);
+  assert.throws(() => canonicalJson((() => {}) as unknown as Value), TypeError);
+});
+
+Deno.test("floats: positional within [1e-4, 1e16), shortest digits, sign kept", () => {
+  const cases: [number, string][] = [
+    [0, "0.0"], [-0, "-0.0"], [1, "1.0"], [-2.5, "-2.5"], [1e-4, "0.0001"], [9.999e-5, "9.999e-05"],
+    [123456789012345.6, "123456789012345.6"], [1e15, "1000000000000000.0"], [1e16, "1e+16"], [1.5e300, "1.5e+300"],
+    [5e-324, "5e-324"], [0.1 + 0.2, "0.30000000000000004"], [1 / 3, "0.3333333333333333"], [100, "100.0"],
+  ];
+  for (const [value, text] of cases) {
+    assert.equal(formatFloat(value), text);
+    assert.ok(Object.is(Number(text), value), text);
+  }
+});
+
+Deno.test("integers and floats stay apart through text and back", () => {
+  const text = '{"big":1180591620717411303424,"e":1000.0,"f":6.0,"i":6,"neg":-0.0,"s":"6"}';
+  const value = parseJson('{"i":6,"f":6.0,"e":1e3,"big":1180591620717411303424,"neg":-0.0,"s":"6"}');
+  assert.equal(canonicalJson(value), text);
+  assert.equal(canonicalJson(parseJson(text)), text);
+  assert.equal(canonicalJson(parseJson(prettyJson(value))), text);
+  assert.ok(isInteger(integer("9007199254740993")));
+  assert.equal(integer("9007199254740993"), 9007199254740993n);
+  assert.ok(isFloat(float(6)) && isFloat(-0) && !isFloat(6) && isInteger(6) && !isInteger(6.5));
+  assert.ok(!sameValue(6, float(6)) && sameValue({ a: 1, b: 2 }, { b: 2, a: 1 }) && !sameValue(undefined, null));
+});
