@@ -35,8 +35,8 @@ export function rgbToYcc(
 
 const RED_OF_CR = Int16Array.from({ length: 256 }, (_, cr) => (fixed(1.402) * (cr - 128) + HALF) >> 16);
 const BLUE_OF_CB = Int16Array.from({ length: 256 }, (_, cb) => (fixed(1.772) * (cb - 128) + HALF) >> 16);
-const GREEN_OF_CR = Int32Array.from({ length: 256 }, (_, cr) => -fixed(0.714136286) * (cr - 128));
-const GREEN_OF_CB = Int32Array.from({ length: 256 }, (_, cb) => -fixed(0.344136286) * (cb - 128) + HALF);
+const GREEN_OF_CR = Int32Array.from({ length: 256 }, (_, cr) => -fixed(0.71414) * (cr - 128));
+const GREEN_OF_CB = Int32Array.from({ length: 256 }, (_, cb) => -fixed(0.34414) * (cb - 128) + HALF);
 
 /**
  * Converts one row of samples back.

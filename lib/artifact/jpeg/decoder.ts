@@ -1,0 +1,196 @@
+/**
+ * JPEG decoder: baseline, extended and progressive files with 8-bit samples, grey, YCbCr or RGB (ITU-T T.81, JFIF 1.02).
+ *
+ * Inverse transform, upsampling and colour conversion are libjpeg's default ones ("islow", "fancy"), so that pixels
+ * agree with libjpeg and libjpeg-turbo. Damaged files are refused, never patched up.
+ */
+import { SvcError } from "../../contract/error.ts";
+import { invalid } from "./bit_reader.ts";
+import { yccToRgb } from "./color.ts";
+import { inverseDct, inverseDctFlat } from "./dct.ts";
+import type { JpegImage, JpegSubsampling } from "./encoder.ts";
+import type { FrameGeometry } from "./geometry.ts";
+import { type FrameHeader, MarkerReader, type ScanHeader } from "./markers.ts";
+import { type CoefficientPlane, decodeProgressiveScan, decodeSequentialScan } from "./scan_decoder.ts";
+import { ZIGZAG } from "./tables.ts";
+import { type SamplePlane, upsampler } from "./upsampling.ts";
+
+/** The most pixels that are decoded unless the caller says otherwise. */
+const MAXIMUM_PIXELS = 1 << 28;
+
+/**
+ * Decodes a file.
+ *
+ * @param options.maximumPixels refuses larger images; 2^28 when left out
+ * @throws SvcError `jpeg_invalid` when the file is damaged or cut short
+ * @throws SvcError `jpeg_unsupported` for CMYK, other sample sizes, arithmetic and lossless coding, incomplete
+ *   progressive files and too many pixels
+ * @example
+ * ```ts
+ * import { decodeJpeg } from "./decoder.ts";
+ * import { encodeJpeg } from "./encoder.ts";
+ * const grey = { width: 8, height: 8, channels: 1 as const, data: new Uint8Array(64).fill(128) };
+ * const { data } = decodeJpeg(encodeJpeg(grey, { quality: 75, subsampling: "444" }));
+ * console.assert(data.every((sample) => sample === 128));
+ * ```
+ */
+export function decodeJpeg(bytes: Uint8Array, options: { maximumPixels?: number } = {}): JpegImage {
+  const markers = new MarkerReader(bytes);
+  let scan = markers.nextScan();
+  const frame = markers.frame;
+  if (frame === undefined || scan === undefined) throw invalid("it holds no image");
+  checkSize(frame, bytes.length, options.maximumPixels ?? MAXIMUM_PIXELS);
+  const image = frame.progressive ? new ProgressiveImage(markers, frame) : new SequentialImage(markers, frame);
+  for (; scan !== undefined; scan = markers.nextScan()) markers.position = image.addScan(scan);
+  return toPixels(frame.geometry, image.planes(), markers.isRgb);
+}
+
+/**
+ * The chroma subsampling of a file, "444" for grey ones.
+ *
+ * @throws SvcError as {@link decodeJpeg} does for damaged and unsupported headers
+ */
+export function jpegSubsampling(bytes: Uint8Array): JpegSubsampling | "other" {
+  const markers = new MarkerReader(bytes);
+  markers.nextScan();
+  if (markers.frame === undefined) throw invalid("it holds no image");
+  const [luma, ...chroma] = markers.frame.geometry.components;
+  if (chroma.length === 0) return "444";
+  if (chroma.some((part) => part.horizontal !== chroma[0].horizontal || part.vertical !== chroma[0].vertical)) {
+    return "other";
+  }
+  const across = luma.horizontal / chroma[0].horizontal, down = luma.vertical / chroma[0].vertical;
+  const names: Record<string, JpegSubsampling> = { "1,1": "444", "2,1": "422", "2,2": "420" };
+  return names[`${across},${down}`] ?? "other";
+}
+
+/** Refuses sizes before memory is taken for them: each block costs at least one bit of the file. */
+function checkSize({ geometry }: FrameHeader, byteCount: number, maximumPixels: number): void {
+  const { width, height, components } = geometry;
+  if (width * height > maximumPixels) {
+    throw new SvcError("jpeg_unsupported", `Cannot decode a JPEG file of ${width} by ${height} pixels`, {
+      hint: `At most ${maximumPixels} pixels are decoded`,
+    });
+  }
+  const blocks = components.reduce((sum, component) => sum + component.blocksWide * component.blocksHigh, 0);
+  if (blocks > byteCount * 8) throw invalid(`it is too short for ${width} by ${height} pixels`);
+}
+
+/** Blocks per row and column of a component, padding blocks of interleaved scans included. */
+function paddedBlocks(geometry: FrameGeometry): [wide: number, high: number][] {
+  return geometry.components.map((c) => [geometry.unitsWide * c.horizontal, geometry.unitsHigh * c.vertical]);
+}
+
+function divisorsOf(markers: MarkerReader, frame: FrameHeader, component: number): Uint16Array {
+  const table = markers.quantization[frame.tables[component]];
+  if (table === undefined) throw invalid("a component uses a quantisation table that is not defined");
+  return table;
+}
+
+function emptyPlanes(geometry: FrameGeometry): SamplePlane[] {
+  return paddedBlocks(geometry).map(([wide, high]) => ({
+    data: new Uint8ClampedArray(wide * high * 64),
+    stride: wide * 8,
+  }));
+}
+
+class SequentialImage {
+  readonly #planes: SamplePlane[];
+  readonly #divisors: Uint16Array[] = [];
+
+  constructor(readonly markers: MarkerReader, readonly frame: FrameHeader) {
+    this.#planes = emptyPlanes(frame.geometry);
+  }
+
+  addScan(scan: ScanHeader): number {
+    for (const component of scan.components) {
+      if (this.#divisors[component] !== undefined) throw invalid("a component is coded twice");
+      this.#divisors[component] = divisorsOf(this.markers, this.frame, component);
+    }
+    const planes = this.#planes;
+    return decodeSequentialScan(this.markers, scan, this.#divisors, (component, column, row, block, last) => {
+      const { data, stride } = planes[component], at = row * 8 * stride + column * 8;
+      if (last === 0) inverseDctFlat(block[0], data, at, stride);
+      else inverseDct(block, data, at, stride);
+    });
+  }
+
+  planes(): SamplePlane[] {
+    for (const component of this.#planes.keys()) {
+      if (this.#divisors[component] === undefined) throw invalid("a component is missing");
+    }
+    return this.#planes;
+  }
+}
+
+class ProgressiveImage {
+  readonly #coefficients: CoefficientPlane[];
+  readonly #divisors: Uint16Array[] = [];
+  /** Per component, by zigzag position: the lowest bit known so far, -1 before the first scan. */
+  readonly #lowest: Int8Array[];
+
+  constructor(readonly markers: MarkerReader, readonly frame: FrameHeader) {
+    this.#coefficients = paddedBlocks(frame.geometry).map(([wide, high]) => ({
+      data: new Int16Array(wide * high * 64),
+      blocksPerRow: wide,
+    }));
+    this.#lowest = this.#coefficients.map(() => new Int8Array(64).fill(-1));
+  }
+
+  addScan(scan: ScanHeader): number {
+    const { components, start, end, high, low } = scan;
+    const band = start === 0 ? end === 0 : start <= end && end <= 63 && components.length === 1;
+    if (!band || low > 13 || (high > 0 && low !== high - 1)) throw invalid("malformed progressive scan header");
+    for (const component of components) {
+      this.#divisors[component] ??= divisorsOf(this.markers, this.frame, component);
+      const lowest = this.#lowest[component];
+      if (start > 0 && lowest[0] < 0) throw invalid("AC coefficients come before DC");
+      for (let k = start; k <= end; k++) {
+        if (lowest[k] !== (high === 0 ? -1 : high)) throw invalid("the progressive scans are out of order");
+        lowest[k] = low;
+      }
+    }
+    return decodeProgressiveScan(this.markers, scan, this.#coefficients);
+  }
+
+  planes(): SamplePlane[] {
+    if (this.#lowest.some((bits) => bits.some((bit) => bit !== 0))) {
+      throw new SvcError("jpeg_unsupported", "Cannot decode a progressive JPEG file that leaves out scans", {
+        hint: "The file may have been cut short; save it again",
+      });
+    }
+    const planes = emptyPlanes(this.frame.geometry), block = new Int16Array(64);
+    planes.forEach(({ data, stride }, component) => {
+      const { data: coefficients, blocksPerRow } = this.#coefficients[component];
+      const divisors = this.#divisors[component];
+      for (let from = 0, index = 0; from < coefficients.length; from += 64, index++) {
+        for (let k = 0; k < 64; k++) block[ZIGZAG[k]] = coefficients[from + k] * divisors[ZIGZAG[k]];
+        const column = index % blocksPerRow, row = (index - column) / blocksPerRow;
+        inverseDct(block, data, row * 8 * stride + column * 8, stride);
+      }
+    });
+    return planes;
+  }
+}
+
+function toPixels(geometry: FrameGeometry, planes: readonly SamplePlane[], isRgb: boolean): JpegImage {
+  const { width, height } = geometry;
+  const channels = planes.length as 1 | 3;
+  const pixels = new Uint8ClampedArray(width * height * channels);
+  const rows = planes.map((plane, index) => upsampler(geometry, geometry.components[index], plane));
+  for (let row = 0, to = 0; row < height; row++, to += width * channels) {
+    const [first, second, third] = rows.map((source) => source(row));
+    if (channels === 1) {
+      pixels.set(first.subarray(0, width), to);
+    } else if (isRgb) {
+      for (let x = 0, at = to; x < width; x++, at += 3) {
+        pixels[at] = first[x];
+        pixels[at + 1] = second[x];
+        pixels[at + 2] = third[x];
+      }
+    } else {
+      yccToRgb(first, second, third, width, pixels, to);
+    }
+  }
+  return { width, height, channels, data: new Uint8Array(pixels.buffer) };
+}
