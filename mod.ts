@@ -90,9 +90,7 @@ export interface RunOptions extends LibraryOptions {
 }
 
 function decode(recipe: RecipeInput): Pick<DecodedText, "value"> & Partial<DecodedText> {
-  return typeof recipe === "string"
-    ? readRecipeText(recipe, { file: "<recipe>" })
-    : { value: recipeFromValue(recipe) };
+  return typeof recipe === "string" ? readRecipeText(recipe, { file: "<recipe>" }) : { value: recipeFromValue(recipe) };
 }
 
 /**

@@ -9,7 +9,7 @@ import { recipeCommands } from "./commands/recipe.ts";
 import { runsCommands } from "./commands/runs.ts";
 import { contextOf } from "./context.ts";
 import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument } from "./problem.ts";
-import { environment, painter, stderr, stdout, colorWanted } from "./terminal.ts";
+import { colorWanted, environment, painter, stderr, stdout } from "./terminal.ts";
 import { prettyJson } from "../contract/json.ts";
 
 const OVERVIEW = `
@@ -89,7 +89,9 @@ function report(program: Command, args: readonly string[], error: unknown): numb
   if (error instanceof CommanderError) {
     const [message, ...rest] = error.message.replace(/^error: /, "").split("\n");
     const hint = rest.join(" ").replace(/^\((.*)\)$/, "$1");
-    stderr(`${paint("red", "error[usage_invalid]")}: ${message === "(outputHelp)" ? "A command is missing" : message}\n`);
+    stderr(
+      `${paint("red", "error[usage_invalid]")}: ${message === "(outputHelp)" ? "A command is missing" : message}\n`,
+    );
     stderr(`  ${paint("green", "help")}: ${hint || "svc --help lists the commands"}\n`);
     return exitCode;
   }

@@ -28,12 +28,21 @@ export const EXIT_CODE_HELP = `Exit codes
 `;
 
 const NOT_FOUND = new Set([
-  "not_found", "run_not_found", "recipe_not_found", "unknown_operation", "template_not_found", "artifact_not_found",
+  "not_found",
+  "run_not_found",
+  "recipe_not_found",
+  "unknown_operation",
+  "template_not_found",
+  "artifact_not_found",
   "file_not_found",
 ]);
 const MISSING = new Set([
-  "dataset_unavailable", "model_unavailable", "runtime_unavailable", "materialization_unavailable",
-  "adapter_isolation_unavailable", "channel_backend_unsupported",
+  "dataset_unavailable",
+  "model_unavailable",
+  "runtime_unavailable",
+  "materialization_unavailable",
+  "adapter_isolation_unavailable",
+  "channel_backend_unsupported",
 ]);
 
 /** The exit code of an error. */

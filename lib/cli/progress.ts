@@ -48,8 +48,9 @@ export function progressReporter(context: CliContext, total: number): ProgressRe
       const id = String(fields.step_id ?? "");
       if (kind === "step_started") {
         running.set(id, id);
-        if (context.verbose > 0) line(paint("dim", `     ${id} ${fields.op} on ${fields.backend}/${fields.implementation}`));
-        else draw();
+        if (context.verbose > 0) {
+          line(paint("dim", `     ${id} ${fields.op} on ${fields.backend}/${fields.implementation}`));
+        } else draw();
       } else if (kind === "step_progress") {
         if (isNumber(fields.percent)) running.set(id, `${id} ${Math.floor(toNumber(fields.percent))} %`);
         draw();

@@ -140,7 +140,10 @@ function buildContract(definition: OperationDefinition): OperationContract {
   };
 }
 
-function mapValues<T>(object: Readonly<Record<string, T | undefined>>, map: (value: T) => Value): Record<string, never> {
+function mapValues<T>(
+  object: Readonly<Record<string, T | undefined>>,
+  map: (value: T) => Value,
+): Record<string, never> {
   const entries = Object.entries(object).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([key, value]) => [key, map(value as T)])) as Record<string, never>;
 }
@@ -171,7 +174,9 @@ function materializationRows(
     for (const [name, value] of Object.entries(bindings)) {
       const node = properties[name];
       if (!isObject(node)) refuse(`${identity} binds the unknown parameter ${name}`);
-      else if (checkValue(node, value, [name]).length > 0) refuse(`${identity} binds ${name} to a value it cannot have`);
+      else if (checkValue(node, value, [name]).length > 0) {
+        refuse(`${identity} binds ${name} to a value it cannot have`);
+      }
     }
     return {
       runner: entry.runner,

@@ -93,7 +93,9 @@ function typeProblem(types: string[], value: Value): { message: string; hint: st
     ? `Cannot use the text ${show(value)} as ${article(wanted)}`
     : `Cannot use ${show(value)} (${typeName(value)}) as ${article(wanted)}`;
   const digits = typeof value === "string" ? NUMERIC_TEXT.exec(value)?.[1] : undefined;
-  if (digits !== undefined && types.includes("integer")) return { message, hint: `Write ${Math.trunc(Number(digits))}` };
+  if (digits !== undefined && types.includes("integer")) {
+    return { message, hint: `Write ${Math.trunc(Number(digits))}` };
+  }
   if (digits !== undefined && types.includes("number")) {
     const wantedNumber = float(Number(digits));
     return { message, hint: `Write ${wantedNumber instanceof Float ? wantedNumber.toString() : wantedNumber}` };
@@ -169,7 +171,9 @@ export function checkValue(schema: JsonObject, value: Value, place: Place, code 
         }
       }
       for (const name of (node.required ?? []) as string[]) {
-        if (!Object.hasOwn(item, name)) problem([...at, name], `Cannot do without the parameter ${name}`, `Set ${name}`);
+        if (!Object.hasOwn(item, name)) {
+          problem([...at, name], `Cannot do without the parameter ${name}`, `Set ${name}`);
+        }
       }
     }
   };
@@ -190,14 +194,21 @@ function checkRange(node: JsonObject, item: number | bigint | Float, at: Place, 
   for (const [key, words, holds] of bounds) {
     const bound = node[key];
     if (isNumber(bound) && !holds(value, toNumber(bound))) {
-      problem(at, `Cannot use ${show(item)}: it must be ${words} ${show(bound)}`, `Choose a value ${words} ${show(bound)}`);
+      problem(
+        at,
+        `Cannot use ${show(item)}: it must be ${words} ${show(bound)}`,
+        `Choose a value ${words} ${show(bound)}`,
+      );
     }
   }
 }
 
 function checkText(node: JsonObject, item: string, at: Place, problem: Report): void {
   if (node.minLength !== undefined && item.length < Number(node.minLength)) {
-    problem(at, item === "" ? "Cannot use an empty text" : `Cannot use a text shorter than ${node.minLength} characters`);
+    problem(
+      at,
+      item === "" ? "Cannot use an empty text" : `Cannot use a text shorter than ${node.minLength} characters`,
+    );
   }
   if (node.maxLength !== undefined && item.length > Number(node.maxLength)) {
     problem(at, `Cannot use a text longer than ${node.maxLength} characters`);
@@ -235,9 +246,25 @@ export function plainParams(params: JsonObject): Record<string, unknown> {
 /** Whether a schema stays within the contract subset; returns the offending keyword, or null. */
 export function unknownKeyword(schema: JsonObject): string | null {
   const known = new Set<string>([
-    "type", "properties", "required", "additionalProperties", "enum", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "minLength", "maxLength", "pattern", "minItems", "maxItems", "items", "default", "description",
-    "anyOf", ...ANNOTATIONS,
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "enum",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "items",
+    "default",
+    "description",
+    "anyOf",
+    ...ANNOTATIONS,
   ]);
   for (const [key, value] of Object.entries(schema)) {
     if (!known.has(key)) return key;

@@ -16,7 +16,14 @@ import type { StepDocument } from "../recipe/types.ts";
 import { createCancellation } from "./cancellation.ts";
 import { type Running, StepFailure, WorkerPool } from "./pool.ts";
 import type { ProgressReply, TaskInput, WrittenReply } from "./protocol.ts";
-import { checkStaged, commitStaging, createStaging, discardStaging, hashStoredFile, STAGING_FOLDER } from "./staging.ts";
+import {
+  checkStaged,
+  commitStaging,
+  createStaging,
+  discardStaging,
+  hashStoredFile,
+  STAGING_FOLDER,
+} from "./staging.ts";
 import type { ExecuteOptions, ExecuteOutcome, OutputRow, StepRow } from "./types.ts";
 import { ValueStore } from "./value_store.ts";
 
@@ -202,8 +209,9 @@ class Execution {
       error_type: error instanceof StepFailure ? error.reply.errorType : error instanceof Error ? error.name : "Error",
     };
     if (!canceled && this.#failure === null) {
-      const kind = code.startsWith("output_") || ["input_modified", "staging_conflict", "implementation_changed",
-          "contract_changed", "input_metadata_missing"].includes(code)
+      const kind = code.startsWith("output_") ||
+          ["input_modified", "staging_conflict", "implementation_changed", "contract_changed", "input_metadata_missing"]
+            .includes(code)
         ? "contract"
         : "operation";
       this.#failure = { kind, step_id: document.id, code, error: message };
@@ -290,7 +298,9 @@ class Execution {
             throw new SvcError("output_hash_mismatch", `The stored file of the output ${port} is not what was written`);
           }
           const document_ = parseJson(metadata);
-          if (!isObject(document_)) throw new SvcError("output_metadata_invalid", `The metadata of ${port} is no mapping`);
+          if (!isObject(document_)) {
+            throw new SvcError("output_metadata_invalid", `The metadata of ${port} is no mapping`);
+          }
           return [port, { kind, path: `artifacts/${document.id}/${fileName}`, metadata: document_, sha256 }];
         }),
       );

@@ -134,7 +134,9 @@ function writeOutputs(definition: OperationDefinition, result: OperationResult, 
     throw new SvcError("output_missing", `The operation did not return its output ${missing.join(", ")}`);
   }
   const extra = Object.keys(returned).filter((port) => !(port in definition.outputs));
-  if (extra.length > 0) throw new SvcError("output_unexpected", `The operation returned the undeclared ${extra.join(", ")}`);
+  if (extra.length > 0) {
+    throw new SvcError("output_unexpected", `The operation returned the undeclared ${extra.join(", ")}`);
+  }
   return declared.map(([port, kind]) => {
     const encoded = encodeArtifact(port, kind, returned[port]);
     const guaranteed = definition.outputMetadataGuarantees?.[port]?.keys ?? [];

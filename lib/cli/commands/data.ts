@@ -35,7 +35,9 @@ async function makeManifest(folder: string, options: ManifestOptions, command: C
   const path = options.out ?? join(folder, "manifest.json");
   if (!options.force) {
     const taken = await Deno.lstat(path).then(() => true, () => false);
-    if (taken) throw new SvcError("manifest_exists", `Cannot write ${path}: it exists`, { hint: "Add --force to replace it" });
+    if (taken) {
+      throw new SvcError("manifest_exists", `Cannot write ${path}: it exists`, { hint: "Add --force to replace it" });
+    }
   }
   writeFileAtomic(path, new TextEncoder().encode(text));
   const sha256 = sha256Hex(text);

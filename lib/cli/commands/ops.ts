@@ -30,7 +30,9 @@ export function opsCommands(program: Command): void {
         in: Object.keys(contract.input_kinds).join(", "),
         out: Object.keys(contract.output_kinds).join(", "),
       }));
-      context.print(formatTable(rows, [{ key: "operation" }, { key: "name" }, { key: "in" }, { key: "out" }], options.format));
+      context.print(
+        formatTable(rows, [{ key: "operation" }, { key: "name" }, { key: "in" }, { key: "out" }], options.format),
+      );
     });
 
   ops.command("show <operation>")

@@ -29,12 +29,17 @@ export function recipeCommands(program: Command): void {
     .description("compile a recipe strictly and check its plan")
     .option("--compat", "accept what the compatibility mode accepts, with warnings")
     .addOption(set())
-    .addHelpText("after", "\nExamples\n  svc recipe validate recipes/quickstart.yaml\n  svc recipe validate - < recipe.json\n")
+    .addHelpText(
+      "after",
+      "\nExamples\n  svc recipe validate recipes/quickstart.yaml\n  svc recipe validate - < recipe.json\n",
+    )
     .action(validate);
 
   recipe.command("graph <file>")
     .description("print the graph of a recipe")
-    .addOption(new Option("--format <format>", "output form").choices(["text", "json", "mermaid", "dot"]).default("text"))
+    .addOption(
+      new Option("--format <format>", "output form").choices(["text", "json", "mermaid", "dot"]).default("text"),
+    )
     .addHelpText("after", "\nExamples\n  svc recipe graph recipes/quickstart.yaml --format mermaid\n")
     .action(graph);
 
@@ -71,7 +76,9 @@ export function recipeCommands(program: Command): void {
 
 function workerCount(text: string): number {
   const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > 32) throw new InvalidArgumentError("Give a whole number from 1 to 32.");
+  if (!/^\d+$/.test(text) || count < 1 || count > 32) {
+    throw new InvalidArgumentError("Give a whole number from 1 to 32.");
+  }
   return count;
 }
 
@@ -98,7 +105,11 @@ async function validate(file: string, options: { compat?: boolean; set: string[]
   });
   for (const item of diagnostics) context.note(formatDiagnostic(item, context.paintError, context.sourceText));
   const steps = compilation.normalized!.steps.length;
-  context.print(`${context.paint("green", "valid")}  ${compilation.normalized!.name}: ${steps} steps, recipe hash ${compilation.effective_sha256}`);
+  context.print(
+    `${context.paint("green", "valid")}  ${
+      compilation.normalized!.name
+    }: ${steps} steps, recipe hash ${compilation.effective_sha256}`,
+  );
 }
 
 async function readiness(context: CliContext) {
@@ -215,7 +226,9 @@ async function runLoaded(context: CliContext, file: string, options: RunOptions,
   const color = result.status === "completed" ? "green" : result.status === "canceled" ? "yellow" : "red";
   context.print(`${context.paint(color, result.status)}  ${result.run_id}`);
   if (rows.length > 0) {
-    const table = formatTable(rows.map((row) => ({ ...row })), [{ key: "metric" }, { key: "value", align: "right" }, { key: "note" }]);
+    const table = formatTable(rows.map((row) => ({ ...row })), [{ key: "metric" }, { key: "value", align: "right" }, {
+      key: "note",
+    }]);
     context.print(table.split("\n").slice(1).map((line) => `  ${line}`).join("\n").trimEnd());
   }
   context.print(`  bundle  ${result.directory}`);
@@ -224,7 +237,11 @@ async function runLoaded(context: CliContext, file: string, options: RunOptions,
     const failure = result.summary.failure as JsonObject | undefined;
     const message = result.summary.error;
     if (result.status === "failed") {
-      context.note(`${context.paintError("red", `error[${failure?.code ?? "run_failed"}]`)}: ${failure?.step_id ?? "run"}: ${message}`);
+      context.note(
+        `${context.paintError("red", `error[${failure?.code ?? "run_failed"}]`)}: ${
+          failure?.step_id ?? "run"
+        }: ${message}`,
+      );
     }
     context.exitCode = result.status === "canceled" ? EXIT.canceled : EXIT.runFailed;
   }

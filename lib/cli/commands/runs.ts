@@ -33,7 +33,9 @@ export function runsCommands(program: Command): void {
     .option("--parallel-workers <n>", "steps that may overlap, 1 to 32", positive, 1)
     .action(reproduce);
 
-  runs.command("diff <a> <b>").description("compare two runs: recipe, plan, environment, metrics, artifacts").action(diff);
+  runs.command("diff <a> <b>").description("compare two runs: recipe, plan, environment, metrics, artifacts").action(
+    diff,
+  );
 
   runs.command("remove <runs...>")
     .description("remove finished bundles; their ids stay reserved")
@@ -96,7 +98,9 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
     const milliseconds = isNumber(seconds) ? (toNumber(seconds) * 1000).toFixed(1) : "";
     return { step: String(step.id), operation: String(step.op), status: String(step.status), ms: milliseconds };
   });
-  context.print(formatTable(rows, [{ key: "step" }, { key: "operation" }, { key: "status" }, { key: "ms", align: "right" }]));
+  context.print(
+    formatTable(rows, [{ key: "step" }, { key: "operation" }, { key: "status" }, { key: "ms", align: "right" }]),
+  );
   const metrics = headline(steps);
   if (metrics.length > 0) {
     context.print(formatTable(
@@ -125,7 +129,9 @@ async function verify(id: string, _options: unknown, command: Command): Promise<
   context.print(`${context.paint(color, String(report.status))}  ${report.target_id}: ${checks} checks`);
   for (const [severity, items] of [["error", report.errors], ["warning", report.warnings]] as const) {
     for (const item of items as JsonObject[]) {
-      context.print(`  ${context.paint(severity === "error" ? "red" : "yellow", `${severity}[${item.code}]`)} ${item.message}`);
+      context.print(
+        `  ${context.paint(severity === "error" ? "red" : "yellow", `${severity}[${item.code}]`)} ${item.message}`,
+      );
     }
   }
   if (report.status === "invalid") context.exitCode = EXIT.differs;
@@ -159,7 +165,9 @@ async function reproduce(id: string, options: { parallelWorkers: number }, comma
   const identical = report.status === "identical";
   const artifacts = report.artifacts as JsonObject[];
   context.print(
-    `${context.paint(identical ? "green" : "red", String(report.status))}  ${report.run_id} -> ${report.reproduced_run_id}: ` +
+    `${
+      context.paint(identical ? "green" : "red", String(report.status))
+    }  ${report.run_id} -> ${report.reproduced_run_id}: ` +
       `${artifacts.filter((row) => row.match).length} of ${artifacts.length} artifacts identical`,
   );
   const first = artifacts.find((row) => !row.match);
@@ -173,10 +181,14 @@ async function diff(a: string, b: string, _options: unknown, command: Command): 
   const report = await diffRuns(await context.workspace(), a, b);
   context.emit(report);
   context.print(context.paint(report.equal ? "green" : "yellow", report.equal ? "equal" : "different"));
-  const show = (value: unknown) => (value === undefined || value === null ? "-" : prettyJson(value as JsonObject).trim());
+  const show = (
+    value: unknown,
+  ) => (value === undefined || value === null ? "-" : prettyJson(value as JsonObject).trim());
   for (const section of ["recipe", "plan", "environment"] as const) {
     for (const row of report[section] as JsonObject[]) {
-      context.print(`  ${section} ${row.path}: ${context.paint("red", show(row.a))} -> ${context.paint("green", show(row.b))}`);
+      context.print(
+        `  ${section} ${row.path}: ${context.paint("red", show(row.a))} -> ${context.paint("green", show(row.b))}`,
+      );
     }
   }
   for (const row of report.metrics as JsonObject[]) {
@@ -194,7 +206,9 @@ async function remove(ids: string[], options: { yes?: boolean }, command: Comman
   const resolved = ids.map((id) => resolveRunId(workspace, id));
   if (!options.yes) {
     if (!Deno.stdin.isTerminal() || context.json) {
-      throw new SvcError("usage_invalid", `Cannot remove ${resolved.length} runs without being asked`, { hint: "Add --yes" });
+      throw new SvcError("usage_invalid", `Cannot remove ${resolved.length} runs without being asked`, {
+        hint: "Add --yes",
+      });
     }
     if (!confirm(`Remove ${resolved.join(", ")}?`)) return;
   }

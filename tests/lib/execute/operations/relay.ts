@@ -1,0 +1,70 @@
+/** Hands bits on; may misbehave in one of the ways that the executor must catch. */
+import { bitsArtifact, bitsOf, travel } from "../../../../lib/artifact/values.ts";
+import { defineOperation } from "../../../../lib/contract/define.ts";
+import { SvcError } from "../../../../lib/contract/error.ts";
+import { BITS, BITS_ANY } from "../../../../lib/contract/kinds.ts";
+import type { OperationResult } from "../../../../lib/contract/operation.ts";
+import { z } from "../../../../lib/contract/zod.ts";
+
+const MODES = [
+  "honest",
+  "alter_input",
+  "alter_metadata",
+  "throw",
+  "throw_coded",
+  "missing_output",
+  "extra_output",
+  "bad_metric",
+  "bad_metadata",
+  "no_guarantee",
+  "wrong_form",
+  "pretend_canceled",
+  "crash",
+] as const;
+
+export default defineOperation({
+  id: "test.relay",
+  name: "Relay for tests",
+  inputs: { bits: BITS_ANY },
+  outputs: { bits: BITS },
+  params: z.strictObject({ mode: z.enum(MODES).default("honest") }),
+  outputMetadataGuarantees: { bits: { keys: ["mark"] } },
+  threadSafe: true,
+  async run({ inputs, params }) {
+    const bits = bitsOf(inputs.bits);
+    const good = bitsArtifact(bits, travel(inputs.bits.metadata, { mark: "relay" }));
+    const loose = (result: unknown) => result as OperationResult<"bits">;
+    switch (params.mode) {
+      case "alter_input":
+        bits[0] ^= 1;
+        return { outputs: { bits: bitsArtifact(bits.slice(), { mark: "x" }) } };
+      case "alter_metadata":
+        (inputs.bits.metadata as Record<string, unknown>).mark = "altered";
+        return { outputs: { bits: good } };
+      case "throw":
+        throw new TypeError("the relay broke");
+      case "throw_coded":
+        throw new SvcError("boundary_value_invalid", "Cannot relay this", { hint: "Relay something else" });
+      case "pretend_canceled":
+        throw new SvcError("operation_canceled", "Stopped although nobody asked");
+      case "missing_output":
+        return loose({ outputs: {} });
+      case "extra_output":
+        return loose({ outputs: { bits: good, more: good } });
+      case "bad_metric":
+        return { outputs: { bits: good }, metrics: { "test.value": NaN } };
+      case "bad_metadata":
+        return { outputs: { bits: { ...good, metadata: { mark: Infinity } } } };
+      case "no_guarantee":
+        return { outputs: { bits: bitsArtifact(bits) } };
+      case "wrong_form":
+        return { outputs: { bits: { json: { kind: "bits" } } } };
+      case "crash":
+        setTimeout(() => {
+          throw new Error("outside any step");
+        });
+        await new Promise((resolve) => setTimeout(resolve, 60_000));
+    }
+    return { outputs: { bits: good } };
+  },
+});

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { SvcError } from "../../../lib/contract/error.ts";
+import { resolveRecipePath } from "../../../lib/execute/files.ts";
+import {
+  checkStaged,
+  commitStaging,
+  createStaging,
+  discardStaging,
+  hashStoredFile,
+} from "../../../lib/execute/staging.ts";
+
+const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
+
+function withFolder(body: (folder: string) => void | Promise<void>): () => Promise<void> {
+  return async () => {
+    const folder = Deno.makeTempDirSync({ prefix: "svc-staging-" });
+    try {
+      await body(folder);
+    } finally {
+      Deno.removeSync(folder, { recursive: true });
+    }
+  };
+}
+
+Deno.test(
+  "staged files: exact set, regular, of the announced size",
+  withFolder((artifacts) => {
+    const staging = createStaging(artifacts, "tx");
+    const file = (name: string, size = 3) => Deno.writeFileSync(join(staging, name), new Uint8Array(size));
+    const check = (...names: string[]) => () => checkStaged(staging, names.map((fileName) => ({ fileName, size: 3 })));
+    assert.throws(check("bits.npz"), code("output_missing"));
+    file("bits.npz");
+    check("bits.npz")();
+    assert.throws(check("bits.npz", "bits.npz"), code("output_aliased"));
+    for (const name of ["../bits.npz", "/etc/passwd", "..", "", "a\\b"]) {
+      assert.throws(check(name), code("output_path_invalid"));
+    }
+    file("more.npz");
+    assert.throws(check("bits.npz"), code("output_unexpected"));
+    file("more.npz", 4);
+    assert.throws(check("bits.npz", "more.npz"), code("output_hash_mismatch"));
+    Deno.removeSync(join(staging, "more.npz"));
+    Deno.symlinkSync("bits.npz", join(staging, "more.npz"));
+    assert.throws(check("bits.npz", "more.npz"), code("output_symlink"));
+    Deno.removeSync(join(staging, "more.npz"));
+    Deno.mkdirSync(join(staging, "more.npz"));
+    assert.throws(check("bits.npz", "more.npz"), code("output_path_invalid"));
+    discardStaging(staging);
+    discardStaging(staging);
+  }),
+);
+
+Deno.test(
+  "a commit never replaces what lies at its place, not even an empty folder",
+  withFolder(async (artifacts) => {
+    const staging = createStaging(artifacts, "tx");
+    Deno.writeTextFileSync(join(staging, "bits.npz"), "abc");
+    const destination = join(artifacts, "tx");
+    Deno.mkdirSync(destination);
+    assert.throws(() => commitStaging(staging, destination), code("staging_conflict"));
+    Deno.removeSync(destination);
+    Deno.symlinkSync("nowhere", destination);
+    assert.throws(() => commitStaging(staging, destination), code("staging_conflict"));
+    Deno.removeSync(destination);
+    commitStaging(staging, destination);
+    assert.equal(
+      await hashStoredFile(join(destination, "bits.npz")),
+      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    );
+  }),
+);
+
+Deno.test(
+  "paths of recipes stay inside the project, follow no link, and name no scheme",
+  withFolder((root) => {
+    const roots = { projectRoot: join(root, "project"), stateDir: join(root, "state") };
+    Deno.mkdirSync(join(roots.projectRoot, "data"), { recursive: true });
+    assert.equal(resolveRecipePath("data/x.npz", roots), join(roots.projectRoot, "data/x.npz"));
+    assert.equal(resolveRecipePath(".svc/datasets/k", roots), join(roots.stateDir, "datasets/k"));
+    assert.equal(resolveRecipePath("/abs/x.npz", roots), "/abs/x.npz");
+    for (const path of ["../x", "data/../../x", ".svc/../x", "file:///etc/passwd", "https://a/b", "", "a\0b"]) {
+      assert.throws(() => resolveRecipePath(path, roots), code("path_refused"), path);
+    }
+    Deno.symlinkSync("/etc", join(roots.projectRoot, "data/link"));
+    assert.throws(() => resolveRecipePath("data/link/passwd", roots), code("path_refused"));
+  }),
+);
