@@ -2,13 +2,31 @@
  * From a compiled recipe to an execution plan, without side effects: every check runs, every finding is returned, and a
  * recipe without errors is bound step by step to a runner, a backend and an implementation.
  */
-import type { Diagnostic } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { sha256Json } from "../contract/hash.ts";
+import { compareCodePoints } from "../contract/json.ts";
 import type { Runner } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
+import { isObject, type Value } from "../contract/value.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
-import type { PlanCache } from "./cache.ts";
-import type { SourceHashes } from "./implementation_source.ts";
-import type { ExecutionPlan, PlanCacheEvidence, Readiness } from "./types.ts";
+import { checkResearch } from "../research/specs.ts";
+import { inferenceRules } from "../research/tasks.ts";
+import { BACKENDS } from "./backends.ts";
+import { bindSteps } from "./bind.ts";
+import { buildPlan } from "./build.ts";
+import {
+  KEY_SCHEMA_VERSION,
+  type PlanCache,
+  type PlanDraft,
+  type PlanKey,
+  planKey,
+  processPlanCache,
+} from "./cache.ts";
+import { checkSteps } from "./check_steps.ts";
+import { type ModuleSource, programSources, type SourceHashes } from "./implementation_source.ts";
+import { inspectProfile } from "./profile_inspect.ts";
+import { profileCatalogue } from "./profiles.ts";
+import type { ExecutionPlan, PlanCacheEvidence, Readiness, StepRequirement } from "./types.ts";
 
 export interface PlanOptions {
   registry: Registry;
@@ -47,7 +65,199 @@ export type PlanResult =
   }
   | { status: "refused"; diagnostics: Diagnostic[] };
 
-/** Plans a compiled recipe. */
-export function planRecipe(_compilation: Compilation, _options: PlanOptions): Promise<PlanResult> {
-  return Promise.reject(new Error("The planner is being written"));
+/**
+ * Plans a compiled recipe.
+ *
+ * @param compilation of `compileRecipe`; an invalid one is checked as far as it goes, so that all problems are known
+ * @returns the plan, or every finding: steps and references, research, operations and edges, profile, matrix,
+ * materialisation, availability
+ * @throws SvcError `implementation_changed` when the module of an operation has gone
+ */
+export async function planRecipe(compilation: Compilation, options: PlanOptions): Promise<PlanResult> {
+  const { normalized, effective } = compilation;
+  if (effective === null || compilation.status === "invalid") {
+    const found = normalized === null ? [] : inspectBroken(compilation, normalized, options);
+    return { status: "refused", diagnostics: mergeFindings(compilation.diagnostics, located(found, options)) };
+  }
+
+  const sources = await (options.implementationSources ?? await programSources()).describe(
+    effective.steps.flatMap((step) => options.registry.find(step.op)?.moduleUrl ?? []),
+  );
+  const key = keyOf(compilation, sources, options);
+  const cache = options.cache ?? processPlanCache;
+  cache.observe(options.registry);
+  const build = () => draftPlan(compilation, effective, sources, options);
+  const lookup = options.usePlanCache === false
+    ? await cache.bypass(build)
+    : await cache.obtain(key, effective.name, build);
+
+  const { result } = lookup;
+  const matrix = options.singleRun ? unresolvedMatrix(effective) : [];
+  if ("plan" in result) {
+    const missing = unavailable(result.requirements, options.readiness);
+    const diagnostics = [...compilation.diagnostics, ...result.diagnostics];
+    if (matrix.length + missing.length > 0) {
+      return { status: "refused", diagnostics: [...diagnostics, ...located([...matrix, ...missing], options)] };
+    }
+    return {
+      status: "planned",
+      plan: result.plan,
+      cache: cache.evidence({ ...lookup, result }, key, compilation.authored_sha256),
+      recipe: result.changed ? result.recipe : effective,
+      diagnostics,
+    };
+  }
+  const { before, bindings, requirements } = result;
+  const found = [...before, ...matrix, ...bindings, ...unavailable(requirements, options.readiness)];
+  return { status: "refused", diagnostics: [...compilation.diagnostics, ...located(found, options)] };
+}
+
+/** What stands in the way of a plan, in the order of the checks. */
+interface Refused {
+  status: "refused";
+  before: Diagnostic[];
+  bindings: Diagnostic[];
+  requirements: StepRequirement[];
+}
+
+/** Checks that need no binding, in order. */
+function checkRecipe(recipe: RecipeDocument, options: PlanOptions, refused: ReadonlySet<number>) {
+  const found = checkSteps(recipe.steps, options.registry, refused);
+  const profile = options.enforceProfile === false ? [] : inspectProfile(recipe.execution_profile, recipe.steps).issues;
+  const diagnostics = [...found.references, ...checkResearch(recipe), ...found.steps, ...profile.map(underUmbrella)];
+  return { diagnostics, checked: found.checked };
+}
+
+/** The planner lists the issues of a profile themselves, under the one code that means the profile does not hold. */
+function underUmbrella(issue: Diagnostic): Diagnostic {
+  return { ...issue, code: "execution_profile_mismatch", message: `${issue.message} (${issue.code})` };
+}
+
+function draftPlan(
+  compilation: Compilation,
+  effective: RecipeDocument,
+  sources: Map<string, ModuleSource>,
+  options: PlanOptions,
+): PlanDraft | Refused {
+  const { diagnostics: before, checked } = checkRecipe(effective, options, new Set());
+  const authored = (compilation.normalized ?? effective).steps;
+  const { bound, problems } = bindSteps(checked, authored, sources, options);
+  const requirements = bound.flatMap(({ index, step, requirements }): StepRequirement[] =>
+    requirements.map((requirement) => ({ index, step_id: step.id, requirement }))
+  );
+  if (hasErrors(before) || hasErrors(problems)) return { status: "refused", before, bindings: problems, requirements };
+
+  const changed = bound.some((step) => Object.keys(step.choice.overrides).length > 0);
+  const recipe = changed
+    ? { ...effective, steps: effective.steps.map((step, index) => ({ ...step, params: bound[index].params })) }
+    : effective;
+  const sha256 = changed || compilation.effective_sha256 === null ? sha256Json(recipe) : compilation.effective_sha256;
+  return {
+    plan: buildPlan(recipe, sha256, options.runner ?? "benchmark_run", bound),
+    recipe,
+    changed,
+    requirements,
+    diagnostics: located([...before, ...problems], options),
+  };
+}
+
+/** Findings about a recipe that did not compile. */
+function inspectBroken(compilation: Compilation, normalized: RecipeDocument, options: PlanOptions): Diagnostic[] {
+  const refused = new Set(compilation.diagnostics.flatMap(({ severity, path }) => {
+    const index = severity === "error" ? /^\$\.steps\[(\d+)\]\.params\b/.exec(path)?.[1] : undefined;
+    return index === undefined ? [] : [Number(index)];
+  }));
+  const { diagnostics, checked } = checkRecipe(normalized, options, refused);
+  const { bound, problems } = bindSteps(checked, normalized.steps, new Map(), options);
+  const requirements = bound.flatMap(({ index, step, requirements }): StepRequirement[] =>
+    requirements.map((requirement) => ({ index, step_id: step.id, requirement }))
+  );
+  const matrix = options.singleRun ? unresolvedMatrix(normalized) : [];
+  return [...diagnostics, ...matrix, ...problems, ...unavailable(requirements, options.readiness)];
+}
+
+/** The compiler's findings, then the planner's that it has not made already: one finding a place and subject. */
+function mergeFindings(compiled: Diagnostic[], planned: Diagnostic[]): Diagnostic[] {
+  const unknown = new Set(planned.filter(({ code }) => code === "unknown_operation").map(({ step_id }) => step_id));
+  const kept = compiled.filter(({ code, step_id }) =>
+    code !== "operation_defaults_unavailable" || step_id === undefined || !unknown.has(step_id)
+  );
+  const taken = new Set(kept.filter(({ severity }) => severity === "error").map(({ path }) => path));
+  return [...kept, ...planned.filter(({ path }) => !taken.has(path))];
+}
+
+/** A recipe that stands for several runs cannot run as one. */
+function unresolvedMatrix({ metadata }: RecipeDocument): Diagnostic[] {
+  const name = ["matrix", "sweeps", "ui_sweeps"].find((key) => {
+    const value = metadata[key];
+    return isObject(value) && Object.keys(value).length > 0;
+  });
+  if (name === undefined) return [];
+  return [diagnostic("matrix_unresolved", ["metadata", name], "Cannot run a recipe with an unresolved matrix", {
+    hint: "Expand it with svc recipe expand-matrix, or run every point with svc recipe run-matrix",
+  })];
+}
+
+const UNAVAILABLE: Readonly<Record<string, string>> = {
+  dataset: "dataset_unavailable",
+  file: "dataset_unavailable",
+  model: "model_unavailable",
+};
+
+/** What is asked for and not on this machine. */
+function unavailable(requirements: StepRequirement[], readiness: Readiness | undefined): Diagnostic[] {
+  if (readiness === undefined) return [];
+  return requirements.flatMap(({ index, step_id, requirement }) => {
+    const missing = readiness.missing(requirement);
+    if (missing === null) return [];
+    const code = UNAVAILABLE[requirement.kind] ?? "runtime_unavailable";
+    const message = `Cannot run ${step_id} without the ${requirement.kind} ${requirement.id}: ${missing.reason}`;
+    return [diagnostic(code, ["steps", index], message, { hint: missing.hint, step_id })];
+  });
+}
+
+/** Digest over everything besides recipe, registry and selectors that decides what a plan says. */
+const validationSha256: string = sha256Json({
+  plan_schema_version: 1,
+  key_schema_version: KEY_SCHEMA_VERSION,
+  profiles: profileCatalogue(),
+  task_inference: inferenceRules() as unknown as Value,
+  backends: [...BACKENDS],
+});
+
+function keyOf(compilation: Compilation, sources: Map<string, ModuleSource>, options: PlanOptions): PlanKey {
+  const { registry } = options;
+  const modules = [...sources.values()]
+    .map(({ source_module, source_sha256 }): [string, string | null] => [source_module, source_sha256])
+    .sort(([a], [b]) => compareCodePoints(a, b));
+  return planKey({
+    effective_recipe_sha256: compilation.effective_sha256 ?? sha256Json(compilation.effective),
+    // Contracts of the registry, and the sources that implement what the recipe uses.
+    operation_registry_sha256: sha256Json([registry.sha256, modules]),
+    planner_validation_sha256: validationSha256,
+    runner: options.runner ?? "benchmark_run",
+    backend: options.backend ?? null,
+    implementation: options.implementation ?? null,
+    enforce_execution_profile: options.enforceProfile ?? true,
+  });
+}
+
+function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === "error");
+}
+
+/** Adds the line of the text to findings, where it is known. */
+function located(diagnostics: Diagnostic[], { locate }: PlanOptions): Diagnostic[] {
+  if (locate === undefined) return diagnostics;
+  return diagnostics.map((found) => {
+    const location = found.location ?? locate(placeOf(found.pointer ?? ""));
+    return location === undefined ? found : { ...found, location };
+  });
+}
+
+/** A JSON pointer as a place; digits are indices, for no recipe key that is located is a number. */
+function placeOf(pointer: string): Place {
+  return pointer.split("/").slice(1).map((part) =>
+    /^\d+$/.test(part) ? Number(part) : part.replaceAll("~1", "/").replaceAll("~0", "~")
+  );
 }

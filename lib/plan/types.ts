@@ -39,3 +39,10 @@ export interface PlanCacheEvidence extends JsonObject {
 export interface Readiness {
   missing(requirement: Requirement): { reason: string; hint: string | null } | null;
 }
+
+/** What a step asks of the machine. */
+export interface StepRequirement {
+  index: number;
+  step_id: string;
+  requirement: Requirement;
+}

@@ -1,0 +1,100 @@
+/** Binds checked steps to the entries that execute them. */
+import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import type { Runner } from "../contract/operation.ts";
+import { plainParams } from "../contract/schema.ts";
+import type { StepDocument } from "../recipe/types.ts";
+import { backendNamed, BACKENDS } from "./backends.ts";
+import type { BoundStep } from "./build.ts";
+import { type CheckedStep, crossCheck, withDefaults } from "./check_steps.ts";
+import type { ModuleSource } from "./implementation_source.ts";
+import { entriesOf, flagsConcern, isRefusal, materialize } from "./materialize.ts";
+
+export interface BindOptions {
+  runner?: Runner;
+  backend?: string;
+  implementation?: string;
+}
+
+const UNREAD: ModuleSource = { source_module: "", source_sha256: null };
+
+/**
+ * Chooses an entry for every step.
+ *
+ * @param authored the author's own steps, whose parameters no flag may change
+ * @param sources of the modules, by URL
+ */
+export function bindSteps(
+  checked: readonly CheckedStep[],
+  authored: readonly StepDocument[],
+  sources: ReadonlyMap<string, ModuleSource>,
+  options: BindOptions,
+): { bound: BoundStep[]; problems: Diagnostic[] } {
+  const runner = options.runner ?? "benchmark_run";
+  const bound: BoundStep[] = [];
+  const problems = checkFlags(checked, options);
+  for (const candidate of checked) {
+    const { index, step, registered } = candidate;
+    const { definition, contract } = registered.operation;
+    const written = authored[index].params;
+    const outcome = materialize(contract, candidate.params, {
+      runner,
+      backend: options.backend,
+      implementation: options.implementation,
+      authored: written,
+    });
+    if (isRefusal(outcome)) {
+      const { code, message, hint, place } = outcome;
+      problems.push(diagnostic(code, ["steps", index, ...place], message, { hint, step_id: step.id }));
+      continue;
+    }
+    let { params } = candidate;
+    if (Object.keys(outcome.overrides).length > 0) {
+      // What the choice sets may switch conditional parameters on and off; what the author wrote stays and is checked.
+      params = withDefaults(contract.params_schema, { ...params, ...outcome.overrides }, (name) => !(name in written));
+      const conflicts = crossCheck(registered, step, index, params);
+      if (conflicts.length > 0) {
+        problems.push(...conflicts);
+        continue;
+      }
+    }
+    bound.push({
+      ...candidate,
+      params,
+      choice: outcome,
+      source: sources.get(registered.moduleUrl) ?? UNREAD,
+      requirements: definition.requires?.(plainParams(params)) ?? [],
+    });
+  }
+  return { bound, problems };
+}
+
+/** A flag that concerns no step at all was mistyped, or asks for what the recipe cannot have. */
+function checkFlags(checked: readonly CheckedStep[], { backend, implementation }: BindOptions): Diagnostic[] {
+  if (backend === undefined && implementation === undefined) return [];
+  const contracts = [...new Set(checked.map((step) => step.registered.operation.contract))];
+  const concerned = contracts.map((contract) => flagsConcern(contract, { backend, implementation }));
+  const problems: Diagnostic[] = [];
+  if (backend !== undefined && !concerned.some((found) => found.backend)) {
+    const names = [...new Set(contracts.flatMap((contract) => entriesOf(contract).map((entry) => entry.backend)))];
+    const known = BACKENDS.includes(backendNamed(backend));
+    problems.push(diagnostic(
+      "backend_unsupported",
+      ["steps"],
+      known ? `Cannot run any step on ${backend}` : `Cannot find a backend named ${backend}`,
+      { hint: didYouMean(backend, known ? names : BACKENDS) ?? `This recipe runs on ${names.join(", ")}` },
+    ));
+  }
+  if (implementation !== undefined && !concerned.some((found) => found.implementation)) {
+    const names = [
+      ...new Set(contracts.flatMap((contract) => entriesOf(contract).map((entry) => entry.implementation))),
+    ];
+    problems.push(diagnostic(
+      "materialization_unavailable",
+      ["steps"],
+      `Cannot find an implementation named ${implementation} among the operations of this recipe`,
+      { hint: didYouMean(implementation, names) },
+    ));
+  }
+  return problems;
+}
