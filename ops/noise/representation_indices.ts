@@ -39,6 +39,9 @@ export default defineOperation({
     const indices = array.data.slice() as Int32Array | BigInt64Array;
     const put = (at: number, index: number | bigint) => {
       indices[at] = (typeof indices[at] === "bigint" ? BigInt(index) : Number(index)) as never;
+      if (Number(indices[at]) !== Number(index)) {
+        throw new SvcError("params_invalid", `Cannot store index ${index} in ${array.dtype} indices`);
+      }
     };
     let hitCount = 0;
     if (mode !== "none") {
