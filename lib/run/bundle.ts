@@ -1,0 +1,178 @@
+/**
+ * Writes a run bundle.
+ *
+ * A bundle appears under `runs/` with its five documents at once: they are written in transit and the folder is renamed
+ * into place. While steps finish, summary and manifest are replaced now and then; at the end come, each replaced in one
+ * step and made durable, the manifest, SHA256SUMS and last of all the summary. SHA256SUMS and the manifest already hold
+ * the hash of that summary, so whoever stops in between leaves a summary that still says `running`, and none ever claims
+ * an end that verification would refuse.
+ */
+import { join } from "node:path";
+import { hashFile } from "../artifact/hash_file.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { type JsonObject, prettyJson, type Value } from "../contract/json.ts";
+import type { StepRow } from "../execute/types.ts";
+import {
+  AUTHORED_FILE,
+  MANIFEST_FILE,
+  manifestDocument,
+  PLAN_FILE,
+  RECIPE_FILE,
+  type RunRecord,
+  type RunState,
+  STAGING_PATH,
+  SUMMARY_FILE,
+  summaryDocument,
+  SUMS_FILE,
+} from "./documents.ts";
+import { type BundleFiles, DISK, formatSha256Sums, listFiles, replaceFile } from "./files.ts";
+import type { MemorySampler } from "./memory.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** Summary and manifest of a running bundle are not replaced more often than this. */
+const REWRITE_INTERVAL_MS = 200;
+/** And, where they have grown so large that writing takes long, never for more than this share of the time. */
+const REWRITE_TIME_SHARE = 0.05;
+
+/** The end of a run, as far as the executor knows it. */
+export type RunEnd = Pick<RunState, "status" | "error" | "failure" | "resourceGuard">;
+
+export class BundleWriter {
+  /** Absolute path of the bundle. */
+  readonly directory: string;
+  readonly #record: RunRecord;
+  readonly #memory: MemorySampler;
+  readonly #files: BundleFiles;
+  readonly #order: Map<string, number>;
+  readonly #rows = new Map<string, StepRow>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #nextRewrite: number;
+
+  /**
+   * Makes the bundle of a reserved run id, with status `running`. The caller holds the lock of the run.
+   *
+   * @param files what writes to disk
+   */
+  constructor(workspace: Workspace, record: RunRecord, memory: MemorySampler, files: BundleFiles = DISK) {
+    this.directory = join(workspace.runs, record.runId);
+    this.#record = record;
+    this.#memory = memory;
+    this.#files = files;
+    this.#order = new Map(record.plan.steps.map((step, index) => [step.step_id, index]));
+    const nursery = join(workspace.transit, record.runId);
+    Deno.mkdirSync(nursery, { recursive: true });
+    try {
+      for (const [name, document] of staticDocuments(record)) {
+        files.write(join(nursery, name), prettyJson(document), true);
+      }
+      const texts = documentTexts(record, this.#state());
+      files.write(join(nursery, MANIFEST_FILE), texts.manifest, false);
+      files.write(join(nursery, SUMMARY_FILE), texts.summary, false);
+      files.rename(nursery, this.directory);
+    } catch (error) {
+      files.remove(nursery);
+      throw error;
+    }
+    this.#nextRewrite = performance.now() + REWRITE_INTERVAL_MS;
+  }
+
+  /** Takes the row of a step that ended. */
+  addRow(row: StepRow): void {
+    this.#rows.set(row.id, row);
+    if (this.#timer !== undefined) return;
+    const wait = this.#nextRewrite - performance.now();
+    if (wait <= 0) this.#rewrite();
+    else this.#timer = setTimeout(() => this.#rewrite(), wait);
+  }
+
+  /**
+   * Writes the final documents.
+   *
+   * @returns the final summary, as written
+   */
+  finish(end: RunEnd): { summary: JsonObject; path: string } {
+    clearTimeout(this.#timer);
+    const { metrics, evidence } = this.#memory.stop();
+    const state: RunState = {
+      ...end,
+      completedAtUtc: new Date().toISOString(),
+      rows: this.#rowsInPlanOrder(),
+      metrics,
+      measurementEvidence: { "memory.run.rss": evidence },
+    };
+    this.#files.remove(join(this.directory, STAGING_PATH));
+    const texts = documentTexts(this.#record, state);
+    replaceFile(this.#files, join(this.directory, MANIFEST_FILE), texts.manifest, true);
+    replaceFile(this.#files, join(this.directory, SUMS_FILE), this.#sums(state, texts), true);
+    this.#files.syncFolder(this.directory);
+    const path = join(this.directory, SUMMARY_FILE);
+    replaceFile(this.#files, path, texts.summary, true);
+    this.#files.syncFolder(this.directory);
+    return { summary: texts.document, path };
+  }
+
+  /** Stops all that goes on by itself, when the bundle cannot be finished. */
+  abandon(): void {
+    clearTimeout(this.#timer);
+    this.#memory.stop();
+  }
+
+  #rewrite(): void {
+    this.#timer = undefined;
+    const startedAt = performance.now();
+    try {
+      const texts = documentTexts(this.#record, this.#state());
+      replaceFile(this.#files, join(this.directory, MANIFEST_FILE), texts.manifest);
+      replaceFile(this.#files, join(this.directory, SUMMARY_FILE), texts.summary);
+    } catch {
+      // What lies there stays whole; the final documents say the same again, and their failure is not forgiven.
+    }
+    const endedAt = performance.now();
+    this.#nextRewrite = endedAt + Math.max(REWRITE_INTERVAL_MS, (endedAt - startedAt) / REWRITE_TIME_SHARE);
+  }
+
+  #state(): RunState {
+    const { metrics, evidence } = this.#memory.pending();
+    return {
+      status: "running",
+      completedAtUtc: null,
+      rows: this.#rowsInPlanOrder(),
+      metrics,
+      measurementEvidence: { "memory.run.rss": evidence },
+    };
+  }
+
+  #rowsInPlanOrder(): StepRow[] {
+    return [...this.#rows.values()].sort((a, b) => this.#order.get(a.id)! - this.#order.get(b.id)!);
+  }
+
+  /** Hashes of all files as they will lie there; those of artifacts were verified when their step committed them. */
+  #sums(state: RunState, texts: DocumentTexts): string {
+    const known = new Map([[MANIFEST_FILE, sha256Hex(texts.manifest)], [SUMMARY_FILE, sha256Hex(texts.summary)]]);
+    for (const row of state.rows) {
+      for (const output of Object.values(row.outputs)) known.set(output.path, output.sha256);
+    }
+    const present = listFiles(this.directory).map(({ path }) => path).filter((path) => path !== SUMS_FILE);
+    return formatSha256Sums(
+      new Map(present.map((path) => [path, known.get(path) ?? hashFile(join(this.directory, path)).sha256])),
+    );
+  }
+}
+
+/** The documents that never change. */
+function staticDocuments(record: RunRecord): [string, Value][] {
+  return [[AUTHORED_FILE, record.authored], [RECIPE_FILE, record.recipe], [PLAN_FILE, record.plan]];
+}
+
+export interface DocumentTexts {
+  document: JsonObject;
+  summary: string;
+  manifest: string;
+}
+
+/** The summary, its text, and the text of the manifest that vouches for it. */
+export function documentTexts(record: RunRecord, state: RunState): DocumentTexts {
+  const document = summaryDocument(record, state);
+  const summary = prettyJson(document);
+  return { document, summary, manifest: prettyJson(manifestDocument(record, state, summary)) };
+}

@@ -1,0 +1,193 @@
+/** `summary.json` and `manifest.json` as values: what a bundle says about its run. */
+import { sha256Hex, sha256Json } from "../contract/hash.ts";
+import type { JsonObject } from "../contract/value.ts";
+import type { ExecuteOutcome, StepRow } from "../execute/types.ts";
+import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+
+export const SUMMARY_FILE = "summary.json";
+export const MANIFEST_FILE = "manifest.json";
+export const PLAN_FILE = "execution-plan.json";
+export const RECIPE_FILE = "recipe.json";
+export const AUTHORED_FILE = "recipe.authored.json";
+export const SUMS_FILE = "SHA256SUMS";
+export const ARTIFACTS_FOLDER = "artifacts";
+export const STAGING_PATH = "artifacts/.staging";
+
+export type RunStatus = "running" | "completed" | "failed" | "canceled" | "incomplete";
+export const RUN_STATUSES: readonly RunStatus[] = ["running", "completed", "failed", "canceled", "incomplete"];
+
+/** What is known of a run before its first step. */
+export interface RunRecord {
+  runId: string;
+  /** Null for runs of the command line. */
+  jobId: string | null;
+  createdAtUtc: string;
+  /** Normalised form, sparse parameters. */
+  authored: RecipeDocument;
+  authoredSha256: string;
+  /** The effective recipe that runs. */
+  recipe: RecipeDocument;
+  recipeSha256: string;
+  plan: ExecutionPlan;
+  /** Null in bundles that were written without cache evidence. */
+  planCache: PlanCacheEvidence | null;
+  /** {mode, parallel_workers} and, when they were given, backend and implementation. */
+  execution: JsonObject;
+  seedPolicy: JsonObject;
+  /** Normalised dataset, task, metrics and benchmark specifications. */
+  research: JsonObject | null;
+  environment: JsonObject;
+}
+
+/** What changes while a run goes on. */
+export interface RunState {
+  status: RunStatus;
+  completedAtUtc: string | null;
+  /** In plan order. */
+  rows: readonly StepRow[];
+  metrics: JsonObject;
+  measurementEvidence: JsonObject;
+  error?: string;
+  failure?: NonNullable<ExecuteOutcome["failure"]> | { kind: "interrupted"; code: string };
+  resourceGuard?: JsonObject;
+}
+
+/** Builds `summary.json`. */
+export function summaryDocument(record: RunRecord, state: RunState): JsonObject {
+  const { plan } = record;
+  return {
+    schema_version: 1,
+    kind: "svc.run_summary",
+    run_id: record.runId,
+    job_id: record.jobId,
+    recipe_name: record.recipe.name,
+    status: state.status,
+    created_at_utc: record.createdAtUtc,
+    completed_at_utc: state.completedAtUtc,
+    manifest: MANIFEST_FILE,
+    recipe_sha256: record.recipeSha256,
+    authored_recipe_sha256: record.authoredSha256,
+    effective_recipe_sha256: record.recipeSha256,
+    execution_plan: {
+      schema_version: plan.schema_version,
+      path: PLAN_FILE,
+      sha256: plan.sha256,
+      runner: plan.runner,
+      ...cacheMember(record),
+    },
+    execution: record.execution,
+    seed_policy: record.seedPolicy,
+    steps: [...state.rows],
+    metrics: state.metrics,
+    measurement_evidence: state.measurementEvidence,
+    ...(state.error === undefined ? {} : { error: state.error }),
+    ...(state.failure === undefined ? {} : { failure: { ...state.failure } }),
+    ...(state.resourceGuard === undefined ? {} : { resource_guard: state.resourceGuard }),
+  };
+}
+
+/**
+ * Builds `manifest.json` for a summary.
+ *
+ * @param summaryText the very bytes of the summary that the manifest vouches for
+ */
+export function manifestDocument(record: RunRecord, state: RunState, summaryText: string): JsonObject {
+  const { plan, recipe } = record;
+  const summaryBytes = new TextEncoder().encode(summaryText);
+  return {
+    schema_version: 1,
+    kind: "svc.run_manifest",
+    run_id: record.runId,
+    recipe_name: recipe.name,
+    status: state.status,
+    created_at_utc: record.createdAtUtc,
+    completed_at_utc: state.completedAtUtc,
+    ...(state.error === undefined ? {} : { error: state.error }),
+    recipe: recipeRecord(record),
+    seed_policy: record.seedPolicy,
+    environment: record.environment,
+    operation_contracts: plan.operation_contracts,
+    execution_plan: {
+      schema_version: plan.schema_version,
+      kind: plan.kind,
+      path: PLAN_FILE,
+      sha256: plan.sha256,
+      runner: plan.runner,
+      authored_recipe_sha256: record.authoredSha256,
+      effective_recipe_sha256: record.recipeSha256,
+      steps: plan.steps,
+      ...cacheMember(record),
+    },
+    execution: record.execution,
+    steps: state.rows.map(manifestStep),
+    artifacts: state.rows.flatMap(ledgerRows),
+    summary_evidence: {
+      kind: "svc.run_summary_evidence",
+      metrics: state.metrics,
+      metrics_sha256: sha256Json(state.metrics),
+      measurement_evidence: state.measurementEvidence,
+      measurement_evidence_sha256: sha256Json(state.measurementEvidence),
+    },
+    summary: {
+      kind: "svc.run_summary",
+      relative_path: SUMMARY_FILE,
+      sha256: sha256Hex(summaryBytes),
+      size_bytes: summaryBytes.length,
+    },
+  };
+}
+
+/** The member `recipe` of a manifest. */
+export function recipeRecord(
+  record: Pick<RunRecord, "recipe" | "recipeSha256" | "authoredSha256" | "research">,
+): JsonObject {
+  return {
+    schema_version: record.recipe.schema_version,
+    sha256: record.recipeSha256,
+    step_count: record.recipe.steps.length,
+    metadata_keys: Object.keys(record.recipe.metadata).sort(),
+    research: record.research,
+    authored_sha256: record.authoredSha256,
+    effective_sha256: record.recipeSha256,
+  };
+}
+
+/** The row of a step in a manifest, from its row in the summary. */
+export function manifestStep(row: StepRow): JsonObject {
+  const adapter = row.metadata.external_adapter_sdk;
+  return {
+    id: row.id,
+    op: row.op,
+    status: row.status,
+    metrics_keys: Object.keys(row.metrics),
+    metrics: row.metrics,
+    metrics_sha256: sha256Json(row.metrics),
+    outputs: row.outputs,
+    execution_binding: row.execution_binding,
+    ...(adapter === undefined ? {} : { external_adapter_sdk: adapter }),
+  };
+}
+
+/** The artifacts of a step in the ledger. Dtype, shape and array name are those its metadata declares. */
+export function ledgerRows(row: StepRow): JsonObject[] {
+  const producer = sha256Json(row.metrics);
+  return Object.entries(row.outputs).map(([output, { kind, path, metadata, sha256 }]) => ({
+    step_id: row.id,
+    output_name: output,
+    kind,
+    path,
+    relative_path: path,
+    sha256,
+    dtype: metadata.dtype ?? null,
+    shape: metadata.shape ?? null,
+    array: metadata.array ?? null,
+    metadata,
+    metadata_sha256: sha256Json(metadata),
+    producer_metrics_sha256: producer,
+  }));
+}
+
+function cacheMember({ planCache }: RunRecord): JsonObject {
+  return planCache === null ? {} : { cache: planCache };
+}

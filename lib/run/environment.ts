@@ -1,0 +1,129 @@
+/** Where a run happened: runtime, machine, program, dependencies, project files and git state. */
+import { join } from "node:path";
+import { hashFile } from "../artifact/hash_file.ts";
+import { messageOf } from "../contract/error.ts";
+import { parseJson } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { buildSha256, PROGRAM_ROOT } from "../plan/implementation_source.ts";
+import { readGitState } from "./git.ts";
+import { version } from "./version.ts";
+
+/** Project configuration and lock files whose hashes are recorded. */
+const PROJECT_FILES = [
+  "deno.json",
+  "deno.jsonc",
+  "deno.lock",
+  "package.json",
+  "package-lock.json",
+  "pnpm-lock.yaml",
+  "pyproject.toml",
+  "uv.lock",
+  "requirements.txt",
+  "yarn.lock",
+];
+
+/**
+ * Captures `environment` of a manifest. What a permission refuses is null, with the reason.
+ *
+ * @param projectRoot absolute path of the project
+ */
+export async function captureEnvironment(projectRoot: string): Promise<JsonObject> {
+  const program = await programFacts();
+  return {
+    captured_at_utc: new Date().toISOString(),
+    ...program,
+    process: { pid: Deno.pid, cwd: Deno.cwd() },
+    project_files: projectFiles(projectRoot),
+    git: readGitState(projectRoot),
+  };
+}
+
+let facts: Promise<JsonObject> | undefined;
+
+/** What cannot change while the process lives. */
+function programFacts(): Promise<JsonObject> {
+  return facts ??= (async () => ({
+    runtime: {
+      name: "deno",
+      version: Deno.version.deno,
+      engine: `v8 ${Deno.version.v8}`,
+      typescript: Deno.version.typescript,
+    },
+    python: null,
+    platform: { os: Deno.build.os, arch: Deno.build.arch },
+    hardware: await hardware(),
+    svc: await programIdentity(),
+    dependencies: dependencies(),
+    native: { available: false, path: null, sha256: null, reason: "This program comes without a native extension" },
+  }))();
+}
+
+async function hardware(): Promise<JsonObject> {
+  const reasons: string[] = [];
+  /** Asks only for what is granted: asking for more could stop the program at a prompt. */
+  const ask = <T>(kind: "cpus" | "systemMemoryInfo", read: () => T): T | null => {
+    // `cpus` is a kind of sys permission that the type of the query does not name.
+    const permission = { name: "sys", kind } as Deno.SysPermissionDescriptor;
+    try {
+      if (Deno.permissions.querySync(permission).state === "granted") return read();
+      reasons.push(`the permission sys=${kind} is not granted`);
+    } catch (error) {
+      reasons.push(messageOf(error));
+    }
+    return null;
+  };
+  const { cpus } = await import("node:os");
+  const processors = ask("cpus", cpus);
+  const memory = ask("systemMemoryInfo", () => Deno.systemMemoryInfo().total);
+  return {
+    cpu: processors?.[0]?.model.trim() ?? null,
+    cpu_count: processors?.length ?? navigator.hardwareConcurrency,
+    memory_bytes: memory,
+    accelerators: [],
+    ...(reasons.length === 0 ? {} : { reason: reasons.join("; ") }),
+  };
+}
+
+async function programIdentity(): Promise<JsonObject> {
+  try {
+    return { version, build_sha256: await buildSha256() };
+  } catch (error) {
+    return { version, build_sha256: null, reason: messageOf(error) };
+  }
+}
+
+/** Name to version of every package in the lock file; several versions of one name are joined. */
+function dependencies(): JsonObject {
+  if (!PROGRAM_ROOT.startsWith("file:")) return {};
+  let lock;
+  try {
+    lock = parseJson(Deno.readTextFileSync(new URL("deno.lock", PROGRAM_ROOT)));
+  } catch {
+    return {};
+  }
+  const versions = new Map<string, Set<string>>();
+  for (const registry of ["npm", "jsr"]) {
+    const packages = isObject(lock) ? lock[registry] : undefined;
+    for (const key of isObject(packages) ? Object.keys(packages) : []) {
+      // `@scope/name@1.2.3_peer@4.5.6`: the version follows the first @ that does not begin the name.
+      const at = key.indexOf("@", 1);
+      const name = key.slice(0, at);
+      versions.set(name, (versions.get(name) ?? new Set()).add(key.slice(at + 1)));
+    }
+  }
+  return Object.fromEntries(
+    [...versions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, set]) => [name, [...set].join(", ")]),
+  );
+}
+
+function projectFiles(projectRoot: string): JsonObject {
+  const files: JsonObject = {};
+  for (const name of PROJECT_FILES) {
+    try {
+      files[name] = { ...hashFile(join(projectRoot, name)) };
+    } catch {
+      // Most projects have few of them.
+    }
+  }
+  return files;
+}

@@ -1,0 +1,115 @@
+/**
+ * Settles what a process that ended early left behind: a bundle that says `running` while nobody holds its lock becomes
+ * `incomplete`, and half-made or half-removed bundles in transit go away.
+ */
+import { join } from "node:path";
+import { asObject } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import type { StepRow } from "../execute/types.ts";
+import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import { documentTexts } from "./bundle.ts";
+import {
+  AUTHORED_FILE,
+  MANIFEST_FILE,
+  PLAN_FILE,
+  RECIPE_FILE,
+  type RunRecord,
+  STAGING_PATH,
+  SUMMARY_FILE,
+  SUMS_FILE,
+} from "./documents.ts";
+import { type BundleFiles, DISK, replaceFile, TEMPORARY_SUFFIX } from "./files.ts";
+import { tryLockRun } from "./lock.ts";
+import { readDocument } from "./read.ts";
+import type { Workspace } from "./workspace.ts";
+
+/**
+ * Reads the summary of a run; when the run was interrupted, rewrites its bundle as incomplete first.
+ *
+ * @param runId id of a bundle that exists
+ * @returns the summary; its status is `running` only while a process executes the run
+ * @throws SvcError `bundle_file_missing` or `bundle_schema_invalid` when there is no readable summary
+ */
+export function settleRun(workspace: Workspace, runId: string, files: BundleFiles = DISK): JsonObject {
+  const directory = join(workspace.runs, runId);
+  const summary = readDocument(directory, SUMMARY_FILE);
+  if (summary.status !== "running") return summary;
+  const lock = tryLockRun(workspace, runId);
+  if (lock === null) return summary;
+  try {
+    // The run may have ended between the first look and the lock.
+    const current = readDocument(directory, SUMMARY_FILE);
+    return current.status === "running" ? markInterrupted(directory, current, files) : current;
+  } finally {
+    lock.release();
+  }
+}
+
+/** The order matters: as long as the summary says `running`, all of this can be done again. */
+function markInterrupted(directory: string, summary: JsonObject, files: BundleFiles): JsonObject {
+  files.remove(join(directory, STAGING_PATH));
+  files.remove(join(directory, SUMS_FILE));
+  for (const { name } of [...Deno.readDirSync(directory)]) {
+    if (name.endsWith(TEMPORARY_SUFFIX)) files.remove(join(directory, name));
+  }
+  const evidence = asObject(asObject(summary.measurement_evidence)["memory.run.rss"]);
+  const { document, ...texts } = documentTexts(recordOf(directory, summary), {
+    status: "incomplete",
+    // When it ended nobody knows.
+    completedAtUtc: null,
+    rows: summary.steps as StepRow[],
+    metrics: {},
+    measurementEvidence: {
+      "memory.run.rss": { ...evidence, status: "unavailable", available: false, error: "The run was interrupted" },
+    },
+    error: "The process ended before the run did",
+    failure: { kind: "interrupted", code: "run_interrupted" },
+  });
+  replaceFile(files, join(directory, MANIFEST_FILE), texts.manifest, true);
+  files.syncFolder(directory);
+  replaceFile(files, join(directory, SUMMARY_FILE), texts.summary, true);
+  files.syncFolder(directory);
+  return document;
+}
+
+/** The record a bundle was written from. */
+function recordOf(directory: string, summary: JsonObject): RunRecord {
+  const manifest = readDocument(directory, MANIFEST_FILE);
+  const { cache } = asObject(summary.execution_plan);
+  return {
+    runId: summary.run_id as string,
+    jobId: summary.job_id as string | null,
+    createdAtUtc: summary.created_at_utc as string,
+    authored: readDocument(directory, AUTHORED_FILE) as RecipeDocument,
+    authoredSha256: summary.authored_recipe_sha256 as string,
+    recipe: readDocument(directory, RECIPE_FILE) as RecipeDocument,
+    recipeSha256: summary.effective_recipe_sha256 as string,
+    plan: readDocument(directory, PLAN_FILE) as ExecutionPlan,
+    planCache: isObject(cache) ? cache as PlanCacheEvidence : null,
+    execution: asObject(summary.execution),
+    seedPolicy: asObject(summary.seed_policy),
+    research: asObject(manifest.recipe).research as JsonObject | null,
+    environment: asObject(manifest.environment),
+  };
+}
+
+/** Removes bundles in transit whose process is gone. */
+export function sweepTransit(workspace: Workspace, files: BundleFiles = DISK): void {
+  let names: string[];
+  try {
+    names = [...Deno.readDirSync(workspace.transit)].map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw error;
+  }
+  for (const name of names) {
+    const lock = tryLockRun(workspace, name);
+    if (lock === null) continue;
+    try {
+      files.remove(join(workspace.transit, name));
+    } finally {
+      lock.release();
+    }
+  }
+}

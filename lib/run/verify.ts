@@ -1,0 +1,226 @@
+/**
+ * Verifies a run bundle without executing anything.
+ *
+ * Every file is hashed again and SHA256SUMS must be, byte for byte, the list that would be written for the files that
+ * are there. The documents must be laid out as this program lays them out, and say of each other what is true: what can
+ * be derived (hashes, links, the ledger, the whole manifest) is derived again and compared.
+ */
+import { join } from "node:path";
+import { hashFile } from "../artifact/hash_file.ts";
+import { messageOf } from "../contract/error.ts";
+import { parseJson, prettyJson } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "./documents.ts";
+import { formatSha256Sums, listFiles, parseSha256Sums } from "./files.ts";
+import { settleRun } from "./recover.ts";
+import { resolveRunId, stillExecuting } from "./store.ts";
+import { checkDocuments, type Documents } from "./verify_documents.ts";
+import type { Workspace } from "./workspace.ts";
+
+export type FindingCode =
+  | "bundle_file_missing"
+  | "bundle_hash_mismatch"
+  | "bundle_link_mismatch"
+  | "bundle_schema_invalid";
+
+/** One thing that is not as it should be: a diagnostic with the file it is about. */
+export interface Finding extends JsonObject {
+  severity: "error" | "warning";
+  code: FindingCode;
+  message: string;
+  /** JSON path in the file; `$` for the file itself. */
+  path: string;
+  /** Relative to the bundle. */
+  file: string;
+  hint: null;
+}
+
+/** What a check group found. */
+export interface CheckRow extends JsonObject {
+  id: string;
+  status: "passed" | "warning" | "failed";
+  /** Things that were looked at. */
+  count: number;
+}
+
+export interface VerificationReport extends JsonObject {
+  status: "valid" | "warning" | "invalid";
+  target_type: "run";
+  target_id: string;
+  /** Of the bundle, absolute. */
+  path: string;
+  errors: Finding[];
+  warnings: Finding[];
+  checks: CheckRow[];
+  certification: {
+    verdict:
+      | "current_profile_pass"
+      | "current_profile_fail"
+      | "nonpublication_evidence_pass"
+      | "nonpublication_evidence_fail";
+  };
+}
+
+/** Collects findings by group of checks. */
+export class Findings {
+  readonly errors: Finding[] = [];
+  readonly warnings: Finding[] = [];
+  readonly checks: CheckRow[] = [];
+  #row: CheckRow | undefined;
+
+  /** Begins a group; what is found next belongs to it. */
+  group(id: string): void {
+    this.#row = { id, status: "passed", count: 0 };
+    this.checks.push(this.#row);
+  }
+
+  /** Counts something that was looked at. */
+  looked(count = 1): void {
+    this.#row!.count += count;
+  }
+
+  add(severity: "error" | "warning", code: FindingCode, file: string, path: string, message: string): void {
+    this[severity === "error" ? "errors" : "warnings"].push({ severity, code, message, path, file, hint: null });
+    if (severity === "error") this.#row!.status = "failed";
+    else if (this.#row!.status === "passed") this.#row!.status = "warning";
+  }
+
+  error(code: FindingCode, file: string, path: string, message: string): void {
+    this.add("error", code, file, path, message);
+  }
+}
+
+const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE] as const;
+
+/**
+ * Verifies a run. An interrupted run is settled first; its bundle has no SHA256SUMS, which is a warning.
+ *
+ * @param wanted run id or a unique beginning of one
+ * @throws SvcError `run_not_found`, `run_still_executing`
+ */
+export async function verifyRun(workspace: Workspace, wanted: string): Promise<VerificationReport> {
+  const runId = resolveRunId(workspace, wanted);
+  try {
+    if (settleRun(workspace, runId).status === "running") throw stillExecuting(runId, "verify");
+  } catch (error) {
+    // A bundle too broken to be settled is what the report is for.
+    if ((error as { code?: string }).code === "run_still_executing") throw error;
+  }
+  return await verifyBundle(join(workspace.runs, runId), runId);
+}
+
+/**
+ * Verifies the bundle in a folder.
+ *
+ * @param directory absolute path
+ * @param runId the id that the bundle must have
+ */
+export async function verifyBundle(directory: string, runId: string): Promise<VerificationReport> {
+  const findings = new Findings();
+  findings.group("documents");
+  const documents = readDocuments(directory, findings);
+  const status = documents[SUMMARY_FILE]?.status;
+  const incomplete = status === "incomplete";
+  findings.group("files");
+  const hashes = await hashFiles(directory, findings);
+  findings.group("sha256sums");
+  checkSums(directory, hashes, incomplete, findings);
+  if (DOCUMENTS.every((name) => documents[name] !== undefined)) {
+    checkDocuments(documents as Documents, { runId, hashes }, findings);
+  }
+  const invalid = findings.errors.length > 0;
+  const evidence = status === "completed" ? "current_profile" : "nonpublication_evidence";
+  return {
+    status: invalid ? "invalid" : findings.warnings.length > 0 ? "warning" : "valid",
+    target_type: "run",
+    target_id: runId,
+    path: directory,
+    errors: findings.errors,
+    warnings: findings.warnings,
+    checks: findings.checks,
+    certification: { verdict: `${evidence}_${invalid ? "fail" : "pass"}` },
+  };
+}
+
+function readDocuments(directory: string, findings: Findings): Partial<Documents> {
+  const documents: Partial<Documents> = {};
+  for (const name of DOCUMENTS) {
+    findings.looked();
+    let text: string;
+    try {
+      text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+        Deno.readFileSync(join(directory, name)),
+      );
+    } catch (error) {
+      const missing = error instanceof Deno.errors.NotFound;
+      if (missing) findings.error("bundle_file_missing", name, "$", `${name} is missing`);
+      else findings.error("bundle_schema_invalid", name, "$", `${name} cannot be read: ${messageOf(error)}`);
+      continue;
+    }
+    try {
+      const value = parseJson(text);
+      if (!isObject(value)) throw new TypeError("it is no mapping");
+      documents[name] = value;
+      // One value has one layout; another one hides something, such as a repeated key.
+      if (prettyJson(value) !== text) {
+        findings.error("bundle_schema_invalid", name, "$", `${name} is not laid out as it was written`);
+      }
+    } catch (error) {
+      findings.error("bundle_schema_invalid", name, "$", `${name} cannot be read: ${messageOf(error)}`);
+    }
+  }
+  return documents;
+}
+
+/** Hashes of all regular files by path. */
+async function hashFiles(directory: string, findings: Findings): Promise<Map<string, string>> {
+  const hashes = new Map<string, string>();
+  for (const { path, kind } of listFiles(directory)) {
+    findings.looked();
+    if (kind !== "file") {
+      findings.error("bundle_schema_invalid", path, "$", `${path} is a link or no regular file`);
+      continue;
+    }
+    hashes.set(path, hashFile(join(directory, path)).sha256);
+    // Large bundles take a while: a server answers in between.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  return hashes;
+}
+
+function checkSums(
+  directory: string,
+  hashes: ReadonlyMap<string, string>,
+  incomplete: boolean,
+  findings: Findings,
+): void {
+  const expected = new Map([...hashes].filter(([path]) => path !== SUMS_FILE));
+  findings.looked(expected.size);
+  if (!hashes.has(SUMS_FILE)) {
+    const why = incomplete ? ": the run was interrupted before it could be written" : "";
+    findings.add(
+      incomplete ? "warning" : "error",
+      "bundle_file_missing",
+      SUMS_FILE,
+      "$",
+      `${SUMS_FILE} is missing${why}`,
+    );
+    return;
+  }
+  const text = Deno.readTextFileSync(join(directory, SUMS_FILE));
+  if (text === formatSha256Sums(expected)) return;
+  const before = findings.errors.length;
+  const listed = parseSha256Sums(text);
+  for (const [path, sha256] of listed) {
+    if (!expected.has(path)) findings.error("bundle_file_missing", path, "$", `${path} is listed and missing`);
+    else if (expected.get(path) !== sha256) {
+      findings.error("bundle_hash_mismatch", path, "$", `${path} is not the file that was hashed`);
+    }
+  }
+  for (const path of expected.keys()) {
+    if (!listed.has(path)) findings.error("bundle_link_mismatch", path, "$", `${path} is not listed in ${SUMS_FILE}`);
+  }
+  if (findings.errors.length === before) {
+    findings.error("bundle_hash_mismatch", SUMS_FILE, "$", `${SUMS_FILE} is not laid out as it was written`);
+  }
+}

@@ -1,0 +1,361 @@
+/** Checks what the documents of a bundle say, of themselves, of each other and of the artifacts. */
+import { messageOf } from "../contract/error.ts";
+import { sha256Json } from "../contract/hash.ts";
+import { prettyJson, sameValue } from "../contract/json.ts";
+import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import type { StepRow } from "../execute/types.ts";
+import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import { differenceRow, differences } from "./compare.ts";
+import {
+  ARTIFACTS_FOLDER,
+  AUTHORED_FILE,
+  MANIFEST_FILE,
+  manifestDocument,
+  PLAN_FILE,
+  RECIPE_FILE,
+  RUN_STATUSES,
+  type RunRecord,
+  type RunState,
+  SUMMARY_FILE,
+  summaryDocument,
+} from "./documents.ts";
+import type { FindingCode, Findings } from "./verify.ts";
+
+export type Documents = Record<
+  typeof AUTHORED_FILE | typeof RECIPE_FILE | typeof PLAN_FILE | typeof SUMMARY_FILE | typeof MANIFEST_FILE,
+  JsonObject
+>;
+
+/** What is known from outside the documents. */
+export interface Known {
+  runId: string;
+  /** SHA-256 of every file that is there. */
+  hashes: ReadonlyMap<string, string>;
+}
+
+/** Runs all checks that need all five documents; what has the wrong shape is one finding, not an exception. */
+export function checkDocuments(documents: Documents, known: Known, findings: Findings): void {
+  const guarded = (id: string, file: string, check: () => void) => {
+    findings.group(id);
+    try {
+      check();
+    } catch (error) {
+      findings.error("bundle_schema_invalid", file, "$", `${file} does not have its form: ${messageOf(error)}`);
+    }
+  };
+  const valid = findings.errors.length;
+  guarded("schemas", SUMMARY_FILE, () => checkShapes(documents, findings));
+  // Where the shape is wrong, comparing content would only repeat it.
+  if (findings.errors.length > valid) return;
+  guarded("plan", PLAN_FILE, () => checkPlan(documents, findings));
+  guarded("steps", SUMMARY_FILE, () => checkSteps(documents, findings));
+  guarded("artifacts", SUMMARY_FILE, () => checkArtifacts(documents, known, findings));
+  guarded("links", MANIFEST_FILE, () => checkLinks(documents, known, findings));
+}
+
+type Shape = (value: Value | undefined) => boolean;
+const text: Shape = (value) => typeof value === "string";
+const textOrNull: Shape = (value) => value === null || text(value);
+const mapping: Shape = isObject;
+const list: Shape = Array.isArray;
+const mappings: Shape = (value) => Array.isArray(value) && value.every(isObject);
+const sha256: Shape = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+const count: Shape = (value) => isInteger(value) && value >= 0;
+const time: Shape = (value) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
+const timeOrNull: Shape = (value) => value === null || time(value);
+const is = (...values: Value[]): Shape => (value) => values.some((expected) => sameValue(value, expected));
+/** May be left out, as older bundles do. */
+const optional = (shape: Shape): Shape => (value) => value === undefined || shape(value);
+
+const ENDED = is(...RUN_STATUSES.filter((status) => status !== "running"));
+
+const SHAPES: Record<keyof Documents, Record<string, Shape>> = {
+  [AUTHORED_FILE]: {
+    schema_version: is(1),
+    name: text,
+    execution_profile: mapping,
+    metadata: mapping,
+    steps: mappings,
+  },
+  [RECIPE_FILE]: { schema_version: is(1), name: text, execution_profile: mapping, metadata: mapping, steps: mappings },
+  [PLAN_FILE]: {
+    schema_version: is(1),
+    kind: is("svc.execution_plan"),
+    runner: text,
+    recipe: mapping,
+    operation_contracts: mapping,
+    steps: mappings,
+    sha256,
+  },
+  [SUMMARY_FILE]: {
+    schema_version: is(1),
+    kind: is("svc.run_summary"),
+    run_id: text,
+    job_id: textOrNull,
+    recipe_name: text,
+    status: ENDED,
+    created_at_utc: time,
+    completed_at_utc: timeOrNull,
+    manifest: is(MANIFEST_FILE),
+    recipe_sha256: sha256,
+    authored_recipe_sha256: sha256,
+    effective_recipe_sha256: sha256,
+    execution_plan: mapping,
+    execution: optional(mapping),
+    seed_policy: mapping,
+    steps: mappings,
+    metrics: mapping,
+    measurement_evidence: mapping,
+    error: optional(text),
+    failure: optional(mapping),
+    resource_guard: optional(mapping),
+  },
+  [MANIFEST_FILE]: {
+    schema_version: is(1),
+    kind: is("svc.run_manifest"),
+    run_id: text,
+    recipe_name: text,
+    status: ENDED,
+    created_at_utc: time,
+    completed_at_utc: timeOrNull,
+    error: optional(text),
+    recipe: mapping,
+    seed_policy: mapping,
+    environment: mapping,
+    operation_contracts: mapping,
+    execution_plan: mapping,
+    execution: optional(mapping),
+    steps: mappings,
+    artifacts: mappings,
+    summary_evidence: mapping,
+    summary: mapping,
+  },
+};
+
+const STEP_SHAPE: Record<string, Shape> = { id: text, op: text, params: mapping, inputs: mapping };
+const BINDING_SHAPE: Record<string, Shape> = {
+  step_id: text,
+  operation_id: text,
+  operation_contract_sha256: sha256,
+  binding_sha256: sha256,
+};
+const ROW_SHAPE: Record<string, Shape> = {
+  id: text,
+  op: text,
+  status: is("completed", "failed", "canceled"),
+  execution_binding: mapping,
+  outputs: mapping,
+  metrics: mapping,
+  metadata: mapping,
+};
+const OUTPUT_SHAPE: Record<string, Shape> = { kind: text, path: text, metadata: mapping, sha256 };
+const EXECUTION_SHAPE: Record<string, Shape> = {
+  mode: is("sequential", "parallel"),
+  parallel_workers: (value) => count(value) && Number(value) >= 1 && Number(value) <= 32,
+  backend: optional(text),
+  implementation: optional(text),
+};
+const CACHE_SHAPE: Record<string, Shape> = {
+  enabled: (value) => typeof value === "boolean",
+  outcome: is("hit", "miss", "bypass"),
+  reason: text,
+};
+
+function checkShapes(documents: Documents, findings: Findings): void {
+  const check = (file: string, value: Value | undefined, shapes: Record<string, Shape>, path: string) => {
+    if (!isObject(value)) return findings.error("bundle_schema_invalid", file, path, "A mapping is missing");
+    for (const [key, shape] of Object.entries(shapes)) {
+      findings.looked();
+      if (!shape(value[key])) {
+        const what = value[key] === undefined ? "is missing" : "has the wrong type or value";
+        findings.error("bundle_schema_invalid", file, `${path}.${key}`, `The member ${key} ${what}`);
+      }
+    }
+  };
+  for (const [file, shapes] of Object.entries(SHAPES)) check(file, documents[file as keyof Documents], shapes, "$");
+  const each = (file: keyof Documents, member: string, shapes: Record<string, Shape>) => {
+    const items = documents[file][member];
+    if (!Array.isArray(items)) return;
+    for (const [index, item] of items.entries()) check(file, item, shapes, `$.${member}[${index}]`);
+  };
+  for (const file of [AUTHORED_FILE, RECIPE_FILE] as const) each(file, "steps", STEP_SHAPE);
+  each(PLAN_FILE, "steps", BINDING_SHAPE);
+  each(SUMMARY_FILE, "steps", ROW_SHAPE);
+  const summary = documents[SUMMARY_FILE];
+  for (const [index, row] of (list(summary.steps) ? summary.steps as Value[] : []).entries()) {
+    if (!isObject(row) || !isObject(row.outputs)) continue;
+    for (const [port, output] of Object.entries(row.outputs)) {
+      check(SUMMARY_FILE, output, OUTPUT_SHAPE, `$.steps[${index}].outputs.${port}`);
+    }
+  }
+  if (summary.execution !== undefined) check(SUMMARY_FILE, summary.execution, EXECUTION_SHAPE, "$.execution");
+  const cache = isObject(summary.execution_plan) ? summary.execution_plan.cache : undefined;
+  if (cache !== undefined) check(SUMMARY_FILE, cache, CACHE_SHAPE, "$.execution_plan.cache");
+  if (isObject(summary.failure)) check(SUMMARY_FILE, summary.failure, { kind: text, code: text }, "$.failure");
+}
+
+/** The plan's own hashes, and the plan against the recipe it binds. */
+function checkPlan(documents: Documents, findings: Findings): void {
+  const plan = documents[PLAN_FILE] as ExecutionPlan, recipe = documents[RECIPE_FILE] as RecipeDocument;
+  const expect = expecting(PLAN_FILE, findings);
+  const { sha256: planHash, ...rest } = plan;
+  expect("$.sha256", planHash, sha256Json(rest as JsonObject));
+  expect("$.recipe", plan.recipe, { name: recipe.name, sha256: sha256Json(recipe), step_count: recipe.steps.length });
+  const { operations } = plan.operation_contracts;
+  if (!isObject(operations)) throw new TypeError("it holds no operation contracts");
+  expect("$.operation_contracts.sha256", plan.operation_contracts.sha256, sha256Json(operations));
+  const used = [...new Set(recipe.steps.map(({ op }) => op))].sort();
+  expect("$.operation_contracts.operations", Object.keys(operations).sort(), used);
+  const bound = plan.steps.map(({ step_id, operation_id }): Value => [step_id, operation_id]);
+  expect("$.steps", bound, recipe.steps.map(({ id, op }): Value => [id, op]));
+  for (const [index, step] of plan.steps.entries()) {
+    const { binding_sha256, ...row } = step;
+    expect(`$.steps[${index}].binding_sha256`, binding_sha256, sha256Json(row as JsonObject));
+    const contract = operations[step.operation_id];
+    if (contract === undefined) continue;
+    expect(`$.steps[${index}].operation_contract_sha256`, step.operation_contract_sha256, sha256Json(contract));
+  }
+}
+
+/** The rows of the summary against plan, recipe, contracts and the status of the run. */
+function checkSteps(documents: Documents, findings: Findings): void {
+  const plan = documents[PLAN_FILE] as ExecutionPlan, recipe = documents[RECIPE_FILE] as RecipeDocument;
+  const summary = documents[SUMMARY_FILE];
+  const rows = summary.steps as StepRow[];
+  const expect = expecting(SUMMARY_FILE, findings);
+  const ids = new Set(rows.map(({ id }) => id));
+  const planned = plan.steps.filter(({ step_id }) => ids.has(step_id));
+  expect("$.steps", rows.map(({ id }) => id), planned.map(({ step_id }) => step_id));
+  const bindings = new Map(plan.steps.map((step) => [step.step_id, step]));
+  const contracts = plan.operation_contracts.operations as { [id: string]: JsonObject };
+  for (const [index, row] of rows.entries()) {
+    const binding = bindings.get(row.id);
+    if (binding === undefined) continue;
+    expect(`$.steps[${index}].execution_binding`, row.execution_binding, binding);
+    expect(`$.steps[${index}].op`, row.op, binding.operation_id);
+    if (row.status !== "completed") continue;
+    const kinds = Object.entries(row.outputs).map(([port, { kind }]): [string, Value] => [port, kind]);
+    expect(`$.steps[${index}].outputs`, Object.fromEntries(kinds), contracts[row.op]?.output_kinds);
+  }
+  const unfinished = rows.filter(({ status }) => status !== "completed");
+  if (summary.status === "completed") {
+    expect("$.steps", rows.length, plan.steps.length, "A completed run has a row for every step");
+    expect("$.steps", unfinished.length, 0, "A completed run has only completed steps");
+    for (const key of ["error", "failure"]) {
+      if (summary[key] !== undefined) expect(`$.${key}`, summary[key], null, "A completed run has no failure");
+    }
+  } else {
+    expect("$.failure", isObject(summary.failure), true, "A run that did not complete says why");
+  }
+  const seeds = isObject(summary.seed_policy) ? summary.seed_policy.steps : undefined;
+  if (isObject(seeds)) {
+    const params = new Map(recipe.steps.map((step) => [step.id, step.params]));
+    for (const [id, record] of Object.entries(seeds)) {
+      const seed = isObject(record) ? record.seed : undefined;
+      expect(`$.seed_policy.steps.${id}.seed`, seed, params.get(id)?.seed);
+    }
+  }
+}
+
+/** The artifacts of the rows against the files that are there. */
+function checkArtifacts(documents: Documents, { hashes }: Known, findings: Findings): void {
+  const summary = documents[SUMMARY_FILE];
+  const owned = new Set<string>();
+  for (const [index, row] of (summary.steps as StepRow[]).entries()) {
+    for (const [port, output] of Object.entries(row.outputs)) {
+      findings.looked();
+      const place = `$.steps[${index}].outputs.${port}`;
+      const folder = `${ARTIFACTS_FOLDER}/${row.id}/`;
+      const name = output.path.slice(folder.length);
+      if (!output.path.startsWith(folder) || name === "" || name.includes("/")) {
+        findings.error(
+          "bundle_link_mismatch",
+          SUMMARY_FILE,
+          `${place}.path`,
+          `${output.path} is not a file of its step`,
+        );
+      }
+      if (owned.has(output.path)) {
+        findings.error("bundle_link_mismatch", SUMMARY_FILE, `${place}.path`, `${output.path} belongs to two outputs`);
+      }
+      owned.add(output.path);
+      const actual = hashes.get(output.path);
+      if (actual === undefined) {
+        findings.error("bundle_file_missing", output.path, "$", `The artifact ${output.path} is missing`);
+      } else if (actual !== output.sha256) {
+        findings.error(
+          "bundle_hash_mismatch",
+          output.path,
+          "$",
+          `${output.path} is not the artifact that was recorded`,
+        );
+      }
+    }
+  }
+  for (const path of hashes.keys()) {
+    if (path.startsWith(`${ARTIFACTS_FOLDER}/`) && !owned.has(path)) {
+      // An interrupted run may have stored files that its summary had no time to name.
+      const severity = summary.status === "incomplete" ? "warning" : "error";
+      findings.add(severity, "bundle_link_mismatch", path, "$", `${path} is no output of any step`);
+    }
+  }
+}
+
+/** Summary and manifest against what they would be, written now from the recipes, the plan and the rows. */
+function checkLinks(documents: Documents, { runId }: Known, findings: Findings): void {
+  const summary = documents[SUMMARY_FILE], manifest = documents[MANIFEST_FILE];
+  const authored = documents[AUTHORED_FILE] as RecipeDocument, recipe = documents[RECIPE_FILE] as RecipeDocument;
+  const plan = documents[PLAN_FILE] as ExecutionPlan;
+  const cache = (summary.execution_plan as JsonObject).cache as PlanCacheEvidence | undefined;
+  const record: RunRecord = {
+    runId,
+    jobId: summary.job_id as string | null,
+    createdAtUtc: summary.created_at_utc as string,
+    authored,
+    authoredSha256: sha256Json(authored),
+    recipe,
+    recipeSha256: sha256Json(recipe),
+    plan,
+    planCache: cache ?? null,
+    execution: summary.execution as JsonObject,
+    seedPolicy: summary.seed_policy as JsonObject,
+    research: (manifest.recipe as JsonObject).research as JsonObject | null,
+    environment: manifest.environment as JsonObject,
+  };
+  const state: RunState = {
+    status: summary.status as RunState["status"],
+    completedAtUtc: summary.completed_at_utc as string | null,
+    rows: summary.steps as StepRow[],
+    metrics: summary.metrics as JsonObject,
+    measurementEvidence: summary.measurement_evidence as JsonObject,
+    error: summary.error as string | undefined,
+    failure: summary.failure as RunState["failure"],
+    resourceGuard: summary.resource_guard as JsonObject | undefined,
+  };
+  expecting(SUMMARY_FILE, findings)("$", summary, summaryDocument(record, state));
+  expecting(MANIFEST_FILE, findings)("$", manifest, manifestDocument(record, state, prettyJson(summary)));
+  if (cache?.plan_sha256 !== undefined) {
+    expecting(SUMMARY_FILE, findings)("$.execution_plan.cache.plan_sha256", cache.plan_sha256, plan.sha256);
+  }
+}
+
+/** Compares with what was derived; a difference in a hash is a hash mismatch, any other one a link mismatch. */
+function expecting(file: string, findings: Findings) {
+  return (path: string, actual: Value | undefined, expected: Value | undefined, rule?: string) => {
+    findings.looked();
+    for (const difference of differences(expected, actual)) {
+      const row = differenceRow(difference);
+      const place = path + (row.path as string).slice(1);
+      const code: FindingCode = /sha256$/.test(place) ? "bundle_hash_mismatch" : "bundle_link_mismatch";
+      findings.error(code, file, place, rule ?? describe(place, row));
+    }
+  };
+}
+
+function describe(place: string, { a, b }: JsonObject): string {
+  const member = place.split(/[.[]/).at(-1)!.replace("]", "");
+  if (b === undefined) return `The member ${member} is missing`;
+  if (a === undefined) return `The member ${member} belongs to nothing`;
+  return `The member ${member} does not agree with what the other files hold`;
+}

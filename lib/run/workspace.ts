@@ -1,0 +1,50 @@
+/**
+ * The state directory and the project root: where runs, their reservations and their locks lie.
+ *
+ * State directory: the given one, else the environment variable SVC_WORKSPACE, else `.svc` under the project root.
+ * Project root: the given one, else the current directory. Relative paths that are given start at the current
+ * directory, as on every command line.
+ */
+import { join, resolve } from "node:path";
+
+export interface Workspace {
+  /** Absolute; relative paths in parameters start here. */
+  readonly projectRoot: string;
+  /** Absolute; holds everything the program writes by itself. */
+  readonly stateDir: string;
+  /** Bundles, one folder a run. */
+  readonly runs: string;
+  /** One empty file per run id that was ever given out. */
+  readonly reservations: string;
+  /** One file per executing run, locked by its process. */
+  readonly locks: string;
+  /** Bundles whose first files are being written, and bundles that are being removed. */
+  readonly transit: string;
+}
+
+/**
+ * Resolves the workspace; nothing is created before a run needs it.
+ *
+ * @param options `projectRoot` and `stateDir` as given on the command line
+ * @returns absolute paths
+ */
+export function openWorkspace(options: { projectRoot?: string; stateDir?: string } = {}): Workspace {
+  const projectRoot = resolve(options.projectRoot ?? Deno.cwd());
+  const chosen = options.stateDir ?? environmentValue("SVC_WORKSPACE");
+  const stateDir = chosen === undefined ? join(projectRoot, ".svc") : resolve(chosen);
+  const runs = join(stateDir, "runs");
+  return {
+    projectRoot,
+    stateDir,
+    runs,
+    reservations: join(runs, ".run-id-reservations"),
+    locks: join(runs, ".locks"),
+    transit: join(runs, ".transit"),
+  };
+}
+
+/** A refused variable counts as unset. */
+function environmentValue(name: string): string | undefined {
+  if (Deno.permissions.querySync({ name: "env", variable: name }).state !== "granted") return undefined;
+  return Deno.env.get(name) || undefined;
+}
