@@ -5,6 +5,8 @@
 import { SvcError } from "../contract/error.ts";
 import { compareCodePoints } from "../contract/json.ts";
 
+export { writeFileAtomic } from "./write_file.ts";
+
 export const LEDGER_NAME = "SHA256SUMS";
 const SHA256 = /^[0-9a-f]{64}$/;
 
