@@ -22,8 +22,8 @@ export interface RecipeDocument extends JsonObject {
   steps: StepDocument[];
 }
 
-/** Where a place of a document stands in the text it was read from. */
-export type Locate = (place: Place) => SourceLocation | undefined;
+/** Where a place of a document stands in the text it was read from: its value, or the key that names it. */
+export type Locate = (place: Place, at?: "key" | "value") => SourceLocation | undefined;
 
 /** A decoded text: the author's value and the way back to its lines. */
 export interface DecodedText {

@@ -1,0 +1,58 @@
+/** Makes schema defaults explicit, through object properties and array items at every depth. */
+import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { checkValue, isEffective } from "../contract/schema.ts";
+import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
+
+/**
+ * Copies a value with the defaults of its schema filled in. Members stand in the schema's order, undeclared ones last.
+ *
+ * A conditional parameter gets its default only while its condition holds; giving it otherwise is
+ * `operation_param_inactive`.
+ *
+ * @param schema node of the contract subset
+ * @param value what the author gave
+ * @param place where the value stands in the recipe
+ * @param diagnostics gets the findings
+ */
+export function materializeDefaults(schema: JsonObject, value: Value, place: Place, diagnostics: Diagnostic[]): Value {
+  const node = branchFor(schema, value);
+  if (Array.isArray(value)) {
+    const { items } = node;
+    if (!isObject(items)) return cloneValue(value);
+    return value.map((item, index) => materializeDefaults(items, item, [...place, index], diagnostics));
+  }
+  if (!isObject(value)) return value;
+
+  const properties = isObject(node.properties) ? node.properties : {};
+  const members: [string, Value][] = [];
+  for (const [name, inner] of Object.entries(properties)) {
+    if (!isObject(inner)) continue;
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    const active = isEffective(node, name, value);
+    if (given !== undefined && !active) {
+      const condition = Object.entries(inner["x-svc-effective-when"] as JsonObject);
+      diagnostics.push(
+        diagnostic("operation_param_inactive", [...place, name], `Cannot use ${name} with the other parameters given`, {
+          hint: `It counts only with ${condition.map(([key, wanted]) => `${key}=${wanted}`).join(" and ")}`,
+        }),
+      );
+    }
+    const chosen = given === undefined && active ? inner.default : given;
+    if (chosen !== undefined) {
+      members.push([name, materializeDefaults(inner, chosen, [...place, name], diagnostics)]);
+    }
+  }
+  for (const [name, item] of Object.entries(value)) {
+    if (!Object.hasOwn(properties, name)) members.push([name, cloneValue(item)]);
+  }
+  return Object.fromEntries(members);
+}
+
+/** The alternative of an `anyOf` that the value satisfies, else one of its type, else the node itself. */
+function branchFor(schema: JsonObject, value: Value): JsonObject {
+  if (!Array.isArray(schema.anyOf) || value === null || typeof value !== "object") return schema;
+  const branches = schema.anyOf as JsonObject[];
+  const wanted = Array.isArray(value) ? "items" : "properties";
+  return branches.find((branch) => checkValue(branch, value, []).length === 0) ??
+    branches.find((branch) => wanted in branch) ?? schema;
+}

@@ -1,0 +1,91 @@
+/**
+ * Overrides from the command line: `step.param=value`, and `step.param.member=value` for what lies deeper.
+ *
+ * A value is read as JSON, number types kept (`6` and `6.0` differ); what is not JSON is a text.
+ */
+import { SvcError } from "../contract/error.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { readJson } from "./json_reader.ts";
+
+/**
+ * Applies overrides to a raw recipe; later ones win. Parameter names and values are for the compiler to check.
+ *
+ * @param raw the author's value; it is not changed
+ * @param overrides assignments such as `wireless_channel.snr_db=6.0`
+ * @throws SvcError `override_invalid` for an assignment that cannot be read or applied, `override_step_unknown` with
+ *   the nearest step id; all of them at once
+ */
+export function applyOverrides(raw: Value, overrides: readonly string[]): Value {
+  if (overrides.length === 0) return raw;
+  const changed = cloneValue(raw);
+  const steps = isObject(changed) && Array.isArray(changed.steps) ? changed.steps : [];
+  for (const override of overrides) {
+    const assignment = /^([^.=]+)\.([^=]+)=([\s\S]*)$/.exec(override);
+    const names = assignment?.[2].split(".") ?? [""];
+    if (assignment === null || names.includes("")) {
+      throw new SvcError("override_invalid", `Cannot read the override ${JSON.stringify(override)}`, {
+        hint: "Write step.param=value",
+      });
+    }
+    const [, stepId, , text] = assignment;
+    const step = findStep(steps, stepId);
+    if (step === undefined) {
+      throw new SvcError("override_step_unknown", `Cannot find a step named ${stepId} to override`, {
+        hint: didYouMean(stepId, steps.map(idOf)),
+      });
+    }
+    step.params = assign(step.params ?? {}, names, parseOverrideValue(text), override);
+  }
+  return changed;
+}
+
+/** The value that an override's text stands for. */
+export function parseOverrideValue(text: string): Value {
+  try {
+    return readJson(text, "override").value;
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "recipe_syntax_invalid") return text;
+    throw error;
+  }
+}
+
+function idOf(step: Value, index: number): string {
+  return isObject(step) && typeof step.id === "string" && step.id !== "" ? step.id : `step_${index + 1}`;
+}
+
+function findStep(steps: Value[], id: string): JsonObject | undefined {
+  return steps.find((step, index): step is JsonObject => isObject(step) && idOf(step, index) === id);
+}
+
+/** The container with the value put in; mappings on the way are made where they are missing. */
+function assign(container: Value, names: string[], value: Value, override: string): Value {
+  const [name, ...rest] = names;
+  if (Array.isArray(container)) {
+    const index = /^(0|[1-9][0-9]*)$/.test(name) ? Number(name) : -1;
+    if (index < 0 || index >= container.length) {
+      throw new SvcError(
+        "override_invalid",
+        `Cannot find item ${name} of the list that ${JSON.stringify(override)} names`,
+        {
+          hint: `The list has ${container.length} items, the first is 0`,
+        },
+      );
+    }
+    return container.map((item, at) =>
+      at !== index ? item : rest.length === 0 ? value : assign(item, rest, value, override)
+    );
+  }
+  if (!isObject(container)) {
+    throw new SvcError(
+      "override_invalid",
+      `Cannot set ${name} inside a value that is no mapping: ${JSON.stringify(override)}`,
+      {
+        hint: "Override the whole parameter",
+      },
+    );
+  }
+  const inner = Object.hasOwn(container, name) ? container[name] : undefined;
+  const chosen = rest.length === 0 ? value : assign(inner ?? {}, rest, value, override);
+  return Object.fromEntries([...Object.entries(container).filter(([key]) => key !== name), [name, chosen]]);
+}

@@ -1,0 +1,84 @@
+/**
+ * From a place in a document to its line and column in the text, and from there to the excerpt that people read.
+ *
+ * Lines and columns count from 1; a column counts characters (code points).
+ */
+import type { Diagnostic, Place, SourceLocation } from "../contract/error.ts";
+import type { Locate } from "./types.ts";
+
+/** Where a value stands in a text, with the spots of what it holds. Offsets count UTF-16 units. */
+export interface Spot {
+  at: number;
+  members?: Map<string, { key: number; value: Spot }>;
+  items?: Spot[];
+}
+
+/** Line and column of an offset. */
+export function locationAt(text: string, offset: number, file: string): SourceLocation {
+  const before = text.slice(0, offset);
+  const start = before.lastIndexOf("\n") + 1;
+  let line = 1;
+  for (let at = before.indexOf("\n"); at !== -1; at = before.indexOf("\n", at + 1)) line++;
+  return { file, line, column: [...before.slice(start)].length + 1 };
+}
+
+/**
+ * Answers where a place stands. A place that the text lacks, such as a missing field, is answered by the nearest value
+ * around it.
+ */
+export function locator(text: string, file: string, root: Spot): Locate {
+  return (place, at = "value") => {
+    let spot = root, offset = root.at;
+    for (const part of place) {
+      const member = spot.members?.get(String(part));
+      const inner = member?.value ?? spot.items?.[Number(part)];
+      if (inner === undefined) return locationAt(text, offset, file);
+      spot = inner;
+      offset = at === "key" && member !== undefined ? member.key : inner.at;
+    }
+    return locationAt(text, offset, file);
+  };
+}
+
+/** The place that a JSON pointer names; array indices stay texts, which a `Locate` takes as well. */
+export function placeOfPointer(pointer: string): Place {
+  return pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** Whether a finding is about a name rather than about the value behind it: then its location is that of the key. */
+function isAboutKey(item: Diagnostic): boolean {
+  return ["unknown_recipe_field", "unknown_recipe_step_field", "operation_param_inactive"].includes(item.code) ||
+    item.message.startsWith("Cannot find a parameter named");
+}
+
+/** Adds the location to diagnostics of a document that was read from a text. */
+export function attachLocations(diagnostics: readonly Diagnostic[], locate: Locate): Diagnostic[] {
+  return diagnostics.map((item) => {
+    if (item.location !== undefined || item.pointer === undefined) return item;
+    const location = locate(placeOfPointer(item.pointer), isAboutKey(item) ? "key" : "value");
+    return location === undefined ? item : { ...item, location };
+  });
+}
+
+const WIDTH = 100;
+
+/**
+ * The source line of a location and a caret under its column, both indented by two spaces. Long lines are cut around
+ * the column; control characters are shown as `·`, so that a text cannot steer the terminal.
+ *
+ * @returns two lines without a final newline, or an empty text where the text has no such line
+ */
+export function excerpt(text: string, location: { line: number; column: number }): string {
+  const line = text.split("\n", location.line)[location.line - 1];
+  if (line === undefined) return "";
+  // deno-lint-ignore no-control-regex -- exactly the characters that a terminal would obey
+  const shown = line.replace(/\r$/, "").replace(/\t/g, " ").replace(/[\u0000-\u001f\u007f-\u009f]/g, "·");
+  const characters = [...shown];
+  const column = Math.min(location.column, characters.length + 1);
+  const from = characters.length <= WIDTH
+    ? 0
+    : Math.max(0, Math.min(column - 1 - WIDTH / 2, characters.length - WIDTH));
+  const cutLeft = from > 0 ? "…" : "", cutRight = from + WIDTH < characters.length ? "…" : "";
+  const window = characters.slice(from, from + WIDTH).join("");
+  return `  ${cutLeft}${window}${cutRight}\n  ${" ".repeat(cutLeft.length + column - 1 - from)}^`;
+}

@@ -1,0 +1,102 @@
+/** From the text of a recipe to its raw value, with the way back to lines and columns. */
+import { SvcError } from "../contract/error.ts";
+import { readJson } from "./json_reader.ts";
+import { MAX_TEXT_BYTES } from "./limits.ts";
+import { ReadProblems } from "./read_problems.ts";
+import type { DecodedText } from "./types.ts";
+import { readYaml } from "./yaml_reader.ts";
+
+export { attachLocations, excerpt } from "./positions.ts";
+export { recipeFromValue } from "./from_value.ts";
+
+export type TextFormat = "yaml" | "json";
+
+/**
+ * Reads a recipe's text.
+ *
+ * @param text YAML or JSON
+ * @param options `file` names the text in locations; `format` is told by its extension when left out, else by the text:
+ *   one that opens with a brace or bracket is JSON
+ * @throws SvcError `recipe_syntax_invalid`, `recipe_duplicate_key`, `recipe_json_value_invalid` or
+ *   `recipe_limit_exceeded`, with line and column in its diagnostics
+ */
+export function readRecipeText(text: string, options: { file: string; format?: TextFormat }): DecodedText {
+  const body = text.startsWith("\ufeff") ? text.slice(1) : text;
+  if (body.length > MAX_TEXT_BYTES || new TextEncoder().encode(body).length > MAX_TEXT_BYTES) {
+    throw tooLong(options.file);
+  }
+  const format = options.format ?? formatOf(options.file, body);
+  return format === "json" ? readJson(body, options.file) : readYaml(body, options.file);
+}
+
+/** A recipe file's text and what was read from it. */
+export interface DecodedFile extends DecodedText {
+  text: string;
+}
+
+/**
+ * Reads a recipe file.
+ *
+ * @throws SvcError as {@link readTextFile} and {@link readRecipeText}
+ */
+export async function readRecipeFile(path: string): Promise<DecodedFile> {
+  const text = await readTextFile(path);
+  return { text, ...readRecipeText(text, { file: path }) };
+}
+
+/**
+ * Reads a file as UTF-8, no further than a recipe may be long.
+ *
+ * @throws SvcError `recipe_not_found`, `path_forbidden`, `recipe_limit_exceeded`, or `recipe_syntax_invalid` where the
+ *   bytes are no UTF-8
+ */
+export async function readTextFile(path: string): Promise<string> {
+  const bytes = await readLimited(path).catch((error) => {
+    if (error instanceof Deno.errors.NotFound) {
+      throw new SvcError("recipe_not_found", `Cannot find the recipe ${path}`, { hint: "Check the path" });
+    }
+    if (error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable) {
+      throw new SvcError("path_forbidden", `Cannot read ${path}: permission denied`, { cause: error });
+    }
+    if (error instanceof Deno.errors.IsADirectory || /is a directory/i.test(String(error))) {
+      throw new SvcError("recipe_not_found", `Cannot read ${path} as a recipe: it is a folder`);
+    }
+    throw error;
+  });
+  if (bytes.length > MAX_TEXT_BYTES) throw tooLong(path);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const text = new TextDecoder().decode(bytes);
+    return new ReadProblems(text, path).stop(
+      "recipe_syntax_invalid",
+      Math.max(0, text.indexOf("\ufffd")),
+      `Cannot read ${path} as UTF-8 text`,
+      { hint: "Save the file as UTF-8" },
+    );
+  }
+}
+
+async function readLimited(path: string): Promise<Uint8Array> {
+  using file = await Deno.open(path, { read: true });
+  const bytes = new Uint8Array(MAX_TEXT_BYTES + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const count = await file.read(bytes.subarray(length));
+    if (count === null) break;
+    length += count;
+  }
+  return bytes.subarray(0, length);
+}
+
+function tooLong(file: string): SvcError {
+  return new SvcError("recipe_limit_exceeded", `Cannot read ${file}: a recipe has at most ${MAX_TEXT_BYTES} bytes`, {
+    hint: "Keep data in files that the recipe's operations read",
+  });
+}
+
+function formatOf(file: string, text: string): TextFormat {
+  if (/\.json$/i.test(file)) return "json";
+  if (/\.ya?ml$/i.test(file)) return "yaml";
+  return /^\s*[{[]/.test(text) ? "json" : "yaml";
+}
