@@ -2,11 +2,13 @@
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Runner } from "../contract/operation.ts";
-import { plainParams } from "../contract/schema.ts";
+import { isEffective, plainParams } from "../contract/schema.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { materializeDefaults } from "../recipe/defaults.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { backendNamed, BACKENDS } from "./backends.ts";
 import type { BoundStep } from "./build.ts";
-import { type CheckedStep, crossCheck, withDefaults } from "./check_steps.ts";
+import { type CheckedStep, crossCheck } from "./check_steps.ts";
 import type { ModuleSource } from "./implementation_source.ts";
 import { entriesOf, flagsConcern, isRefusal, materialize } from "./materialize.ts";
 
@@ -51,8 +53,9 @@ export function bindSteps(
     let { params } = candidate;
     if (Object.keys(outcome.overrides).length > 0) {
       // What the choice sets may switch conditional parameters on and off; what the author wrote stays and is checked.
-      params = withDefaults(contract.params_schema, { ...params, ...outcome.overrides }, (name) => !(name in written));
-      const conflicts = crossCheck(registered, step, index, params);
+      const conflicts: Diagnostic[] = [];
+      params = overridden(contract.params_schema, { ...params, ...outcome.overrides }, written, index, conflicts);
+      conflicts.push(...crossCheck(registered, step, index, params));
       if (conflicts.length > 0) {
         problems.push(...conflicts);
         continue;
@@ -67,6 +70,14 @@ export function bindSteps(
     });
   }
   return { bound, problems };
+}
+
+/** Parameters after an override: defaults that lost their condition go, defaults that gained theirs come. */
+function overridden(schema: JsonObject, params: JsonObject, written: JsonObject, index: number, found: Diagnostic[]) {
+  const kept = Object.entries(params).filter(([name]) =>
+    Object.hasOwn(written, name) || isEffective(schema, name, params)
+  );
+  return materializeDefaults(schema, Object.fromEntries(kept), ["steps", index, "params"], found) as JsonObject;
 }
 
 /** A flag that concerns no step at all was mistyped, or asks for what the recipe cannot have. */

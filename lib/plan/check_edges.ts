@@ -1,6 +1,6 @@
 /**
- * Checks how steps are connected: references point to earlier steps, every required input is there, outputs exist,
- * kinds fit, and required metadata is guaranteed by what produces the input.
+ * Checks how steps are connected: every required input is there, outputs exist, kinds fit, and required metadata is
+ * guaranteed by what produces the input. That references point to earlier steps is the compiler's finding.
  */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { didYouMean, nearestName } from "../contract/nearest.ts";
@@ -24,36 +24,11 @@ interface Source {
 const inputPlace = (index: number, port: string): Place => ["steps", index, "inputs", port];
 
 /** Reads `<step>.<output>`; null when it does not have that form. */
-export function readReference(text: unknown): { step: string; output: string } | null {
+function readReference(text: unknown): { step: string; output: string } | null {
   if (typeof text !== "string") return null;
   const dot = text.indexOf(".");
   if (dot <= 0 || dot === text.length - 1 || text.indexOf(".", dot + 1) >= 0) return null;
   return { step: text.slice(0, dot), output: text.slice(dot + 1) };
-}
-
-/** References that do not point to an earlier step. Malformed ones are the compiler's finding. */
-export function checkReferences(graph: Graph): Diagnostic[] {
-  const { steps, position } = graph;
-  return steps.flatMap((step, index) =>
-    Object.entries(step.inputs).flatMap(([port, text]) => {
-      const reference = readReference(text);
-      if (reference === null) return [];
-      const found = position.get(reference.step);
-      if (found !== undefined && found < index) return [];
-      const [message, hint] = found === undefined
-        ? [
-          `Cannot connect ${port} to ${text}: no step has the id ${reference.step}`,
-          didYouMean(reference.step, steps.slice(0, index).map((earlier) => earlier.id)),
-        ]
-        : found === index
-        ? [`Cannot connect ${port} to ${text}: a step cannot read its own output`, "Name an earlier step"]
-        : [
-          `Cannot connect ${port} to ${text}: ${reference.step} comes later`,
-          `Move ${reference.step} before ${step.id}`,
-        ];
-      return [diagnostic("output_unavailable", inputPlace(index, port), message, { hint, step_id: step.id })];
-    })
-  );
 }
 
 /** Where an input comes from, when that is an earlier step of a known operation. */

@@ -4,11 +4,13 @@
  */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
+import type { OperationContract } from "../contract/operation.ts";
 import type { RegisteredOperation, Registry } from "../contract/registry.ts";
-import { checkValue, isEffective, plainParams } from "../contract/schema.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { checkValue, plainParams } from "../contract/schema.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { materializeDefaults } from "../recipe/defaults.ts";
 import type { StepDocument } from "../recipe/types.ts";
-import { checkInputs, checkReferences, type Graph } from "./check_edges.ts";
+import { checkInputs, type Graph } from "./check_edges.ts";
 
 /** A step that can be bound: its operation is known and its parameters are in order. */
 export interface CheckedStep {
@@ -19,58 +21,40 @@ export interface CheckedStep {
   params: JsonObject;
 }
 
-export interface StepFindings {
-  references: Diagnostic[];
-  steps: Diagnostic[];
-  checked: CheckedStep[];
-}
-
 /**
  * Checks all steps of a recipe.
  *
- * @param steps effective steps, or normalised ones where compiling failed
+ * @param steps steps with effective parameters, or with sparse ones where compiling failed
  * @param refused indices of steps whose parameters the compiler has refused already
  */
 export function checkSteps(
   steps: readonly StepDocument[],
   registry: Registry,
-  refused: ReadonlySet<number>,
-): StepFindings {
+  refused?: ReadonlySet<number>,
+): { problems: Diagnostic[]; checked: CheckedStep[] } {
   const found = steps.map((step) => registry.find(step.op));
   const position = new Map<string, number>();
   steps.forEach((step, index) => position.has(step.id) || position.set(step.id, index));
-  const graph: Graph = {
-    steps,
-    contracts: found.map((entry) => entry?.operation.contract),
-    position,
-  };
+  const graph: Graph = { steps, contracts: found.map((entry) => entry?.operation.contract), position };
   const problems: Diagnostic[] = [];
   const checked: CheckedStep[] = [];
   steps.forEach((step, index) => {
     const registered = found[index];
     if (registered === undefined) {
-      problems.push(
-        diagnostic("unknown_operation", ["steps", index, "op"], `Cannot find an operation named ${step.op}`, {
-          hint: didYouMean(step.op, registry.ids()),
-          step_id: step.id,
-        }),
-      );
+      if (step.op !== "") problems.push(unknownOperation(step, index, registry));
       return;
     }
     const { contract, definition } = registered.operation;
     if (contract.status === "planned") {
-      const note = contract.materializations.map((entry) => entry.notes).find((text) => typeof text === "string");
-      problems.push(
-        diagnostic("operation_not_implemented", ["steps", index, "op"], `Cannot run ${step.op}: it is planned`, {
-          hint: typeof note === "string" ? note : null,
-          step_id: step.id,
-        }),
-      );
+      problems.push(plannedOperation(step, index, contract));
       return;
     }
-    if (!refused.has(index)) {
-      const params = withDefaults(contract.params_schema, step.params);
-      const invalid = checkValue(contract.params_schema, params, ["steps", index, "params"]);
+    if (!refused?.has(index)) {
+      const place = ["steps", index, "params"];
+      const params = refused === undefined
+        ? step.params
+        : materializeDefaults(contract.params_schema, step.params, place, []) as JsonObject;
+      const invalid = checkValue(contract.params_schema, params, place);
       const conflicts = invalid.length > 0 || definition.check === undefined
         ? []
         : crossCheck(registered, step, index, params);
@@ -79,7 +63,22 @@ export function checkSteps(
     }
     problems.push(...checkInputs(graph, index));
   });
-  return { references: checkReferences(graph), steps: problems, checked };
+  return { problems, checked };
+}
+
+function unknownOperation(step: StepDocument, index: number, registry: Registry): Diagnostic {
+  return diagnostic("unknown_operation", ["steps", index, "op"], `Cannot find an operation named ${step.op}`, {
+    hint: didYouMean(step.op, registry.ids()),
+    step_id: step.id,
+  });
+}
+
+function plannedOperation(step: StepDocument, index: number, contract: OperationContract): Diagnostic {
+  const note = contract.materializations.map((entry) => entry.notes).find((text) => typeof text === "string");
+  return diagnostic("operation_not_implemented", ["steps", index, "op"], `Cannot run ${step.op}: it is planned`, {
+    hint: typeof note === "string" ? note : "See svc ops list for the operations that run",
+    step_id: step.id,
+  });
 }
 
 /** What the operation itself says about its parameters together. */
@@ -98,28 +97,4 @@ export function crossCheck(
       { hint: problem.hint ?? null, step_id: step.id },
     )
   );
-}
-
-/**
- * The parameters with the defaults of their schema where they are missing and active; those that `drop` names and that
- * are inactive go.
- */
-export function withDefaults(
-  schema: JsonObject,
-  params: JsonObject,
-  drop: (name: string) => boolean = () => false,
-): JsonObject {
-  let result = params;
-  for (const [name, node] of Object.entries((schema.properties ?? {}) as JsonObject)) {
-    if (!isObject(node)) continue;
-    const present = params[name] !== undefined;
-    if (present && (node["x-svc-effective-when"] === undefined || !drop(name))) continue;
-    if (!present && node.default === undefined) continue;
-    const active = isEffective(schema, name, params);
-    if (present === active) continue;
-    if (result === params) result = { ...params };
-    if (active) result[name] = node.default;
-    else delete result[name];
-  }
-  return result;
 }

@@ -2,18 +2,21 @@
  * From a compiled recipe to an execution plan, without side effects: every check runs, every finding is returned, and a
  * recipe without errors is bound step by step to a runner, a backend and an implementation.
  */
-import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import type { Runner } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
-import { isObject, type Value } from "../contract/value.ts";
+import type { Value } from "../contract/value.ts";
+import { normalizeRecipe } from "../recipe/normalize.ts";
+import { attachLocations } from "../recipe/positions.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
+import { hasUnresolvedMatrix } from "../recipe/variant.ts";
 import { checkResearch } from "../research/specs.ts";
 import { inferenceRules } from "../research/tasks.ts";
 import { BACKENDS } from "./backends.ts";
 import { bindSteps } from "./bind.ts";
-import { buildPlan } from "./build.ts";
+import { type BoundStep, buildPlan } from "./build.ts";
 import {
   KEY_SCHEMA_VERSION,
   type PlanCache,
@@ -74,9 +77,9 @@ export type PlanResult =
  * @throws SvcError `implementation_changed` when the module of an operation has gone
  */
 export async function planRecipe(compilation: Compilation, options: PlanOptions): Promise<PlanResult> {
-  const { normalized, effective } = compilation;
+  const { effective } = compilation;
   if (effective === null || compilation.status === "invalid") {
-    const found = normalized === null ? [] : inspectBroken(compilation, normalized, options);
+    const found = inspectBroken(compilation, options);
     return { status: "refused", diagnostics: mergeFindings(compilation.diagnostics, located(found, options)) };
   }
 
@@ -120,12 +123,13 @@ interface Refused {
   requirements: StepRequirement[];
 }
 
-/** Checks that need no binding, in order. */
-function checkRecipe(recipe: RecipeDocument, options: PlanOptions, refused: ReadonlySet<number>) {
-  const found = checkSteps(recipe.steps, options.registry, refused);
-  const profile = options.enforceProfile === false ? [] : inspectProfile(recipe.execution_profile, recipe.steps).issues;
-  const diagnostics = [...found.references, ...checkResearch(recipe), ...found.steps, ...profile.map(underUmbrella)];
-  return { diagnostics, checked: found.checked };
+/** Checks that need no binding, in order; `refused` names what the compiler has refused already. */
+function checkRecipe(recipe: RecipeDocument, options: PlanOptions, refused?: { steps: Set<number>; profile: boolean }) {
+  const { problems, checked } = checkSteps(recipe.steps, options.registry, refused?.steps);
+  const issues = options.enforceProfile === false || refused?.profile
+    ? []
+    : inspectProfile(recipe.execution_profile, recipe.steps).issues;
+  return { diagnostics: [...checkResearch(recipe), ...problems, ...issues.map(underUmbrella)], checked };
 }
 
 /** The planner lists the issues of a profile themselves, under the one code that means the profile does not hold. */
@@ -139,12 +143,10 @@ function draftPlan(
   sources: Map<string, ModuleSource>,
   options: PlanOptions,
 ): PlanDraft | Refused {
-  const { diagnostics: before, checked } = checkRecipe(effective, options, new Set());
+  const { diagnostics: before, checked } = checkRecipe(effective, options);
   const authored = (compilation.normalized ?? effective).steps;
   const { bound, problems } = bindSteps(checked, authored, sources, options);
-  const requirements = bound.flatMap(({ index, step, requirements }): StepRequirement[] =>
-    requirements.map((requirement) => ({ index, step_id: step.id, requirement }))
-  );
+  const requirements = requirementsOf(bound);
   if (hasErrors(before) || hasErrors(problems)) return { status: "refused", before, bindings: problems, requirements };
 
   const changed = bound.some((step) => Object.keys(step.choice.overrides).length > 0);
@@ -161,39 +163,41 @@ function draftPlan(
   };
 }
 
-/** Findings about a recipe that did not compile. */
-function inspectBroken(compilation: Compilation, normalized: RecipeDocument, options: PlanOptions): Diagnostic[] {
-  const refused = new Set(compilation.diagnostics.flatMap(({ severity, path }) => {
-    const index = severity === "error" ? /^\$\.steps\[(\d+)\]\.params\b/.exec(path)?.[1] : undefined;
+/** Findings about a recipe that did not compile, as far as it can be read. */
+function inspectBroken({ raw, mode, normalized, diagnostics }: Compilation, options: PlanOptions): Diagnostic[] {
+  const document = normalized ?? normalizeRecipe(raw, mode, [])?.document;
+  if (document === undefined) return [];
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const steps = new Set(errors.flatMap(({ path }) => {
+    const index = /^\$\.steps\[(\d+)\]\.params\b/.exec(path)?.[1];
     return index === undefined ? [] : [Number(index)];
   }));
-  const { diagnostics, checked } = checkRecipe(normalized, options, refused);
-  const { bound, problems } = bindSteps(checked, normalized.steps, new Map(), options);
-  const requirements = bound.flatMap(({ index, step, requirements }): StepRequirement[] =>
-    requirements.map((requirement) => ({ index, step_id: step.id, requirement }))
-  );
-  const matrix = options.singleRun ? unresolvedMatrix(normalized) : [];
-  return [...diagnostics, ...matrix, ...problems, ...unavailable(requirements, options.readiness)];
+  const profile = errors.some(({ path }) => path.startsWith("$.execution_profile"));
+  const { diagnostics: before, checked } = checkRecipe(document, options, { steps, profile });
+  const { bound, problems } = bindSteps(checked, document.steps, new Map(), options);
+  const matrix = options.singleRun ? unresolvedMatrix(document) : [];
+  return [...before, ...matrix, ...problems, ...unavailable(requirementsOf(bound), options.readiness)];
 }
 
-/** The compiler's findings, then the planner's that it has not made already: one finding a place and subject. */
-function mergeFindings(compiled: Diagnostic[], planned: Diagnostic[]): Diagnostic[] {
-  const unknown = new Set(planned.filter(({ code }) => code === "unknown_operation").map(({ step_id }) => step_id));
-  const kept = compiled.filter(({ code, step_id }) =>
-    code !== "operation_defaults_unavailable" || step_id === undefined || !unknown.has(step_id)
+function requirementsOf(bound: readonly BoundStep[]): StepRequirement[] {
+  return bound.flatMap(({ index, step, requirements }) =>
+    requirements.map((requirement) => ({ index, step_id: step.id, requirement }))
   );
+}
+
+/** The compiler's findings and the planner's, each problem once. */
+function mergeFindings(compiled: Diagnostic[], planned: Diagnostic[]): Diagnostic[] {
+  // That an operation is unknown is said in the planner's words: that its defaults are missing only follows.
+  const kept = compiled.filter(({ code }) => code !== "operation_defaults_unavailable");
   const taken = new Set(kept.filter(({ severity }) => severity === "error").map(({ path }) => path));
   return [...kept, ...planned.filter(({ path }) => !taken.has(path))];
 }
 
 /** A recipe that stands for several runs cannot run as one. */
-function unresolvedMatrix({ metadata }: RecipeDocument): Diagnostic[] {
-  const name = ["matrix", "sweeps", "ui_sweeps"].find((key) => {
-    const value = metadata[key];
-    return isObject(value) && Object.keys(value).length > 0;
-  });
-  if (name === undefined) return [];
-  return [diagnostic("matrix_unresolved", ["metadata", name], "Cannot run a recipe with an unresolved matrix", {
+function unresolvedMatrix(recipe: RecipeDocument): Diagnostic[] {
+  if (!hasUnresolvedMatrix(recipe)) return [];
+  const key = ["matrix", "sweeps", "ui_sweeps"].find((name) => (recipe.metadata[name] ?? null) !== null)!;
+  return [diagnostic("matrix_unresolved", ["metadata", key], "Cannot run a recipe with an unresolved matrix", {
     hint: "Expand it with svc recipe expand-matrix, or run every point with svc recipe run-matrix",
   })];
 }
@@ -248,16 +252,5 @@ function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 
 /** Adds the line of the text to findings, where it is known. */
 function located(diagnostics: Diagnostic[], { locate }: PlanOptions): Diagnostic[] {
-  if (locate === undefined) return diagnostics;
-  return diagnostics.map((found) => {
-    const location = found.location ?? locate(placeOf(found.pointer ?? ""));
-    return location === undefined ? found : { ...found, location };
-  });
-}
-
-/** A JSON pointer as a place; digits are indices, for no recipe key that is located is a number. */
-function placeOf(pointer: string): Place {
-  return pointer.split("/").slice(1).map((part) =>
-    /^\d+$/.test(part) ? Number(part) : part.replaceAll("~1", "/").replaceAll("~0", "~")
-  );
+  return locate === undefined ? diagnostics : attachLocations(diagnostics, locate);
 }
