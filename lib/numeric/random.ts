@@ -1,294 +1,345 @@
 /**
- * Random streams bit-exact with NumPy's `default_rng(seed)`: SeedSequence, PCG64 (XSL-RR 128/64), Lemire's bounded
- * integers with NumPy's buffering, and the 256-layer ziggurats.
+ * Random streams bit-exact with NumPy's `default_rng(seed)`: SeedSequence, PCG64 (XSL-RR 128/64, O'Neill 2014), Lemire's
+ * bounded integers with NumPy's buffering, and the 256-layer ziggurats of Marsaglia and Tsang. A NumPy user who makes the
+ * same calls in the same order gets the same values to the last bit. The arithmetic is in ./assembly/random.ts.
+ *
+ * A complex normal value of variance v has independent real and imaginary parts of variance v/2 each.
  */
-import tables from "./ziggurat.json" with { type: "json" };
+import * as kernels from "./random.wasm";
+import { checkedProbabilities, distinct, weighted, weightedDistinct } from "./choice.ts";
+import { seedWords } from "./seed_sequence.ts";
 
-export type IntegerDtype =
-  | "bool"
-  | "int8"
-  | "int16"
-  | "int32"
-  | "int64"
-  | "uint8"
-  | "uint16"
-  | "uint32"
-  | "uint64";
-
-export interface IntegerArrays {
-  bool: Uint8Array;
-  int8: Int8Array;
-  int16: Int16Array;
-  int32: Int32Array;
-  int64: BigInt64Array;
-  uint8: Uint8Array;
-  uint16: Uint16Array;
-  uint32: Uint32Array;
-  uint64: BigUint64Array;
-}
-
-type Shuffleable = { length: number; [index: number]: unknown };
-
+const MULTIPLIER = 0x2360ed051fc65da44385df649fccf645n;
 const MASK64 = (1n << 64n) - 1n;
 const MASK128 = (1n << 128n) - 1n;
-const MULTIPLIER = 0x2360ed051fc65da44385df649fccf645n;
-const NORMAL_R = 3.6541528853610088;
-const NORMAL_INV_R = 0.27366123732975828;
-const EXPONENTIAL_R = 7.69711747013104972;
-const bits = new DataView(new ArrayBuffer(8));
-const toFloats = (words: string[]) =>
-  Float64Array.from(words, (word) => {
-    bits.setBigUint64(0, BigInt("0x" + word));
-    return bits.getFloat64(0);
-  });
-const toNumbers = (words: string[]) => Float64Array.from(words, (word) => Number(BigInt("0x" + word)));
-const NK = toNumbers(tables.normal_k), NW = toFloats(tables.normal_w), NF = toFloats(tables.normal_f);
-const EK = toNumbers(tables.exponential_k);
-const EW = toFloats(tables.exponential_w), EF = toFloats(tables.exponential_f);
 
-function seedState(seed: bigint): [bigint, bigint] {
-  const entropy: number[] = [];
-  for (let rest = seed; rest > 0n; rest >>= 32n) entropy.push(Number(rest & 0xffffffffn));
-  let constant = 0x43b0d7e5;
-  const hash = (value: number) => {
-    value = value ^ constant;
-    constant = Math.imul(constant, 0x931e8875);
-    value = Math.imul(value, constant);
-    return value ^ (value >>> 16);
-  };
-  const mix = (x: number, y: number) => {
-    const result = Math.imul(0xca01f9dd, x) - Math.imul(0x4973f715, y) | 0;
-    return result ^ (result >>> 16);
-  };
-  const pool = [0, 1, 2, 3].map((i) => hash(entropy[i] ?? 0));
-  for (let source = 0; source < 4; source++) {
-    for (let target = 0; target < 4; target++) {
-      if (source !== target) pool[target] = mix(pool[target], hash(pool[source]));
-    }
-  }
-  for (const word of entropy.slice(4)) {
-    for (let target = 0; target < 4; target++) pool[target] = mix(pool[target], hash(word));
-  }
-  constant = 0x8b51f9dd;
-  const words: bigint[] = [];
-  for (let i = 0; i < 8; i++) {
-    let value = pool[i % 4] ^ constant;
-    constant = Math.imul(constant, 0x58f38ded);
-    value = Math.imul(value, constant);
-    words.push(BigInt((value ^ (value >>> 16)) >>> 0));
-  }
-  const pair = (i: number) => words[2 * i] | (words[2 * i + 1] << 32n);
-  const increment = ((((pair(2) << 64n) | pair(3)) << 1n) | 1n) & MASK128;
-  const state = ((increment + ((pair(0) << 64n) | pair(1))) * MULTIPLIER + increment) & MASK128;
-  return [state, increment];
+const memory = (kernels.memory as WebAssembly.Memory).buffer;
+const sharedState = new Uint8Array(memory, kernels.stateOffset(), 40);
+const RESULTS = kernels.resultsOffset();
+const RESULT_BYTES = kernels.resultBytes();
+const results = new Uint8Array(memory, RESULTS, RESULT_BYTES);
+const doubleResults = new Float64Array(memory, RESULTS, RESULT_BYTES / 8);
+const wordResults = new Uint32Array(memory, RESULTS, RESULT_BYTES / 4);
+
+const INTEGERS = {
+  bool: { bits: 1, signed: false, array: Uint8Array },
+  int8: { bits: 8, signed: true, array: Int8Array },
+  int16: { bits: 16, signed: true, array: Int16Array },
+  int32: { bits: 32, signed: true, array: Int32Array },
+  int64: { bits: 64, signed: true, array: BigInt64Array },
+  uint8: { bits: 8, signed: false, array: Uint8Array },
+  uint16: { bits: 16, signed: false, array: Uint16Array },
+  uint32: { bits: 32, signed: false, array: Uint32Array },
+  uint64: { bits: 64, signed: false, array: BigUint64Array },
+} as const;
+
+export type IntegerDtype = keyof typeof INTEGERS;
+
+/** The typed array that holds a dtype. */
+export interface IntegerArrays {
+  bool: Uint8Array<ArrayBuffer>;
+  int8: Int8Array<ArrayBuffer>;
+  int16: Int16Array<ArrayBuffer>;
+  int32: Int32Array<ArrayBuffer>;
+  int64: BigInt64Array<ArrayBuffer>;
+  uint8: Uint8Array<ArrayBuffer>;
+  uint16: Uint16Array<ArrayBuffer>;
+  uint32: Uint32Array<ArrayBuffer>;
+  uint64: BigUint64Array<ArrayBuffer>;
+}
+
+export interface ChoiceOptions {
+  /** May an index be picked again? Default true. */
+  replace?: boolean;
+  /** Probability of each index; uniform by default. */
+  p?: ArrayLike<number>;
+}
+
+/** What can be shuffled: a typed array or a list. */
+export interface Shuffleable {
+  readonly length: number;
+  [index: number]: unknown;
+}
+
+/** A kernel writes `count` values, the first of them number `start` of the call, to the start of the results. */
+type Kernel = (count: number, start: number) => void;
+
+type Fillable = { buffer: ArrayBuffer; length: number; BYTES_PER_ELEMENT: number };
+
+const doubles: Kernel = (count) => kernels.doubles(count);
+const normals: Kernel = (count) => kernels.normals(count);
+
+function checkedSize(size: number): number {
+  if (!Number.isSafeInteger(size) || size < 0) throw new RangeError(`Cannot draw ${size} values`);
+  return size;
+}
+
+function checkedCount(n: number): number {
+  if (!Number.isInteger(n) || n < 0 || n >= 2 ** 31) throw new RangeError(`Cannot index ${n} values with 32 bits`);
+  return n;
+}
+
+/** Standard deviation of each part of a complex normal value. */
+function partScale(variance: number): number {
+  if (!(variance >= 0 && variance < Infinity)) throw new RangeError(`Cannot draw noise of variance ${variance}`);
+  return Math.sqrt(variance / 2);
 }
 
 /** A generator of one reproducible random sequence. */
 export class Generator {
-  #state: bigint;
-  #increment: bigint;
-  #half: number | null = null;
+  /** State and increment (two 64-bit words each), kept 32-bit half, whether there is one. */
+  readonly #state = new Uint8Array(40);
 
-  private constructor(state: bigint, increment: bigint) {
-    this.#state = state;
-    this.#increment = increment;
+  private constructor(seed: bigint) {
+    const [stateHigh, stateLow, incrementHigh, incrementLow] = seedWords(seed);
+    const increment = ((((incrementHigh << 64n) | incrementLow) << 1n) | 1n) & MASK128;
+    const state = ((increment + ((stateHigh << 64n) | stateLow)) * MULTIPLIER + increment) & MASK128;
+    new BigUint64Array(this.#state.buffer).set([state & MASK64, state >> 64n, increment & MASK64, increment >> 64n]);
   }
 
-  /** The generator NumPy calls `default_rng(seed)`. */
+  /**
+   * The generator NumPy calls `default_rng(seed)`.
+   *
+   * @param seed a non-negative integer of any size
+   * @throws RangeError when the seed is negative or not an integer
+   */
   static seeded(seed: number | bigint): Generator {
-    const value = BigInt(seed);
-    if (value < 0n) throw new RangeError(`Cannot seed a generator with the negative number ${seed}`);
-    return new Generator(...seedState(value));
-  }
-
-  #next64(): bigint {
-    this.#state = (this.#state * MULTIPLIER + this.#increment) & MASK128;
-    const folded = (this.#state >> 64n) ^ (this.#state & MASK64);
-    const turn = this.#state >> 122n;
-    return ((folded >> turn) | (folded << ((64n - turn) & 63n))) & MASK64;
-  }
-
-  #next32(): number {
-    if (this.#half !== null) {
-      const half = this.#half;
-      this.#half = null;
-      return half;
+    if (typeof seed === "number" && !Number.isSafeInteger(seed)) {
+      throw new RangeError(
+        `Cannot seed a generator with ${seed}: it takes a non-negative integer, a bigint beyond 2^53`,
+      );
     }
-    const next = this.#next64();
-    this.#half = Number(next >> 32n);
-    return Number(next & 0xffffffffn);
+    if (seed < 0) throw new RangeError(`Cannot seed a generator with the negative number ${seed}`);
+    return new Generator(BigInt(seed));
   }
 
-  #nextDouble(): number {
-    return Number(this.#next64() >> 11n) / 9007199254740992;
-  }
-
-  /** A bounded integer in 0 … range, as NumPy draws one of up to 64 bits. */
-  #bounded(range: bigint): bigint {
-    if (range === 0n) return 0n;
-    if (range === 0xffffffffn) return BigInt(this.#next32());
-    if (range === MASK64) return this.#next64();
-    const width = range < 0xffffffffn ? 32n : 64n;
-    const mask = (1n << width) - 1n;
-    const draw = () => width === 32n ? BigInt(this.#next32()) : this.#next64();
-    const count = range + 1n;
-    let product = draw() * count;
-    if ((product & mask) < count) {
-      const threshold = (mask - range) % count;
-      while ((product & mask) < threshold) product = draw() * count;
+  /**
+   * Runs kernels on this generator's state, which moves to the memory that all generators of a thread share and back.
+   *
+   * @param words does the call take 32-bit words, and so the kept half?
+   */
+  #run(words: boolean, call: () => void): void {
+    sharedState.set(this.#state);
+    if (words) {
+      kernels.beginWords();
+      call();
+      kernels.finishWords();
+    } else {
+      kernels.begin();
+      call();
+      kernels.finish();
     }
-    return product >> width;
+    this.#state.set(sharedState);
   }
 
-  /** Integers in low … high - 1. */
+  /** One call of `size` values, `width` bytes each, block by block through the memory of the kernels. */
+  #blocks(size: number, width: number, words: boolean, kernel: Kernel, take: (start: number, count: number) => void) {
+    const block = RESULT_BYTES / width;
+    this.#run(words, () => {
+      for (let start = 0; start < size; start += block) {
+        const count = Math.min(block, size - start);
+        kernel(count, start);
+        take(start, count);
+      }
+    });
+  }
+
+  /** Fills a typed array with the results of a kernel. */
+  #fill<T extends Fillable>(out: T, words: boolean, kernel: Kernel): T {
+    const bytes = new Uint8Array(out.buffer);
+    const width = out.BYTES_PER_ELEMENT;
+    this.#blocks(out.length, width, words, kernel, (start, count) => {
+      bytes.set(results.subarray(0, count * width), start * width);
+    });
+    return out;
+  }
+
+  /**
+   * Integers in low … high - 1, equally likely.
+   *
+   * @param size how many
+   * @param dtype the type drawn, which decides how the raw stream is used; default int64
+   * @returns the typed array of that dtype; BigInt arrays for 64 bits; bool as bytes 0 and 1
+   * @throws RangeError when the range is empty or does not fit the dtype
+   */
   integers<D extends IntegerDtype = "int64">(
     low: number | bigint,
     high: number | bigint,
     size: number,
     dtype: D = "int64" as D,
   ): IntegerArrays[D] {
+    const { bits, signed, array } = INTEGERS[dtype];
+    const least = signed ? -(1n << BigInt(bits - 1)) : 0n;
     const offset = BigInt(low);
     const range = BigInt(high) - 1n - offset;
     if (range < 0n) throw new RangeError(`Cannot draw integers from the empty range ${low} … ${high}`);
-    const width = dtype === "bool" ? 1 : Number(dtype.replace(/\D+/, ""));
-    let buffer = 0, left = 0;
-    const small = () => {
-      if (left === 0) {
-        buffer = this.#next32();
-        left = 32 / width;
-      } else buffer >>>= width;
-      left -= 1;
-      return buffer & ((1 << width) - 1);
-    };
-    const drawSmall = () => {
-      const count = Number(range) + 1;
-      if (count === 1 << width) return small();
-      const threshold = ((1 << width) - count) % count;
-      for (;;) {
-        const product = small() * count;
-        if ((product & ((1 << width) - 1)) >= threshold) return product >>> width;
-      }
-    };
-    const values: bigint[] = [];
-    for (let i = 0; i < size; i++) {
-      values.push(offset + (range === 0n ? 0n : width < 32 ? BigInt(drawSmall()) : this.#bounded(range)));
+    if (offset < least || offset + range >= least + (1n << BigInt(bits))) {
+      throw new RangeError(`Cannot draw ${dtype} integers in ${low} … ${high}: the type does not hold them`);
     }
-    const arrays = {
-      bool: Uint8Array,
-      int8: Int8Array,
-      int16: Int16Array,
-      int32: Int32Array,
-      uint8: Uint8Array,
-      uint16: Uint16Array,
-      uint32: Uint32Array,
-    };
-    if (dtype === "int64") return BigInt64Array.from(values) as IntegerArrays[D];
-    if (dtype === "uint64") return BigUint64Array.from(values) as IntegerArrays[D];
-    return arrays[dtype as keyof typeof arrays].from(values.map(Number)) as IntegerArrays[D];
+    const out = new array(checkedSize(size));
+    if (range === 0n) {
+      if (out instanceof BigInt64Array || out instanceof BigUint64Array) out.fill(offset);
+      else out.fill(Number(offset));
+      return out as IntegerArrays[D];
+    }
+    const shift = Number(BigInt.asIntN(32, offset));
+    const span = Number(BigInt.asIntN(32, range));
+    const kernel: Kernel = bits === 1
+      ? (count) => kernels.bounded1(count)
+      : bits === 8
+      ? (count) => kernels.bounded8(shift, span, count)
+      : bits === 16
+      ? (count) => kernels.bounded16(shift, span, count)
+      : bits === 32
+      ? (count) => kernels.bounded32(shift, span, count)
+      : range <= 0xffffffffn
+      ? (count) => kernels.bounded32Wide(offset, span, count)
+      : (count) => kernels.bounded64(offset, range, count);
+    return this.#fill(out, bits < 64 || range <= 0xffffffffn, kernel) as IntegerArrays[D];
   }
 
-  /** Uniform binary64 values in [0, 1). */
+  /** A binary64 value in [0, 1), or `size` of them: multiples of 2^-53. */
   random(): number;
-  random(size: number): Float64Array;
-  random(size?: number): number | Float64Array {
-    return size === undefined ? this.#nextDouble() : Float64Array.from({ length: size }, () => this.#nextDouble());
+  random(size: number): Float64Array<ArrayBuffer>;
+  random(size?: number): number | Float64Array<ArrayBuffer> {
+    if (size !== undefined) return this.#fill(new Float64Array(checkedSize(size)), false, doubles);
+    this.#run(false, () => kernels.doubles(1));
+    return doubleResults[0];
   }
 
-  /** Uniform binary32 values in [0, 1). */
-  randomFloat32(size: number): Float32Array {
-    return Float32Array.from({ length: size }, () => (this.#next32() >>> 8) / 16777216);
+  /** `size` binary32 values in [0, 1): multiples of 2^-24. */
+  randomFloat32(size: number): Float32Array<ArrayBuffer> {
+    return this.#fill(new Float32Array(checkedSize(size)), true, (count) => kernels.floats(count));
   }
 
-  #normal(): number {
-    for (;;) {
-      const raw = this.#next64();
-      const layer = Number(raw & 0xffn);
-      const magnitude = Number((raw >> 9n) & 0xfffffffffffffn);
-      const x = (raw >> 8n) & 1n ? -magnitude * NW[layer] : magnitude * NW[layer];
-      if (magnitude < NK[layer]) return x;
-      if (layer === 0) {
-        for (;;) {
-          const xx = -NORMAL_INV_R * Math.log1p(-this.#nextDouble());
-          const yy = -Math.log1p(-this.#nextDouble());
-          if (yy + yy > xx * xx) return (raw >> 17n) & 1n ? -(NORMAL_R + xx) : NORMAL_R + xx;
-        }
-      }
-      if ((NF[layer - 1] - NF[layer]) * this.#nextDouble() + NF[layer] < Math.exp(-0.5 * x * x)) return x;
-    }
+  /** Standard normal values. */
+  standardNormal(size: number): Float64Array<ArrayBuffer> {
+    return this.#fill(new Float64Array(checkedSize(size)), false, normals);
   }
 
-  /** Standard normal values by the ziggurat. */
-  standardNormal(size: number): Float64Array {
-    return Float64Array.from({ length: size }, () => this.#normal());
-  }
-
-  #exponential(): number {
-    for (;;) {
-      const raw = this.#next64() >> 3n;
-      const layer = Number(raw & 0xffn);
-      const magnitude = Number(raw >> 8n);
-      const x = magnitude * EW[layer];
-      if (magnitude < EK[layer]) return x;
-      if (layer === 0) return EXPONENTIAL_R - Math.log1p(-this.#nextDouble());
-      if ((EF[layer - 1] - EF[layer]) * this.#nextDouble() + EF[layer] < Math.exp(-x)) return x;
-    }
-  }
-
-  /** Standard exponential values by the ziggurat. */
-  standardExponential(size: number): Float64Array {
-    return Float64Array.from({ length: size }, () => this.#exponential());
+  /** Standard exponential values. */
+  standardExponential(size: number): Float64Array<ArrayBuffer> {
+    return this.#fill(new Float64Array(checkedSize(size)), false, (count) => kernels.exponentials(count));
   }
 
   /** low + (high - low)·random(). */
-  uniform(low: number, high: number, size: number): Float64Array {
-    return this.random(size).map((u) => low + (high - low) * u);
+  uniform(low: number, high: number, size: number): Float64Array<ArrayBuffer> {
+    const out = this.random(size);
+    const width = high - low;
+    for (let i = 0; i < size; i++) out[i] = low + width * out[i];
+    return out;
   }
 
   /** mean + std·standard_normal(). */
-  normal(mean: number, std: number, size: number): Float64Array {
-    return this.standardNormal(size).map((x) => mean + std * x);
+  normal(mean: number, std: number, size: number): Float64Array<ArrayBuffer> {
+    const out = this.standardNormal(size);
+    for (let i = 0; i < size; i++) out[i] = mean + std * out[i];
+    return out;
   }
 
-  /** Shuffles in place. */
+  /** Shuffles in place, as NumPy does one-dimensional arrays. */
   shuffle(array: Shuffleable): void {
-    for (let i = array.length - 1; i > 0; i--) {
-      const mask = 2 ** (32 - Math.clz32(i)) - 1;
-      let j = i + 1;
-      while (j > i) j = (this.#next32() & mask) >>> 0;
-      [array[i], array[j]] = [array[j], array[i]];
-    }
+    const last = array.length - 1;
+    this.#blocks(
+      Math.max(0, last),
+      4,
+      true,
+      (count, start) => kernels.shuffles(last - start, count),
+      (start, count) => {
+        for (let i = 0; i < count; i++) {
+          const at = last - start - i;
+          const other = wordResults[i];
+          const value = array[at];
+          array[at] = array[other];
+          array[other] = value;
+        }
+      },
+    );
   }
 
-  /** 0 … n - 1 in random order. */
-  permutation(n: number): Int32Array {
-    const order = Int32Array.from({ length: n }, (_, i) => i);
+  /**
+   * 0 … n - 1 in random order.
+   *
+   * @throws RangeError when n is negative or beyond 2^31 - 1
+   */
+  permutation(n: number): Int32Array<ArrayBuffer> {
+    const order = new Int32Array(checkedCount(n));
+    for (let i = 0; i < n; i++) order[i] = i;
     this.shuffle(order);
     return order;
   }
 
-  /** Picks indices below n; without replacement and with probabilities `p` as NumPy does. */
-  choice(n: number, size: number, options: { replace?: boolean; p?: ArrayLike<number> } = {}): Int32Array {
-    if (options.p || options.replace === false) throw new RangeError("Cannot choose yet");
-    return Int32Array.from(this.integers(0, n, size, "int64"), Number);
+  /**
+   * Picks `size` indices in 0 … n - 1.
+   *
+   * @throws RangeError when n, size or the probabilities do not allow it
+   */
+  choice(n: number, size: number, { replace = true, p }: ChoiceOptions = {}): Int32Array<ArrayBuffer> {
+    checkedCount(n);
+    checkedSize(size);
+    if (n === 0 && size > 0) throw new RangeError("Cannot choose from nothing");
+    if (!replace && size > n) throw new RangeError(`Cannot choose ${size} distinct values out of ${n}`);
+    if (p) {
+      const weights = checkedProbabilities(p, n);
+      return replace ? weighted(weights, this.random(size)) : weightedDistinct(weights, size, (m) => this.random(m));
+    }
+    if (!replace) return distinct(n, size, (first, step, count) => this.#bounds(first, step, count));
+    const picked = size === 0 ? new BigInt64Array(0) : this.integers(0, n, size, "int64");
+    return Int32Array.from(picked, Number);
   }
 
-  /** Complex normal values of the given variance, interleaved complex128: all real parts are drawn first. */
-  complexNormal64(count: number, variance: number): Float64Array {
-    const out = new Float64Array(2 * count);
-    const scale = Math.sqrt(variance / 2);
-    this.standardNormal(count).forEach((x, i) => out[2 * i] = scale * x);
-    this.standardNormal(count).forEach((x, i) => out[2 * i + 1] = scale * x);
-    return out;
+  /** One integer in 0 … bound for each bound first, first + step, … */
+  #bounds(first: number, step: 1 | -1, count: number): Uint32Array {
+    const out = new Uint32Array(count);
+    return this.#fill(out, true, (block, start) => kernels.run(first + step * start, step, block));
+  }
+
+  /** Calls `take(start, z)` with blocks of standard normal values, `z[0 … count - 1]` each. */
+  #normalBlocks(size: number, take: (start: number, count: number) => void): void {
+    this.#blocks(size, 8, false, normals, take);
+  }
+
+  /**
+   * Complex normal values, interleaved complex128: the whole real part is drawn first, then the whole imaginary part.
+   *
+   * @param variance E|n|², total over both parts
+   */
+  complexNormal64(count: number, variance: number): Float64Array<ArrayBuffer> {
+    return this.#complex(new Float64Array(2 * checkedSize(count)), variance);
   }
 
   /** As complexNormal64, each part rounded once to binary32. */
-  complexNormal(count: number, variance: number): Float32Array {
-    return Float32Array.from(this.complexNormal64(count, variance));
+  complexNormal(count: number, variance: number): Float32Array<ArrayBuffer> {
+    return this.#complex(new Float32Array(2 * checkedSize(count)), variance);
   }
 
-  /** symbols + complex normal noise; the sum is formed in binary64 and rounded once to binary32. */
-  addComplexNormal(symbols: Float32Array, variance: number): Float32Array {
-    const noise = this.complexNormal64(symbols.length / 2, variance);
-    return symbols.map((x, i) => x + noise[i]);
+  #complex<T extends Float32Array | Float64Array>(out: T, variance: number): T {
+    const scale = partScale(variance);
+    for (let part = 0; part < 2; part++) {
+      this.#normalBlocks(out.length / 2, (start, count) => {
+        for (let i = 0, at = 2 * start + part; i < count; i++, at += 2) out[at] = scale * doubleResults[i];
+      });
+    }
+    return out;
+  }
+
+  /**
+   * x + n with complex normal n, drawn as complexNormal64 draws it; the sum is formed in binary64 and rounded once.
+   *
+   * @param symbols interleaved complex64
+   * @param variance E|n|², total over both parts
+   * @returns a new array
+   */
+  addComplexNormal(symbols: Float32Array, variance: number): Float32Array<ArrayBuffer> {
+    const scale = partScale(variance);
+    const out = new Float32Array(symbols.length);
+    for (let part = 0; part < 2; part++) {
+      this.#normalBlocks(symbols.length / 2, (start, count) => {
+        for (let i = 0, at = 2 * start + part; i < count; i++, at += 2) {
+          out[at] = symbols[at] + scale * doubleResults[i];
+        }
+      });
+    }
+    return out;
   }
 }

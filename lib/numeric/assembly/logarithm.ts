@@ -1,0 +1,73 @@
+/**
+ * log(1 + x) for -1 < x <= 0, the arguments that the tails of the ziggurats need, within one unit in the last place.
+ *
+ * NumPy calls the C library here, so "bit-exact with NumPy" has to name one: this is the operation order of the GNU C
+ * library's generic binary64 log1p without fused multiply-add (the one NumPy uses on Debian 12, x86-64). Correct rounding
+ * would differ from it in the last bit of a few tail values per million draws; Math.log1p differs between engines.
+ *
+ * Method (Ng, FreeBSD msun s_log1p.c): 1 + x = 2^k (1 + f) with sqrt(2)/2 < 1 + f < sqrt(2), s = f/(2 + f),
+ * log(1 + f) = f - (f²/2 - s (f²/2 + R(s²))), R a minimax polynomial of degree 14 in s; k ln 2 is added in two parts.
+ */
+
+const LN2_HIGH = reinterpret<f64>(0x3FE62E42FEE00000);
+const LN2_LOW = reinterpret<f64>(0x3DEA39EF35793C76);
+const R1 = reinterpret<f64>(0x3FE5555555555593);
+const R2 = reinterpret<f64>(0x3FD999999997FA04);
+const R3 = reinterpret<f64>(0x3FD2492494229359);
+const R4 = reinterpret<f64>(0x3FCC71C51D8E78AF);
+const R5 = reinterpret<f64>(0x3FC7466496CB03DE);
+const R6 = reinterpret<f64>(0x3FC39A09D078C69F);
+const R7 = reinterpret<f64>(0x3FC2F112DF3E5244);
+
+/** High word of sqrt(2) without its exponent: mantissas from here on count as halves of the next power. */
+const SQRT2_MANTISSA: u32 = 0x6A09E;
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function polynomial(z: f64): f64 {
+  const z2 = z * z;
+  const z4 = z2 * z2;
+  return z * R1 + z2 * (R2 + z * R3) + z4 * (R4 + z * R5) + z4 * z2 * (R6 + z * R7);
+}
+
+export function log1p(x: f64): f64 {
+  const size = <u32>(reinterpret<u64>(x) >> 32) & 0x7FFFFFFF;
+  if (size < 0x3E200000) {
+    // |x| < 2^-29: the series needs at most two terms.
+    return size < 0x3C900000 ? x : x - x * x * 0.5;
+  }
+  let k: i32 = 0;
+  let f = x;
+  let correction: f64 = 0;
+  let exactPower = false;
+  if (size >= 0x3FD2BEC4) {
+    // x < -0.2929: reduce 1 + x; the correction carries what rounding 1 + x lost.
+    const sum = 1.0 + x;
+    const bits = reinterpret<u64>(sum);
+    k = <i32>(bits >> 52) - 1023;
+    correction = (k > 0 ? 1.0 - (sum - x) : x - (sum - 1.0)) / sum;
+    let exponent: u64 = 0x3FF;
+    const high = <u32>(bits >> 32) & 0x000FFFFF;
+    let rest = high;
+    if (high >= SQRT2_MANTISSA) {
+      k += 1;
+      exponent = 0x3FE;
+      rest = (0x00100000 - high) >> 2;
+    }
+    f = reinterpret<f64>((bits & 0x000FFFFFFFFFFFFF) | (exponent << 52)) - 1.0;
+    exactPower = rest == 0;
+  }
+  const half = 0.5 * f * f;
+  const power = <f64>k;
+  if (exactPower) {
+    // |f| < 2^-20
+    if (f == 0) return k == 0 ? 0 : power * LN2_HIGH + (correction + power * LN2_LOW);
+    const remainder = half * (1.0 - 0.66666666666666666 * f);
+    if (k == 0) return f - remainder;
+    return power * LN2_HIGH - ((remainder - (power * LN2_LOW + correction)) - f);
+  }
+  const s = f / (2.0 + f);
+  const r = polynomial(s * s);
+  if (k == 0) return f - (half - s * (half + r));
+  return power * LN2_HIGH - ((half - (s * (half + r) + (power * LN2_LOW + correction))) - f);
+}

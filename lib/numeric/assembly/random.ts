@@ -1,0 +1,479 @@
+/**
+ * The random streams of NumPy's Generator over PCG64, in blocks. Compiled to ../random.wasm by `deno task build:wasm`.
+ *
+ * PCG64 (O'Neill 2014) steps s' = a·s + c mod 2^128 and puts out XSL-RR of s'. A step waits for the 128-bit product of the
+ * step before; here four interleaved streams, each of steps a^4, form a block of the one sequence, so that the processor
+ * overlaps their products. Jumps inside a block use s_n = s_0 + w·G_n with w = s_1 - s_0 and the seed-free constants
+ * G_n = 1 + a + … + a^(n-1) mod 2^128.
+ *
+ * Lemire: "Fast random integer generation in an interval", 2019. NumPy takes 32-bit words as the low, then the high half of
+ * an output and keeps an unused high half between calls; narrower values are the parts of such words, low bits first. In
+ * little-endian memory that is simply the order of the bytes.
+ */
+import { log1p } from "./logarithm";
+import {
+  EXPONENTIAL_F,
+  EXPONENTIAL_K,
+  EXPONENTIAL_R,
+  EXPONENTIAL_W,
+  NORMAL_F,
+  NORMAL_INVERSE_R,
+  NORMAL_K,
+  NORMAL_R,
+  NORMAL_W,
+} from "./ziggurat";
+
+/** Outputs per block. */
+const BLOCK: i32 = 512;
+/** Bytes of results per call. */
+const RESULT_BYTES: i32 = 65536;
+
+/** State low, high; increment low, high (u64 each); kept half, whether there is one (u32 each). */
+const STATE = memory.data(40, 16);
+const RESULTS = memory.data(65536, 16);
+/** Raw outputs of the block; the 4 bytes before them take the kept half. */
+const RAW = memory.data(16 + 512 * 8, 16) + 16;
+/** G_1 … G_BLOCK, 16 bytes each. */
+const SUMS = memory.data(512 * 16, 16);
+/** Per layer and sign: width (negative with the sign bit), then the inner limit; 16 bytes each. */
+const NORMAL = memory.data(512 * 16, 16);
+
+const MULTIPLIER_LOW: u64 = 0x4385DF649FCCF645;
+const MULTIPLIER_HIGH: u64 = 0x2360ED051FC65DA4;
+/** The multiplier to the fourth power. */
+const LEAP_LOW: u64 = 0xD194DFBE42D45771;
+const LEAP_HIGH: u64 = 0xF4DD417327DB7A9B;
+
+/** State before the block, and the distance w to the state after it. */
+let baseLow: u64 = 0;
+let baseHigh: u64 = 0;
+let stepLow: u64 = 0;
+let stepHigh: u64 = 0;
+/** Next raw byte to use, and the end of the block. */
+let cursor: usize = 0;
+let limit: usize = 0;
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function highProduct(x: u64, y: u64): u64 {
+  const x0 = x & 0xFFFFFFFF;
+  const x1 = x >> 32;
+  const y0 = y & 0xFFFFFFFF;
+  const y1 = y >> 32;
+  const middle = x1 * y0 + ((x0 * y0) >> 32);
+  const other = x0 * y1 + (middle & 0xFFFFFFFF);
+  return x1 * y1 + (middle >> 32) + (other >> 32);
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function highProduct128(xLow: u64, xHigh: u64, yLow: u64, yHigh: u64): u64 {
+  return highProduct(xLow, yLow) + xLow * yHigh + xHigh * yLow;
+}
+
+function prepare(): void {
+  let low: u64 = 1;
+  let high: u64 = 0;
+  for (let i = 0; i < BLOCK; i++) {
+    const at = SUMS + (<usize>i << 4);
+    store<u64>(at, low);
+    store<u64>(at, high, 8);
+    high = highProduct128(low, high, MULTIPLIER_LOW, MULTIPLIER_HIGH);
+    low = low * MULTIPLIER_LOW + 1;
+    high += u64(low == 0);
+  }
+  for (let i = 0; i < 512; i++) {
+    const at = NORMAL + (<usize>i << 4);
+    const layer = <usize>(i & 255) << 3;
+    const width = load<f64>(NORMAL_W + layer);
+    store<f64>(at, i < 256 ? width : -width);
+    store<u64>(at, load<u64>(NORMAL_K + layer), 8);
+  }
+}
+prepare();
+
+export function stateOffset(): usize {
+  return STATE;
+}
+
+export function resultsOffset(): usize {
+  return RESULTS;
+}
+
+export function resultBytes(): i32 {
+  return RESULT_BYTES;
+}
+
+/** Sets the state before the next block and its step w = (a - 1)·s + c. */
+function rebase(low: u64, high: u64): void {
+  baseLow = low;
+  baseHigh = high;
+  const incrementLow = load<u64>(STATE, 16);
+  const productLow = low * (MULTIPLIER_LOW - 1);
+  stepLow = productLow + incrementLow;
+  stepHigh = highProduct128(low, high, MULTIPLIER_LOW - 1, MULTIPLIER_HIGH) + load<u64>(STATE, 24) +
+    u64(stepLow < incrementLow);
+}
+
+/** Moves the base `count` outputs on. */
+function advance(count: i32): void {
+  if (count == 0) return;
+  const at = SUMS + (<usize>(count - 1) << 4);
+  const sumLow = load<u64>(at);
+  const low = baseLow + stepLow * sumLow;
+  const high = baseHigh + highProduct128(stepLow, stepHigh, sumLow, load<u64>(at, 8)) + u64(low < baseLow);
+  rebase(low, high);
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function nextLow(low: u64): u64 {
+  return low * MULTIPLIER_LOW + load<u64>(STATE, 16);
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function nextHigh(low: u64, high: u64, newLow: u64): u64 {
+  return highProduct128(low, high, MULTIPLIER_LOW, MULTIPLIER_HIGH) + load<u64>(STATE, 24) +
+    u64(newLow < load<u64>(STATE, 16));
+}
+
+/** Drops the used block and forms at least min(wanted, BLOCK) and less than three more `wanted` new outputs. */
+function refill(wanted: i32): void {
+  advance(<i32>((limit - RAW) >> 3));
+  const count = min(wanted, BLOCK);
+  // Four interleaved streams a^4·s + c·G_4: the processor overlaps their products.
+  const sumLow = load<u64>(SUMS, 48);
+  const constantLow = load<u64>(STATE, 16) * sumLow;
+  const constantHigh = highProduct128(load<u64>(STATE, 16), load<u64>(STATE, 24), sumLow, load<u64>(SUMS, 56));
+  let low0 = baseLow + stepLow;
+  let high0 = baseHigh + stepHigh + u64(low0 < stepLow);
+  let low1 = nextLow(low0);
+  let high1 = nextHigh(low0, high0, low1);
+  let low2 = nextLow(low1);
+  let high2 = nextHigh(low1, high1, low2);
+  let low3 = nextLow(low2);
+  let high3 = nextHigh(low2, high2, low3);
+  const end = RAW + (<usize>(count + 3) << 3 & ~31);
+  for (let raw = RAW; raw < end; raw += 32) {
+    store<u64>(raw, rotr(low0 ^ high0, high0 >> 58));
+    high0 = highProduct128(low0, high0, LEAP_LOW, LEAP_HIGH) + constantHigh;
+    low0 = low0 * LEAP_LOW + constantLow;
+    high0 += u64(low0 < constantLow);
+    store<u64>(raw, rotr(low1 ^ high1, high1 >> 58), 8);
+    high1 = highProduct128(low1, high1, LEAP_LOW, LEAP_HIGH) + constantHigh;
+    low1 = low1 * LEAP_LOW + constantLow;
+    high1 += u64(low1 < constantLow);
+    store<u64>(raw, rotr(low2 ^ high2, high2 >> 58), 16);
+    high2 = highProduct128(low2, high2, LEAP_LOW, LEAP_HIGH) + constantHigh;
+    low2 = low2 * LEAP_LOW + constantLow;
+    high2 += u64(low2 < constantLow);
+    store<u64>(raw, rotr(low3 ^ high3, high3 >> 58), 24);
+    high3 = highProduct128(low3, high3, LEAP_LOW, LEAP_HIGH) + constantHigh;
+    low3 = low3 * LEAP_LOW + constantLow;
+    high3 += u64(low3 < constantLow);
+  }
+  cursor = RAW;
+  limit = end;
+}
+
+/** Begins a call that takes whole outputs. Kernels of one call continue where the one before ended. */
+export function begin(): void {
+  rebase(load<u64>(STATE), load<u64>(STATE, 8));
+  cursor = RAW;
+  limit = RAW;
+}
+
+/** Ends such a call: the state moves on by the outputs used. */
+export function finish(): void {
+  advance(<i32>((cursor - RAW) >> 3));
+  store<u64>(STATE, baseLow);
+  store<u64>(STATE, baseHigh, 8);
+}
+
+/** Begins a call that takes 32-bit words or parts of them. */
+export function beginWords(): void {
+  begin();
+  if (load<u32>(STATE, 36)) {
+    cursor = RAW - 4;
+    store<u32>(cursor, load<u32>(STATE, 32));
+  }
+}
+
+/** Ends such a call: what is left of a word is dropped, an unused high half is kept. */
+export function finishWords(): void {
+  cursor = (cursor + 3) & ~3;
+  const kept = <u32>(cursor & 4);
+  store<u32>(STATE, kept, 36);
+  if (kept) {
+    store<u32>(STATE, load<u32>(cursor), 32);
+    cursor += 4;
+  }
+  finish();
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function next64(): u64 {
+  if (cursor == limit) refill(16);
+  const value = load<u64>(cursor);
+  cursor += 8;
+  return value;
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function next32(): u32 {
+  if (cursor == limit) refill(16);
+  const value = load<u32>(cursor);
+  cursor += 4;
+  return value;
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function toDouble(raw: u64): f64 {
+  return <f64>(<i64>(raw >> 11)) * (1.0 / 9007199254740992.0);
+}
+
+function nextDouble(): f64 {
+  return toDouble(next64());
+}
+
+/** binary64 in [0, 1). */
+export function doubles(count: i32): void {
+  let out = RESULTS;
+  const end = RESULTS + (<usize>count << 3);
+  while (out < end) {
+    if (cursor == limit) refill(<i32>((end - out) >> 3));
+    const stop = min(limit, cursor + (end - out));
+    let at = cursor;
+    for (; at < stop; at += 8) {
+      store<f64>(out, toDouble(load<u64>(at)));
+      out += 8;
+    }
+    cursor = at;
+  }
+}
+
+/** binary32 in [0, 1). */
+export function floats(count: i32): void {
+  let out = RESULTS;
+  const end = RESULTS + (<usize>count << 2);
+  while (out < end) {
+    if (cursor == limit) refill(<i32>((end - out + 7) >> 3));
+    const stop = min(limit, cursor + (end - out));
+    let at = cursor;
+    for (; at < stop; at += 4) {
+      store<f32>(out, <f32>(<i32>(load<u32>(at) >> 8)) * <f32>(1.0 / 16777216.0));
+      out += 4;
+    }
+    cursor = at;
+  }
+}
+
+/** What the ziggurat does outside the inner part of a layer; NaN where the point is rejected. */
+function normalEdge(raw: u64, x: f64): f64 {
+  const layer = <usize>(raw & 0xFF);
+  if (layer == 0) {
+    for (;;) {
+      const far = -NORMAL_INVERSE_R * log1p(-nextDouble());
+      const height = -log1p(-nextDouble());
+      if (height + height > far * far) {
+        return (raw >> 17) & 1 ? -(NORMAL_R + far) : NORMAL_R + far;
+      }
+    }
+  }
+  const f = NORMAL_F + (layer << 3);
+  const outer = load<f64>(f);
+  const inner = load<f64>(f - 8);
+  return (inner - outer) * nextDouble() + outer < Math.exp(-0.5 * x * x) ? x : NaN;
+}
+
+/** Standard normal values. */
+export function normals(count: i32): void {
+  let out = RESULTS;
+  const end = RESULTS + (<usize>count << 3);
+  while (out < end) {
+    if (cursor == limit) refill(<i32>((end - out) >> 3));
+    const stop = min(limit, cursor + (end - out));
+    let at = cursor;
+    while (at < stop) {
+      const raw = load<u64>(at);
+      const layer = NORMAL + (<usize>(raw & 0x1FF) << 4);
+      const magnitude = (raw >> 9) & 0x000FFFFFFFFFFFFF;
+      const x = <f64>(<i64>magnitude) * load<f64>(layer);
+      at += 8;
+      if (magnitude < load<u64>(layer, 8)) {
+        store<f64>(out, x);
+        out += 8;
+      } else {
+        cursor = at;
+        const edge = normalEdge(raw, x);
+        at = cursor;
+        if (edge == edge) {
+          store<f64>(out, edge);
+          out += 8;
+        }
+        break;
+      }
+    }
+    cursor = at;
+  }
+}
+
+/** Standard exponential values. */
+export function exponentials(count: i32): void {
+  let out = RESULTS;
+  const end = RESULTS + (<usize>count << 3);
+  while (out < end) {
+    if (cursor == limit) refill(<i32>((end - out) >> 3));
+    const raw = load<u64>(cursor);
+    cursor += 8;
+    const layer = <usize>((raw >> 3) & 0xFF) << 3;
+    const magnitude = raw >> 11;
+    const x = <f64>(<i64>magnitude) * load<f64>(EXPONENTIAL_W + layer);
+    if (magnitude >= load<u64>(EXPONENTIAL_K + layer)) {
+      if (layer == 0) {
+        store<f64>(out, EXPONENTIAL_R - log1p(-nextDouble()));
+        out += 8;
+        continue;
+      }
+      const f = EXPONENTIAL_F + layer;
+      const outer = load<f64>(f);
+      const inner = load<f64>(f - 8);
+      if (!((inner - outer) * nextDouble() + outer < Math.exp(-x))) continue;
+    }
+    store<f64>(out, x);
+    out += 8;
+  }
+}
+
+/** Bits, low bits of a word first, plus an offset. */
+export function bounded1(count: i32): void {
+  let word: u32 = 0;
+  for (let i = 0; i < count; i++) {
+    word = i & 31 ? word >> 1 : next32();
+    store<u8>(RESULTS + i, <u8>(word & 1));
+  }
+}
+
+/** offset + integers in 0 … range, 8 bits; a range of 2^k - 1 takes the top k bits of every byte. */
+export function bounded8(offset: u32, range: u32, count: i32): void {
+  const size = range + 1;
+  const threshold : u32 = <u32>256 % size;
+  const shift = 8 - popcnt(range);
+  let out = RESULTS;
+  const end = RESULTS + <usize>count;
+  while (out < end) {
+    if (cursor == limit) refill(<i32>((end - out + 7) >> 3));
+    let at = cursor;
+    if (threshold == 0) {
+      const stop = min(limit, at + (end - out));
+      const offsets = i8x16.splat(<u8>offset);
+      for (; at + 16 <= stop; at += 16) {
+        v128.store(out, i8x16.add(i8x16.shr_u(v128.load(at), shift), offsets));
+        out += 16;
+      }
+      for (; at < stop; at++) {
+        store<u8>(out, (load<u8>(at) >> <u8>shift) + <u8>offset);
+        out++;
+      }
+    } else {
+      for (; at < limit && out < end; at++) {
+        const product = <u32>load<u8>(at) * size;
+        store<u8>(out, (product >> 8) + offset);
+        out += usize((product & 0xFF) >= threshold);
+      }
+    }
+    cursor = at;
+  }
+}
+
+/** As bounded8, 16 bits. */
+export function bounded16(offset: u32, range: u32, count: i32): void {
+  const size = range + 1;
+  const threshold : u32 = <u32>65536 % size;
+  let out = RESULTS;
+  const end = RESULTS + (<usize>count << 1);
+  while (out < end) {
+    if (cursor == limit) refill(<i32>((end - out + 7) >> 3));
+    let at = cursor;
+    for (; at < limit && out < end; at += 2) {
+      const product = <u32>load<u16>(at) * size;
+      store<u16>(out, (product >> 16) + offset);
+      out += usize((product & 0xFFFF) >= threshold) << 1;
+    }
+    cursor = at;
+  }
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function bounded32To<T>(offset: T, range: u32, count: i32): void {
+  const size = <u64>range + 1;
+  const threshold: u64 = <u64>0x100000000 % size;
+  let out = RESULTS;
+  const end = RESULTS + <usize>count * sizeof<T>();
+  while (out < end) {
+    if (cursor == limit) refill(<i32>((end - out) / (2 * sizeof<T>()) + 1));
+    let at = cursor;
+    for (; at < limit && out < end; at += 4) {
+      const product = <u64>load<u32>(at) * size;
+      store<T>(out, <T>(product >> 32) + offset);
+      out += usize((product & 0xFFFFFFFF) >= threshold) * sizeof<T>();
+    }
+    cursor = at;
+  }
+}
+
+/** As bounded8, 32 bits. */
+export function bounded32(offset: u32, range: u32, count: i32): void {
+  bounded32To<u32>(offset, range, count);
+}
+
+/** As bounded32 with 64-bit results: NumPy draws 32-bit words while the range fits them. */
+export function bounded32Wide(offset: u64, range: u32, count: i32): void {
+  bounded32To<u64>(offset, range, count);
+}
+
+/** As bounded8, 64 bits, for ranges of 2^32 and more. */
+export function bounded64(offset: u64, range: u64, count: i32): void {
+  const size = range + 1;
+  const threshold: u64 = size == 0 ? 0 : (0 - size) % size;
+  for (let i = 0; i < count; i++) {
+    let value = next64();
+    if (size != 0) {
+      while (value * size < threshold) value = next64();
+      value = highProduct(value, size);
+    }
+    store<u64>(RESULTS + (<usize>i << 3), value + offset);
+  }
+}
+
+/** Integers in 0 … range for range = first, first + step, …, one each, by Lemire's method (32-bit). */
+export function run(first: u32, step: i32, count: i32): void {
+  for (let i = 0; i < count; i++) {
+    const size = <u64>(first + i * step) + 1;
+    let product: u64 = 0;
+    if (size > 1) {
+      product = <u64>next32() * size;
+      if ((product & 0xFFFFFFFF) < size) {
+        const threshold: u64 = <u64>0x100000000 % size;
+        while ((product & 0xFFFFFFFF) < threshold) product = <u64>next32() * size;
+      }
+    }
+    store<u32>(RESULTS + (<usize>i << 2), <u32>(product >> 32));
+  }
+}
+
+/** Integers in 0 … range for range = first, first - 1, …, one each, by masking and rejection, as NumPy shuffles. */
+export function shuffles(first: u32, count: i32): void {
+  for (let i = 0; i < count; i++) {
+    const range = first - i;
+    const mask: u32 = 0xFFFFFFFF >> clz(range);
+    let value = next32() & mask;
+    while (value > range) value = next32() & mask;
+    store<u32>(RESULTS + (<usize>i << 2), value);
+  }
+}
