@@ -11,6 +11,7 @@ import { checkValue } from "../contract/schema.ts";
 import { cloneValue, type JsonObject, type Value } from "../contract/value.ts";
 import { materializeDefaults } from "./defaults.ts";
 import { recipeFromValue } from "./from_value.ts";
+import { Findings } from "./findings.ts";
 import { normalizeRecipe } from "./normalize.ts";
 import { attachLocations } from "./positions.ts";
 import { seedNode, SeedPolicy } from "./seeds.ts";
@@ -32,9 +33,10 @@ export interface CompileOptions {
  * @param raw what a reader returned, or a recipe built as a JavaScript value
  */
 export function compileRecipe(raw: unknown, options: CompileOptions): Compilation {
-  const diagnostics: Diagnostic[] = [];
+  const findings = new Findings(options.mode);
+  const diagnostics = findings.list;
   const value = takeValue(raw, diagnostics);
-  const normalized = value === undefined ? null : normalizeRecipe(value, options.mode, diagnostics);
+  const normalized = value === undefined ? null : normalizeRecipe(value, findings);
   const seeds = normalized && new SeedPolicy(normalized.document.metadata, normalized.document.name, diagnostics);
   const steps = normalized?.document.steps.map((step, index) =>
     effectiveStep(step, index, options.registry, seeds!, diagnostics)

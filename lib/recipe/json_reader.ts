@@ -7,7 +7,7 @@
 import { numberFromToken } from "../contract/json.ts";
 import { isNumber, toNumber, type Value } from "../contract/value.ts";
 import { MAX_DEPTH } from "./limits.ts";
-import { locationAt, locator, type Spot } from "./positions.ts";
+import { locator, Positions, type Spot } from "./positions.ts";
 import { ReadProblems } from "./read_problems.ts";
 import type { DecodedText } from "./types.ts";
 
@@ -36,9 +36,9 @@ const WORDS: [string, null | boolean][] = [["null", null], ["true", true], ["fal
  *   `recipe_limit_exceeded`, with line and column in its diagnostics
  */
 export function readJson(text: string, file: string): DecodedText {
-  const reader = new JsonReader(text, file);
-  const { value, spot } = reader.document();
-  return { value, locate: locator(text, file, spot) };
+  const positions = new Positions(text, file);
+  const { value, spot } = new JsonReader(text, new ReadProblems(positions)).document();
+  return { value, locate: locator(positions, spot) };
 }
 
 interface Read {
@@ -48,20 +48,17 @@ interface Read {
 
 class JsonReader {
   #at = 0;
-  readonly #problems: ReadProblems;
   /** Keys and indices from the root to the value being read. */
   readonly #place: (string | number)[] = [];
 
-  constructor(readonly text: string, readonly file: string) {
-    this.#problems = new ReadProblems(text, file);
-  }
+  constructor(readonly text: string, readonly problems: ReadProblems) {}
 
   document(): Read {
     this.#space();
     const read = this.#value();
     this.#space();
     if (this.#at < this.text.length) this.#syntax("the end of the text");
-    this.#problems.throwAny();
+    this.problems.throwAny();
     return read;
   }
 
@@ -75,7 +72,7 @@ class JsonReader {
     const found = this.#at >= this.text.length
       ? "the text ends"
       : `there is ${JSON.stringify(String.fromCodePoint(this.text.codePointAt(this.#at)!))}`;
-    return this.#problems.stop(
+    return this.problems.stop(
       "recipe_syntax_invalid",
       this.#at,
       `Cannot read the JSON: expected ${expected}, but ${found}`,
@@ -129,11 +126,11 @@ class JsonReader {
   }
 
   #refuse(at: number, message: string, hint?: string): void {
-    this.#problems.add("recipe_json_value_invalid", at, message, { place: this.#place, hint });
+    this.problems.add("recipe_json_value_invalid", at, message, { place: this.#place, hint });
   }
 
   #enter(at: number, part: string | number): void {
-    if (this.#place.length >= MAX_DEPTH) this.#problems.tooDeep(at, this.#place);
+    if (this.#place.length >= MAX_DEPTH) this.problems.tooDeep(at, this.#place);
     this.#place.push(part);
   }
 
@@ -174,8 +171,8 @@ class JsonReader {
         this.#place[this.#place.length - 1] = name;
         const first = members.get(name);
         if (first !== undefined) {
-          const line = locationAt(this.text, first.key, this.file).line;
-          this.#problems.add("recipe_duplicate_key", key, `Cannot use the key ${JSON.stringify(name)} twice`, {
+          const line = this.problems.positions.at(first.key).line;
+          this.problems.add("recipe_duplicate_key", key, `Cannot use the key ${JSON.stringify(name)} twice`, {
             place: this.#place,
             hint: `It stands on line ${line} already`,
           });

@@ -13,30 +13,58 @@ export interface Spot {
   items?: Spot[];
 }
 
-/** Line and column of an offset. */
-export function locationAt(text: string, offset: number, file: string): SourceLocation {
-  const before = text.slice(0, offset);
-  const start = before.lastIndexOf("\n") + 1;
-  let line = 1;
-  for (let at = before.indexOf("\n"); at !== -1; at = before.indexOf("\n", at + 1)) line++;
-  return { file, line, column: [...before.slice(start)].length + 1 };
+/** Finds lines and columns of one text; its index is made at the first question. */
+export class Positions {
+  #lineStarts: number[] | undefined;
+  /** Second halves of surrogate pairs, which are no characters of their own. */
+  #lowSurrogates: number[] = [];
+
+  constructor(readonly text: string, readonly file: string) {}
+
+  at(offset: number): SourceLocation {
+    const starts = this.#lineStarts ??= this.#index();
+    const line = countUpTo(starts, offset);
+    const start = starts[line - 1];
+    const pairs = countUpTo(this.#lowSurrogates, offset) - countUpTo(this.#lowSurrogates, start);
+    return { file: this.file, line, column: offset - start - pairs + 1 };
+  }
+
+  #index(): number[] {
+    const starts = [0];
+    for (const match of this.text.matchAll(/\n|[\ud800-\udbff][\udc00-\udfff]/g)) {
+      if (match[0] === "\n") starts.push(match.index + 1);
+      else this.#lowSurrogates.push(match.index + 1);
+    }
+    return starts;
+  }
+}
+
+/** How many entries of an ascending list are at most `limit`. */
+function countUpTo(ascending: readonly number[], limit: number): number {
+  let low = 0, high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ascending[middle] <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /**
  * Answers where a place stands. A place that the text lacks, such as a missing field, is answered by the nearest value
  * around it.
  */
-export function locator(text: string, file: string, root: Spot): Locate {
+export function locator(positions: Positions, root: Spot): Locate {
   return (place, at = "value") => {
     let spot = root, offset = root.at;
     for (const part of place) {
       const member = spot.members?.get(String(part));
       const inner = member?.value ?? spot.items?.[Number(part)];
-      if (inner === undefined) return locationAt(text, offset, file);
+      if (inner === undefined) return positions.at(offset);
       spot = inner;
       offset = at === "key" && member !== undefined ? member.key : inner.at;
     }
-    return locationAt(text, offset, file);
+    return positions.at(offset);
   };
 }
 

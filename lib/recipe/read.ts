@@ -2,6 +2,7 @@
 import { SvcError } from "../contract/error.ts";
 import { readJson } from "./json_reader.ts";
 import { MAX_TEXT_BYTES } from "./limits.ts";
+import { Positions } from "./positions.ts";
 import { ReadProblems } from "./read_problems.ts";
 import type { DecodedText } from "./types.ts";
 import { readYaml } from "./yaml_reader.ts";
@@ -68,7 +69,7 @@ export async function readTextFile(path: string): Promise<string> {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     const text = new TextDecoder().decode(bytes);
-    return new ReadProblems(text, path).stop(
+    return new ReadProblems(new Positions(text, path)).stop(
       "recipe_syntax_invalid",
       Math.max(0, text.indexOf("\ufffd")),
       `Cannot read ${path} as UTF-8 text`,

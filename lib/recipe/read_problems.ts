@@ -1,7 +1,7 @@
 /** What is wrong with a text, gathered while it is read. */
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { MAX_DEPTH } from "./limits.ts";
-import { locationAt } from "./positions.ts";
+import type { Positions } from "./positions.ts";
 
 /** A text with hundreds of problems is not a recipe; the first ones say so. */
 const MAX_PROBLEMS = 20;
@@ -9,13 +9,13 @@ const MAX_PROBLEMS = 20;
 export class ReadProblems {
   readonly #found: Diagnostic[] = [];
 
-  constructor(readonly text: string, readonly file: string) {}
+  constructor(readonly positions: Positions) {}
 
   /** Notes a problem and goes on reading. */
   add(code: string, offset: number, message: string, more: { place?: Place; hint?: string } = {}): void {
     this.#found.push(diagnostic(code, more.place ?? [], message, {
       hint: more.hint ?? null,
-      location: locationAt(this.text, offset, this.file),
+      location: this.positions.at(offset),
     }));
     if (this.#found.length >= MAX_PROBLEMS) this.throwAny();
   }

@@ -4,29 +4,24 @@
  * Language: YAML 1.2.2, core schema, one document. Keys are texts and unique; tags, merge keys, NaN and infinities are
  * refused; aliases are expanded up to a limit. `yes`, `no`, `on` and `off` are texts.
  */
-import process from "node:process";
+import { didYouMean } from "../contract/nearest.ts";
+import { cloneValue, float, integer, type Value } from "../contract/value.ts";
+import { MAX_ALIAS_NODES, MAX_DEPTH } from "./limits.ts";
+import { locator, Positions, type Spot } from "./positions.ts";
+import { ReadProblems } from "./read_problems.ts";
+import type { DecodedText } from "./types.ts";
 import {
   type Alias,
-  Composer,
-  CST,
-  type Document,
+  composeYaml,
   isAlias,
   isMap,
   isScalar,
   isSeq,
-  Lexer,
   type Node,
-  Parser,
   type Scalar,
   type YAMLMap,
   type YAMLSeq,
-} from "npm:yaml@^2.9.1";
-import { didYouMean } from "../contract/nearest.ts";
-import { cloneValue, float, integer, type Value } from "../contract/value.ts";
-import { MAX_ALIAS_NODES, MAX_DEPTH } from "./limits.ts";
-import { locationAt, locator, type Spot } from "./positions.ts";
-import { ReadProblems } from "./read_problems.ts";
-import type { DecodedText } from "./types.ts";
+} from "./yaml_tree.ts";
 
 /**
  * Reads one YAML document.
@@ -37,129 +32,13 @@ import type { DecodedText } from "./types.ts";
  *   `recipe_limit_exceeded`, with line and column in its diagnostics
  */
 export function readYaml(text: string, file: string): DecodedText {
-  const problems = new ReadProblems(text, file);
-  const document = compose(text, problems);
+  const positions = new Positions(text, file);
+  const problems = new ReadProblems(positions);
+  const contents = composeYaml(text, problems);
   problems.throwAny();
-  const { value, spot } = new YamlWalk(problems).root(document.contents);
+  const { value, spot } = new YamlWalk(problems).root(contents);
   problems.throwAny();
-  return { value, locate: locator(text, file, spot) };
-}
-
-const OPTIONS = {
-  version: "1.2",
-  schema: "core",
-  merge: false,
-  intAsBigInt: true,
-  // The library compares every pair of keys, which takes minutes for large mappings; the walk looks them up.
-  uniqueKeys: false,
-  prettyErrors: false,
-  logLevel: "silent",
-} as const;
-
-type Composed = Document<Node, true> & { contents: Node | null };
-
-/** Runs the library's stages token by token, so that a text which cannot be a recipe is refused at once. */
-function compose(text: string, problems: ReadProblems): Composed {
-  // The library prints its tokens when LOG_TOKENS or LOG_STREAM is set, and asking for a variable that is not granted
-  // throws. It gets an empty environment.
-  const environment = process.env;
-  process.env = {};
-  try {
-    const parser = new Parser(), composer = new Composer(OPTIONS);
-    let document: Composed | undefined;
-    // The first error is the one to report; without this, the library gathers all of them, a million for some texts.
-    (composer as unknown as { onError: OnError }).onError = (where, code, message, warning) => {
-      if (!warning) {
-        yamlError(
-          problems,
-          typeof where === "number" ? where : Array.isArray(where) ? where[0] : where.offset,
-          code,
-          message,
-        );
-      }
-    };
-    const emit = (documents: Iterable<unknown>) => {
-      for (const found of documents as Iterable<Composed>) {
-        const error = found.errors[0];
-        if (error !== undefined) yamlError(problems, error.pos[0], error.code, error.message);
-        if (document !== undefined) {
-          problems.stop("recipe_syntax_invalid", found.range?.[0] ?? 0, "Cannot read more than one YAML document", {
-            hint: "Keep one document and remove the --- between them",
-          });
-        }
-        document = found;
-      }
-    };
-    const guard = new TokenGuard(problems);
-    for (const lexeme of new Lexer().lex(text)) {
-      guard.check(lexeme, parser.offset);
-      for (const token of parser.next(lexeme)) emit(composer.next(token));
-    }
-    for (const token of parser.end()) emit(composer.next(token));
-    emit(composer.end(true, text.length));
-    return document!;
-  } finally {
-    process.env = environment;
-  }
-}
-
-type OnError = (
-  where: number | [number, number] | { offset: number },
-  code: string,
-  message: string,
-  warning?: boolean,
-) => void;
-
-const HINTS: Record<string, string> = {
-  TAB_AS_INDENT: "Indent with spaces",
-  BAD_INDENT: "Align the keys of a mapping and the dashes of a list",
-  BLOCK_AS_IMPLICIT_KEY: "Put a text that holds a colon and a space in quotes",
-  BAD_SCALAR_START: "Put the text in quotes",
-  MISSING_CHAR: "Close every quote and bracket",
-};
-
-function yamlError(problems: ReadProblems, offset: number, code: string, message: string): never {
-  return problems.stop("recipe_syntax_invalid", offset, `Cannot read the YAML: ${message.replace(/\.$/, "")}`, {
-    hint: HINTS[code],
-  });
-}
-
-/** Refuses what the language of recipes leaves out, and what the library would take too long to refuse. */
-class TokenGuard {
-  #scalar = false;
-  #depth = 0;
-
-  constructor(readonly problems: ReadProblems) {}
-
-  check(lexeme: string, offset: number): void {
-    if (this.#scalar) {
-      this.#scalar = false;
-      return;
-    }
-    const refuse = (message: string, hint?: string) =>
-      this.problems.stop("recipe_syntax_invalid", offset, message, { hint });
-    switch (CST.tokenType(lexeme)) {
-      case "scalar":
-        this.#scalar = true;
-        break;
-      case "flow-map-start":
-      case "flow-seq-start":
-        if (++this.#depth > MAX_DEPTH) this.problems.tooDeep(offset, []);
-        break;
-      case "flow-map-end":
-      case "flow-seq-end":
-        if (--this.#depth < 0) refuse(`Cannot read the YAML: ${lexeme} closes nothing`);
-        break;
-      case "tag":
-        refuse(`Cannot use the YAML tag ${lexeme.slice(0, 40)}`, "Write the value without it; quotes make a text");
-        break;
-      case "directive-line":
-        if (!/^%YAML[ \t]+1\.2[ \t]*(#.*)?$/.test(lexeme)) {
-          refuse(`Cannot use the YAML directive ${lexeme.slice(0, 40)}`, "Recipes are YAML 1.2 without tags");
-        }
-        break;
-    }
-  }
+  return { value, locate: locator(positions, spot) };
 }
 
 interface Read {
@@ -277,7 +156,7 @@ class YamlWalk {
       this.#place[this.#place.length - 1] = name;
       const first = members.get(name);
       if (first !== undefined) {
-        const { line } = locationAt(this.problems.text, first.key, this.problems.file);
+        const { line } = this.problems.positions.at(first.key);
         this.problems.add("recipe_duplicate_key", key, `Cannot use the key ${JSON.stringify(name)} twice`, {
           place: this.#place,
           hint: `It stands on line ${line} already`,

@@ -1,0 +1,64 @@
+/** Diagnostics of the normalising passes, and the checks of shape that they share. */
+import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { canonicalJson } from "../contract/json.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import { isNumber, isObject, type JsonObject, typeName, type Value } from "../contract/value.ts";
+import type { CompileMode } from "./types.ts";
+
+export class Findings {
+  readonly list: Diagnostic[] = [];
+
+  constructor(readonly mode: CompileMode) {}
+
+  report(code: string, place: Place, message: string, hint: string | null = null, step_id?: string): void {
+    this.list.push(diagnostic(code, place, message, { hint, step_id }));
+  }
+
+  /** Reports what strict mode refuses and compat mode lets pass. */
+  lenient(code: string, place: Place, message: string, hint: string | null, step_id?: string): void {
+    const severity = this.mode === "strict" ? "error" : "warning";
+    this.list.push(diagnostic(code, place, message, { hint, step_id, severity }));
+  }
+
+  /** `recipe_validation_error` for a value that cannot play its role. */
+  misfit(value: Value | undefined, role: string, place: Place, hint: string, step_id?: string): void {
+    const message = value === undefined ? `Cannot do without ${role}` : `Cannot use ${describe(value)} as ${role}`;
+    this.report("recipe_validation_error", place, message, hint, step_id);
+  }
+
+  /** A field that holds a mapping; absent and null mean an empty one. */
+  mapping(value: Value | undefined, place: Place, step_id?: string): JsonObject {
+    if (value === undefined || value === null) return {};
+    if (isObject(value)) return value;
+    this.misfit(value, String(place[place.length - 1]), place, "Give a mapping", step_id);
+    return {};
+  }
+
+  /** The optional description, as members to spread. */
+  description(value: Value | undefined, place: Place, step_id?: string): { description?: string } {
+    if (value === undefined || value === null) return {};
+    if (typeof value === "string") return { description: value };
+    this.misfit(value, "a description", place, "Give a text", step_id);
+    return {};
+  }
+
+  /** The members that are not known, each reported; compat mode keeps them. */
+  unknown(object: JsonObject, known: readonly string[], code: string, place: Place, step_id?: string): JsonObject {
+    const kind = code === "unknown_recipe_step_field" ? "step" : place.length === 0 ? "recipe" : String(place[0]);
+    const entries = Object.entries(object).filter(([key]) => !known.includes(key));
+    for (const [key] of entries) {
+      this.lenient(code, [...place, key], `Cannot find a ${kind} field named ${key}`, didYouMean(key, known), step_id);
+    }
+    return Object.fromEntries(entries);
+  }
+}
+
+/** A value in a message: short, and never its whole content. */
+export function describe(value: Value): string {
+  if (value === null) return "null";
+  if (typeof value === "string") {
+    return value === "" ? "an empty text" : `the text ${JSON.stringify(value.slice(0, 60))}`;
+  }
+  if (typeof value === "boolean" || isNumber(value)) return `${typeName(value)} ${canonicalJson(value).slice(0, 40)}`;
+  return Array.isArray(value) ? "a list" : "a mapping";
+}
