@@ -7,14 +7,23 @@ export function parseIds(list: string): string[] {
   return list.split(",").map((id) => id.trim()).filter((id) => id !== "");
 }
 
-/** Findings about a list against the ids that exist. */
-export function checkIds(list: string, known: readonly string[], parameter: string): ParameterProblem[] {
-  return parseIds(list).filter((id) => !known.includes(id)).map((id) => ({
-    code: "params_invalid",
-    place: [parameter],
-    message: `Cannot find a sample named ${id}`,
-    hint: didYouMean(id, known) ?? undefined,
-  }));
+/** Findings about a list of ids: none stands twice and, where it is known which exist, each is one of them. */
+export function checkIds(list: string, parameter: string, known?: readonly string[]): ParameterProblem[] {
+  const ids = parseIds(list), problem = { code: "params_invalid", place: [parameter] };
+  const repeated = new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
+  const unknown = known === undefined ? [] : ids.filter((id) => !known.includes(id));
+  return [
+    ...[...repeated].map((id) => ({
+      ...problem,
+      message: `Cannot take the sample ${id} twice`,
+      hint: "Use repeat_count to repeat the whole list",
+    })),
+    ...unknown.map((id) => ({
+      ...problem,
+      message: `Cannot find a sample named ${id}`,
+      hint: didYouMean(id, known!) ?? undefined,
+    })),
+  ];
 }
 
 /** The whole list `count` times; the ids of the second and later rounds end in `#2`, `#3`, …. */

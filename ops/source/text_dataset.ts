@@ -23,7 +23,7 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { texts: { keys: ["dataset", "text_ids"] } },
   threadSafe: true,
-  check: ({ sample_ids }) => checkIds(sample_ids, KNOWN, "sample_ids"),
+  check: ({ sample_ids }) => checkIds(sample_ids, "sample_ids", KNOWN),
   run({ params }) {
     const wanted = parseIds(params.sample_ids);
     const items = (wanted.length > 0 ? wanted : KNOWN).map((id) => ({ id, text: SEMANTIC_TEXT_SMOKE[id] }));

@@ -1,0 +1,21 @@
+/** The ids of a batch of images, as their metadata name them. */
+import { SvcError } from "../lib/contract/error.ts";
+import type { JsonObject } from "../lib/contract/value.ts";
+
+/**
+ * Reads `image_ids`.
+ *
+ * @returns one id an image, or undefined when the metadata have none
+ * @throws SvcError `boundary_count_mismatch`, `boundary_value_invalid`
+ */
+export function idsOfImages(metadata: JsonObject, count: number): string[] | undefined {
+  const ids = metadata.image_ids;
+  if (ids === undefined || ids === null) return undefined;
+  if (!Array.isArray(ids) || !ids.every((id) => typeof id === "string")) {
+    throw new SvcError("boundary_value_invalid", "Cannot read the metadata image_ids as a list of ids");
+  }
+  if (ids.length !== count) {
+    throw new SvcError("boundary_count_mismatch", `Cannot name ${count} images with ${ids.length} ids`);
+  }
+  return ids as string[];
+}

@@ -1,0 +1,110 @@
+/**
+ * Scores reconstructed images against their originals: PSNR, MSE, MAE, SSIM and MS-SSIM, means over the images.
+ *
+ * MSE and MAE are in units of the samples. The range is that of the type (255 for uint8, 1 for float32) unless
+ * `data_range` gives one. An exact image scores `psnr_cap_db`, raised where needed above every PSNR that an inexact
+ * image of that type and shape can have. SSIM needs 11 pixels on the shorter side, MS-SSIM five scales of them; what is
+ * not defined is left out and counted as skipped. Formulas and sources: lib/numeric/image_quality.ts.
+ */
+import { IMAGES, REPORT } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { float, type JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { imageAt, type ImageBatch, imagesOf, reportResult, typedMetrics } from "../../lib/artifact/values.ts";
+import { exactPsnrDb, psnrDb, sampleErrors, structuralSimilarity } from "../../lib/numeric/image_quality.ts";
+import { idsOfImages } from "../_image_ids.ts";
+import { previewOf } from "./_preview.ts";
+
+/** Canonical range, and the smallest difference two samples can have (binary32: the smallest subnormal number). */
+const SAMPLE_TYPES = { uint8: { range: 255, step: 1 }, float32: { range: 1, step: 2 ** -149 } };
+
+export default defineOperation({
+  id: "metrics.image_reconstruction",
+  name: "Image reconstruction scores",
+  description: "Scores reconstructions by PSNR, MSE, MAE, SSIM and MS-SSIM",
+  inputs: { reconstruction: [IMAGES], reference: [IMAGES] },
+  outputs: { report: REPORT },
+  params: z.strictObject({
+    data_range: z.number().nonnegative().default(0).describe(
+      "largest minus smallest sample value; 0 takes 255 for uint8 and 1 for float32",
+    ),
+    preview_count: z.int().min(0).max(4).default(0).describe("images that the report shows as thumbnails"),
+    preview_size: z.int().min(8).max(1024).default(128).describe("largest width and height of a thumbnail in pixels"),
+    psnr_cap_db: z.number().nonnegative().default(99).describe("score of an exact image, raised when needed"),
+  }),
+  threadSafe: true,
+  run({ inputs, params, progress }) {
+    const reference = imagesOf(inputs.reference), reconstruction = imagesOf(inputs.reconstruction);
+    checkComparable(reconstruction, reference);
+    const ids = pairedIds(inputs.reconstruction, inputs.reference, reference.count);
+    const { step, range: canonicalRange } = SAMPLE_TYPES[reference.dtype];
+    const range = params.data_range === 0 ? canonicalRange : params.data_range;
+    const sampleCount = reference.height * reference.width * reference.channels;
+    const exact = exactPsnrDb(params.psnr_cap_db, { range, sampleCount, step });
+
+    const scores = ids.map((_, index) => {
+      const x = imageAt(reconstruction, index), y = imageAt(reference, index);
+      const { mse, mae } = sampleErrors(x, y);
+      const { ssim, msSsim } = structuralSimilarity(x, y, reference, range);
+      progress(index + 1, ids.length, { phase: "scoring", unit: "images" });
+      return {
+        psnr_db: mse === 0 ? exact : psnrDb(mse, range),
+        mse,
+        mae,
+        exact: Number(mse === 0),
+        ssim,
+        ms_ssim: msSsim,
+      };
+    });
+    const mean = (key: keyof (typeof scores)[number]) =>
+      scores.reduce((sum, row) => sum + row[key]!, 0) / scores.length;
+    // All images of a batch have one size, so a measure is defined for each of them or for none.
+    const covered = scores[0].ms_ssim === null ? 0 : scores.length;
+    const metrics = {
+      "quality.psnr_db": mean("psnr_db"),
+      "quality.mse": mean("mse"),
+      "quality.mae": mean("mae"),
+      "quality.perfect_reconstruction_fraction": mean("exact"),
+      ...(scores[0].ssim === null ? {} : { "quality.ssim": mean("ssim") }),
+      ...(covered === 0 ? {} : { "quality.ms_ssim": mean("ms_ssim") }),
+      "quality.ms_ssim_item_count": BigInt(covered),
+      "quality.ms_ssim_skipped_count": BigInt(scores.length - covered),
+    };
+    const items = scores.map(({ exact: isExact, ...row }, index): JsonObject => ({
+      id: ids[index],
+      exact: isExact === 1,
+      metrics: typedMetrics(Object.fromEntries(
+        Object.entries(row).flatMap(([name, value]) => value === null ? [] : [[`quality.${name}`, value]]),
+      )),
+      ...(index >= params.preview_count ? {} : {
+        preview: {
+          reference: previewOf(reference, index, params.preview_size),
+          reconstruction: previewOf(reconstruction, index, params.preview_size),
+        },
+      }),
+    }));
+    const facts = { data_range: float(range), exact_psnr_db: float(exact) };
+    return reportResult("metrics.image_reconstruction", metrics, { items, facts });
+  },
+});
+
+function checkComparable(candidate: ImageBatch, reference: ImageBatch): void {
+  if (candidate.dtype !== reference.dtype) {
+    throw new SvcError("boundary_dtype_invalid", `Cannot compare ${candidate.dtype} with ${reference.dtype} images`);
+  }
+  const shape = ({ count, height, width, channels }: ImageBatch) => `[${[count, height, width, channels].join(", ")}]`;
+  if (shape(candidate) !== shape(reference)) {
+    throw new SvcError("boundary_shape_invalid", `Cannot compare images ${shape(candidate)} with ${shape(reference)}`);
+  }
+}
+
+/** The ids of the images; where both sides name theirs, they must agree. */
+function pairedIds(candidate: InputArtifact, reference: InputArtifact, count: number): string[] {
+  const theirs = idsOfImages(candidate.metadata, count), ours = idsOfImages(reference.metadata, count);
+  if (theirs !== undefined && ours !== undefined && theirs.some((id, index) => id !== ours[index])) {
+    throw new SvcError("pair_ids_mismatch", "Cannot compare images whose ids differ");
+  }
+  return ours ?? theirs ?? Array.from({ length: count }, (_, index) => `image_${index}`);
+}

@@ -1,0 +1,130 @@
+/**
+ * Real pictures as one batch, uint8 [image, height, width, channel].
+ *
+ * Per picture: decoding (EXIF orientation applied, 16-bit samples v become round(v/257)), resizing of the shorter side
+ * by an antialiased triangle filter in binary64, centre crop. Grey pictures become RGB when the batch also holds colour.
+ * svc_sample_images comes with the program; kodak is read from `dataset_dir`; any other data set, and any file of one, is
+ * pinned by the SHA-256 of an image-dataset manifest.
+ */
+import { IMAGES } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { sha256Hex } from "../../lib/contract/hash.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { BUNDLED_DATASETS } from "../../lib/artifact/bundled.ts";
+import { type Image, toRgb } from "../../lib/artifact/image.ts";
+import { type ImageBatch, imagesArtifact } from "../../lib/artifact/values.ts";
+import { repeatIds } from "./_ids.ts";
+import { checkSelection, KODAK_IDS, selectImages } from "./_image_selection.ts";
+
+/** A picture ready for the batch, and what is known about its file. */
+interface LoadedImage {
+  id: string;
+  image: Image;
+  sha256: string;
+  /** Chroma subsampling of a JPEG file that the codec can keep; null for other files. */
+  subsampling: string | null;
+}
+
+export default defineOperation({
+  id: "source.image_dataset",
+  name: "Real image batch",
+  description: "Loads pictures of a bundled, pinned or local data set, resized and cropped to one size",
+  outputs: { images: IMAGES },
+  params: z.strictObject({
+    dataset: z.string().min(1).default("kodak").describe(
+      "id of the data set; svc_sample_images comes with the program",
+    ),
+    image_ids: z.string().default(KODAK_IDS.join(",")).describe("comma-separated ids, in this order; empty uses split"),
+    split: z.string().default("").describe("split to take when image_ids is empty"),
+    resize_shorter_side: z.int().nonnegative().default(0).describe("pixels of the shorter side; 0 keeps the size"),
+    crop_size: z.int().nonnegative().default(0).describe("side of the centre crop in pixels; 0 keeps the size"),
+    repeat_count: z.int().positive().default(1).describe("how often the whole selection is repeated"),
+    manifest_path: z.string().default("").describe("image-dataset manifest, relative to the project"),
+    manifest_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("SHA-256 that the manifest must have"),
+    dataset_dir: z.string().default(".svc/datasets/kodak").describe("folder of the kodak pictures"),
+    training_validation_count: z.int().nonnegative().default(0).describe(
+      "last images that an export for training keeps for validation; a run uses all",
+    ),
+  }),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
+  threadSafe: true,
+  check: checkSelection,
+  requires({ dataset, dataset_dir, manifest_path }) {
+    if (manifest_path !== "") return [];
+    const fetched = dataset === "kodak" && dataset_dir === ".svc/datasets/kodak";
+    return fetched || Object.hasOwn(BUNDLED_DATASETS, dataset) ? [{ kind: "dataset", id: dataset }] : [];
+  },
+  async run({ params, files, progress }) {
+    const selection = await selectImages(params, files);
+    const loaded: LoadedImage[] = [];
+    for (const { id, read, sha256 } of selection.files) {
+      loaded.push(await load(id, await read(), sha256, params));
+      progress(loaded.length, selection.files.length, { phase: "loading", unit: "images" });
+    }
+    const all = repeatIds(loaded, params.repeat_count, (item, suffix) => ({ ...item, id: item.id + suffix }));
+    const metadata = {
+      dataset: { id: params.dataset, version: selection.version },
+      image_ids: all.map(({ id }) => id),
+      source_files: all.map(({ sha256 }): JsonObject => ({ sha256 })),
+      source_subsampling: all.map(({ subsampling }) => subsampling),
+    };
+    return { outputs: { images: imagesArtifact(batchOf(all.map(({ image }) => image)), metadata) } };
+  },
+});
+
+async function load(
+  id: string,
+  bytes: Uint8Array,
+  expected: string | undefined,
+  { resize_shorter_side, crop_size }: { resize_shorter_side: number; crop_size: number },
+): Promise<LoadedImage> {
+  const sha256 = sha256Hex(bytes);
+  if (expected !== undefined && sha256 !== expected) {
+    throw new SvcError(
+      "boundary_hash_mismatch",
+      `Cannot use the file of ${id}: its bytes are not those of the manifest`,
+      {
+        hint: `Its SHA-256 is ${sha256}`,
+      },
+    );
+  }
+  // Loaded on first use: listing operations needs no decoder.
+  const [{ decodeImage }, { centreCrop, resizeShorterSide }, { jpegSubsampling }] = await Promise.all([
+    import("../../lib/artifact/image_file.ts"),
+    import("../../lib/artifact/image_resize.ts"),
+    import("../../lib/artifact/jpeg/decoder.ts"),
+  ]);
+  const decoded = decodeImage(bytes);
+  const sampling = decoded.format === "jpeg" ? jpegSubsampling(bytes) : "other";
+  let image: Image = decoded;
+  if (resize_shorter_side > 0) image = resizeShorterSide(image, resize_shorter_side);
+  if (crop_size > 0) image = centreCrop(image, crop_size);
+  return { id, image, sha256, subsampling: sampling === "other" ? null : sampling };
+}
+
+/** Puts pictures of one size side by side. */
+function batchOf(pictures: readonly Image[]): ImageBatch {
+  const colour = pictures.some(({ channels }) => channels !== 1);
+  const images = pictures.map((image) => colour && image.channels === 1 ? toRgb(image) : image);
+  const [{ width, height, channels }] = images;
+  const other = images.find((image) => image.width !== width || image.height !== height || image.channels !== channels);
+  if (other !== undefined) {
+    const shape = (image: Image) => `${image.width} x ${image.height} x ${image.channels}`;
+    throw new SvcError(
+      "boundary_shape_invalid",
+      `Cannot batch pictures of ${shape(images[0])} and ${shape(other)} samples`,
+      {
+        hint: other.channels === channels
+          ? "Set crop_size, so that all have one size"
+          : "Choose pictures that all have, or all lack, an alpha channel",
+      },
+    );
+  }
+  const size = width * height * channels;
+  const data = new Uint8Array(images.length * size);
+  images.forEach((image, index) => data.set(image.data, index * size));
+  return { count: images.length, height, width, channels, dtype: "uint8", data };
+}
