@@ -2,11 +2,48 @@
 import type { Operation } from "../lib/contract/operation.ts";
 import type { RegisteredOperation } from "../lib/contract/registry.ts";
 import channelBitBoundary from "./channel/bit_boundary.ts";
+import channelBitCountMatch from "./channel/bit_count_match.ts";
+import channelBitsToIndices from "./channel/bits_to_indices.ts";
+import channelBitsToLatents from "./channel/bits_to_latents.ts";
+import channelCapacityOracleDigitalLink from "./channel/capacity_oracle_digital_link.ts";
+import channelCommunicationResourceAccounting from "./channel/communication_resource_accounting.ts";
+import channelCommunicationResourceAccountingV2 from "./channel/communication_resource_accounting_v2.ts";
+import channelCrc32Check from "./channel/crc32_check.ts";
 import channelIdentityDecoder from "./channel/identity_decoder.ts";
 import channelIdentityEncoder from "./channel/identity_encoder.ts";
+import channelIdentityLink from "./channel/identity_link.ts";
+import channelIdentitySymbolLink from "./channel/identity_symbol_link.ts";
+import channelIndicesToBits from "./channel/indices_to_bits.ts";
+import channelLatentsToBits from "./channel/latents_to_bits.ts";
+import channelPacketizeCrc32 from "./channel/packetize_crc32.ts";
+import channelPacketizeCrc32V2 from "./channel/packetize_crc32_v2.ts";
 import channelPayloadPassthroughDecoder from "./channel/payload_passthrough_decoder.ts";
 import channelPayloadPassthroughEncoder from "./channel/payload_passthrough_encoder.ts";
+import channelRepetitionDecoder from "./channel/repetition_decoder.ts";
+import channelRepetitionEncoder from "./channel/repetition_encoder.ts";
+import channelSymbolBoundary from "./channel/symbol_boundary.ts";
+import channelSymbolCountMatch from "./channel/symbol_count_match.ts";
+import channelSymbolPowerIdentity from "./channel/symbol_power_identity.ts";
+import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.ts";
+import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
+import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
+import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
+import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
+import modelJpegDecode from "./model/jpeg_decode.ts";
+import modelJpegEncode from "./model/jpeg_encode.ts";
+import modelTextUtf8Decode from "./model/text_utf8_decode.ts";
+import modelTextUtf8Encode from "./model/text_utf8_encode.ts";
+import modulationIdentityModulate from "./modulation/identity_modulate.ts";
+import noiseRepresentationIndices from "./noise/representation_indices.ts";
+import noiseRepresentationLatents from "./noise/representation_latents.ts";
+import noiseSourceImagePerturbation from "./noise/source_image_perturbation.ts";
+import noiseSourceTextPerturbation from "./noise/source_text_perturbation.ts";
+import sourceBitManifest from "./source/bit_manifest.ts";
+import sourceImageDataset from "./source/image_dataset.ts";
+import sourceLocalNpzImages from "./source/local_npz_images.ts";
 import sourceRandomBits from "./source/random_bits.ts";
+import sourceTextDataset from "./source/text_dataset.ts";
+import wirelessChannel from "./wireless/channel.ts";
 
 const entry = (operation: Operation, path: string): RegisteredOperation => ({
   operation,
@@ -15,9 +52,46 @@ const entry = (operation: Operation, path: string): RegisteredOperation => ({
 
 export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(channelBitBoundary, "./channel/bit_boundary.ts"),
+  entry(channelBitCountMatch, "./channel/bit_count_match.ts"),
+  entry(channelBitsToIndices, "./channel/bits_to_indices.ts"),
+  entry(channelBitsToLatents, "./channel/bits_to_latents.ts"),
+  entry(channelCapacityOracleDigitalLink, "./channel/capacity_oracle_digital_link.ts"),
+  entry(channelCommunicationResourceAccounting, "./channel/communication_resource_accounting.ts"),
+  entry(channelCommunicationResourceAccountingV2, "./channel/communication_resource_accounting_v2.ts"),
+  entry(channelCrc32Check, "./channel/crc32_check.ts"),
   entry(channelIdentityDecoder, "./channel/identity_decoder.ts"),
   entry(channelIdentityEncoder, "./channel/identity_encoder.ts"),
+  entry(channelIdentityLink, "./channel/identity_link.ts"),
+  entry(channelIdentitySymbolLink, "./channel/identity_symbol_link.ts"),
+  entry(channelIndicesToBits, "./channel/indices_to_bits.ts"),
+  entry(channelLatentsToBits, "./channel/latents_to_bits.ts"),
+  entry(channelPacketizeCrc32, "./channel/packetize_crc32.ts"),
+  entry(channelPacketizeCrc32V2, "./channel/packetize_crc32_v2.ts"),
   entry(channelPayloadPassthroughDecoder, "./channel/payload_passthrough_decoder.ts"),
   entry(channelPayloadPassthroughEncoder, "./channel/payload_passthrough_encoder.ts"),
+  entry(channelRepetitionDecoder, "./channel/repetition_decoder.ts"),
+  entry(channelRepetitionEncoder, "./channel/repetition_encoder.ts"),
+  entry(channelSymbolBoundary, "./channel/symbol_boundary.ts"),
+  entry(channelSymbolCountMatch, "./channel/symbol_count_match.ts"),
+  entry(channelSymbolPowerIdentity, "./channel/symbol_power_identity.ts"),
+  entry(demodulationIdentityDemodulate, "./demodulation/identity_demodulate.ts"),
+  entry(metricsBitErrorRate, "./metrics/bit_error_rate.ts"),
+  entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
+  entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
+  entry(metricsTextSemanticSimilarity, "./metrics/text_semantic_similarity.ts"),
+  entry(modelJpegDecode, "./model/jpeg_decode.ts"),
+  entry(modelJpegEncode, "./model/jpeg_encode.ts"),
+  entry(modelTextUtf8Decode, "./model/text_utf8_decode.ts"),
+  entry(modelTextUtf8Encode, "./model/text_utf8_encode.ts"),
+  entry(modulationIdentityModulate, "./modulation/identity_modulate.ts"),
+  entry(noiseRepresentationIndices, "./noise/representation_indices.ts"),
+  entry(noiseRepresentationLatents, "./noise/representation_latents.ts"),
+  entry(noiseSourceImagePerturbation, "./noise/source_image_perturbation.ts"),
+  entry(noiseSourceTextPerturbation, "./noise/source_text_perturbation.ts"),
+  entry(sourceBitManifest, "./source/bit_manifest.ts"),
+  entry(sourceImageDataset, "./source/image_dataset.ts"),
+  entry(sourceLocalNpzImages, "./source/local_npz_images.ts"),
   entry(sourceRandomBits, "./source/random_bits.ts"),
+  entry(sourceTextDataset, "./source/text_dataset.ts"),
+  entry(wirelessChannel, "./wireless/channel.ts"),
 ];

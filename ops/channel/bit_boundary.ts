@@ -6,8 +6,9 @@ import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { checkExpectedCount } from "../../lib/artifact/accounting.ts";
 import { executed, nativePlanned } from "../_backends.ts";
-import { checkCount, relayBits } from "./_relay.ts";
+import { relayBits } from "./_relay.ts";
 
 export default defineOperation({
   id: "channel.bit_boundary",
@@ -30,7 +31,8 @@ export default defineOperation({
   threadSafe: true,
   run({ inputs, params }) {
     const bits = relayBits(inputs.bits, "channel.bits");
-    checkCount(bits.array!.data.length, params.expected_bit_count, "bits");
+    const expected = params.expected_bit_count;
+    if (expected > 0) checkExpectedCount(bits.array!.data.length, expected, "bits");
     return { outputs: { bits }, metadata: { label: params.label, role: params.role } };
   },
 });

@@ -1,0 +1,45 @@
+/** Source items on the way through a modulator and back. */
+import type { JsonObject } from "../lib/contract/value.ts";
+import { metadataCounts, metadataNumber, sourceItemCounts, travel } from "../lib/artifact/values.ts";
+import { SvcError } from "../lib/contract/error.ts";
+
+/** Bits per source item as the modulator was given them, kept because a symbol may straddle two items. */
+const ITEM_BITS = "modulated_item_bit_counts";
+const MODULATION_KEYS = ["modulation", "bits_per_symbol", "modulation_padding_bits", ITEM_BITS, "source_item_counts"];
+
+/** Metadata of symbols that carry `bitCount` bits; symbol items are declared where each item fills whole symbols. */
+export function modulatedMetadata(
+  metadata: JsonObject,
+  bitCount: number,
+  modulation: string,
+  bitsPerSymbol: number,
+): JsonObject {
+  const items = sourceItemCounts(metadata, bitCount);
+  const aligned = items?.every((count, item) => count % bitsPerSymbol === 0 || item === items.length - 1);
+  return travel(metadata, {
+    modulation,
+    bits_per_symbol: bitsPerSymbol,
+    bit_count: bitCount,
+    modulation_padding_bits: Math.ceil(bitCount / bitsPerSymbol) * bitsPerSymbol - bitCount,
+    ...(items === undefined ? {} : { [ITEM_BITS]: items }),
+    ...(aligned ? { source_item_counts: items!.map((count) => Math.ceil(count / bitsPerSymbol)) } : {}),
+  }, MODULATION_KEYS);
+}
+
+/**
+ * The number of bits in received symbols once the modulator's padding is cut off.
+ *
+ * @throws SvcError `boundary_count_mismatch` when there are fewer bits than padding
+ */
+export function unpaddedBitCount(metadata: JsonObject, demappedBits: number): number {
+  const padding = metadataNumber(metadata, "modulation_padding_bits") ?? 0;
+  if (padding <= demappedBits) return demappedBits - padding;
+  throw new SvcError("boundary_count_mismatch", `Cannot cut ${padding} padding bits off ${demappedBits} bits`);
+}
+
+/** Metadata of demodulated bits: the modulator's keys leave, its source items come back. */
+export function demodulatedMetadata(metadata: JsonObject, bitCount: number, changes: JsonObject = {}): JsonObject {
+  const items = metadataCounts(metadata, ITEM_BITS);
+  const whole = items !== undefined && items.reduce((sum, count) => sum + count, 0) === bitCount;
+  return travel(metadata, { ...(whole ? { source_item_counts: items } : {}), ...changes }, MODULATION_KEYS);
+}

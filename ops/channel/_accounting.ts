@@ -1,0 +1,105 @@
+/**
+ * The tally of a link, shared by both versions of the operation.
+ *
+ * Bits: payload + framing = framed; framed + forward error correction = coded; coded + modulation padding = transmitted.
+ * Symbols: pilot + header + data + grid padding = channel uses. All counts are exact integers; where metadata tells the
+ * codec's own bits, native codec bits + wire overhead = payload as well.
+ */
+import { SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { checkAccounting, type LinkAccounts } from "../../lib/artifact/accounting.ts";
+import { bitsOf, metadataNumber, reportResult, symbolsOf } from "../../lib/artifact/values.ts";
+
+export const ACCOUNTING_PARAMS = z.strictObject({
+  pilot_symbol_count: z.int().nonnegative().default(0).describe("pilot symbols beside the data symbols"),
+  physical_header_symbol_count: z.int().nonnegative().default(0).describe("header symbols beside the data symbols"),
+  total_channel_use_count: z.int().nonnegative().default(0)
+    .describe("channel uses of the whole grid, padding included; 0 counts pilots, header and data"),
+});
+
+interface LinkInputs {
+  payload_bits: InputArtifact;
+  framed_bits: InputArtifact;
+  coded_bits: InputArtifact;
+  symbols: InputArtifact;
+}
+
+/**
+ * Tallies a link into a report.
+ *
+ * @throws SvcError `boundary_accounting_mismatch` when the counts do not add up
+ */
+export function accountForLink(operation: string, inputs: LinkInputs, params: z.output<typeof ACCOUNTING_PARAMS>) {
+  const { metadata } = inputs.symbols;
+  const payload = bitsOf(inputs.payload_bits).length;
+  const framed = bitsOf(inputs.framed_bits).length;
+  const coded = bitsOf(inputs.coded_bits).length;
+  const data = symbolsOf(inputs.symbols).length / 2;
+  const padding = metadataNumber(metadata, "modulation_padding_bits") ?? 0;
+  const transmitted = coded + padding;
+  const pilot = params.pilot_symbol_count, header = params.physical_header_symbol_count;
+  const occupied = pilot + header + data;
+  const uses = params.total_channel_use_count === 0 ? occupied : params.total_channel_use_count;
+  const native = metadataNumber(inputs.payload_bits.metadata, "native_codec_bit_count");
+
+  mustNotShrink("framing", payload, framed, "bits");
+  mustNotShrink("channel coding", framed, coded, "bits");
+  mustNotShrink("the resource grid", occupied, uses, "symbols");
+  const perSymbol = metadataNumber(metadata, "bits_per_symbol");
+  if (perSymbol !== undefined && perSymbol * data !== transmitted) {
+    throw new SvcError(
+      "boundary_accounting_mismatch",
+      `Cannot carry ${transmitted} transmitted bits in ${data} symbols of ${perSymbol} bits`,
+      { hint: "coded_bits must be what the modulator of these symbols was given" },
+    );
+  }
+  const accounts: LinkAccounts = {
+    ...(native === undefined ? {} : { native_codec_bits: native, wire_overhead_bits: payload - native }),
+    payload_bits: payload,
+    framing_bits: framed - payload,
+    framed_bits: framed,
+    fec_bits: coded - framed,
+    coded_bits: coded,
+    modulation_padding_bits: padding,
+    transmitted_bits: transmitted,
+    pilot_symbols: pilot,
+    header_symbols: header,
+    data_symbols: data,
+    grid_padding_symbols: uses - occupied,
+    channel_uses: uses,
+  };
+  checkAccounting(accounts);
+  const pixels = metadataNumber(inputs.payload_bits.metadata, "source_pixel_count");
+  const metrics: Metrics = {
+    "channel.payload_bit_count": BigInt(payload),
+    "channel.transmitted_bit_count": BigInt(transmitted),
+    "channel.channel_use_count": BigInt(uses),
+    ...ratio("channel.code_rate", framed, coded),
+    ...ratio("channel.bits_per_symbol", transmitted, data),
+    ...ratio("channel.pilot_overhead_fraction", pilot, uses),
+    ...ratio("channel.effective_payload_bits_per_channel_use", payload, uses),
+    ...(pixels === undefined ? {} : {
+      ...ratio("channel.uses_per_pixel", uses, pixels),
+      ...ratio("rate.payload_bpp", payload, pixels),
+      ...ratio("rate.framed_bpp", framed, pixels),
+      ...ratio("rate.coded_bpp", coded, pixels),
+      ...ratio("rate.padded_bpp", transmitted, pixels),
+    }),
+  };
+  return reportResult(operation, metrics, { facts: { accounting: { ...accounts } as JsonObject } });
+}
+
+function mustNotShrink(stage: string, before: number, after: number, unit: string): void {
+  if (after >= before) return;
+  throw new SvcError(
+    "boundary_accounting_mismatch",
+    `Cannot account for ${stage} that turns ${before} ${unit} into ${after}`,
+  );
+}
+
+/** A rate whose denominator is zero is left out. */
+function ratio(id: string, numerator: number, denominator: number): Metrics {
+  return denominator === 0 ? {} : { [id]: numerator / denominator };
+}

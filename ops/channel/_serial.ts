@@ -1,0 +1,28 @@
+/** What the serialisers of indices and latents share: shapes in metadata, and source items counted in another unit. */
+import { SvcError } from "../../lib/contract/error.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { metadataCounts, sourceItemCounts } from "../../lib/artifact/values.ts";
+import { elementCount } from "../../lib/numeric/ndarray.ts";
+
+/** Source items of `length` elements recounted at `factor` new elements each (a fraction groups them), where whole. */
+export function recountedItems(metadata: JsonObject, length: number, factor: number): JsonObject {
+  const counts = sourceItemCounts(metadata, length)?.map((count) => count * factor);
+  return counts?.every(Number.isInteger) ? { source_item_counts: counts } : {};
+}
+
+/**
+ * The shape that a serialiser recorded, held against the bits that arrived.
+ *
+ * @throws SvcError `boundary_shape_invalid` without a shape, `boundary_count_mismatch` for another number of bits
+ */
+export function recordedShape(metadata: JsonObject, key: string, bitCount: number, width: number): number[] {
+  const shape = metadataCounts(metadata, key);
+  if (shape === undefined) throw new SvcError("boundary_shape_invalid", `Cannot shape ${bitCount} bits without ${key}`);
+  if (elementCount(shape) * width !== bitCount) {
+    throw new SvcError(
+      "boundary_count_mismatch",
+      `Cannot read ${bitCount} bits as [${shape.join(", ")}] values of ${width} bits`,
+    );
+  }
+  return shape;
+}

@@ -1,0 +1,71 @@
+/**
+ * Capacity-bound digital link: an ideal code at AWGN capacity. n source bits take ceil(n / (ldpc_rate · 2)) complex
+ * channel uses (QPSK carries 2 bits) and arrive without error if and only if n <= uses · log2(1 + snr); otherwise all of
+ * them are lost: zeros of the same length, every source item failed. No decoder runs.
+ *
+ * Source: C. E. Shannon, A Mathematical Theory of Communication, 1948.
+ */
+import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { nativeKernels } from "../_backends.ts";
+
+const QPSK_BITS_PER_SYMBOL = 2;
+
+export default defineOperation({
+  id: "channel.capacity_oracle_digital_link",
+  name: "Capacity-bound digital link",
+  description: "Theoretical reference that passes or loses all bits by comparing the rate with AWGN capacity",
+  inputs: { bits: BITS_ANY },
+  outputs: { bits: BITS },
+  params: z.strictObject({
+    channel: z.enum(["awgn"]).default("awgn"),
+    snr_db: z.number().default(12).describe("signal-to-noise ratio per complex channel use"),
+    modulation: z.enum(["qpsk"]).default("qpsk"),
+    ldpc_rate: z.number().positive().max(1).default(0.5).describe("rate of the ideal code"),
+    on_decode_failure: z.enum(["gray_image", "erasure", "report_outage"]).default("gray_image")
+      .describe("how the outage is recorded; the bits are zeros in every case"),
+    label: z.string().default("capacity_oracle_awgn").describe("name of the link in the step row"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  differentiability: {
+    framework: "none",
+    gradient: "none",
+    trainable_params: false,
+    exportable: false,
+    reason: "Theoretical protected-digital AWGN reference, neither a differentiable link nor an LDPC decoder",
+  },
+  outputMetadataGuarantees: {
+    bits: { from: "bits", keys: ["boundary_contract", "bit_count", "failed_item_indices", "link_outage"] },
+  },
+  requires: nativeKernels,
+  threadSafe: true,
+  run({ inputs, params }) {
+    const sent = bitsOf(inputs.bits);
+    const { metadata } = inputs.bits;
+    // The subtraction keeps rounding of the rate from adding a channel use.
+    const uses = Math.max(0, Math.ceil(sent.length / (params.ldpc_rate * QPSK_BITS_PER_SYMBOL) - 1e-9));
+    const capacity = Math.log2(1 + 10 ** (params.snr_db / 10));
+    const delivered = sent.length <= uses * capacity;
+    const itemCount = sourceItemCounts(metadata, sent.length)?.length ?? 1;
+    const kept = travel(metadata, {
+      failed_item_indices: delivered ? [] : Array.from({ length: itemCount }, (_, item) => item),
+      link_outage: !delivered,
+      on_decode_failure: params.on_decode_failure,
+      capacity_bits_per_channel_use: float(capacity),
+    });
+    const received = bitsArtifact(delivered ? sent : new Uint8Array(sent.length), kept);
+    return {
+      outputs: { bits: { ...received, companions: companionsOf(inputs.bits) } },
+      metrics: {
+        "channel.outage_rate": delivered ? 0 : 1,
+        "channel.channel_use_count": BigInt(uses),
+        "channel.snr_db": params.snr_db,
+      },
+      metadata: { label: params.label },
+    };
+  },
+});

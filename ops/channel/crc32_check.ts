@@ -1,0 +1,121 @@
+/**
+ * CRC32 verify and unpack. One failed packet fails its source item: with `gray_image` and `erasure` the item becomes
+ * zeros for every payload bit of its packets, with `report_outage` the best effort (valid lengths where the CRC holds,
+ * full payloads elsewhere). Decoders behind it treat the items of failed_item_indices as failed, whatever their bits.
+ */
+import { BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { Metrics } from "../../lib/contract/operation.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import {
+  bitsArtifact,
+  bitsOf,
+  companionsOf,
+  metadataCounts,
+  metadataNumber,
+  metadataText,
+  travel,
+} from "../../lib/artifact/values.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { nativeKernels } from "../_backends.ts";
+import { LAYOUT_KEYS, PACKET_OVERHEAD_BITS, PACKET_PROTOCOL, readPackets } from "./_crc_packets.ts";
+
+export default defineOperation({
+  id: "channel.crc32_check",
+  name: "CRC32 verify and unpack",
+  description: "Verifies the CRC32 of every packet and returns the payload of each source item",
+  inputs: { bits: [PAYLOAD_BITS, BITS, DEMOD_BITS] },
+  outputs: { bits: PAYLOAD_BITS },
+  params: z.strictObject({
+    on_decode_failure: z.enum(["gray_image", "erasure", "report_outage"]).default("gray_image")
+      .describe("zeros in place of a failed item, or the bits as they arrived"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  differentiability: {
+    framework: "numpy",
+    gradient: "stop",
+    trainable_params: false,
+    exportable: false,
+    reason: "Hard decisions",
+  },
+  inputMetadataRequirements: { bits: { all_of: LAYOUT_KEYS.slice(0, 3) } },
+  outputMetadataGuarantees: {
+    bits: {
+      from: "bits",
+      keys: [
+        "boundary_contract",
+        "bit_count",
+        "source_item_counts",
+        "item_bit_counts",
+        "failed_item_indices",
+        "packet_success_count",
+        "packet_count",
+      ],
+    },
+  },
+  requires: nativeKernels,
+  threadSafe: true,
+  run({ inputs, params }) {
+    const bits = bitsOf(inputs.bits);
+    const { totalBits, packetCounts } = trustedLayout(inputs.bits.metadata, bits.length);
+    const payloadBits = totalBits - PACKET_OVERHEAD_BITS;
+    const items = readPackets(bits, packetCounts, totalBits);
+    const pieces = items.map((item) =>
+      item.delivered || params.on_decode_failure === "report_outage"
+        ? item.bestEffort
+        : [new Uint8Array(item.packets * payloadBits)]
+    );
+    const itemBitCounts = pieces.map((parts) => parts.reduce((sum, part) => sum + part.length, 0));
+    const failed = items.flatMap((item, index) => (item.delivered ? [] : [index]));
+    const intact = items.reduce((sum, item) => sum + item.intactPackets, 0);
+    const packets = items.reduce((sum, item) => sum + item.packets, 0);
+    const metrics: Metrics = packets === 0 ? {} : { "channel.packet_success_rate": intact / packets };
+    const metadata = travel(inputs.bits.metadata, {
+      source_item_counts: itemBitCounts,
+      item_bit_counts: itemBitCounts,
+      failed_item_indices: failed,
+      packet_success_count: intact,
+      packet_count: packets,
+      on_decode_failure: params.on_decode_failure,
+    }, LAYOUT_KEYS);
+    const payload = bitsArtifact(concatenate(pieces.flat()), metadata, "payload.bits");
+    return {
+      outputs: { bits: { ...payload, companions: companionsOf(inputs.bits) } },
+      metrics,
+    };
+  },
+});
+
+function trustedLayout(metadata: JsonObject, bitCount: number) {
+  const missing = (what: string) =>
+    new SvcError("packet_layout_missing", `Cannot find the packets in ${bitCount} bits: ${what}`, {
+      hint: "Put a channel.packetize_crc32 step before the channel",
+    });
+  const protocol = metadataText(metadata, "packet_protocol");
+  const totalBits = metadataNumber(metadata, "packet_total_bits");
+  const packetCounts = metadataCounts(metadata, "packet_source_item_counts");
+  if (protocol === undefined || totalBits === undefined || packetCounts === undefined) {
+    throw missing("their layout did not arrive");
+  }
+  if (protocol !== PACKET_PROTOCOL) throw missing(`the protocol ${protocol} is not ${PACKET_PROTOCOL}`);
+  if (!Number.isSafeInteger(totalBits) || totalBits % 8 !== 0 || totalBits <= PACKET_OVERHEAD_BITS) {
+    throw missing(`a packet cannot have ${totalBits} bits`);
+  }
+  const expected = packetCounts.reduce((sum, count) => sum + count, 0) * totalBits;
+  if (expected !== bitCount) {
+    throw new SvcError("boundary_count_mismatch", `Cannot cut ${bitCount} bits into packets of ${expected} bits`);
+  }
+  return { totalBits, packetCounts };
+}
+
+function concatenate(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,36 @@
+/** Bypassed bit channel: every bit arrives. */
+import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { nativeKernels } from "../_backends.ts";
+import { relayBits } from "./_relay.ts";
+
+export default defineOperation({
+  id: "channel.identity_link",
+  name: "Bypassed bit channel",
+  description: "Bit-exact bypass for a disabled channel",
+  inputs: { bits: BITS_ANY },
+  outputs: { bits: BITS },
+  params: z.strictObject({
+    label: z.string().default("identity_channel").describe("name of the link in the step row"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  differentiability: {
+    framework: "numpy",
+    gradient: "stop",
+    trainable_params: false,
+    exportable: false,
+    reason: "Discrete bypass; channel.identity_symbol_link keeps gradients",
+  },
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "exact" },
+  formats: { artifact: "npz", tensor: "none" },
+  outputMetadataGuarantees: { bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
+  requires: nativeKernels,
+  threadSafe: true,
+  run: ({ inputs, params }) => ({
+    outputs: { bits: relayBits(inputs.bits, "channel.bits") },
+    metadata: { label: params.label },
+  }),
+});

@@ -1,0 +1,28 @@
+/** Bypassed symbol channel: y = x, with companion arrays and metadata. */
+import { SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { executed, exportPlanned } from "../_backends.ts";
+import { relaySymbols, SYMBOL_KEYS } from "./_relay.ts";
+
+export default defineOperation({
+  id: "channel.identity_symbol_link",
+  name: "Bypassed symbol channel",
+  description: "Identity on continuous symbols for a disabled channel",
+  inputs: { symbols: SYMBOLS_ANY },
+  outputs: { symbols: SYMBOLS },
+  params: z.strictObject({
+    label: z.string().default("identity_symbol_channel").describe("name of the link in the step row"),
+  }),
+  differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
+  equivalence: { type: "exact" },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
+  outputMetadataGuarantees: { symbols: { from: "symbols", keys: SYMBOL_KEYS } },
+  threadSafe: true,
+  run: ({ inputs, params }) => ({
+    outputs: { symbols: relaySymbols(inputs.symbols) },
+    metadata: { label: params.label },
+  }),
+});

@@ -1,0 +1,46 @@
+/** Indices to bits: each index most significant bit first in ceil(log2(max(codebook_size, 2))) bits, in C order. */
+import { INDICES, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsArtifact, companionsOf, travel } from "../../lib/artifact/values.ts";
+import { nativeKernels } from "../_backends.ts";
+import { codebookOf } from "./_indices.ts";
+import { recountedItems } from "./_serial.ts";
+
+export default defineOperation({
+  id: "channel.indices_to_bits",
+  name: "Indices to bits",
+  description: "Packs integer codes into payload bits",
+  inputs: { indices: [INDICES] },
+  outputs: { bits: PAYLOAD_BITS },
+  params: z.strictObject({ data_plane_backend: dataPlaneParameter() }),
+  inputMetadataRequirements: { indices: { all_of: ["codebook_size"] } },
+  outputMetadataGuarantees: {
+    bits: { from: "indices", keys: ["boundary_contract", "bit_count", "codebook_size", "index_shape"] },
+  },
+  requires: nativeKernels,
+  threadSafe: true,
+  run({ inputs }) {
+    const { metadata } = inputs.indices;
+    const { size, width } = codebookOf(metadata);
+    const { dtype, shape, data } = inputs.indices.array();
+    if (!/^u?int/.test(dtype)) throw new SvcError("boundary_dtype_invalid", `Cannot use ${dtype} data as indices`);
+    const bits = new Uint8Array(data.length * width);
+    let at = 0;
+    for (const entry of data) {
+      const index = Number(entry);
+      if (index < 0 || index >= size) {
+        throw new SvcError("boundary_value_invalid", `Cannot find the index ${index} in a codebook of ${size}`);
+      }
+      for (let shift = width - 1; shift >= 0; shift--) bits[at++] = index >>> shift & 1;
+    }
+    const payload = bitsArtifact(
+      bits,
+      travel(metadata, { index_shape: [...shape], ...recountedItems(metadata, data.length, width) }),
+      "payload.bits",
+    );
+    return { outputs: { bits: { ...payload, companions: companionsOf(inputs.indices) } } };
+  },
+});

@@ -1,0 +1,25 @@
+/**
+ * CRC32 packet framing: cuts every source item into packets that carry their place and a CRC32; the last packet of an
+ * item is zero-padded and tells its valid length. Layout and CRC: _crc_packets.ts.
+ */
+import { PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { nativeKernels } from "../_backends.ts";
+import { checkPacketize, packetize, PACKETIZE_PARAMS, PACKETIZED_KEYS } from "./_packetize.ts";
+
+export default defineOperation({
+  id: "channel.packetize_crc32",
+  name: "CRC32 packet framing",
+  description: "Splits payload into CRC32-protected packets, per source item",
+  inputs: { bits: PAYLOAD_OR_BITS },
+  outputs: { bits: PAYLOAD_BITS },
+  params: PACKETIZE_PARAMS,
+  differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
+  outputMetadataGuarantees: { bits: { from: "bits", keys: PACKETIZED_KEYS } },
+  check: checkPacketize,
+  requires: nativeKernels,
+  threadSafe: true,
+  run: ({ inputs, params }) => ({
+    outputs: { bits: packetize(inputs.bits, params.packet_payload_bits, "payload.bits") },
+  }),
+});

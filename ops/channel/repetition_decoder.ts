@@ -1,0 +1,66 @@
+/** Repetition decode: a bit is 1 when the mean of its copies is at least 0.5, so an even split gives 1. */
+import { BITS, CODED_BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import {
+  bitsArtifact,
+  bitsOf,
+  companionsOf,
+  metadataNumber,
+  sourceItemCounts,
+  travel,
+} from "../../lib/artifact/values.ts";
+import { nativeKernels } from "../_backends.ts";
+
+export default defineOperation({
+  id: "channel.repetition_decoder",
+  name: "Repetition decode",
+  description: "Decides each bit by the majority of its copies",
+  inputs: { coded_bits: [CODED_BITS, DEMOD_BITS, BITS] },
+  outputs: { bits: PAYLOAD_BITS },
+  params: z.strictObject({
+    factor: z.int().nonnegative().default(0).describe("copies of each bit; 0 takes the encoder's factor from metadata"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  outputMetadataGuarantees: { bits: { from: "coded_bits", keys: ["boundary_contract", "bit_count"] } },
+  requires: nativeKernels,
+  threadSafe: true,
+  run({ inputs, params }) {
+    const coded = bitsOf(inputs.coded_bits);
+    const { metadata } = inputs.coded_bits;
+    const factor = repetitionFactor(params.factor, metadata);
+    if (coded.length % factor !== 0) {
+      throw new SvcError("boundary_count_mismatch", `Cannot cut ${coded.length} bits into groups of ${factor} copies`);
+    }
+    const bits = new Uint8Array(coded.length / factor);
+    for (let i = 0, at = 0; i < bits.length; i++) {
+      let ones = 0;
+      for (const end = at + factor; at < end; at++) ones += coded[at];
+      bits[i] = 2 * ones >= factor ? 1 : 0;
+    }
+    const items = sourceItemCounts(metadata, coded.length)?.map((count) => count / factor);
+    const whole = items?.every(Number.isInteger);
+    const kept = travel(metadata, whole ? { source_item_counts: items! } : {}, [
+      "repetition_factor",
+      "source_item_counts",
+    ]);
+    const decoded = bitsArtifact(bits, kept, "payload.bits");
+    return { outputs: { bits: { ...decoded, companions: companionsOf(inputs.coded_bits) } } };
+  },
+});
+
+function repetitionFactor(factor: number, metadata: JsonObject): number {
+  if (factor > 0) return factor;
+  const recorded = metadataNumber(metadata, "repetition_factor");
+  if (recorded !== undefined && Number.isSafeInteger(recorded) && recorded > 0) return recorded;
+  throw new SvcError(
+    "params_conflict",
+    "Cannot decode with factor 0: the bits do not say how often they were repeated",
+    {
+      hint: "Set factor to that of the channel.repetition_encoder",
+    },
+  );
+}

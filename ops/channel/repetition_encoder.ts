@@ -1,0 +1,37 @@
+/** Repetition code: every bit is sent `factor` times in a row, rate 1/factor. */
+import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { nativeKernels } from "../_backends.ts";
+
+export default defineOperation({
+  id: "channel.repetition_encoder",
+  name: "Repetition encode",
+  description: "Repeats each bit factor times",
+  inputs: { bits: [PAYLOAD_BITS, FRAMED_BITS, BITS] },
+  outputs: { coded_bits: CODED_BITS },
+  params: z.strictObject({
+    factor: z.int().positive().default(3).describe("copies of each bit"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  outputMetadataGuarantees: {
+    coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count", "repetition_factor"] },
+  },
+  requires: nativeKernels,
+  threadSafe: true,
+  run({ inputs, params: { factor } }) {
+    const bits = bitsOf(inputs.bits);
+    const coded = new Uint8Array(bits.length * factor);
+    for (let i = 0, at = 0; i < bits.length; i++) {
+      for (const end = at + factor; at < end; at++) coded[at] = bits[i];
+    }
+    const items = sourceItemCounts(inputs.bits.metadata, bits.length);
+    const metadata = travel(inputs.bits.metadata, {
+      repetition_factor: factor,
+      ...(items === undefined ? {} : { source_item_counts: items.map((count) => count * factor) }),
+    });
+    return { outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } } };
+  },
+});

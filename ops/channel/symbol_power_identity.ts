@@ -1,0 +1,28 @@
+/** Transmit power bypass: the symbols keep their power, so that a graph keeps its shape with power control switched off. */
+import { SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { executed, exportPlanned } from "../_backends.ts";
+import { relaySymbols, SYMBOL_KEYS } from "./_relay.ts";
+
+export default defineOperation({
+  id: "channel.symbol_power_identity",
+  name: "Transmit power bypass",
+  description: "Leaves symbol power untouched",
+  inputs: { symbols: SYMBOLS_ANY },
+  outputs: { symbols: SYMBOLS },
+  params: z.strictObject({
+    label: z.string().default("tx_power_off").describe("name of the stage in the step row"),
+    power_unit: z.enum(["normalized", "mW"]).default("normalized").describe("unit the symbols' power is read in"),
+  }),
+  differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
+  equivalence: { type: "exact" },
+  materializations: [...executed("numpy", "numpy_symbol_identity"), exportPlanned("torch", "torch_identity")],
+  outputMetadataGuarantees: { symbols: { from: "symbols", keys: [...SYMBOL_KEYS, "power_unit"] } },
+  threadSafe: true,
+  run: ({ inputs, params }) => ({
+    outputs: { symbols: relaySymbols(inputs.symbols, { power_unit: params.power_unit }) },
+    metadata: { label: params.label },
+  }),
+});

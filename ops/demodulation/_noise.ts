@@ -1,0 +1,66 @@
+/** Which noise variance a demodulator works with. */
+import { diagnostic, SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { metadataNumber } from "../../lib/artifact/values.ts";
+
+/** Variances below this count as this. */
+export const LEAST_NOISE_VARIANCE = 1e-12;
+
+export interface NoiseVariance {
+  /** Total complex noise variance N0: one for all symbols, or one per symbol. */
+  variance: number | Float32Array;
+  source: "per_symbol" | "metadata" | "channel_state" | "assumed";
+  /** Warnings for the step row. */
+  warnings: JsonObject[];
+}
+
+/**
+ * The variance after equalisation where the symbols carry it per symbol, else the metadata noise_variance, else that of a
+ * wired channel state after one-tap equalisation (N0 / |h|² of the symbol's resource element), else 1 with a warning.
+ *
+ * @throws SvcError `boundary_count_mismatch` when there are fewer variances than symbols
+ */
+export function noiseVarianceOf(symbols: InputArtifact, count: number, state?: InputArtifact): NoiseVariance {
+  if (symbols.arrayNames.slice(1).includes("noise_variance")) {
+    const { data } = symbols.array("noise_variance");
+    if (data.length !== count) {
+      throw new SvcError(
+        "boundary_count_mismatch",
+        `Cannot spread ${data.length} noise variances over ${count} symbols`,
+      );
+    }
+    const variance = Float32Array.from(data as Float32Array, (value) => Math.max(value, LEAST_NOISE_VARIANCE));
+    return { variance, source: "per_symbol", warnings: [] };
+  }
+  const common = metadataNumber(symbols.metadata, "noise_variance");
+  if (common !== undefined) {
+    return { variance: Math.max(common, LEAST_NOISE_VARIANCE), source: "metadata", warnings: [] };
+  }
+  if (state !== undefined) return { variance: stateVariance(state, count), source: "channel_state", warnings: [] };
+  const warning = diagnostic("noise_variance_assumed", [], "Cannot know the noise variance, so it is taken as 1", {
+    severity: "warning",
+    hint: "Symbols that pass wireless.channel carry it; only the scale of the LLRs depends on it",
+  });
+  return { variance: 1, source: "assumed", warnings: [{ ...warning } as unknown as JsonObject] };
+}
+
+function stateVariance(state: InputArtifact, count: number): Float32Array {
+  const gains = state.array(state.arrayNames.includes("h") ? "h" : undefined).data as Float32Array;
+  const noise = state.arrayNames.includes("noise_variance")
+    ? Number(state.array("noise_variance").data[0])
+    : metadataNumber(state.metadata, "noise_variance") ?? 1;
+  checkElements(gains.length / 2, count);
+  return Float32Array.from(
+    { length: count },
+    (_, i) => Math.max(noise / (gains[2 * i] ** 2 + gains[2 * i + 1] ** 2), LEAST_NOISE_VARIANCE),
+  );
+}
+
+/** Symbol i uses resource element i. @throws SvcError `boundary_count_mismatch` when there are fewer elements */
+export function checkElements(elements: number, symbols: number): void {
+  if (elements >= symbols) return;
+  throw new SvcError("boundary_count_mismatch", `Cannot place ${symbols} symbols on ${elements} resource elements`, {
+    hint: "Raise num_ofdm_symbols, allocation_ofdm_symbols or capacity_multiplier",
+  });
+}

@@ -1,0 +1,67 @@
+/**
+ * Bypass demapper for symbols whose real part is 0 or 1: LLR = (1 - 2 Re y) / N0, a bit is 1 where Re y > 0.5, which is
+ * where the LLR is below zero.
+ */
+import { DEMOD_BITS, LLR, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsArtifact, symbolsOf } from "../../lib/artifact/values.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { executed, exportPlanned, nativeKernels } from "../_backends.ts";
+import { demodulatedMetadata, unpaddedBitCount } from "../_symbol_items.ts";
+import { noiseVarianceOf } from "./_noise.ts";
+
+const KEYS = ["modulation", "llr_sign", "llr_method", "noise_variance_source"];
+
+export default defineOperation({
+  id: "demodulation.identity_demodulate",
+  name: "Bypass demapper",
+  description: "Thresholds symbols of real part 0 or 1 back to bits",
+  inputs: { rx_symbols: SYMBOLS_ANY },
+  outputs: { bits: DEMOD_BITS, llr: LLR },
+  params: z.strictObject({
+    label: z.string().default("identity_phy_demodulator").describe("name of the stage in the step row"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  differentiability: {
+    framework: "torch",
+    gradient: "surrogate",
+    trainable_params: false,
+    exportable: true,
+    reason: "An export may stay soft; hard decisions are surrogate only",
+  },
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
+  equivalence: { type: "exact" },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
+  outputMetadataGuarantees: {
+    bits: { from: "rx_symbols", keys: ["boundary_contract", "bit_count", ...KEYS] },
+    llr: { from: "rx_symbols", keys: KEYS },
+  },
+  requires: nativeKernels,
+  threadSafe: true,
+  run({ inputs, params }) {
+    const symbols = symbolsOf(inputs.rx_symbols);
+    const { metadata } = inputs.rx_symbols;
+    const { variance, source, warnings } = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2);
+    const count = unpaddedBitCount(metadata, symbols.length / 2);
+    const llr = new Float32Array(count);
+    const bits = new Uint8Array(count);
+    for (let i = 0; i < count; i++) {
+      const real = symbols[2 * i];
+      llr[i] = (1 - 2 * real) / (typeof variance === "number" ? variance : variance[i]);
+      bits[i] = real > 0.5 ? 1 : 0;
+    }
+    const kept = demodulatedMetadata(metadata, count, {
+      modulation: "identity",
+      llr_sign: "positive_bit0",
+      llr_method: "exact",
+      noise_variance_source: source,
+    });
+    return {
+      outputs: { bits: bitsArtifact(bits, kept), llr: { array: ndarray("float32", llr), metadata: kept } },
+      metadata: { label: params.label, ...(warnings.length === 0 ? {} : { warnings }) },
+    };
+  },
+});

@@ -1,0 +1,39 @@
+/** Bit error rate: differing bits over compared bits, compared over the shorter of the two streams. */
+import { BITS_ANY, REPORT } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsOf, reportResult } from "../../lib/artifact/values.ts";
+import { nativeKernels } from "../_backends.ts";
+import { errorRateMetrics, errorRateNames } from "./_error_rate.ts";
+
+export default defineOperation({
+  id: "metrics.bit_error_rate",
+  name: "BER",
+  description: "Fraction of differing bits between two streams",
+  inputs: { candidate: BITS_ANY, reference: BITS_ANY },
+  outputs: { report: REPORT },
+  params: z.strictObject({
+    label: z.string().min(1).default("ber").describe("the metric is channel.<label>"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  requires: nativeKernels,
+  threadSafe: true,
+  run({ inputs, params }) {
+    const candidate = bitsOf(inputs.candidate);
+    const reference = bitsOf(inputs.reference);
+    const compared = Math.min(candidate.length, reference.length);
+    let errors = 0;
+    for (let i = 0; i < compared; i++) errors += candidate[i] ^ reference[i];
+    const names = errorRateNames(params.label, "ber", "error_count", "compare_bit_count");
+    return reportResult("metrics.bit_error_rate", errorRateMetrics(names, errors, compared), {
+      label: params.label,
+      facts: {
+        reference_bit_count: reference.length,
+        candidate_bit_count: candidate.length,
+        compare_bit_count: compared,
+        length_mismatch: Math.abs(candidate.length - reference.length),
+      },
+    });
+  },
+});

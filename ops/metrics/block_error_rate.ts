@@ -1,0 +1,48 @@
+/**
+ * Block error rate: blocks of the reference that hold an error. A partial last block counts; a block that is not fully
+ * present in the candidate is in error.
+ */
+import { BITS_ANY, REPORT } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsOf, reportResult } from "../../lib/artifact/values.ts";
+import { nativeKernels } from "../_backends.ts";
+import { errorRateMetrics, errorRateNames } from "./_error_rate.ts";
+
+export default defineOperation({
+  id: "metrics.block_error_rate",
+  name: "BLER",
+  description: "Fraction of fixed-size blocks that hold any error",
+  inputs: { candidate: BITS_ANY, reference: BITS_ANY },
+  outputs: { report: REPORT },
+  params: z.strictObject({
+    block_size: z.int().positive().default(1024).describe("bits per block"),
+    label: z.string().min(1).default("bler").describe("the metric is channel.<label>"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  requires: nativeKernels,
+  threadSafe: true,
+  run({ inputs, params }) {
+    const candidate = bitsOf(inputs.candidate);
+    const reference = bitsOf(inputs.reference);
+    let blocks = 0, failed = 0;
+    for (let start = 0; start < reference.length; start += params.block_size) {
+      const end = Math.min(start + params.block_size, reference.length);
+      let at = start;
+      while (at < end && candidate[at] === reference[at]) at++;
+      blocks++;
+      if (at < end) failed++;
+    }
+    const names = errorRateNames(params.label, "bler", "block_error_count", "block_count");
+    return reportResult("metrics.block_error_rate", errorRateMetrics(names, failed, blocks), {
+      label: params.label,
+      facts: {
+        block_size: params.block_size,
+        reference_bit_count: reference.length,
+        candidate_bit_count: candidate.length,
+        length_mismatch: Math.abs(candidate.length - reference.length),
+      },
+    });
+  },
+});

@@ -1,0 +1,47 @@
+/** Pass-through mapper: bit b becomes the symbol b + 0j. */
+import { BITS, CODED_BITS, PAYLOAD_BITS, SYMBOLS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
+import { executed, exportPlanned, nativeKernels } from "../_backends.ts";
+import { modulatedMetadata } from "../_symbol_items.ts";
+
+export default defineOperation({
+  id: "modulation.identity_modulate",
+  name: "Pass-through bit-to-symbol mapper",
+  description: "Makes each bit one complex symbol with real part 0 or 1",
+  inputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS] },
+  outputs: { symbols: SYMBOLS },
+  params: z.strictObject({
+    label: z.string().default("identity_phy_modulator").describe("name of the stage in the step row"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  differentiability: { framework: "torch", gradient: "surrogate", trainable_params: false, exportable: true },
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
+  equivalence: { type: "exact" },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
+  outputMetadataGuarantees: {
+    symbols: {
+      from: "bits",
+      keys: [
+        "boundary_contract",
+        "symbol_count",
+        "modulation",
+        "bits_per_symbol",
+        "bit_count",
+        "modulation_padding_bits",
+      ],
+    },
+  },
+  requires: nativeKernels,
+  threadSafe: true,
+  run({ inputs, params }) {
+    const bits = bitsOf(inputs.bits);
+    const symbols = new Float32Array(2 * bits.length);
+    for (let i = 0; i < bits.length; i++) symbols[2 * i] = bits[i];
+    const metadata = modulatedMetadata(inputs.bits.metadata, bits.length, "identity", 1);
+    return { outputs: { symbols: symbolsArtifact(symbols, metadata) }, metadata: { label: params.label } };
+  },
+});

@@ -1,0 +1,54 @@
+/** The ways to execute wireless.channel. */
+import type { Materialization } from "../../lib/contract/operation.ts";
+import { executed, exportPlanned } from "../_backends.ts";
+import { type Preset, PRESETS, UNPROCESSED } from "./_params.ts";
+
+/** Presets that this release computes. */
+export const AVAILABLE: readonly Preset[] = ["awgn", "flat_rayleigh", "interference_awgn"];
+export const PHYSICAL_LAYER_NOTE = "Comes with the physical-layer release";
+
+const planned = { status: "planned", notes: PHYSICAL_LAYER_NOTE } as const;
+const bindings = (channel: Preset, receiver_processing: string, channel_state_mode = "none") => ({
+  channel,
+  channel_state_mode,
+  receiver_processing,
+});
+
+const NUMPY: Materialization[] = [
+  ...PRESETS.flatMap((preset) =>
+    executed(
+      "numpy",
+      `numpy_${preset}_matched`,
+      bindings(preset, "matched"),
+      AVAILABLE.includes(preset) ? {} : planned,
+    )
+  ),
+  ...UNPROCESSED.flatMap((preset) => executed("numpy", `numpy_${preset}_unprocessed`, bindings(preset, "none"))),
+];
+
+const PHYLIB: Materialization[] = [
+  ...(["awgn", "flat_rayleigh", "mimo_flat"] as const).flatMap((preset) =>
+    executed("phylib", `phylib_${preset}_matched_artifact`, bindings(preset, "matched"), planned)
+  ),
+  ...(["awgn", "flat_rayleigh"] as const).flatMap((preset) =>
+    executed("phylib", `phylib_${preset}_unprocessed_artifact`, bindings(preset, "none"), planned)
+  ),
+  ...executed(
+    "phylib",
+    "phylib_explicit_tdl_ofdm_matched_artifact",
+    bindings("ofdm_tdl", "matched", "explicit"),
+    planned,
+  ),
+];
+
+const EXPORT: Materialization[] = (["awgn", "flat_rayleigh"] as const).flatMap((preset) =>
+  ["matched", "none"].flatMap((processing) => [
+    exportPlanned("torch", `torch_${preset}_${processing}_module`, {
+      ...bindings(preset, processing),
+      wireless_backend: "auto",
+    }),
+    exportPlanned("phylib", `phylib_${preset}_${processing}_pytorch_module`, bindings(preset, processing)),
+  ])
+);
+
+export const CHANNEL_MATERIALIZATIONS: readonly Materialization[] = [...NUMPY, ...PHYLIB, ...EXPORT];

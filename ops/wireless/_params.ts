@@ -1,0 +1,77 @@
+/** Parameters that wireless.channel and wireless.digital_link share, and what they must satisfy together. */
+import type { ParameterProblem } from "../../lib/contract/operation.ts";
+import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+
+export const PRESETS = [
+  "awgn",
+  "flat_rayleigh",
+  "interference_awgn",
+  "mimo_flat",
+  "ofdm_tdl",
+  "ofdm_cdl",
+  "urban_micro",
+] as const;
+export type Preset = typeof PRESETS[number];
+
+/** Presets whose received symbols make sense without equalisation. */
+export const UNPROCESSED: readonly Preset[] = ["awgn", "interference_awgn", "flat_rayleigh"];
+
+export const COMMON_PARAMS = {
+  channel: z.enum(PRESETS).default("awgn").describe("channel preset"),
+  noise_mode: z.enum(["snr_at_unit_power", "fixed_variance"]).default("snr_at_unit_power")
+    .describe("noise from an SNR at unit symbol power, or given as a variance"),
+  snr_db: z.number().default(12).describe("signal-to-noise ratio at unit symbol power; N0 = 10^(-snr_db/10)")
+    .meta({ "x-svc-effective-when": { noise_mode: "snr_at_unit_power" }, "x-svc-ui": { unit: "dB" } }),
+  noise_variance: z.number().min(1e-12).optional().describe("total complex noise variance N0 per symbol")
+    .meta({ "x-svc-effective-when": { noise_mode: "fixed_variance" } }),
+  receiver_processing: z.enum(["matched", "none"]).default("matched")
+    .describe("matched is the preset's receiver with perfect channel knowledge"),
+  interferers: z.int().nonnegative().default(0).describe("QPSK interferers of interference_awgn"),
+  interference_sir_db: z.number().default(18).describe("signal-to-interference ratio over all interferers"),
+  tx_antennas: z.int().positive().default(1),
+  rx_antennas: z.int().positive().default(1),
+  ofdm_fft_size: z.int().positive().default(64).describe("subcarriers of an OFDM grid"),
+  num_ofdm_symbols: z.int().positive().default(14).describe("OFDM symbols of a grid"),
+  subcarrier_spacing_khz: z.number().positive().default(15),
+  carrier_frequency_ghz: z.number().positive().default(3.5),
+  mobility_kmh: z.number().nonnegative().default(3).describe("speed of the receiver"),
+  wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe("auto is numpy, the portable one"),
+  data_plane_backend: dataPlaneParameter(),
+  seed: seedParameter(),
+};
+
+type CommonParams = z.output<z.ZodObject<typeof COMMON_PARAMS>>;
+
+/** Conflicts that no schema can express. */
+export function checkCommon(params: CommonParams): ParameterProblem[] {
+  const problems: ParameterProblem[] = [];
+  const { channel } = params;
+  if (params.receiver_processing === "none" && !UNPROCESSED.includes(channel)) {
+    problems.push({
+      message: `Cannot leave ${channel} without its receiver`,
+      place: ["receiver_processing"],
+      hint: `receiver_processing none is for ${UNPROCESSED.join(", ")}`,
+    });
+  }
+  if (params.noise_mode === "fixed_variance" && params.noise_variance === undefined) {
+    problems.push({
+      message: "Cannot use a fixed noise variance that is not given",
+      place: ["noise_variance"],
+      hint: "Set noise_variance, or noise_mode to snr_at_unit_power",
+    });
+  }
+  if (channel === "mimo_flat" && params.rx_antennas < params.tx_antennas) {
+    problems.push({
+      message: `Cannot separate ${params.tx_antennas} streams with ${params.rx_antennas} receive antennas`,
+      place: ["rx_antennas"],
+      hint: `Choose rx_antennas of at least ${params.tx_antennas}`,
+    });
+  }
+  return problems;
+}
+
+/** Total complex noise variance N0 per symbol. */
+export function noiseVariance(params: Pick<CommonParams, "noise_mode" | "noise_variance" | "snr_db">): number {
+  return params.noise_mode === "fixed_variance" ? params.noise_variance! : 10 ** (-params.snr_db / 10);
+}

@@ -1,0 +1,120 @@
+/**
+ * The portable channel presets on complex symbols x, complex64 [n]. Reference power is 1, n ~ CN(0, N0):
+ *
+ *     awgn               y = x + n
+ *     flat_rayleigh      y = (h·x + n) / h, h ~ CN(0, 1) per symbol or source item; without receiver h·x + n
+ *     interference_awgn  y = x + Σ sqrt(P/I)·q_i + n, I unit-power QPSK streams, P = 10^(-interference_sir_db/10)
+ *
+ * Draws in order: gains, then noise; or per interferer its QPSK labels, then noise. A complex array draws its whole real
+ * part first. Sums are formed in binary64 and rounded once.
+ *
+ * Source: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 2 and 3.
+ */
+import { SvcError } from "../../lib/contract/error.ts";
+import type { Generator } from "../../lib/numeric/random.ts";
+import type { Preset } from "./_params.ts";
+
+/** What a preset needs to know. */
+export interface PresetSettings {
+  channel: Preset;
+  /** N0 of the receiver's own noise. */
+  noiseVariance: number;
+  equalise: boolean;
+  interferers: number;
+  interferenceSirDb: number;
+  /** Symbols per source item where the fading is constant over an item; undefined: a gain per symbol. */
+  fadingItems?: readonly number[];
+}
+
+export interface Received {
+  symbols: Float32Array;
+  /** N0 and interference, before equalisation. */
+  noiseVariance: number;
+  /** Variance per symbol after equalisation. */
+  effectiveVariance?: Float32Array;
+  /** Complex gain per symbol, where it was not equalised. */
+  gains?: Float32Array;
+}
+
+/**
+ * Sends symbols through a preset.
+ *
+ * @throws SvcError `channel_backend_unsupported` for a preset without a portable implementation
+ */
+export function transmit(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {
+  switch (settings.channel) {
+    case "awgn":
+      return {
+        symbols: generator.addComplexNormal(symbols, settings.noiseVariance),
+        noiseVariance: settings.noiseVariance,
+      };
+    case "flat_rayleigh":
+      return flatRayleigh(symbols, settings, generator);
+    case "interference_awgn":
+      return interference(symbols, settings, generator);
+    default:
+      throw new SvcError("channel_backend_unsupported", `Cannot run ${settings.channel} on the numpy backend`);
+  }
+}
+
+function flatRayleigh(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {
+  const { noiseVariance, equalise, fadingItems } = settings;
+  const count = symbols.length / 2;
+  const drawn = generator.complexNormal64(fadingItems?.length ?? count, 1);
+  const gains = fadingItems === undefined ? drawn : repeatGains(drawn, fadingItems, count);
+  const noise = generator.complexNormal64(count, noiseVariance);
+  const received = new Float32Array(symbols.length);
+  const perSymbol = equalise ? new Float32Array(count) : undefined;
+  for (let i = 0; i < symbols.length; i += 2) {
+    const hr = gains[i], hi = gains[i + 1], nr = noise[i], ni = noise[i + 1], xr = symbols[i], xi = symbols[i + 1];
+    if (perSymbol !== undefined) {
+      // (h·x + n) / h = x + n·conj(h) / |h|²
+      const power = hr * hr + hi * hi;
+      received[i] = xr + (nr * hr + ni * hi) / power;
+      received[i + 1] = xi + (ni * hr - nr * hi) / power;
+      perSymbol[i >> 1] = noiseVariance / power;
+    } else {
+      received[i] = hr * xr - hi * xi + nr;
+      received[i + 1] = hr * xi + hi * xr + ni;
+    }
+  }
+  return {
+    symbols: received,
+    noiseVariance,
+    ...(perSymbol === undefined ? { gains: Float32Array.from(gains) } : { effectiveVariance: perSymbol }),
+  };
+}
+
+/** One gain per source item as one per symbol. */
+function repeatGains(drawn: Float64Array, items: readonly number[], count: number): Float64Array {
+  const gains = new Float64Array(2 * count);
+  let at = 0;
+  items.forEach((length, item) => {
+    for (const end = at + 2 * length; at < end; at += 2) {
+      gains[at] = drawn[2 * item];
+      gains[at + 1] = drawn[2 * item + 1];
+    }
+  });
+  return gains;
+}
+
+function interference(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {
+  const { interferers, noiseVariance } = settings;
+  const power = interferers === 0 ? 0 : 10 ** (-settings.interferenceSirDb / 10);
+  // A unit-power QPSK point is (±1 ± j) / sqrt(2).
+  const amplitude = Math.sqrt(power / Math.max(interferers, 1) / 2);
+  const sum = Float64Array.from(symbols);
+  for (let stream = 0; stream < interferers; stream++) {
+    const labels = generator.integers(0, 4, symbols.length / 2, "int64");
+    for (let i = 0; i < labels.length; i++) {
+      // Label l stands for the bits l >> 1 and l & 1; bit 0 is the positive side.
+      const label = Number(labels[i]);
+      sum[2 * i] += label & 2 ? -amplitude : amplitude;
+      sum[2 * i + 1] += label & 1 ? -amplitude : amplitude;
+    }
+  }
+  const noise = generator.complexNormal64(symbols.length / 2, noiseVariance);
+  const received = new Float32Array(symbols.length);
+  for (let i = 0; i < received.length; i++) received[i] = sum[i] + noise[i];
+  return { symbols: received, noiseVariance: noiseVariance + power };
+}

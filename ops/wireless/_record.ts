@@ -1,0 +1,53 @@
+/** What a channel writes into the metadata of what it put out. */
+import { float, type JsonObject } from "../../lib/contract/value.ts";
+
+const SPEED_OF_LIGHT_M_PER_S = 299_792_458;
+
+/** Parameters that describe a channel. */
+interface ChannelParams {
+  channel: string;
+  noise_mode: string;
+  snr_db: number | undefined;
+  receiver_processing: string;
+  interferers: number;
+  interference_sir_db: number;
+  tx_antennas: number;
+  rx_antennas: number;
+  ofdm_fft_size: number;
+  num_ofdm_symbols: number;
+  subcarrier_spacing_khz: number;
+  carrier_frequency_ghz: number;
+  mobility_kmh: number;
+  fading_scope: string;
+}
+
+/**
+ * The record of a transmission: preset and settings under `wireless_channel`, the noise variance before equalisation at
+ * the top, where demodulators look for it.
+ */
+export function channelRecord(params: ChannelParams, backend: string, noiseVariance: number): JsonObject {
+  const dopplerHz = params.mobility_kmh / 3.6 * params.carrier_frequency_ghz * 1e9 / SPEED_OF_LIGHT_M_PER_S;
+  return {
+    noise_variance: float(noiseVariance),
+    wireless_channel: {
+      preset: params.channel,
+      backend,
+      noise_mode: params.noise_mode,
+      snr_db: params.noise_mode === "fixed_variance" ? null : float(params.snr_db!),
+      noise_variance: float(noiseVariance),
+      receiver_processing: params.receiver_processing,
+      fading_scope: params.fading_scope,
+      tx_antennas: params.tx_antennas,
+      rx_antennas: params.rx_antennas,
+      ofdm_fft_size: params.ofdm_fft_size,
+      num_ofdm_symbols: params.num_ofdm_symbols,
+      subcarrier_spacing_khz: float(params.subcarrier_spacing_khz),
+      carrier_frequency_ghz: float(params.carrier_frequency_ghz),
+      interferers: params.interferers,
+      interference_sir_db: float(params.interference_sir_db),
+      mobility_kmh: float(params.mobility_kmh),
+      maximum_doppler_hz: float(dopplerHz),
+      doppler_model: "block_static",
+    },
+  };
+}
