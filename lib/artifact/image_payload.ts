@@ -1,0 +1,254 @@
+/**
+ * Wire formats of coded images: one container for a batch.
+ *
+ * safe_json_base64   canonical JSON {codec, items: [{channels, data, height, width}], kind: "svc.image_payload"} in
+ *                    UTF-8, data in base64; the whole payload is one source item
+ * compact_binary_v1  big-endian: "SVC1", u8 version 1, u8 codec (1 JPEG, 2 codeclib), u16 item count, then per image
+ *                    u16 height, u16 width, u8 channels, u32 length, bytes; every image is one source item (its header
+ *                    and bytes), the eight leading bytes belong to the first
+ *
+ * A receiver knows count and size of the images and the cuts between compact items from trusted metadata, so a damaged
+ * header costs nothing and a damaged item costs one image.
+ */
+import { SvcError } from "../contract/error.ts";
+import { canonicalJson, parseJson } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { packBits } from "../numeric/bit_packing.ts";
+import { metadataCounts, metadataNumber, metadataText } from "./values.ts";
+
+export type WireFormat = "safe_json_base64" | "compact_binary_v1";
+export type PayloadCodec = "jpeg" | "codeclib";
+
+export interface ImageShape {
+  readonly height: number;
+  readonly width: number;
+  readonly channels: number;
+}
+
+/** A coded image. */
+export interface ImagePayloadItem extends ImageShape {
+  readonly data: Uint8Array;
+}
+
+const KIND = "svc.image_payload";
+const MAGIC = [0x53, 0x56, 0x43, 0x31]; // "SVC1"
+const VERSION = 1;
+const CODEC_IDS: Record<PayloadCodec, number> = { jpeg: 1, codeclib: 2 };
+const CONTAINER_HEADER_BYTES = 8;
+const ITEM_HEADER_BYTES = 9;
+
+const damaged = (what: string): SvcError =>
+  new SvcError("image_payload_invalid", `Cannot read a damaged image payload: ${what}`);
+
+/**
+ * Puts coded images into one container.
+ *
+ * @returns the payload and the bytes of each source item in it
+ * @throws SvcError `boundary_shape_invalid` when images are more, larger or longer than compact_binary_v1 can tell
+ */
+export function packImagePayload(
+  items: readonly ImagePayloadItem[],
+  codec: PayloadCodec,
+  format: WireFormat,
+): { bytes: Uint8Array; itemByteCounts: number[] } {
+  if (format === "compact_binary_v1") return packCompact(items, codec);
+  const bytes = new TextEncoder().encode(canonicalJson({
+    kind: KIND,
+    codec,
+    items: items.map(({ height, width, channels, data }) => ({ height, width, channels, data: data.toBase64() })),
+  }));
+  return { bytes, itemByteCounts: [bytes.length] };
+}
+
+function packCompact(items: readonly ImagePayloadItem[], codec: PayloadCodec) {
+  const fits = items.length <= 0xffff &&
+    items.every((item) =>
+      item.height <= 0xffff && item.width <= 0xffff && item.channels <= 0xff && item.data.length <= 0xffff_ffff
+    );
+  if (!fits) {
+    throw new SvcError("boundary_shape_invalid", "Cannot write so many or so large images as compact_binary_v1", {
+      hint: "It takes 65535 images with sides up to 65535 pixels; use safe_json_base64 or a smaller batch",
+    });
+  }
+  const itemByteCounts = items.map(({ data }, index) =>
+    (index === 0 ? CONTAINER_HEADER_BYTES : 0) + ITEM_HEADER_BYTES + data.length
+  );
+  const total = itemByteCounts.reduce((sum, count) => sum + count, items.length === 0 ? CONTAINER_HEADER_BYTES : 0);
+  const bytes = new Uint8Array(total), view = new DataView(bytes.buffer);
+  bytes.set([...MAGIC, VERSION, CODEC_IDS[codec]]);
+  view.setUint16(6, items.length);
+  let at = CONTAINER_HEADER_BYTES;
+  for (const { height, width, channels, data } of items) {
+    view.setUint16(at, height);
+    view.setUint16(at + 2, width);
+    view.setUint8(at + 4, channels);
+    view.setUint32(at + 5, data.length);
+    bytes.set(data, at + ITEM_HEADER_BYTES);
+    at += ITEM_HEADER_BYTES + data.length;
+  }
+  return { bytes, itemByteCounts };
+}
+
+/** What a receiver may rely on. */
+export interface PayloadLayout {
+  codec: PayloadCodec;
+  /** Told by the first bytes when left out. */
+  format?: WireFormat;
+  /** Sizes of all images; then the headers in the payload are not believed. */
+  shapes?: readonly ImageShape[];
+}
+
+/**
+ * Takes a container apart by its own headers.
+ *
+ * @returns each image, or why it cannot be read; as many as `layout.shapes` has, where it is given
+ * @throws SvcError `image_payload_invalid` when nothing can be read and the number of images is not known
+ */
+export function unpackImagePayload(bytes: Uint8Array, layout: PayloadLayout): (ImagePayloadItem | SvcError)[] {
+  const { codec, shapes } = layout;
+  const compact = layout.format === undefined
+    ? MAGIC.every((byte, index) => bytes[index] === byte)
+    : layout.format === "compact_binary_v1";
+  try {
+    const items = compact ? unpackCompact(bytes, codec) : unpackJson(bytes, codec);
+    if (shapes === undefined) return items;
+    if (items.length !== shapes.length) throw damaged(`it holds ${items.length} images instead of ${shapes.length}`);
+    return items.map((item, index) => (item instanceof SvcError ? item : { ...item, ...shapes[index] }));
+  } catch (error) {
+    if (shapes === undefined || !(error instanceof SvcError)) throw error;
+    return shapes.map(() => error);
+  }
+}
+
+function unpackCompact(bytes: Uint8Array, codec: PayloadCodec): (ImagePayloadItem | SvcError)[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < CONTAINER_HEADER_BYTES || MAGIC.some((byte, index) => bytes[index] !== byte)) {
+    throw damaged("it does not start with SVC1");
+  }
+  if (bytes[4] !== VERSION) throw damaged(`its version is ${bytes[4]}`);
+  if (bytes[5] !== CODEC_IDS[codec]) throw damaged(`its codec is not ${codec}`);
+  let at = CONTAINER_HEADER_BYTES;
+  return Array.from({ length: view.getUint16(6) }, () => {
+    const start = at + ITEM_HEADER_BYTES;
+    const end = start > bytes.length ? Infinity : start + view.getUint32(at + 5);
+    if (end > bytes.length) { // without this length the images behind it cannot be found either
+      at = bytes.length;
+      return damaged("an image is cut short");
+    }
+    const [height, width] = [view.getUint16(at), view.getUint16(at + 2)];
+    const item = { height, width, channels: view.getUint8(at + 4), data: bytes.subarray(start, end) };
+    at = end;
+    return item;
+  });
+}
+
+function unpackJson(bytes: Uint8Array, codec: PayloadCodec): (ImagePayloadItem | SvcError)[] {
+  let document: unknown;
+  try {
+    document = parseJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    throw damaged("it is no JSON in UTF-8");
+  }
+  if (!isObject(document) || document.kind !== KIND || !Array.isArray(document.items)) {
+    throw damaged(`it is not of the kind ${KIND}`);
+  }
+  if (document.codec !== codec) throw damaged(`its codec is not ${codec}`);
+  return document.items.map((item) => {
+    if (!isObject(item) || typeof item.data !== "string") return damaged("an image has no data");
+    const { height, width, channels } = item;
+    const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
+    if (!isSize(height) || !isSize(width) || !isSize(channels)) return damaged("an image has no size");
+    try {
+      return { height, width, channels, data: Uint8Array.fromBase64(item.data) };
+    } catch {
+      return damaged("the data of an image are no base64");
+    }
+  });
+}
+
+/** Metadata that tells a receiver all it may rely on; counts are in bits. */
+export function imagePayloadMetadata(
+  shape: ImageShape & { count: number },
+  codec: PayloadCodec,
+  format: WireFormat,
+  itemByteCounts: readonly number[],
+): JsonObject {
+  return {
+    codec,
+    wire_format: format,
+    image_count: shape.count,
+    image_height: shape.height,
+    image_width: shape.width,
+    image_channels: shape.channels,
+    source_item_counts: itemByteCounts.map((count) => count * 8),
+  };
+}
+
+/** Metadata keys that describe a payload and not the images that come out of it. */
+export const PAYLOAD_KEYS: readonly string[] = [
+  "wire_format",
+  "image_height",
+  "image_width",
+  "image_channels",
+  "source_item_counts",
+  "item_bit_counts",
+];
+
+/**
+ * The images of received payload bits. Sizes and cuts come from the metadata (item_bit_counts, else
+ * source_item_counts); a source item in failed_item_indices has failed, whatever its bits.
+ *
+ * @returns each image, or why it cannot be read
+ * @throws SvcError `image_payload_invalid` when nothing can be read and the number of images is not known either, or the
+ *   payload is of another codec
+ */
+export function readImagePayload(
+  bits: Uint8Array,
+  metadata: JsonObject,
+  codec: PayloadCodec,
+): (ImagePayloadItem | SvcError)[] {
+  const named = metadataText(metadata, "codec") ?? codec;
+  if (named !== codec) {
+    throw new SvcError("image_payload_invalid", `Cannot read a payload of the codec ${named} as ${codec}`);
+  }
+  const format = metadataText(metadata, "wire_format") as WireFormat | undefined;
+  const shape = trustedShape(metadata);
+  const shapes = shape === undefined ? undefined : Array<ImageShape>(shape.count).fill(shape);
+  const counts = metadataCounts(metadata, "item_bit_counts") ?? metadataCounts(metadata, "source_item_counts");
+  const failed = new Set(metadataCounts(metadata, "failed_item_indices"));
+  const lost = new SvcError("image_payload_invalid", "Cannot read an image that the link lost");
+  if (format === "compact_binary_v1" && shapes !== undefined && counts?.length === shapes.length) {
+    let start = 0;
+    return shapes.map((shape, index) => {
+      const item = wholeBytes(bits.subarray(start, start += counts[index]));
+      if (failed.has(index)) return lost;
+      const header = ITEM_HEADER_BYTES + (index === 0 ? CONTAINER_HEADER_BYTES : 0);
+      const { height, width, channels } = shape;
+      return item.length <= header
+        ? damaged("an image is cut short")
+        : { height, width, channels, data: item.subarray(header) };
+    });
+  }
+  if (failed.size > 0) {
+    if (shapes === undefined) throw lost;
+    return shapes.map(() => lost);
+  }
+  const length = counts?.reduce((sum, count) => sum + count, 0) ?? bits.length;
+  return unpackImagePayload(wholeBytes(bits.subarray(0, length)), { codec, format, shapes });
+}
+
+function wholeBytes(bits: Uint8Array): Uint8Array {
+  return packBits(bits.subarray(0, bits.length - bits.length % 8));
+}
+
+/** How many images of which size a payload holds, as its trusted metadata tell; undefined when they do not. */
+export function trustedShape(metadata: JsonObject): (ImageShape & { count: number }) | undefined {
+  const sizes = ["image_count", "image_height", "image_width", "image_channels"]
+    .map((key) => metadataNumber(metadata, key));
+  if (sizes.includes(undefined)) return undefined;
+  if (!sizes.every((size) => Number.isSafeInteger(size) && size! > 0)) {
+    throw new SvcError("boundary_shape_invalid", "Cannot use the image sizes in the metadata of a payload");
+  }
+  const [count, height, width, channels] = sizes as number[];
+  return { count, height, width, channels };
+}

@@ -1,0 +1,88 @@
+/**
+ * Images on their way into JPEG and back. Samples of float32 images x in [0, 1] become round(255·x), and decoded ones
+ * v/255; an alpha channel is refused. The grey substitute of a lost image is 128 (0.5).
+ */
+import { SvcError } from "../lib/contract/error.ts";
+import type { JsonObject, Value } from "../lib/contract/value.ts";
+import { imageAt, type ImageBatch } from "../lib/artifact/values.ts";
+import type { JpegImage, JpegSubsampling } from "../lib/artifact/jpeg/encoder.ts";
+
+/** The entropy coder, as the contracts of all JPEG operations state it. */
+export const JPEG_ENTROPY = {
+  algorithm: "JPEG Huffman coding",
+  coder: "Huffman",
+  fact: "Sequential JPEG with the standard tables unless optimize or progressive is set",
+};
+
+/** One image of a batch with 8-bit samples. @throws SvcError `jpeg_unsupported` for images with an alpha channel */
+export function jpegImageAt(batch: ImageBatch, index: number): JpegImage {
+  const { width, height, channels } = batch;
+  if (channels !== 1 && channels !== 3) {
+    throw new SvcError("jpeg_unsupported", `Cannot encode images with ${channels} channels as JPEG`, {
+      hint: "JPEG takes grey and RGB images; leave the alpha channel out at the source",
+    });
+  }
+  const samples = imageAt(batch, index);
+  const data = samples instanceof Uint8Array ? samples : Uint8Array.from(samples, (x) => Math.round(255 * x));
+  return { width, height, channels, data };
+}
+
+/**
+ * The subsampling of one image. `keep` means that of the file the image came from, told by the metadata
+ * `jpeg_subsampling` (one for all images, or one per image), and 444 where there was none.
+ */
+export function subsamplingOf(chosen: JpegSubsampling | "keep", metadata: JsonObject, index: number): JpegSubsampling {
+  if (chosen !== "keep") return chosen;
+  const known = metadata.jpeg_subsampling;
+  const source: Value | undefined = Array.isArray(known) ? known[index] : known;
+  return source === "422" || source === "420" ? source : "444";
+}
+
+/** A batch that is filled image by image, with the sample type of the source. */
+export class ImageBatchWriter {
+  readonly batch: ImageBatch;
+
+  constructor(shape: Omit<ImageBatch, "data">) {
+    const samples = shape.count * shape.height * shape.width * shape.channels;
+    const data = shape.dtype === "float32" ? new Float32Array(samples) : new Uint8Array(samples);
+    this.batch = { ...shape, data };
+  }
+
+  /** Stores 8-bit samples of an image. */
+  write(index: number, samples: Uint8Array): void {
+    const target = imageAt(this.batch, index);
+    if (target instanceof Uint8Array) target.set(samples);
+    else for (let at = 0; at < samples.length; at++) target[at] = samples[at] / 255;
+  }
+
+  /** Fills an image with black, middle grey, or one value per channel in units of the samples. */
+  fill(index: number, what: "zeros" | "grey" | readonly number[]): void {
+    const target = imageAt(this.batch, index);
+    const isFloat = this.batch.dtype === "float32";
+    if (what === "zeros") target.fill(0);
+    else if (what === "grey") target.fill(isFloat ? 0.5 : 128);
+    else for (let at = 0; at < target.length; at++) target[at] = what[at % what.length];
+  }
+}
+
+/** Mean of each channel of an image, rounded for 8-bit samples. */
+export function channelMeans(batch: ImageBatch, index: number): number[] {
+  const samples = imageAt(batch, index), { channels } = batch;
+  const sums = new Float64Array(channels);
+  for (let at = 0; at < samples.length; at++) sums[at % channels] += samples[at];
+  return Array.from(sums, (sum) => {
+    const mean = sum * channels / samples.length;
+    return batch.dtype === "uint8" ? Math.round(mean) : mean;
+  });
+}
+
+/** What became of each image, for delivery reports. */
+export function deliveryMetadata(delivered: readonly boolean[]): JsonObject {
+  return {
+    delivered: [...delivered],
+    failed_item_indices: delivered.flatMap((arrived, index) => (arrived ? [] : [index])),
+  };
+}
+
+/** Metadata keys of an earlier delivery, which say nothing about a new payload. */
+export const DELIVERY_KEYS: readonly string[] = ["delivered", "failed_item_indices", "item_bit_counts"];

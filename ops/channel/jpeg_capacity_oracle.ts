@@ -1,0 +1,147 @@
+/**
+ * JPEG at channel capacity: the separation reference. An image of H by W pixels has n = floor(channel_uses_per_pixel ·
+ * H · W) complex channel uses and may take n · log2(1 + snr) bits, what an ideal code carries at the mean SNR. The
+ * largest quality whose file fits is chosen by trying all from the top, since file sizes need not grow with quality.
+ *
+ * awgn delivers every image for which a quality fits. slow_rayleigh draws one gain h ~ CN(0, 1) per image, unknown to
+ * the sender, and delivers if and only if n · log2(1 + |h|² · snr) is no less than the bits of the file. A lost image
+ * becomes what on_outage says. Bits are those of the files; no container is sent.
+ *
+ * Sources: Shannon 1948; Ozarow, Shamai and Wyner 1994 (outage on block fading channels).
+ */
+import { IMAGES } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import type { JpegEncoder } from "../../lib/artifact/jpeg/encoder.ts";
+import { imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
+import {
+  channelMeans,
+  deliveryMetadata,
+  ImageBatchWriter,
+  JPEG_ENTROPY,
+  jpegImageAt,
+  subsamplingOf,
+} from "../_jpeg_images.ts";
+
+const parameters = z.strictObject({
+  channel_model: z.enum(["awgn", "slow_rayleigh"]).default("awgn").describe("slow_rayleigh: one gain per image"),
+  snr_db: z.number().default(12).describe("mean signal-to-noise ratio").meta({ "x-svc-ui": { unit: "dB" } }),
+  channel_uses_per_pixel: z.number().positive().default(0.5).describe("complex channel uses per pixel of an image"),
+  minimum_quality: z.int().min(1).max(100).default(1),
+  maximum_quality: z.int().min(1).max(100).default(95),
+  subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
+    .describe("chroma resolution; keep: that of the source file where it is known, else 444"),
+  optimize: z.boolean().default(false).describe("Huffman tables fitted to each image"),
+  progressive: z.boolean().default(false).describe("progressive scans, always with fitted tables"),
+  on_outage: z.enum(["gray_image", "zeros", "image_channel_mean"]).default("gray_image")
+    .describe("what a lost image becomes; image_channel_mean: the mean of each of its channels"),
+  seed: seedParameter(),
+});
+
+export default defineOperation({
+  id: "channel.jpeg_capacity_oracle",
+  name: "JPEG at channel capacity",
+  description: "Theoretical bound: JPEG sized to the budget of an ideal channel code",
+  inputs: { images: [IMAGES] },
+  outputs: { images: IMAGES },
+  params: parameters,
+  differentiability: {
+    framework: "none",
+    gradient: "none",
+    trainable_params: false,
+    exportable: false,
+    reason: "Theoretical separation reference",
+  },
+  entropyInfo: JPEG_ENTROPY,
+  outputMetadataGuarantees: {
+    images: { from: "images", keys: ["boundary_contract", "image_count", "delivered", "failed_item_indices"] },
+  },
+  threadSafe: true,
+  check({ minimum_quality, maximum_quality }) {
+    if (minimum_quality <= maximum_quality) return [];
+    return [{
+      message: `Cannot search qualities from ${minimum_quality} up to ${maximum_quality}`,
+      place: ["minimum_quality"],
+      hint: "Set minimum_quality to at most maximum_quality",
+    }];
+  },
+  async run(context) {
+    const { params, progress, cancellation } = context;
+    const [{ JpegEncoder }, { decodeJpeg }] = await Promise.all([
+      import("../../lib/artifact/jpeg/encoder.ts"),
+      import("../../lib/artifact/jpeg/decoder.ts"),
+    ]);
+    const { metadata } = context.inputs.images;
+    const batch = imagesOf(context.inputs.images), { count, height, width } = batch;
+    const pixels = height * width;
+    const uses = Math.floor(params.channel_uses_per_pixel * height * width);
+    const snr = 10 ** (params.snr_db / 10);
+    const budget = uses * Math.log2(1 + snr);
+    const gains = params.channel_model === "awgn" ? undefined : context.generator.complexNormal64(count, 1);
+
+    const writer = new ImageBatchWriter(batch);
+    const delivered: boolean[] = [], qualities: (number | null)[] = [];
+    let sourceBits = 0;
+    for (let index = 0; index < count; index++) {
+      const encoder = new JpegEncoder(jpegImageAt(batch, index), subsamplingOf(params.subsampling, metadata, index));
+      const chosen = largestFitting(encoder, budget, params, () => cancellation.throwIfCancelled());
+      const bits = (chosen?.file.length ?? 0) * 8;
+      sourceBits += bits;
+      qualities.push(chosen?.quality ?? null);
+      const power = gains === undefined ? 1 : gains[2 * index] ** 2 + gains[2 * index + 1] ** 2;
+      delivered.push(chosen !== undefined && (gains === undefined || uses * Math.log2(1 + power * snr) >= bits));
+      if (chosen !== undefined && delivered[index]) writer.write(index, decodeJpeg(chosen.file).data);
+      else if (params.on_outage === "image_channel_mean") writer.fill(index, channelMeans(batch, index));
+      else writer.fill(index, params.on_outage === "zeros" ? "zeros" : "grey");
+      progress(index + 1, count, { phase: "encode", unit: "images" });
+    }
+    const selected = qualities.filter((quality) => quality !== null);
+    return {
+      outputs: {
+        images: imagesArtifact(
+          writer.batch,
+          travel(metadata, {
+            ...deliveryMetadata(delivered),
+            codec: "jpeg",
+            selected_qualities: qualities,
+            channel_uses_per_image: uses,
+            capacity_bits_per_image: float(budget),
+          }),
+        ),
+      },
+      metrics: {
+        ...(selected.length === 0 ? {} : {
+          "codec.jpeg.selected_quality_mean": selected.reduce((sum, quality) => sum + quality, 0) / selected.length,
+          "codec.jpeg.selected_quality_min": Math.min(...selected),
+          "codec.jpeg.selected_quality_max": Math.max(...selected),
+        }),
+        "codec.bit_count": BigInt(sourceBits),
+        "codec.native_bit_count": BigInt(sourceBits),
+        "codec.bytes": BigInt(sourceBits / 8),
+        "rate.native_codec_bpp": sourceBits / (pixels * count),
+        "channel.outage_rate": delivered.filter((arrived) => !arrived).length / count,
+        "channel.uses_per_pixel": uses / pixels,
+        "channel.channel_use_count": BigInt(uses * count),
+        "channel.snr_db": params.snr_db,
+        "channel.awgn.capacity_bpp": budget / pixels,
+      },
+    };
+  },
+});
+
+/** The file of the largest quality that fits the budget in bits. */
+function largestFitting(
+  encoder: JpegEncoder,
+  budget: number,
+  params: z.output<typeof parameters>,
+  checkpoint: () => void,
+): { quality: number; file: Uint8Array } | undefined {
+  for (let quality = params.maximum_quality; quality >= params.minimum_quality; quality--) {
+    checkpoint();
+    const file = encoder.encode({ quality, optimize: params.optimize, progressive: params.progressive });
+    if (file.length * 8 <= budget) return { quality, file };
+  }
+  return undefined;
+}

@@ -1,0 +1,107 @@
+/**
+ * Payload bits back to images. Number, size and sample type of the images and the cuts between them come from the
+ * trusted metadata; an image has failed when the link says so, its file is damaged, or it decodes to another size.
+ *
+ * on_error decides what a failed image becomes: fail refuses the payload, zeros and erasure put black, gray_image and
+ * report_outage middle grey. All but fail list the failed images in the metadata (failed_item_indices, delivered).
+ */
+import { IMAGES, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import {
+  type ImagePayloadItem,
+  type ImageShape,
+  PAYLOAD_KEYS,
+  readImagePayload,
+  trustedShape,
+} from "../../lib/artifact/image_payload.ts";
+import type { JpegImage } from "../../lib/artifact/jpeg/encoder.ts";
+import { bitsOf, imagesArtifact, travel } from "../../lib/artifact/values.ts";
+import { nativeKernels } from "../_backends.ts";
+import { deliveryMetadata, ImageBatchWriter, JPEG_ENTROPY } from "../_jpeg_images.ts";
+
+export default defineOperation({
+  id: "model.jpeg_decode",
+  name: "JPEG bit payload to images",
+  description: "Decodes JPEG payloads; the error policies other than fail are for outage and corruption studies",
+  inputs: { bits: PAYLOAD_OR_BITS },
+  outputs: { images: IMAGES },
+  params: z.strictObject({
+    on_error: z.enum(["fail", "zeros", "gray_image", "erasure", "report_outage"]).default("fail")
+      .describe("what a failed image becomes: an error, black (zeros, erasure) or middle grey"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  differentiability: {
+    framework: "numpy",
+    gradient: "stop",
+    trainable_params: false,
+    exportable: false,
+    reason: "Entropy decoding",
+  },
+  entropyInfo: JPEG_ENTROPY,
+  outputMetadataGuarantees: {
+    images: { from: "bits", keys: ["boundary_contract", "image_count", "delivered", "failed_item_indices"] },
+  },
+  timingMetric: "decoder.payload_decode",
+  requires: nativeKernels,
+  threadSafe: true,
+  async run({ inputs, params, progress, cancellation }) {
+    const { decodeJpeg } = await import("../../lib/artifact/jpeg/decoder.ts");
+    const { metadata } = inputs.bits;
+    const shape = trustedShape(metadata);
+    const items = readImagePayload(bitsOf(inputs.bits), metadata, "jpeg");
+    const decoded = items.map((item, index): JpegImage | SvcError => {
+      cancellation.throwIfCancelled();
+      const image = decodeItem(item, decodeJpeg);
+      // Without a trusted size there is nothing that could stand for the image.
+      if (image instanceof SvcError && (params.on_error === "fail" || shape === undefined)) throw image;
+      progress(index + 1, items.length, { phase: "decode", unit: "images" });
+      return image;
+    });
+    const dtype = metadata.image_dtype === "float32" ? "float32" : "uint8";
+    const { height, width, channels } = shape ?? commonShape(decoded as JpegImage[]);
+    const writer = new ImageBatchWriter({ count: items.length, height, width, channels, dtype });
+    const black = params.on_error === "zeros" || params.on_error === "erasure";
+    decoded.forEach((image, index) => {
+      if (image instanceof SvcError) writer.fill(index, black ? "zeros" : "grey");
+      else writer.write(index, image.data);
+    });
+    const delivered = decoded.map((image) => !(image instanceof SvcError));
+    const kept = travel(
+      metadata,
+      { ...deliveryMetadata(delivered), on_error: params.on_error },
+      [...PAYLOAD_KEYS, "image_dtype"],
+    );
+    return { outputs: { images: imagesArtifact(writer.batch, kept) } };
+  },
+});
+
+/** Decodes one file; one of another size than announced is damaged, and no more memory is taken than for that size. */
+function decodeItem(
+  item: ImagePayloadItem | SvcError,
+  decode: (bytes: Uint8Array, options: { maximumPixels?: number }) => JpegImage,
+): JpegImage | SvcError {
+  if (item instanceof SvcError) return item;
+  try {
+    const image = decode(item.data, { maximumPixels: item.height * item.width });
+    if (image.height === item.height && image.width === item.width && image.channels === item.channels) return image;
+    return new SvcError("image_payload_invalid", "Cannot use a decoded image: its size is not the announced one");
+  } catch (error) {
+    if (error instanceof SvcError) return error;
+    throw error;
+  }
+}
+
+/** The size all images share when the metadata do not tell it; then every image must have arrived. */
+function commonShape(images: readonly JpegImage[]): ImageShape {
+  if (images.length === 0) {
+    throw new SvcError("boundary_empty", "Cannot make a batch of images from a payload without images");
+  }
+  const { height, width, channels } = images[0];
+  if (images.some((each) => each.height !== height || each.width !== width || each.channels !== channels)) {
+    throw new SvcError("boundary_shape_invalid", "Cannot put images of unequal sizes into one batch");
+  }
+  return { height, width, channels };
+}
