@@ -35,8 +35,11 @@ const SHORT_ESCAPES: Record<string, string> = {
 };
 // deno-lint-ignore no-control-regex -- the characters that JSON obliges us to escape
 const MUST_ESCAPE = /["\\\u0000-\u001f]/g;
+/** Printable ASCII that stands as it is: nearly every key and most texts. */
+const PLAIN = /^[ !#-[\]-~]*$/;
 
 function writeString(text: string, ascii: boolean): string {
+  if (PLAIN.test(text)) return `"${text}"`;
   if (!text.isWellFormed()) throw new TypeError("Cannot write a lone surrogate as JSON");
   let written = text.replace(
     MUST_ESCAPE,
@@ -76,8 +79,12 @@ export function canonicalJson(value: Value, options: { ascii?: boolean } = {}): 
   const write = (item: Value): string => {
     if (Array.isArray(item)) return `[${item.map(write).join(",")}]`;
     if (isObject(item)) {
-      const keys = Object.keys(item).filter((key) => item[key] !== undefined).sort(compareCodePoints);
-      return `{${keys.map((key) => `${writeString(key, ascii)}:${write(item[key])}`).join(",")}}`;
+      let members = "";
+      for (const key of Object.keys(item).sort(compareCodePoints)) {
+        if (item[key] === undefined) continue;
+        members += `${members === "" ? "" : ","}${writeString(key, ascii)}:${write(item[key])}`;
+      }
+      return `{${members}}`;
     }
     return writeScalar(item, ascii);
   };
