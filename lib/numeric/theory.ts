@@ -1,0 +1,59 @@
+/**
+ * Bit error rates in closed form, averaged over the bits of a symbol, for Gray mapping and nearest-point decisions (those
+ * of max-log LLRs). gamma = Es/N0 per complex symbol, linear.
+ *
+ *     AWGN              sum of w_i · erfc(sqrt(c_i·gamma))
+ *     flat Rayleigh     sum of w_i · (1 - sqrt(c_i·gamma / (1 + c_i·gamma))), gamma the mean, the receiver knows the gain
+ *
+ * Source: Cho and Yoon, "On the general BER expression of one- and two-dimensional amplitude modulations", IEEE Trans.
+ * Commun. 50, 2002, eq. 14-16 (all terms); Proakis and Salehi, Digital Communications, 5th ed., 2008, 13.3.
+ */
+import { erfc } from "./error_function.ts";
+import type { Modulation } from "./modulation.ts";
+
+/** Weight w and scale c of a term. */
+type Term = readonly [weight: number, scale: number];
+
+const TERMS: Readonly<Record<Modulation, readonly Term[]>> = {
+  bpsk: [[1 / 2, 1]],
+  qpsk: squareQam(4),
+  qam16: squareQam(16),
+  qam64: squareQam(64),
+};
+
+/** The terms of square QAM with M points: odd multiples 2i + 1 of half the distance between neighbours. */
+function squareQam(points: number): Term[] {
+  const levels = Math.sqrt(points);
+  const bitsPerPart = Math.log2(levels);
+  const weights = new Array<number>(levels).fill(0);
+  for (let bit = 1; bit <= bitsPerPart; bit++) {
+    for (let i = 0; i < levels - levels / 2 ** bit; i++) {
+      const turn = i * 2 ** (bit - 1) / levels;
+      const sign = Math.floor(turn) % 2 === 0 ? 1 : -1;
+      weights[i] += sign * (2 ** (bit - 1) - Math.floor(turn + 0.5)) / (levels * bitsPerPart);
+    }
+  }
+  return weights.flatMap((weight, i) => weight === 0 ? [] : [[weight, (2 * i + 1) ** 2 * 1.5 / (points - 1)] as const]);
+}
+
+/**
+ * Bit error rate over additive white Gaussian noise.
+ *
+ * @param esN0 signal-to-noise ratio per symbol, linear
+ */
+export function bitErrorRateAwgn(modulation: Modulation, esN0: number): number {
+  return TERMS[modulation].reduce((rate, [weight, scale]) => rate + weight * erfc(Math.sqrt(scale * esN0)), 0);
+}
+
+/**
+ * Bit error rate over flat Rayleigh fading, each symbol's gain known to the receiver.
+ *
+ * @param meanEsN0 signal-to-noise ratio per symbol averaged over the fading, linear
+ */
+export function bitErrorRateRayleigh(modulation: Modulation, meanEsN0: number): number {
+  return TERMS[modulation].reduce((rate, [weight, scale]) => {
+    const gamma = scale * meanEsN0;
+    // 1 - sqrt(gamma/(1+gamma)) without cancellation
+    return rate + weight / ((1 + gamma) * (1 + Math.sqrt(gamma / (1 + gamma))));
+  }, 0);
+}
