@@ -1,7 +1,7 @@
 /** Writes the document `execution-plan.json` from bound steps. The same recipe gives the same bytes. */
 import { contractSha256 } from "../contract/define.ts";
-import { sha256Json } from "../contract/hash.ts";
-import { compareCodePoints } from "../contract/json.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { canonicalJson, compareCodePoints } from "../contract/json.ts";
 import type { OperationContract, Requirement, Runner } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -34,18 +34,49 @@ export function buildPlan(
   const operations = Object.fromEntries(
     [...contracts].sort(([a], [b]) => compareCodePoints(a, b)),
   ) as unknown as JsonObject;
+  const operationsText = objectText(Object.fromEntries(
+    [...contracts].map(([id, contract]) => [id, contractText(contract)]),
+  ));
+  const rows = bound.map((step) => planStep(step, runner));
   const body = {
     schema_version: 1 as const,
     kind: "svc.execution_plan" as const,
     runner,
     recipe: { name: recipe.name, sha256: recipeSha256, step_count: recipe.steps.length },
-    operation_contracts: { schema_version: 1, sha256: sha256Json(operations), operations },
-    steps: bound.map((step) => planStep(step, runner)),
+    operation_contracts: { schema_version: 1, sha256: sha256Hex(operationsText), operations },
+    steps: rows.map(({ row }) => row),
   };
-  return Object.freeze({ ...body, sha256: sha256Json(body) });
+  const { steps: _steps, operation_contracts: { operations: _operations, ...contractsHead }, ...head } = body;
+  const text = objectText({
+    ...memberTexts(head),
+    operation_contracts: objectText({ ...memberTexts(contractsHead), operations: operationsText }),
+    steps: `[${rows.map((row) => row.text).join(",")}]`,
+  });
+  return Object.freeze({ ...body, sha256: sha256Hex(text) });
 }
 
-function planStep(bound: BoundStep, runner: Runner): PlanStep {
+// A plan repeats the contracts it uses, and every row is hashed by itself and in the plan: canonical texts are put
+// together from their parts, each written once.
+
+const contractTexts = new WeakMap<OperationContract, string>();
+
+function contractText(contract: OperationContract): string {
+  let text = contractTexts.get(contract);
+  if (text === undefined) contractTexts.set(contract, text = canonicalJson(contract));
+  return text;
+}
+
+function memberTexts(object: JsonObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, canonicalJson(value)]));
+}
+
+/** The canonical text of an object whose members are canonical texts; its keys are field names and operation ids. */
+function objectText(members: Record<string, string>): string {
+  const keys = Object.keys(members).sort(compareCodePoints);
+  return `{${keys.map((key) => `"${key}":${members[key]}`).join(",")}}`;
+}
+
+function planStep(bound: BoundStep, runner: Runner): { row: PlanStep; text: string } {
   const { step, registered: { operation }, choice, source, requirements } = bound;
   const { entry } = choice;
   const id = materializationId(operation.id, entry);
@@ -85,5 +116,8 @@ function planStep(bound: BoundStep, runner: Runner): PlanStep {
     },
     operation_contract_sha256: contractSha256(operation.contract),
   };
-  return Object.freeze({ ...row, binding_sha256: sha256Json(row) });
+  const members = memberTexts(row);
+  const binding_sha256 = sha256Hex(objectText(members));
+  const text = objectText({ ...members, binding_sha256: canonicalJson(binding_sha256) });
+  return { row: Object.freeze({ ...row, binding_sha256 }), text };
 }

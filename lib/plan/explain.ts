@@ -1,0 +1,115 @@
+/** What a plan says, for people: every step with the parameters that were chosen, how it is executed, and why. */
+import { canonicalJson, sameValue } from "../contract/json.ts";
+import type { Registry } from "../contract/registry.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import type { ExecutionPlan, PlanCacheEvidence } from "./types.ts";
+
+export interface ExplainedStep extends JsonObject {
+  step_id: string;
+  operation_id: string;
+  operation_name: string;
+  /** Input to `<step>.<output>`. */
+  inputs: JsonObject;
+  /** Parameters that differ from their defaults. */
+  params: JsonObject;
+  backend: string;
+  implementation: string;
+  /** Why this backend: `declared order`, `wireless_backend=phylib`, `--backend phylib`. */
+  reason: string;
+}
+
+export interface PlanExplanation extends JsonObject {
+  schema_version: 1;
+  recipe: string;
+  runner: string;
+  execution_profile: JsonObject;
+  recipe_sha256: string;
+  plan_sha256: string;
+  cache: JsonObject;
+  steps: ExplainedStep[];
+}
+
+/**
+ * Describes a plan.
+ *
+ * @param planned plan, recipe and cache record of `planRecipe`
+ * @param registry the registry it was planned with
+ */
+export function explainPlan(
+  planned: { plan: ExecutionPlan; recipe: RecipeDocument; cache: PlanCacheEvidence },
+  registry: Registry,
+): PlanExplanation {
+  const { plan, recipe, cache } = planned;
+  return {
+    schema_version: 1,
+    recipe: recipe.name,
+    runner: plan.runner,
+    execution_profile: recipe.execution_profile,
+    recipe_sha256: plan.recipe.sha256 as string,
+    plan_sha256: plan.sha256,
+    cache: { outcome: cache.outcome, reason: cache.reason },
+    steps: plan.steps.map((row, index): ExplainedStep => {
+      const { op, inputs, params } = recipe.steps[index];
+      const metadata = row.implementation_metadata as { operation_name: string; selection: JsonObject };
+      return {
+        step_id: row.step_id,
+        operation_id: op,
+        operation_name: metadata.operation_name,
+        inputs: { ...inputs },
+        params: chosenParams(registry.get(op).operation.contract.params_schema, params),
+        backend: row.backend,
+        implementation: row.implementation,
+        reason: reasonOf(metadata.selection),
+      };
+    }),
+  };
+}
+
+/** The description as text: a head and a paragraph per step. */
+export function planText(explanation: PlanExplanation): string {
+  const { recipe, runner, execution_profile: profile, cache, steps } = explanation;
+  const width = Math.max(...steps.map((step) => step.step_id.length));
+  const lines = [
+    `${recipe}: ${steps.length} ${steps.length === 1 ? "step" : "steps"} under ${runner}, profile ${profile.id}`,
+    `recipe ${explanation.recipe_sha256}`,
+    `plan   ${explanation.plan_sha256}`,
+    `cache  ${cache.outcome} (${cache.reason})`,
+    "",
+  ];
+  for (const step of steps) {
+    const indent = " ".repeat(width + 2);
+    lines.push(
+      `${step.step_id.padEnd(width)}  ${step.operation_id} on ${step.backend}/${step.implementation} (${step.reason})`,
+    );
+    const inputs = Object.entries(step.inputs).map(([port, source]) => `${port} <- ${source}`);
+    const params = Object.entries(step.params).map(([name, value]) =>
+      `${name}=${typeof value === "string" && value !== "" ? value : canonicalJson(value)}`
+    );
+    for (const part of [inputs, params]) if (part.length > 0) lines.push(indent + part.join("  "));
+  }
+  return lines.join("\n") + "\n";
+}
+
+function chosenParams(schema: JsonObject, params: JsonObject): JsonObject {
+  const properties = schema.properties as JsonObject | undefined ?? {};
+  return Object.fromEntries(
+    Object.entries(params).filter(([name, value]) => {
+      const node = properties[name];
+      return !isObject(node) || !sameValue(node.default, value);
+    }),
+  );
+}
+
+function reasonOf(selection: JsonObject): string {
+  switch (selection.source) {
+    case "flag":
+      return selection.requested_backend === null
+        ? `--implementation ${selection.requested_implementation}`
+        : `--backend ${selection.requested_backend}`;
+    case "selector_parameter":
+      return `${selection.requested_parameter}=${selection.requested_backend}`;
+    default:
+      return "declared order";
+  }
+}
