@@ -335,8 +335,16 @@ function checkLinks(documents: Documents, { runId }: Known, findings: Findings):
   };
   expecting(SUMMARY_FILE, findings)("$", summary, summaryDocument(record, state));
   expecting(MANIFEST_FILE, findings)("$", manifest, manifestDocument(record, state, prettyJson(summary)));
-  if (cache?.plan_sha256 !== undefined) {
-    expecting(SUMMARY_FILE, findings)("$.execution_plan.cache.plan_sha256", cache.plan_sha256, plan.sha256);
+  const links = {
+    plan_sha256: plan.sha256,
+    authored_recipe_sha256: record.authoredSha256,
+    effective_recipe_sha256: record.recipeSha256,
+  };
+  for (const [key, expected] of Object.entries(links)) {
+    const actual = cache?.[key];
+    if (actual !== undefined) {
+      expecting(SUMMARY_FILE, findings)(`$.execution_plan.cache.${key}`, actual, expected);
+    }
   }
 }
 

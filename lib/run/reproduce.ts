@@ -1,0 +1,214 @@
+/** Reproduces a run: executes its effective recipe again and compares all that it left. */
+import { join } from "node:path";
+import { SvcError } from "../contract/error.ts";
+import { sha256Json } from "../contract/hash.ts";
+import { sameValue } from "../contract/json.ts";
+import { formatOfKind } from "../contract/kinds.ts";
+import type { Runner } from "../contract/operation.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
+import type { OutputRow, StepRow } from "../execute/types.ts";
+import { planRecipe } from "../plan/planner.ts";
+import type { ExecutionPlan, PlanStep } from "../plan/types.ts";
+import { compileRecipe } from "../recipe/compile.ts";
+import { arrayDifference } from "./array_difference.ts";
+import { type Difference, differenceRow, differences } from "./compare.ts";
+import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE } from "./documents.ts";
+import { readDocument } from "./read.ts";
+import { type RunOptions, runRecipe } from "./run.ts";
+import { showRun, stillExecuting } from "./store.ts";
+import { environmentDifferences, isVolatileMetric } from "./volatile.ts";
+import type { Workspace } from "./workspace.ts";
+
+export type ReproduceOptions =
+  & Pick<RunOptions, "registry" | "cancellation">
+  & Partial<
+    Pick<
+      RunOptions,
+      "parallelWorkers" | "usePlanCache" | "planCache" | "readiness" | "onEvent" | "jobId" | "sharedProcess" | "execute"
+    >
+  >;
+
+/** The report `svc.reproduction_report`. */
+export interface ReproductionReport extends JsonObject {
+  schema_version: 1;
+  kind: "svc.reproduction_report";
+  run_id: string;
+  reproduced_run_id: string;
+  /** `failed` when the new run did not complete. */
+  status: "identical" | "different" | "failed";
+  /** Whether the authored recipe still compiles to the recipe that ran. */
+  recipe_match: boolean;
+  /** `{step_id, path, expected, actual}` in plan order. */
+  plan_differences: JsonObject[];
+  /** `{step_id, output_name, expected_sha256, actual_sha256, match, array_difference?}` in plan order. */
+  artifacts: JsonObject[];
+  /** `{step_id, metric, expected, actual, match}` in plan order; time and memory are left out. */
+  metrics: JsonObject[];
+  /** `{path, expected, actual}`. */
+  environment_differences: JsonObject[];
+  /** The first step in plan order whose binding, artifact or metric differs. */
+  first_difference: string | null;
+}
+
+/**
+ * Reproduces a run.
+ *
+ * @param wanted run id or a unique beginning of one
+ * @param options as for a run; the worker limit is that of the original when left out
+ * @throws SvcError `run_not_found`, `run_still_executing`, and what running a recipe throws
+ */
+export async function reproduceRun(
+  workspace: Workspace,
+  wanted: string,
+  options: ReproduceOptions,
+): Promise<ReproductionReport> {
+  const original = showRun(workspace, wanted);
+  const { run_id, directory, summary } = original;
+  if (summary.status === "running") throw stillExecuting(run_id, "reproduce");
+  const plan = readDocument(directory, PLAN_FILE) as ExecutionPlan;
+  const recipe = readDocument(directory, RECIPE_FILE);
+  const { parallel_workers, backend, implementation } = (summary.execution ?? {}) as {
+    parallel_workers?: number;
+    backend?: string;
+    implementation?: string;
+  };
+  const asked = { runner: plan.runner, backend, implementation };
+
+  const replanned = await replan(readDocument(directory, AUTHORED_FILE), asked, options);
+  const effective = summary.effective_recipe_sha256 as string;
+  const recipeMatch = sha256Json(recipe) === effective && replanned?.recipe.sha256 === effective;
+
+  const result = await runRecipe({
+    ...options,
+    ...asked,
+    raw: recipe,
+    workspace,
+    parallelWorkers: options.parallelWorkers ?? parallel_workers,
+  });
+  const order = plan.steps.map(({ step_id }) => step_id);
+  const expected = summary.steps as StepRow[], actual = result.summary.steps as StepRow[];
+  const planRows = planDifferences(plan, replanned, readDocument(result.directory, PLAN_FILE) as ExecutionPlan);
+  const artifacts = artifactRows(order, expected, actual, [directory, result.directory]);
+  const metrics = metricRows(order, expected, actual);
+  const differing = new Set(
+    [...planRows, ...artifacts.filter(({ match }) => !match), ...metrics.filter(({ match }) => !match)]
+      .map(({ step_id }) => step_id as string),
+  );
+  const sameRecipe = recipeMatch && result.summary.effective_recipe_sha256 === effective;
+  return {
+    schema_version: 1,
+    kind: "svc.reproduction_report",
+    run_id,
+    reproduced_run_id: result.run_id,
+    status: result.status !== "completed" ? "failed" : sameRecipe && differing.size === 0 ? "identical" : "different",
+    recipe_match: sameRecipe,
+    plan_differences: planRows,
+    artifacts,
+    metrics,
+    environment_differences: environmentDifferences(
+      original.manifest.environment as JsonObject,
+      readDocument(result.directory, MANIFEST_FILE).environment as JsonObject,
+    ).map(expectation),
+    first_difference: order.find((id) => differing.has(id)) ?? null,
+  };
+}
+
+/** The plan that the authored recipe has today, or null when it has none any more. */
+async function replan(
+  authored: JsonObject,
+  asked: { runner: Runner; backend?: string; implementation?: string },
+  { registry, readiness, planCache, usePlanCache }: ReproduceOptions,
+): Promise<ExecutionPlan | null> {
+  const compilation = compileRecipe(authored, { mode: "strict", registry });
+  if (compilation.status === "invalid") return null;
+  const result = await planRecipe(compilation, {
+    ...asked,
+    registry,
+    readiness,
+    cache: planCache,
+    usePlanCache,
+    singleRun: true,
+  });
+  return result.status === "planned" ? result.plan : null;
+}
+
+/** A difference as a row of the report: `a` is what was expected. */
+function expectation(difference: Difference): JsonObject {
+  const { path, a = null, b = null } = differenceRow(difference);
+  return { path, expected: a, actual: b };
+}
+
+/**
+ * Bindings that changed. The authored recipe, planned today, must give the same rows; where it gives none, and for what
+ * was really executed, the implementation and the contract count: that plan was made from the effective recipe, whose
+ * every parameter counts as authored.
+ */
+function planDifferences(plan: ExecutionPlan, replanned: ExecutionPlan | null, executed: ExecutionPlan): JsonObject[] {
+  const replannedRows = byId(replanned?.steps ?? [], "step_id"), executedRows = byId(executed.steps, "step_id");
+  return plan.steps.flatMap((row) => {
+    const again = replannedRows.get(row.step_id), ran = executedRows.get(row.step_id);
+    const found = again === undefined ? [] : differences(row, again);
+    if (found.length === 0) found.push(...differences(implementationOf(row), ran && implementationOf(ran)));
+    return found.map((difference) => ({ step_id: row.step_id, ...expectation(difference) }));
+  });
+}
+
+function implementationOf(row: PlanStep): JsonObject {
+  const { operation_id, implementation_identity, operation_contract_sha256 } = row;
+  return { operation_id, implementation_identity, operation_contract_sha256 };
+}
+
+function byId<T extends JsonObject>(rows: readonly T[], key: string): Map<Value, T> {
+  return new Map(rows.map((row) => [row[key], row]));
+}
+
+function artifactRows(
+  order: string[],
+  expected: StepRow[],
+  actual: StepRow[],
+  bundles: [string, string],
+): JsonObject[] {
+  const before = byId(expected, "id"), after = byId(actual, "id");
+  return order.flatMap((step) => {
+    const x: Record<string, OutputRow> = before.get(step)?.outputs ?? {};
+    const y: Record<string, OutputRow> = after.get(step)?.outputs ?? {};
+    return namesOf(x, y).map((output) => {
+      const expected_sha256 = x[output]?.sha256 ?? null, actual_sha256 = y[output]?.sha256 ?? null;
+      const match = expected_sha256 === actual_sha256;
+      const row: JsonObject = { step_id: step, output_name: output, expected_sha256, actual_sha256, match };
+      const distance = match ? null : distanceOf(x[output], y[output], bundles);
+      return distance === null ? row : { ...row, array_difference: distance };
+    });
+  });
+}
+
+/** How far apart two NPZ artifacts are, where both are there to be read. */
+function distanceOf(a: OutputRow | undefined, b: OutputRow | undefined, bundles: [string, string]): JsonObject | null {
+  if (a === undefined || b === undefined || formatOfKind(a.kind) !== "npz") return null;
+  try {
+    return arrayDifference(Deno.readFileSync(join(bundles[0], a.path)), Deno.readFileSync(join(bundles[1], b.path)));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error instanceof SvcError
+      ? error
+      : new SvcError("bundle_file_missing", `Cannot read ${a.path}`, { cause: error });
+  }
+}
+
+function metricRows(order: string[], expected: StepRow[], actual: StepRow[]): JsonObject[] {
+  const before = byId(expected, "id"), after = byId(actual, "id");
+  return order.flatMap((step) => {
+    const x = before.get(step)?.metrics ?? {}, y = after.get(step)?.metrics ?? {};
+    return namesOf(x, y).filter((metric) => !isVolatileMetric(metric)).map((metric) => ({
+      step_id: step,
+      metric,
+      expected: x[metric] ?? null,
+      actual: y[metric] ?? null,
+      match: sameValue(x[metric], y[metric]),
+    }));
+  });
+}
+
+function namesOf(a: object, b: object): string[] {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])];
+}
