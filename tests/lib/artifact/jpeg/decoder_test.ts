@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { decodeJpeg, jpegSubsampling } from "../../../../lib/artifact/jpeg/decoder.ts";
+import { encodeJpeg } from "../../../../lib/artifact/jpeg/encoder.ts";
+import { SvcError } from "../../../../lib/contract/error.ts";
+import {
+  fileRows,
+  photograph,
+  photographRows,
+  refused,
+  sha256,
+  smallPictures,
+  variantFile,
+  variants,
+} from "./vectors.ts";
+
+const refusesWith = (code: string, bytes: Uint8Array, options = {}) =>
+  assert.throws(
+    () => decodeJpeg(bytes, options),
+    (error) => error instanceof SvcError && error.code === code,
+  );
+
+Deno.test("small pictures have the pixels that libjpeg decodes", () => {
+  const pictures = smallPictures();
+  for (const row of fileRows) {
+    const image = pictures.get(row.source)!;
+    for (const mode of [{}, { progressive: true }]) {
+      const decoded = decodeJpeg(encodeJpeg(image, { ...row, optimize: undefined, progressive: false, ...mode }));
+      assert.deepEqual([decoded.width, decoded.height, decoded.channels], [image.width, image.height, image.channels]);
+      assert.equal(sha256(decoded.data), row.decoded, `${row.source} ${row.quality} ${row.subsampling}`);
+    }
+  }
+});
+
+Deno.test("photographs have the pixels that libjpeg decodes", () => {
+  for (const { source, quality, subsampling, decoded } of photographRows) {
+    const file = encodeJpeg(photograph(source), { quality, subsampling });
+    assert.equal(sha256(decodeJpeg(file).data), decoded, `${source} ${quality} ${subsampling}`);
+  }
+});
+
+Deno.test("other samplings, RGB, restarts, separate and successive scans decode as in libjpeg", () => {
+  for (const { file, decoded } of variants) assert.equal(sha256(decodeJpeg(variantFile(file)).data), decoded, file);
+});
+
+Deno.test("CMYK, arithmetic coding and incomplete progressive files are refused", () => {
+  for (const { file, code } of refused) refusesWith(code, variantFile(file));
+});
+
+Deno.test("the subsampling of a file is told", () => {
+  const pictures = smallPictures();
+  for (const subsampling of ["444", "422", "420"] as const) {
+    assert.equal(jpegSubsampling(encodeJpeg(pictures.get("noise")!, { quality: 50, subsampling })), subsampling);
+    assert.equal(jpegSubsampling(encodeJpeg(pictures.get("grey_7x5")!, { quality: 50, subsampling })), "444");
+  }
+  assert.equal(jpegSubsampling(variantFile("sampling_4x1.jpg")), "other");
+  assert.equal(jpegSubsampling(variantFile("sampling_2x2_2x1_1x2.jpg")), "other");
+  assert.throws(() => jpegSubsampling(Uint8Array.of(0xff, 0xd8, 0xff, 0xd9)), SvcError);
+});
+
+Deno.test("what follows the end of the image is ignored", () => {
+  const file = variantFile("restart_rows.jpg");
+  const longer = new Uint8Array(file.length + 5);
+  longer.set(file);
+  longer.set([1, 2, 3, 0xff, 0xd8], file.length);
+  assert.deepEqual(decodeJpeg(longer), decodeJpeg(file));
+});
+
+Deno.test("a file cut anywhere is refused as damaged", () => {
+  for (const name of ["restart_blocks.jpg", "successive.jpg", "separate.jpg"]) {
+    const file = variantFile(name);
+    for (let length = 0; length < file.length; length++) {
+      assert.throws(
+        () => decodeJpeg(file.subarray(0, length)),
+        (error) => error instanceof SvcError && error.code === "jpeg_invalid",
+        `${name} cut to ${length} bytes`,
+      );
+    }
+  }
+});
+
+Deno.test("damaged files end in pixels or in a coded error", () => {
+  let state = 1;
+  const random = (limit: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor(state / 2 ** 32 * limit);
+  };
+  const names = [...variants, ...refused].map(({ file }) => file);
+  let decoded = 0, failed = 0;
+  for (const name of names) {
+    const original = variantFile(name);
+    for (let trial = 0; trial < 150; trial++) {
+      const file = original.slice();
+      for (let flips = 1 + random(4); flips > 0; flips--) {
+        const at = random(file.length);
+        file[at] = random(2) === 0 ? random(256) : file[at] ^ 1 << random(8);
+      }
+      try {
+        // Damaged headers may announce more pixels than the picture has, never more than this.
+        const image = decodeJpeg(file, { maximumPixels: 1 << 18 });
+        assert.equal(image.data.length, image.width * image.height * image.channels);
+        decoded++;
+      } catch (error) {
+        assert.ok(error instanceof SvcError, `${name}: ${error}`);
+        assert.ok(["jpeg_invalid", "jpeg_unsupported"].includes(error.code), error.code);
+        failed++;
+      }
+    }
+  }
+  assert.ok(decoded > 100 && failed > 100, `${decoded} decoded, ${failed} failed`);
+});
+
+Deno.test("sizes that the file cannot back take no memory", () => {
+  const file = variantFile("separate.jpg").slice();
+  const header = file.findIndex((byte, at) => byte === 0xff && file[at + 1] === 0xc0);
+  file.set([0xff, 0xff, 0xff, 0xff], header + 5);
+  refusesWith("jpeg_unsupported", file);
+  file.set([0x10, 0x00, 0x10, 0x00], header + 5);
+  refusesWith("jpeg_invalid", file);
+  refusesWith("jpeg_unsupported", variantFile("separate.jpg"), { maximumPixels: 37 * 29 - 1 });
+  assert.equal(decodeJpeg(variantFile("separate.jpg"), { maximumPixels: 37 * 29 }).width, 37);
+});
+
+Deno.test("without a JFIF segment the Adobe transform, then the component ids decide about RGB", () => {
+  const file = variantFile("rgb.jpg");
+  const frame = file.findIndex((byte, at) => byte === 0xff && file[at + 1] === 0xc0);
+  assert.deepEqual([10, 13, 16].map((at) => String.fromCharCode(file[frame + at])).join(""), "RGB");
+  const adobe = file.findIndex((byte, at) => byte === 0xff && file[at + 1] === 0xee);
+  const without = new Uint8Array([...file.subarray(0, adobe), ...file.subarray(adobe + 16)]);
+  assert.deepEqual(decodeJpeg(without), decodeJpeg(file));
+  const transformed = file.slice();
+  transformed[adobe + 15] = 1;
+  assert.notDeepEqual(decodeJpeg(transformed), decodeJpeg(file));
+});
