@@ -26,7 +26,7 @@ export default defineOperation({
       "replace: U+FFFD for bad bytes, empty texts for an unreadable payload; fail: refuse the payload",
     ),
   }),
-  outputMetadataGuarantees: { texts: { from: "bits", keys: ["text_ids", "delivered"] } },
+  outputMetadataGuarantees: { texts: { from: "bits", keys: ["text_ids", "delivered", "failed_item_indices"] } },
   timingMetric: "decoder.payload_decode",
   threadSafe: true,
   run({ inputs, params }) {
@@ -43,10 +43,12 @@ export default defineOperation({
       items = ids.map((id) => ({ id, text: "" }));
       delivered = false;
     }
-    const kept = travel(metadata, { text_ids: items.map(({ id }) => id), delivered }, [
-      "source_item_counts",
-      "item_bit_counts",
-    ]);
+    const delivery = {
+      text_ids: items.map(({ id }) => id),
+      delivered: items.map(() => delivered),
+      failed_item_indices: delivered ? [] : items.map((_, index) => index),
+    };
+    const kept = travel(metadata, delivery, ["source_item_counts", "item_bit_counts"]);
     return { outputs: { texts: textsArtifact(items, kept) } };
   },
 });

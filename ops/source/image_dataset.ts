@@ -69,7 +69,7 @@ export default defineOperation({
       dataset: { id: params.dataset, version: selection.version },
       image_ids: all.map(({ id }) => id),
       source_files: all.map(({ sha256 }): JsonObject => ({ sha256 })),
-      source_subsampling: all.map(({ subsampling }) => subsampling),
+      jpeg_subsampling: all.map(({ subsampling }) => subsampling),
     };
     return { outputs: { images: imagesArtifact(batchOf(all.map(({ image }) => image)), metadata) } };
   },

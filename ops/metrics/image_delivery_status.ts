@@ -1,0 +1,52 @@
+/**
+ * Which images of a batch arrived, as the receiver recorded it in the metadata: `delivered`, one truth value an image,
+ * else `failed_item_indices`. The outage rate is the share of lost images among all images that were sent.
+ */
+import { IMAGES, REPORT } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { imagesOf, metadataCounts, reportResult } from "../../lib/artifact/values.ts";
+import { idsOfImages } from "../_image_ids.ts";
+
+export default defineOperation({
+  id: "metrics.image_delivery_status",
+  name: "Image delivery status",
+  description: "Reports which images were delivered, and how many were sent",
+  inputs: { images: [IMAGES] },
+  outputs: { report: REPORT },
+  params: z.strictObject({
+    on_decode_failure: z.enum(["report_outage"]).default("report_outage").describe("a lost image counts as an outage"),
+  }),
+  inputMetadataRequirements: { images: { any_of: ["delivered", "failed_item_indices"] } },
+  threadSafe: true,
+  run({ inputs }) {
+    const { count } = imagesOf(inputs.images), { metadata } = inputs.images;
+    const delivered = deliveredImages(metadata, count);
+    const ids = idsOfImages(metadata, count) ?? delivered.map((_, index) => `image_${index}`);
+    const deliveredCount = delivered.filter((arrived) => arrived).length;
+    return reportResult("metrics.image_delivery_status", { "channel.outage_rate": (count - deliveredCount) / count }, {
+      facts: { image_count: count, delivered_image_count: deliveredCount, denominator: "images sent" },
+      items: ids.map((id, index) => ({ id, delivered: delivered[index] })),
+    });
+  },
+});
+
+function deliveredImages(metadata: JsonObject, count: number): boolean[] {
+  const recorded = metadata.delivered;
+  if (Array.isArray(recorded)) {
+    if (recorded.length === count && recorded.every((item) => typeof item === "boolean")) return recorded as boolean[];
+    throw new SvcError("boundary_count_mismatch", `Cannot read the metadata delivered as ${count} truth values`);
+  }
+  const failed = metadataCounts(metadata, "failed_item_indices");
+  if (failed === undefined) {
+    throw new SvcError("boundary_value_invalid", "Cannot tell which images arrived: their metadata do not say", {
+      hint: "Take the images from a receiver, such as model.jpeg_decode",
+    });
+  }
+  if (failed.some((index) => index >= count)) {
+    throw new SvcError("boundary_count_mismatch", `Cannot find the failed image ${Math.max(...failed)} among ${count}`);
+  }
+  return Array.from({ length: count }, (_, index) => !failed.includes(index));
+}
