@@ -105,11 +105,24 @@ function strictJson(value: Value, what: string): { value: JsonObject; text: stri
   if (!isObject(value)) throw invalid("it is no JSON object");
   try {
     const text = canonicalJson(value);
+    refuseForeign(value);
     return { value: cloneValue(dropUndefined(value)), text };
   } catch (error) {
     throw invalid(
       error instanceof RangeError && /call stack/i.test(error.message) ? "it is too deep" : messageOf(error),
     );
+  }
+}
+
+/** Dates, maps and other objects of a class would be written as if they were plain. */
+function refuseForeign(value: Value): void {
+  if (Array.isArray(value)) value.forEach(refuseForeign);
+  else if (isObject(value)) {
+    const prototype = Object.getPrototypeOf(value);
+    if (prototype !== Object.prototype && prototype !== null) {
+      throw new TypeError(`a ${prototype.constructor?.name ?? "foreign object"} is no JSON value`);
+    }
+    Object.values(value).forEach(refuseForeign);
   }
 }
 

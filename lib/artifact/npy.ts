@@ -31,9 +31,10 @@ export function readNpy(bytes: Uint8Array, name = "the array"): NdArray {
     throw new SvcError("artifact_npy_unsupported", `Cannot read ${name} as numbers: it holds text`);
   }
   const { itemSize, slots, make } = DTYPES[header.dtype];
-  const memory = new ArrayBuffer(header.dataBytes);
-  const copy = new Uint8Array(memory);
-  copy.set(dataRegion(bytes, header, name));
+  const region = dataRegion(bytes, header, name);
+  // Memory is asked for only now that the file has proven to hold as much.
+  const copy = new Uint8Array(new ArrayBuffer(region.length));
+  copy.set(region);
   // Complex numbers are swapped part by part.
   if (header.bigEndian) swapBytes(copy, itemSize / slots);
   const ordered = header.fortranOrder ? fortranToC(copy, header.shape, itemSize) : copy;

@@ -119,7 +119,7 @@ function countElements(shape: readonly number[], itemSize: number, invalid: (why
 }
 
 function elementType(descr: string, invalid: (why: string) => SvcError, name: string) {
-  const parts = /^([<>|]?)([A-Za-z?])(\d*)$/.exec(descr);
+  const parts = /^([<>|]?)([A-Za-z?])(.*)$/.exec(descr);
   if (parts === null) throw invalid(`its dtype is ${JSON.stringify(descr.slice(0, 40))}`);
   const [, order, letter, size] = parts;
   const bigEndian = order === ">";
