@@ -5,8 +5,12 @@ import { didYouMean } from "../contract/nearest.ts";
 import { isNumber, isObject, type JsonObject, typeName, type Value } from "../contract/value.ts";
 import type { CompileMode } from "./types.ts";
 
+/** Looking for near names takes time; what has this many unknown ones is not helped by more. */
+const MAX_SUGGESTIONS = 100;
+
 export class Findings {
   readonly list: Diagnostic[] = [];
+  #suggestions = 0;
 
   constructor(readonly mode: CompileMode) {}
 
@@ -18,6 +22,11 @@ export class Findings {
   lenient(code: string, place: Place, message: string, hint: string | null, step_id?: string): void {
     const severity = this.mode === "strict" ? "error" : "warning";
     this.list.push(diagnostic(code, place, message, { hint, step_id, severity }));
+  }
+
+  /** A hint for an unknown name. */
+  suggest(wanted: string, known: readonly string[]): string | null {
+    return ++this.#suggestions > MAX_SUGGESTIONS ? null : didYouMean(wanted, known);
   }
 
   /** `recipe_validation_error` for a value that cannot play its role. */
@@ -47,7 +56,8 @@ export class Findings {
     const kind = code === "unknown_recipe_step_field" ? "step" : place.length === 0 ? "recipe" : String(place[0]);
     const entries = Object.entries(object).filter(([key]) => !known.includes(key));
     for (const [key] of entries) {
-      this.lenient(code, [...place, key], `Cannot find a ${kind} field named ${key}`, didYouMean(key, known), step_id);
+      const message = `Cannot find a ${kind} field named ${key}`;
+      this.lenient(code, [...place, key], message, this.suggest(key, known), step_id);
     }
     return Object.fromEntries(entries);
   }
@@ -59,6 +69,8 @@ export function describe(value: Value): string {
   if (typeof value === "string") {
     return value === "" ? "an empty text" : `the text ${JSON.stringify(value.slice(0, 60))}`;
   }
-  if (typeof value === "boolean" || isNumber(value)) return `${typeName(value)} ${canonicalJson(value).slice(0, 40)}`;
+  if (typeof value === "boolean" || isNumber(value)) {
+    return `the ${typeName(value) === "number" ? "float" : typeName(value)} ${canonicalJson(value).slice(0, 40)}`;
+  }
   return Array.isArray(value) ? "a list" : "a mapping";
 }

@@ -1,5 +1,4 @@
 /** Normalises the steps of a recipe: ids made explicit, references checked against what stands before them. */
-import { didYouMean } from "../contract/nearest.ts";
 import { isObject, type Value } from "../contract/value.ts";
 import { describe, type Findings } from "./findings.ts";
 import { MAX_STEPS } from "./limits.ts";
@@ -82,7 +81,7 @@ function normalizeStep(step: Value, index: number, id: string, firstUse: StepInd
   const params = findings.mapping(step.params, [...place, "params"], id);
   const inputs = findings.mapping(step.inputs, [...place, "inputs"], id) as { [port: string]: string };
   for (const [port, reference] of Object.entries(inputs)) {
-    const problem = referenceProblem(reference, index, firstUse);
+    const problem = referenceProblem(reference, index, firstUse, findings);
     if (problem === null) continue;
     findings.report("recipe_validation_error", [...place, "inputs", port], problem.message, problem.hint, id);
   }
@@ -94,6 +93,7 @@ function referenceProblem(
   reference: Value,
   index: number,
   firstUse: StepIndex,
+  findings: Findings,
 ): { message: string; hint: string | null } | null {
   const source = typeof reference === "string" ? REFERENCE.exec(reference)?.[1] : undefined;
   if (source === undefined) {
@@ -102,7 +102,7 @@ function referenceProblem(
   const at = firstUse.get(source);
   if (at === undefined) {
     const earlier = [...firstUse].filter(([, step]) => step < index).map(([name]) => name);
-    return { message: `Cannot find a step named ${source}`, hint: didYouMean(source, earlier) };
+    return { message: `Cannot find a step named ${source}`, hint: findings.suggest(source, earlier) };
   }
   if (at === index) return { message: `Cannot read from the step ${source} itself`, hint: "Name an earlier step" };
   if (at > index) {

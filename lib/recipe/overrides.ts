@@ -13,8 +13,8 @@ import { readJson } from "./json_reader.ts";
  *
  * @param raw the author's value; it is not changed
  * @param overrides assignments such as `wireless_channel.snr_db=6.0`
- * @throws SvcError `override_invalid` for an assignment that cannot be read or applied, `override_step_unknown` with
- *   the nearest step id; all of them at once
+ * @throws SvcError `override_invalid` for an assignment that cannot be read or applied,
+ *   `override_step_unknown` with the nearest step id
  */
 export function applyOverrides(raw: Value, overrides: readonly string[]): Value {
   if (overrides.length === 0) return raw;

@@ -21,64 +21,102 @@ const OPTIONS = {
   logLevel: "silent",
 } as const;
 
-type Composed = Document<Node, true> & { contents: Node | null };
+/** What YAML calls non-printable, apart from tab, line feed, carriage return and next line. */
+// deno-lint-ignore no-control-regex -- control characters are what is looked for
+const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff]/;
 
 /**
  * The tree of a text's one document; null for an empty one.
  *
- * @param problems gets the first error; everything after it tends to be its consequence
+ * @param problems gets the first error; what follows it tends to be its consequence
  * @throws SvcError `recipe_syntax_invalid` or `recipe_limit_exceeded`
  */
 export function composeYaml(text: string, problems: ReadProblems): Node | null {
+  const unprintable = text.search(UNPRINTABLE);
+  if (unprintable >= 0) {
+    problems.stop("recipe_syntax_invalid", unprintable, "Cannot read a control character in YAML", {
+      hint: 'Write it as an escape in double quotes, such as "\\x07"',
+    });
+  }
   // The library prints its tokens when LOG_TOKENS or LOG_STREAM is set, and asking for a variable that is not granted
   // throws. It gets an empty environment.
   const environment = process.env;
   process.env = {};
   try {
-    const parser = new Parser(), composer = new Composer(OPTIONS);
-    let document: Composed | undefined;
-    // The first error is the one to report; without this, the library gathers all of them, a million for some texts.
-    (composer as unknown as { onError: OnError }).onError = (where, code, message, warning) => {
-      if (!warning) {
-        yamlError(
-          problems,
-          typeof where === "number" ? where : Array.isArray(where) ? where[0] : where.offset,
-          code,
-          message,
-        );
-      }
-    };
-    const emit = (documents: Iterable<unknown>) => {
-      for (const found of documents as Iterable<Composed>) {
-        const error = found.errors[0];
-        if (error !== undefined) yamlError(problems, error.pos[0], error.code, error.message);
-        if (document !== undefined) {
-          problems.stop("recipe_syntax_invalid", found.range?.[0] ?? 0, "Cannot read more than one YAML document", {
-            hint: "Keep one document and remove the --- between them",
-          });
-        }
-        document = found;
-      }
-    };
-    const guard = new TokenGuard(problems);
-    for (const lexeme of new Lexer().lex(text)) {
-      guard.check(lexeme, parser.offset);
-      for (const token of parser.next(lexeme)) emit(composer.next(token));
-    }
-    for (const token of parser.end()) emit(composer.next(token));
-    emit(composer.end(true, text.length));
-    return document?.contents ?? null;
+    return composeTokens(text, problems);
   } finally {
     process.env = environment;
   }
 }
 
-type OnError = (
-  where: number | [number, number] | { offset: number },
-  code: string,
-  message: string,
-  warning?: boolean,
-) => void;
+function composeTokens(text: string, problems: ReadProblems): Node | null {
+  const parser = new Parser(), composer = new Composer(OPTIONS);
+  failAtFirstError(composer, problems);
+  let document: Document | undefined;
+  const compose = (tokens: Iterable<CST.Token>) => {
+    for (const token of tokens) {
+      if (token.type === "document") refuseDeepBlocks(token.value, problems);
+      take(composer.next(token));
+    }
+  };
+  const take = (documents: Iterable<unknown>) => {
+    for (const found of documents as Iterable<Document>) {
+      // Errors of the parser; those of the composer were thrown.
+      const error = found.errors[0];
+      if (error !== undefined) yamlError(problems, error.pos[0], error.code, error.message);
+      if (document !== undefined) {
+        problems.stop("recipe_syntax_invalid", found.range?.[0] ?? 0, "Cannot read more than one YAML document", {
+          hint: "Keep one document and remove the --- between them",
+        });
+      }
+      document = found;
+    }
+  };
+  const guard = new TokenGuard(problems);
+  for (const lexeme of new Lexer().lex(text)) {
+    guard.check(lexeme, parser.offset);
+    compose(parser.next(lexeme));
+  }
+  compose(parser.end());
+  take(composer.end(true, text.length));
+  return document?.contents as Node | undefined ?? null;
+}
+
+type Where = number | [number, number] | { offset: number };
+
+/** Left alone, the composer gathers every error, a million of them for some texts. */
+function failAtFirstError(composer: Composer, problems: ReadProblems): void {
+  let first: unknown;
+  const onError = (where: Where, code: string, message: string, warning?: boolean) => {
+    if (warning) return;
+    // The library catches what is thrown and comes back with it.
+    if (first !== undefined) throw first;
+    const offset = typeof where === "number" ? where : Array.isArray(where) ? where[0] : where.offset;
+    try {
+      yamlError(problems, offset, code, message);
+    } catch (error) {
+      throw first = error;
+    }
+  };
+  (composer as unknown as { onError: typeof onError }).onError = onError;
+}
+
+/** The composer works by recursion, so what is too deep must not reach it. */
+function refuseDeepBlocks(root: CST.Token | undefined, problems: ReadProblems): void {
+  let level = root === undefined ? [] : [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    const inner: CST.Token[] = [];
+    for (const token of level) {
+      if (!("items" in token)) continue;
+      if (depth >= MAX_DEPTH) problems.tooDeep(token.offset, []);
+      for (const item of token.items) {
+        if (item.key) inner.push(item.key);
+        if (item.value) inner.push(item.value);
+      }
+    }
+    level = inner;
+  }
+}
 
 const HINTS: Record<string, string> = {
   TAB_AS_INDENT: "Indent with spaces",
