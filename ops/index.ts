@@ -14,6 +14,7 @@ import channelIdentityEncoder from "./channel/identity_encoder.ts";
 import channelIdentityLink from "./channel/identity_link.ts";
 import channelIdentitySymbolLink from "./channel/identity_symbol_link.ts";
 import channelIndicesToBits from "./channel/indices_to_bits.ts";
+import channelJpegCapacityOracle from "./channel/jpeg_capacity_oracle.ts";
 import channelLatentsToBits from "./channel/latents_to_bits.ts";
 import channelPacketizeCrc32 from "./channel/packetize_crc32.ts";
 import channelPacketizeCrc32V2 from "./channel/packetize_crc32_v2.ts";
@@ -27,6 +28,7 @@ import channelSymbolPowerIdentity from "./channel/symbol_power_identity.ts";
 import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.ts";
 import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
 import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
+import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
 import modelJpegDecode from "./model/jpeg_decode.ts";
@@ -64,6 +66,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(channelIdentityLink, "./channel/identity_link.ts"),
   entry(channelIdentitySymbolLink, "./channel/identity_symbol_link.ts"),
   entry(channelIndicesToBits, "./channel/indices_to_bits.ts"),
+  entry(channelJpegCapacityOracle, "./channel/jpeg_capacity_oracle.ts"),
   entry(channelLatentsToBits, "./channel/latents_to_bits.ts"),
   entry(channelPacketizeCrc32, "./channel/packetize_crc32.ts"),
   entry(channelPacketizeCrc32V2, "./channel/packetize_crc32_v2.ts"),
@@ -77,6 +80,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(demodulationIdentityDemodulate, "./demodulation/identity_demodulate.ts"),
   entry(metricsBitErrorRate, "./metrics/bit_error_rate.ts"),
   entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
+  entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
   entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
   entry(metricsTextSemanticSimilarity, "./metrics/text_semantic_similarity.ts"),
   entry(modelJpegDecode, "./model/jpeg_decode.ts"),
