@@ -44,7 +44,9 @@ function objection(from: string, to: string): string | null {
     // The registry module is the place where the operations are handed to those above.
     return OPERATIONS_MAY_USE.includes(target) ? null : "operations see contract, numeric and artifact only";
   }
-  if (target === "ops") return source === "lib/cli" || source === "lib/http" ? null : "only the faces bring operations in";
+  if (target === "ops") {
+    return source === "lib/cli" || source === "lib/http" ? null : "only the faces bring operations in";
+  }
   const [below, above] = [storeyOf(target), storeyOf(source)];
   if (below < 0 || above < 0) return "one of the two has no place in the house";
   return below < above ? null : "imports go downwards";

@@ -160,8 +160,8 @@ async function plan(file: string, options: Omit<RunOptions, "parallelWorkers">, 
   }
   context.emit({ schema_version: 1, plan: result.plan, cache: result.cache });
   if (context.json) return;
-  const { explainPlan, explanationText } = await import("../../plan/explain.ts");
-  context.print(explanationText(explainPlan(result, registry)));
+  const { explainPlan, planText } = await import("../../plan/explain.ts");
+  context.print(planText(explainPlan(result, registry)));
 }
 
 async function run(file: string, options: RunOptions, command: Command): Promise<void> {

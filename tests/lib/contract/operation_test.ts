@@ -29,12 +29,16 @@ const shape = z.strictObject({
   seed: seedParameter(),
   level: z.number().nullable().default(null),
   taps: z.array(z.number()).min(1).max(3).default([1, 0.5]),
-  grid: z.strictObject({ rows: z.int().default(4), name: z.string().min(1).default("g") }).default({ rows: 4, name: "g" }),
+  grid: z.strictObject({ rows: z.int().default(4), name: z.string().min(1).default("g") }).default({
+    rows: 4,
+    name: "g",
+  }),
 });
 const schema = parameterSchema(shape);
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
-const problems = (value: JsonObject) => checkValue(schema, value, ["params"]).map(({ path, message }) => `${path}: ${message}`);
+const problems = (value: JsonObject) =>
+  checkValue(schema, value, ["params"]).map(({ path, message }) => `${path}: ${message}`);
 
 Deno.test("schemas: real defaults and bounds are floats, integers carry no 2^53 bound", () => {
   const properties = schema.properties as Record<string, JsonObject>;
@@ -77,34 +81,58 @@ Deno.test("registration refuses duplicates, bad defaults and ambiguous materiali
   const entry = (op: Operation) => ({ operation: op, moduleUrl: "file:///op.ts" });
   registry.register([entry(operation("test.a"))]);
   const generation = registry.generation;
-  assert.throws(() => registry.register([entry(operation("test.b")), entry(operation("test.a"))]), code("operation_duplicate"));
+  assert.throws(
+    () => registry.register([entry(operation("test.b")), entry(operation("test.a"))]),
+    code("operation_duplicate"),
+  );
   assert.equal(registry.has("test.b"), false);
   const bad: [string, Operation][] = [
     ["id", operation("NoGroup")],
     ["default", operation("test.c", z.strictObject({ n: z.int().max(3).default(7) }))],
-    ["condition", operation("test.d", z.strictObject({ n: z.int().default(1).meta({ "x-svc-effective-when": { m: 1 } }) }))],
-    ["same bindings", operation("test.e", z.strictObject({}), [
-      { runner: "benchmark_run", backend: "python", implementation: "a" },
-      { runner: "benchmark_run", backend: "python", implementation: "b" },
-    ])],
+    [
+      "condition",
+      operation("test.d", z.strictObject({ n: z.int().default(1).meta({ "x-svc-effective-when": { m: 1 } }) })),
+    ],
+    [
+      "same bindings",
+      operation("test.e", z.strictObject({}), [
+        { runner: "benchmark_run", backend: "python", implementation: "a" },
+        { runner: "benchmark_run", backend: "python", implementation: "b" },
+      ]),
+    ],
     ["unknown backend", operation("test.f", z.strictObject({}), [{ runner: "benchmark_run", backend: "torch" }])],
-    ["unknown binding", operation("test.g", z.strictObject({}), [
-      { runner: "benchmark_run", backend: "python", parameter_bindings: { mode: "x" } },
-    ])],
+    [
+      "unknown binding",
+      operation("test.g", z.strictObject({}), [
+        { runner: "benchmark_run", backend: "python", parameter_bindings: { mode: "x" } },
+      ]),
+    ],
   ];
   for (const [why, op] of bad) {
     assert.throws(() => registry.register([entry(op)]), code("operation_contract_invalid"), why);
   }
   assert.equal(registry.generation, generation);
-  assert.throws(() => registry.get("test.aa"), (error) => code("unknown_operation")(error) && (error as SvcError).hint === "Did you mean test.a?");
+  assert.throws(
+    () => registry.get("test.aa"),
+    (error) => code("unknown_operation")(error) && (error as SvcError).hint === "Did you mean test.a?",
+  );
 });
 
 Deno.test("contracts have the defaults of the specification and a stable digest", () => {
   const { contract } = operation("test.a");
-  assert.deepEqual(contract.backends, { benchmark_run: ["python"], dataset_capture: ["python"], differentiable_export: [] });
+  assert.deepEqual(contract.backends, {
+    benchmark_run: ["python"],
+    dataset_capture: ["python"],
+    differentiable_export: [],
+  });
   assert.deepEqual(contract.equivalence, { type: "behavioral" });
   assert.deepEqual(contract.formats, { artifact: "operation-defined", tensor: "none" });
-  assert.deepEqual(contract.differentiability, { framework: "numpy", gradient: "none", trainable_params: false, exportable: false });
+  assert.deepEqual(contract.differentiability, {
+    framework: "numpy",
+    gradient: "none",
+    trainable_params: false,
+    exportable: false,
+  });
   assert.equal((contract.execution_safety as Record<string, Value>).thread_safe, true);
   assert.equal(contractSha256(contract), contractSha256(operation("test.a").contract));
   assert.notEqual(contractSha256(contract), contractSha256(operation("test.b").contract));

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { serveTree } from "../support/serve_tree.ts";
+
+const OWN_OPERATION = (root: string) => `
+import { bitsArtifact, bitsOf, defineOperation, kinds, travel, z } from "${root}mod.ts";
+
+export default defineOperation({
+  id: "my.invert",
+  name: "Invert bits",
+  inputs: { bits: kinds.BITS_ANY },
+  outputs: { bits: kinds.BITS },
+  params: z.strictObject({}),
+  threadSafe: true,
+  run: ({ inputs }) => ({
+    outputs: { bits: bitsArtifact(bitsOf(inputs.bits).map((bit) => 1 - bit), travel(inputs.bits.metadata)) },
+  }),
+});
+`;
+
+const SCRIPT = (root: string) => `
+import { compile, fetchBundledDataset, run, SvcError, verifyRun, openWorkspace } from "${root}mod.ts";
+
+const operations = [new URL("./my_op.ts", import.meta.url)];
+const recipe = {
+  name: "by_url",
+  metadata: { seed: 23 },
+  steps: [
+    { id: "data", op: "source.random_bits", params: { bit_count: 4096 } },
+    { id: "inverted", op: "my.invert", inputs: { bits: "data.bits" } },
+    { id: "evaluation", op: "metrics.bit_error_rate", inputs: { candidate: "inverted.bits", reference: "data.bits" } },
+  ],
+};
+const compilation = await compile(recipe, { operations });
+const result = await run(recipe, { operations, parallelWorkers: 2 });
+const report = await verifyRun(openWorkspace({}), result.run_id);
+const evaluation = result.summary.steps.find((step) => step.id === "evaluation");
+const plan = JSON.parse(Deno.readTextFileSync(result.directory + "/execution-plan.json"));
+
+const photographs = {
+  name: "photos",
+  metadata: { seed: 23 },
+  steps: [{
+    id: "data",
+    op: "source.image_dataset",
+    params: { dataset: "svc_sample_images", image_ids: "chelsea", crop_size: 64 },
+  }],
+};
+let refusal = null;
+try {
+  await run(photographs);
+} catch (error) {
+  if (!(error instanceof SvcError)) throw error;
+  refusal = { code: error.code, codes: error.diagnostics.map((d) => d.code), hints: error.diagnostics.map((d) => d.hint) };
+}
+await fetchBundledDataset("svc_sample_images", { stateDir: openWorkspace({}).stateDir });
+const later = await run(photographs);
+console.log(JSON.stringify({
+  compiled: compilation.status,
+  status: result.status,
+  verified: report.status,
+  ber: Number(evaluation.metrics["channel.ber"]),
+  modules: plan.steps.map((step) => step.implementation_metadata.source_module),
+  digests: plan.steps.map((step) => step.implementation_metadata.source_sha256),
+  refusal,
+  later: later.status,
+}));
+`;
+
+Deno.test("a script in an empty folder imports the library by URL, adds an operation, runs, and fetches photographs", async () => {
+  await using tree = serveTree();
+  const folder = await Deno.makeTempDir({ prefix: "svc-by-url-" });
+  try {
+    await Deno.writeTextFile(join(folder, "my_op.ts"), OWN_OPERATION(tree.url));
+    await Deno.writeTextFile(join(folder, "script.ts"), SCRIPT(tree.url));
+    const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-lock", "--no-check", "script.ts"],
+      cwd: folder,
+      env: { NO_COLOR: "1" },
+    }).output();
+    const text = new TextDecoder();
+    assert.ok(success, text.decode(stderr));
+    const seen = JSON.parse(text.decode(stdout).trim().split("\n").pop()!);
+    assert.equal(seen.compiled, "valid");
+    assert.equal(seen.status, "completed");
+    assert.equal(seen.verified, "valid");
+    assert.equal(seen.ber, 1);
+    assert.ok(seen.modules[1].endsWith("my_op.ts"), seen.modules[1]);
+    // The built-in sources cannot be read from a URL: their digests come from the generated list.
+    for (const digest of seen.digests) assert.match(digest, /^[0-9a-f]{64}$/);
+    assert.deepEqual(seen.refusal.codes, ["dataset_unavailable"]);
+    assert.match(seen.refusal.hints[0], /fetchBundledDataset\("svc_sample_images"/);
+    assert.equal(seen.later, "completed");
+    assert.ok(tree.requests.has("/recipes/samples/chelsea.png"));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
