@@ -25,6 +25,8 @@ import channelRepetitionEncoder from "./channel/repetition_encoder.ts";
 import channelSymbolBoundary from "./channel/symbol_boundary.ts";
 import channelSymbolCountMatch from "./channel/symbol_count_match.ts";
 import channelSymbolPowerIdentity from "./channel/symbol_power_identity.ts";
+import channelSymbolPowerNormalize from "./channel/symbol_power_normalize.ts";
+import demodulationDigitalDemodulate from "./demodulation/digital_demodulate.ts";
 import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.ts";
 import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
 import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
@@ -35,6 +37,7 @@ import modelJpegDecode from "./model/jpeg_decode.ts";
 import modelJpegEncode from "./model/jpeg_encode.ts";
 import modelTextUtf8Decode from "./model/text_utf8_decode.ts";
 import modelTextUtf8Encode from "./model/text_utf8_encode.ts";
+import modulationDigitalModulate from "./modulation/digital_modulate.ts";
 import modulationIdentityModulate from "./modulation/identity_modulate.ts";
 import noiseRepresentationIndices from "./noise/representation_indices.ts";
 import noiseRepresentationLatents from "./noise/representation_latents.ts";
@@ -46,6 +49,7 @@ import sourceLocalNpzImages from "./source/local_npz_images.ts";
 import sourceRandomBits from "./source/random_bits.ts";
 import sourceTextDataset from "./source/text_dataset.ts";
 import wirelessChannel from "./wireless/channel.ts";
+import wirelessDigitalLink from "./wireless/digital_link.ts";
 
 const entry = (operation: Operation, path: string): RegisteredOperation => ({
   operation,
@@ -77,6 +81,8 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(channelSymbolBoundary, "./channel/symbol_boundary.ts"),
   entry(channelSymbolCountMatch, "./channel/symbol_count_match.ts"),
   entry(channelSymbolPowerIdentity, "./channel/symbol_power_identity.ts"),
+  entry(channelSymbolPowerNormalize, "./channel/symbol_power_normalize.ts"),
+  entry(demodulationDigitalDemodulate, "./demodulation/digital_demodulate.ts"),
   entry(demodulationIdentityDemodulate, "./demodulation/identity_demodulate.ts"),
   entry(metricsBitErrorRate, "./metrics/bit_error_rate.ts"),
   entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
@@ -87,6 +93,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelJpegEncode, "./model/jpeg_encode.ts"),
   entry(modelTextUtf8Decode, "./model/text_utf8_decode.ts"),
   entry(modelTextUtf8Encode, "./model/text_utf8_encode.ts"),
+  entry(modulationDigitalModulate, "./modulation/digital_modulate.ts"),
   entry(modulationIdentityModulate, "./modulation/identity_modulate.ts"),
   entry(noiseRepresentationIndices, "./noise/representation_indices.ts"),
   entry(noiseRepresentationLatents, "./noise/representation_latents.ts"),
@@ -98,4 +105,5 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceRandomBits, "./source/random_bits.ts"),
   entry(sourceTextDataset, "./source/text_dataset.ts"),
   entry(wirelessChannel, "./wireless/channel.ts"),
+  entry(wirelessDigitalLink, "./wireless/digital_link.ts"),
 ];

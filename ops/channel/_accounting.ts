@@ -71,7 +71,7 @@ export function accountForLink(operation: string, inputs: LinkInputs, params: z.
     channel_uses: uses,
   };
   checkAccounting(accounts);
-  const pixels = metadataNumber(inputs.payload_bits.metadata, "source_pixel_count");
+  const pixels = pixelCount(inputs.payload_bits.metadata);
   const metrics: Metrics = {
     "channel.payload_bit_count": BigInt(payload),
     "channel.transmitted_bit_count": BigInt(transmitted),
@@ -82,7 +82,6 @@ export function accountForLink(operation: string, inputs: LinkInputs, params: z.
     ...ratio("channel.effective_payload_bits_per_channel_use", payload, uses),
     ...(pixels === undefined ? {} : {
       ...ratio("channel.uses_per_pixel", uses, pixels),
-      ...ratio("rate.payload_bpp", payload, pixels),
       ...ratio("rate.framed_bpp", framed, pixels),
       ...ratio("rate.coded_bpp", coded, pixels),
       ...ratio("rate.padded_bpp", transmitted, pixels),
@@ -97,6 +96,14 @@ function mustNotShrink(stage: string, before: number, after: number, unit: strin
     "boundary_accounting_mismatch",
     `Cannot account for ${stage} that turns ${before} ${unit} into ${after}`,
   );
+}
+
+/** Pixels of the images that the payload holds, all images; rates up to the payload are the codec's to report. */
+function pixelCount(metadata: JsonObject): number | undefined {
+  const [count, height, width] = ["image_count", "image_height", "image_width"].map((key) =>
+    metadataNumber(metadata, key)
+  );
+  return count === undefined || height === undefined || width === undefined ? undefined : count * height * width;
 }
 
 /** A rate whose denominator is zero is left out. */

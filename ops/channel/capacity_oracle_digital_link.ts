@@ -11,6 +11,7 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { nativeKernels } from "../_backends.ts";
 
 const QPSK_BITS_PER_SYMBOL = 2;
@@ -48,7 +49,7 @@ export default defineOperation({
     const { metadata } = inputs.bits;
     // The subtraction keeps rounding of the rate from adding a channel use.
     const uses = Math.max(0, Math.ceil(sent.length / (params.ldpc_rate * QPSK_BITS_PER_SYMBOL) - 1e-9));
-    const capacity = Math.log2(1 + 10 ** (params.snr_db / 10));
+    const capacity = Math.log2(1 + dbToLinear(params.snr_db));
     const delivered = sent.length <= uses * capacity;
     const itemCount = sourceItemCounts(metadata, sent.length)?.length ?? 1;
     const kept = travel(metadata, {

@@ -4,15 +4,12 @@ import type { InputArtifact } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
 
-/** Variances below this count as this. */
-export const LEAST_NOISE_VARIANCE = 1e-12;
-
 export interface NoiseVariance {
   /** Total complex noise variance N0: one for all symbols, or one per symbol. */
   variance: number | Float32Array;
   source: "per_symbol" | "metadata" | "channel_state" | "assumed";
-  /** Warnings for the step row. */
-  warnings: JsonObject[];
+  /** Facts for the step row: the warning that a variance was assumed. */
+  facts: JsonObject;
 }
 
 /**
@@ -23,26 +20,26 @@ export interface NoiseVariance {
  */
 export function noiseVarianceOf(symbols: InputArtifact, count: number, state?: InputArtifact): NoiseVariance {
   if (symbols.arrayNames.slice(1).includes("noise_variance")) {
-    const { data } = symbols.array("noise_variance");
+    const { dtype, data } = symbols.array("noise_variance");
+    if (dtype !== "float32") {
+      throw new SvcError("boundary_dtype_invalid", `Cannot use ${dtype} data as noise variances: they are float32`);
+    }
     if (data.length !== count) {
       throw new SvcError(
         "boundary_count_mismatch",
         `Cannot spread ${data.length} noise variances over ${count} symbols`,
       );
     }
-    const variance = Float32Array.from(data as Float32Array, (value) => Math.max(value, LEAST_NOISE_VARIANCE));
-    return { variance, source: "per_symbol", warnings: [] };
+    return { variance: data as Float32Array, source: "per_symbol", facts: {} };
   }
   const common = metadataNumber(symbols.metadata, "noise_variance");
-  if (common !== undefined) {
-    return { variance: Math.max(common, LEAST_NOISE_VARIANCE), source: "metadata", warnings: [] };
-  }
-  if (state !== undefined) return { variance: stateVariance(state, count), source: "channel_state", warnings: [] };
+  if (common !== undefined) return { variance: common, source: "metadata", facts: {} };
+  if (state !== undefined) return { variance: stateVariance(state, count), source: "channel_state", facts: {} };
   const warning = diagnostic("noise_variance_assumed", [], "Cannot know the noise variance, so it is taken as 1", {
     severity: "warning",
     hint: "Symbols that pass wireless.channel carry it; only the scale of the LLRs depends on it",
   });
-  return { variance: 1, source: "assumed", warnings: [{ ...warning } as unknown as JsonObject] };
+  return { variance: 1, source: "assumed", facts: { warnings: [{ ...warning } as unknown as JsonObject] } };
 }
 
 function stateVariance(state: InputArtifact, count: number): Float32Array {
@@ -51,10 +48,9 @@ function stateVariance(state: InputArtifact, count: number): Float32Array {
     ? Number(state.array("noise_variance").data[0])
     : metadataNumber(state.metadata, "noise_variance") ?? 1;
   checkElements(gains.length / 2, count);
-  return Float32Array.from(
-    { length: count },
-    (_, i) => Math.max(noise / (gains[2 * i] ** 2 + gains[2 * i + 1] ** 2), LEAST_NOISE_VARIANCE),
-  );
+  const variance = new Float32Array(count);
+  for (let i = 0; i < count; i++) variance[i] = noise / (gains[2 * i] ** 2 + gains[2 * i + 1] ** 2);
+  return variance;
 }
 
 /** Symbol i uses resource element i. @throws SvcError `boundary_count_mismatch` when there are fewer elements */

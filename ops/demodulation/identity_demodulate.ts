@@ -1,5 +1,5 @@
 /**
- * Bypass demapper for symbols whose real part is 0 or 1: LLR = (1 - 2 Re y) / N0, a bit is 1 where Re y > 0.5, which is
+ * Bypass demapper for symbols whose real part is 0 or 1: LLR = (1 - 2 Re y) / N0 (N0 at least 1e-12), a bit is 1 where Re y > 0.5, which is
  * where the LLR is below zero.
  */
 import { DEMOD_BITS, LLR, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
@@ -12,6 +12,7 @@ import { executed, exportPlanned, nativeKernels } from "../_backends.ts";
 import { demodulatedMetadata, unpaddedBitCount } from "../_symbol_items.ts";
 import { noiseVarianceOf } from "./_noise.ts";
 
+const LEAST_NOISE_VARIANCE = 1e-12;
 const KEYS = ["modulation", "llr_sign", "llr_method", "noise_variance_source"];
 
 export default defineOperation({
@@ -44,13 +45,13 @@ export default defineOperation({
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.rx_symbols);
     const { metadata } = inputs.rx_symbols;
-    const { variance, source, warnings } = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2);
+    const { variance, source, facts } = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2);
     const count = unpaddedBitCount(metadata, symbols.length / 2);
     const llr = new Float32Array(count);
     const bits = new Uint8Array(count);
     for (let i = 0; i < count; i++) {
       const real = symbols[2 * i];
-      llr[i] = (1 - 2 * real) / (typeof variance === "number" ? variance : variance[i]);
+      llr[i] = (1 - 2 * real) / Math.max(typeof variance === "number" ? variance : variance[i], LEAST_NOISE_VARIANCE);
       bits[i] = real > 0.5 ? 1 : 0;
     }
     const kept = demodulatedMetadata(metadata, count, {
@@ -61,7 +62,7 @@ export default defineOperation({
     });
     return {
       outputs: { bits: bitsArtifact(bits, kept), llr: { array: ndarray("float32", llr), metadata: kept } },
-      metadata: { label: params.label, ...(warnings.length === 0 ? {} : { warnings }) },
+      metadata: { label: params.label, ...facts },
     };
   },
 });

@@ -1,6 +1,7 @@
 /** Parameters that wireless.channel and wireless.digital_link share, and what they must satisfy together. */
 import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
+import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { z } from "../../lib/contract/zod.ts";
 
 export const PRESETS = [
@@ -73,5 +74,5 @@ export function checkCommon(params: CommonParams): ParameterProblem[] {
 
 /** Total complex noise variance N0 per symbol. */
 export function noiseVariance(params: Pick<CommonParams, "noise_mode" | "noise_variance" | "snr_db">): number {
-  return params.noise_mode === "fixed_variance" ? params.noise_variance! : 10 ** (-params.snr_db / 10);
+  return params.noise_mode === "fixed_variance" ? params.noise_variance! : dbToLinear(-params.snr_db);
 }

@@ -11,6 +11,7 @@
  * Source: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 2 and 3.
  */
 import { SvcError } from "../../lib/contract/error.ts";
+import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import type { Preset } from "./_params.ts";
 
@@ -100,7 +101,7 @@ function repeatGains(drawn: Float64Array, items: readonly number[], count: numbe
 
 function interference(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {
   const { interferers, noiseVariance } = settings;
-  const power = interferers === 0 ? 0 : 10 ** (-settings.interferenceSirDb / 10);
+  const power = interferers === 0 ? 0 : dbToLinear(-settings.interferenceSirDb);
   // A unit-power QPSK point is (±1 ± j) / sqrt(2).
   const amplitude = Math.sqrt(power / Math.max(interferers, 1) / 2);
   const sum = Float64Array.from(symbols);

@@ -1,0 +1,94 @@
+/**
+ * Demapper: LLR = ln P(0|y) / P(1|y), so a positive LLR speaks for bit 0, and hard bits (LLR < 0). BPSK 4 Re(y)/N0; QPSK
+ * 2·sqrt(2) Re(y)/N0 and Im, both exact; 16QAM max-log. N0 is the total complex noise variance, see _noise.ts. Bits that
+ * the modulator padded are cut off.
+ *
+ * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], m = n · bits per symbol - padding.
+ *
+ * Source: Proakis and Salehi, Digital Communications, 5th ed., 2008, ch. 4; TS 38.211 section 5.1 for the mappings.
+ */
+import { DEMOD_BITS, LLR, OFDM_STATE, POWER_ALLOCATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsArtifact, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
+import { BITS_PER_SYMBOL, demodulateLlr, hardBits, type Modulation } from "../../lib/numeric/modulation.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { executed, nativePlanned } from "../_backends.ts";
+import { demodulatedMetadata, unpaddedBitCount } from "../_symbol_items.ts";
+import { allocatedLlr } from "./_allocation.ts";
+import { noiseVarianceOf } from "./_noise.ts";
+
+const CHOICES = ["auto", "bpsk", "qpsk", "qam16"] as const;
+const KEYS = ["modulation", "llr_sign", "llr_method", "noise_variance_source"];
+
+export default defineOperation({
+  id: "demodulation.digital_demodulate",
+  name: "Hard digital demapper",
+  description: "Demaps symbols to hard bits and log-likelihood ratios",
+  inputs: { rx_symbols: SYMBOLS_ANY },
+  optionalInputs: { allocation: [POWER_ALLOCATION], channel_state: [OFDM_STATE] },
+  outputs: { bits: DEMOD_BITS, llr: LLR },
+  params: z.strictObject({
+    modulation: z.enum(CHOICES).default("auto").describe("auto takes the modulator's from metadata"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  differentiability: {
+    framework: "numpy",
+    gradient: "stop",
+    trainable_params: false,
+    exportable: false,
+    reason: "Hard decisions stop gradients",
+  },
+  backends: { benchmark_run: ["numpy", "cpp"], dataset_capture: ["numpy", "cpp"] },
+  equivalence: { type: "numerical", tolerance: { atol: 1e-7, rtol: 1e-6 } },
+  formats: { artifact: "npz", tensor: "none" },
+  materializations: [
+    ...CHOICES.flatMap((modulation) => executed("numpy", `numpy_${modulation}_demodulator`, { modulation })),
+    ...["bpsk", "qpsk"].flatMap((modulation) => nativePlanned(`cpp_${modulation}_demodulator`, { modulation })),
+  ],
+  outputMetadataGuarantees: {
+    bits: { from: "rx_symbols", keys: ["boundary_contract", "bit_count", ...KEYS] },
+    llr: { from: "rx_symbols", keys: KEYS },
+  },
+  threadSafe: true,
+  run({ inputs, params }) {
+    const symbols = symbolsOf(inputs.rx_symbols);
+    const { metadata } = inputs.rx_symbols;
+    const modulation = params.modulation === "auto" ? recordedModulation(metadata) : params.modulation;
+    const noise = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2, inputs.channel_state);
+    const padded = inputs.allocation === undefined
+      ? demodulateLlr(symbols, modulation, noise.variance)
+      : allocatedLlr(symbols, modulation, noise.variance, inputs.allocation);
+    const count = unpaddedBitCount(metadata, padded.length);
+    const llr = count === padded.length ? padded : padded.slice(0, count);
+    const kept = demodulatedMetadata(metadata, llr.length, {
+      modulation,
+      llr_sign: "positive_bit0",
+      llr_method: BITS_PER_SYMBOL[modulation] <= 2 ? "exact" : "max_log",
+      noise_variance_source: noise.source,
+    });
+    return {
+      outputs: {
+        bits: bitsArtifact(hardBits(llr), kept),
+        llr: { array: ndarray("float32", llr), metadata: kept },
+      },
+      metadata: noise.facts,
+    };
+  },
+});
+
+function recordedModulation(metadata: JsonObject): Modulation {
+  const name = metadataText(metadata, "modulation");
+  if (name !== undefined && Object.hasOwn(BITS_PER_SYMBOL, name)) return name as Modulation;
+  const attempt = "Cannot choose a demodulator";
+  throw name === undefined
+    ? new SvcError("params_conflict", `${attempt}: the symbols do not say how they were modulated`, {
+      hint: "Set modulation",
+    })
+    : new SvcError("params_conflict", `${attempt} for the modulation ${name}`, {
+      hint: name === "identity" ? "Use demodulation.identity_demodulate" : null,
+    });
+}

@@ -1,0 +1,55 @@
+/**
+ * Bit-to-symbol mapper: BPSK x = 1 - 2b, QPSK and 16QAM with the Gray mapping of TS 38.211 section 5.1, unit mean power.
+ * Bits are zero-padded to a whole symbol; metadata lets the demodulator cut the padding off.
+ *
+ * Shapes: bits uint8 [n] -> symbols complex64 [ceil(n / bits per symbol)].
+ */
+import { BITS, CODED_BITS, PAYLOAD_BITS, SYMBOLS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
+import { BITS_PER_SYMBOL, modulate } from "../../lib/numeric/modulation.ts";
+import { executed, nativePlanned } from "../_backends.ts";
+import { modulatedMetadata } from "../_symbol_items.ts";
+
+const MODULATIONS = ["bpsk", "qpsk", "qam16"] as const;
+
+export default defineOperation({
+  id: "modulation.digital_modulate",
+  name: "Hard bit-to-symbol mapper",
+  description: "Maps bits onto constellation points of unit mean power",
+  inputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS] },
+  outputs: { symbols: SYMBOLS },
+  params: z.strictObject({
+    modulation: z.enum(MODULATIONS).default("qpsk"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
+  backends: { benchmark_run: ["numpy", "cpp"], dataset_capture: ["numpy", "cpp"] },
+  equivalence: { type: "numerical", tolerance: { atol: 1e-7, rtol: 1e-6 } },
+  formats: { artifact: "npz", tensor: "none" },
+  materializations: [
+    ...MODULATIONS.flatMap((modulation) => executed("numpy", `numpy_${modulation}_modulator`, { modulation })),
+    ...["bpsk", "qpsk"].flatMap((modulation) => nativePlanned(`cpp_${modulation}_modulator`, { modulation })),
+  ],
+  outputMetadataGuarantees: {
+    symbols: {
+      from: "bits",
+      keys: [
+        "boundary_contract",
+        "symbol_count",
+        "modulation",
+        "bits_per_symbol",
+        "bit_count",
+        "modulation_padding_bits",
+      ],
+    },
+  },
+  threadSafe: true,
+  run({ inputs, params: { modulation } }) {
+    const bits = bitsOf(inputs.bits);
+    const metadata = modulatedMetadata(inputs.bits.metadata, bits.length, modulation, BITS_PER_SYMBOL[modulation]);
+    return { outputs: { symbols: symbolsArtifact(modulate(bits, modulation), metadata) } };
+  },
+});

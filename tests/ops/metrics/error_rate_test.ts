@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import ber from "../../../ops/metrics/bit_error_rate.ts";
+import bler from "../../../ops/metrics/block_error_rate.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { bitsInput, someBits } from "../inputs.ts";
+import { runOperation } from "../harness.ts";
+
+const compare = (operation: typeof ber, candidate: number[], reference: number[], params: JsonObject = {}) =>
+  runOperation(operation, { inputs: { candidate: bitsInput(candidate), reference: bitsInput(reference) }, params });
+
+Deno.test("BER counts differing bits over the shorter stream", async () => {
+  const { metrics, outputs } = await compare(ber, [1, 0, 1, 1, 0, 0], [1, 1, 1, 0]);
+  assert.deepEqual(metrics, { "channel.ber": 0.5, "channel.error_count": 2n, "channel.compare_bit_count": 4n });
+  const { metrics: _metrics, ...facts } = outputs.report.json();
+  assert.deepEqual(facts, {
+    kind: "metrics.report",
+    schema_version: 1,
+    operation: "metrics.bit_error_rate",
+    label: "ber",
+    reference_bit_count: 4,
+    candidate_bit_count: 6,
+    compare_bit_count: 4,
+    length_mismatch: 2,
+  });
+});
+
+Deno.test("labels name the metrics, counts share the stem before ber or bler", async () => {
+  const names = async (operation: typeof ber, label: string) =>
+    Object.keys((await compare(operation, [1], [1], { label })).metrics);
+  assert.deepEqual(await names(ber, "payload.ber"), [
+    "channel.payload.ber",
+    "channel.payload.error_count",
+    "channel.payload.compare_bit_count",
+  ]);
+  assert.deepEqual(await names(ber, "uplink"), [
+    "channel.uplink",
+    "channel.uplink.error_count",
+    "channel.uplink.compare_bit_count",
+  ]);
+  assert.deepEqual(await names(bler, "bler"), ["channel.bler", "channel.block_error_count", "channel.block_count"]);
+  assert.deepEqual(await names(bler, "coded.bler"), [
+    "channel.coded.bler",
+    "channel.coded.block_error_count",
+    "channel.coded.block_count",
+  ]);
+  assert.deepEqual(await names(bler, "uplink"), [
+    "channel.uplink",
+    "channel.uplink.block_error_count",
+    "channel.uplink.block_count",
+  ]);
+});
+
+Deno.test("with nothing to compare the rate is left out", async () => {
+  assert.deepEqual((await compare(ber, [], [1])).metrics, {
+    "channel.error_count": 0n,
+    "channel.compare_bit_count": 0n,
+  });
+  assert.deepEqual((await compare(bler, [1], [])).metrics, {
+    "channel.block_error_count": 0n,
+    "channel.block_count": 0n,
+  });
+});
+
+Deno.test("BLER counts a partial last block, and blocks that did not fully arrive as errors", async () => {
+  const reference = [...someBits(10)];
+  const whole = await compare(bler, reference, reference, { block_size: 4 });
+  assert.deepEqual(whole.metrics, { "channel.bler": 0, "channel.block_error_count": 0n, "channel.block_count": 3n });
+  const short = await compare(bler, reference.slice(0, 9), reference, { block_size: 4 });
+  assert.equal(short.metrics["channel.block_error_count"], 1n);
+  const shorter = await compare(bler, reference.slice(0, 7), reference, { block_size: 4 });
+  assert.equal(shorter.metrics["channel.bler"], 2 / 3);
+  const flipped = reference.with(0, 1 - reference[0]).with(3, 1 - reference[3]);
+  assert.equal((await compare(bler, flipped, reference, { block_size: 4 })).metrics["channel.block_error_count"], 1n);
+});
