@@ -59,7 +59,8 @@ export function checkBits(array: NdArray): Uint8Array {
 /** Whether all values are 0 or 1: the union of all words may hold no other bit. */
 function areBits(bits: Uint8Array): boolean {
   const head = Math.min(bits.length, -bits.byteOffset & 3);
-  const words = new Uint32Array(bits.buffer, bits.byteOffset + head, (bits.length - head) >>> 2);
+  const count = (bits.length - head) >>> 2;
+  const words = new Uint32Array(bits.buffer, count > 0 ? bits.byteOffset + head : 0, count);
   let union = 0;
   for (let i = 0; i < words.length; i++) union |= words[i];
   for (let i = 0; i < head; i++) union |= bits[i];

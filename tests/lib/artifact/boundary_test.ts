@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { SvcError } from "../../../lib/contract/error.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { float } from "../../../lib/contract/value.ts";
+import { checkAccounting, checkCount, checkExpectedCount, checkRate } from "../../../lib/artifact/accounting.ts";
+import {
+  checkAnySymbols,
+  checkArtifactFile,
+  checkBits,
+  checkEmbedding,
+  checkFinite,
+  checkImages,
+  checkMetricScalar,
+  checkRealSymbols,
+  checkSymbols,
+  checkUtf8,
+} from "../../../lib/artifact/boundary.ts";
+import { ndarray } from "../../../lib/numeric/ndarray.ts";
+
+function refuses(code: string, check: () => unknown, name = ""): void {
+  assert.throws(
+    check,
+    (error) => error instanceof SvcError && error.code === code && /^Cannot /.test(error.message),
+    name,
+  );
+}
+
+Deno.test("bits are uint8, one dimension, 0 and 1, wherever a wrong value stands and however memory is aligned", () => {
+  const memory = new Uint8Array(64);
+  for (let start = 0; start < 5; start++) {
+    for (let length = 0; length < 20; length++) {
+      const bits = memory.subarray(start, start + length);
+      assert.equal(checkBits(ndarray("uint8", bits)), bits);
+      for (let at = 0; at < length; at++) {
+        bits[at] = 1;
+        checkBits(ndarray("uint8", bits));
+        for (const wrong of [2, 128, 255]) {
+          bits[at] = wrong;
+          refuses("boundary_value_invalid", () => checkBits(ndarray("uint8", bits)), `${start} ${length} ${at}`);
+        }
+        bits[at] = 0;
+      }
+    }
+  }
+  refuses("boundary_dtype_invalid", () => checkBits(ndarray("bool", new Uint8Array(1))));
+  refuses("boundary_dtype_invalid", () => checkBits(ndarray("float32", new Float32Array(1))));
+  refuses("boundary_rank_invalid", () => checkBits(ndarray("uint8", new Uint8Array(2), [2, 1])));
+  refuses("boundary_rank_invalid", () => checkBits(ndarray("uint8", new Uint8Array(1), [])));
+});
+
+Deno.test("one value that is not finite is found anywhere, in every float type", () => {
+  for (const Type of [Float16Array, Float32Array, Float64Array]) {
+    const data = new Type(11);
+    data.fill(Type === Float16Array ? 65504 : Type === Float32Array ? 3.4e38 : 1.7e308);
+    data[1] = -data[1], data[2] = 0, data[3] = -0, data[4] = 1e-7;
+    checkFinite(data, "numbers");
+    for (let at = 0; at < data.length; at++) {
+      for (const wrong of [NaN, Infinity, -Infinity]) {
+        const copy = data.slice();
+        copy[at] = wrong;
+        refuses("boundary_non_finite", () => checkFinite(copy, "numbers"), `${Type.name} ${at} ${wrong}`);
+        checkFinite(copy.subarray(at + 1), "numbers");
+      }
+    }
+  }
+});
+
+Deno.test("symbols are complex64, or float32 where they are real", () => {
+  const complex = ndarray("complex64", new Float32Array([1, 2, 3, 4]));
+  assert.equal(checkSymbols(complex), complex.data);
+  refuses("boundary_dtype_invalid", () => checkSymbols(ndarray("complex128", new Float64Array(2))));
+  refuses("boundary_rank_invalid", () => checkSymbols(ndarray("complex64", new Float32Array(4), [1, 2])));
+  refuses("boundary_non_finite", () => checkSymbols(ndarray("complex64", new Float32Array([0, NaN]))));
+  const real = ndarray("float32", new Float32Array(6), [3, 2]);
+  assert.equal(checkRealSymbols(real), real.data);
+  refuses("boundary_rank_invalid", () => checkRealSymbols(ndarray("float32", new Float32Array(1), [1, 1, 1])));
+  assert.equal(checkAnySymbols(real, { representation: "real" }), real.data);
+  refuses("boundary_dtype_invalid", () => checkAnySymbols(real, {}));
+});
+
+Deno.test("images are batches of uint8, or of float32 in [0, 1]", () => {
+  const batch = (data: Uint8Array | Float32Array, shape: number[]) =>
+    ndarray(data instanceof Uint8Array ? "uint8" : "float32", data, shape);
+  for (const channels of [1, 3, 4]) checkImages(batch(new Uint8Array(4 * channels), [1, 2, 2, channels]));
+  checkImages(batch(new Float32Array([0, -0, 1, 0.5]), [1, 2, 2, 1]));
+  refuses("boundary_dtype_invalid", () => checkImages(ndarray("uint16", new Uint16Array(1), [1, 1, 1, 1])));
+  refuses("boundary_rank_invalid", () => checkImages(batch(new Uint8Array(3), [1, 1, 3])));
+  refuses("boundary_shape_invalid", () => checkImages(batch(new Uint8Array(2), [1, 1, 1, 2])));
+  refuses("boundary_empty", () => checkImages(batch(new Uint8Array(0), [0, 1, 1, 3])));
+  for (const wrong of [-1e-7, 1.0000001, 255]) {
+    refuses("boundary_value_invalid", () => checkImages(batch(new Float32Array([0.5, wrong]), [1, 1, 2, 1])));
+  }
+  refuses("boundary_non_finite", () => checkImages(batch(new Float32Array([NaN]), [1, 1, 1, 1])));
+});
+
+Deno.test("UTF-8 crosses as text, bytes or bits", () => {
+  const bytes = new TextEncoder().encode("é😀");
+  const bits = Uint8Array.from(
+    [...bytes].flatMap((byte) => Array.from({ length: 8 }, (_, i) => (byte >> (7 - i)) & 1)),
+  );
+  assert.equal(checkUtf8("é😀"), "é😀");
+  assert.equal(checkUtf8(bytes), "é😀");
+  assert.equal(checkUtf8(ndarray("uint8", bits)), "é😀");
+  refuses("boundary_utf8_invalid", () => checkUtf8("\ud800"));
+  refuses("boundary_utf8_invalid", () => checkUtf8(bytes.subarray(1)));
+  refuses("boundary_utf8_invalid", () => checkUtf8(Uint8Array.from([0xc0, 0x80])), "overlong");
+  refuses("boundary_utf8_invalid", () => checkUtf8(ndarray("uint8", bits.subarray(0, 9))));
+  refuses("boundary_value_invalid", () => checkUtf8(ndarray("uint8", new Uint8Array(8).fill(9))));
+});
+
+Deno.test("embeddings become float32 and stay finite", () => {
+  const same = ndarray("float32", new Float32Array([1, 2]), [1, 2]);
+  assert.equal(checkEmbedding(same).data, same.data);
+  assert.deepEqual(checkEmbedding(ndarray("float64", new Float64Array([0.1]), [1, 1])).data, Float32Array.from([0.1]));
+  refuses("boundary_non_finite", () => checkEmbedding(ndarray("float64", new Float64Array([1e300]), [1, 1])));
+  refuses("boundary_dtype_invalid", () => checkEmbedding(ndarray("int32", new Int32Array(1), [1, 1])));
+  refuses("boundary_rank_invalid", () => checkEmbedding(ndarray("float32", new Float32Array(1))));
+  refuses("boundary_empty", () => checkEmbedding(ndarray("float32", new Float32Array(0), [0, 4])));
+});
+
+Deno.test("metric values are finite numbers", () => {
+  for (const value of [1, 2n, float(3), 0.5, -1]) checkMetricScalar(value);
+  assert.equal(checkMetricScalar(float(3)), 3);
+  for (const value of [true, null, "1", [1], {}, undefined]) {
+    refuses("boundary_dtype_invalid", () => checkMetricScalar(value as null));
+  }
+  for (const value of [NaN, Infinity]) refuses("boundary_non_finite", () => checkMetricScalar(value));
+  refuses("boundary_count_negative", () => checkMetricScalar(-1, "a rate", { nonNegative: true }));
+});
+
+Deno.test("files are regular, and have the recorded digest", () => {
+  const folder = Deno.makeTempDirSync();
+  try {
+    const path = `${folder}/a`;
+    Deno.writeTextFileSync(path, "abc");
+    assert.deepEqual(checkArtifactFile(path, sha256Hex("abc")), { sha256: sha256Hex("abc"), size_bytes: 3 });
+    refuses("boundary_hash_mismatch", () => checkArtifactFile(path, sha256Hex("abd")));
+    refuses("boundary_file_missing", () => checkArtifactFile(`${folder}/b`));
+    refuses("boundary_file_missing", () => checkArtifactFile(folder));
+    Deno.symlinkSync(path, `${folder}/link`);
+    refuses("boundary_file_missing", () => checkArtifactFile(`${folder}/link`));
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+Deno.test("counts are integers that are not negative, unless the unit is continuous", () => {
+  assert.equal(checkCount(5n, "bits"), 5);
+  assert.equal(checkCount(float(5), "bits"), 5);
+  assert.equal(checkCount(0.5, "seconds"), 0.5);
+  assert.equal(checkCount(0.5, "channel_uses", { continuous: true }), 0.5);
+  refuses("boundary_count_not_integer", () => checkCount(0.5, "bits"));
+  refuses("boundary_count_negative", () => checkCount(-1, "pixels"));
+  refuses("boundary_non_finite", () => checkCount(Infinity, "symbols"));
+  refuses("boundary_dtype_invalid", () => checkCount("5", "bytes"));
+  checkExpectedCount(3, 3, "bits");
+  refuses("boundary_count_mismatch", () => checkExpectedCount(3, 4, "bits"));
+});
+
+Deno.test("rates and sums must agree to 1e-9", () => {
+  checkRate(1 / 3, 1, 3, "bits per pixel");
+  refuses("boundary_accounting_mismatch", () => checkRate(1 / 3 + 2e-9, 1, 3, "bits per pixel"));
+  refuses("boundary_accounting_mismatch", () => checkRate(0, 0, 0, "bits per pixel"));
+  const link = {
+    native_codec_bits: 80,
+    wire_overhead_bits: 20,
+    payload_bits: 100,
+    framing_bits: 28,
+    framed_bits: 128,
+    fec_bits: 128,
+    coded_bits: 256,
+    modulation_padding_bits: 2,
+    transmitted_bits: 258,
+    pilot_symbols: 4,
+    header_symbols: 1,
+    data_symbols: 129,
+    grid_padding_symbols: 6,
+    channel_uses: 140,
+  };
+  checkAccounting(link);
+  for (const total of ["payload_bits", "framed_bits", "coded_bits", "transmitted_bits", "channel_uses"] as const) {
+    const { [total]: value, ...others } = link;
+    checkAccounting(others);
+    refuses("boundary_accounting_mismatch", () => checkAccounting({ ...others, [total]: value + 1 }), total);
+  }
+  refuses("boundary_count_not_integer", () => checkAccounting({ framed_bits: 0.5 }));
+});
