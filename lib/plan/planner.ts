@@ -8,6 +8,7 @@ import { compareCodePoints } from "../contract/json.ts";
 import type { Runner } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { Value } from "../contract/value.ts";
+import { Findings } from "../recipe/findings.ts";
 import { normalizeRecipe } from "../recipe/normalize.ts";
 import { attachLocations } from "../recipe/positions.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
@@ -165,7 +166,7 @@ function draftPlan(
 
 /** Findings about a recipe that did not compile, as far as it can be read. */
 function inspectBroken({ raw, mode, normalized, diagnostics }: Compilation, options: PlanOptions): Diagnostic[] {
-  const document = normalized ?? normalizeRecipe(raw, mode, [])?.document;
+  const document = normalized ?? normalizeRecipe(raw, new Findings(mode))?.document;
   if (document === undefined) return [];
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const steps = new Set(errors.flatMap(({ path }) => {
