@@ -87,13 +87,12 @@ export function demodulateLlr(
     throw new RangeError(`Cannot demodulate ${count} symbols with ${noiseVariance.length} noise variances`);
   }
   const llr = new Float32Array(count * BITS_PER_SYMBOL[modulation]);
+  const demap = DEMAPPERS[modulation];
   if (typeof noiseVariance === "number") {
-    const precision = 1 / Math.max(noiseVariance, LEAST_NOISE_VARIANCE);
-    DEMAPPERS[modulation](symbols, llr, 0, count, precision);
+    demap(symbols, llr, 0, count, 1 / Math.max(noiseVariance, LEAST_NOISE_VARIANCE));
   } else {
     for (let i = 0; i < count; i++) {
-      const precision = 1 / Math.max(noiseVariance[i], LEAST_NOISE_VARIANCE);
-      DEMAPPERS[modulation](symbols, llr, i, i + 1, precision);
+      demap(symbols, llr, i, i + 1, 1 / Math.max(noiseVariance[i], LEAST_NOISE_VARIANCE));
     }
   }
   return llr;

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import {
+  BITS_PER_SYMBOL,
+  demodulateLlr,
+  hardBits,
+  modulate,
+  type Modulation,
+} from "../../../lib/numeric/modulation.ts";
+import { meanPower } from "../../../lib/numeric/complex.ts";
+import { Generator } from "../../../lib/numeric/random.ts";
+
+const MODULATIONS: Modulation[] = ["bpsk", "qpsk", "qam16", "qam64"];
+
+/** Bits of a label, first bit highest. */
+const bitsOf = (label: number, count: number) => Array.from({ length: count }, (_, i) => label >> (count - 1 - i) & 1);
+
+/** TS 38.211 section 5.1, written as the standard writes it. */
+function standardPoint(modulation: Modulation, b: number[]): [number, number] {
+  const s = (i: number) => 1 - 2 * b[i];
+  switch (modulation) {
+    case "bpsk":
+      return [s(0), 0];
+    case "qpsk":
+      return [s(0) / Math.sqrt(2), s(1) / Math.sqrt(2)];
+    case "qam16":
+      return [s(0) * (2 - s(2)) / Math.sqrt(10), s(1) * (2 - s(3)) / Math.sqrt(10)];
+    case "qam64":
+      return [s(0) * (4 - s(2) * (2 - s(4))) / Math.sqrt(42), s(1) * (4 - s(3) * (2 - s(5))) / Math.sqrt(42)];
+  }
+}
+
+Deno.test("every label maps to its point of the standard", () => {
+  for (const modulation of MODULATIONS) {
+    const count = BITS_PER_SYMBOL[modulation];
+    const labels = Array.from({ length: 2 ** count }, (_, label) => bitsOf(label, count));
+    const symbols = modulate(Uint8Array.from(labels.flat()), modulation);
+    assert.deepEqual(symbols, Float32Array.from(labels.flatMap((bits) => standardPoint(modulation, bits))), modulation);
+    assert.ok(Math.abs(meanPower(symbols) - 1) < 1e-7, `${modulation} has unit mean power`);
+  }
+});
+
+Deno.test("known points", () => {
+  assert.deepEqual(
+    modulate(Uint8Array.of(0, 1, 1, 0), "qpsk"),
+    Float32Array.from([1, -1, -1, 1], (x) => x / Math.SQRT2),
+  );
+  assert.deepEqual(modulate(Uint8Array.of(0, 1, 1, 0), "qam16"), Float32Array.from([3, -1], (x) => x / Math.sqrt(10)));
+  assert.deepEqual(modulate(Uint8Array.of(0, 1), "bpsk"), Float32Array.of(1, 0, -1, 0));
+});
+
+Deno.test("zero bits fill the last symbol", () => {
+  for (const modulation of MODULATIONS) {
+    const size = BITS_PER_SYMBOL[modulation];
+    for (let length = 0; length <= 3 * size; length++) {
+      const bits = Uint8Array.from({ length }, () => 1);
+      const padded = new Uint8Array(Math.ceil(length / size) * size);
+      padded.set(bits);
+      assert.deepEqual(modulate(bits, modulation), modulate(padded, modulation), `${modulation} ${length}`);
+    }
+  }
+});
+
+/** LLRs from sums (exact) or minima (max-log) over the whole constellation. */
+function bruteForce(modulation: Modulation, symbols: Float32Array, n0: (i: number) => number, exact: boolean) {
+  const count = BITS_PER_SYMBOL[modulation];
+  const points = Array.from({ length: 2 ** count }, (_, label) => {
+    const bits = bitsOf(label, count);
+    return { bits, point: standardPoint(modulation, bits) };
+  });
+  return Array.from({ length: symbols.length / 2 }, (_, i) => {
+    const distance = ([re, im]: [number, number]) => (symbols[2 * i] - re) ** 2 + (symbols[2 * i + 1] - im) ** 2;
+    return Array.from({ length: count }, (_, bit) => {
+      const metric = (value: number) => {
+        const distances = points.filter(({ bits }) => bits[bit] === value).map(({ point }) => distance(point) / n0(i));
+        const least = Math.min(...distances);
+        return exact ? least - Math.log(distances.reduce((sum, d) => sum + Math.exp(least - d), 0)) : least;
+      };
+      return metric(1) - metric(0);
+    });
+  }).flat();
+}
+
+Deno.test("LLRs equal log-MAP or max-log over the constellation", () => {
+  const generator = Generator.seeded(11);
+  const symbols = generator.complexNormal(500, 2);
+  for (const modulation of MODULATIONS) {
+    for (const n0 of [0.01, 0.5, 3]) {
+      const expected = bruteForce(modulation, symbols, () => n0, BITS_PER_SYMBOL[modulation] <= 2);
+      demodulateLlr(symbols, modulation, n0).forEach((llr, i) => {
+        assert.ok(
+          Math.abs(llr - expected[i]) <= 2e-7 * (1 + Math.abs(expected[i])) / n0,
+          `${modulation} ${n0} at ${i}`,
+        );
+      });
+    }
+  }
+});
+
+Deno.test("a variance per symbol acts symbol by symbol", () => {
+  const generator = Generator.seeded(12);
+  const symbols = generator.complexNormal(64, 1.5);
+  const variances = Float32Array.from(generator.uniform(0.05, 2, 64));
+  for (const modulation of MODULATIONS) {
+    const size = BITS_PER_SYMBOL[modulation];
+    const whole = demodulateLlr(symbols, modulation, variances);
+    for (let i = 0; i < 64; i++) {
+      const alone = demodulateLlr(symbols.subarray(2 * i, 2 * i + 2), modulation, variances[i]);
+      assert.deepEqual(whole.subarray(i * size, (i + 1) * size), alone);
+    }
+    assert.throws(() => demodulateLlr(symbols, modulation, variances.subarray(1)), RangeError);
+  }
+});
+
+Deno.test("noise variance is floored at 1e-12", () => {
+  const symbols = Float32Array.of(0.5, -0.25);
+  for (const modulation of MODULATIONS) {
+    assert.deepEqual(demodulateLlr(symbols, modulation, 0), demodulateLlr(symbols, modulation, 1e-12));
+    const perSymbol = demodulateLlr(symbols, modulation, Float32Array.of(0));
+    assert.deepEqual(perSymbol, demodulateLlr(symbols, modulation, 1e-12));
+  }
+});
+
+Deno.test("hard bits undo the mapping; a zero LLR gives 0", () => {
+  const bits = Generator.seeded(3).integers(0, 2, 12 * 50, "uint8");
+  for (const modulation of MODULATIONS) {
+    assert.deepEqual(hardBits(demodulateLlr(modulate(bits, modulation), modulation, 0.1)), bits, modulation);
+  }
+  assert.deepEqual(hardBits(Float32Array.of(0, -0, 1, -1, -1e-45, 1e-45)), Uint8Array.of(0, 0, 0, 1, 1, 0));
+});
+
+Deno.test("known LLRs", () => {
+  const y = Float32Array.of(0.5, -0.25);
+  assert.deepEqual(demodulateLlr(y, "bpsk", 0.5), Float32Array.of(4));
+  assert.deepEqual(demodulateLlr(y, "qpsk", 0.5), Float32Array.of(2 * Math.SQRT2, -Math.SQRT2));
+});

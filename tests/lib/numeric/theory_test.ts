@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { erfc, gaussianTail, normalQuantile } from "../../../lib/numeric/error_function.ts";
+import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
+import { dbToLinear, linearToDb } from "../../../lib/numeric/decibel.ts";
+import type { Modulation } from "../../../lib/numeric/modulation.ts";
+import stored from "../../data/numeric/theory.json" with { type: "json" };
+
+function assertRelative(got: number, expected: number, tolerance: number, what: string) {
+  assert.ok(Math.abs(got - expected) <= tolerance * Math.abs(expected), `${what}: ${got}, expected ${expected}`);
+}
+
+Deno.test("erfc and Q are within 1e-12 relative, also in the tail", () => {
+  for (const [x, expected] of stored.erfc) assertRelative(erfc(x), expected, 1e-12, `erfc(${x})`);
+  for (const [x, expected] of stored.gaussian_tail) assertRelative(gaussianTail(x), expected, 1e-12, `Q(${x})`);
+  assert.equal(erfc(Infinity), 0);
+  assert.equal(erfc(-Infinity), 2);
+  assert.ok(Number.isNaN(erfc(NaN)));
+});
+
+Deno.test("erfc falls and its two branches meet", () => {
+  let last = 2;
+  for (let x = -5; x < 26; x += 1 / 64) {
+    const value = erfc(x);
+    assert.ok(value < last || value > 2 - 1e-10, `erfc(${x})`);
+    last = value;
+  }
+});
+
+Deno.test("the normal quantile inverts Q", () => {
+  for (const [p, expected] of stored.normal_quantile) {
+    assert.ok(Math.abs(normalQuantile(p) - expected) <= 1e-12 * Math.max(1, Math.abs(expected)), `quantile ${p}`);
+  }
+  assert.equal(normalQuantile(0), -Infinity);
+  assert.equal(normalQuantile(1), Infinity);
+  assert.throws(() => normalQuantile(1.1), RangeError);
+  assert.throws(() => normalQuantile(NaN), RangeError);
+});
+
+Deno.test("bit error rates meet level-by-level sums and numerical fading integrals", () => {
+  for (const [modulation, db, expected] of stored.awgn as [Modulation, number, number][]) {
+    assertRelative(bitErrorRateAwgn(modulation, dbToLinear(db)), expected, 1e-11, `${modulation} ${db} dB AWGN`);
+  }
+  for (const [modulation, db, expected] of stored.rayleigh as [Modulation, number, number][]) {
+    assertRelative(
+      bitErrorRateRayleigh(modulation, dbToLinear(db)),
+      expected,
+      1e-11,
+      `${modulation} ${db} dB Rayleigh`,
+    );
+  }
+});
+
+Deno.test("without signal half the bits are wrong", () => {
+  for (const modulation of ["bpsk", "qpsk", "qam16", "qam64"] as const) {
+    assertRelative(bitErrorRateAwgn(modulation, 0), 0.5, 1e-14, modulation);
+    assertRelative(bitErrorRateRayleigh(modulation, 0), 0.5, 1e-14, modulation);
+  }
+});
+
+Deno.test("decibels", () => {
+  assert.equal(dbToLinear(0), 1);
+  assert.equal(dbToLinear(10), 10);
+  assert.equal(linearToDb(1000), 30);
+  assert.equal(linearToDb(0), -Infinity);
+  for (const db of [-37.2, -3, 0.1, 12.34]) assertRelative(linearToDb(dbToLinear(db)), db, 1e-13, `${db} dB`);
+});
