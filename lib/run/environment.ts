@@ -31,8 +31,14 @@ export async function captureEnvironment(projectRoot: string): Promise<JsonObjec
   const program = await programFacts();
   return {
     captured_at_utc: new Date().toISOString(),
-    ...program,
+    runtime: program.runtime,
+    python: null,
+    platform: program.platform,
+    hardware: program.hardware,
     process: { pid: Deno.pid, cwd: Deno.cwd() },
+    svc: program.svc,
+    dependencies: program.dependencies,
+    native: program.native,
     project_files: projectFiles(projectRoot),
     git: readGitState(projectRoot),
   };
@@ -49,7 +55,6 @@ function programFacts(): Promise<JsonObject> {
       engine: `v8 ${Deno.version.v8}`,
       typescript: Deno.version.typescript,
     },
-    python: null,
     platform: { os: Deno.build.os, arch: Deno.build.arch },
     hardware: await hardware(),
     svc: await programIdentity(),

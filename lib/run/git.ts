@@ -1,8 +1,9 @@
 /**
  * The git state of the project: commit, branch and what differs from the commit, read from `.git` in process.
  *
- * Tracked files are compared with the index by size, then by blob hash; the index is compared with the tree of HEAD, or
- * a staged change would count as clean. Untracked files do not count.
+ * Tracked files are compared with the index by size, then by blob hash, unless the time of their last change, which
+ * nobody can set, shows that nothing touched them since git saw them equal. The index is compared with the tree of HEAD,
+ * or a staged change would count as clean. Untracked files do not count.
  */
 import { createHash } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
@@ -151,7 +152,9 @@ function readSettings({ commonDir }: Repository): { hashBytes: number; fileModes
 /** Changed files by path, with the blob hash of what lies in the worktree, or null when nothing does. */
 function findChanges(repository: Repository, commit: string | null, checkTime: () => void): Map<string, string | null> {
   const { hashBytes, fileModes, converts } = readSettings(repository);
-  const indexBytes = readIfThere(join(repository.gitDir, "index"));
+  const indexPath = join(repository.gitDir, "index");
+  const indexBytes = readIfThere(indexPath);
+  const indexTimeMs = indexBytes === null ? 0 : Deno.statSync(indexPath).mtime?.getTime() ?? 0;
   const index = indexBytes === null ? [] : parseIndex(indexBytes, hashBytes);
   const committed = commit === null
     ? new Map<string, TreeFile>()
@@ -165,7 +168,7 @@ function findChanges(repository: Repository, commit: string | null, checkTime: (
     checkTime();
     const file = entry.assumeValid || entry.skipWorktree
       ? { id: entry.id, changed: false }
-      : compareFile(repository.root, entry, { algorithm, fileModes, mayConvert, checkTime });
+      : compareFile(repository.root, entry, { algorithm, fileModes, mayConvert, indexTimeMs, checkTime });
     const before = committed.get(entry.path);
     const staged = before === undefined || before.id !== entry.id || before.mode !== entry.mode;
     committed.delete(entry.path);
@@ -212,6 +215,7 @@ interface CompareOptions {
   algorithm: "sha1" | "sha256";
   fileModes: boolean;
   mayConvert: boolean;
+  indexTimeMs: number;
   checkTime: () => void;
 }
 
@@ -237,14 +241,22 @@ function compareFile(
     return { id, changed: id !== entry.id };
   }
   if (!info.isFile) return { id: null, changed: true };
+  const modeChanged = options.fileModes && info.mode !== null && ((info.mode ^ entry.mode) & 0o100) !== 0;
+  if (isUntouched(info, entry, options.indexTimeMs)) return { id: entry.id, changed: modeChanged };
   const id = hashFile(path, info.size, options);
-  const modeChanged = options.fileModes && info.mode !== null &&
-    ((info.mode & 0o100) !== 0) !== ((entry.mode & 0o100) !== 0);
   // A size of 0 in the index says nothing: git writes it for files it could not tell apart by time.
   const sizeChanged = entry.size !== 0 && entry.size !== info.size % 2 ** 32;
-  let changed = sizeChanged || id !== entry.id;
-  if (changed && options.mayConvert && !sizeChanged && info.mtime?.getTime() === entry.mtimeMs) changed = false;
-  return { id, changed: changed || modeChanged };
+  const converted = options.mayConvert && !sizeChanged && info.mtime?.getTime() === entry.mtimeMs;
+  return { id, changed: modeChanged || sizeChanged || (id !== entry.id && !converted) };
+}
+
+/**
+ * Whether nothing can have changed the file since git saw that it equals the blob. The runtime tells the time of the
+ * last change in whole seconds, so one in the second in which the index was written decides nothing.
+ */
+function isUntouched(info: Deno.FileInfo, entry: IndexEntry, indexTimeMs: number): boolean {
+  return entry.size === info.size && entry.size !== 0 && info.mtime?.getTime() === entry.mtimeMs &&
+    Math.floor((info.ctime?.getTime() ?? 0) / 1000) === entry.ctimeS && entry.ctimeS < Math.floor(indexTimeMs / 1000);
 }
 
 /** A submodule differs when another commit is checked out; one that is not checked out is left alone. */

@@ -10,9 +10,11 @@ export interface IndexEntry {
   path: string;
   mode: number;
   id: string;
-  /** Size and time of the file when git last saw that it equals the blob; the size is 0 when git is unsure. */
+  /** Size and times of the file when git last saw that it equals the blob; the size is 0 when git is unsure. */
   size: number;
   mtimeMs: number;
+  /** Whole seconds. */
+  ctimeS: number;
   /** 1 to 3 for the sides of a conflict. */
   stage: number;
   assumeValid: boolean;
@@ -66,6 +68,7 @@ export function parseIndex(bytes: Uint8Array, hashBytes: number): IndexEntry[] {
       mode: view.getUint32(start + 24),
       size: view.getUint32(start + 36),
       mtimeMs: view.getUint32(start + 8) * 1000 + Math.floor(view.getUint32(start + 12) / 1e6),
+      ctimeS: view.getUint32(start),
       id: toHex(bytes.subarray(start + 40, start + 40 + hashBytes)),
       stage: (flags >> 12) & 3,
       assumeValid: (flags & 0x8000) !== 0,

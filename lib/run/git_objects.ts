@@ -3,6 +3,7 @@
  *
  * Formats: gitformat-pack(5) and gitrepository-layout(5) of the Git documentation.
  */
+import { Buffer } from "node:buffer";
 import { inflateSync } from "node:zlib";
 import { isAbsolute, join, resolve } from "node:path";
 
@@ -231,9 +232,7 @@ export function parseTree(data: Uint8Array, hashBytes: number): TreeEntry[] {
 }
 
 export function toHex(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
-  return text;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
 
 export function viewOf(bytes: Uint8Array): DataView {
