@@ -6,7 +6,8 @@ import { SvcError } from "../contract/error.ts";
 import { bytesOf, type NdArray } from "../numeric/ndarray.ts";
 import { nativeRegion, readNpy, readNpyText, writeNpyText } from "./npy.ts";
 import { npyHeader } from "./npy_header.ts";
-import { openZip, writeZip, type ZipEntry, type ZipLimits } from "./zip.ts";
+import { openZip, type ZipEntry, type ZipLimits } from "./zip_read.ts";
+import { writeZip } from "./zip_write.ts";
 
 const SUFFIX = ".npy";
 

@@ -10,7 +10,7 @@
 import { inflateSync } from "node:zlib";
 import { messageOf, SvcError } from "../contract/error.ts";
 import type { Image } from "./image.ts";
-import { crc32Of } from "./zip.ts";
+import { crc32Of } from "./crc32.ts";
 
 export const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 

@@ -7,7 +7,7 @@
 import { deflate } from "npm:pako@^2.1.0";
 import type { Image } from "./image.ts";
 import { paeth, PNG_SIGNATURE } from "./png_decode.ts";
-import { crc32Of } from "./zip.ts";
+import { crc32Of } from "./crc32.ts";
 
 const COLOR_TYPES = { 1: 0, 3: 2, 4: 6 } as const;
 

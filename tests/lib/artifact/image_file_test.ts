@@ -5,7 +5,7 @@ import { exifOrientation } from "../../../lib/artifact/exif.ts";
 import { type Image, orient, toRgb } from "../../../lib/artifact/image.ts";
 import { decodeImage } from "../../../lib/artifact/image_file.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
-import { crc32Of } from "../../../lib/artifact/zip.ts";
+import { crc32Of } from "../../../lib/artifact/crc32.ts";
 import vectors from "../../data/pictures/vectors.json" with { type: "json" };
 import { bytesFrom, damage, seeded } from "./_fuzz.ts";
 

@@ -1,0 +1,145 @@
+/** Image-dataset manifests and the files that they describe: checking them, and describing a folder of pictures. */
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, extname, join, resolve } from "node:path";
+import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { sha256Hex, sha256Json } from "../contract/hash.ts";
+import { compareCodePoints } from "../contract/json.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { type ImageManifest, type ImageSample, isPlainPath, summary } from "./dataset_manifest_rules.ts";
+import { hashFile } from "./hash_file.ts";
+
+/**
+ * Checks the files of a manifest: each is there, inside the root, no symbolic link on the way, and has its digests.
+ *
+ * @param folder folder of the manifest file
+ * @param options `decode` also decodes pictures that record `post_transform_sha256` without a transform of their own
+ * @returns every problem: `manifest_path_unsafe`, `manifest_file_missing`, `manifest_hash_mismatch`, `image_file_invalid`
+ */
+export async function checkManifestFiles(
+  manifest: ImageManifest,
+  folder: string,
+  options: { decode?: boolean } = {},
+): Promise<Diagnostic[]> {
+  const problems: Diagnostic[] = [];
+  const root = resolve(folder, manifest.root);
+  for (const [index, sample] of manifest.samples.entries()) {
+    const report = (code: string, key: string, message: string, hint: string | null = null) =>
+      problems.push(diagnostic(code, ["samples", index, key], message, { hint }));
+    const file = join(root, ...sample.path.split("/"));
+    try {
+      // Equal real paths mean that no part below the root is a link.
+      if (realpathSync(file) !== join(realpathSync(root), ...sample.path.split("/"))) {
+        report("manifest_path_unsafe", "path", `Cannot use ${sample.path}: a part of it is a symbolic link`);
+        continue;
+      }
+    } catch {
+      report("manifest_file_missing", "path", `Cannot find the file ${sample.path}`, `It was looked for in ${root}`);
+      continue;
+    }
+    try {
+      const { sha256 } = hashFile(file);
+      if (sha256 !== sample.sha256) {
+        report("manifest_hash_mismatch", "sha256", `Cannot accept ${sample.path}: its SHA-256 is ${sha256}`);
+        continue;
+      }
+      const recorded = sample.post_transform_sha256;
+      if (options.decode && recorded !== undefined && sample.transform.name === "identity") {
+        const { decodeImage } = await import("./image_file.ts");
+        const decoded = sha256Hex(decodeImage(readFileSync(file)).data);
+        if (decoded !== recorded) {
+          report("manifest_hash_mismatch", "post_transform_sha256", `Cannot accept the samples of ${sample.path}`);
+        }
+      }
+    } catch (error) {
+      report(error instanceof SvcError ? error.code : "manifest_file_missing", "path", messageOf(error));
+    }
+  }
+  return problems;
+}
+
+export interface MakeManifestOptions {
+  /** Name of the data set; the name of the folder when left out. */
+  id?: string;
+  /** "1" when left out. */
+  version?: string | number;
+  /** Name of the one split that holds all samples; "test" when left out. */
+  split?: string;
+}
+
+/**
+ * Describes the PNG and JPEG files of a folder and its subfolders, in order of their paths, as a manifest that lies in
+ * that folder. Hidden files and files of other types are left out; every picture is decoded once.
+ *
+ * @returns the manifest as data, which passes {@link checkImageManifest}
+ * @throws SvcError `dataset_manifest_invalid` with every file that cannot be used, or when there is none
+ */
+export async function makeImageManifest(folder: string, options: MakeManifestOptions = {}): Promise<ImageManifest> {
+  const refuse = (why: string, diagnostics: Diagnostic[] = []): never => {
+    throw new SvcError("dataset_manifest_invalid", `Cannot make a manifest of ${folder}: ${why}`, { diagnostics });
+  };
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) refuse("it is no folder");
+  const problems: Diagnostic[] = [];
+  const paths = listImages(folder, "", problems).sort(compareCodePoints);
+  if (paths.length === 0 && problems.length === 0) refuse("it holds no PNG or JPEG files");
+
+  const { decodeImage } = await import("./image_file.ts");
+  const taken = new Set<string>();
+  const transform: JsonObject = { name: "identity" };
+  const samples: ImageSample[] = [];
+  for (const path of paths) {
+    try {
+      const bytes = readFileSync(join(folder, ...path.split("/")));
+      const sha256 = sha256Hex(bytes), id = uniqueId(path, taken);
+      samples.push({
+        sample_id: id,
+        path,
+        sha256,
+        source_id: id,
+        group_id: id,
+        source_sha256: sha256,
+        ancestry_ids: [id],
+        transform,
+        transform_fingerprint_sha256: sha256Json(transform),
+        post_transform_sha256: sha256Hex(decodeImage(bytes).data),
+      });
+    } catch (error) {
+      const code = error instanceof SvcError ? error.code : "manifest_file_missing";
+      problems.push(diagnostic(code, [path], messageOf(error)));
+    }
+  }
+  if (problems.length > 0) refuse(summary(problems), problems);
+  return {
+    schema_version: 1,
+    kind: "svc.image_dataset_manifest",
+    id: options.id ?? basename(resolve(folder)),
+    version: options.version ?? "1",
+    root: ".",
+    splits: { [options.split ?? "test"]: samples.map((sample) => sample.sample_id) },
+    samples,
+  };
+}
+
+const IMAGE_SUFFIXES = [".png", ".jpg", ".jpeg"];
+
+function listImages(folder: string, prefix: string, problems: Diagnostic[]): string[] {
+  return readdirSync(join(folder, prefix), { withFileTypes: true }).flatMap((entry) => {
+    const path = prefix + entry.name;
+    if (entry.name.startsWith(".")) return [];
+    if (entry.isDirectory()) return listImages(folder, path + "/", problems);
+    if (!IMAGE_SUFFIXES.includes(extname(entry.name).toLowerCase())) return [];
+    if (entry.isFile() && isPlainPath(path)) return [path];
+    problems.push(
+      diagnostic("manifest_path_unsafe", [path], `Cannot list ${path}: it is no regular file or has an unsafe name`),
+    );
+    return [];
+  });
+}
+
+/** The stem of a file, without characters that a list of ids gives a meaning to, and numbered when it is taken. */
+function uniqueId(path: string, taken: Set<string>): string {
+  const stem = basename(path, extname(path)).replace(/[\s,#]+/g, "_") || "image";
+  let id = stem;
+  for (let number = 2; taken.has(id); number++) id = `${stem}_${number}`;
+  taken.add(id);
+  return id;
+}

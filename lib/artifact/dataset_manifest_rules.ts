@@ -1,0 +1,131 @@
+/**
+ * Image-dataset manifests: which picture files a data set consists of, where each comes from, and which split it is in.
+ *
+ * Rules beyond the schema: a sample id is unique; a split names samples that exist; a sample is in at most one split;
+ * samples that share a group, a source or an ancestor are in the same split, so that nothing seen in training returns in
+ * a test; samples in no split are allowed and unused; `path` stays inside `root`, which is relative to the manifest.
+ * Digests: `sha256` of the file, `source_sha256` of the untransformed original, `post_transform_sha256` of the decoded
+ * 8-bit samples in C order, `transform_fingerprint_sha256` of the canonical JSON of `transform`.
+ */
+import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import { sha256Json } from "../contract/hash.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
+import { IMAGE_MANIFEST_SCHEMA } from "./dataset_manifest_schema.ts";
+import { checkDocument } from "./json_schema.ts";
+
+/** A sample; `post_transform_sha256` may be there as well. */
+export interface ImageSample extends JsonObject {
+  sample_id: string;
+  path: string;
+  sha256: string;
+  source_id: string;
+  group_id: string;
+  source_sha256: string;
+  ancestry_ids: string[];
+  transform: JsonObject;
+  transform_fingerprint_sha256: string;
+}
+
+/** A manifest that was checked; `source_page`, `license` and the publication members may be there as well. */
+export interface ImageManifest extends JsonObject {
+  schema_version: 1;
+  kind: "svc.image_dataset_manifest";
+  id: string;
+  version: string | number | bigint;
+  root: string;
+  splits: { [name: string]: string[] };
+  samples: ImageSample[];
+}
+
+/**
+ * Checks a manifest against its schema and rules; files are not looked at.
+ *
+ * @returns every problem: `manifest_schema_invalid`; when the schema holds, `manifest_sample_duplicate`,
+ * `manifest_split_sample_unknown`, `manifest_split_overlap`, `manifest_split_leak`, `manifest_path_unsafe`,
+ * `manifest_fingerprint_mismatch`
+ */
+export function checkImageManifest(document: Value): Diagnostic[] {
+  const problems = checkDocument(IMAGE_MANIFEST_SCHEMA, document, "manifest_schema_invalid");
+  return problems.length > 0 ? problems : checkRules(document as ImageManifest);
+}
+
+function checkRules(manifest: ImageManifest): Diagnostic[] {
+  const problems: Diagnostic[] = [];
+  const report = (code: string, place: (string | number)[], message: string, hint: string | null = null) =>
+    problems.push(diagnostic(code, place, message, { hint }));
+
+  const samples = new Map<string, ImageSample>();
+  manifest.samples.forEach((sample, index) => {
+    const place = ["samples", index];
+    const { sample_id: id, path, transform } = sample;
+    if (samples.has(id)) report("manifest_sample_duplicate", [...place, "sample_id"], `Cannot name two samples ${id}`);
+    samples.set(id, sample);
+    if (!isPlainPath(path)) {
+      report("manifest_path_unsafe", [...place, "path"], `Cannot use the path ${path}: it must stay inside the root`);
+    }
+    if (sha256Json(transform) !== sample.transform_fingerprint_sha256) {
+      report(
+        "manifest_fingerprint_mismatch",
+        [...place, "transform_fingerprint_sha256"],
+        `Cannot accept the fingerprint of sample ${id}: its transform has another one`,
+        `The SHA-256 of its canonical JSON is ${sha256Json(transform)}`,
+      );
+    }
+  });
+
+  const splitOf = new Map<string, string>();
+  // Kind and id of an origin, and the split and sample that it was first seen in.
+  const origins = new Map<string, { split: string; sample: string }>();
+  for (const [split, ids] of Object.entries(manifest.splits)) {
+    ids.forEach((id, index) => {
+      const place = ["splits", split, index];
+      const sample = samples.get(id);
+      if (sample === undefined) {
+        const hint = didYouMean(id, [...samples.keys()]);
+        return report("manifest_split_sample_unknown", place, `Cannot find the sample ${id}`, hint);
+      }
+      const earlier = splitOf.get(id);
+      if (earlier !== undefined) {
+        return report("manifest_split_overlap", place, `Cannot put the sample ${id} in ${split}: it is in ${earlier}`);
+      }
+      splitOf.set(id, split);
+      for (const origin of originsOf(sample)) {
+        const first = origins.get(origin);
+        if (first === undefined) origins.set(origin, { split, sample: id });
+        else if (first.split !== split) {
+          const shared = origin.replace(":", " ");
+          report(
+            "manifest_split_leak",
+            place,
+            `Cannot put the sample ${id} in ${split}: it shares the ${shared} with ${first.sample} in ${first.split}`,
+            "Put both in the same split",
+          );
+          break;
+        }
+      }
+    });
+  }
+  return problems;
+}
+
+function originsOf(sample: ImageSample): string[] {
+  return [
+    `group:${sample.group_id}`,
+    `source:${sample.source_id}`,
+    ...sample.ancestry_ids.map((ancestor) => `ancestor:${ancestor}`),
+  ];
+}
+
+/** Relative, with `/` between parts, and without empty, `.` and `..` parts, schemes and control characters. */
+export function isPlainPath(path: string): boolean {
+  // deno-lint-ignore no-control-regex -- control characters are what is refused
+  if (/[\\\u0000-\u001f]/.test(path) || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(path)) return false;
+  return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+}
+
+/** The first of several problems, and how many more there are. */
+export function summary(problems: readonly Diagnostic[]): string {
+  const [{ path, message }] = problems, more = problems.length - 1;
+  return `${path}: ${message}${more > 0 ? ` (and ${more} more)` : ""}`;
+}
