@@ -1,0 +1,153 @@
+import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
+import process from "node:process";
+import { canonicalJson } from "../../../lib/contract/json.ts";
+import { sha256Json } from "../../../lib/contract/hash.ts";
+import { readYaml } from "../../../lib/recipe/yaml_reader.ts";
+import { problemsOf, sites } from "./_read.ts";
+
+const read = (text: string) => readYaml(text, "r.yaml").value;
+const refusals = (text: string) => sites(() => readYaml(text, "r.yaml"));
+
+Deno.test("YAML texts hash to the known answers", () => {
+  strictEqual(
+    sha256Json(read("b: [1, 1.0, true, null]\na: é\n")),
+    "4326d737489d31789a8cb40c0ad26bb02d242fba468dbdccd56670b9c9a50fee",
+  );
+  strictEqual(
+    sha256Json(read("x: 1e-12\ny: 1e21\nz: -0.0\nw: 1e16\n")),
+    "d0caea31941958f2d9db30d78e52a291a02468a212e8c42bb5c00025484ab45b",
+  );
+});
+
+Deno.test("YAML scalars follow the core schema", () => {
+  const cases: [string, string][] = [
+    ["6", "6"],
+    ["6.0", "6.0"],
+    ['"6"', '"6"'],
+    ["'6'", '"6"'],
+    ["+6", "6"],
+    ["1e3", "1000.0"],
+    ["1.", "1.0"],
+    [".5", "0.5"],
+    ["-0.0", "-0.0"],
+    ["-0", "0"],
+    ["0x10", "16"],
+    ["0o17", "15"],
+    ["017", "17"],
+    ["0b11", '"0b11"'],
+    ["1_000", '"1_000"'],
+    ["1180591620717411303424", "1180591620717411303424"],
+    ["0x10000000000000000000", "75557863725914323419136"],
+    ["9007199254740993", "9007199254740993"],
+    ["yes", '"yes"'],
+    ["No", '"No"'],
+    ["on", '"on"'],
+    ["OFF", '"OFF"'],
+    ["y", '"y"'],
+    ["true", "true"],
+    ["False", "false"],
+    ["~", "null"],
+    ["Null", "null"],
+    ["", "null"],
+    ["2026-01-31", '"2026-01-31"'],
+    ["12:30:45", '"12:30:45"'],
+    ["12 dB", '"12 dB"'],
+  ];
+  for (const [token, canonical] of cases) {
+    strictEqual(canonicalJson(read(`v: ${token}\n`)), `{"v":${canonical}}`, token);
+  }
+  strictEqual(read(""), null);
+  strictEqual(read("# only a comment\n"), null);
+});
+
+Deno.test("YAML reads block and flow forms, texts of several lines, and one document with its marks", () => {
+  deepStrictEqual(
+    read("%YAML 1.2\n---\na:\n  - x\n  - {y: 1, z: [2]}\nb: |\n  two\n  lines\nc: >-\n  one\n  line\n...\n"),
+    {
+      a: ["x", { y: 1, z: [2] }],
+      b: "two\nlines\n",
+      c: "one line",
+    },
+  );
+  deepStrictEqual(Object.entries(read("__proto__: {x: 1}\n") as object), [["__proto__", { x: 1 }]]);
+  deepStrictEqual(read('"<<": 1\n"1": 2\n'), { "<<": 1, "1": 2 });
+});
+
+Deno.test("YAML expands aliases, up to a limit, and knows the line of what they stand for", () => {
+  const { value, locate } = readYaml("a: &x\n  k: 1.0\nb: *x\nc: &x 2\nd: [*x, *x]\n", "r.yaml");
+  strictEqual(canonicalJson(value), '{"a":{"k":1.0},"b":{"k":1.0},"c":2,"d":[2,2]}');
+  strictEqual(locate(["b", "k"])!.line, 2);
+  const shared = value as { a: object; b: object };
+  strictEqual(shared.a === shared.b, false);
+
+  // A list of 99 values is 100 nodes.
+  const list = `a: &a [${"1, ".repeat(98)}1]\n`;
+  const uses = (count: number) => `${list}b: [${Array(count).fill("*a").join(", ")}]\n`;
+  strictEqual((read(uses(100)) as { b: unknown[] }).b.length, 100);
+  deepStrictEqual(refusals(uses(101)), [`recipe_limit_exceeded 2:${5 + 4 * 100}`]);
+  const bomb = Array.from({ length: 40 }, (_, i) => `a${i}: &a${i} [${i === 0 ? "1" : `*a${i - 1}, *a${i - 1}`}]`);
+  match(refusals(bomb.join("\n"))[0], /^recipe_limit_exceeded /);
+});
+
+Deno.test("YAML refuses what recipes leave out, with line and column", () => {
+  const cases: [string, string[]][] = [
+    ["a: 1\na: 2\n", ["recipe_duplicate_key 2:1"]],
+    ["a: {b: 1, b: 2}\nc: 1\nc: 1\n", ["recipe_duplicate_key 1:11", "recipe_duplicate_key 3:1"]],
+    ['a: 1\n"a": 2\n', ["recipe_duplicate_key 2:1"]],
+    ["a: !!str 1\n", ["recipe_syntax_invalid 1:4"]],
+    ["a: !thing {}\n", ["recipe_syntax_invalid 1:4"]],
+    ["a: ! x\n", ["recipe_syntax_invalid 1:4"]],
+    ["%TAG ! tag:x,2000:\n---\na: 1\n", ["recipe_syntax_invalid 1:1"]],
+    ["%YAML 1.1\n---\na: yes\n", ["recipe_syntax_invalid 1:1"]],
+    ["a: &x {b: 1}\nc:\n  <<: *x\n", ["recipe_syntax_invalid 3:3"]],
+    ["a: .nan\nb: -.inf\nc: 1e999\n", [
+      "recipe_json_value_invalid 1:4",
+      "recipe_json_value_invalid 2:4",
+      "recipe_json_value_invalid 3:4",
+    ]],
+    ["1: a\n", ["recipe_json_value_invalid 1:1"]],
+    ["true: a\n", ["recipe_json_value_invalid 1:1"]],
+    ["~: a\n", ["recipe_json_value_invalid 1:1"]],
+    ["? [a]\n: b\n", ["recipe_json_value_invalid 1:3"]],
+    ["a: *nope\n", ["recipe_syntax_invalid 1:4"]],
+    ["a: &a [*a]\n", ["recipe_json_value_invalid 1:8"]],
+    ["a: 1\n---\nb: 2\n", ["recipe_syntax_invalid 2:1"]],
+    ['a: "\\ud800"\n', ["recipe_json_value_invalid 1:4"]],
+    ["a: [1, 2\n", ["recipe_syntax_invalid 2:1"]],
+    ["a: 'x\n", ["recipe_syntax_invalid 2:1"]],
+    ["a: x: y\n", ["recipe_syntax_invalid 1:4"]],
+    ["a:\n\t- b\n", ["recipe_syntax_invalid 2:1"]],
+    ["a: @x\n", ["recipe_syntax_invalid 1:4"]],
+    ["a: x\u0007y\n", ["recipe_syntax_invalid 1:5"]],
+    ["a: b\n  c: d\n", ["recipe_syntax_invalid 1:4"]],
+    ["]\n", ["recipe_syntax_invalid 1:1"]],
+  ];
+  for (const [text, expected] of cases) deepStrictEqual(refusals(text), expected, text);
+  strictEqual(
+    problemsOf(() => readYaml("a: *dta\nb: &data 1", "r.yaml"))[0].hint,
+    "An anchor stands before its aliases",
+  );
+  strictEqual(problemsOf(() => readYaml("b: &data 1\na: *dta", "r.yaml"))[0].hint, "Did you mean data?");
+});
+
+Deno.test("YAML answers where places stand, keys and values", () => {
+  const { locate } = readYaml("name: é😀 # c\nsteps:\n  - id: a\n    params: {x: 1, y: [1, 2]}\n    note:\n", "r.yaml");
+  const at = (place: (string | number)[], part?: "key") => {
+    const location = locate(place, part)!;
+    return `${location.line}:${location.column}`;
+  };
+  strictEqual(at(["name"]), "1:7");
+  strictEqual(at(["steps", 0]), "3:5");
+  strictEqual(at(["steps", 0, "params", "y", 1]), "4:27");
+  strictEqual(at(["steps", 0, "params", "y"], "key"), "4:20");
+  strictEqual(at(["steps", 0, "op"]), "3:5");
+  strictEqual(at(["steps", 0, "note"]), "5:10");
+});
+
+Deno.test("YAML reading sees no environment and gives it back", () => {
+  const before = process.env;
+  read("a: 1");
+  strictEqual(process.env, before);
+  problemsOf(() => read("a: ["));
+  strictEqual(process.env, before);
+});
