@@ -4,6 +4,7 @@ import { prettyJson } from "../contract/json.ts";
 import type { Value } from "../contract/value.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { Command } from "./commander.ts";
+import type { Excerpt } from "./problem.ts";
 import { type ColorChoice, colorWanted, type Paint, painter, stderr, stdout, unicodeWanted } from "./terminal.ts";
 
 export interface GlobalOptions {
@@ -25,8 +26,8 @@ export class CliContext {
   readonly paintError: Paint;
   /** Set by a command whose outcome is not an error but not success either. */
   exitCode = 0;
-  /** The text of the recipe at hand, for carets under its problems. */
-  sourceText: string | undefined;
+  /** Shows a place of the recipe at hand with a caret under it. */
+  excerpt: Excerpt | undefined;
 
   constructor(readonly options: GlobalOptions) {
     this.json = options.json ?? false;

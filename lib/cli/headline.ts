@@ -13,12 +13,16 @@ const FAMILIES = [
   /^channel\.(.*\.)?ber$/,
   /^channel\.(.*\.)?bler$/,
   /^channel\.(packet_success_rate|outage_rate)$/,
-  /^quality\.(psnr_db|ssim|ms_ssim)$/,
+  /^quality\.psnr_db$/,
+  /^quality\.ssim$/,
+  /^quality\.ms_ssim$/,
   /^(semantic|text)\./,
   /^task\.|^faithfulness\./,
   /^codec\.jpeg\.selected_quality_mean$/,
   /^rate\.(payload_bpp|coded_bpp)$/,
-  /^channel\.(payload_bit_count|transmitted_bit_count|channel_use_count)$/,
+  /^channel\.payload_bit_count$/,
+  /^channel\.transmitted_bit_count$/,
+  /^channel\.channel_use_count$/,
   /^channel\.effective_payload_bits_per_channel_use$/,
 ];
 

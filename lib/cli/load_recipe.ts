@@ -5,7 +5,7 @@ import type { Registry } from "../contract/registry.ts";
 import type { Value } from "../contract/value.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import { applyOverrides } from "../recipe/overrides.ts";
-import { readRecipeText } from "../recipe/read.ts";
+import { excerpt, readRecipeText } from "../recipe/read.ts";
 import type { Compilation, CompileMode, Locate } from "../recipe/types.ts";
 import type { CliContext } from "./context.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -16,13 +16,10 @@ export interface LoadedRecipe {
   locate: Locate;
 }
 
-/** Collects a repeatable option. */
-export const collect = (value: string, previous: string[]): string[] => [...previous, value];
-
 /** Reads a recipe. @throws SvcError `recipe_not_found`, or what is wrong with its text */
 export async function loadRecipe(context: CliContext, file: string, overrides: string[] = []): Promise<LoadedRecipe> {
   const text = file === "-" ? await new Response(Deno.stdin.readable).text() : await readText(file);
-  context.sourceText = text;
+  context.excerpt = (location) => excerpt(text, location);
   const name = file === "-" ? "<stdin>" : file;
   const { value, locate } = readRecipeText(text, { file: name });
   return { file: name, raw: overrides.length > 0 ? applyOverrides(value, overrides) : value, locate };

@@ -95,7 +95,7 @@ function report(program: Command, args: readonly string[], error: unknown): numb
     stderr(`  ${paint("green", "help")}: ${hint || "svc --help lists the commands"}\n`);
     return exitCode;
   }
-  stderr(formatError(error, paint, contextOf(program).sourceText));
+  stderr(formatError(error, paint, contextOf(program).excerpt));
   if (!(error instanceof SvcError)) writeTrace(error, args);
   return exitCode;
 }

@@ -1,7 +1,6 @@
 /** Errors as a person and as a program read them, and the exit code that goes with each. */
-import { type Diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { type Diagnostic, messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { excerpt } from "../recipe/read.ts";
 import { CommanderError } from "./commander.ts";
 import type { Paint } from "./terminal.ts";
 
@@ -90,23 +89,26 @@ export function problemDocument(error: unknown): JsonObject {
   };
 }
 
+/** The line of a place with a caret under it, for files that were read by this command. */
+export type Excerpt = (location: SourceLocation) => string;
+
 /** One diagnostic as a block of lines: message, place with a caret, hint. */
-export function formatDiagnostic(item: Diagnostic, paint: Paint, sourceText?: string): string {
+export function formatDiagnostic(item: Diagnostic, paint: Paint, excerpt?: Excerpt): string {
   const color = item.severity === "error" ? "red" : item.severity === "warning" ? "yellow" : "cyan";
   let text = `${paint(color, `${item.severity}[${item.code}]`)}: ${item.message}\n`;
   const place = item.location ? `${item.location.file}:${item.location.line}:${item.location.column}` : null;
   text += `  ${paint("blue", "-->")} ${[place, item.path].filter(Boolean).join("  ")}\n`;
-  if (item.location && sourceText !== undefined) {
-    text += excerpt(sourceText, item.location).split("\n").map((line) => `   ${line}\n`).join("");
+  if (item.location && excerpt !== undefined) {
+    text += excerpt(item.location).split("\n").map((line) => `   ${line}\n`).join("");
   }
   if (item.hint) text += `  ${paint("green", "help")}: ${item.hint}\n`;
   return text;
 }
 
 /** An error with all its diagnostics, for people. */
-export function formatError(error: unknown, paint: Paint, sourceText?: string): string {
+export function formatError(error: unknown, paint: Paint, excerpt?: Excerpt): string {
   if (error instanceof SvcError) {
-    const blocks = error.diagnostics.map((item) => formatDiagnostic(item, paint, sourceText));
+    const blocks = error.diagnostics.map((item) => formatDiagnostic(item, paint, excerpt));
     // The diagnostics say it all; the umbrella adds only their number.
     if (blocks.length > 0) return blocks.join("\n") + summaryLine(error.diagnostics);
     return `${paint("red", `error[${error.code}]`)}: ${error.message}\n` +

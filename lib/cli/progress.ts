@@ -22,6 +22,7 @@ export function progressReporter(context: CliContext, total: number): ProgressRe
   const alive = Deno.stderr.isTerminal() && !environment("CI") && environment("TERM") !== "dumb";
   const paint = context.paintError;
   const running = new Map<string, string>();
+  const operations = new Map<string, string>();
   let finished = 0;
   let lineShown = false;
 
@@ -48,6 +49,7 @@ export function progressReporter(context: CliContext, total: number): ProgressRe
       const id = String(fields.step_id ?? "");
       if (kind === "step_started") {
         running.set(id, id);
+        operations.set(id, String(fields.op));
         if (context.verbose > 0) {
           line(paint("dim", `     ${id} ${fields.op} on ${fields.backend}/${fields.implementation}`));
         } else draw();
@@ -58,7 +60,7 @@ export function progressReporter(context: CliContext, total: number): ProgressRe
         running.delete(id);
         const seconds = (fields.metrics as JsonObject | undefined)?.["timing.step.wall_time_s"];
         const time = isNumber(seconds) ? formatDuration(toNumber(seconds)) : "";
-        line(`${count()} ${id} ${paint("dim", String(fields.op ?? ""))} ${time}`);
+        line(`${count()} ${id} ${paint("dim", operations.get(id) ?? "")} ${time}`);
       } else if (kind === "step_failed") {
         running.delete(id);
         const canceled = fields.code === "operation_canceled";

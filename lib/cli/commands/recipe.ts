@@ -4,10 +4,7 @@ import { prettyJson } from "../../contract/json.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { type Command, InvalidArgumentError, Option } from "../commander.ts";
 import { type CliContext, contextOf } from "../context.ts";
-import { headline } from "../headline.ts";
-import { collect, compileLoaded, compileOrRefuse, loadRecipe } from "../load_recipe.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
-import { progressReporter } from "../progress.ts";
 import { formatTable } from "../table.ts";
 
 interface RunOptions {
@@ -18,6 +15,12 @@ interface RunOptions {
   implementation?: string;
   dryRun?: boolean;
 }
+
+/** Loaded on need: the YAML reader and the compiler are most of the start-up of a command that reads a recipe. */
+const recipes = () => import("../load_recipe.ts");
+
+/** Collects a repeatable option. */
+const collect = (value: string, previous: string[]): string[] => [...previous, value];
 
 export function recipeCommands(program: Command): void {
   const recipe = program.command("recipe").description("validate, plan and run recipes");
@@ -84,6 +87,7 @@ function workerCount(text: string): number {
 
 async function validate(file: string, options: { compat?: boolean; set: string[] }, command: Command): Promise<void> {
   const context = contextOf(command);
+  const { compileLoaded, loadRecipe } = await recipes();
   const [registry, loaded] = [await context.registry(), await loadRecipe(context, file, options.set)];
   const compilation = compileLoaded(loaded, registry, options.compat ? "compat" : "strict");
   const { planRecipe } = await import("../../plan/planner.ts");
@@ -103,7 +107,7 @@ async function validate(file: string, options: { compat?: boolean; set: string[]
     seed_policy: compilation.seed_policy,
     diagnostics: diagnostics as unknown as JsonObject[],
   });
-  for (const item of diagnostics) context.note(formatDiagnostic(item, context.paintError, context.sourceText));
+  for (const item of diagnostics) context.note(formatDiagnostic(item, context.paintError, context.excerpt));
   const steps = compilation.normalized!.steps.length;
   context.print(
     `${context.paint("green", "valid")}  ${
@@ -119,6 +123,7 @@ async function readiness(context: CliContext) {
 
 async function graph(file: string, options: { format: string }, command: Command): Promise<void> {
   const context = contextOf(command);
+  const { compileLoaded, loadRecipe } = await recipes();
   const registry = await context.registry();
   const compilation = compileLoaded(await loadRecipe(context, file), registry);
   if (compilation.normalized === null) {
@@ -133,6 +138,7 @@ async function graph(file: string, options: { format: string }, command: Command
 
 async function specs(file: string, _options: unknown, command: Command): Promise<void> {
   const context = contextOf(command);
+  const { compileOrRefuse, loadRecipe } = await recipes();
   const compilation = compileOrRefuse(await loadRecipe(context, file), await context.registry());
   const { recipeSpecs } = await import("../../research/specs.ts");
   const document = recipeSpecs(compilation.effective!);
@@ -142,6 +148,7 @@ async function specs(file: string, _options: unknown, command: Command): Promise
 
 async function plan(file: string, options: Omit<RunOptions, "parallelWorkers">, command: Command): Promise<void> {
   const context = contextOf(command);
+  const { compileOrRefuse, loadRecipe } = await recipes();
   const registry = await context.registry();
   const loaded = await loadRecipe(context, file, options.set);
   const compilation = compileOrRefuse(loaded, registry);
@@ -193,7 +200,9 @@ type RunParts = {
 
 async function runLoaded(context: CliContext, file: string, options: RunOptions, parts: RunParts): Promise<void> {
   const registry = await context.registry();
-  const loaded = await loadRecipe(context, file, options.set);
+  const loaded = await (await recipes()).loadRecipe(context, file, options.set);
+  const { headline } = await import("../headline.ts");
+  const { progressReporter } = await import("../progress.ts");
   const { runRecipe } = await import("../../run/run.ts");
   const { executePlan } = await import("../../execute/execute.ts");
   const steps = (loaded.raw as JsonObject)?.steps;

@@ -4,7 +4,6 @@ import { prettyJson } from "../../contract/json.ts";
 import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
 import { type Command, InvalidArgumentError, Option } from "../commander.ts";
 import { contextOf } from "../context.ts";
-import { headline } from "../headline.ts";
 import { EXIT } from "../problem.ts";
 import { formatBytes, formatTable, type TableFormat } from "../table.ts";
 
@@ -86,6 +85,7 @@ async function list(options: ListOptions, command: Command): Promise<void> {
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
   const context = contextOf(command);
   const { showRun } = await import("../../run/store.ts");
+  const { headline } = await import("../headline.ts");
   const { summary, manifest, directory } = showRun(await context.workspace(), id);
   if (context.json) return context.emit({ schema_version: 1, directory, summary, manifest });
   const steps = summary.steps as JsonObject[];
