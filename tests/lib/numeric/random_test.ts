@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Generator, type IntegerDtype } from "../../../lib/numeric/random.ts";
+import { ReferenceGenerator } from "./random_reference.ts";
 import vectors from "../../data/random/vectors.json" with { type: "json" };
 
 type Call = (string | number | boolean)[];
@@ -81,4 +82,129 @@ Deno.test("long draws give NumPy's values to the bit", () => {
     const digest = createHash("sha256").update(bytesOf(draw(generator, call))).digest("hex");
     assert.equal(digest, sha256, `seed ${seed}: ${call}`);
   }
+});
+
+Deno.test("known answers", () => {
+  assert.equal(Generator.seeded(0).random(), 0.6369616873214543);
+  const bits = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 1];
+  assert.deepEqual(Generator.seeded(23).integers(0, 2, 16, "uint8"), Uint8Array.from(bits));
+  assert.deepEqual(Generator.seeded(23).permutation(8), Int32Array.of(2, 3, 6, 5, 7, 0, 1, 4));
+  assert.deepEqual(
+    Generator.seeded(23001).standardNormal(4),
+    Float64Array.of(1.2148141786158844, -0.27246333403552164, 0.3497864916593001, 0.9998148760044827),
+  );
+});
+
+/** Sizes around the block of raw outputs (512) and the block of results (64 KiB). */
+const SIZES = [0, 1, 2, 3, 511, 512, 513, 1025, 8191, 8192, 8193, 16387];
+
+Deno.test("blocks draw what the one-by-one reference draws", () => {
+  for (const seed of [0n, 77n, 2n ** 127n + 3n, 2n ** 300n - 1n]) {
+    const generator = Generator.seeded(seed);
+    const reference = new ReferenceGenerator(seed);
+    const collect = (size: number, next: () => number) => Float64Array.from({ length: size }, next);
+    for (const size of SIZES) {
+      assert.deepEqual(generator.random(size), collect(size, () => reference.nextDouble()));
+      assert.deepEqual(Float64Array.from(generator.randomFloat32(size)), collect(size, () => reference.nextFloat()));
+      assert.equal(generator.random(), reference.nextDouble());
+      // The far tail is compared with NumPy's values; Math.log1p of the reference may differ in the last bit.
+      const near = (got: Float64Array, expected: Float64Array) => {
+        assert.ok(got.every((x, i) => Math.abs(x - expected[i]) <= 2e-15 * Math.abs(x)));
+      };
+      near(generator.standardNormal(size), collect(size, () => reference.standardNormal()));
+      near(generator.standardExponential(size), collect(size, () => reference.standardExponential()));
+    }
+  }
+});
+
+Deno.test("integers of every width draw what the reference draws", () => {
+  const cases: [IntegerDtype, bigint, bigint, number][] = [
+    ["uint8", 0n, 2n, 8],
+    ["uint8", 3n, 200n, 8],
+    ["int8", -100n, 29n, 8],
+    ["uint16", 0n, 40000n, 16],
+    ["int32", -7n, 2n ** 31n - 9n, 32],
+    ["int64", -1n, 3n * 2n ** 30n, 64],
+    ["int64", -(2n ** 40n), 2n ** 62n, 64],
+    ["uint64", 0n, 2n ** 63n + 1n, 64],
+  ];
+  const generator = Generator.seeded(99);
+  const reference = new ReferenceGenerator(99n);
+  for (const [dtype, low, high, bits] of cases) {
+    for (const size of [...SIZES, 65535, 65537]) {
+      const got = generator.integers(low, high, size, dtype);
+      const expected = reference.integers(low, high - 1n - low, size, bits);
+      assert.ok(expected.every((value, i) => BigInt(got[i]) === value) && got.length === size, `${dtype} ${size}`);
+    }
+  }
+});
+
+Deno.test("a range of one value draws nothing", () => {
+  const generator = Generator.seeded(5);
+  assert.deepEqual(generator.integers(7, 8, 3, "int16"), Int16Array.of(7, 7, 7));
+  assert.deepEqual(generator.integers(-2, -1, 2, "int64"), BigInt64Array.of(-2n, -2n));
+  assert.equal(generator.permutation(0).length, 0);
+  assert.deepEqual(generator.permutation(1), Int32Array.of(0));
+  assert.equal(generator.random(), Generator.seeded(5).random());
+});
+
+Deno.test("shuffle takes lists as well", () => {
+  const list = ["a", "b", "c", "d", "e", "f", "g", "h"];
+  const order = Generator.seeded(23).permutation(8);
+  const shuffled = [...list];
+  Generator.seeded(23).shuffle(shuffled);
+  assert.deepEqual(shuffled, Array.from(order, (i) => list[i]));
+});
+
+Deno.test("generators do not disturb each other", () => {
+  const [a, b] = [Generator.seeded(1), Generator.seeded(2)];
+  const mixed = [a.integers(0, 9, 3, "uint8"), b.integers(0, 9, 3, "uint8"), a.standardNormal(5), b.standardNormal(5)];
+  const [c, d] = [Generator.seeded(1), Generator.seeded(2)];
+  assert.deepEqual([mixed[0], mixed[2]], [c.integers(0, 9, 3, "uint8"), c.standardNormal(5)]);
+  assert.deepEqual([mixed[1], mixed[3]], [d.integers(0, 9, 3, "uint8"), d.standardNormal(5)]);
+});
+
+Deno.test("complex noise: binary64 parts, the sum rounded once", () => {
+  const count = 20001;
+  const noise = Generator.seeded(8).complexNormal64(count, 0.3);
+  const parts = Generator.seeded(8).standardNormal(2 * count);
+  const scale = Math.sqrt(0.15);
+  assert.ok(noise.every((value, i) => value === scale * parts[i % 2 * count + (i >> 1)]));
+  assert.deepEqual(Generator.seeded(8).complexNormal(count, 0.3), Float32Array.from(noise));
+  const symbols = Generator.seeded(9).complexNormal(count, 1);
+  const kept = symbols.slice();
+  const sum = Generator.seeded(8).addComplexNormal(symbols, 0.3);
+  assert.deepEqual(sum, Float32Array.from(symbols, (x, i) => x + noise[i]));
+  assert.deepEqual(symbols, kept);
+  assert.deepEqual(Generator.seeded(8).addComplexNormal(symbols, 0), symbols);
+});
+
+Deno.test("impossible requests are refused", () => {
+  const generator = Generator.seeded(0);
+  const attempts: (() => unknown)[] = [
+    () => Generator.seeded(-1),
+    () => Generator.seeded(-1n),
+    () => Generator.seeded(1.5),
+    () => Generator.seeded(2 ** 60),
+    () => generator.integers(3, 3, 1),
+    () => generator.integers(0, 257, 1, "uint8"),
+    () => generator.integers(-1, 2, 1, "uint64"),
+    () => generator.integers(-129, 2, 1, "int8"),
+    () => generator.integers(0, 2, -1, "uint8"),
+    () => generator.random(1.5),
+    () => generator.standardNormal(NaN),
+    () => generator.complexNormal(1, -1),
+    () => generator.complexNormal64(1, NaN),
+    () => generator.permutation(-1),
+    () => generator.permutation(2 ** 31),
+    () => generator.choice(0, 1),
+    () => generator.choice(3, 4, { replace: false }),
+    () => generator.choice(3, 1, { p: [0.5, 0.5] }),
+    () => generator.choice(2, 1, { p: [0.5, 0.6] }),
+    () => generator.choice(2, 1, { p: [1.5, -0.5] }),
+    () => generator.choice(2, 1, { p: [NaN, 1] }),
+    () => generator.choice(3, 3, { replace: false, p: [0.5, 0.5, 0] }),
+  ];
+  for (const attempt of attempts) assert.throws(attempt, RangeError, String(attempt));
+  assert.equal(generator.random(), Generator.seeded(0).random(), "a refused request draws nothing");
 });
