@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import vectors from "../../data/wireless/vectors.json" with { type: "json" };
+import channel from "../../../ops/wireless/channel.ts";
+import digitalLink from "../../../ops/wireless/digital_link.ts";
+import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
+import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { meanPower } from "../../../lib/numeric/complex.ts";
+import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
+import { outputOf, refuses, runOperation } from "../harness.ts";
+
+const floats = (hex: string) => new Float32Array(Uint8Array.fromHex(hex).buffer);
+const X = floats(vectors.x);
+
+function send(params: JsonObject, metadata: JsonObject = { source_item_counts: vectors.items }) {
+  return runOperation(channel, {
+    inputs: { symbols: symbolsInput(X, metadata) },
+    params: { seed: vectors.seed, snr_db: vectors.snr_db, ...params },
+  });
+}
+
+/** Equal but for the last bit: libraries may order the two products of a complex quotient differently. */
+function assertNear(actual: ArrayLike<number>, expected: Float32Array, what: string) {
+  assert.equal(actual.length, expected.length);
+  for (let i = 0; i < expected.length; i++) {
+    const error = Math.abs(actual[i] - expected[i]);
+    assert.ok(
+      error <= 2 ** -23 * Math.max(Math.abs(expected[i]), 2 ** -10),
+      `${what}[${i}]: ${actual[i]}, ${expected[i]}`,
+    );
+  }
+}
+
+Deno.test("draws come in NumPy's values and the documented order, for every preset", async () => {
+  const cases: Record<string, JsonObject> = {
+    awgn: { channel: "awgn" },
+    flat_rayleigh_symbol_matched: { channel: "flat_rayleigh" },
+    flat_rayleigh_symbol_none: { channel: "flat_rayleigh", receiver_processing: "none" },
+    flat_rayleigh_source_item_matched: { channel: "flat_rayleigh", fading_scope: "source_item" },
+    flat_rayleigh_source_item_none: {
+      channel: "flat_rayleigh",
+      fading_scope: "source_item",
+      receiver_processing: "none",
+    },
+    interference_awgn_1: { channel: "interference_awgn", interferers: 1 },
+    interference_awgn_3: { channel: "interference_awgn", interferers: 3 },
+  };
+  assert.deepEqual(Object.keys(cases).sort(), Object.keys(vectors.cases).sort());
+  for (const [name, params] of Object.entries(cases)) {
+    const expected = vectors.cases[name as keyof typeof vectors.cases] as Record<string, string>;
+    const { rx_symbols } = (await send({ interference_sir_db: vectors.interference_sir_db, ...params })).outputs;
+    assertNear(rx_symbols.array().data as Float32Array, floats(expected.rx), name);
+    for (const companion of ["noise_variance", "channel_gain"]) {
+      assert.equal(rx_symbols.arrayNames.includes(companion), companion in expected, `${name} ${companion}`);
+      if (companion in expected) {
+        assertNear(
+          rx_symbols.array(companion).data as Float32Array,
+          floats(expected[companion]),
+          `${name} ${companion}`,
+        );
+      }
+    }
+  }
+});
+
+Deno.test("the record names preset, backend, noise, antennas, grid, interference and mobility", async () => {
+  const { outputs, metrics } = await send({ channel: "interference_awgn", interferers: 2, interference_sir_db: 10 });
+  const { wireless_channel: record, noise_variance, symbol_count } = outputs.rx_symbols.metadata;
+  const n0 = 10 ** -0.7;
+  assert.ok(Math.abs(Number(noise_variance) - (n0 + 0.1)) < 1e-12);
+  assert.equal(symbol_count, X.length / 2);
+  assert.deepEqual(Object.keys(record as JsonObject).sort(), [
+    "backend",
+    "carrier_frequency_ghz",
+    "doppler_model",
+    "fading_scope",
+    "interference_sir_db",
+    "interferers",
+    "maximum_doppler_hz",
+    "mobility_kmh",
+    "noise_mode",
+    "noise_variance",
+    "num_ofdm_symbols",
+    "ofdm_fft_size",
+    "preset",
+    "receiver_processing",
+    "rx_antennas",
+    "snr_db",
+    "subcarrier_spacing_khz",
+    "tx_antennas",
+  ]);
+  assert.equal((record as JsonObject).preset, "interference_awgn");
+  assert.equal((record as JsonObject).backend, "numpy");
+  // 3 km/h at 3.5 GHz: v·f/c.
+  assert.ok(Math.abs(Number((record as JsonObject).maximum_doppler_hz) - 9.729) < 1e-3);
+  assert.equal(metrics["channel.snr_db"], 7);
+});
+
+Deno.test("a fixed variance replaces the SNR; without interferers the interference preset is awgn", async () => {
+  const fixed = await runOperation(channel, {
+    inputs: { symbols: symbolsInput(X) },
+    params: { noise_mode: "fixed_variance", noise_variance: 10 ** -0.7, seed: vectors.seed },
+  });
+  assert.deepEqual(fixed.outputs.rx_symbols.array().data, floats(vectors.cases.awgn.rx));
+  assert.equal(fixed.params.snr_db, undefined);
+  assert.equal(fixed.metrics["channel.snr_db"], undefined);
+  const alone = await send({ channel: "interference_awgn" });
+  assert.deepEqual(alone.outputs.rx_symbols.array().data, floats(vectors.cases.awgn.rx));
+});
+
+Deno.test("metadata and foreign companions travel; stale noise and gains do not", async () => {
+  const companions = {
+    noise_variance: ndarray("float32", Float32Array.of(9)),
+    channel_gain: ndarray("complex64", Float32Array.of(9, 9)),
+    layer: ndarray("uint8", Uint8Array.of(3)),
+  };
+  const { outputs } = await runOperation(channel, {
+    inputs: { symbols: symbolsInput([1, 0], { modulation: "bpsk", text_ids: ["a"] }, { companions }) },
+  });
+  assert.deepEqual(outputs.rx_symbols.arrayNames, ["rx_symbols", "layer"]);
+  assert.equal(outputs.rx_symbols.metadata.modulation, "bpsk");
+  assert.deepEqual(outputs.rx_symbols.metadata.text_ids, ["a"]);
+});
+
+Deno.test("invalid combinations are conflicts", async () => {
+  const state = arrayInput("channel.ofdm_channel_state.numpy", "complex64", new Float32Array(2), [1, 1, 1]);
+  const run = (params: JsonObject, wired = false) =>
+    runOperation(channel, { inputs: { symbols: symbolsInput(X), ...(wired ? { channel_state: state } : {}) }, params });
+  await refuses("params_conflict", () => run({ channel: "ofdm_tdl", receiver_processing: "none" }));
+  await refuses("params_conflict", () => run({ channel: "mimo_flat", tx_antennas: 2 }));
+  await refuses("params_conflict", () => run({ noise_mode: "fixed_variance" }));
+  await refuses("params_conflict", () => run({ channel_state_mode: "explicit" }));
+  await refuses("params_conflict", () => run({}, true));
+  await refuses("params_conflict", () => run({ channel_state_mode: "explicit" }, true));
+  await refuses(
+    "params_conflict",
+    () => run({ channel: "ofdm_tdl", channel_state_mode: "explicit", wireless_backend: "numpy" }, true),
+  );
+  await refuses("params_invalid", () => run({ noise_mode: "fixed_variance", noise_variance: 1e-13 }));
+  await refuses("boundary_count_mismatch", () => run({ channel: "flat_rayleigh", fading_scope: "source_item" }));
+  // Accepted by the parameters, and left to a later backend.
+  await refuses(
+    "channel_backend_unsupported",
+    () => run({ channel: "ofdm_tdl", channel_state_mode: "explicit" }, true),
+  );
+});
+
+Deno.test("materialisations of presets to come are planned with the reason", () => {
+  const rows = channel.contract.materializations.filter((row) => row.runner === "benchmark_run");
+  const status = Object.fromEntries(rows.map((row) => [row.implementation as string, row.status]));
+  assert.equal(status.numpy_flat_rayleigh_unprocessed, "implemented");
+  assert.equal(status.numpy_ofdm_tdl_matched, "planned");
+  assert.equal(status.phylib_awgn_matched_artifact, "planned");
+  assert.ok(rows.every((row) => row.status === "implemented" || row.notes === "Comes with the physical-layer release"));
+});
+
+Deno.test("noise and fading have the stated powers", async () => {
+  const count = 200_000;
+  const run = async (params: JsonObject) => {
+    const { rx_symbols } = (await runOperation(channel, {
+      inputs: { symbols: symbolsInput(new Float32Array(2 * count)) },
+      params: { seed: 5, noise_mode: "fixed_variance", noise_variance: 0.5, ...params },
+    })).outputs;
+    return rx_symbols;
+  };
+  // The mean of count exponential powers has the relative deviation 1/sqrt(count); five of them bound it.
+  const bound = 5 / Math.sqrt(count);
+  assert.ok(Math.abs(meanPower((await run({})).array().data as Float32Array) / 0.5 - 1) < bound);
+  const faded = await run({ channel: "flat_rayleigh", receiver_processing: "none" });
+  assert.ok(Math.abs(meanPower(faded.array("channel_gain").data as Float32Array) - 1) < bound);
+  const interfered = await run({ channel: "interference_awgn", interferers: 4, interference_sir_db: 0 });
+  assert.ok(Math.abs(meanPower(interfered.array().data as Float32Array) / 1.5 - 1) < 2 * bound);
+});
+
+Deno.test("digital_link is its three stages in one step", async () => {
+  const bits = payloadInput(someBits(1003), { source_item_counts: [1003], packet_total_bits: 136 });
+  const cases: JsonObject[] = [
+    { channel: "awgn", modulation: "qam16" },
+    { channel: "flat_rayleigh", modulation: "qpsk" },
+    { channel: "interference_awgn", modulation: "bpsk", interferers: 2, interference_sir_db: 3 },
+  ];
+  for (const params of cases) {
+    const { modulation, ...link }: JsonObject = { ...params, snr_db: 2, seed: 77 };
+    const short = await runOperation(digitalLink, { inputs: { bits }, params: { modulation, ...link } });
+    const symbols = await runOperation(digitalModulate, { inputs: { bits }, params: { modulation } });
+    const received = await runOperation(channel, { inputs: { symbols: symbols.outputs.symbols }, params: link });
+    const demapped = await runOperation(digitalDemodulate, {
+      inputs: { rx_symbols: outputOf(received.outputs.rx_symbols) },
+    });
+    assert.deepEqual(short.outputs.bits.array().data, demapped.outputs.bits.array().data, String(params.channel));
+    assert.notDeepEqual(short.outputs.bits.array().data, someBits(1003));
+    const { metadata } = short.outputs.bits;
+    assert.deepEqual([metadata.source_item_counts, metadata.packet_total_bits], [[1003], 136]);
+    assert.equal((metadata.wireless_channel as JsonObject).preset, params.channel);
+  }
+});
