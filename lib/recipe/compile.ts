@@ -36,7 +36,7 @@ export function compileRecipe(raw: unknown, options: CompileOptions): Compilatio
   const findings = new Findings(options.mode);
   const diagnostics = findings.list;
   const value = takeValue(raw, diagnostics);
-  const normalized = value === undefined ? null : normalizeRecipe(value, findings);
+  const normalized = value === undefined ? null : normalizeRecipe(cloneValue(value), findings);
   const seeds = normalized && new SeedPolicy(normalized.document.metadata, normalized.document.name, diagnostics);
   const steps = normalized?.document.steps.map((step, index) =>
     effectiveStep(step, index, options.registry, seeds!, diagnostics)

@@ -1,0 +1,66 @@
+import { deepStrictEqual, strictEqual, throws } from "node:assert/strict";
+import { SvcError } from "../../../lib/contract/error.ts";
+import { canonicalJson } from "../../../lib/contract/json.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { applyOverrides, parseOverrideValue } from "../../../lib/recipe/overrides.ts";
+
+const recipe = (): JsonObject => ({
+  name: "x",
+  steps: [{ id: "ch", op: "a.b", params: { snr_db: 1, grid: { size: 2 }, list: [1, { k: 2 }] } }, { op: "c.d" }],
+});
+
+const overridden = (...overrides: string[]) => {
+  const raw = recipe();
+  const changed = applyOverrides(raw, overrides) as { steps: { params?: JsonObject }[] };
+  // The author's value stays as it was.
+  deepStrictEqual(raw, recipe());
+  return changed.steps;
+};
+
+Deno.test("override values keep number types; what is not JSON is a text", () => {
+  const cases: [string, string][] = [
+    ["6", "6"],
+    ["6.0", "6.0"],
+    ["1e3", "1000.0"],
+    ['"6"', '"6"'],
+    ["true", "true"],
+    ["null", "null"],
+    ["[1, 2.0]", "[1,2.0]"],
+    ['{"a": 1}', '{"a":1}'],
+    ["12 dB", '"12 dB"'],
+    ["", '""'],
+    ["NaN", '"NaN"'],
+    ["a=b", '"a=b"'],
+    ["18446744073709551616", "18446744073709551616"],
+  ];
+  for (const [text, canonical] of cases) strictEqual(canonicalJson(parseOverrideValue(text)), canonical);
+  throws(() => parseOverrideValue('{"a":1,"a":2}'), (error: SvcError) => error.code === "recipe_duplicate_key");
+});
+
+Deno.test("overrides reach parameters at any depth, the last one winning", () => {
+  deepStrictEqual(overridden("ch.snr_db=6.0", "ch.snr_db=7.0")[0].params!.snr_db, float(7));
+  deepStrictEqual(overridden("ch.grid.size=8", "ch.grid.deep.er=x")[0].params!.grid, { size: 8, deep: { er: "x" } });
+  deepStrictEqual(overridden("ch.list.1.k=a=b")[0].params!.list, [1, { k: "a=b" }]);
+  deepStrictEqual(overridden("ch.fresh=1")[0].params!.fresh, 1);
+  deepStrictEqual(overridden("step_2.x=1")[1].params, { x: 1 });
+  strictEqual(({} as { polluted?: unknown }).polluted, undefined);
+  deepStrictEqual(Object.keys(overridden("ch.__proto__.polluted=1")[0].params!).at(-1), "__proto__");
+  strictEqual(({} as { polluted?: unknown }).polluted, undefined);
+});
+
+Deno.test("overrides that cannot be read or placed are refused", () => {
+  const refusal = (override: string) => {
+    try {
+      applyOverrides(recipe(), [override]);
+    } catch (error) {
+      return `${(error as SvcError).code}: ${(error as SvcError).hint}`;
+    }
+  };
+  for (const text of ["ch", "ch=1", "ch.snr_db", "=1", ".a=1", "ch.=1", "ch..a=1", "ch.a.=1"]) {
+    strictEqual(refusal(text), "override_invalid: Write step.param=value", text);
+  }
+  strictEqual(refusal("hc.snr_db=1"), "override_step_unknown: Did you mean ch?");
+  strictEqual(refusal("ch.snr_db.x=1"), "override_invalid: Override the whole parameter");
+  strictEqual(refusal("ch.list.2=1"), "override_invalid: The list has 2 items, the first is 0");
+  strictEqual(refusal("ch.list.x=1"), "override_invalid: The list has 2 items, the first is 0");
+});
