@@ -143,6 +143,7 @@ export function materialize(contract: OperationContract, params: JsonObject, req
   }
 
   const reasons: string[] = [];
+  let blocked: Entry | undefined;
   for (const name of new Set(compatible.map((entry) => entry.backend))) {
     const rivals = compatible.filter((entry) => entry.backend === name);
     const most = Math.max(...rivals.map(specificity));
@@ -158,12 +159,13 @@ export function materialize(contract: OperationContract, params: JsonObject, req
       : backendMissing(name, runner);
     if (reason === null) return choice(best, overrides);
     reasons.push(`on ${name}: ${reason}`);
+    blocked ??= best;
   }
-  if (reasons.length > 0) {
+  if (blocked !== undefined) {
     const ready = candidates.find((entry) =>
       entry.status === "implemented" && backendMissing(entry.backend, runner) === null
     );
-    return refusal(`Cannot run ${title}${settings(compatible[0], params)} ${reasons.join("; ")}`, {
+    return refusal(`Cannot run ${title}${settings(blocked, params)} ${reasons.join("; ")}`, {
       hint: ready ? `An entry that runs: ${describe(ready)}` : null,
       place,
     });
@@ -247,7 +249,7 @@ function incompatible(
       `Cannot run ${title} on ${backend ?? "the implementation asked for"}: it is declared on ${names.join(", ")}`,
       {
         code: backend === null ? "materialization_unavailable" : "backend_unsupported",
-        hint: (backend === null ? null : didYouMean(backend, names)) ?? `Choose one of ${names.join(", ")}`,
+        hint: backend === null ? null : didYouMean(backend, names),
         place,
       },
     );

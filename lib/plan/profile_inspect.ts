@@ -5,7 +5,7 @@
  */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import { didYouMean, nearestName } from "../contract/nearest.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { findProfile, type Profile, profileIds, PROFILES, type ProfileStage } from "./profiles.ts";
@@ -42,7 +42,7 @@ export function inspectProfile(declaration: Value | undefined, steps: readonly S
   const profile = findProfile(reference.id, reference.version)!;
   const position = new Map(steps.map((step, index) => [step.id, index]));
   const stage_bindings: { [role: string]: string } = {};
-  let last: { role: string; id: string; index: number } | undefined;
+  let last: { id: string; index: number } | undefined;
   for (const stage of profile.stages) {
     const accepted = acceptedIds(stage);
     const present = accepted.filter((id) => position.has(id));
@@ -62,7 +62,7 @@ export function inspectProfile(declaration: Value | undefined, steps: readonly S
     if (present.length === 0) {
       issues.push(
         diagnostic("required_step_missing", ["steps"], `Cannot find the ${stage.role} step of ${profile.id}`, {
-          hint: missingHint(accepted, steps),
+          hint: missingHint(accepted, profile, steps),
         }),
       );
       continue;
@@ -87,7 +87,7 @@ export function inspectProfile(declaration: Value | undefined, steps: readonly S
         { hint: `Order: ${profile.required_ordered_spine.join(", ")}`, step_id: step.id },
       ));
     }
-    if (!last || index > last.index) last = { role: stage.role, id: step.id, index };
+    last = { id: step.id, index };
   }
   return { reference, status: issues.length > 0 ? "invalid" : "conformant", profile, stage_bindings, issues };
 }
@@ -115,14 +115,15 @@ function inspectStage(profile: Profile, stage: ProfileStage, step: StepDocument,
 }
 
 /** Step ids that bind a stage. */
-export function acceptedIds(stage: ProfileStage): string[] {
+function acceptedIds(stage: ProfileStage): string[] {
   return stage.step_ids as string[] | undefined ?? [stage.role];
 }
 
-function missingHint(accepted: string[], steps: readonly StepDocument[]): string {
-  const near = steps.find((step) => accepted.some((id) => didYouMean(step.id, [id])?.startsWith("Did")));
-  return `Give a step the id ${accepted.join(" or ")}` +
-    (near && !accepted.includes(near.id) ? `; is it ${near.id}?` : "");
+/** The id to give, and a step that nearly has it and binds no other stage. */
+function missingHint(accepted: string[], profile: Profile, steps: readonly StepDocument[]): string {
+  const taken = new Set(profile.stages.flatMap(acceptedIds));
+  const near = nearestName(accepted[0], steps.map((step) => step.id).filter((id) => !taken.has(id)));
+  return `Give a step the id ${accepted.join(" or ")}${near === null ? "" : `; is it ${near}?`}`;
 }
 
 /** Brings a declaration into canonical form. */
