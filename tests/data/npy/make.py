@@ -77,6 +77,11 @@ for name, array in {
     "rank 7": np.arange(2**7, dtype="u1").reshape((2,) * 7),
 }.items():
     vectors.append(vector(name, npy(array), array, True))
+# Header texts of every length, around the boundaries of their alignment.
+for ones in range(16):
+    for digits in range(3):
+        array = np.zeros((0,) + (1,) * ones + (10**digits,), "u1")
+        vectors.append(vector(f"header {ones} {digits}", npy(array), array, True))
 columns = np.asfortranarray(np.arange(35, dtype="i2").reshape(5, 7))
 vectors.append(vector("Fortran matrix", npy(columns), columns, False))
 vectors.append(vector("NaN payloads Fortran", npy(np.asfortranarray(np.stack([payload, payload[::-1]]))),
