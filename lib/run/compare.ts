@@ -22,7 +22,7 @@ export function differences(
   options: { ignore?: (place: Place) => boolean; identify?: (item: Value) => string | null } = {},
   place: Place = [],
 ): Difference[] {
-  if (options.ignore?.(place) || sameValue(a, b)) return [];
+  if (a === b || options.ignore?.(place)) return [];
   const within = (key: string | number, x: Value | undefined, y: Value | undefined) =>
     differences(x, y, options, [...place, key]);
   if (isObject(a) && isObject(b)) {
@@ -33,6 +33,7 @@ export function differences(
     if (pairs !== null) return pairs.flatMap(([index, x, y]) => within(index, x, y));
     return Array.from({ length: Math.max(a.length, b.length) }, (_, index) => within(index, a[index], b[index])).flat();
   }
+  if (sameValue(a, b)) return [];
   return [{ place, ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) }];
 }
 
