@@ -25,10 +25,12 @@ export async function generateSourceHashes(root: string = PROGRAM_ROOT): Promise
   };
 }
 
-function operationModules(folder: URL): string[] {
+/** The modules of all groups; what lies beside the groups is no operation. */
+function operationModules(folder: URL, depth = 0): string[] {
   return [...Deno.readDirSync(folder)].flatMap((entry) => {
-    if (entry.isDirectory) return operationModules(new URL(`${entry.name}/`, folder));
-    return entry.name.endsWith(".ts") && !entry.name.startsWith("_") ? [new URL(entry.name, folder).href] : [];
+    if (entry.isDirectory) return operationModules(new URL(`${entry.name}/`, folder), depth + 1);
+    const counts = depth > 0 && entry.name.endsWith(".ts") && !entry.name.startsWith("_");
+    return counts ? [new URL(entry.name, folder).href] : [];
   });
 }
 

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { sha256Hex, sha256Json } from "../../../lib/contract/hash.ts";
+import { SvcError } from "../../../lib/contract/error.ts";
+import {
+  computeBuildSha256,
+  pathFrom,
+  PROGRAM_ROOT,
+  programSources,
+  SourceFiles,
+  type SourceList,
+} from "../../../lib/plan/implementation_source.ts";
+import { generateSourceHashes } from "../../../lib/plan/generate_source_hashes.ts";
+import { localSpecifiers } from "../../../lib/plan/scan_imports.ts";
+
+const SAMPLE = `
+/**
+ * Example: import { no } from "./docstring.ts";
+ */
+// import "./line_comment.ts";
+import { a } from "./a.ts";
+import type { B } from '../b.ts';
+import {
+  c,
+  d,
+} from "./c.ts";
+import "./side_effect.ts";
+export * from "./star.ts";
+export { e } from "./e.ts";
+import zod from "npm:zod@^4";
+import { createHash } from "node:crypto";
+import data from "./data.json" with { type: "json" };
+const late = () => import("./late.ts");
+const text = () => import(\`./computed_\${a}.ts\`);
+const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+const asset = new URL(
+  "../assets/table.bin",
+  import.meta.url,
+);
+const elsewhere = new URL("./not_ours.ts", base);
+`;
+
+Deno.test("the scanner finds what a module names, and nothing else", () => {
+  assert.deepEqual(localSpecifiers(SAMPLE).sort(), [
+    "../assets/table.bin",
+    "../b.ts",
+    "./a.ts",
+    "./c.ts",
+    "./data.json",
+    "./e.ts",
+    "./late.ts",
+    "./side_effect.ts",
+    "./star.ts",
+    "./worker.ts",
+  ]);
+});
+
+/** A program in a temporary folder, by path and text. */
+function withProgram(
+  files: Record<string, string>,
+  check: (root: URL, write: (path: string, text: string) => void) => Promise<void>,
+) {
+  return async () => {
+    const folder = Deno.makeTempDirSync();
+    const root = new URL(`file://${folder}/`);
+    let clock = 1_700_000_000;
+    const write = (path: string, text: string) => {
+      const url = new URL(path, root);
+      Deno.mkdirSync(new URL("./", url), { recursive: true });
+      Deno.writeTextFileSync(url, text);
+      // Distinct times, whatever the file system's resolution.
+      Deno.utimeSync(url, ++clock, clock);
+    };
+    for (const [path, text] of Object.entries(files)) write(path, text);
+    try {
+      await check(root, write);
+    } finally {
+      Deno.removeSync(folder, { recursive: true });
+    }
+  };
+}
+
+const PROGRAM = {
+  "ops/a.ts": `import "../lib/one.ts"; import "npm:zod@^4"; import "./gone.ts"; new URL("../lib/", import.meta.url);`,
+  "lib/one.ts": `import "./two.ts"; export const one = 1;`,
+  "lib/two.ts": `import "./one.ts"; new URL("./table.bin", import.meta.url);`,
+  "lib/table.bin": "import './ignored.ts'",
+  "lib/ignored.ts": "",
+  "lib/other.ts": "",
+};
+
+Deno.test(
+  "the digest covers the module and its local imports, sorted by path, cycles and assets included",
+  withProgram(PROGRAM, async (root) => {
+    const url = new URL("ops/a.ts", root).href;
+    const source = (await new SourceFiles(root.href).describe([url])).get(url)!;
+    const paths = ["lib/one.ts", "lib/table.bin", "lib/two.ts", "ops/a.ts"] as const;
+    assert.deepEqual(source, {
+      source_module: "ops/a.ts",
+      source_sha256: sha256Json(paths.map((path) => [path, sha256Hex(PROGRAM[path])])),
+    });
+  }),
+);
+
+Deno.test(
+  "a changed import changes the digest, a file that is not reached does not",
+  withProgram(PROGRAM, async (root, write) => {
+    const url = new URL("ops/a.ts", root).href;
+    const files = new SourceFiles(root.href);
+    const digest = async () => (await files.describe([url])).get(url)!.source_sha256;
+    const before = await digest();
+    write("lib/other.ts", "export const changed = true;");
+    assert.equal(await digest(), before);
+    write("lib/table.bin", "import './ignored_ts'");
+    const after = await digest();
+    assert.notEqual(after, before);
+    write("lib/two.ts", `import "./other.ts";`);
+    assert.notEqual(await digest(), after);
+    write("lib/table.bin", PROGRAM["lib/table.bin"]);
+    write("lib/two.ts", PROGRAM["lib/two.ts"]);
+    assert.equal(await digest(), before);
+  }),
+);
+
+Deno.test(
+  "a module elsewhere is named by its file, and what it takes from the program is left out",
+  withProgram({
+    "mine/my_op.ts": `import "./part.ts"; import "../shared.ts"; import "${PROGRAM_ROOT}mod.ts";`,
+    "mine/part.ts": "",
+    "shared.ts": "",
+  }, async (root) => {
+    const url = new URL("mine/my_op.ts", root).href;
+    const source = (await (await programSources()).describe([url])).get(url)!;
+    assert.equal(source.source_module, "my_op.ts");
+    const text = Deno.readTextFileSync(new URL(url));
+    assert.equal(
+      source.source_sha256,
+      sha256Json([["../shared.ts", sha256Hex("")], ["my_op.ts", sha256Hex(text)], ["part.ts", sha256Hex("")]]),
+    );
+  }),
+);
+
+Deno.test("modules that are no files: a data URL holds its text, another scheme nothing that can be hashed", async () => {
+  const plain = "data:text/typescript,export%20default%201",
+    coded = `data:text/javascript;base64,${btoa("export default 1")}`;
+  const remote = "https://example.org/ops/my_op.ts";
+  const found = await (await programSources()).describe([plain, coded, remote]);
+  const digest = sha256Json([["data:", sha256Hex("export default 1")]]);
+  assert.deepEqual(found.get(plain), { source_module: "data:", source_sha256: digest });
+  assert.deepEqual(found.get(coded), { source_module: "data:", source_sha256: digest });
+  assert.deepEqual(found.get(remote), { source_module: "my_op.ts", source_sha256: null });
+});
+
+Deno.test("a module that has gone is a coded error", () => {
+  const url = new URL("no/such_operation.ts", PROGRAM_ROOT).href;
+  assert.throws(
+    () => new SourceFiles().describe([url]),
+    (error) => error instanceof SvcError && error.code === "implementation_changed",
+  );
+});
+
+Deno.test("paths start from a folder, and climb out of it", () => {
+  assert.equal(pathFrom("file:///a/b/", "file:///a/b/c/d.ts"), "c/d.ts");
+  assert.equal(pathFrom("file:///a/b/", "file:///a/x%20y.ts"), "../x y.ts");
+});
+
+Deno.test(
+  "the build covers what the faces reach, and the lock file",
+  withProgram({
+    "mod.ts": `import "./lib/a.ts";`,
+    "cli.ts": `import "./mod.ts";`,
+    "lib/a.ts": "",
+    "lib/b.ts": "",
+    "deno.lock": "{}",
+  }, (root, write) => {
+    const files = new SourceFiles(root.href);
+    const build = () => computeBuildSha256(files, root.href);
+    const before = build();
+    assert.equal(
+      before,
+      sha256Json(
+        [["cli.ts", `import "./mod.ts";`], ["deno.lock", "{}"], ["lib/a.ts", ""], ["mod.ts", `import "./lib/a.ts";`]]
+          .map(([path, text]) => [path, sha256Hex(text)]),
+      ),
+    );
+    write("lib/b.ts", "changed");
+    assert.equal(build(), before);
+    write("deno.lock", "{ }");
+    assert.notEqual(build(), before);
+    return Promise.resolve();
+  }),
+);
+
+Deno.test("source_hashes.json is what its generator writes: run lib/plan/generate_source_hashes.ts", async () => {
+  const stored: SourceList = JSON.parse(Deno.readTextFileSync(new URL("lib/plan/source_hashes.json", PROGRAM_ROOT)));
+  const { modules, ...rest } = await generateSourceHashes();
+  assert.deepEqual(Object.keys(stored.modules), Object.keys(modules));
+  assert.deepEqual(Object.keys(modules).filter((path) => stored.modules[path] !== modules[path]), []);
+  assert.deepEqual({ schema_version: stored.schema_version, build_sha256: stored.build_sha256 }, rest);
+});
