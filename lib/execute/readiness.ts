@@ -2,11 +2,13 @@
 import { join } from "node:path";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
 import type { Readiness } from "../plan/types.ts";
+import { resolveRecipePath } from "./files.ts";
 
 /** Answers for one workspace. */
-export function readinessOf({ stateDir }: { stateDir: string }): Readiness {
+export function readinessOf({ stateDir, projectRoot }: { stateDir: string; projectRoot: string }): Readiness {
   return {
     missing({ kind, id }) {
+      if (kind === "file") return missingFile(id, { stateDir, projectRoot });
       if (kind !== "dataset") return { reason: `no ${kind} of that name is known here`, hint: null };
       if (Object.hasOwn(BUNDLED_DATASETS, id)) {
         if (isBundledDatasetPresent(id, { stateDir })) return null;
@@ -24,4 +26,16 @@ export function readinessOf({ stateDir }: { stateDir: string }): Readiness {
       return { reason: `it is not at ${folder}`, hint: "Put its files there, or name another data set" };
     },
   };
+}
+
+/** A refused path is left to the step that reads it: its error says why. */
+function missingFile(path: string, roots: { stateDir: string; projectRoot: string }) {
+  try {
+    const full = resolveRecipePath(path, roots);
+    if (Deno.statSync(full).isFile) return null;
+    return { reason: `${path} is no regular file`, hint: null };
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) return null;
+    return { reason: `there is no file ${path}`, hint: `Relative paths start at ${roots.projectRoot}` };
+  }
 }

@@ -53,7 +53,7 @@ export default defineOperation({
   threadSafe: true,
   check: checkSelection,
   requires({ dataset, dataset_dir, manifest_path }) {
-    if (manifest_path !== "") return [];
+    if (manifest_path !== "") return [{ kind: "file", id: manifest_path }];
     const fetched = dataset === "kodak" && dataset_dir === ".svc/datasets/kodak";
     return fetched || Object.hasOwn(BUNDLED_DATASETS, dataset) ? [{ kind: "dataset", id: dataset }] : [];
   },

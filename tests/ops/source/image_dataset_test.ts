@@ -86,13 +86,15 @@ Deno.test("what cannot be found is refused before anything runs, with the neares
   assert.deepEqual(check({ image_ids: "kodim01,kodim24" }), []);
 });
 
-Deno.test("plans ask for kodak and the bundled set, and for nothing beside a manifest", () => {
+Deno.test("plans ask for kodak, the bundled set, or the manifest", () => {
   const requires = (params: JsonObject) =>
     imageDataset.definition.requires!({ dataset_dir: ".svc/datasets/kodak", manifest_path: "", ...params });
   assert.deepEqual(requires({ dataset: "kodak" }), [{ kind: "dataset", id: "kodak" }]);
   assert.deepEqual(requires({ dataset: "svc_sample_images" }), [{ kind: "dataset", id: "svc_sample_images" }]);
   assert.deepEqual(requires({ dataset: "kodak", dataset_dir: "my/kodak" }), []);
-  assert.deepEqual(requires({ dataset: "mine", manifest_path: "mine/manifest.json" }), []);
+  assert.deepEqual(requires({ dataset: "mine", manifest_path: "mine/manifest.json" }), [
+    { kind: "file", id: "mine/manifest.json" },
+  ]);
 });
 
 /** A data set of one's own: two small pictures under a manifest. */

@@ -1,0 +1,202 @@
+/** The shipped recipes and those of this folder: all compile strictly and run, and together they use every operation. */
+import assert from "node:assert/strict";
+import { basename } from "node:path";
+import { type Compilation, compile, plan, run } from "../../mod.ts";
+import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
+import { gaussianTail } from "../../lib/numeric/error_function.ts";
+import { wilsonInterval } from "../../lib/numeric/statistics.ts";
+import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
+import { fromFileUrl } from "../support/paths.ts";
+
+const HERE = new URL("./", import.meta.url), RECIPES = new URL("../../recipes/", import.meta.url);
+const OPERATIONS = ["indices.ts", "latents.ts"].map((name) => new URL(`operations/${name}`, HERE));
+const PROJECT = fromFileUrl(new URL("project/", HERE));
+
+const recipesIn = (folder: URL): URL[] =>
+  [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".yaml"))
+    .map(({ name }) => new URL(name, folder)).sort((a, b) => (a.href < b.href ? -1 : 1));
+
+const SHIPPED = [...recipesIn(RECIPES), ...recipesIn(new URL("recipe_starters/", RECIPES))];
+const OWN = recipesIn(HERE);
+const nameOf = (file: URL) => basename(file.pathname, ".yaml");
+
+async function compiled(file: URL): Promise<Compilation> {
+  return await compile(await Deno.readTextFile(file), { operations: OPERATIONS });
+}
+
+type Metric = (id: string) => number;
+
+/** Runs a recipe in a workspace of its own and hands over its metrics as `step/metric`. */
+async function metricsOf(file: URL, change: (text: string) => string = (text) => text): Promise<Metric> {
+  const stateDir = await Deno.makeTempDir();
+  try {
+    const recipe = change(await Deno.readTextFile(file));
+    const { status, summary } = await run(recipe, { operations: OPERATIONS, projectRoot: PROJECT, stateDir });
+    assert.equal(status, "completed", String(summary.error));
+    const steps = new Map((summary.steps as JsonObject[]).map((step) => [step.id, step.metrics as JsonObject]));
+    return (id) => {
+      const [step, metric] = id.split("/");
+      const value = steps.get(step)?.[metric];
+      assert.ok(isNumber(value), `${id} was not measured`);
+      return toNumber(value);
+    };
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+const file = (name: string) => [...SHIPPED, ...OWN].find((url) => nameOf(url) === name)!;
+
+/** Whether a closed form lies in the 95 % interval of a measured rate. */
+function agrees(rate: number, trials: number, theory: number): void {
+  const errors = Math.round(rate * trials);
+  assert.ok(errors >= 100, `${errors} errors are too few`);
+  const { low, high } = wilsonInterval(errors, trials);
+  assert.ok(low <= theory && theory <= high, `${theory} is not within ${low} … ${high}`);
+}
+
+/** Q(sqrt(snr)): bit error rate of uncoded QPSK at symbol SNR. */
+const qpskErrorRate = (snrDb: number) => gaussianTail(Math.sqrt(10 ** (snrDb / 10)));
+
+Deno.test("every recipe compiles strictly and without a warning, under the name of its file", async () => {
+  for (const url of [...SHIPPED, ...OWN]) {
+    const { status, diagnostics, effective } = await compiled(url);
+    assert.deepEqual(diagnostics, [], url.pathname);
+    assert.equal(status, "valid");
+    assert.equal(effective!.name, nameOf(url));
+  }
+});
+
+Deno.test("shipped recipes plan from a clean workspace, and those that send bits keep the layered profile", async () => {
+  for (const url of SHIPPED) {
+    const recipe = await Deno.readTextFile(url);
+    const { effective } = await compiled(url);
+    assert.equal(effective!.metadata.seed, 23);
+    assert.ok(effective!.metadata.rate_count_fixed_point, url.pathname);
+    const sendsBits = effective!.steps.some(({ op }) => op === "channel.bit_boundary");
+    assert.equal(effective!.execution_profile.id, sendsBits ? "layered_digital" : "custom", url.pathname);
+    if (effective!.metadata.matrix === undefined) {
+      assert.deepEqual((await plan(recipe, { stateDir: "/nonexistent" })).diagnostics, [], url.pathname);
+    }
+  }
+});
+
+Deno.test("no shipped recipe authors a seed, so that replicates differ", async () => {
+  for (const url of SHIPPED) {
+    const { normalized } = await compiled(url);
+    for (const { id, params } of normalized!.steps) assert.equal("seed" in params, false, `${url.pathname}: ${id}`);
+  }
+});
+
+Deno.test("every operation occurs in a recipe that runs", async () => {
+  const used = new Set<string>();
+  for (const url of [...SHIPPED, ...OWN]) for (const { op } of (await compiled(url)).effective!.steps) used.add(op);
+  assert.deepEqual(BUILTIN_OPERATIONS.map(({ operation }) => operation.id).filter((id) => !used.has(id)), []);
+});
+
+Deno.test("quickstart: below the cliff the bits follow theory and the pictures are lost", async () => {
+  const metric = await metricsOf(file("quickstart"));
+  const coded = metric("resources/channel.transmitted_bit_count"), p = qpskErrorRate(6);
+  agrees(metric("coded_ber/channel.coded.ber"), coded, p);
+  // Majority of three: two or three of them wrong.
+  agrees(metric("payload_ber/channel.payload.ber"), coded / 3, 3 * p ** 2 - 2 * p ** 3);
+  assert.equal(metric("delivery/channel.outage_rate"), 1);
+  assert.ok(metric("evaluation/quality.psnr_db") < 15);
+});
+
+Deno.test("quickstart: above the cliff the pictures are those of the codec", async () => {
+  const metric = await metricsOf(file("quickstart"), (text) => text.replace("snr_db: 6.0", "snr_db: 12.0"));
+  assert.equal(metric("payload_ber/channel.payload.ber"), 0);
+  assert.equal(metric("delivery/channel.outage_rate"), 0);
+  const codec = await metricsOf(file("image_codec_default"));
+  for (const id of ["psnr_db", "ssim", "ms_ssim", "mse"]) {
+    assert.equal(metric(`evaluation/quality.${id}`), codec(`evaluation/quality.${id}`));
+  }
+  // Photographs at quality 75 are good pictures of one to two bits a pixel.
+  assert.ok(codec("evaluation/quality.psnr_db") > 30 && codec("evaluation/quality.ssim") > 0.9);
+  assert.ok(codec("sender/rate.payload_bpp") > 0.5 && codec("sender/rate.payload_bpp") < 2);
+});
+
+Deno.test("one point of the matrix of image_protected_digital_awgn is the quickstart", async () => {
+  const [point, quickstart] = await Promise.all(["image_protected_digital_awgn", "quickstart"].map(async (name) => {
+    const { effective } = await compiled(file(name));
+    return effective!.steps.map(({ id, op, inputs }) => ({ id, op, inputs }));
+  }));
+  assert.deepEqual(point, quickstart);
+  const { effective } = await compiled(file("image_protected_digital_awgn"));
+  const { dimensions } = effective!.metadata.matrix as { dimensions: { snr_db: unknown[] } };
+  assert.equal(dimensions.snr_db.length, 11);
+});
+
+Deno.test("the capacity oracle delivers above its threshold and loses everything below", async () => {
+  const oracle = file("image_jpeg_capacity_oracle_awgn");
+  const above = await metricsOf(oracle);
+  assert.equal(above("payload_ber/channel.payload.ber"), 0);
+  assert.equal(above("delivery/channel.outage_rate"), 0);
+  // Rate 1/2 on QPSK asks for one bit a channel use, which capacity reaches at 0 dB.
+  const below = await metricsOf(oracle, (text) => text.replace("snr_db: 6.0", "snr_db: -0.1"));
+  assert.equal(below("delivery/channel.outage_rate"), 1);
+});
+
+Deno.test("capacity-matched JPEG keeps its budget, and fading loses whole pictures", async () => {
+  const awgn = await metricsOf(file("jpeg_capacity_matched_awgn"));
+  const fading = await metricsOf(file("jpeg_capacity_matched_slow_rayleigh"));
+  assert.equal(awgn("delivery/channel.outage_rate"), 0);
+  const selected = "jpeg_capacity_oracle/codec.jpeg.selected_quality_mean";
+  assert.equal(fading(selected), awgn(selected));
+  assert.ok(fading("evaluation/quality.psnr_db") <= awgn("evaluation/quality.psnr_db"));
+});
+
+Deno.test("random bits over QPSK meet the closed form", async () => {
+  const metric = await metricsOf(file("bit_transport_awgn"));
+  agrees(metric("evaluation/channel.ber"), metric("evaluation/channel.compare_bit_count"), qpskErrorRate(6));
+});
+
+Deno.test("texts arrive unharmed over an ideal link, and masked words cost their share", async () => {
+  const clean = await metricsOf(file("text_semantic_utf8_clean"));
+  const masked = await metricsOf(file("text_semantic_utf8_source_perturbation"));
+  for (const id of ["semantic.lexical_similarity", "text.unigram_bleu_proxy", "text.edit_similarity"]) {
+    assert.equal(clean(`evaluation/${id}`), 1);
+    assert.ok(masked(`evaluation/${id}`) > 0.5 && masked(`evaluation/${id}`) < 0.95);
+  }
+  assert.equal(clean("evaluation/text.exact_match"), 1);
+});
+
+Deno.test("indices and latents pass through bits with noise", async () => {
+  const metric = await metricsOf(file("representations_through_bits"));
+  assert.ok(metric("evaluation/channel.ber") > 0);
+});
+
+Deno.test("framed bits of the second contract are accounted for to the bit", async () => {
+  const metric = await metricsOf(file("packets_v2_fading"));
+  const framed = 12 * Math.ceil(600 / 256) * (96 + 256 + 32);
+  assert.equal(metric("resources/channel.payload_bit_count"), 7200);
+  assert.equal(metric("resources/channel.transmitted_bit_count"), 3 * framed);
+  assert.equal(metric("resources/channel.channel_use_count"), 3 * framed / 4);
+  assert.ok(metric("evaluation/channel.payload.bler") < 1);
+});
+
+Deno.test("interference costs what noise alone does not", async () => {
+  const metric = await metricsOf(file("interference"));
+  // BPSK without the interferers: 3.9e-6 at 10 dB.
+  assert.ok(metric("evaluation/channel.ber") > 1e-3);
+});
+
+Deno.test("the bypass stages change nothing", async () => {
+  const metric = await metricsOf(file("symbol_bypass"));
+  assert.equal(metric("evaluation/channel.ber"), 0);
+  assert.equal(metric("evaluation/channel.compare_bit_count"), 27 + 128);
+});
+
+Deno.test("pictures of one's own come from an NPZ file and from a pinned manifest", async () => {
+  const metric = await metricsOf(file("local_images"));
+  assert.equal(metric("delivery/channel.outage_rate"), 0);
+  assert.ok(metric("evaluation/quality.psnr_db") > 10 && metric("evaluation/quality.psnr_db") < 30);
+});
+
+Deno.test("a file that is not there is named before anything runs", async () => {
+  const recipe = await Deno.readTextFile(file("local_images"));
+  const { diagnostics } = await plan(recipe, { projectRoot: "/nonexistent" });
+  assert.deepEqual(diagnostics.map(({ code }) => code), ["dataset_unavailable", "dataset_unavailable"]);
+  assert.match(diagnostics[0].message, /no file images\/small\.npz/);
+});
