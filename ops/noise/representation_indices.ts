@@ -25,7 +25,7 @@ export default defineOperation({
     burst_length: z.int().positive().default(64).describe("indices of a burst"),
     seed: seedParameter(0),
   }),
-  outputMetadataGuarantees: { indices: { from: "indices", keys: ["noise"] } },
+  outputMetadataGuarantees: { indices: { from: "indices", keys: ["representation_noise"] } },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const { mode, probability, replacement, burst_length } = params;
@@ -57,7 +57,7 @@ export default defineOperation({
         hitCount++;
       }
     }
-    const metadata = travel(inputs.indices.metadata, { noise: { mode, hit_count: hitCount } });
+    const metadata = travel(inputs.indices.metadata, { representation_noise: { mode, hit_count: hitCount } });
     return {
       outputs: { indices: { array: { ...array, data: indices }, companions: companionsOf(inputs.indices), metadata } },
     };

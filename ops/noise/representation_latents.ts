@@ -26,7 +26,7 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "statistical", reason: "Implementations share the distribution and the seed policy" },
   formats: { artifact: "npz", tensor: "none" },
-  outputMetadataGuarantees: { latents: { from: "latents", keys: ["noise"] } },
+  outputMetadataGuarantees: { latents: { from: "latents", keys: ["representation_noise"] } },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const { mode, probability, sigma } = params;
@@ -42,7 +42,7 @@ export default defineOperation({
       const draws = generator.random(latents.length);
       for (let i = 0; i < latents.length; i++) if (draws[i] < probability) latents[i] = 0;
     }
-    const metadata = travel(inputs.latents.metadata, { noise: { mode } });
+    const metadata = travel(inputs.latents.metadata, { representation_noise: { mode } });
     return {
       outputs: { latents: { array: { ...array, data: latents }, companions: companionsOf(inputs.latents), metadata } },
     };

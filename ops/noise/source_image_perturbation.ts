@@ -36,14 +36,14 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "statistical", reason: "Implementations share the distribution and the seed policy" },
   formats: { artifact: "npz", tensor: "none" },
-  outputMetadataGuarantees: { images: { from: "images", keys: ["noise"] } },
+  outputMetadataGuarantees: { images: { from: "images", keys: ["source_noise"] } },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const images = imagesOf(inputs.images);
     const range = images.dtype === "uint8" ? 255 : 1;
     const samples = perturb(images, range, params, generator);
     const data = images.dtype === "uint8" ? roundSamples(samples) : Float32Array.from(samples, clipToOne);
-    const metadata = travel(inputs.images.metadata, { noise: { mode: params.mode } });
+    const metadata = travel(inputs.images.metadata, { source_noise: { mode: params.mode } });
     return { outputs: { images: imagesArtifact({ ...images, data }, metadata) } };
   },
 });

@@ -25,7 +25,7 @@ export default defineOperation({
     mask_token: z.string().default("[MASK]").describe("what a masked word becomes"),
     seed: seedParameter(0),
   }),
-  outputMetadataGuarantees: { texts: { from: "texts", keys: ["noise"] } },
+  outputMetadataGuarantees: { texts: { from: "texts", keys: ["source_noise"] } },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const { mode, probability, mask_token } = params;

@@ -157,3 +157,13 @@ Deno.test("another manifest, another picture, or another id is refused", async (
   await refuses("dataset_sample_unknown", () => run({ image_ids: "c" }));
   await refuses("dataset_split_unknown", () => run({ split: "train" }));
 });
+
+Deno.test("kodak is read from its folder", async () => {
+  const file = writePng({ width: 2, height: 2, channels: 3, data: new Uint8Array(12).fill(7) });
+  const { outputs } = await runOperation(imageDataset, {
+    params: { image_ids: "kodim07", dataset_dir: "pictures/" },
+    files: { "pictures/kodim07.png": file },
+  });
+  assert.deepEqual(outputs.images.metadata.dataset, { id: "kodak", version: "kodak-24" });
+  assert.deepEqual(outputs.images.metadata.source_files, [{ sha256: sha256Hex(file) }]);
+});
