@@ -212,8 +212,11 @@ export function readImagePayload(
     throw new SvcError("image_payload_invalid", `Cannot read a payload of the codec ${named} as ${codec}`);
   }
   const format = metadataText(metadata, "wire_format") as WireFormat | undefined;
-  const shape = trustedShape(metadata);
-  const shapes = shape === undefined ? undefined : Array<ImageShape>(shape.count).fill(shape);
+  const trusted = trustedShape(metadata);
+  const shapes = trusted === undefined ? undefined : Array.from({ length: trusted.count }, (): ImageShape => {
+    const { height, width, channels } = trusted;
+    return { height, width, channels };
+  });
   const counts = metadataCounts(metadata, "item_bit_counts") ?? metadataCounts(metadata, "source_item_counts");
   const failed = new Set(metadataCounts(metadata, "failed_item_indices"));
   const lost = new SvcError("image_payload_invalid", "Cannot read an image that the link lost");
@@ -223,10 +226,7 @@ export function readImagePayload(
       const item = wholeBytes(bits.subarray(start, start += counts[index]));
       if (failed.has(index)) return lost;
       const header = ITEM_HEADER_BYTES + (index === 0 ? CONTAINER_HEADER_BYTES : 0);
-      const { height, width, channels } = shape;
-      return item.length <= header
-        ? damaged("an image is cut short")
-        : { height, width, channels, data: item.subarray(header) };
+      return item.length <= header ? damaged("an image is cut short") : { ...shape, data: item.subarray(header) };
     });
   }
   if (failed.size > 0) {
