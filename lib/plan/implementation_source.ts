@@ -58,10 +58,10 @@ export class SourceFiles implements SourceHashes {
   }
 
   describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>> {
-    const looked = new Map<string, SourceFile | null>();
-    const described = new Map<string, ModuleSource>();
-    for (const url of moduleUrls) if (!described.has(url)) described.set(url, this.#describe(url, looked));
-    return Promise.resolve(described);
+    return Promise.try(() => {
+      const looked = new Map<string, SourceFile | null>();
+      return new Map([...new Set(moduleUrls)].map((url) => [url, this.#describe(url, looked)]));
+    });
   }
 
   /**

@@ -234,13 +234,19 @@ function incompatible(
   const title = contract.id;
   const elsewhere = asked.others.find((entry) => entry.runner !== runner && matches(entry, params));
   if (elsewhere) {
-    const bindings = Object.entries(elsewhere.parameter_bindings ?? {});
-    const what = bindings.length > 0
-      ? bindings.map(([name, value]) => setting(name, value)).join(", ")
-      : `${elsewhere.backend}/${elsewhere.implementation}`;
+    // What sets that entry apart from all entries of this runner.
+    const bindings = Object.entries(elsewhere.parameter_bindings ?? {}).filter(([name, value]) =>
+      !candidates.some((entry) => sameValue(entry.parameter_bindings?.[name], value))
+    );
+    const backends = [...new Set(candidates.map((entry) => entry.backend))];
+    const [what, hint] = !backends.includes(elsewhere.backend)
+      ? [elsewhere.backend, `Under ${runner} it runs on ${backends.join(", ")}`]
+      : bindings.length > 0
+      ? [bindings.map(([name, value]) => setting(name, value)).join(", "), null]
+      : [elsewhere.implementation, null];
     return refusal(`Cannot run ${title} under ${runner}: ${what} exists only under ${elsewhere.runner}`, {
-      hint: alternatives(candidates, bindings.map(([name]) => name)),
-      place: bindings.length > 0 ? ["params", bindings[0][0]] : place,
+      hint: hint ?? alternatives(candidates, bindings.map(([name]) => name)),
+      place: hint === null && bindings.length > 0 ? ["params", bindings[0][0]] : place,
     });
   }
   if (pool.length === 0) {

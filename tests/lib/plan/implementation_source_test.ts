@@ -150,9 +150,9 @@ Deno.test("modules that are no files: a data URL holds its text, another scheme 
   assert.deepEqual(found.get(remote), { source_module: "my_op.ts", source_sha256: null });
 });
 
-Deno.test("a module that has gone is a coded error", () => {
+Deno.test("a module that has gone is a coded error", async () => {
   const url = new URL("no/such_operation.ts", PROGRAM_ROOT).href;
-  assert.throws(
+  await assert.rejects(
     () => new SourceFiles().describe([url]),
     (error) => error instanceof SvcError && error.code === "implementation_changed",
   );

@@ -131,6 +131,9 @@ Deno.test("what exists only under another runner is said so", () => {
   assert.match(refusal.message, /runtime=training_interface exists only under differentiable_export$/);
   assert.equal(refusal.hint, "Set runtime to identity or checkpoint");
   assert.deepEqual(refusal.place, ["params", "runtime"]);
+  const backend = refusedBy(toy("toy.channel"), AWGN, { backend: "torch" });
+  assert.match(backend.message, /under benchmark_run: torch exists only under differentiable_export$/);
+  assert.equal(backend.hint, "Under benchmark_run it runs on numpy, phylib");
   const runnerless = refusedBy(toy("toy.modulate"), { modulation: "qpsk" }, { runner: "differentiable_export" });
   assert.match(runnerless.message, /under differentiable_export: no entry is declared/);
 });
