@@ -51,7 +51,7 @@ export default defineOperation({
       return { id, text: changed };
     });
     const metadata = travel(inputs.texts.metadata, {
-      noise: { mode, hit_word_count: mask.reduce((a, b) => a + b, 0) },
+      source_noise: { mode, hit_word_count: mask.reduce((a, b) => a + b, 0) },
     });
     return { outputs: { texts: textsArtifact(perturbed, metadata) }, metadata: { changed_text_count: changedCount } };
   },
