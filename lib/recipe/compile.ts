@@ -105,10 +105,11 @@ function effectiveStep(
 }
 
 function effectiveDocument(document: RecipeDocument, steps: StepDocument[]): RecipeDocument {
-  const { steps: _, ...rest } = document;
-  const copy = cloneValue(rest as JsonObject);
-  // Copying member by member keeps the serialised order.
-  return Object.fromEntries(
-    Object.keys(document).map((key) => [key, key === "steps" ? steps.map((step) => cloneValue(step)) : copy[key]]),
-  ) as RecipeDocument;
+  // Member by member, which keeps the serialised order; the params are copies already.
+  const copy = (object: JsonObject, made: JsonObject) =>
+    Object.fromEntries(
+      Object.keys(object).map((key) => [key, Object.hasOwn(made, key) ? made[key] : cloneValue(object[key])]),
+    );
+  const copies = steps.map((step) => copy(step, { params: step.params }));
+  return copy(document, { steps: copies }) as RecipeDocument;
 }

@@ -171,6 +171,8 @@ Deno.test("compat keeps unknown fields, in front and without loss; strict refuse
       '{"id":"step_2","op":"source.random_bits","params":{},"inputs":{},"description":"d"}],' +
       '"description":"r","suite":{},"dataset_capture":{}}',
   );
+  const filled = '"params":{"bit_count":1024,"seed":7}';
+  strictEqual(inOrder(compat.effective!), inOrder(compat.normalized!).replaceAll('"params":{}', filled));
   // A second reading of what was written finds the same document.
   const again = compileText(prettyJson(compat.normalized!), "compat", "r.json");
   strictEqual(again.authored_sha256, compat.authored_sha256);

@@ -160,7 +160,7 @@ const PIECES = [
   '"id": 1,',
   "id: data\n",
   "steps: []\n",
-]; // deno-fmt-ignore-line
+];
 
 /** A text with a few pieces put in, cut out, repeated or moved. */
 function damage(text: string, pick: Picker): string {

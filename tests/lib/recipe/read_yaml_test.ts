@@ -144,10 +144,14 @@ Deno.test("YAML answers where places stand, keys and values", () => {
   strictEqual(at(["steps", 0, "note"]), "5:10");
 });
 
-Deno.test("YAML reading sees no environment and gives it back", () => {
-  const before = process.env;
-  read("a: 1");
-  strictEqual(process.env, before);
-  problemsOf(() => read("a: ["));
-  strictEqual(process.env, before);
+Deno.test({
+  name: "YAML reading needs no permission, sees no environment and gives it back",
+  permissions: "none",
+  fn() {
+    const before = process.env;
+    read("a: 1");
+    strictEqual(process.env, before);
+    problemsOf(() => read("a: ["));
+    strictEqual(process.env, before);
+  },
 });
