@@ -19,6 +19,8 @@ export interface BundledDataset {
   readonly version: string;
   /** Folder of the files, relative to the program's root. */
   readonly folder: string;
+  /** Sample ids by split, as the manifest has them; no sample is outside. */
+  readonly splits: Readonly<Record<string, readonly string[]>>;
   readonly files: Readonly<Record<string, BundledFile>>;
 }
 
@@ -27,6 +29,7 @@ export const BUNDLED_DATASETS: Readonly<Record<string, BundledDataset>> = {
     id: "svc_sample_images",
     version: "svc_sample_images-v1",
     folder: "recipes/samples/",
+    splits: { train: ["coffee", "rocket"], validation: ["camera"], test: ["chelsea"] },
     files: {
       "manifest.json": {
         sha256: "0545ee96ac30fe925ee32a6d03931c3dbd6887b25faa8bd29f0cc02929776ff8",

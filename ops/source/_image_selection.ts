@@ -1,5 +1,4 @@
 /** Which picture files a source.image_dataset step reads, from the bundled set, a pinned manifest, or the kodak folder. */
-import sampleManifest from "../../recipes/samples/manifest.json" with { type: "json" };
 import { SvcError } from "../../lib/contract/error.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import type { FileAccess, ParameterProblem } from "../../lib/contract/operation.ts";
@@ -75,12 +74,12 @@ function checkKodak({ image_ids }: ImageSelection): ParameterProblem[] {
 }
 
 function checkBundled({ dataset, image_ids, split }: ImageSelection): ParameterProblem[] {
-  const { samples, splits } = sampleManifest;
+  const { splits } = BUNDLED_DATASETS[dataset];
   if (parseIds(image_ids).length > 0) {
     return checkIds(
       image_ids,
       "image_ids",
-      samples.map(({ sample_id }) => sample_id),
+      Object.values(splits).flat(),
     );
   }
   if (Object.hasOwn(splits, split)) return [];

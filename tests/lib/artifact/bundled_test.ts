@@ -44,8 +44,11 @@ Deno.test("the table lists the files of the folder, and the manifest describes t
   const manifest = parseImageManifest(await readBundledFile(ID, "manifest.json", { stateDir: "/nonexistent" }));
   assert.equal(manifest.id, ID);
   assert.equal(manifest.version, BUNDLED_DATASETS[ID].version);
+  assert.deepEqual(manifest.splits, BUNDLED_DATASETS[ID].splits);
   assert.deepEqual(Object.keys(manifest.splits), ["train", "validation", "test"]);
-  assert.deepEqual(Object.values(manifest.splits).flat().sort(), ["camera", "chelsea", "coffee", "rocket"]);
+  const samples = manifest.samples.map(({ sample_id }) => sample_id).sort();
+  assert.deepEqual(samples, ["camera", "chelsea", "coffee", "rocket"]);
+  assert.deepEqual(Object.values(manifest.splits).flat().sort(), samples);
   assert.deepEqual(await checkManifestFiles(manifest, SAMPLES.pathname, { decode: true }), []);
 });
 
