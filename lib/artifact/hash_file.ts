@@ -25,9 +25,11 @@ export function hashFile(path: string): { sha256: string; size_bytes: number } {
     throw error instanceof SvcError ? error : unreadable(messageOf(error), error);
   }
   try {
-    if (!fstatSync(descriptor).isFile()) throw unreadable("it is no regular file");
+    const opened = fstatSync(descriptor);
+    if (!opened.isFile()) throw unreadable("it is no regular file");
     const hash = createHash("sha256");
-    const block = new Uint8Array(BLOCK_BYTES);
+    // Most files of a bundle are far smaller than a block.
+    const block = new Uint8Array(Math.min(BLOCK_BYTES, opened.size + 1));
     let size_bytes = 0;
     for (let count; (count = readSync(descriptor, block, 0, block.length, null)) > 0; size_bytes += count) {
       hash.update(count === block.length ? block : block.subarray(0, count));

@@ -36,21 +36,30 @@ export function unicodeWanted(): boolean {
 
 const encoder = new TextEncoder();
 
-/** Writes all of a text; a reader that went away (`svc … | head`) ends the program quietly. */
 function writeAll(stream: { writeSync(data: Uint8Array): number }, text: string): void {
   const bytes = encoder.encode(text);
+  let offset = 0;
+  while (offset < bytes.length) offset += stream.writeSync(bytes.subarray(offset));
+}
+
+/** Writes data to standard output; a reader that went away (`svc … | head`) ends the program quietly. */
+export function stdout(text: string): void {
   try {
-    let offset = 0;
-    while (offset < bytes.length) offset += stream.writeSync(bytes.subarray(offset));
+    writeAll(Deno.stdout, text);
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) Deno.exit(0);
     throw error;
   }
 }
 
-/** Data goes to standard output, everything else to standard error. */
-export const stdout = (text: string) => writeAll(Deno.stdout, text);
-export const stderr = (text: string) => writeAll(Deno.stderr, text);
+/** Writes everything else to standard error; when nobody reads it any more, the work goes on. */
+export function stderr(text: string): void {
+  try {
+    writeAll(Deno.stderr, text);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
 
 /** Columns of the terminal, 80 when it has none. */
 export function terminalWidth(): number {

@@ -3,7 +3,7 @@
  * no tags or merge keys. Recipes go through the recipe reader, which also knows where everything stands.
  */
 import process from "node:process";
-import { isAlias, isMap, isScalar, type Node, parseDocument } from "npm:yaml@^2.9.1";
+import { isAlias, isMap, isScalar, type Node, parseDocument } from "./yaml_library.ts";
 import { float, integer, type JsonObject, type Value } from "./value.ts";
 
 /**

@@ -1,14 +1,13 @@
 /**
- * The YAML library, run so that a text which cannot be a recipe is refused at once and with its position. This is the
- * one place that names it.
+ * The YAML library, run so that a text which cannot be a recipe is refused at once and with its position.
  */
 import process from "node:process";
-import { Composer, CST, type Document, Lexer, type Node, Parser } from "npm:yaml@^2.9.1";
+import { Composer, CST, type Document, Lexer, type Node, Parser } from "../contract/yaml_library.ts";
 import { MAX_DEPTH } from "./limits.ts";
 import type { ReadProblems } from "./read_problems.ts";
 
-export { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from "npm:yaml@^2.9.1";
-export type { YAMLMap, YAMLSeq } from "npm:yaml@^2.9.1";
+export { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from "../contract/yaml_library.ts";
+export type { YAMLMap, YAMLSeq } from "../contract/yaml_library.ts";
 
 const OPTIONS = {
   version: "1.2",

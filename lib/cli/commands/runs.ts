@@ -170,8 +170,7 @@ async function reproduce(id: string, options: { parallelWorkers: number }, comma
     }  ${report.run_id} -> ${report.reproduced_run_id}: ` +
       `${artifacts.filter((row) => row.match).length} of ${artifacts.length} artifacts identical`,
   );
-  const first = artifacts.find((row) => !row.match);
-  if (first) context.print(`  first difference: ${first.step_id}.${first.output_name}`);
+  if (report.first_difference) context.print(`  first difference: step ${report.first_difference}`);
   if (!identical) context.exitCode = cancellation.isCancelled ? EXIT.canceled : EXIT.differs;
 }
 
