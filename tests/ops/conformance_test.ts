@@ -97,7 +97,7 @@ function checkEdges(operation: Operation): void {
 
 async function checkCase(operation: Operation, item: FixtureCase): Promise<void> {
   const inputs = withProbe(await item.inputs?.() ?? {});
-  const options = { ...item, inputs, files: await item.files?.() };
+  const options = { inputs, params: item.params as JsonObject, files: await item.files?.() };
   const first = await runOperation(operation, options);
   const again = await runOperation(operation, options);
   assert.deepEqual(again.bytes, first.bytes, "the same seed gives other bytes");
@@ -160,7 +160,7 @@ function checkGuarantees(operation: Operation, result: RunResult): void {
 
 function checkMaterializations(operation: Operation, cases: readonly FixtureCase[]): void {
   const schema = operation.contract.params_schema;
-  const effective = cases.map((item) => materialise(schema, item.params));
+  const effective = cases.map((item) => materialise(schema, item.params as JsonObject));
   const executable = (operation.contract.materializations as unknown as Materialization[])
     .filter((entry) => entry.status === "implemented" && entry.runner !== "differentiable_export");
   assert.ok(executable.length > 0, "nothing executes it");
