@@ -33,10 +33,7 @@ export function rgbToYcc(
   }
 }
 
-const RED_OF_CR = Int16Array.from({ length: 256 }, (_, cr) => (fixed(1.402) * (cr - 128) + HALF) >> 16);
-const BLUE_OF_CB = Int16Array.from({ length: 256 }, (_, cb) => (fixed(1.772) * (cb - 128) + HALF) >> 16);
-const GREEN_OF_CR = Int32Array.from({ length: 256 }, (_, cr) => -fixed(0.71414) * (cr - 128));
-const GREEN_OF_CB = Int32Array.from({ length: 256 }, (_, cb) => -fixed(0.34414) * (cb - 128) + HALF);
+const R_CR = fixed(1.402), G_CB = -fixed(0.34414), G_CR = -fixed(0.71414), B_CB = fixed(1.772);
 
 /**
  * Converts one row of samples back.
@@ -53,9 +50,9 @@ export function yccToRgb(
   to: number,
 ): void {
   for (let x = 0, at = to; x < width; x++, at += 3) {
-    const luma = y[x], blueness = cb[x], redness = cr[x];
-    rgb[at] = luma + RED_OF_CR[redness];
-    rgb[at + 1] = luma + ((GREEN_OF_CB[blueness] + GREEN_OF_CR[redness]) >> 16);
-    rgb[at + 2] = luma + BLUE_OF_CB[blueness];
+    const luma = y[x], blueness = cb[x] - 128, redness = cr[x] - 128;
+    rgb[at] = luma + ((Math.imul(R_CR, redness) + HALF) >> 16);
+    rgb[at + 1] = luma + ((Math.imul(G_CB, blueness) + Math.imul(G_CR, redness) + HALF) >> 16);
+    rgb[at + 2] = luma + ((Math.imul(B_CB, blueness) + HALF) >> 16);
   }
 }

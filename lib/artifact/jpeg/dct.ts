@@ -126,5 +126,7 @@ export function inverseDct(coefficients: Int16Array, samples: Uint8ClampedArray,
 /** The inverse transform of a block whose coefficients are all zero but the first. */
 export function inverseDctFlat(dc: number, samples: Uint8ClampedArray, at: number, stride: number): void {
   const value = ((dc + 4) >> 3) + 128;
-  for (let row = 0; row < 8; row++, at += stride) samples.fill(value, at, at + 8);
+  for (let row = 0; row < 8; row++, at += stride) {
+    for (let x = at; x < at + 8; x++) samples[x] = value;
+  }
 }

@@ -10,13 +10,16 @@ import { yccToRgb } from "./color.ts";
 import { inverseDct, inverseDctFlat } from "./dct.ts";
 import type { JpegImage, JpegSubsampling } from "./encoder.ts";
 import type { FrameGeometry } from "./geometry.ts";
-import { type FrameHeader, MarkerReader, type ScanHeader } from "./markers.ts";
+import { type FrameHeader, MarkerReader, type ScanHeader, unsupported } from "./markers.ts";
 import { type CoefficientPlane, decodeProgressiveScan, decodeSequentialScan } from "./scan_decoder.ts";
 import { ZIGZAG } from "./tables.ts";
 import { type SamplePlane, upsampler } from "./upsampling.ts";
 
 /** The most pixels that are decoded unless the caller says otherwise. */
 const MAXIMUM_PIXELS = 1 << 28;
+
+/** A scan of a few bytes can walk over every block; encoders write some ten of them. */
+const MAXIMUM_SCANS = 256;
 
 /**
  * Decodes a file.
@@ -41,7 +44,10 @@ export function decodeJpeg(bytes: Uint8Array, options: { maximumPixels?: number 
   if (frame === undefined || scan === undefined) throw invalid("it holds no image");
   checkSize(frame, bytes.length, options.maximumPixels ?? MAXIMUM_PIXELS);
   const image = frame.progressive ? new ProgressiveImage(markers, frame) : new SequentialImage(markers, frame);
-  for (; scan !== undefined; scan = markers.nextScan()) markers.position = image.addScan(scan);
+  for (let scans = 1; scan !== undefined; scan = markers.nextScan(), scans++) {
+    if (scans > MAXIMUM_SCANS) throw unsupported(`more than ${MAXIMUM_SCANS} scans`);
+    markers.position = image.addScan(scan);
+  }
   return toPixels(frame.geometry, image.planes(), markers.isRgb);
 }
 

@@ -25,7 +25,7 @@ export interface ScanHeader {
   readonly low: number;
 }
 
-const unsupported = (what: string): SvcError =>
+export const unsupported = (what: string): SvcError =>
   new SvcError("jpeg_unsupported", `Cannot decode a JPEG file with ${what}`, {
     hint: "Grey, YCbCr and RGB images with 8-bit samples, sequential or progressive, are read",
   });

@@ -131,3 +131,25 @@ Deno.test("without a JFIF segment the Adobe transform, then the component ids de
   transformed[adobe + 15] = 1;
   assert.notDeepEqual(decodeJpeg(transformed), decodeJpeg(file));
 });
+
+Deno.test("scans of one coefficient each decode, endless numbers of them are refused", () => {
+  const segment = (marker: number, ...payload: number[]) => [0xff, marker, 0, payload.length + 2, ...payload];
+  // Both tables have the single symbol 0 with the code 0: DC difference 0, end of band.
+  const counts = [1, ...Array<number>(15).fill(0)];
+  const scan = (k: number, high: number, low: number) => [...segment(0xda, 1, 1, 0, k, k, high << 4 | low), 0x7f];
+  const file = (passes: number) =>
+    Uint8Array.from([
+      ...[0xff, 0xd8],
+      ...segment(0xdb, 0, ...Array<number>(64).fill(1)),
+      ...segment(0xc2, 8, 0, 8, 0, 8, 1, 1, 0x11, 0),
+      ...segment(0xc4, 0, ...counts, 0, 0x10, ...counts, 0),
+      ...scan(0, 0, 0),
+      ...Array.from({ length: passes * 63 }, (_, index) => {
+        const pass = Math.floor(index / 63), low = passes - 1 - pass;
+        return scan(index % 63 + 1, pass === 0 ? 0 : low + 1, low);
+      }).flat(),
+      ...[0xff, 0xd9],
+    ]);
+  assert.ok(decodeJpeg(file(4)).data.every((sample) => sample === 128));
+  refusesWith("jpeg_unsupported", file(5));
+});
