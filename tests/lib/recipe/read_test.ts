@@ -76,6 +76,8 @@ Deno.test("texts built to keep a reader busy are refused early", () => {
     ["]".repeat(size), "recipe_syntax_invalid"],
     ["[".repeat(size), "recipe_limit_exceeded"],
     ["{a: ".repeat(size / 4), "recipe_limit_exceeded"],
+    ["- ".repeat(size / 2), "recipe_limit_exceeded"],
+    ["? ".repeat(size / 2), "recipe_limit_exceeded"],
     ["- '\n".repeat(size / 4), "recipe_syntax_invalid"],
     ["%a\n".repeat(size / 4), "recipe_syntax_invalid"],
     ["---\n".repeat(size / 4), "recipe_syntax_invalid"],

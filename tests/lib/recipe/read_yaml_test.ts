@@ -70,6 +70,7 @@ Deno.test("YAML reads block and flow forms, texts of several lines, and one docu
     },
   );
   deepStrictEqual(Object.entries(read("__proto__: {x: 1}\n") as object), [["__proto__", { x: 1 }]]);
+  strictEqual(read("--- |\n!x\n[\n%y\n"), "!x\n[\n%y\n");
   deepStrictEqual(read('"<<": 1\n"1": 2\n'), { "<<": 1, "1": 2 });
 });
 
