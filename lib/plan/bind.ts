@@ -9,8 +9,9 @@ import type { StepDocument } from "../recipe/types.ts";
 import { backendNamed, BACKENDS } from "./backends.ts";
 import type { BoundStep } from "./build.ts";
 import { type CheckedStep, crossCheck } from "./check_steps.ts";
+import { entriesOf } from "./entries.ts";
 import type { ModuleSource } from "./implementation_source.ts";
-import { entriesOf, flagsConcern, isRefusal, materialize } from "./materialize.ts";
+import { flagsConcern, isRefusal, materialize } from "./materialize.ts";
 
 export interface BindOptions {
   runner?: Runner;

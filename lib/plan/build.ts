@@ -7,7 +7,8 @@ import type { JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import type { CheckedStep } from "./check_steps.ts";
 import type { ModuleSource } from "./implementation_source.ts";
-import { type Choice, materializationId } from "./materialize.ts";
+import { materializationId } from "./entries.ts";
+import type { Choice } from "./materialize.ts";
 import type { ExecutionPlan, PlanStep } from "./types.ts";
 
 /** A step with the entry that executes it. */

@@ -7,20 +7,11 @@
  */
 import type { Place } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
-import { didYouMean } from "../contract/nearest.ts";
-import type { OperationContract, OperationStatus, Runner } from "../contract/operation.ts";
+import type { OperationContract, Runner } from "../contract/operation.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
-import { AUTOMATIC, backendMissing, backendNamed, NATIVE_MISSING } from "./backends.ts";
-
-/** A row of a contract's `materializations`. */
-export interface Entry {
-  runner: Runner;
-  backend: string;
-  implementation: string;
-  status: OperationStatus;
-  parameter_bindings?: JsonObject;
-  notes?: string;
-}
+import { AUTOMATIC, backendMissing, backendNamed } from "./backends.ts";
+import { describe, entriesOf, type Entry, matches, setting, settings, specificity, text } from "./entries.ts";
+import { incompatible, nativeMissing, type Refusal, refusal } from "./refusals.ts";
 
 export interface Request {
   runner: Runner;
@@ -45,25 +36,6 @@ export interface Choice {
   overrides: JsonObject;
   /** Selectors that pick kernels inside the one entry. */
   subordinates: JsonObject;
-}
-
-export interface Refusal {
-  code: string;
-  message: string;
-  hint: string | null;
-  /** Relative to the step. */
-  place: Place;
-}
-
-/** `<op>@<runner>/<backend>/<implementation>`. */
-export function materializationId(operation: string, entry: Entry): string {
-  return `${operation}@${entry.runner}/${entry.backend}/${entry.implementation}`;
-}
-
-/** The entries that a contract declares for a runner, or for all of them. */
-export function entriesOf(contract: OperationContract, runner?: Runner): Entry[] {
-  const entries = contract.materializations as unknown as Entry[];
-  return runner === undefined ? entries : entries.filter((entry) => entry.runner === runner);
 }
 
 const SELECTORS = ["materialization_backend", "execution_backend", "wireless_backend", "runtime_backend", "backend"];
@@ -222,118 +194,4 @@ function ruled(rule: JsonObject, value: string): string | null {
   if (automatic.includes(value)) return null;
   const mapped = isObject(rule.mapping) ? rule.mapping[value] : undefined;
   return typeof mapped === "string" ? mapped : value;
-}
-
-/** Nothing that was asked for fits the parameters. */
-function incompatible(
-  contract: OperationContract,
-  params: JsonObject,
-  asked: { runner: Runner; backend: string | null; place: Place; pool: Entry[]; candidates: Entry[]; others: Entry[] },
-): Refusal {
-  const { runner, backend, place, pool, candidates } = asked;
-  const title = contract.id;
-  const elsewhere = asked.others.find((entry) => entry.runner !== runner && matches(entry, params));
-  if (elsewhere) {
-    // What sets that entry apart from all entries of this runner.
-    const bindings = Object.entries(elsewhere.parameter_bindings ?? {}).filter(([name, value]) =>
-      !candidates.some((entry) => sameValue(entry.parameter_bindings?.[name], value))
-    );
-    const backends = [...new Set(candidates.map((entry) => entry.backend))];
-    const [what, hint] = !backends.includes(elsewhere.backend)
-      ? [elsewhere.backend, `Under ${runner} it runs on ${backends.join(", ")}`]
-      : bindings.length > 0
-      ? [bindings.map(([name, value]) => setting(name, value)).join(", "), null]
-      : [elsewhere.implementation, null];
-    return refusal(`Cannot run ${title} under ${runner}: ${what} exists only under ${elsewhere.runner}`, {
-      hint: hint ?? alternatives(candidates, bindings.map(([name]) => name)),
-      place: hint === null && bindings.length > 0 ? ["params", bindings[0][0]] : place,
-    });
-  }
-  if (pool.length === 0) {
-    const names = [...new Set(candidates.map((entry) => entry.backend))];
-    return refusal(
-      `Cannot run ${title} on ${backend ?? "the implementation asked for"}: it is declared on ${names.join(", ")}`,
-      {
-        code: backend === null ? "materialization_unavailable" : "backend_unsupported",
-        hint: backend === null ? null : didYouMean(backend, names),
-        place,
-      },
-    );
-  }
-  const nearest = pool.reduce((best, entry) =>
-    misses(entry, params).length < misses(best, params).length ? entry : best
-  );
-  const names = Object.keys(nearest.parameter_bindings ?? {});
-  return refusal(
-    `Cannot run ${title}${backend === null ? "" : ` on ${backend}`} with ${
-      names.map((name) => setting(name, params[name])).join(", ")
-    }`,
-    {
-      code: backend !== null && names.includes("channel")
-        ? "channel_backend_unsupported"
-        : "materialization_unavailable",
-      hint: `Nearest is ${nearest.implementation}: set ${
-        misses(nearest, params).map((name) => setting(name, nearest.parameter_bindings![name])).join(", ")
-      }`,
-      place,
-    },
-  );
-}
-
-function matches(entry: Entry, params: JsonObject): boolean {
-  return misses(entry, params).length === 0;
-}
-
-const NONE: string[] = [];
-
-/** The bindings that the parameters do not have. */
-function misses(entry: Entry, params: JsonObject): string[] {
-  const bindings = entry.parameter_bindings;
-  if (bindings === undefined) return NONE;
-  return Object.keys(bindings).filter((name) =>
-    bindings[name] !== params[name] && !sameValue(bindings[name], params[name])
-  );
-}
-
-function specificity(entry: Entry): number {
-  return Object.keys(entry.parameter_bindings ?? {}).length;
-}
-
-function nativeMissing(title: string, place: Place, hint: string): Refusal {
-  return refusal(`Cannot run ${title} on cpp: ${NATIVE_MISSING}`, { hint, place });
-}
-
-function refusal(message: string, more: { code?: string; hint?: string | null; place?: Place } = {}): Refusal {
-  return {
-    code: more.code ?? "materialization_unavailable",
-    message,
-    hint: more.hint ?? null,
-    place: more.place ?? ["op"],
-  };
-}
-
-function text(value: Value | undefined): string {
-  return typeof value === "string" ? value : value === undefined ? "nothing" : String(value);
-}
-
-function setting(name: string, value: Value | undefined): string {
-  return `${name}=${text(value)}`;
-}
-
-function settings(entry: Entry, params: JsonObject): string {
-  const names = Object.keys(entry.parameter_bindings ?? {});
-  return names.length === 0 ? "" : ` with ${names.map((name) => setting(name, params[name])).join(", ")}`;
-}
-
-function describe(entry: Entry): string {
-  const bindings = Object.entries(entry.parameter_bindings ?? {}).map(([name, value]) => setting(name, value));
-  return `${entry.backend}/${entry.implementation}${bindings.length > 0 ? ` (${bindings.join(", ")})` : ""}`;
-}
-
-/** The values that a runner's own entries offer for some parameters. */
-function alternatives(entries: Entry[], names: string[]): string | null {
-  const name = names.find((candidate) => entries.some((entry) => entry.parameter_bindings?.[candidate] !== undefined));
-  if (name === undefined) return null;
-  const values = new Set(entries.flatMap((entry) => entry.parameter_bindings?.[name] ?? []).map(text));
-  return `Set ${name} to ${[...values].join(", ")}`.replace(/, ([^,]*)$/, " or $1");
 }

@@ -186,12 +186,12 @@ function requirementsOf(bound: readonly BoundStep[]): StepRequirement[] {
   );
 }
 
-/** The compiler's findings and the planner's, each problem once. */
+/**
+ * The compiler's findings and the planner's, each problem once: that an operation is unknown is said in the planner's
+ * words, for that its defaults are missing only follows.
+ */
 function mergeFindings(compiled: Diagnostic[], planned: Diagnostic[]): Diagnostic[] {
-  // That an operation is unknown is said in the planner's words: that its defaults are missing only follows.
-  const kept = compiled.filter(({ code }) => code !== "operation_defaults_unavailable");
-  const taken = new Set(kept.filter(({ severity }) => severity === "error").map(({ path }) => path));
-  return [...kept, ...planned.filter(({ path }) => !taken.has(path))];
+  return [...compiled.filter(({ code }) => code !== "operation_defaults_unavailable"), ...planned];
 }
 
 /** A recipe that stands for several runs cannot run as one. */

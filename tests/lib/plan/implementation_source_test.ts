@@ -123,11 +123,9 @@ Deno.test(
 
 Deno.test(
   "a module elsewhere is named by its file, and what it takes from the program is left out",
-  withProgram({
-    "mine/my_op.ts": `import "./part.ts"; import "../shared.ts"; import "${PROGRAM_ROOT}mod.ts";`,
-    "mine/part.ts": "",
-    "shared.ts": "",
-  }, async (root) => {
+  withProgram({ "mine/part.ts": "", "shared.ts": "" }, async (root, write) => {
+    const program = pathFrom(new URL("mine/", root).href, new URL("lib/contract/value.ts", PROGRAM_ROOT).href);
+    write("mine/my_op.ts", `import "./part.ts"; import "../shared.ts"; import "${program}";`);
     const url = new URL("mine/my_op.ts", root).href;
     const source = (await (await programSources()).describe([url])).get(url)!;
     assert.equal(source.source_module, "my_op.ts");

@@ -152,8 +152,11 @@ Deno.test("a unique explicit entry sets its parameters, but never those the auth
   assert.deepEqual(choice.overrides, { channel: "awgn" });
   const refusal = refusedBy(toy("toy.channel"), params, { backend: "phylib", authored: { channel: "fading" } });
   assert.deepEqual(refusal.place, ["params", "channel"]);
-  // Two entries of numpy_*: not unique, so nothing is set.
+  // Two entries on numpy: the backend alone does not say which, so nothing is set.
   assert.deepEqual(chosen(toy("toy.modulate"), { modulation: "qpsk" }, { backend: "numpy" }).overrides, {});
+  const other = refusedBy(toy("toy.modulate"), { modulation: "qam16" }, { backend: "numpy" });
+  assert.equal(other.code, "materialization_unavailable");
+  assert.match(other.message, /on numpy with modulation=qam16$/);
 });
 
 Deno.test("bindings compare with the type of numbers", () => {

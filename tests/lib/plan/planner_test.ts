@@ -351,6 +351,21 @@ Deno.test("all findings come at once, in the order of the checks", async () => {
   ]);
 });
 
+Deno.test("profile, matrix, materialisation, availability, in that order", async () => {
+  const raw = recipeOf([
+    ...SYMBOLS,
+    ["link", "toy.channel", { channel: "tdl" }, TO_SYMBOLS],
+    ["photos", "toy.photos", { dataset: "kodak" }],
+  ], { execution_profile: { id: "layered_digital", version: 2 }, metadata: { ui_sweeps: { "data.count": "1,2" } } });
+  const codes = (await refused(raw, { singleRun: true, readiness: lacking })).map((item) => item.code);
+  assert.deepEqual(codes, [
+    "execution_profile_mismatch",
+    "matrix_unresolved",
+    "materialization_unavailable",
+    "dataset_unavailable",
+  ]);
+});
+
 Deno.test("a recipe that does not compile is checked as far as it goes, and no problem is named twice", async () => {
   const diagnostics = await refused(recipeOf([
     ["data", "toy.bits", { count: "many" }],
@@ -413,7 +428,7 @@ Deno.test("an explicit implementation sets its parameters, and the plan says so"
   const metadata = plan.steps[1].implementation_metadata;
   assert.deepEqual(metadata.parameter_overrides, { modulation: "bpsk" });
   assert.equal((metadata.selection as JsonObject).source, "flag");
-  // The override switches the conditional default on.
+  // The override switches one conditional default on, and one off.
   assert.deepEqual(recipe.steps[1].params, { modulation: "bpsk", roll_off: 0.5, data_plane_backend: "auto" });
   assert.equal(plan.recipe.sha256, sha256Json(recipe));
   assert.equal(cache.effective_recipe_sha256, plan.recipe.sha256);

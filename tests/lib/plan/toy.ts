@@ -75,6 +75,7 @@ const modulate = defineOperation({
   params: z.strictObject({
     modulation: z.enum(["bpsk", "qpsk"]).default("qpsk"),
     roll_off: z.number().default(0.5).meta({ "x-svc-effective-when": { modulation: "bpsk" } }).optional(),
+    rotation_deg: z.number().default(45).meta({ "x-svc-effective-when": { modulation: "qpsk" } }).optional(),
     data_plane_backend: kernels,
   }),
   backends: { benchmark_run: ["numpy", "cpp"], dataset_capture: ["numpy"] },

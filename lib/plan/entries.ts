@@ -1,0 +1,68 @@
+/** The entries of a contract's `materializations`: how they are named, matched and described. */
+import { canonicalJson, sameValue } from "../contract/json.ts";
+import type { OperationContract, OperationStatus, Runner } from "../contract/operation.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
+
+/** A row of a contract's `materializations`. */
+export interface Entry {
+  runner: Runner;
+  backend: string;
+  implementation: string;
+  status: OperationStatus;
+  parameter_bindings?: JsonObject;
+  notes?: string;
+}
+
+/** `<op>@<runner>/<backend>/<implementation>`. */
+export function materializationId(operation: string, entry: Entry): string {
+  return `${operation}@${entry.runner}/${entry.backend}/${entry.implementation}`;
+}
+
+/** The entries that a contract declares for a runner, or for all of them. */
+export function entriesOf(contract: OperationContract, runner?: Runner): Entry[] {
+  const entries = contract.materializations as unknown as Entry[];
+  return runner === undefined ? entries : entries.filter((entry) => entry.runner === runner);
+}
+
+/** Whether the parameters have all bindings of an entry. */
+export function matches(entry: Entry, params: JsonObject): boolean {
+  return misses(entry, params).length === 0;
+}
+
+const NONE: string[] = [];
+
+/** The bindings that the parameters do not have. */
+export function misses(entry: Entry, params: JsonObject): string[] {
+  const bindings = entry.parameter_bindings;
+  if (bindings === undefined) return NONE;
+  return Object.keys(bindings).filter((name) =>
+    bindings[name] !== params[name] && !sameValue(bindings[name], params[name])
+  );
+}
+
+/** The number of bindings. */
+export function specificity(entry: Entry): number {
+  return Object.keys(entry.parameter_bindings ?? {}).length;
+}
+
+/** A parameter's value in a message. */
+export function text(value: Value | undefined): string {
+  return typeof value === "string" ? value : value === undefined ? "nothing" : canonicalJson(value);
+}
+
+/** `name=value`. */
+export function setting(name: string, value: Value | undefined): string {
+  return `${name}=${text(value)}`;
+}
+
+/** The parameters that an entry is chosen by, as the end of a phrase. */
+export function settings(entry: Entry, params: JsonObject): string {
+  const names = Object.keys(entry.parameter_bindings ?? {});
+  return names.length === 0 ? "" : ` with ${names.map((name) => setting(name, params[name])).join(", ")}`;
+}
+
+/** Backend, implementation and bindings in a hint. */
+export function describe(entry: Entry): string {
+  const bindings = Object.entries(entry.parameter_bindings ?? {}).map(([name, value]) => setting(name, value));
+  return `${entry.backend}/${entry.implementation}${bindings.length > 0 ? ` (${bindings.join(", ")})` : ""}`;
+}

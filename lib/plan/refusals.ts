@@ -1,0 +1,92 @@
+/** Why a step cannot be executed as it was asked for, and what would do instead. */
+import type { Place } from "../contract/error.ts";
+import { sameValue } from "../contract/json.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import type { OperationContract, Runner } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { NATIVE_MISSING } from "./backends.ts";
+import { type Entry, matches, misses, setting, settings, text } from "./entries.ts";
+
+/** A finding about a step that cannot be bound. */
+export interface Refusal {
+  code: string;
+  message: string;
+  hint: string | null;
+  /** Relative to the step. */
+  place: Place;
+}
+
+/** A refusal at the step's operation, `materialization_unavailable` unless said otherwise. */
+export function refusal(message: string, more: { code?: string; hint?: string | null; place?: Place } = {}): Refusal {
+  return {
+    code: more.code ?? "materialization_unavailable",
+    message,
+    hint: more.hint ?? null,
+    place: more.place ?? ["op"],
+  };
+}
+
+/** The native extension was asked for. */
+export function nativeMissing(title: string, place: Place, hint: string): Refusal {
+  return refusal(`Cannot run ${title} on cpp: ${NATIVE_MISSING}`, { hint, place });
+}
+
+/** Nothing that was asked for fits the parameters. */
+export function incompatible(
+  contract: OperationContract,
+  params: JsonObject,
+  asked: { runner: Runner; backend: string | null; place: Place; pool: Entry[]; candidates: Entry[]; others: Entry[] },
+): Refusal {
+  const { runner, backend, place, pool, candidates } = asked;
+  const title = contract.id;
+  const elsewhere = asked.others.find((entry) => entry.runner !== runner && matches(entry, params));
+  const backends = [...new Set(candidates.map((entry) => entry.backend))];
+  // What sets that entry apart from all entries of this runner.
+  const bindings = Object.entries(elsewhere?.parameter_bindings ?? {}).filter(([name, value]) =>
+    !candidates.some((entry) => sameValue(entry.parameter_bindings?.[name], value))
+  );
+  if (elsewhere && !backends.includes(elsewhere.backend)) {
+    return refusal(`Cannot run ${title} under ${runner}: ${elsewhere.backend} exists only under ${elsewhere.runner}`, {
+      hint: `Under ${runner} it runs on ${backends.join(", ")}`,
+      place,
+    });
+  }
+  if (elsewhere && bindings.length > 0) {
+    const what = bindings.map(([name, value]) => setting(name, value)).join(", ");
+    return refusal(`Cannot run ${title} under ${runner}: ${what} exists only under ${elsewhere.runner}`, {
+      hint: alternatives(candidates, bindings.map(([name]) => name)),
+      place: ["params", bindings[0][0]],
+    });
+  }
+  if (pool.length === 0) {
+    return refusal(
+      `Cannot run ${title} on ${backend ?? "the implementation asked for"}: it is declared on ${backends.join(", ")}`,
+      {
+        code: backend === null ? "materialization_unavailable" : "backend_unsupported",
+        hint: backend === null ? null : didYouMean(backend, backends),
+        place,
+      },
+    );
+  }
+  const ready = pool.filter((entry) => entry.status === "implemented");
+  const nearest = (ready.length > 0 ? ready : pool).reduce((best, entry) =>
+    misses(entry, params).length < misses(best, params).length ? entry : best
+  );
+  const names = Object.keys(nearest.parameter_bindings ?? {});
+  const changes = misses(nearest, params).map((name) => setting(name, nearest.parameter_bindings![name])).join(", ");
+  return refusal(`Cannot run ${title}${backend === null ? "" : ` on ${backend}`}${settings(nearest, params)}`, {
+    code: backend !== null && names.includes("channel") ? "channel_backend_unsupported" : "materialization_unavailable",
+    hint: nearest.status === "implemented"
+      ? `Nearest is ${nearest.implementation}: set ${changes}`
+      : nearest.notes ?? `Choose a backend that runs: ${backends.join(", ")}`,
+    place,
+  });
+}
+
+/** The values that a runner's own entries offer for some parameters. */
+function alternatives(entries: Entry[], names: string[]): string | null {
+  const name = names.find((candidate) => entries.some((entry) => entry.parameter_bindings?.[candidate] !== undefined));
+  if (name === undefined) return null;
+  const values = new Set(entries.flatMap((entry) => entry.parameter_bindings?.[name] ?? []).map(text));
+  return `Set ${name} to ${[...values].join(", ")}`.replace(/, ([^,]*)$/, " or $1");
+}
