@@ -106,10 +106,11 @@ function interference(symbols: Float32Array, settings: PresetSettings, generator
   const amplitude = Math.sqrt(power / Math.max(interferers, 1) / 2);
   const sum = Float64Array.from(symbols);
   for (let stream = 0; stream < interferers; stream++) {
-    const labels = generator.integers(0, 4, symbols.length / 2, "int64");
-    for (let i = 0; i < labels.length; i++) {
+    // Labels are small, so the low word of each little-endian integer is all of it.
+    const labels = new Int32Array(generator.integers(0, 4, symbols.length / 2, "int64").buffer);
+    for (let i = 0; 2 * i < labels.length; i++) {
       // Label l stands for the bits l >> 1 and l & 1; bit 0 is the positive side.
-      const label = Number(labels[i]);
+      const label = labels[2 * i];
       sum[2 * i] += label & 2 ? -amplitude : amplitude;
       sum[2 * i + 1] += label & 1 ? -amplitude : amplitude;
     }
