@@ -1,8 +1,9 @@
 /** A recipe named on the command line: a file, or `-` for standard input, with the overrides of `--set`. */
 import { basename } from "node:path";
-import { SvcError } from "../contract/error.ts";
+import { type Place, SvcError } from "../contract/error.ts";
+import { sameValue } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
-import type { Value } from "../contract/value.ts";
+import { isObject, type Value } from "../contract/value.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import { applyOverrides } from "../recipe/overrides.ts";
 import { excerpt, readRecipeText } from "../recipe/read.ts";
@@ -22,7 +23,22 @@ export async function loadRecipe(context: CliContext, file: string, overrides: s
   context.excerpt = (location) => excerpt(text, location);
   const name = file === "-" ? "<stdin>" : file;
   const { value, locate } = readRecipeText(text, { file: name });
-  return { file: name, raw: overrides.length > 0 ? applyOverrides(value, overrides) : value, locate };
+  if (overrides.length === 0) return { file: name, raw: value, locate };
+  const raw = applyOverrides(value, overrides);
+  // What --set changed does not stand in the text: a caret there would point at the value that was replaced.
+  return {
+    file: name,
+    raw,
+    locate: (at, part) => sameValue(place(value, at), place(raw, at)) ? locate(at, part) : undefined,
+  };
+}
+
+/** The value at a place of a document, or undefined. */
+function place(document: Value, parts: Place): Value | undefined {
+  return parts.reduce<Value | undefined>((value, part) => {
+    if (Array.isArray(value)) return typeof part === "number" ? value[part] : undefined;
+    return isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+  }, document);
 }
 
 async function readText(file: string): Promise<string> {

@@ -45,6 +45,7 @@ function writeString(text: string, ascii: boolean): string {
     MUST_ESCAPE,
     (c) => SHORT_ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+  // deno-lint-ignore no-control-regex -- the ASCII variant is defined by this range
   if (ascii) written = written.replace(/[^\x00-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return `"${written}"`;
 }

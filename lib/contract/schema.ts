@@ -65,6 +65,8 @@ function tidySchema(raw: JsonObject): JsonObject {
   return schema;
 }
 
+const MAX_SUGGESTIONS = 100;
+
 /** The types a schema node accepts. */
 export function schemaTypes(schema: JsonObject): string[] {
   if (Array.isArray(schema.type)) return schema.type as string[];
@@ -167,7 +169,9 @@ export function checkValue(schema: JsonObject, value: Value, place: Place, code 
         const inner = Object.hasOwn(properties, key) ? properties[key] : undefined;
         if (isObject(inner)) walk(inner, entry, [...at, key]);
         else if (node.additionalProperties === false) {
-          problem([...at, key], `Cannot find a parameter named ${key}`, didYouMean(key, Object.keys(properties)));
+          // A person fixes a few names at a time; suggestions for thousands would only take long.
+          const hint = problems.length < MAX_SUGGESTIONS ? didYouMean(key, Object.keys(properties)) : null;
+          problem([...at, key], `Cannot find a parameter named ${key}`, hint);
         }
       }
       for (const name of (node.required ?? []) as string[]) {
