@@ -111,8 +111,8 @@ function interference(symbols: Float32Array, settings: PresetSettings, generator
     for (let i = 0; 2 * i < labels.length; i++) {
       // Label l stands for the bits l >> 1 and l & 1; bit 0 is the positive side.
       const label = labels[2 * i];
-      sum[2 * i] += label & 2 ? -amplitude : amplitude;
-      sum[2 * i + 1] += label & 1 ? -amplitude : amplitude;
+      sum[2 * i] += amplitude * (1 - (label & 2));
+      sum[2 * i + 1] += amplitude * (1 - 2 * (label & 1));
     }
   }
   const noise = generator.complexNormal64(symbols.length / 2, noiseVariance);
