@@ -1,5 +1,5 @@
 /** What operations of several groups say about their backends. */
-import type { Materialization, Requirement } from "../lib/contract/operation.ts";
+import type { Materialization } from "../lib/contract/operation.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 
 const NATIVE_NOTE = "Comes with the native extension";
@@ -36,9 +36,4 @@ export function exportPlanned(backend: string, implementation: string, bindings:
     parameter_bindings: bindings,
     notes: EXPORT_NOTE,
   };
-}
-
-/** An operation without a `cpp` backend still asks for the native extension when its kernels shall come from there. */
-export function nativeKernels(params: Record<string, unknown>): Requirement[] {
-  return params.data_plane_backend === "cpp_native" ? [{ kind: "native", id: "svc_native" }] : [];
 }

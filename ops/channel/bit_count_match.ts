@@ -4,7 +4,6 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, reportResult } from "../../lib/artifact/values.ts";
-import { nativeKernels } from "../_backends.ts";
 
 export default defineOperation({
   id: "channel.bit_count_match",
@@ -16,7 +15,6 @@ export default defineOperation({
     label: z.string().default("channel_io").describe("name of the comparison in the report"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params }) {
     const candidate_bit_count = bitsOf(inputs.candidate).length;

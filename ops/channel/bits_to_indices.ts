@@ -8,7 +8,6 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, companionsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { nativeKernels } from "../_backends.ts";
 import { codebookOf } from "./_indices.ts";
 import { recordedShape, recountedItems } from "./_serial.ts";
 
@@ -24,7 +23,6 @@ export default defineOperation({
   }),
   inputMetadataRequirements: { bits: { all_of: ["codebook_size", "index_shape"] } },
   outputMetadataGuarantees: { indices: { from: "bits", keys: ["codebook_size"] } },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params }) {
     const bits = bitsOf(inputs.bits);

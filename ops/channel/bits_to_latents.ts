@@ -10,7 +10,6 @@ import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, companionsOf, metadataText, travel } from "../../lib/artifact/values.ts";
 import { packBits } from "../../lib/numeric/bit_packing.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { nativeKernels } from "../_backends.ts";
 import { recordedShape, recountedItems } from "./_serial.ts";
 
 export default defineOperation({
@@ -25,7 +24,6 @@ export default defineOperation({
   }),
   inputMetadataRequirements: { bits: { all_of: ["latent_dtype", "latent_shape"] } },
   outputMetadataGuarantees: { latents: { from: "bits", keys: ["sanitized_value_count"] } },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params }) {
     const bits = bitsOf(inputs.bits);

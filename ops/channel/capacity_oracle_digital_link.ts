@@ -12,7 +12,6 @@ import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { nativeKernels } from "../_backends.ts";
 
 const QPSK_BITS_PER_SYMBOL = 2;
 
@@ -42,7 +41,6 @@ export default defineOperation({
   outputMetadataGuarantees: {
     bits: { from: "bits", keys: ["boundary_contract", "bit_count", "failed_item_indices", "link_outage"] },
   },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params }) {
     const sent = bitsOf(inputs.bits);

@@ -19,7 +19,6 @@ import {
   travel,
 } from "../../lib/artifact/values.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { nativeKernels } from "../_backends.ts";
 import { LAYOUT_KEYS, PACKET_OVERHEAD_BITS, PACKET_PROTOCOL, readPackets } from "./_crc_packets.ts";
 
 export default defineOperation({
@@ -55,7 +54,6 @@ export default defineOperation({
       ],
     },
   },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params }) {
     const bits = bitsOf(inputs.bits);

@@ -3,7 +3,6 @@ import { BITS, CODED_BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/k
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { nativeKernels } from "../_backends.ts";
 import { relayBits } from "./_relay.ts";
 
 export default defineOperation({
@@ -14,7 +13,6 @@ export default defineOperation({
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({ data_plane_backend: dataPlaneParameter() }),
   outputMetadataGuarantees: { bits: { from: "coded_bits", keys: ["boundary_contract", "bit_count"] } },
-  requires: nativeKernels,
   threadSafe: true,
   run: ({ inputs }) => ({ outputs: { bits: relayBits(inputs.coded_bits, "payload.bits") } }),
 });

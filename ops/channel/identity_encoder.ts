@@ -3,7 +3,6 @@ import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { nativeKernels } from "../_backends.ts";
 import { relayBits } from "./_relay.ts";
 
 export default defineOperation({
@@ -14,7 +13,6 @@ export default defineOperation({
   outputs: { coded_bits: CODED_BITS },
   params: z.strictObject({ data_plane_backend: dataPlaneParameter() }),
   outputMetadataGuarantees: { coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
-  requires: nativeKernels,
   threadSafe: true,
   run: ({ inputs }) => ({ outputs: { coded_bits: relayBits(inputs.bits, "channel.bits") } }),
 });

@@ -3,7 +3,6 @@ import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { nativeKernels } from "../_backends.ts";
 import { relayBits } from "./_relay.ts";
 
 export default defineOperation({
@@ -27,7 +26,6 @@ export default defineOperation({
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "none" },
   outputMetadataGuarantees: { bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
-  requires: nativeKernels,
   threadSafe: true,
   run: ({ inputs, params }) => ({
     outputs: { bits: relayBits(inputs.bits, "channel.bits") },

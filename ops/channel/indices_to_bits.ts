@@ -5,7 +5,6 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, companionsOf, travel } from "../../lib/artifact/values.ts";
-import { nativeKernels } from "../_backends.ts";
 import { codebookOf } from "./_indices.ts";
 import { recountedItems } from "./_serial.ts";
 
@@ -20,7 +19,6 @@ export default defineOperation({
   outputMetadataGuarantees: {
     bits: { from: "indices", keys: ["boundary_contract", "bit_count", "codebook_size", "index_shape"] },
   },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs }) {
     const { metadata } = inputs.indices;

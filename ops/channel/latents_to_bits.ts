@@ -6,7 +6,6 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, companionsOf, travel } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/bit_packing.ts";
-import { nativeKernels } from "../_backends.ts";
 import { recountedItems } from "./_serial.ts";
 
 export default defineOperation({
@@ -22,7 +21,6 @@ export default defineOperation({
   outputMetadataGuarantees: {
     bits: { from: "latents", keys: ["boundary_contract", "bit_count", "latent_dtype", "latent_shape"] },
   },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params }) {
     const { metadata } = inputs.latents;

@@ -4,7 +4,6 @@
  */
 import { PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
-import { nativeKernels } from "../_backends.ts";
 import { checkPacketize, packetize, PACKETIZE_PARAMS, PACKETIZED_KEYS } from "./_packetize.ts";
 
 export default defineOperation({
@@ -17,7 +16,6 @@ export default defineOperation({
   differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
   outputMetadataGuarantees: { bits: { from: "bits", keys: PACKETIZED_KEYS } },
   check: checkPacketize,
-  requires: nativeKernels,
   threadSafe: true,
   run: ({ inputs, params }) => ({
     outputs: { bits: packetize(inputs.bits, params.packet_payload_bits, "payload.bits") },

@@ -1,7 +1,6 @@
 /** CRC32 packet framing as channel.packetize_crc32, with framed bits as a kind of their own. */
 import { FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
-import { nativeKernels } from "../_backends.ts";
 import { checkPacketize, packetize, PACKETIZE_PARAMS, PACKETIZED_KEYS } from "./_packetize.ts";
 
 export default defineOperation({
@@ -14,7 +13,6 @@ export default defineOperation({
   differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
   outputMetadataGuarantees: { bits: { from: "bits", keys: PACKETIZED_KEYS } },
   check: checkPacketize,
-  requires: nativeKernels,
   threadSafe: true,
   run: ({ inputs, params }) => ({
     outputs: { bits: packetize(inputs.bits, params.packet_payload_bits, "channel.bits") },

@@ -13,7 +13,6 @@ import {
   sourceItemCounts,
   travel,
 } from "../../lib/artifact/values.ts";
-import { nativeKernels } from "../_backends.ts";
 
 export default defineOperation({
   id: "channel.repetition_decoder",
@@ -26,7 +25,6 @@ export default defineOperation({
     data_plane_backend: dataPlaneParameter(),
   }),
   outputMetadataGuarantees: { bits: { from: "coded_bits", keys: ["boundary_contract", "bit_count"] } },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params }) {
     const coded = bitsOf(inputs.coded_bits);

@@ -4,7 +4,6 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
-import { nativeKernels } from "../_backends.ts";
 
 export default defineOperation({
   id: "channel.repetition_encoder",
@@ -19,7 +18,6 @@ export default defineOperation({
   outputMetadataGuarantees: {
     coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count", "repetition_factor"] },
   },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params: { factor } }) {
     const bits = bitsOf(inputs.bits);

@@ -8,7 +8,7 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, symbolsOf } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportPlanned, nativeKernels } from "../_backends.ts";
+import { executed, exportPlanned } from "../_backends.ts";
 import { demodulatedMetadata, unpaddedBitCount } from "../_symbol_items.ts";
 import { noiseVarianceOf } from "./_noise.ts";
 
@@ -40,7 +40,6 @@ export default defineOperation({
     bits: { from: "rx_symbols", keys: ["boundary_contract", "bit_count", ...KEYS] },
     llr: { from: "rx_symbols", keys: KEYS },
   },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.rx_symbols);

@@ -7,7 +7,6 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, reportResult } from "../../lib/artifact/values.ts";
-import { nativeKernels } from "../_backends.ts";
 import { errorRateMetrics, errorRateNames } from "./_error_rate.ts";
 
 export default defineOperation({
@@ -21,7 +20,6 @@ export default defineOperation({
     label: z.string().min(1).default("bler").describe("the metric is channel.<label>"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params }) {
     const candidate = bitsOf(inputs.candidate);

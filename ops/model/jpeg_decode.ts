@@ -19,7 +19,6 @@ import {
 } from "../../lib/artifact/image_payload.ts";
 import type { JpegImage } from "../../lib/artifact/jpeg/encoder.ts";
 import { bitsOf, imagesArtifact, travel } from "../../lib/artifact/values.ts";
-import { nativeKernels } from "../_backends.ts";
 import { deliveryMetadata, ImageBatchWriter, JPEG_ENTROPY } from "../_jpeg_images.ts";
 
 export default defineOperation({
@@ -45,7 +44,6 @@ export default defineOperation({
     images: { from: "bits", keys: ["boundary_contract", "image_count", "delivered", "failed_item_indices"] },
   },
   timingMetric: "decoder.payload_decode",
-  requires: nativeKernels,
   threadSafe: true,
   async run({ inputs, params, progress, cancellation }) {
     const { decodeJpeg } = await import("../../lib/artifact/jpeg/decoder.ts");

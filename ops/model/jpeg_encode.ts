@@ -14,7 +14,6 @@ import { z } from "../../lib/contract/zod.ts";
 import { imagePayloadMetadata, packImagePayload } from "../../lib/artifact/image_payload.ts";
 import { bitsArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/bit_packing.ts";
-import { nativeKernels } from "../_backends.ts";
 import { DELIVERY_KEYS, JPEG_ENTROPY, jpegImageAt, subsamplingOf } from "../_jpeg_images.ts";
 
 export default defineOperation({
@@ -58,7 +57,6 @@ export default defineOperation({
     },
   },
   timingMetric: "encoder.payload_encode",
-  requires: nativeKernels,
   threadSafe: true,
   async run({ inputs, params, progress, cancellation }) {
     const { encodeJpeg } = await import("../../lib/artifact/jpeg/encoder.ts");

@@ -4,7 +4,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
-import { executed, exportPlanned, nativeKernels } from "../_backends.ts";
+import { executed, exportPlanned } from "../_backends.ts";
 import { modulatedMetadata } from "../_symbol_items.ts";
 
 export default defineOperation({
@@ -35,7 +35,6 @@ export default defineOperation({
       ],
     },
   },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params }) {
     const bits = bitsOf(inputs.bits);

@@ -7,7 +7,6 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact } from "../../lib/artifact/values.ts";
-import { nativeKernels } from "../_backends.ts";
 
 export default defineOperation({
   id: "source.random_bits",
@@ -24,7 +23,6 @@ export default defineOperation({
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "none" },
   outputMetadataGuarantees: { bits: { keys: ["boundary_contract", "bit_count", "source_item_counts"] } },
-  requires: nativeKernels,
   threadSafe: true,
   run({ params, generator }) {
     const { bit_count, batch_size } = params;

@@ -12,7 +12,6 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { nativeKernels } from "../_backends.ts";
 import { CHANNEL_MATERIALIZATIONS } from "./_materializations.ts";
 import { checkCommon, COMMON_PARAMS, noiseVariance } from "./_params.ts";
 import { transmit } from "./_presets.ts";
@@ -63,7 +62,6 @@ export default defineOperation({
     }
     return problems;
   },
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params, generator, backend }) {
     const symbols = symbolsOf(inputs.symbols);

@@ -7,7 +7,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, travel } from "../../lib/artifact/values.ts";
 import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
-import { executed, nativeKernels } from "../_backends.ts";
+import { executed } from "../_backends.ts";
 import { AVAILABLE, PHYSICAL_LAYER_NOTE } from "./_materializations.ts";
 import { checkCommon, COMMON_PARAMS, noiseVariance, PRESETS } from "./_params.ts";
 import { transmit } from "./_presets.ts";
@@ -36,7 +36,6 @@ export default defineOperation({
     bits: { from: "bits", keys: ["boundary_contract", "bit_count", "noise_variance", "wireless_channel"] },
   },
   check: checkCommon,
-  requires: nativeKernels,
   threadSafe: true,
   run({ inputs, params, generator, backend }) {
     const sent = bitsOf(inputs.bits);
