@@ -15,7 +15,6 @@
  * @module
  */
 import type { Registry } from "./lib/contract/registry.ts";
-import { SvcError } from "./lib/contract/error.ts";
 import { createCancellation } from "./lib/execute/cancellation.ts";
 import { executePlan } from "./lib/execute/execute.ts";
 import { readinessOf } from "./lib/execute/readiness.ts";
@@ -113,15 +112,13 @@ export async function compile(
 /**
  * Compiles and plans a recipe, without side effects.
  *
- * @throws SvcError `recipe_invalid` with every diagnostic when it does not compile
+ * @returns the plan, or every diagnostic of compiler and planner when the recipe is refused
+ * @throws SvcError when the text cannot be read at all
  */
 export async function plan(recipe: RecipeInput, options: LibraryOptions = {}): Promise<PlanResult> {
   const { value, locate } = decode(recipe);
   const registry = await createRegistry(options.operations);
   const compilation = compileRecipe(value, { mode: "strict", registry, locate });
-  if (compilation.status === "invalid") {
-    throw new SvcError("recipe_invalid", "Cannot compile the recipe", { diagnostics: compilation.diagnostics });
-  }
   const readiness = readinessOf(openWorkspace(options));
   return await planRecipe(compilation, { registry, locate, singleRun: true, readiness });
 }

@@ -84,7 +84,7 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
     ...(options.parallelWorkers === undefined ? {} : { parallel_workers: options.parallelWorkers }),
     ...(options.usePlanCache === undefined ? {} : { use_plan_cache: options.usePlanCache }),
   });
-  const compilation = compileStrictly(options);
+  const compilation = compileRecipe(options.raw, { mode: "strict", registry, locate: options.locate });
   const planned = await planOnce(compilation, options, usePlanCache);
   const { plan, cache } = planned;
   onEvent({
@@ -140,8 +140,14 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
       message: error === undefined ? `Run ${runId} ${status}` : `Run ${runId} ${status}: ${error}`,
       fields: error === undefined ? fields : { ...fields, error },
     });
-    const diagnostics = [...compilation.diagnostics, ...planned.diagnostics];
-    return { run_id: runId, status, summary_path: path, directory: writer.directory, summary, diagnostics };
+    return {
+      run_id: runId,
+      status,
+      summary_path: path,
+      directory: writer.directory,
+      summary,
+      diagnostics: planned.diagnostics,
+    };
   } finally {
     writer?.abandon();
     memory.stop();
@@ -175,12 +181,6 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
   }
 }
 
-function compileStrictly({ raw, registry, locate }: RunOptions): Compilation {
-  const compilation = compileRecipe(raw, { mode: "strict", registry, locate });
-  if (compilation.status === "valid") return compilation;
-  throw refusal("recipe_invalid", "Cannot compile the recipe", compilation.diagnostics);
-}
-
 async function planOnce(
   compilation: Compilation,
   options: RunOptions,
@@ -199,7 +199,10 @@ async function planOnce(
     locate,
   });
   if (result.status === "planned") return result;
-  throw refusal("plan_invalid", "Cannot plan the recipe", result.diagnostics);
+  // The planner checks what an invalid recipe leaves readable, so that its author hears of everything at once.
+  throw compilation.status === "invalid"
+    ? refusal("recipe_invalid", "Cannot compile the recipe", result.diagnostics)
+    : refusal("plan_invalid", "Cannot plan the recipe", result.diagnostics);
 }
 
 function refusal(code: string, attempt: string, diagnostics: Diagnostic[]): SvcError {

@@ -91,12 +91,15 @@ async function validate(file: string, options: { compat?: boolean; set: string[]
   const [registry, loaded] = [await context.registry(), await loadRecipe(context, file, options.set)];
   const compilation = compileLoaded(loaded, registry, options.compat ? "compat" : "strict");
   const { planRecipe } = await import("../../plan/planner.ts");
-  const planned = compilation.status === "valid"
-    ? await planRecipe(compilation, { registry, locate: loaded.locate, readiness: await readiness(context) })
-    : null;
-  const diagnostics = [...compilation.diagnostics, ...(planned?.diagnostics ?? [])];
-  const valid = compilation.status === "valid" && planned?.status === "planned";
-  if (!valid) throw new SvcError("recipe_invalid", `Cannot accept ${loaded.file}`, { diagnostics });
+  const planned = await planRecipe(compilation, {
+    registry,
+    locate: loaded.locate,
+    readiness: await readiness(context),
+  });
+  const { diagnostics } = planned;
+  if (planned.status === "refused") {
+    throw new SvcError("recipe_invalid", `Cannot accept ${loaded.file}`, { diagnostics });
+  }
   context.emit({
     schema_version: 1,
     status: "valid",
@@ -148,10 +151,10 @@ async function specs(file: string, _options: unknown, command: Command): Promise
 
 async function plan(file: string, options: Omit<RunOptions, "parallelWorkers">, command: Command): Promise<void> {
   const context = contextOf(command);
-  const { compileOrRefuse, loadRecipe } = await recipes();
+  const { compileLoaded, loadRecipe } = await recipes();
   const registry = await context.registry();
   const loaded = await loadRecipe(context, file, options.set);
-  const compilation = compileOrRefuse(loaded, registry);
+  const compilation = compileLoaded(loaded, registry);
   const { planRecipe } = await import("../../plan/planner.ts");
   const result = await planRecipe(compilation, {
     registry,
@@ -163,7 +166,8 @@ async function plan(file: string, options: Omit<RunOptions, "parallelWorkers">, 
     readiness: await readiness(context),
   });
   if (result.status === "refused") {
-    throw new SvcError("plan_invalid", `Cannot plan ${loaded.file}`, { diagnostics: result.diagnostics });
+    const code = compilation.status === "invalid" ? "recipe_invalid" : "plan_invalid";
+    throw new SvcError(code, `Cannot plan ${loaded.file}`, { diagnostics: result.diagnostics });
   }
   context.emit({ schema_version: 1, plan: result.plan, cache: result.cache });
   if (context.json) return;
