@@ -24,6 +24,8 @@ Deno.test("a last partial symbol counts as a use", async () => {
   assert.equal((await run(3, { ldpc_rate: 0.75 })).metrics["channel.channel_use_count"], 2n);
   assert.equal((await run(4, { ldpc_rate: 0.75 })).metrics["channel.channel_use_count"], 3n);
   assert.equal((await run(3, { ldpc_rate: 0.1 })).metrics["channel.channel_use_count"], 15n);
+  // 21 / 1.4 is 15.000000000000002 in binary64, and 15 all the same.
+  assert.equal((await run(21, { ldpc_rate: 0.7 })).metrics["channel.channel_use_count"], 15n);
 });
 
 Deno.test("an outage loses every item; report_outage differs in the record alone", async () => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
+import { crc32 } from "node:zlib";
 import crc32Check from "../../../ops/channel/crc32_check.ts";
 import packetize from "../../../ops/channel/packetize_crc32.ts";
 import packetizeV2 from "../../../ops/channel/packetize_crc32_v2.ts";
 import { packBits, unpackBits } from "../../../lib/numeric/bit_packing.ts";
 import { bitsInput, payloadInput, someBits } from "../inputs.ts";
-import { refuses, runOperation } from "../harness.ts";
-import { outputOf } from "../harness.ts";
+import { outputOf, refuses, runOperation } from "../harness.ts";
 
 const bitsOf = (result: { outputs: Record<string, { array(): { data: unknown } }> }) =>
   result.outputs.bits.array().data as Uint8Array;
@@ -124,22 +124,29 @@ Deno.test("a packet with a valid CRC in another packet's place fails", async () 
   assert.deepEqual(result.outputs.bits.metadata.failed_item_indices, [0, 1]);
 });
 
-Deno.test("an undetected length beyond the payload fails the packet", async () => {
+Deno.test("a packet fails for a wrong version, item, offset or length, though its CRC holds", async () => {
   const framed = await runOperation(packetize, {
     inputs: { bits: payloadInput(someBits(8)) },
     params: { packet_payload_bits: 8 },
   });
-  const bytes = packBits(bitsOf(framed));
-  const view = new DataView(bytes.buffer);
-  view.setUint16(10, 9);
-  const { crc32 } = await import("node:zlib");
-  view.setUint32(13, crc32(bytes.subarray(0, 13)));
-  const result = await runOperation(crc32Check, {
-    inputs: { bits: bitsInput(unpackBits(bytes), framed.outputs.bits.metadata) },
-    params: { on_decode_failure: "report_outage" },
-  });
-  assert.deepEqual(result.outputs.bits.metadata.failed_item_indices, [0]);
-  assert.equal(bitsOf(result).length, 8);
+  const changes: [string, (view: DataView) => void][] = [
+    ["version", (view) => view.setUint8(0, 5)],
+    ["item_index", (view) => view.setUint32(2, 1)],
+    ["bit_offset", (view) => view.setUint32(6, 8)],
+    ["payload_length", (view) => view.setUint16(10, 9)],
+  ];
+  for (const [field, change] of changes) {
+    const bytes = packBits(bitsOf(framed));
+    const view = new DataView(bytes.buffer);
+    change(view);
+    view.setUint32(13, crc32(bytes.subarray(0, 13)));
+    const result = await runOperation(crc32Check, {
+      inputs: { bits: bitsInput(unpackBits(bytes), framed.outputs.bits.metadata) },
+      params: { on_decode_failure: "report_outage" },
+    });
+    assert.deepEqual(result.outputs.bits.metadata.failed_item_indices, [0], field);
+    assert.equal(bitsOf(result).length, 8);
+  }
 });
 
 Deno.test("missing layouts, wrong lengths and partial bytes are refused", async () => {
