@@ -2,7 +2,7 @@
  * The random streams of NumPy's Generator over PCG64, in blocks. Compiled to ../random.wasm by `deno task build:wasm`.
  *
  * PCG64 (O'Neill 2014) steps s' = a·s + c mod 2^128 and puts out XSL-RR of s'. A step waits for the 128-bit product of the
- * step before; here four interleaved streams, each of steps a^4, form a block of the one sequence, so that the processor
+ * step before; here two interleaved streams of double steps form a block of the one sequence, so that the processor
  * overlaps their products. Jumps inside a block use s_n = s_0 + w·G_n with w = s_1 - s_0 and the seed-free constants
  * G_n = 1 + a + … + a^(n-1) mod 2^128.
  *
@@ -26,23 +26,42 @@ import {
 /** Outputs per block. */
 const BLOCK: i32 = 512;
 /** Bytes of results per call. */
-const RESULT_BYTES: i32 = 65536;
+const RESULT_BYTES: i32 = 32768;
 
 /** State low, high; increment low, high (u64 each); kept half, whether there is one (u32 each). */
 const STATE = memory.data(40, 16);
-const RESULTS = memory.data(65536, 16);
+const RESULTS = memory.data(32768, 16);
 /** Raw outputs of the block; the 4 bytes before them take the kept half. */
 const RAW = memory.data(16 + 512 * 8, 16) + 16;
 /** G_1 … G_BLOCK, 16 bytes each. */
 const SUMS = memory.data(512 * 16, 16);
 /** Per layer and sign: width (negative with the sign bit), then the inner limit; 16 bytes each. */
 const NORMAL = memory.data(512 * 16, 16);
+/** The same per layer. */
+const EXPONENTIAL = memory.data(256 * 16, 16);
+
+/**
+ * Pairs for the conversion to binary64: low 32 bits, 2^52, 2^84, 2^84 + 2^52, 2^-53. Loaded, they stay in registers; V8
+ * would form literal vectors anew in each round of a loop.
+ */
+const VECTORS = memory.data<u64>([
+  0xFFFFFFFF,
+  0xFFFFFFFF,
+  0x4330000000000000,
+  0x4330000000000000,
+  0x4530000000000000,
+  0x4530000000000000,
+  0x4530000000100000,
+  0x4530000000100000,
+  0x3CA0000000000000,
+  0x3CA0000000000000,
+]);
 
 const MULTIPLIER_LOW: u64 = 0x4385DF649FCCF645;
 const MULTIPLIER_HIGH: u64 = 0x2360ED051FC65DA4;
-/** The multiplier to the fourth power. */
-const LEAP_LOW: u64 = 0xD194DFBE42D45771;
-const LEAP_HIGH: u64 = 0xF4DD417327DB7A9B;
+/** The multiplier squared. */
+const LEAP_LOW: u64 = 0x529ED9EB20E0AE99;
+const LEAP_HIGH: u64 = 0x17BCE35BDF69743C;
 
 /** State before the block, and the distance w to the state after it. */
 let baseLow: u64 = 0;
@@ -89,6 +108,11 @@ function prepare(): void {
     store<f64>(at, i < 256 ? width : -width);
     store<u64>(at, load<u64>(NORMAL_K + layer), 8);
   }
+  for (let i = 0; i < 256; i++) {
+    const at = EXPONENTIAL + (<usize>i << 4);
+    store<u64>(at, load<u64>(EXPONENTIAL_W + (<usize>i << 3)));
+    store<u64>(at, load<u64>(EXPONENTIAL_K + (<usize>i << 3)), 8);
+  }
 }
 prepare();
 
@@ -127,51 +151,35 @@ function advance(count: i32): void {
 
 // @ts-ignore: decorator of AssemblyScript
 @inline
-function nextLow(low: u64): u64 {
-  return low * MULTIPLIER_LOW + load<u64>(STATE, 16);
+function leapHigh(low: u64, high: u64, addLow: u64, addHigh: u64): u64 {
+  // The upper half of LEAP·s + add. The lower half of add joins the partial products, so no carry needs a comparison.
+  const low0 = low & 0xFFFFFFFF;
+  const low1 = low >> 32;
+  const first = low0 * (LEAP_LOW & 0xFFFFFFFF) + (addLow & 0xFFFFFFFF);
+  const middle = low1 * (LEAP_LOW & 0xFFFFFFFF) + (first >> 32) + (addLow >> 32);
+  const other = low0 * (LEAP_LOW >> 32) + (middle & 0xFFFFFFFF);
+  return low1 * (LEAP_LOW >> 32) + (middle >> 32) + (other >> 32) + high * LEAP_LOW + low * LEAP_HIGH + addHigh;
 }
 
-// @ts-ignore: decorator of AssemblyScript
-@inline
-function nextHigh(low: u64, high: u64, newLow: u64): u64 {
-  return highProduct128(low, high, MULTIPLIER_LOW, MULTIPLIER_HIGH) + load<u64>(STATE, 24) +
-    u64(newLow < load<u64>(STATE, 16));
-}
-
-/** Drops the used block and forms at least min(wanted, BLOCK) and less than three more `wanted` new outputs. */
+/** Drops the used block and forms `wanted` new outputs, rounded up to an even number, at most a block. */
 function refill(wanted: i32): void {
   advance(<i32>((limit - RAW) >> 3));
-  const count = min(wanted, BLOCK);
-  // Four interleaved streams a^4·s + c·G_4: the processor overlaps their products.
-  const sumLow = load<u64>(SUMS, 48);
-  const constantLow = load<u64>(STATE, 16) * sumLow;
-  const constantHigh = highProduct128(load<u64>(STATE, 16), load<u64>(STATE, 24), sumLow, load<u64>(SUMS, 56));
-  let low0 = baseLow + stepLow;
-  let high0 = baseHigh + stepHigh + u64(low0 < stepLow);
-  let low1 = nextLow(low0);
-  let high1 = nextHigh(low0, high0, low1);
-  let low2 = nextLow(low1);
-  let high2 = nextHigh(low1, high1, low2);
-  let low3 = nextLow(low2);
-  let high3 = nextHigh(low2, high2, low3);
-  const end = RAW + (<usize>(count + 3) << 3 & ~31);
-  for (let raw = RAW; raw < end; raw += 32) {
-    store<u64>(raw, rotr(low0 ^ high0, high0 >> 58));
-    high0 = highProduct128(low0, high0, LEAP_LOW, LEAP_HIGH) + constantHigh;
-    low0 = low0 * LEAP_LOW + constantLow;
-    high0 += u64(low0 < constantLow);
-    store<u64>(raw, rotr(low1 ^ high1, high1 >> 58), 8);
-    high1 = highProduct128(low1, high1, LEAP_LOW, LEAP_HIGH) + constantHigh;
-    low1 = low1 * LEAP_LOW + constantLow;
-    high1 += u64(low1 < constantLow);
-    store<u64>(raw, rotr(low2 ^ high2, high2 >> 58), 16);
-    high2 = highProduct128(low2, high2, LEAP_LOW, LEAP_HIGH) + constantHigh;
-    low2 = low2 * LEAP_LOW + constantLow;
-    high2 += u64(low2 < constantLow);
-    store<u64>(raw, rotr(low3 ^ high3, high3 >> 58), 24);
-    high3 = highProduct128(low3, high3, LEAP_LOW, LEAP_HIGH) + constantHigh;
-    low3 = low3 * LEAP_LOW + constantLow;
-    high3 += u64(low3 < constantLow);
+  // Two interleaved streams a²·s + (a + 1)·c: the processor overlaps their products.
+  const incrementLow = load<u64>(STATE, 16);
+  const addLow = incrementLow * (MULTIPLIER_LOW + 1);
+  const addHigh = highProduct128(incrementLow, load<u64>(STATE, 24), MULTIPLIER_LOW + 1, MULTIPLIER_HIGH);
+  let evenLow = baseLow + stepLow;
+  let evenHigh = baseHigh + stepHigh + u64(evenLow < stepLow);
+  let oddLow = baseLow * LEAP_LOW + addLow;
+  let oddHigh = leapHigh(baseLow, baseHigh, addLow, addHigh);
+  const end = RAW + (<usize>(min(wanted, BLOCK) + 1) << 3 & ~15);
+  for (let raw = RAW; raw < end; raw += 16) {
+    store<u64>(raw, rotr(evenLow ^ evenHigh, evenHigh >> 58));
+    evenHigh = leapHigh(evenLow, evenHigh, addLow, addHigh);
+    evenLow = evenLow * LEAP_LOW + addLow;
+    store<u64>(raw, rotr(oddLow ^ oddHigh, oddHigh >> 58), 8);
+    oddHigh = leapHigh(oddLow, oddHigh, addLow, addHigh);
+    oddLow = oddLow * LEAP_LOW + addLow;
   }
   cursor = RAW;
   limit = end;
@@ -248,6 +256,19 @@ export function doubles(count: i32): void {
     if (cursor == limit) refill(<i32>((end - out) >> 3));
     const stop = min(limit, cursor + (end - out));
     let at = cursor;
+    // 53 bits as high·2^32 + low, each under the exponent that makes it an integer: all steps are exact.
+    const low32 = v128.load(VECTORS);
+    const lowExponent = v128.load(VECTORS, 16);
+    const highExponent = v128.load(VECTORS, 32);
+    const bias = v128.load(VECTORS, 48);
+    const scale = v128.load(VECTORS, 64);
+    for (; at + 16 <= stop; at += 16) {
+      const bits = i64x2.shr_u(v128.load(at), 11);
+      const low = v128.or(v128.and(bits, low32), lowExponent);
+      const high = v128.or(i64x2.shr_u(bits, 32), highExponent);
+      v128.store(out, f64x2.mul(f64x2.add(f64x2.sub(high, bias), low), scale));
+      out += 16;
+    }
     for (; at < stop; at += 8) {
       store<f64>(out, toDouble(load<u64>(at)));
       out += 8;
@@ -264,6 +285,11 @@ export function floats(count: i32): void {
     if (cursor == limit) refill(<i32>((end - out + 7) >> 3));
     const stop = min(limit, cursor + (end - out));
     let at = cursor;
+    const scale = f32x4.splat(<f32>(1.0 / 16777216.0));
+    for (; at + 16 <= stop; at += 16) {
+      v128.store(out, f32x4.mul(f32x4.convert_i32x4_s(i32x4.shr_u(v128.load(at), 8)), scale));
+      out += 16;
+    }
     for (; at < stop; at += 4) {
       store<f32>(out, <f32>(<i32>(load<u32>(at) >> 8)) * <f32>(1.0 / 16777216.0));
       out += 4;
@@ -300,8 +326,8 @@ export function normals(count: i32): void {
     let at = cursor;
     while (at < stop) {
       const raw = load<u64>(at);
-      const layer = NORMAL + (<usize>(raw & 0x1FF) << 4);
-      const magnitude = (raw >> 9) & 0x000FFFFFFFFFFFFF;
+      const layer = NORMAL + (<usize>(raw << 4) & 0x1FF0);
+      const magnitude = (raw << 3) >> 12;
       const x = <f64>(<i64>magnitude) * load<f64>(layer);
       at += 8;
       if (magnitude < load<u64>(layer, 8)) {
@@ -322,30 +348,44 @@ export function normals(count: i32): void {
   }
 }
 
+/** As normalEdge. */
+function exponentialEdge(layer: usize, x: f64): f64 {
+  if (layer == 0) return EXPONENTIAL_R - log1p(-nextDouble());
+  const f = EXPONENTIAL_F + (layer << 3);
+  const outer = load<f64>(f);
+  const inner = load<f64>(f - 8);
+  return (inner - outer) * nextDouble() + outer < Math.exp(-x) ? x : NaN;
+}
+
 /** Standard exponential values. */
 export function exponentials(count: i32): void {
   let out = RESULTS;
   const end = RESULTS + (<usize>count << 3);
   while (out < end) {
     if (cursor == limit) refill(<i32>((end - out) >> 3));
-    const raw = load<u64>(cursor);
-    cursor += 8;
-    const layer = <usize>((raw >> 3) & 0xFF) << 3;
-    const magnitude = raw >> 11;
-    const x = <f64>(<i64>magnitude) * load<f64>(EXPONENTIAL_W + layer);
-    if (magnitude >= load<u64>(EXPONENTIAL_K + layer)) {
-      if (layer == 0) {
-        store<f64>(out, EXPONENTIAL_R - log1p(-nextDouble()));
+    const stop = min(limit, cursor + (end - out));
+    let at = cursor;
+    while (at < stop) {
+      const raw = load<u64>(at);
+      const layer = EXPONENTIAL + (<usize>(raw << 1) & 0xFF0);
+      const magnitude = raw >> 11;
+      const x = <f64>(<i64>magnitude) * load<f64>(layer);
+      at += 8;
+      if (magnitude < load<u64>(layer, 8)) {
+        store<f64>(out, x);
         out += 8;
-        continue;
+      } else {
+        cursor = at;
+        const edge = exponentialEdge(<usize>(raw >> 3) & 0xFF, x);
+        at = cursor;
+        if (edge == edge) {
+          store<f64>(out, edge);
+          out += 8;
+        }
+        break;
       }
-      const f = EXPONENTIAL_F + layer;
-      const outer = load<f64>(f);
-      const inner = load<f64>(f - 8);
-      if (!((inner - outer) * nextDouble() + outer < Math.exp(-x))) continue;
     }
-    store<f64>(out, x);
-    out += 8;
+    cursor = at;
   }
 }
 
@@ -420,8 +460,9 @@ function bounded32To<T>(offset: T, range: u32, count: i32): void {
     let at = cursor;
     for (; at < limit && out < end; at += 4) {
       const product = <u64>load<u32>(at) * size;
+      if ((product & 0xFFFFFFFF) < threshold) continue;
       store<T>(out, <T>(product >> 32) + offset);
-      out += usize((product & 0xFFFFFFFF) >= threshold) * sizeof<T>();
+      out += sizeof<T>();
     }
     cursor = at;
   }

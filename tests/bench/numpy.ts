@@ -1,0 +1,59 @@
+/** Timing against NumPy: both sides report the median of their own repetitions, one process each, one after the other. */
+
+/** Milliseconds by name. */
+export type Timings = Record<string, number>;
+
+/** Median milliseconds of `rounds` runs after a warm-up. */
+export function medianMs(run: () => void, rounds = 7): number {
+  for (let i = 0; i < 3; i++) run();
+  const times = Array.from({ length: rounds }, () => {
+    const start = performance.now();
+    run();
+    return performance.now() - start;
+  });
+  return times.sort((a, b) => a - b)[rounds >> 1];
+}
+
+const PRELUDE = `
+import json, statistics, time
+import numpy as np
+timings = {}
+def measure(name, run, rounds=7):
+    run()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    timings[name] = statistics.median(times) * 1e3
+`;
+
+/**
+ * Runs Python code that calls `measure(name, function)`.
+ *
+ * @returns NumPy's version and timings, or the reason why there are none
+ */
+export function numpyTimings(code: string): { version: string; timings: Timings } | { skipped: string } {
+  const script = `${PRELUDE}${code}\nprint(json.dumps({"version": np.__version__, "timings": timings}))\n`;
+  try {
+    const { success, stdout, stderr } = new Deno.Command("python3", { args: ["-c", script] }).outputSync();
+    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
+    return success ? JSON.parse(text(stdout)) : { skipped: text(stderr).split("\n").at(-1) ?? "python3 failed" };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return { skipped: "python3 is not installed" };
+    throw error;
+  }
+}
+
+/** Prints both columns; ratio above 1: faster than NumPy. */
+export function printComparison(ours: Timings, numpy: ReturnType<typeof numpyTimings>): void {
+  const skipped = "skipped" in numpy;
+  console.log(skipped ? `NumPy skipped: ${numpy.skipped}` : `NumPy ${numpy.version}, median ms`);
+  for (const [name, ms] of Object.entries(ours)) {
+    const theirs = skipped ? undefined : numpy.timings[name];
+    const comparison = theirs === undefined
+      ? ""
+      : `   numpy ${theirs.toFixed(1).padStart(8)}   ratio ${(theirs / ms).toFixed(2)}`;
+    console.log(`${name.padEnd(28)} ${ms.toFixed(1).padStart(8)}${comparison}`);
+  }
+}
