@@ -22,6 +22,8 @@ export const BITS_PER_SYMBOL: Readonly<Record<Modulation, number>> = { bpsk: 1, 
 /** Noise variances below this count as this. */
 const LEAST_NOISE_VARIANCE = 1e-12;
 
+/** 1/sqrt(2) as binary32 bits. */
+const QPSK_LEVEL = new Uint32Array(Float32Array.of(Math.SQRT1_2).buffer)[0];
 const QAM16_UNIT = 1 / Math.sqrt(10);
 const QAM64_UNIT = 1 / Math.sqrt(42);
 /** Amplitude by (b0, b2) and by (b0, b2, b4), first bit highest. */
@@ -53,7 +55,9 @@ const MAPPERS: Record<Modulation, (bits: Uint8Array, symbols: Float32Array, coun
     for (let i = 0; i < count; i++) symbols[2 * i] = 1 - 2 * bits[i];
   },
   qpsk(bits, symbols, count) {
-    for (let i = 0; i < 2 * count; i++) symbols[i] = (1 - 2 * bits[i]) * Math.SQRT1_2;
+    // The bit is the sign of the binary32 value.
+    const words = new Uint32Array(symbols.buffer, symbols.byteOffset, 2 * count);
+    for (let i = 0; i < words.length; i++) words[i] = QPSK_LEVEL | bits[i] << 31;
   },
   qam16(bits, symbols, count) {
     for (let i = 0, at = 0; i < 2 * count; i += 2, at += 4) {
