@@ -1,5 +1,5 @@
 /** Makes an operation from its definition: fills in the defaults of the contract and checks what can be checked. */
-import { SvcError } from "./error.ts";
+import { messageOf, SvcError } from "./error.ts";
 import type {
   Differentiability,
   Equivalence,
@@ -74,7 +74,7 @@ function buildContract(definition: OperationDefinition): OperationContract {
   }
   for (const port of Object.keys(optionalInputs)) if (port in inputs) refuse(`the port ${port} is declared twice`);
 
-  const schema = parameterSchema(definition.params);
+  const schema = publish(definition, refuse);
   const keyword = unknownKeyword(schema);
   if (keyword !== null) refuse(`its parameter schema uses ${keyword}`);
   for (const [name, node] of Object.entries((schema.properties ?? {}) as JsonObject)) {
@@ -138,6 +138,14 @@ function buildContract(definition: OperationDefinition): OperationContract {
       ...(definition.trainingCapabilities ?? { built_in_fine_tuning: false, portable_replacement: false }),
     },
   };
+}
+
+function publish(definition: OperationDefinition, refuse: (message: string) => never): JsonObject {
+  try {
+    return parameterSchema(definition.params);
+  } catch (error) {
+    return refuse(messageOf(error));
+  }
 }
 
 function mapValues<T>(

@@ -1,10 +1,10 @@
 /** SHA-256 digests as 64 lowercase hex digits. */
-import { createHash } from "node:crypto";
 import { canonicalJson, type Value } from "./json.ts";
+import { nodeCrypto } from "./node_builtins.ts";
 
 /** Digest of bytes or of the UTF-8 form of a text. */
 export function sha256Hex(data: Uint8Array | string): string {
-  return createHash("sha256").update(data).digest("hex");
+  return nodeCrypto().createHash("sha256").update(data).digest("hex");
 }
 
 /** Digest of the canonical JSON of a value. */

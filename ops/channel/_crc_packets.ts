@@ -10,7 +10,7 @@
  *     last 32 crc32         of all bytes before it: polynomial 0x04C11DB7 reflected, initial value and final XOR
  *                           0xFFFFFFFF (CRC-32 of zlib, PNG and IEEE 802.3), written big-endian
  */
-import { crc32 } from "node:zlib";
+import { nodeZlib } from "../../lib/contract/node_builtins.ts";
 import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
 
 export const PACKET_PROTOCOL = "svc.source_item_crc32.v4";
@@ -53,7 +53,7 @@ export function writePackets(bits: Uint8Array, itemCounts: readonly number[], pa
       view.setUint32(6, offset);
       view.setUint16(10, length);
       packet.set(packBits(bits.subarray(itemStart + offset, itemStart + offset + length)), HEADER_BITS / 8);
-      view.setUint32(packet.length - 4, crc32(packet.subarray(0, -4)));
+      view.setUint32(packet.length - 4, nodeZlib().crc32(packet.subarray(0, -4)));
       framed.set(unpackBits(packet), at);
       at += totalBits;
     }
@@ -88,7 +88,7 @@ export function readPackets(bits: Uint8Array, packetCounts: readonly number[], t
       const packet = packBits(bits.subarray(at, at + totalBits));
       const view = new DataView(packet.buffer);
       const length = view.getUint16(10);
-      const crcHolds = view.getUint32(packet.length - 4) === crc32(packet.subarray(0, -4));
+      const crcHolds = view.getUint32(packet.length - 4) === nodeZlib().crc32(packet.subarray(0, -4));
       const inPlace = view.getUint8(0) === VERSION && view.getUint32(2) === item &&
         view.getUint32(6) === index * payloadBits && length <= payloadBits;
       if (crcHolds && inPlace) intactPackets++;

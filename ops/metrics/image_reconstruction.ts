@@ -15,7 +15,6 @@ import { z } from "../../lib/contract/zod.ts";
 import { imageAt, type ImageBatch, imagesOf, reportResult, typedMetrics } from "../../lib/artifact/values.ts";
 import { exactPsnrDb, psnrDb, sampleErrors, structuralSimilarity } from "../../lib/numeric/image_quality.ts";
 import { idsOfImages } from "../_image_ids.ts";
-import { previewOf } from "./_preview.ts";
 
 /** Canonical range, and the smallest difference two samples can have (binary32: the smallest subnormal number). */
 const SAMPLE_TYPES = { uint8: { range: 255, step: 1 }, float32: { range: 1, step: 2 ** -149 } };
@@ -35,7 +34,9 @@ export default defineOperation({
     psnr_cap_db: z.number().nonnegative().default(99).describe("score of an exact image, raised when needed"),
   }),
   threadSafe: true,
-  run({ inputs, params, progress }) {
+  async run({ inputs, params, progress }) {
+    // Needed for thumbnails only: the PNG writer.
+    const { previewOf } = await import("./_preview.ts");
     const reference = imagesOf(inputs.reference), reconstruction = imagesOf(inputs.reconstruction);
     checkComparable(reconstruction, reference);
     const ids = pairedIds(inputs.reconstruction, inputs.reference, reference.count);

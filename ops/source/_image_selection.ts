@@ -2,14 +2,11 @@
 import { SvcError } from "../../lib/contract/error.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import type { FileAccess, ParameterProblem } from "../../lib/contract/operation.ts";
-import { BUNDLED_DATASETS } from "../../lib/artifact/bundled.ts";
-import {
-  type ImageManifest,
-  parseImageManifest,
-  samplePath,
-  selectSamples,
-} from "../../lib/artifact/dataset_manifest.ts";
+import { BUNDLED_DATASETS } from "../../lib/artifact/bundled_datasets.ts";
+import type { ImageManifest } from "../../lib/artifact/dataset_manifest.ts";
 import { checkIds, parseIds } from "./_ids.ts";
+
+type ManifestRules = typeof import("../../lib/artifact/dataset_manifest.ts");
 
 export const KODAK_IDS = Array.from({ length: 24 }, (_, i) => `kodim${String(i + 1).padStart(2, "0")}`);
 
@@ -100,19 +97,27 @@ function checkBundled({ dataset, image_ids, split }: ImageSelection): ParameterP
 export async function selectImages(params: ImageSelection, files: FileAccess): Promise<SelectedImages> {
   const { dataset, dataset_dir, manifest_path } = params;
   const ids = parseIds(params.image_ids);
+  const rules = await import("../../lib/artifact/dataset_manifest.ts");
   if (manifest_path !== "") {
-    const manifest = pinnedManifest(await files.read(manifest_path), params);
-    return fromManifest(manifest, params, (sample) => files.read(samplePath(manifest_path, manifest, sample)));
+    const manifest = pinnedManifest(await files.read(manifest_path), params, rules);
+    const read: ReadSample = (sample) => files.read(rules.samplePath(manifest_path, manifest, sample));
+    return fromManifest(manifest, params, rules, read);
   }
   if (dataset === "kodak") {
     const folder = dataset_dir.replace(/\/+$/, "");
     return { version: "kodak-24", files: ids.map((id) => ({ id, read: () => files.read(`${folder}/${id}.png`) })) };
   }
-  const manifest = parseImageManifest(await files.bundled(dataset, "manifest.json"));
-  return fromManifest(manifest, params, (sample) => files.bundled(dataset, sample.path));
+  const manifest = rules.parseImageManifest(await files.bundled(dataset, "manifest.json"));
+  return fromManifest(manifest, params, rules, (sample) => files.bundled(dataset, sample.path));
 }
 
-function pinnedManifest(bytes: Uint8Array, { dataset, manifest_path, manifest_sha256 }: ImageSelection): ImageManifest {
+type ReadSample = (sample: ImageManifest["samples"][number]) => Promise<Uint8Array>;
+
+function pinnedManifest(
+  bytes: Uint8Array,
+  { dataset, manifest_path, manifest_sha256 }: ImageSelection,
+  { parseImageManifest }: ManifestRules,
+): ImageManifest {
   const actual = sha256Hex(bytes);
   if (actual !== manifest_sha256) {
     throw new SvcError("boundary_hash_mismatch", `Cannot use the manifest ${manifest_path}: it is not the pinned one`, {
@@ -135,7 +140,8 @@ function pinnedManifest(bytes: Uint8Array, { dataset, manifest_path, manifest_sh
 function fromManifest(
   manifest: ImageManifest,
   { image_ids, split }: ImageSelection,
-  read: (sample: ImageManifest["samples"][number]) => Promise<Uint8Array>,
+  { selectSamples }: ManifestRules,
+  read: ReadSample,
 ): SelectedImages {
   const samples = selectSamples(manifest, { ids: parseIds(image_ids), split });
   return {

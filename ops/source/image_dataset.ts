@@ -12,7 +12,7 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { BUNDLED_DATASETS } from "../../lib/artifact/bundled.ts";
+import { BUNDLED_DATASETS } from "../../lib/artifact/bundled_datasets.ts";
 import { type Image, toRgb } from "../../lib/artifact/image.ts";
 import { type ImageBatch, imagesArtifact } from "../../lib/artifact/values.ts";
 import { repeatIds } from "./_ids.ts";

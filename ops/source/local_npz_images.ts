@@ -10,7 +10,6 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { roundSamples } from "../../lib/artifact/image_resize.ts";
-import { openNpz } from "../../lib/artifact/npz.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
 import type { NdArray } from "../../lib/numeric/ndarray.ts";
 
@@ -31,6 +30,7 @@ export default defineOperation({
   threadSafe: true,
   async run({ params, files }) {
     const bytes = await files.read(params.path);
+    const { openNpz } = await import("../../lib/artifact/npz.ts");
     const array = openNpz(bytes, params.path).array(params.array);
     if (array.shape.length !== 4) {
       const shape = array.shape.join(", ");

@@ -1,5 +1,5 @@
 /** `svc data`: manifests of image folders, and the data sets that come with the program. */
-import { join } from "node:path";
+
 import { SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
 import { prettyJson } from "../../contract/json.ts";
@@ -32,6 +32,7 @@ async function makeManifest(folder: string, options: ManifestOptions, command: C
   const { writeFileAtomic } = await import("../../artifact/ledger.ts");
   const manifest = await makeImageManifest(folder, { id: options.id, version: options.version });
   const text = prettyJson(manifest);
+  const { join } = await import("node:path");
   const path = options.out ?? join(folder, "manifest.json");
   if (!options.force) {
     const taken = await Deno.lstat(path).then(() => true, () => false);

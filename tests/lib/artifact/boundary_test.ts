@@ -5,7 +5,6 @@ import { float } from "../../../lib/contract/value.ts";
 import { checkAccounting, checkCount, checkExpectedCount, checkRate } from "../../../lib/artifact/accounting.ts";
 import {
   checkAnySymbols,
-  checkArtifactFile,
   checkBits,
   checkEmbedding,
   checkFinite,
@@ -15,6 +14,7 @@ import {
   checkSymbols,
   checkUtf8,
 } from "../../../lib/artifact/boundary.ts";
+import { checkArtifactFile } from "../../../lib/artifact/boundary_file.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 
 function refuses(code: string, check: () => unknown, name = ""): void {

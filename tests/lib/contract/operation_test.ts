@@ -147,3 +147,55 @@ Deno.test("nearest names: edits, transpositions, prefixes, last parts", () => {
   assert.equal(nearestName("wirless.chanel", ids), "wireless.channel");
   assert.equal(nearestName("zzz", ids), null);
 });
+
+/** zod's own conversion, brought to the contract's conventions. */
+function byZod(node: JsonObject): JsonObject {
+  const types = ([] as Value[]).concat(node.type ?? []);
+  const real = types.includes("number");
+  return Object.fromEntries(
+    Object.entries(node).filter(([key, value]) =>
+      key !== "$schema" &&
+      !(types.includes("integer") && /imum$/i.test(key) && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER)
+    ).map(([key, value]): [string, Value] => {
+      if (key === "properties") {
+        return [
+          key,
+          Object.fromEntries(
+            Object.entries(value as JsonObject).map(([name, inner]) => [name, byZod(inner as JsonObject)]),
+          ),
+        ];
+      }
+      if (key === "items") return [key, byZod(value as JsonObject)];
+      if (key === "anyOf") return [key, (value as JsonObject[]).map(byZod)];
+      if (real && typeof value === "number") return [key, float(value)];
+      return [key, value];
+    }),
+  );
+}
+
+Deno.test("published schemas are those that zod's converter gives, for every operation", async () => {
+  const { BUILTIN_OPERATIONS } = await import("../../../ops/index.ts");
+  const shapes = BUILTIN_OPERATIONS.map(({ operation }) => operation.definition.params);
+  shapes.push(
+    z.strictObject({
+      a: z.union([z.string().min(2).max(4).regex(/^x/), z.int()]).default("xx"),
+      b: z.enum(["p", "q"]).nullable().default(null),
+      c: z.number().gt(0).lt(1).optional(),
+      e: z.int().min(3),
+    }),
+  );
+  assert.ok(shapes.length > 40);
+  for (const params of shapes) {
+    assert.deepEqual(parameterSchema(params), byZod(z.toJSONSchema(params, { io: "input" }) as JsonObject));
+  }
+});
+
+Deno.test("numeric choices are integers, which zod calls numbers", () => {
+  const { properties } = parameterSchema(z.strictObject({ bits: z.literal([1, 2, 4]).default(1) }));
+  assert.deepEqual(properties, { bits: { default: 1, type: "integer", enum: [1, 2, 4] } });
+});
+
+Deno.test("a zod type outside the contract's subset is refused when the operation is registered", () => {
+  const odd = z.strictObject({ when: z.date() }) as unknown as z.ZodObject;
+  assert.throws(() => parameterSchema(odd), /date/);
+});
