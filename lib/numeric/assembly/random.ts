@@ -23,6 +23,8 @@ import {
   NORMAL_W,
 } from "./ziggurat";
 
+export { log1p };
+
 /** Outputs per block. */
 const BLOCK: i32 = 512;
 /** Bytes of results per call. */

@@ -1,15 +1,17 @@
 """Writes vectors.json: what NumPy's Generator draws, for bit-exact comparison (tests/lib/numeric/random_test.ts).
 
-Run with NumPy 2.4.6 on glibc: python3 make_vectors.py
+Run with NumPy 2.4.6 on glibc 2.36, x86-64 with fused multiply-add: python3 make_vectors.py
 
 Arrays are the hexadecimal bytes of their little-endian elements; indices (permutation, shuffle, choice) are int32.
   values:    every call on a fresh generator, 200 or more elements
   sequences: many small calls on one generator, so that buffered halves are carried between them
   digests:   SHA-256 of the bytes of a long draw
+  log1p:     SHA-256 of the C library's log1p(-u), u = random(count), and of small and of nearly 1 u, see log1p_arguments
 """
 
 import hashlib
 import json
+import math
 import random
 from pathlib import Path
 
@@ -115,6 +117,18 @@ def long_calls():
     ]
 
 
+def log1p_arguments(count):
+    """u, u·2^-10, u·2^-40 and 1 - u·2^-20 rounded to multiples of 2^-53: all that a draw can give."""
+    u = np.random.default_rng(4).random(count)
+    parts = [u, u * 2.0**-10, u * 2.0**-40, 1 - u * 2.0**-20]
+    return -np.floor(np.concatenate(parts) * 2.0**53) * 2.0**-53
+
+
+def log1p_digest(count):
+    values = np.array([math.log1p(x) for x in log1p_arguments(count).tolist() if x > -1])
+    return {"count": count, "sha256": hashlib.sha256(values.tobytes()).hexdigest()}
+
+
 def row(call, result):
     return {"call": call, "hex": result.tobytes().hex()}
 
@@ -141,7 +155,8 @@ def main():
         lines.append("],")
     lines.append('"digests": [')
     lines.append(",\n".join(json.dumps(d) for d in digests))
-    lines.append("]}")
+    lines.append("],")
+    lines.append('"log1p": %s}' % json.dumps(log1p_digest(100_000)))
     Path(__file__).with_name("vectors.json").write_text("\n".join(lines) + "\n")
 
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import * as kernels from "../../../lib/numeric/random.wasm";
 import { Generator, type IntegerDtype } from "../../../lib/numeric/random.ts";
 import { ReferenceGenerator } from "./random_reference.ts";
 import vectors from "../../data/random/vectors.json" with { type: "json" };
@@ -82,6 +83,20 @@ Deno.test("long draws give NumPy's values to the bit", () => {
     const digest = createHash("sha256").update(bytesOf(draw(generator, call))).digest("hex");
     assert.equal(digest, sha256, `seed ${seed}: ${call}`);
   }
+});
+
+Deno.test("the logarithm of the tails is the C library's to the bit", () => {
+  const { count, sha256 } = vectors.log1p;
+  const u = Array.from(Generator.seeded(4).random(count));
+  const scales: ((u: number) => number)[] = [
+    (u) => u,
+    (u) => u * 2 ** -10,
+    (u) => u * 2 ** -40,
+    (u) => 1 - u * 2 ** -20,
+  ];
+  const lattice = scales.flatMap((scale) => u.map((value) => -Math.floor(scale(value) * 2 ** 53) / 2 ** 53));
+  const values = Float64Array.from(lattice.filter((x) => x > -1), (x) => kernels.log1p(x));
+  assert.equal(createHash("sha256").update(bytesOf(values)).digest("hex"), sha256);
 });
 
 Deno.test("known answers", () => {
