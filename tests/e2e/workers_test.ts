@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { run } from "../../mod.ts";
+
+/** Digests of all artifacts of one run of a recipe, by path. */
+async function digests(recipe: string, parallelWorkers: number): Promise<Record<string, string>> {
+  const stateDir = await Deno.makeTempDir({ prefix: "svc-workers-" });
+  try {
+    const { status, summary } = await run(recipe, { stateDir, parallelWorkers });
+    assert.equal(status, "completed");
+    const steps = summary.steps as { outputs: Record<string, { path: string; sha256: string }> }[];
+    return Object.fromEntries(
+      steps.flatMap(({ outputs }) => Object.values(outputs).map(({ path, sha256 }) => [path, sha256])),
+    );
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+for (const name of ["quickstart", "bit_transport_awgn", "jpeg_capacity_matched_slow_rayleigh"]) {
+  Deno.test(`${name}: every artifact has the same bytes with one worker and with four`, async () => {
+    const recipe = await Deno.readTextFile(new URL(`../../recipes/${name}.yaml`, import.meta.url));
+    const [one, four] = [await digests(recipe, 1), await digests(recipe, 4)];
+    assert.ok(Object.keys(one).length >= 4);
+    assert.deepEqual(four, one);
+  });
+}
