@@ -1,4 +1,5 @@
 /** Writes the document `execution-plan.json` from bound steps. The same recipe gives the same bytes. */
+import { createHash } from "node:crypto";
 import { contractSha256 } from "../contract/define.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, compareCodePoints } from "../contract/json.ts";
@@ -10,6 +11,8 @@ import type { ModuleSource } from "./implementation_source.ts";
 import { materializationId } from "./entries.ts";
 import type { Choice } from "./materialize.ts";
 import type { ExecutionPlan, PlanStep } from "./types.ts";
+
+const KIND = "svc.execution_plan" as const;
 
 /** A step with the entry that executes it. */
 export interface BoundStep extends CheckedStep {
@@ -30,30 +33,50 @@ export function buildPlan(
   runner: Runner,
   bound: readonly BoundStep[],
 ): ExecutionPlan {
-  const contracts = new Map<string, OperationContract>();
-  for (const { registered: { operation } } of bound) contracts.set(operation.id, operation.contract);
-  const operations = Object.fromEntries(
-    [...contracts].sort(([a], [b]) => compareCodePoints(a, b)),
-  ) as unknown as JsonObject;
-  const operationsText = objectText(Object.fromEntries(
-    [...contracts].map(([id, contract]) => [id, contractText(contract)]),
-  ));
+  const { operations, sha256, hashWith } = contractsOf(bound);
   const rows = bound.map((step) => planStep(step, runner));
   const body = {
     schema_version: 1 as const,
-    kind: "svc.execution_plan" as const,
+    kind: KIND,
     runner,
     recipe: { name: recipe.name, sha256: recipeSha256, step_count: recipe.steps.length },
-    operation_contracts: { schema_version: 1, sha256: sha256Hex(operationsText), operations },
+    operation_contracts: { schema_version: 1, sha256, operations },
     steps: rows.map(({ row }) => row),
   };
-  const { steps: _steps, operation_contracts: { operations: _operations, ...contractsHead }, ...head } = body;
-  const text = objectText({
-    ...memberTexts(head),
-    operation_contracts: objectText({ ...memberTexts(contractsHead), operations: operationsText }),
-    steps: `[${rows.map((row) => row.text).join(",")}]`,
-  });
-  return Object.freeze({ ...body, sha256: sha256Hex(text) });
+  const { steps: _steps, operation_contracts: _contracts, kind: _kind, ...head } = body;
+  const members = { ...memberTexts(head), steps: `[${rows.map((row) => row.text).join(",")}]` };
+  return Object.freeze({ ...body, sha256: hashWith(objectText(members)) });
+}
+
+/** The contracts of a plan, and the digest of a plan that begins with them. */
+interface Contracts {
+  list: OperationContract[];
+  operations: JsonObject;
+  sha256: string;
+  /** @param rest canonical text of an object of the members that stand behind the contracts, in canonical order */
+  hashWith(rest: string): string;
+}
+
+/** Those of the last plan: the points of a matrix have the same contracts, which are most of a plan's text. */
+let latest: Contracts | undefined;
+
+function contractsOf(bound: readonly BoundStep[]): Contracts {
+  const list = [...new Set(bound.map(({ registered }) => registered.operation.contract))];
+  if (latest?.list.length === list.length && list.every((contract, index) => contract === latest!.list[index])) {
+    return latest;
+  }
+  const sorted = list.toSorted((a, b) => compareCodePoints(a.id, b.id));
+  const operations = Object.fromEntries(sorted.map((contract) => [contract.id, contract])) as unknown as JsonObject;
+  const text = objectText(Object.fromEntries(sorted.map((contract) => [contract.id, contractText(contract)])));
+  const sha256 = sha256Hex(text);
+  // Canonical order puts kind and contracts before everything else.
+  const hash = createHash("sha256").update(
+    `{"kind":${
+      canonicalJson(KIND)
+    },"operation_contracts":{"operations":${text},"schema_version":1,"sha256":"${sha256}"}`,
+  );
+  const hashWith = (rest: string) => hash.copy().update(`,${rest.slice(1)}`).digest("hex");
+  return latest = { list, operations, sha256, hashWith };
 }
 
 // A plan repeats the contracts it uses, and every row is hashed by itself and in the plan: canonical texts are put
@@ -77,7 +100,29 @@ function objectText(members: Record<string, string>): string {
   return `{${keys.map((key) => `"${key}":${members[key]}`).join(",")}}`;
 }
 
-function planStep(bound: BoundStep, runner: Runner): { row: PlanStep; text: string } {
+interface PlanRow {
+  row: PlanStep;
+  /** Its canonical text. */
+  text: string;
+}
+
+/** Rows that were written before: the points of a matrix bind most steps alike. */
+const writtenRows = new WeakMap<OperationContract, Map<string, PlanRow>>();
+const MAX_ROWS = 64;
+
+function planStep(bound: BoundStep, runner: Runner): PlanRow {
+  const { step, registered: { operation }, choice: { entry, overrides, ...choice }, source, requirements } = bound;
+  // Overrides hold typed numbers, which a plain text cannot tell apart.
+  if (Object.keys(overrides).length > 0) return writeRow(bound, runner);
+  const key = JSON.stringify([step.id, runner, materializationId(operation.id, entry), choice, source, requirements]);
+  let rows = writtenRows.get(operation.contract);
+  if (rows === undefined || rows.size >= MAX_ROWS) writtenRows.set(operation.contract, rows = new Map());
+  let row = rows.get(key);
+  if (row === undefined) rows.set(key, row = writeRow(bound, runner));
+  return row;
+}
+
+function writeRow(bound: BoundStep, runner: Runner): PlanRow {
   const { step, registered: { operation }, choice, source, requirements } = bound;
   const { entry } = choice;
   const id = materializationId(operation.id, entry);

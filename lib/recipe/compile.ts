@@ -1,7 +1,7 @@
 /**
  * The recipe compiler: raw, normalised and effective form, with every finding at once.
  *
- * Passes: take the value as JSON, normalise, give seeds, materialise defaults, check parameters, hash.
+ * Passes: take the value as JSON, normalise, check the matrix, give seeds, materialise defaults, check parameters, hash.
  */
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -12,6 +12,7 @@ import { cloneValue, type JsonObject, type Value } from "../contract/value.ts";
 import { materializeDefaults } from "./defaults.ts";
 import { recipeFromValue } from "./from_value.ts";
 import { Findings } from "./findings.ts";
+import { canonicalMatrix } from "./matrix.ts";
 import { normalizeRecipe } from "./normalize.ts";
 import { attachLocations } from "./positions.ts";
 import { seedNode, SeedPolicy } from "./seeds.ts";
@@ -23,6 +24,8 @@ export interface CompileOptions {
   /** Whether leniencies are errors (strict) or warnings (compat). */
   mode: CompileMode;
   registry: Registry;
+  /** Whether legacy sweeps are errors; they are warnings when left out. */
+  strictLegacy?: boolean;
   /** The way back to the text, for the locations of diagnostics. */
   locate?: Locate;
 }
@@ -37,6 +40,7 @@ export function compileRecipe(raw: unknown, options: CompileOptions): Compilatio
   const diagnostics = findings.list;
   const value = takeValue(raw, diagnostics);
   const normalized = value === undefined ? null : normalizeRecipe(cloneValue(value), findings);
+  if (normalized) diagnostics.push(...canonicalMatrix(normalized.document, options).diagnostics);
   const seeds = normalized && new SeedPolicy(normalized.document.metadata, normalized.document.name, diagnostics);
   const steps = normalized?.document.steps.map((step, index) =>
     effectiveStep(step, index, options.registry, seeds!, diagnostics)

@@ -7,3 +7,5 @@ export const MAX_STEPS = 512;
 export const MAX_DEPTH = 64;
 /** Values that the aliases of a YAML document stand for, all together. */
 export const MAX_ALIAS_NODES = 10_000;
+/** Concrete points of a matrix. */
+export const MAX_MATRIX_POINTS = 256;

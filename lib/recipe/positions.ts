@@ -73,9 +73,19 @@ export function placeOfPointer(pointer: string): Place {
   return pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
+const ABOUT_KEYS = new Set([
+  "unknown_recipe_field",
+  "unknown_recipe_step_field",
+  "operation_param_inactive",
+  "matrix_step_unknown",
+  "matrix_dimension_unused",
+  "legacy_sweep_normalized",
+  "legacy_sweep_precedence",
+]);
+
 /** Whether a finding is about a name rather than about the value behind it: then its location is that of the key. */
 function isAboutKey(item: Diagnostic): boolean {
-  return ["unknown_recipe_field", "unknown_recipe_step_field", "operation_param_inactive"].includes(item.code) ||
+  return ABOUT_KEYS.has(item.code) ||
     item.message.startsWith("Cannot find a parameter named");
 }
 

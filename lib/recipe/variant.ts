@@ -39,13 +39,21 @@ function typed(value: Value): Value {
   }
 }
 
+/** What can declare a space of variants, the one that wins first. */
+export const MATRIX_KEYS = ["matrix", "sweeps", "ui_sweeps"] as const;
+export type MatrixKey = typeof MATRIX_KEYS[number];
+
+/** The declarations of a space of variants that say something, the one that wins first. */
+export function matrixKeys(metadata: JsonObject): MatrixKey[] {
+  return MATRIX_KEYS.filter((key) => key === "matrix" ? (metadata.matrix ?? null) !== null : !isEmpty(metadata[key]));
+}
+
 /**
  * Whether a recipe still spans a space of variants: it has a matrix, or legacy sweeps that say something. A single run
  * refuses it.
  */
 export function hasUnresolvedMatrix(document: { metadata: JsonObject }): boolean {
-  const { matrix, sweeps, ui_sweeps } = document.metadata;
-  return (matrix ?? null) !== null || [sweeps, ui_sweeps].some((legacy) => !isEmpty(legacy));
+  return matrixKeys(document.metadata).length > 0;
 }
 
 function isEmpty(value: Value | undefined): boolean {

@@ -339,6 +339,7 @@ Deno.test("all findings come at once, in the order of the checks", async () => {
   });
   const codes = (await refused(raw, { singleRun: true, readiness: lacking })).map((item) => item.code);
   assert.deepEqual(codes, [
+    "legacy_sweep_normalized",
     "task_mismatch",
     "unknown_operation",
     "params_conflict",
@@ -359,6 +360,7 @@ Deno.test("profile, matrix, materialisation, availability, in that order", async
   ], { execution_profile: { id: "layered_digital", version: 2 }, metadata: { ui_sweeps: { "data.count": "1,2" } } });
   const codes = (await refused(raw, { singleRun: true, readiness: lacking })).map((item) => item.code);
   assert.deepEqual(codes, [
+    "legacy_sweep_normalized",
     "execution_profile_mismatch",
     "matrix_unresolved",
     "materialization_unavailable",

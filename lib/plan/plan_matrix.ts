@@ -1,0 +1,56 @@
+/** Plans the points of a matrix, without side effects. */
+import type { Diagnostic } from "../contract/error.ts";
+import type { MatrixExpansion, MatrixPoint } from "../recipe/expand_matrix.ts";
+import { mergePointFindings } from "../recipe/point_findings.ts";
+import { type ModuleSource, programSources, type SourceHashes } from "./implementation_source.ts";
+import { type PlanOptions, planRecipe, type PlanResult } from "./planner.ts";
+
+export type PlannedPoint = MatrixPoint & { planned: Extract<PlanResult, { status: "planned" }> };
+
+/** The plans of all points, or everything that stands in the way of any. */
+export type MatrixPlan =
+  | { status: "planned"; points: PlannedPoint[]; diagnostics: Diagnostic[] }
+  | { status: "refused"; diagnostics: Diagnostic[] };
+
+/**
+ * Plans points of an expanded matrix.
+ *
+ * @param expansion of `expandMatrix`; an invalid one is refused with all its findings and the planner's
+ * @param points those to plan; all when left out
+ */
+export async function planMatrix(
+  expansion: MatrixExpansion,
+  options: Omit<PlanOptions, "singleRun" | "locate">,
+  points: readonly MatrixPoint[] = expansion.points,
+): Promise<MatrixPlan> {
+  // The files of the program are looked at once for all points.
+  const implementationSources = lookedAtOnce(options.implementationSources ?? await programSources());
+  const rows: { point: MatrixPoint; planned: PlanResult }[] = [];
+  for (const point of points) {
+    const { compilation, locate } = point;
+    const planned = await planRecipe(compilation, { ...options, implementationSources, singleRun: true, locate });
+    rows.push({ point, planned });
+  }
+  const found = mergePointFindings(
+    [...expansion.authored.diagnostics, ...points.flatMap(({ compilation }) => compilation.diagnostics)],
+    rows.map(({ point, planned }) => ({ point, diagnostics: planned.diagnostics })),
+    expansion.points.length,
+  );
+  const diagnostics = [...expansion.diagnostics, ...found];
+  const planned = rows.flatMap(({ point, planned }) => (planned.status === "planned" ? [{ ...point, planned }] : []));
+  return expansion.status === "invalid" || planned.length < rows.length
+    ? { status: "refused", diagnostics }
+    : { status: "planned", points: planned, diagnostics };
+}
+
+function lookedAtOnce(sources: SourceHashes): SourceHashes {
+  const known = new Map<string, ModuleSource>();
+  return {
+    async describe(urls) {
+      const wanted = [...urls];
+      const missing = wanted.filter((url) => !known.has(url));
+      if (missing.length > 0) { for (const [url, source] of await sources.describe(missing)) known.set(url, source); }
+      return new Map(wanted.map((url) => [url, known.get(url)!]));
+    },
+  };
+}

@@ -1,0 +1,180 @@
+/**
+ * Expands a matrix: the Cartesian product of its dimensions, each point a concrete recipe that is compiled like any
+ * other. Dimensions are taken in the order of their names, the last one fastest.
+ */
+import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import type { Registry } from "../contract/registry.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { compileRecipe } from "./compile.ts";
+import { canonicalMatrix, matrixDocument } from "./matrix.ts";
+import { type Matrix, referenceIn } from "./matrix_definition.ts";
+import { locatePoint, mergePointFindings } from "./point_findings.ts";
+import { attachLocations } from "./positions.ts";
+import type { Compilation, CompileMode, Locate, RecipeDocument, StepDocument } from "./types.ts";
+import { MATRIX_KEYS, type MatrixKey, variantId } from "./variant.ts";
+import { variantNames } from "./variant_name.ts";
+
+export interface ExpandOptions {
+  registry: Registry;
+  /** The way back to the text, for the locations of diagnostics. */
+  locate?: Locate;
+  /** Strict when left out. */
+  mode?: CompileMode;
+  /** Whether legacy sweeps are errors; they are warnings when left out. */
+  strictLegacy?: boolean;
+}
+
+/** A concrete point of a matrix. */
+export interface MatrixPoint {
+  /** `metadata.matrix_index`, from 0. */
+  index: number;
+  variant_id: string;
+  /** Dimension to value, in the order of the dimensions. */
+  selection: JsonObject;
+  /** Normalised form, sparse parameters. */
+  recipe: RecipeDocument;
+  compilation: Compilation;
+  /** The way from places in its recipe to the author's text. */
+  locate?: Locate;
+}
+
+export interface MatrixExpansion {
+  status: "valid" | "invalid";
+  /** The author's recipe in normalised form; null where it is too broken. */
+  recipe: RecipeDocument | null;
+  expanded_count: number;
+  canonical_matrix: {
+    source: MatrixKey | "none";
+    /** Whether it can be expanded. */
+    enabled: boolean;
+    variant_count: number;
+    matrix: JsonObject | null;
+    diagnostics: Diagnostic[];
+  };
+  /** The concrete recipes, in the order of the matrix. */
+  recipes: RecipeDocument[];
+  /** The compilation of the author's recipe. */
+  authored: Compilation;
+  points: MatrixPoint[];
+  /** Every finding, about the author's recipe and about points, each problem once. */
+  diagnostics: Diagnostic[];
+}
+
+/**
+ * Expands a recipe and compiles it and every concrete point through one registry.
+ *
+ * @param raw what a reader returned, or a recipe built as a JavaScript value
+ * @returns the expansion; problems are diagnostics in it, and a recipe without a matrix has no points
+ */
+export function expandMatrix(raw: unknown, options: ExpandOptions): MatrixExpansion {
+  const { registry, locate, strictLegacy, mode = "strict" } = options;
+  const authored = compileRecipe(raw, { mode, registry, locate, strictLegacy });
+  const recipe = authored.normalized;
+  const { source, matrix, diagnostics } = recipe
+    ? canonicalMatrix(recipe, { strictLegacy })
+    : { source: "none" as const, matrix: null, diagnostics: [] };
+  const remarks = recipe && matrix ? seedRemarks(recipe.metadata) : [];
+  const points = recipe && matrix ? pointsOf(recipe, matrix, { ...options, mode }) : [];
+  const located = (list: Diagnostic[]) => (locate ? attachLocations(list, locate) : list);
+  const found = mergePointFindings(
+    authored.diagnostics,
+    points.map((point) => ({ point, diagnostics: point.compilation.diagnostics })),
+    points.length,
+  );
+  const all = [...authored.diagnostics, ...located(remarks), ...found];
+  return {
+    status: all.every(({ severity }) => severity !== "error") ? "valid" : "invalid",
+    recipe,
+    expanded_count: points.length,
+    canonical_matrix: {
+      source,
+      enabled: matrix !== null,
+      variant_count: points.length,
+      matrix: matrix && matrixDocument(matrix),
+      diagnostics: located([...diagnostics, ...remarks]),
+    },
+    recipes: points.map((point) => point.recipe),
+    authored,
+    points,
+    diagnostics: all,
+  };
+}
+
+/** The reply of an expansion, as the command line and HTTP give it. */
+export function expansionDocument(expansion: MatrixExpansion): JsonObject {
+  const { recipe, expanded_count, canonical_matrix, recipes } = expansion;
+  return { recipe, expanded_count, canonical_matrix: canonical_matrix as unknown as JsonObject, recipes };
+}
+
+/** Every variant has its own name, which is what its random streams hang on. */
+function seedRemarks({ seed_namespace }: JsonObject): Diagnostic[] {
+  if (typeof seed_namespace === "string" && seed_namespace.trim() !== "") return [];
+  const message = "Every variant draws its own noise: derived seeds depend on its name";
+  const hint = "Set metadata.seed_namespace to give all variants the same noise, for paired comparisons";
+  return [diagnostic("variant_seed_namespace", ["metadata", "seed_namespace"], message, { hint, severity: "info" })];
+}
+
+function pointsOf(
+  recipe: RecipeDocument,
+  matrix: Matrix,
+  { registry, locate, mode }: ExpandOptions & { mode: CompileMode },
+): MatrixPoint[] {
+  const drafts = choices(matrix).map((choice) => {
+    const coordinates = matrix.dimensions.map(({ name, values }, at): [string, Value] => [name, values[choice[at]]]);
+    const selection = Object.fromEntries(coordinates);
+    return { choice, coordinates, selection, variant_id: variantId(selection) };
+  });
+  const names = variantNames(recipe.name, drafts);
+  return drafts.map(({ choice, selection, variant_id }, index) => {
+    const concrete = concreteRecipe(recipe, matrix, {
+      name: names[index],
+      matrix_selection: selection,
+      matrix_index: index,
+      matrix_variant_id: variant_id,
+    });
+    const found = locate && locatePoint(locate, recipe, matrix, choice);
+    const compilation = compileRecipe(concrete, { mode, registry, locate: found });
+    return { index, variant_id, selection, recipe: concrete, compilation, ...(found ? { locate: found } : {}) };
+  });
+}
+
+/** Per point the index of the value in each dimension. */
+function choices({ dimensions }: Matrix): number[][] {
+  return dimensions.reduce<number[][]>(
+    (heads, { values }) => heads.flatMap((head) => values.map((_, index) => [...head, index])),
+    [[]],
+  );
+}
+
+const RECORDED = ["matrix_selection", "matrix_index", "matrix_variant_id"];
+
+function concreteRecipe(
+  recipe: RecipeDocument,
+  { step_params }: Matrix,
+  { name, ...record }: { name: string; matrix_selection: JsonObject; matrix_index: number; matrix_variant_id: string },
+): RecipeDocument {
+  const dropped: readonly string[] = [...MATRIX_KEYS, ...RECORDED];
+  const metadata = Object.fromEntries([
+    ...Object.entries(recipe.metadata).filter(([key]) => !dropped.includes(key)),
+    ...Object.entries(record),
+  ]);
+  const steps = recipe.steps.map((step): StepDocument => {
+    if (!Object.hasOwn(step_params, step.id)) return step;
+    return { ...step, params: overlay(step.params, step_params[step.id], record.matrix_selection) as JsonObject };
+  });
+  return { ...recipe, name, metadata, steps };
+}
+
+/**
+ * What the matrix gives, laid over what the author wrote: mappings are merged member by member, and anything else
+ * replaces what was there.
+ */
+function overlay(written: Value | undefined, given: Value, selection: JsonObject): Value {
+  const name = referenceIn(given);
+  if (name !== null) return selection[name];
+  if (Array.isArray(given)) return given.map((item) => overlay(undefined, item, selection));
+  if (!isObject(given)) return given;
+  const members = new Map(isObject(written) ? Object.entries(written) : []);
+  for (const [key, item] of Object.entries(given)) members.set(key, overlay(members.get(key), item, selection));
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,186 @@
+/**
+ * Reads `metadata.matrix`: dimensions, each an explicit list of values, and the step parameters that take them. A value
+ * `{matrix: <dimension>}` may stand at any depth of a parameter.
+ */
+import type { Place } from "../contract/error.ts";
+import { canonicalJson, compareCodePoints } from "../contract/json.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { describe, type Findings } from "./findings.ts";
+import { MAX_MATRIX_POINTS } from "./limits.ts";
+
+export interface Dimension {
+  name: string;
+  values: Value[];
+  /** Where a value stands in the author's document. */
+  placeOf(index: number): Place;
+}
+
+/** A matrix without errors. */
+export interface Matrix {
+  /** In the order of their names, by code point. */
+  dimensions: Dimension[];
+  /** Step id to the parameters that the matrix gives, references in them. */
+  step_params: { [stepId: string]: JsonObject };
+  /** Where the parameters of a step stand in the author's document; null where they are derived. */
+  bindings: Place | null;
+}
+
+const ROOT: Place = ["metadata", "matrix"];
+const FIELDS = ["dimensions", "step_params"];
+
+/**
+ * Reads a matrix and reports all that is wrong with it.
+ *
+ * @param value of `metadata.matrix`
+ * @param stepIds the steps it can speak of
+ * @param findings gets the `matrix_…` errors
+ * @returns null where there is any error
+ */
+export function readMatrix(value: Value, stepIds: readonly string[], findings: Findings): Matrix | null {
+  const before = findings.list.length;
+  if (!isObject(value)) {
+    const message = `Cannot read ${describe(value)} as a matrix`;
+    findings.report("matrix_definition_invalid", ROOT, message, "Write {dimensions: …, step_params: …}");
+    return null;
+  }
+  for (const key of Object.keys(value).filter((name) => !FIELDS.includes(name))) {
+    const message = `Cannot find a matrix field named ${key}`;
+    findings.report("matrix_definition_invalid", [...ROOT, key], message, findings.suggest(key, FIELDS));
+  }
+  const names = filledMapping(value, "dimensions", "Map names to lists of values", findings);
+  const params = filledMapping(value, "step_params", "Map step ids to parameters with {matrix: <dimension>}", findings);
+  const dimensions = names && readDimensions(names, findings);
+  if (params) {
+    const used = readBindings(params, stepIds, names && Object.keys(names), findings);
+    for (const name of Object.keys(names ?? {}).filter((name) => !used.has(name))) {
+      const message = `Cannot find a parameter that uses the dimension ${name}`;
+      const hint = `Write {matrix: ${name}} as a parameter in step_params, or remove the dimension`;
+      findings.report("matrix_dimension_unused", [...ROOT, "dimensions", name], message, hint);
+    }
+  }
+  if (dimensions) checkSize(dimensions, [...ROOT, "dimensions"], findings);
+  if (findings.list.length > before || !dimensions || !params) return null;
+  const step_params = params as { [stepId: string]: JsonObject };
+  return { dimensions, step_params, bindings: [...ROOT, "step_params"] };
+}
+
+/** The dimension that a value refers to; null where it is no reference. */
+export function referenceIn(value: Value): string | null {
+  if (!isObject(value) || typeof value.matrix !== "string" || !Object.hasOwn(value, "matrix")) return null;
+  return Object.keys(value).length === 1 ? value.matrix : null;
+}
+
+/** Reports `matrix_too_large`. */
+export function checkSize(dimensions: readonly { values: Value[] }[], place: Place, findings: Findings): void {
+  const lengths = dimensions.map(({ values }) => values.length);
+  const count = lengths.reduce((product, length) => product * length, 1);
+  if (count <= MAX_MATRIX_POINTS) return;
+  const sizes = lengths.length > 1 && lengths.length <= 8 ? ` (${lengths.join(" × ")})` : "";
+  const hint = `At most ${MAX_MATRIX_POINTS} are allowed: shorten a dimension, or split the recipe`;
+  findings.report("matrix_too_large", place, `Cannot expand a matrix of ${count} points${sizes}`, hint);
+}
+
+function filledMapping(matrix: JsonObject, key: string, hint: string, findings: Findings): JsonObject | null {
+  const value = Object.hasOwn(matrix, key) ? matrix[key] : undefined;
+  if (isObject(value) && Object.keys(value).length > 0) return value;
+  const message = value === undefined
+    ? `Cannot find ${key} in the matrix`
+    : isObject(value)
+    ? `Cannot use a matrix with empty ${key}`
+    : `Cannot use ${describe(value)} as the ${key} of a matrix`;
+  findings.report("matrix_definition_invalid", value === undefined ? ROOT : [...ROOT, key], message, hint);
+  return null;
+}
+
+/** The dimensions in order; null where one has no list of values. */
+function readDimensions(names: JsonObject, findings: Findings): Dimension[] | null {
+  const dimensions: Dimension[] = [];
+  for (const [name, values] of Object.entries(names)) {
+    const place = [...ROOT, "dimensions", name];
+    if (!Array.isArray(values) || values.length === 0) {
+      const given = Array.isArray(values) ? "an empty list" : describe(values);
+      const message = `Cannot use ${given} as the values of the dimension ${name}`;
+      findings.report("matrix_definition_invalid", place, message, "List at least one value");
+      continue;
+    }
+    if (name.trim() === "") {
+      findings.report("matrix_definition_invalid", place, "Cannot use an empty name for a dimension", "Give it a name");
+    }
+    const first = new Map<string, number>();
+    values.forEach((value, index) => {
+      const text = canonicalJson(value);
+      const earlier = first.get(text);
+      if (earlier === undefined) {
+        first.set(text, index);
+        return;
+      }
+      const message = `Cannot list ${describe(value)} twice in the dimension ${name}`;
+      findings.report("matrix_values_duplicate", [...place, index], message, `Item ${earlier} is the same value`);
+    });
+    dimensions.push({ name, values, placeOf: (index) => [...place, index] });
+  }
+  if (dimensions.length < Object.keys(names).length) return null;
+  return dimensions.sort((a, b) => compareCodePoints(a.name, b.name));
+}
+
+/**
+ * Checks what the steps are given.
+ *
+ * @param names the dimensions; null where they could not be read
+ * @returns the dimensions that are referred to
+ */
+function readBindings(
+  params: JsonObject,
+  stepIds: readonly string[],
+  names: readonly string[] | null,
+  findings: Findings,
+): Set<string> {
+  const used = new Set<string>();
+  const walk = (value: Value, place: Place): void => {
+    if (Array.isArray(value)) return value.forEach((item, index) => walk(item, [...place, index]));
+    if (!isObject(value)) return;
+    if (!Object.hasOwn(value, "matrix")) {
+      for (const [key, item] of Object.entries(value)) walk(item, [...place, key]);
+      return;
+    }
+    const name = referenceIn(value);
+    if (name === null) {
+      const extra = Object.keys(value).filter((key) => key !== "matrix");
+      const message = extra.length > 0
+        ? `Cannot read a reference to a dimension beside ${extra.slice(0, 3).join(", ")}`
+        : `Cannot read ${describe(value.matrix)} as the name of a dimension`;
+      return findings.report("matrix_reference_malformed", place, message, "Write exactly {matrix: <dimension>}");
+    }
+    used.add(name);
+    if (names === null || names.includes(name)) return;
+    const message = `Cannot find a dimension named ${name}`;
+    findings.report("matrix_dimension_unknown", [...place, "matrix"], message, findings.suggest(name, names));
+  };
+  for (const [stepId, given] of Object.entries(params)) {
+    const place = [...ROOT, "step_params", stepId];
+    if (!stepIds.includes(stepId)) {
+      const message = `Cannot find a step named ${stepId} for the matrix`;
+      findings.report("matrix_step_unknown", place, message, findings.suggest(stepId, stepIds));
+    }
+    if (!isObject(given)) {
+      const message = `Cannot use ${describe(given)} as the parameters of ${stepId}`;
+      findings.report("matrix_definition_invalid", place, message, "Map parameters to {matrix: <dimension>}");
+      continue;
+    }
+    const whole = referenceIn(given);
+    if (whole !== null) {
+      // The reference is used, so that only its place is wrong.
+      used.add(whole);
+      const message = `Cannot give a dimension to the step ${stepId} as a whole`;
+      findings.report(
+        "matrix_reference_malformed",
+        place,
+        message,
+        `Name a parameter: {<parameter>: {matrix: ${whole}}}`,
+      );
+      continue;
+    }
+    for (const [name, value] of Object.entries(given)) walk(value, [...place, name]);
+  }
+  return used;
+}

@@ -1,0 +1,90 @@
+/** Findings about the points of a matrix, told in the author's terms: each problem once, where its value was written. */
+import type { Diagnostic, Place } from "../contract/error.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { type Matrix, referenceIn } from "./matrix_definition.ts";
+import type { Locate, RecipeDocument } from "./types.ts";
+import { coordinatesText } from "./variant_name.ts";
+
+/** How many points a message lists. */
+const MAX_LISTED = 5;
+
+/**
+ * Locates places of a concrete recipe: a parameter that a dimension gave stands where the dimension lists its value.
+ *
+ * @param choice index of the point's value in each dimension
+ */
+export function locatePoint(
+  locate: Locate,
+  recipe: RecipeDocument,
+  matrix: Matrix,
+  choice: readonly number[],
+): Locate {
+  return (place, at) => {
+    const [head, index, field, ...rest] = place;
+    const step = head === "steps" && field === "params" ? recipe.steps[Number(index)]?.id : undefined;
+    const origin = step !== undefined && Object.hasOwn(matrix.step_params, step)
+      ? originOf(matrix, choice, step, rest)
+      : null;
+    return origin ? locate(origin) : locate(place, at);
+  };
+}
+
+function originOf(matrix: Matrix, choice: readonly number[], step: string, members: Place): Place | null {
+  let given: Value | undefined = matrix.step_params[step];
+  for (let depth = 0; given !== undefined; depth++) {
+    const name = referenceIn(given);
+    if (name !== null) {
+      const at = matrix.dimensions.findIndex((dimension) => dimension.name === name);
+      return [...matrix.dimensions[at].placeOf(choice[at]), ...members.slice(depth)];
+    }
+    if (depth === members.length) return null;
+    const member = String(members[depth]);
+    const inner: Value | undefined = Array.isArray(given)
+      ? given[Number(member)]
+      : isObject(given) && Object.hasOwn(given, member)
+      ? given[member]
+      : undefined;
+    const isLeaf = !Array.isArray(inner) && !isObject(inner);
+    if (inner !== undefined && isLeaf && matrix.bindings) return [...matrix.bindings, step, ...members];
+    given = inner;
+  }
+  return null;
+}
+
+/**
+ * The findings about points that are not already known of the author's recipe, each once, with the points it is about.
+ *
+ * @param known findings about the author's recipe
+ * @param rows findings by point
+ * @param total points of the matrix
+ */
+export function mergePointFindings(
+  known: readonly Diagnostic[],
+  rows: readonly { point: { index: number; selection: JsonObject }; diagnostics: readonly Diagnostic[] }[],
+  total: number,
+): Diagnostic[] {
+  const identity = ({ code, path, message }: Diagnostic) => `${code}\n${path}\n${message}`;
+  const seen = new Set(known.map(identity));
+  const groups = new Map<string, { item: Diagnostic; points: typeof rows[number]["point"][] }>();
+  for (const { point, diagnostics } of rows) {
+    for (const item of diagnostics) {
+      const key = identity(item);
+      if (seen.has(key)) continue;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, { item, points: [point] });
+      // A point may have the same finding twice, as when a compiler and a planner find it.
+      else if (group.points[group.points.length - 1] !== point) group.points.push(point);
+    }
+  }
+  return [...groups.values()].map(({ item, points }) => ({
+    ...item,
+    message: `${item.message} (at ${pointsText(points, total)})`,
+  }));
+}
+
+function pointsText(points: readonly { index: number; selection: JsonObject }[], total: number): string {
+  if (points.length === 1) return `matrix point ${points[0].index}: ${coordinatesText(points[0].selection)}`;
+  if (points.length === total) return "every matrix point";
+  const listed = points.slice(0, MAX_LISTED).map(({ index }) => index).join(", ");
+  return `matrix points ${listed}${points.length > MAX_LISTED ? ` and ${points.length - MAX_LISTED} more` : ""}`;
+}
