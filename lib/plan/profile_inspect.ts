@@ -4,9 +4,9 @@
  * inspected.
  */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
-import { sameValue } from "../contract/json.ts";
+import { canonicalJson, sameValue } from "../contract/json.ts";
 import { didYouMean, nearestName } from "../contract/nearest.ts";
-import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { findProfile, type Profile, profileIds, PROFILES, type ProfileStage } from "./profiles.ts";
 
@@ -109,7 +109,7 @@ function inspectStage(profile: Profile, stage: ProfileStage, step: StepDocument,
         "required_step_param_invalid",
         ["steps", index, "params", name],
         `Cannot use this ${name} for the ${stage.role} of ${profile.id}`,
-        { hint: `Set ${name} to ${String(value)}`, step_id: step.id },
+        { hint: `Set ${name} to ${canonicalJson(value)}`, step_id: step.id },
       )
     );
 }
@@ -146,10 +146,10 @@ function readDeclaration(value: Value | undefined): { reference: ProfileReferenc
   if (typeof id !== "string" || id === "") {
     invalid(["id"], "Cannot read the id of the execution profile", `Known: ${profileIds().join(", ")}`);
   }
-  if (typeof version !== "number" || !Number.isInteger(version)) {
+  if (!isInteger(version)) {
     invalid(["version"], "Cannot read the version of the execution profile", "Write the integer 1");
   }
-  const reference = { id: typeof id === "string" ? id : "", version: typeof version === "number" ? version : 1 };
+  const reference = { id: typeof id === "string" ? id : "", version: isInteger(version) ? Number(version) : 1 };
   if (issues.length === 0) {
     const known = reference.id === "custom" ? reference.version === 1 : findProfile(reference.id, reference.version);
     if (!known) {
@@ -175,7 +175,8 @@ function checkBasedOn(
     invalid(["based_on"], `Cannot base ${id} on another profile`, "Only custom keeps a based_on");
   } else if (
     !isObject(basedOn) || Object.keys(basedOn).sort().join() !== "id,version" ||
-    typeof basedOn.id !== "string" || typeof basedOn.version !== "number" || !findProfile(basedOn.id, basedOn.version)
+    typeof basedOn.id !== "string" || !isInteger(basedOn.version) ||
+    !findProfile(basedOn.id, Number(basedOn.version))
   ) {
     invalid(
       ["based_on"],
