@@ -1,0 +1,80 @@
+/** Which data set a recipe draws on, told from its source operations. */
+import type { JsonObject } from "../contract/value.ts";
+import type { RecipeDocument, StepDocument } from "../recipe/types.ts";
+import { allDatasets, findDataset } from "./catalog.ts";
+
+interface Rule {
+  dataset: string;
+  source: string;
+  /** And this operation. */
+  with?: string;
+  /** And these parameters of the source. */
+  params?: { readonly [name: string]: string };
+}
+
+const TDL_STATE = "wireless.ofdm_channel_state";
+const DELAYED = "wireless.ofdm_delayed_csi";
+
+/** Where the source operation alone does not tell; the first rule that matches counts. */
+const RULES: readonly Rule[] = [
+  { dataset: "synthetic_random_bits_phylib_tdl_delayed_csi", source: "source.random_bits", with: DELAYED },
+  { dataset: "synthetic_random_bits_phylib_tdl_delayed_csi", source: "source.bit_manifest", with: DELAYED },
+  { dataset: "synthetic_random_bits_phylib_tdl", source: "source.random_bits", with: TDL_STATE },
+  { dataset: "kodak_over_phylib_tdl", source: "source.image_dataset", with: TDL_STATE, params: { dataset: "kodak" } },
+  { dataset: "kodak", source: "source.kodak_files" },
+  {
+    dataset: "phylib_3gpp_tdl_c_mimo_ofdm_pilots",
+    source: "source.ai_phy_channel_realization",
+    params: { scenario: "mimo_ofdm_3gpp_tdl", tdl_model: "C" },
+  },
+  {
+    dataset: "phylib_3gpp_mixed_tdl_mimo_ofdm_pilots",
+    source: "source.ai_phy_channel_realization",
+    params: { scenario: "mimo_ofdm_3gpp_tdl" },
+  },
+];
+
+/** Sources that read whatever they are given: what they are called says nothing about a data set of the catalogue. */
+const ANONYMOUS = new Set(["source.bit_manifest"]);
+
+/** Operations that bring data in, besides those named `source.`. */
+const isSource = ({ op }: StepDocument) => op.startsWith("source.") || op === "wireless.miso_ofdm_csi";
+
+const MODALITIES: readonly [RegExp, string][] = [
+  [/bit/, "bits"],
+  [/image|kodak/, "image"],
+  [/text/, "text"],
+];
+
+/**
+ * The data set of the first source, as a DatasetSpec: the one it names, the one of the catalogue that it brings, or
+ * the operation's own name.
+ */
+export function inferDataset(recipe: RecipeDocument): JsonObject | null {
+  const source = recipe.steps.find(isSource);
+  if (source === undefined) return null;
+  const id = datasetOf(source, new Set(recipe.steps.map((step) => step.op)));
+  const entry = findDataset(id);
+  const { split } = source.params;
+  return {
+    schema_version: 1,
+    id,
+    modality: entry?.modality ?? MODALITIES.find(([pattern]) => pattern.test(source.op))?.[1] ?? "generic",
+    params: {},
+    // Of local files the version is for their author to say.
+    ...(entry !== undefined && !entry.local && entry.versions.length === 1 ? { version: entry.versions[0] } : {}),
+    ...(typeof split === "string" && split !== "" ? { split } : {}),
+    source: source.op,
+  };
+}
+
+function datasetOf({ op, params }: StepDocument, present: Set<string>): string {
+  const rule = RULES.find((candidate) =>
+    candidate.source === op && (candidate.with === undefined || present.has(candidate.with)) &&
+    Object.entries(candidate.params ?? {}).every(([name, value]) => params[name] === value)
+  );
+  if (rule !== undefined) return rule.dataset;
+  if (typeof params.dataset === "string" && params.dataset !== "") return params.dataset;
+  const entry = ANONYMOUS.has(op) ? undefined : allDatasets().find(({ source_ops }) => source_ops.includes(op));
+  return entry?.id ?? op.slice(op.indexOf(".") + 1);
+}

@@ -1,0 +1,80 @@
+/** Which metrics the evaluating steps of a recipe put out, as far as their operations and parameters tell. */
+import { isNumber, type JsonObject, toNumber, type Value } from "../contract/value.ts";
+import type { RecipeDocument, StepDocument } from "../recipe/types.ts";
+import { findMetric, findTask, type MetricEntry } from "./catalog.ts";
+
+type Params = StepDocument["params"];
+
+const text = (value: Value | undefined, otherwise: string) => typeof value === "string" ? value : otherwise;
+const main = (task: string) => () => findTask(task)!.metrics;
+
+/** A number as ids have it: 0.5 is `0p5`. */
+const inId = (value: Value | undefined, otherwise: number) =>
+  String(isNumber(value) ? toNumber(value) : otherwise).replace(".", "p");
+
+/** Headline metrics by operation. */
+const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>> = {
+  "metrics.bit_error_rate": ({ label }) => [`channel.${text(label, "ber")}`],
+  "metrics.block_error_rate": ({ label }) => [`channel.${text(label, "bler")}`],
+  "metrics.image_delivery_status": () => ["channel.outage_rate"],
+  "metrics.image_reconstruction": main("image_reconstruction"),
+  "metrics.text_semantic_similarity": main("text_semantic_similarity"),
+  "metrics.semantic_state_faithfulness": () => ["concept", "entity", "fact"].map((kind) => `faithfulness.${kind}_f1`),
+  "metrics.embedding_similarity": ({ label }) => [`${text(label, "embedding")}.cosine_mean`],
+  "metrics.detection": ({ iou_threshold, confidence_threshold }) =>
+    ["recall", "precision", "f1"].map((score) =>
+      `detection.${score}_at_iou_${inId(iou_threshold, 0.5)}_conf_${inId(confidence_threshold, 0)}`
+    ),
+  "metrics.retrieval": ({ k_values }) => text(k_values, "1,5,10").split(",").map((k) => `retrieval.hit_at_${k.trim()}`),
+  "metrics.segmentation": main("segmentation"),
+  "metrics.classification": main("classification"),
+  "metrics.vqa": main("visual_question_answering"),
+  "metrics.modulation_classification": main("automatic_modulation_recognition"),
+  "metrics.csi_feedback": main("csi_compression_feedback"),
+  "metrics.beamforming": main("beamforming_precoding"),
+  "metrics.localization": main("wireless_localization"),
+  "metrics.aoa_estimation": main("aoa_estimation"),
+  "metrics.channel_estimation": main("pilot_channel_estimation"),
+  "metrics.resource_allocation": main("resource_allocation"),
+  "metrics.ofdm_power_allocation": () => ["resource.theoretical_shannon_spectral_efficiency_bps_hz"],
+  "metrics.ofdm_finite_blocklength_allocation": () => ["resource.finite_blocklength.expected_goodput_bps_hz"],
+  "metrics.nr_ldpc_ofdm_delivery": () => ["channel.nr_ldpc_ofdm.goodput_bits_per_resource_element"],
+  "metrics.isac_ofdm": main("joint_isac_resource_allocation"),
+  "metrics.near_field_focusing": main("near_field_range_angle_focusing"),
+  "metrics.leo_ntn_tracking": main("leo_ntn_doppler_beam_tracking"),
+};
+
+/** Operations whose headline metrics are known here. */
+export const evaluatingOperations = (): string[] => Object.keys(HEADLINES);
+
+/** The headline metrics of one step; none where the operation evaluates nothing that is known here. */
+export function stepMetrics({ op, params }: { op: string; params: JsonObject }): readonly string[] {
+  return HEADLINES[op]?.(params) ?? [];
+}
+
+/** The headline metrics of a recipe, each once, in the order of the steps. */
+export function evaluatedMetrics(recipe: RecipeDocument): string[] {
+  return [...new Set(recipe.steps.flatMap(stepMetrics))];
+}
+
+/**
+ * The error rates and counts that a recipe names by labels of its own: `link.ber` makes `channel.link.ber` and
+ * `channel.link.error_count`.
+ */
+export function labelledMetrics(recipe: RecipeDocument): Map<string, MetricEntry> {
+  const found = new Map<string, MetricEntry>();
+  for (const { op, params: { label } } of recipe.steps) {
+    const rate = { "metrics.bit_error_rate": "ber", "metrics.block_error_rate": "bler" }[op];
+    if (rate === undefined || typeof label !== "string" || label === "") continue;
+    const stem = label.endsWith(rate) ? label.slice(0, -rate.length) : `${label}.`;
+    const template = findMetric(`channel.${rate}`)!;
+    const place = (id: string) => `channel.${stem}${id.slice("channel.".length)}`;
+    const counts = { events: place(template.counts!.events), trials: place(template.counts!.trials) };
+    const id = `channel.${label}`;
+    found.set(id, { ...template, id, name: id, counts });
+    for (const key of ["events", "trials"] as const) {
+      found.set(counts[key], { ...findMetric(template.counts![key])!, id: counts[key], name: counts[key] });
+    }
+  }
+  return found;
+}
