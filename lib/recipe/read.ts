@@ -26,7 +26,7 @@ export function readRecipeText(text: string, options: { file: string; format?: T
   if (body.length > MAX_TEXT_BYTES || new TextEncoder().encode(body).length > MAX_TEXT_BYTES) {
     throw tooLong(options.file);
   }
-  const format = options.format ?? formatOf(options.file, body);
+  const format = options.format ?? textFormatOf(options.file, body);
   return format === "json" ? readJson(body, options.file) : readYaml(body, options.file);
 }
 
@@ -96,7 +96,8 @@ function tooLong(file: string): SvcError {
   });
 }
 
-function formatOf(file: string, text: string): TextFormat {
+/** Whether a text is YAML or JSON: by its file's extension, else JSON when it opens with a brace or bracket. */
+export function textFormatOf(file: string, text: string): TextFormat {
   if (/\.json$/i.test(file)) return "json";
   if (/\.ya?ml$/i.test(file)) return "yaml";
   return /^\s*[{[]/.test(text) ? "json" : "yaml";

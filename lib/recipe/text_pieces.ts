@@ -1,0 +1,221 @@
+/**
+ * Where the parts of a recipe's text stand: one tree for YAML and JSON, in offsets, for those who change a text without
+ * writing all of it again. It says nothing about values; those come from the readers, which have accepted the text.
+ */
+import { ReadProblems } from "./read_problems.ts";
+import { Positions } from "./positions.ts";
+import type { TextFormat } from "./read.ts";
+import {
+  composeYaml,
+  isAlias,
+  isMap,
+  isScalar,
+  type Node,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from "./yaml_tree.ts";
+
+/** A value as it stands in a text; its anchor, and what surrounds it, are outside `start` and `end`. */
+export interface Piece {
+  /** A `unit` is a collection in an unusual notation: it is kept or replaced, never changed inside. */
+  kind: "scalar" | "alias" | "map" | "list" | "unit";
+  start: number;
+  /** A block collection ends at the end of its last line, comment included; a block scalar before its last newline. */
+  end: number;
+  /** Whether it is written without brackets over lines of its own. */
+  block: boolean;
+  anchor?: string;
+  /** Anchor that an alias names. */
+  source?: string;
+  /** Whether it is or holds an alias or an anchor. */
+  linked: boolean;
+  /** Members or items, in the order of the text. */
+  parts: Part[];
+}
+
+/** A member of a mapping or an item of a list. */
+export interface Part {
+  /** Key of a member, null for an item. */
+  name: string | null;
+  /** Where the key or the item begins; in a block list, the dash. */
+  start: number;
+  /** Behind the colon or the dash; where the two are missing, behind the key or before the item. */
+  open: number;
+  /** Whether a member of a flow mapping has no colon. */
+  bare: boolean;
+  /** Null where nothing is written. */
+  value: Piece | null;
+  /** End of what is written. In a block: of the line, comment included. */
+  end: number;
+}
+
+/**
+ * Finds the pieces of a text.
+ *
+ * @param text text without byte order mark that the reader has accepted
+ * @returns the root, or null when the text is empty
+ */
+export function textPieces(text: string, format: TextFormat): Piece | null {
+  if (format === "json") return new JsonPieces(text).value();
+  const contents = composeYaml(text, new ReadProblems(new Positions(text, "")));
+  return contents === null ? null : new YamlPieces(text).value(contents);
+}
+
+/** Skips white space, line breaks and comments. */
+export function skipBlank(text: string, at: number): number {
+  BLANK.lastIndex = at;
+  BLANK.exec(text);
+  return BLANK.lastIndex;
+}
+const BLANK = /(?:[ \t\r\n]+|(?<![^ \t\r\n])#[^\n]*)*/y;
+
+/** The offset of the line break behind an offset, or the end of the text. */
+export function lineEnd(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end;
+}
+
+/** How many characters stand before an offset on its line. */
+export function columnOf(text: string, at: number): number {
+  return at - (text.lastIndexOf("\n", at - 1) + 1);
+}
+
+class YamlPieces {
+  constructor(readonly text: string) {}
+
+  value(node: Node): Piece {
+    const [start, end] = node.range!;
+    if (isAlias(node)) {
+      return { kind: "alias", start, end, block: false, source: node.source, linked: true, parts: [] };
+    }
+    const anchor = (node as Scalar).anchor;
+    const linked = anchor !== undefined;
+    if (isScalar(node)) {
+      const block = node.type === "BLOCK_LITERAL" || node.type === "BLOCK_FOLDED";
+      const last = block ? this.text.slice(start, end).replace(/\r?\n$/, "").length + start : end;
+      return { kind: "scalar", start, end: last, block: false, anchor, linked, parts: [] };
+    }
+    const block = !(node as YAMLMap).flow;
+    const parts = isMap(node)
+      ? this.#members(node as YAMLMap<Node, Node | null>, block)
+      : this.#items(node as YAMLSeq<Node | null>, block);
+    if (parts === null || (!block && !"{[".includes(this.text[start]))) {
+      const trimmed = start + this.text.slice(start, end).trimEnd().length;
+      // What a unit links to is not looked for: aliases of it are written out when it changes.
+      return {
+        kind: "unit",
+        start,
+        end: block ? lineEnd(this.text, trimmed) : end,
+        block,
+        anchor,
+        linked: linked || /[&*]/.test(this.text.slice(start, trimmed)),
+        parts: [],
+      };
+    }
+    return {
+      kind: isMap(node) ? "map" : "list",
+      start,
+      end: block ? parts.at(-1)!.end : end,
+      block,
+      anchor,
+      linked: linked || parts.some((part) => part.value?.linked),
+      parts,
+    };
+  }
+
+  #part(
+    name: string | null,
+    start: number,
+    open: number,
+    bare: boolean,
+    node: Node | null,
+    block: boolean,
+  ): Part | null {
+    const empty = node === null || (isScalar(node) && node.range![0] === node.range![1]);
+    if (empty && (node as Scalar | null)?.anchor !== undefined) return null;
+    const value = empty ? null : this.value(node);
+    const end = value?.end ?? open;
+    return { name, start, open, bare, value, end: block ? lineEnd(this.text, end) : end };
+  }
+
+  #members(map: YAMLMap<Node, Node | null>, block: boolean): Part[] | null {
+    const parts: Part[] = [];
+    for (const { key, value } of map.items) {
+      if (!isScalar(key) || typeof key.value !== "string" || key.anchor !== undefined) return null;
+      const [start, end] = key.range!;
+      // A key behind a question mark, or one that is not followed by its colon on the same line.
+      if (/\?[ \t]+$/.test(this.text.slice(Math.max(0, start - 100), start))) return null;
+      const colon = /[ \t]*:/y;
+      colon.lastIndex = end;
+      const found = colon.test(this.text);
+      if (!found && (block || value !== null)) return null;
+      const part = this.#part(key.value, start, found ? colon.lastIndex : end, !found, value, block);
+      if (part === null) return null;
+      parts.push(part);
+    }
+    return parts;
+  }
+
+  #items(list: YAMLSeq<Node | null>, block: boolean): Part[] | null {
+    const parts: Part[] = [];
+    let at = list.range![0];
+    for (const item of list.items) {
+      let start = item?.range?.[0] ?? at, open = start;
+      if (block) {
+        start = skipBlank(this.text, at);
+        if (this.text[start] !== "-") return null;
+        open = start + 1;
+      } else if (item === null || (item as Scalar).anchor !== undefined) return null;
+      const part = this.#part(null, start, open, false, item, block);
+      if (part === null) return null;
+      parts.push(part);
+      at = part.end;
+    }
+    return parts;
+  }
+}
+
+class JsonPieces {
+  #at = 0;
+
+  constructor(readonly text: string) {}
+
+  value(): Piece {
+    this.#at = skipSpace(this.text, this.#at);
+    const start = this.#at;
+    const opening = this.text[start];
+    const parts: Part[] = [];
+    if (opening === "{" || opening === "[") {
+      this.#at = skipSpace(this.text, start + 1);
+      while (this.text[this.#at] !== "}" && this.text[this.#at] !== "]") {
+        const from = this.#at;
+        let name: string | null = null;
+        if (opening === "{") {
+          name = JSON.parse(this.#token()) as string;
+          this.#at = skipSpace(this.text, this.#at) + 1;
+        }
+        const open = this.#at, value = this.value();
+        parts.push({ name, start: from, open, bare: false, value, end: this.#at });
+        this.#at = skipSpace(this.text, this.#at);
+        if (this.text[this.#at] === ",") this.#at = skipSpace(this.text, this.#at + 1);
+      }
+      this.#at++;
+    } else this.#token();
+    const kind = opening === "{" ? "map" : opening === "[" ? "list" : "scalar";
+    return { kind, start, end: this.#at, block: false, linked: false, parts };
+  }
+
+  #token(): string {
+    const token = /"(?:[^"\\]+|\\.)*"|[^\s,\]}]+/y;
+    token.lastIndex = this.#at;
+    const [found] = token.exec(this.text)!;
+    this.#at = token.lastIndex;
+    return found;
+  }
+}
+
+function skipSpace(text: string, at: number): number {
+  while (" \t\r\n".includes(text[at])) at++;
+  return at;
+}
