@@ -8,8 +8,6 @@ import { compareCodePoints } from "../contract/json.ts";
 import type { Runner } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { Value } from "../contract/value.ts";
-import { Findings } from "../recipe/findings.ts";
-import { normalizeRecipe } from "../recipe/normalize.ts";
 import { attachLocations } from "../recipe/positions.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
 import { hasUnresolvedMatrix } from "../recipe/variant.ts";
@@ -30,6 +28,7 @@ import { checkSteps } from "./check_steps.ts";
 import { type ModuleSource, programSources, type SourceHashes } from "./implementation_source.ts";
 import { inspectProfile } from "./profile_inspect.ts";
 import { profileCatalogue } from "./profiles.ts";
+import { type Readable, readableRecipe } from "./readable.ts";
 import type { ExecutionPlan, PlanCacheEvidence, Readiness, StepRequirement } from "./types.ts";
 
 export interface PlanOptions {
@@ -125,7 +124,7 @@ interface Refused {
 }
 
 /** Checks that need no binding, in order; `refused` names what the compiler has refused already. */
-function checkRecipe(recipe: RecipeDocument, options: PlanOptions, refused?: { steps: Set<number>; profile: boolean }) {
+function checkRecipe(recipe: RecipeDocument, options: PlanOptions, refused?: Readable["refused"]) {
   const { problems, checked } = checkSteps(recipe.steps, options.registry, refused?.steps);
   const issues = options.enforceProfile === false || refused?.profile
     ? []
@@ -165,16 +164,11 @@ function draftPlan(
 }
 
 /** Findings about a recipe that did not compile, as far as it can be read. */
-function inspectBroken({ raw, mode, normalized, diagnostics }: Compilation, options: PlanOptions): Diagnostic[] {
-  const document = normalized ?? normalizeRecipe(raw, new Findings(mode))?.document;
-  if (document === undefined) return [];
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const steps = new Set(errors.flatMap(({ path }) => {
-    const index = /^\$\.steps\[(\d+)\]\.params\b/.exec(path)?.[1];
-    return index === undefined ? [] : [Number(index)];
-  }));
-  const profile = errors.some(({ path }) => path.startsWith("$.execution_profile"));
-  const { diagnostics: before, checked } = checkRecipe(document, options, { steps, profile });
+function inspectBroken(compilation: Compilation, options: PlanOptions): Diagnostic[] {
+  const readable = readableRecipe(compilation);
+  if (readable === null) return [];
+  const { document, refused } = readable;
+  const { diagnostics: before, checked } = checkRecipe(document, options, refused);
   const { bound, problems } = bindSteps(checked, document.steps, new Map(), options);
   const matrix = options.singleRun ? unresolvedMatrix(document) : [];
   return [...before, ...matrix, ...problems, ...unavailable(requirementsOf(bound), options.readiness)];

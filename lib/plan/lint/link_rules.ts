@@ -1,0 +1,348 @@
+/** Mistakes at the link itself: modulations that differ, noise that is not there, parameters that have no effect. */
+import { canonicalJson } from "../../contract/json.ts";
+import { isNumber, isObject, type Value } from "../../contract/value.ts";
+import { top } from "./streams.ts";
+import { type Choices, type Finding, inputOf, type LintStep, type LintView, opOf, paramOf, type Rule } from "./view.ts";
+import { BIT_LINKS, DEMODULATORS, list, MODULATORS, SYMBOL_LINKS } from "./wiring.ts";
+
+const BITS_PER_SYMBOL: Readonly<Record<string, number>> = { bpsk: 1, qpsk: 2, qam16: 4 };
+const QPSK: Choices = { values: ["qpsk"], dimension: null };
+
+/** Demodulators with the modulators whose symbols they read. */
+const PAIRS: Readonly<Record<string, readonly string[]>> = {
+  "demodulation.digital_demodulate": ["modulation.digital_modulate"],
+  "demodulation.identity_demodulate": ["modulation.identity_modulate"],
+  "demodulation.neural_receiver_adapter": ["modulation.digital_modulate"],
+  "demodulation.phase_tracking_receiver_adapter": ["modulation.qpsk_pilot_modulate"],
+};
+
+/** Values of `a` that some variant pairs with another value of `b`. */
+function differing(a: Choices, b: Choices): Value | undefined {
+  if (a.dimension !== null && a.dimension === b.dimension) return undefined;
+  return a.values.find((value) => b.values.some((other) => other !== value));
+}
+
+/** Demodulators with the modulator whose symbols reach them. */
+function* demodulations(recipe: LintView): Iterable<{ step: LintStep; modulator: LintStep }> {
+  for (const step of recipe.ofOp(...DEMODULATORS)) {
+    const stream = recipe.stream(step, "rx_symbols");
+    const layer = stream && top(stream);
+    if (layer?.kind === "symbols") yield { step, modulator: layer.step };
+  }
+}
+
+function* mismatched(recipe: LintView): Iterable<Finding> {
+  const loaded = recipe.steps.some((step) => recipe.takes(step, "transport_mode", "allocation_aware_bit_loading"));
+  for (const { step, modulator } of demodulations(recipe)) {
+    const expected = PAIRS[step.op];
+    if (!expected.includes(modulator.op)) {
+      yield {
+        place: opOf(step),
+        message: `Cannot read the symbols of ${modulator.op} with ${step.op}`,
+        hint: `Use ${list(DEMODULATORS.filter((op) => PAIRS[op].includes(modulator.op)))}`,
+        step,
+      };
+      continue;
+    }
+    // With bit loading the allocation, not the modulator, says how each symbol was mapped.
+    if (modulator.op !== "modulation.digital_modulate" || loaded) continue;
+    const sent = recipe.choices(modulator, "modulation");
+    const fixed = step.op === "demodulation.neural_receiver_adapter" ? QPSK : recipe.choices(step, "modulation");
+    const read = { ...fixed, values: fixed.values.filter((value) => value !== "auto") };
+    const wrong = differing(read, sent);
+    if (wrong === undefined) continue;
+    yield {
+      place: step.op === "demodulation.neural_receiver_adapter" ? opOf(step) : paramOf(step, "modulation"),
+      message: `Cannot read ${wrong} where ${modulator.id} sends ${sent.values.join(", ")}`,
+      hint: step.op === "demodulation.neural_receiver_adapter"
+        ? "Neural receivers read QPSK; send qpsk"
+        : "Leave modulation at auto: the symbols say how they were mapped",
+      step,
+    };
+  }
+}
+
+/** Parameters of wireless.channel and wireless.digital_link that only some presets look at. */
+const OFDM = ["ofdm_tdl", "ofdm_cdl", "urban_micro"];
+const LOOKED_AT: Readonly<Record<string, readonly string[]>> = {
+  fading_scope: ["flat_rayleigh", "mimo_flat"],
+  interferers: ["interference_awgn"],
+  interference_sir_db: ["interference_awgn"],
+  tx_antennas: ["mimo_flat"],
+  rx_antennas: ["mimo_flat"],
+  ofdm_fft_size: OFDM,
+  num_ofdm_symbols: OFDM,
+  subcarrier_spacing_khz: OFDM,
+  tdl_model: ["ofdm_tdl"],
+  delay_spread_ns: ["ofdm_tdl", "ofdm_cdl"],
+  normalize_channel: ["ofdm_tdl", "ofdm_cdl"],
+};
+const PRESET_LINKS = ["wireless.channel", "wireless.digital_link"];
+const IDENTITY_LINKS = ["channel.identity_link", "channel.identity_symbol_link"];
+const NOISE_PARAMS = ["snr_db", "noise_variance", "noise_mode", "interference_sir_db"];
+
+function* ignoredNoise(recipe: LintView): Iterable<Finding> {
+  for (const step of recipe.ofOp(...IDENTITY_LINKS)) {
+    const bits = step.op === "channel.identity_link";
+    for (const param of NOISE_PARAMS) {
+      const varied = recipe.matrixParams(step)[param] !== undefined;
+      if (!varied && !step.authored.has(param)) continue;
+      yield {
+        place: varied ? ["metadata", "matrix", "step_params", step.id, param] : paramOf(step, param),
+        message: `Cannot set ${param} on ${step.op}: it passes ${bits ? "bits" : "symbols"} on without noise`,
+        hint: bits ? "Use wireless.digital_link for noise on a bit link" : "Use wireless.channel for noise on symbols",
+        step,
+      };
+    }
+  }
+  if (recipe.ofOp(...PRESET_LINKS, "channel.capacity_oracle_digital_link").length > 0) return;
+  const [link] = recipe.ofOp(...IDENTITY_LINKS);
+  const { snr_db: snr, noise_variance: variance } = recipe.recipe.metadata;
+  for (const [key, value] of [["snr_db", snr], ["noise_variance", variance]] as const) {
+    if (!link || !isNumber(value)) continue;
+    yield {
+      severity: "warning",
+      place: ["metadata", key],
+      message: `metadata.${key} has no effect: ${link.op} is the only link, and it has no noise`,
+      hint: "Use wireless.channel, or leave it out",
+    };
+  }
+}
+
+function* assumedVariance(recipe: LintView): Iterable<Finding> {
+  const read = new Set(recipe.steps.flatMap((step) => {
+    const wire = recipe.source(step, "llr");
+    return wire?.output === "llr" ? [wire.step] : [];
+  }));
+  for (const { step } of demodulations(recipe)) {
+    if (!read.has(step) || Object.hasOwn(step.inputs, "channel_state")) continue;
+    if (passes(recipe, step, "rx_symbols", (from) => from.op === "wireless.channel")) continue;
+    yield {
+      place: inputOf(step, "rx_symbols"),
+      message: `${step.id} takes the noise variance as 1: its symbols crossed no noisy channel that would tell`,
+      hint: "The LLRs keep their signs, but their scale is arbitrary; send the symbols through wireless.channel",
+      step,
+    };
+  }
+}
+
+/** Whether a step on the way back from an input to the modulator satisfies a condition. */
+function passes(recipe: LintView, step: LintStep, port: string, wanted: (step: LintStep) => boolean): boolean {
+  for (let wire = recipe.source(step, port); wire !== undefined;) {
+    if (wanted(wire.step)) return true;
+    if (MODULATORS.includes(wire.step.op)) return false;
+    wire = recipe.source(wire.step, "rx_symbols") ?? recipe.source(wire.step, "symbols");
+  }
+  return false;
+}
+
+/** Steps with the same authored seed, where one depends on the other: signal and noise would be one sequence. */
+function* sharedSeeds(recipe: LintView): Iterable<Finding> {
+  const bySeed = new Map<string, LintStep[]>();
+  for (const step of recipe.steps) {
+    if (!step.authored.has("seed") || recipe.matrixParams(step).seed !== undefined) continue;
+    const seed = canonicalJson(step.params.seed ?? null);
+    if (step.params.seed !== null) bySeed.set(seed, [...bySeed.get(seed) ?? [], step]);
+  }
+  for (const [seed, steps] of bySeed) {
+    for (const step of steps.slice(1)) {
+      const upstream = recipe.ancestors(step);
+      const other = steps.find((earlier) => upstream.has(earlier));
+      if (other === undefined) continue;
+      yield {
+        place: paramOf(step, "seed"),
+        message: `${step.id} draws the same random numbers as ${other.id} before it: both have the seed ${seed}`,
+        hint: "Leave seeds out, so that each step derives its own from metadata.seed",
+        step,
+      };
+    }
+  }
+}
+
+function* repeatedLabels(recipe: LintView): Iterable<Finding> {
+  const seen = new Map<string, LintStep>();
+  for (const step of recipe.ofOp("metrics.bit_error_rate", "metrics.block_error_rate")) {
+    const label = recipe.value(step, "label");
+    if (typeof label !== "string") continue;
+    const first = seen.get(label);
+    if (first === undefined) seen.set(label, step);
+    else {
+      yield {
+        place: paramOf(step, "label"),
+        message: `${first.id} and ${step.id} both report channel.${label}: tables cannot tell them apart`,
+        hint: "Give each its own label, such as coded.ber and payload.ber",
+        step,
+      };
+    }
+  }
+}
+
+export const LINK_RULES: readonly Rule[] = [
+  { code: "modulation_mismatch", find: mismatched },
+  {
+    code: "modulation_order_mismatch",
+    severity: "warning",
+    *find(recipe) {
+      for (const step of recipe.ofOp("modulation.digital_modulate")) {
+        const stream = recipe.stream(step, "bits");
+        const encoder = stream && top(stream)?.kind === "ldpc" ? top(stream)!.step : undefined;
+        if (!encoder) continue;
+        const bits = recipe.choices(encoder, "num_bits_per_symbol");
+        const sent = recipe.choices(step, "modulation");
+        const order = { ...sent, values: sent.values.map((name) => BITS_PER_SYMBOL[String(name)] ?? null) };
+        const wrong = differing(bits, order);
+        if (wrong === undefined) continue;
+        yield {
+          place: paramOf(encoder, "num_bits_per_symbol"),
+          message: `${encoder.id} matches its rate to ${wrong} bits per symbol, and ${step.id} sends ${
+            order.values.join(", ")
+          }: the interleaver of TS 38.212 is laid out for another modulation`,
+          hint: `Set num_bits_per_symbol to ${order.values[0]}`,
+          step: encoder,
+        };
+      }
+    },
+  },
+  {
+    code: "fixed_noise_variance_missing",
+    replaces: ["params_conflict"],
+    *find(recipe) {
+      for (const step of recipe.ofOp(...PRESET_LINKS)) {
+        if (
+          !recipe.is(step, "noise_mode", "fixed_variance") || recipe.choices(step, "noise_variance").values.length > 0
+        ) {
+          continue;
+        }
+        yield {
+          place: paramOf(step, "noise_variance"),
+          message: "Cannot use a fixed noise variance that is not given",
+          hint: "Set noise_variance, or noise_mode to snr_at_unit_power",
+          step,
+        };
+      }
+    },
+  },
+  {
+    code: "snr_on_bit_link_ignored",
+    replaces: ["params_invalid", "operation_params_schema_invalid", "matrix_definition_invalid"],
+    find: ignoredNoise,
+  },
+  { code: "noise_variance_assumed", severity: "warning", find: assumedVariance },
+  {
+    code: "channel_param_ignored",
+    severity: "warning",
+    *find(recipe) {
+      for (const step of recipe.ofOp(...PRESET_LINKS)) {
+        const presets = recipe.choices(step, "channel").values;
+        for (const [param, users] of Object.entries(LOOKED_AT)) {
+          if (!recipe.chosen(step, param) || presets.length === 0) continue;
+          if (presets.some((preset) => users.includes(String(preset)))) continue;
+          yield {
+            place: step.authored.has(param)
+              ? paramOf(step, param)
+              : ["metadata", "matrix", "step_params", step.id, param],
+            message: `${param} has no effect on the channel ${presets.join(", ")}`,
+            hint: `It counts with ${list(users)}`,
+            step,
+          };
+        }
+      }
+    },
+  },
+  {
+    code: "interference_without_interferers",
+    severity: "warning",
+    *find(recipe) {
+      for (const step of recipe.ofOp(...PRESET_LINKS)) {
+        if (!recipe.is(step, "channel", "interference_awgn") || !recipe.is(step, "interferers", 0)) continue;
+        yield {
+          place: paramOf(step, "interferers"),
+          message: `${step.id} is plain AWGN: interference_awgn has no interferers`,
+          hint: "Set interferers to 1 or more, or channel to awgn",
+          step,
+        };
+      }
+    },
+  },
+  {
+    code: "fading_not_equalized",
+    severity: "warning",
+    *find(recipe) {
+      for (const { step } of demodulations(recipe)) {
+        if (step.op !== "demodulation.digital_demodulate") continue;
+        const unequalized = (from: LintStep) =>
+          from.op === "wireless.channel" && recipe.is(from, "channel", "flat_rayleigh") &&
+          recipe.is(from, "receiver_processing", "none");
+        if (!passes(recipe, step, "rx_symbols", unequalized)) continue;
+        yield {
+          place: inputOf(step, "rx_symbols"),
+          message: `${step.id} decides on faded symbols of unknown phase: about half of its bits are wrong`,
+          hint: "Set receiver_processing to matched, or use a receiver that estimates the channel",
+          step,
+        };
+      }
+    },
+  },
+  {
+    code: "channel_enabled_mismatch",
+    severity: "warning",
+    *find(recipe) {
+      const { channel_enabled: enabled } = recipe.recipe.metadata;
+      if (typeof enabled !== "boolean") return;
+      const [noisy] = recipe.ofOp(...PRESET_LINKS, "channel.capacity_oracle_digital_link");
+      const [ideal] = recipe.ofOp(...IDENTITY_LINKS);
+      const contradicted = enabled ? (noisy ? undefined : ideal) : noisy;
+      if (!contradicted) return;
+      yield {
+        place: ["metadata", "channel_enabled"],
+        message: enabled
+          ? `The recipe records a channel, and ${contradicted.id} is an ideal link`
+          : `The recipe records that there is no channel, and ${contradicted.id} is one`,
+        hint: `Set channel_enabled to ${!enabled}, or change ${contradicted.id}`,
+        step: contradicted,
+      };
+    },
+  },
+  { code: "seed_repeated", severity: "warning", find: sharedSeeds },
+  { code: "metric_label_repeated", severity: "warning", find: repeatedLabels },
+  {
+    code: "rate_count_fixed_point_missing",
+    severity: "warning",
+    *find(recipe) {
+      const point = recipe.recipe.metadata.rate_count_fixed_point ?? null;
+      if (point !== null || recipe.ofOp(...SYMBOL_LINKS, ...BIT_LINKS).length === 0) return;
+      yield {
+        place: ["metadata", "rate_count_fixed_point"],
+        message: "The recipe does not say where its rate is counted",
+        hint: `Set metadata.rate_count_fixed_point to ${countingPoint(recipe)}`,
+      };
+    },
+  },
+  {
+    code: "rate_count_fixed_point_invalid",
+    severity: "warning",
+    *find(recipe) {
+      const point = recipe.recipe.metadata.rate_count_fixed_point ?? null;
+      if (point === null) return;
+      const [id, output, ...rest] = typeof point === "string" ? point.split(".") : [];
+      const outputs = id === undefined ? undefined : recipe.step(id)?.contract?.output_kinds;
+      if (rest.length === 0 && output !== undefined && isObject(outputs) && Object.hasOwn(outputs, output)) return;
+      yield {
+        place: ["metadata", "rate_count_fixed_point"],
+        message: "The point where the rate is counted is no output of this recipe",
+        hint: `Name an output, such as ${countingPoint(recipe)}`,
+      };
+    },
+  },
+];
+
+/** The output at which the rate of a recipe is usually counted. */
+function countingPoint(recipe: LintView): string {
+  const boundary = recipe.step("payload_bit_boundary") ?? recipe.step("tx_symbol_boundary");
+  if (boundary) return `${boundary.id}.${boundary.op === "channel.symbol_boundary" ? "symbols" : "bits"}`;
+  for (const link of recipe.ofOp(...SYMBOL_LINKS, ...BIT_LINKS)) {
+    const sent = link.inputs.bits ?? link.inputs.symbols;
+    if (sent !== undefined) return sent;
+  }
+  return "the output that is sent";
+}

@@ -1,0 +1,15 @@
+/** All rules of lint, in the order of a report. */
+import { LINK_RULES } from "./link_rules.ts";
+import { POWER_RULES } from "./power_rules.ts";
+import { RUNTIME_RULES } from "./runtime_rules.ts";
+import { STREAM_RULES } from "./stream_rules.ts";
+import type { Rule } from "./view.ts";
+import { WIRING_RULES } from "./wiring.ts";
+
+export const RULES: readonly Rule[] = [
+  ...WIRING_RULES,
+  ...POWER_RULES,
+  ...RUNTIME_RULES,
+  ...STREAM_RULES,
+  ...LINK_RULES,
+];

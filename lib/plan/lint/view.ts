@@ -1,0 +1,178 @@
+/** What lint rules look at: the steps of a recipe with effective parameters, their wires, and what a matrix varies. */
+import type { Place, Severity } from "../../contract/error.ts";
+import { sameValue } from "../../contract/json.ts";
+import type { OperationContract } from "../../contract/operation.ts";
+import type { Registry } from "../../contract/registry.ts";
+import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
+import type { RecipeDocument } from "../../recipe/types.ts";
+import { type Stream, StreamTracer } from "./streams.ts";
+
+/** A finding of a rule. */
+export interface Finding {
+  place: Place;
+  message: string;
+  hint: string;
+  step?: LintStep;
+  /** Where it differs from the rule's. */
+  severity?: Severity;
+}
+
+/** A rule: one stable code, and how to find what it means. */
+export interface Rule {
+  code: string;
+  /** `error` when left out. */
+  severity?: Severity;
+  /** Codes of the general checks that this one says better: at the same place it takes their stead. */
+  replaces?: readonly string[];
+  find(recipe: LintView): Iterable<Finding>;
+}
+
+export interface LintStep {
+  index: number;
+  id: string;
+  op: string;
+  /** With defaults. */
+  params: JsonObject;
+  /** Parameters that the author wrote. */
+  authored: ReadonlySet<string>;
+  inputs: { [port: string]: string };
+  /** Undefined where the operation is unknown. */
+  contract: OperationContract | undefined;
+}
+
+/** A wired output. */
+export interface Wire {
+  step: LintStep;
+  output: string;
+}
+
+/** The values that a parameter takes: one, or those of a matrix dimension. */
+export interface Choices {
+  values: readonly Value[];
+  dimension: string | null;
+}
+
+export class LintView {
+  readonly steps: readonly LintStep[];
+  readonly #byId = new Map<string, LintStep>();
+  readonly #matrix: { dimensions: JsonObject; stepParams: JsonObject };
+  readonly #streams = new StreamTracer(this);
+
+  /**
+   * @param recipe effective form, or the normalised one as far as it goes
+   * @param authored steps as the author wrote them, with sparse parameters
+   */
+  constructor(readonly recipe: RecipeDocument, authored: RecipeDocument["steps"], registry: Registry) {
+    this.steps = recipe.steps.map((step, index) => ({
+      index,
+      id: step.id,
+      op: step.op,
+      params: step.params,
+      authored: new Set(Object.keys(authored[index]?.params ?? {})),
+      inputs: step.inputs,
+      contract: registry.find(step.op)?.operation.contract,
+    }));
+    for (const step of this.steps) if (!this.#byId.has(step.id)) this.#byId.set(step.id, step);
+    const { matrix } = recipe.metadata;
+    const part = (key: string) => (isObject(matrix) && isObject(matrix[key]) ? matrix[key] : {});
+    this.#matrix = { dimensions: part("dimensions"), stepParams: part("step_params") };
+  }
+
+  step(id: string): LintStep | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Steps of any of these operations. */
+  ofOp(...operations: readonly string[]): LintStep[] {
+    return this.steps.filter(({ op }) => operations.includes(op));
+  }
+
+  /** The first present step of several accepted ids, in step order. */
+  first(ids: readonly string[]): LintStep | undefined {
+    return this.steps.find(({ id }) => ids.includes(id));
+  }
+
+  /** What feeds an input; undefined when it is not wired to an earlier step. */
+  source(step: LintStep, port: string): Wire | undefined {
+    if (!Object.hasOwn(step.inputs, port)) return undefined;
+    const text = step.inputs[port];
+    if (typeof text !== "string") return undefined;
+    const dot = text.indexOf(".");
+    const from = this.#byId.get(text.slice(0, dot));
+    return from === undefined || from.index >= step.index ? undefined : { step: from, output: text.slice(dot + 1) };
+  }
+
+  /** What the bits or symbols of an input went through; undefined when that cannot be told. */
+  stream(step: LintStep, port: string): Stream | undefined {
+    const wire = this.source(step, port);
+    return wire && this.#streams.of(wire);
+  }
+
+  /** Every step that a step depends on. */
+  ancestors(step: LintStep): Set<LintStep> {
+    const found = new Set<LintStep>();
+    const open = [step];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      for (const port of Object.keys(next.inputs)) {
+        const from = this.source(next, port)?.step;
+        if (from !== undefined && !found.has(from)) {
+          found.add(from);
+          open.push(from);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Whether the author chose a parameter, by the step or by the matrix. */
+  chosen(step: LintStep, param: string): boolean {
+    return step.authored.has(param) || this.#override(step, param) !== undefined;
+  }
+
+  /** What a matrix says of a step's parameters. */
+  matrixParams(step: LintStep): JsonObject {
+    const overrides = Object.hasOwn(this.#matrix.stepParams, step.id) ? this.#matrix.stepParams[step.id] : undefined;
+    return isObject(overrides) ? overrides : {};
+  }
+
+  #override(step: LintStep, param: string): Value | undefined {
+    const overrides = this.matrixParams(step);
+    return Object.hasOwn(overrides, param) ? overrides[param] : undefined;
+  }
+
+  /** The values that a parameter takes; none when a matrix reaches into it in a way that cannot be told. */
+  choices(step: LintStep, param: string): Choices {
+    const override = this.#override(step, param);
+    if (override === undefined) {
+      return { values: Object.hasOwn(step.params, param) ? [step.params[param]] : [], dimension: null };
+    }
+    if (!isObject(override)) return { values: [override], dimension: null };
+    const { matrix: name } = override;
+    const values = typeof name === "string" && Object.hasOwn(this.#matrix.dimensions, name)
+      ? this.#matrix.dimensions[name]
+      : undefined;
+    return Array.isArray(values) ? { values, dimension: name as string } : { values: [], dimension: null };
+  }
+
+  /** The one value of a parameter; undefined when it has none or several. */
+  value(step: LintStep, param: string): Value | undefined {
+    const { values } = this.choices(step, param);
+    return values.length === 1 ? values[0] : undefined;
+  }
+
+  /** Whether a parameter has this value in every variant. */
+  is(step: LintStep, param: string, ...wanted: Value[]): boolean {
+    const { values } = this.choices(step, param);
+    return values.length > 0 && values.every((value) => wanted.some((one) => sameValue(value, one)));
+  }
+
+  /** Whether a parameter takes one of these values in some variant. */
+  takes(step: LintStep, param: string, ...wanted: Value[]): boolean {
+    return this.choices(step, param).values.some((value) => wanted.some((one) => sameValue(value, one)));
+  }
+}
+
+/** Where an input, or a parameter, of a step stands. */
+export const inputOf = (step: LintStep, port: string): Place => ["steps", step.index, "inputs", port];
+export const paramOf = (step: LintStep, param: string): Place => ["steps", step.index, "params", param];
+export const opOf = (step: LintStep): Place => ["steps", step.index, "op"];
