@@ -35,14 +35,48 @@ const UNITS: [RegExp, string][] = [
 ];
 
 /** Digits that are worth reading: counts whole and grouped, reals to five significant digits. */
-export function formatMetric(id: string, value: number, isCount: boolean): string {
-  const unit = UNITS.find(([pattern]) => pattern.test(id))?.[1] ?? "";
-  const text = isCount
-    ? String(value).replace(/\B(?=(\d{3})+(?!\d))/g, " ")
-    : value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)
+export function formatNumber(value: number, isCount: boolean): string {
+  if (isCount) return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, " ");
+  return value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)
     ? value.toExponential(3)
     : String(Number(value.toPrecision(5)));
+}
+
+/** A number with the unit that its id implies. */
+export function formatMetric(id: string, value: number, isCount: boolean): string {
+  const unit = UNITS.find(([pattern]) => pattern.test(id))?.[1] ?? "";
+  const text = formatNumber(value, isCount);
   return unit ? `${text} ${unit}` : text;
+}
+
+/** A metric worth looking at first. */
+export interface HeadlineMetric {
+  step: string;
+  metric: string;
+  value: number;
+  isCount: boolean;
+  /** The counts behind an error rate, and its 95 % Wilson interval. */
+  interval: { events: number; trials: number; low: number; high: number } | null;
+}
+
+/**
+ * The headline metrics of a run, in the order of the signal path.
+ *
+ * @param steps step rows of a summary
+ */
+export function headlineMetrics(steps: readonly JsonObject[]): HeadlineMetric[] {
+  const found: (HeadlineMetric & { family: number })[] = [];
+  for (const step of steps) {
+    const metrics = step.metrics as JsonObject;
+    for (const [metric, value] of Object.entries(metrics)) {
+      const family = FAMILIES.findIndex((pattern) => pattern.test(metric));
+      if (family < 0 || !isNumber(value) || metric.startsWith("timing.")) continue;
+      const isCount = typeof value === "bigint" || /_count$/.test(metric);
+      const interval = intervalOf(metric, metrics);
+      found.push({ step: String(step.id), metric, value: toNumber(value), isCount, interval, family });
+    }
+  }
+  return found.sort((a, b) => a.family - b.family).map(({ family: _, ...item }) => item);
 }
 
 /**
@@ -51,31 +85,35 @@ export function formatMetric(id: string, value: number, isCount: boolean): strin
  * @param steps step rows of a summary
  */
 export function headline(steps: readonly JsonObject[]): HeadlineRow[] {
-  const rows: (HeadlineRow & { family: number })[] = [];
-  for (const step of steps) {
-    const metrics = step.metrics as JsonObject;
-    for (const [id, value] of Object.entries(metrics)) {
-      const family = FAMILIES.findIndex((pattern) => pattern.test(id));
-      if (family < 0 || !isNumber(value) || id.startsWith("timing.")) continue;
-      const isCount = typeof value === "bigint" || /_count$/.test(id);
-      rows.push({ metric: id, value: formatMetric(id, toNumber(value), isCount), note: interval(id, metrics), family });
-    }
-  }
-  rows.sort((a, b) => a.family - b.family);
+  const rows = headlineMetrics(steps).map(({ metric, value, isCount, interval }) => ({
+    metric,
+    value: formatMetric(metric, value, isCount),
+    note: intervalNote(interval),
+  }));
   const seen = new Set<string>();
-  return rows.filter(({ metric, value }) => !seen.has(metric + value) && seen.add(metric + value))
-    .map(({ metric, value, note }) => ({ metric, value, note }));
+  return rows.filter(({ metric, value }) => !seen.has(metric + value) && seen.add(metric + value));
 }
 
-function interval(id: string, metrics: JsonObject): string {
+function intervalOf(id: string, metrics: JsonObject): HeadlineMetric["interval"] {
   const stem = /^channel\.(.*)(ber|bler)$/.exec(id);
-  if (stem === null) return "";
+  if (stem === null) return null;
   const [events, trials] = stem[2] === "ber"
     ? [metrics[`channel.${stem[1]}error_count`], metrics[`channel.${stem[1]}compare_bit_count`]]
     : [metrics[`channel.${stem[1]}block_error_count`], metrics[`channel.${stem[1]}block_count`]];
-  if (!isNumber(events) || !isNumber(trials) || toNumber(trials) === 0) return "";
+  if (!isNumber(events) || !isNumber(trials) || toNumber(trials) === 0) return null;
   const [k, n] = [toNumber(events), toNumber(trials)];
-  if (k === 0) return `no error in ${n}: below ${(3 / n).toExponential(1)} (95 %)`;
   const { low, high } = wilsonInterval(k, n);
-  return `95 % ${low.toExponential(2)} … ${high.toExponential(2)}, ${k} of ${n}`;
+  return { events: k, trials: n, low, high };
+}
+
+/** The largest rate that no error in so many trials still allows at 95 %, by the rule of three. */
+export function ruleOfThree(trials: number): string {
+  return (3 / trials).toExponential(1);
+}
+
+function intervalNote(interval: HeadlineMetric["interval"]): string {
+  if (interval === null) return "";
+  const { events, trials, low, high } = interval;
+  if (events === 0) return `no error in ${trials}: below ${ruleOfThree(trials)} (95 %)`;
+  return `95 % ${low.toExponential(2)} … ${high.toExponential(2)}, ${events} of ${trials}`;
 }

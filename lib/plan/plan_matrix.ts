@@ -34,9 +34,10 @@ export async function planMatrix(
   const found = mergePointFindings(
     [...expansion.authored.diagnostics, ...points.flatMap(({ compilation }) => compilation.diagnostics)],
     rows.map(({ point, planned }) => ({ point, diagnostics: planned.diagnostics })),
-    expansion.points.length,
   );
-  const diagnostics = [...expansion.diagnostics, ...found];
+  // An unknown operation is said in the planner's words.
+  const compiled = expansion.diagnostics.filter(({ code }) => code !== "operation_defaults_unavailable");
+  const diagnostics = [...compiled, ...found];
   const planned = rows.flatMap(({ point, planned }) => (planned.status === "planned" ? [{ ...point, planned }] : []));
   return expansion.status === "invalid" || planned.length < rows.length
     ? { status: "refused", diagnostics }

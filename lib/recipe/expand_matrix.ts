@@ -79,7 +79,6 @@ export function expandMatrix(raw: unknown, options: ExpandOptions): MatrixExpans
   const found = mergePointFindings(
     authored.diagnostics,
     points.map((point) => ({ point, diagnostics: point.compilation.diagnostics })),
-    points.length,
   );
   const all = [...authored.diagnostics, ...located(remarks), ...found];
   return {

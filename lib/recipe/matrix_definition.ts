@@ -145,9 +145,11 @@ function readBindings(
     }
     const name = referenceIn(value);
     if (name === null) {
+      // It is used, only not as it is to be written.
+      if (typeof value.matrix === "string") used.add(value.matrix);
       const extra = Object.keys(value).filter((key) => key !== "matrix");
       const message = extra.length > 0
-        ? `Cannot read a reference to a dimension beside ${extra.slice(0, 3).join(", ")}`
+        ? `Cannot read a reference that has ${extra.slice(0, 3).join(", ")} beside matrix`
         : `Cannot read ${describe(value.matrix)} as the name of a dimension`;
       return findings.report("matrix_reference_malformed", place, message, "Write exactly {matrix: <dimension>}");
     }
@@ -169,7 +171,6 @@ function readBindings(
     }
     const whole = referenceIn(given);
     if (whole !== null) {
-      // The reference is used, so that only its place is wrong.
       used.add(whole);
       const message = `Cannot give a dimension to the step ${stepId} as a whole`;
       findings.report(

@@ -52,39 +52,42 @@ function originOf(matrix: Matrix, choice: readonly number[], step: string, membe
 }
 
 /**
- * The findings about points that are not already known of the author's recipe, each once, with the points it is about.
+ * The findings about points that are not already known of the author's recipe, each once, with the points it is about;
+ * what holds at every point is about the recipe.
  *
  * @param known findings about the author's recipe
  * @param rows findings by point
- * @param total points of the matrix
  */
 export function mergePointFindings(
   known: readonly Diagnostic[],
-  rows: readonly { point: { index: number; selection: JsonObject }; diagnostics: readonly Diagnostic[] }[],
-  total: number,
+  rows: readonly { point: Point; diagnostics: readonly Diagnostic[] }[],
 ): Diagnostic[] {
   const identity = ({ code, path, message }: Diagnostic) => `${code}\n${path}\n${message}`;
   const seen = new Set(known.map(identity));
-  const groups = new Map<string, { item: Diagnostic; points: typeof rows[number]["point"][] }>();
+  const groups = new Map<string, { item: Diagnostic; points: Set<Point> }>();
   for (const { point, diagnostics } of rows) {
     for (const item of diagnostics) {
       const key = identity(item);
       if (seen.has(key)) continue;
       const group = groups.get(key);
-      if (group === undefined) groups.set(key, { item, points: [point] });
-      // A point may have the same finding twice, as when a compiler and a planner find it.
-      else if (group.points[group.points.length - 1] !== point) group.points.push(point);
+      if (group === undefined) groups.set(key, { item, points: new Set([point]) });
+      else group.points.add(point);
     }
   }
-  return [...groups.values()].map(({ item, points }) => ({
-    ...item,
-    message: `${item.message} (at ${pointsText(points, total)})`,
-  }));
+  return [...groups.values()].map(({ item, points }) =>
+    points.size > 1 && points.size === rows.length
+      ? item
+      : { ...item, message: `${item.message} (at ${pointsText([...points])})` }
+  );
 }
 
-function pointsText(points: readonly { index: number; selection: JsonObject }[], total: number): string {
+interface Point {
+  index: number;
+  selection: JsonObject;
+}
+
+function pointsText(points: readonly Point[]): string {
   if (points.length === 1) return `matrix point ${points[0].index}: ${coordinatesText(points[0].selection)}`;
-  if (points.length === total) return "every matrix point";
   const listed = points.slice(0, MAX_LISTED).map(({ index }) => index).join(", ");
   return `matrix points ${listed}${points.length > MAX_LISTED ? ` and ${points.length - MAX_LISTED} more` : ""}`;
 }

@@ -205,7 +205,8 @@ async function planOnce(
     : refusal("plan_invalid", "Cannot plan the recipe", result.diagnostics);
 }
 
-function refusal(code: string, attempt: string, diagnostics: Diagnostic[]): SvcError {
+/** The error for a recipe that is refused, with the number of its problems. */
+export function refusal(code: string, attempt: string, diagnostics: Diagnostic[]): SvcError {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const count = errors.length === 1 ? "one problem" : `${errors.length} problems`;
   return new SvcError(code, `${attempt}: ${count}`, { diagnostics });

@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError, Option } from "../commander.ts";
 import { type CliContext, contextOf } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatTable } from "../table.ts";
+import { matrixCommands } from "./recipe_matrix.ts";
 
 interface RunOptions {
   set: string[];
@@ -31,6 +32,7 @@ export function recipeCommands(program: Command): void {
   recipe.command("validate <file>")
     .description("compile a recipe strictly and check its plan")
     .option("--compat", "accept what the compatibility mode accepts, with warnings")
+    .option("--strict-legacy", "refuse the forms that came before metadata.matrix")
     .addOption(set())
     .addHelpText(
       "after",
@@ -75,6 +77,8 @@ export function recipeCommands(program: Command): void {
     .action((file: string, options: RunOptions, command: Command) =>
       options.dryRun ? plan(file, options, command) : run(file, options, command)
     );
+
+  matrixCommands(recipe);
 }
 
 function workerCount(text: string): number {
@@ -85,37 +89,50 @@ function workerCount(text: string): number {
   return count;
 }
 
-async function validate(file: string, options: { compat?: boolean; set: string[] }, command: Command): Promise<void> {
+interface ValidateOptions {
+  compat?: boolean;
+  set: string[];
+  strictLegacy?: boolean;
+}
+
+async function validate(file: string, options: ValidateOptions, command: Command): Promise<void> {
   const context = contextOf(command);
-  const { compileLoaded, loadRecipe } = await recipes();
-  const [registry, loaded] = [await context.registry(), await loadRecipe(context, file, options.set)];
-  const compilation = compileLoaded(loaded, registry, options.compat ? "compat" : "strict");
+  const { loadRecipe } = await recipes();
+  const { expandMatrix } = await import("../../recipe/expand_matrix.ts");
   const { planRecipe } = await import("../../plan/planner.ts");
-  const planned = await planRecipe(compilation, {
-    registry,
-    locate: loaded.locate,
-    readiness: await readiness(context),
-  });
+  const { planMatrix } = await import("../../plan/plan_matrix.ts");
+  const [registry, loaded] = [await context.registry(), await loadRecipe(context, file, options.set)];
+  const { locate } = loaded;
+  const mode = options.compat ? "compat" : "strict";
+  const expansion = expandMatrix(loaded.raw, { registry, locate, mode, strictLegacy: options.strictLegacy });
+  const { authored, points } = expansion;
+  const planning = { registry, readiness: await readiness(context) };
+  // A recipe with a matrix stands for its points; they are planned, and it is not.
+  const planned = points.length > 0
+    ? await planMatrix(expansion, planning)
+    : await planRecipe(authored, { ...planning, locate });
   const { diagnostics } = planned;
-  if (planned.status === "refused") {
+  if (planned.status !== "planned") {
     throw new SvcError("recipe_invalid", `Cannot accept ${loaded.file}`, { diagnostics });
   }
   context.emit({
     schema_version: 1,
     status: "valid",
-    mode: compilation.mode,
-    recipe: compilation.normalized!,
-    authored_sha256: compilation.authored_sha256,
-    effective_sha256: compilation.effective_sha256,
-    seed_policy: compilation.seed_policy,
+    mode: authored.mode,
+    recipe: authored.normalized!,
+    authored_sha256: authored.authored_sha256,
+    effective_sha256: authored.effective_sha256,
+    seed_policy: authored.seed_policy,
+    matrix_points: points.length,
     diagnostics: diagnostics as unknown as JsonObject[],
   });
   for (const item of diagnostics) context.note(formatDiagnostic(item, context.paintError, context.excerpt));
-  const steps = compilation.normalized!.steps.length;
+  const steps = authored.normalized!.steps.length;
+  const matrix = points.length > 0 ? `, ${points.length} matrix points` : "";
   context.print(
     `${context.paint("green", "valid")}  ${
-      compilation.normalized!.name
-    }: ${steps} steps, recipe hash ${compilation.effective_sha256}`,
+      authored.normalized!.name
+    }: ${steps} steps${matrix}, recipe hash ${authored.effective_sha256}`,
   );
 }
 

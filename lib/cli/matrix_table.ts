@@ -1,0 +1,128 @@
+/**
+ * The table of a matrix: one row a variant, its coordinates first, then the headline metrics. What is the same at every
+ * point is told once, below.
+ */
+import { isNumber } from "../contract/value.ts";
+import { valueText } from "../recipe/variant_name.ts";
+import type { MatrixRow } from "../run/run_matrix.ts";
+import { formatMetric, formatNumber, type HeadlineMetric, headlineMetrics, ruleOfThree } from "./headline.ts";
+import { type Column, formatTable, type Row, type TableFormat } from "./table.ts";
+
+/**
+ * Formats the rows of a matrix.
+ *
+ * @param format CSV has every column, with numbers in full, the intervals of error rates and the run ids; the others are
+ *   for reading
+ */
+export function matrixTable(rows: readonly MatrixRow[], format: TableFormat): string {
+  const columns = metricColumns(rows);
+  return format === "csv" ? csv(rows, columns) : table(rows, columns, format);
+}
+
+/** A metric over all variants. */
+interface MetricColumn {
+  /** The metric's id, behind its step where several steps give it. */
+  title: string;
+  metric: string;
+  /** By row; undefined where the variant has no such metric. */
+  cells: (HeadlineMetric | undefined)[];
+}
+
+function metricColumns(rows: readonly MatrixRow[]): MetricColumn[] {
+  const found = rows.map(({ metrics }) =>
+    headlineMetrics(Object.entries(metrics).map(([id, values]) => ({ id, metrics: values })))
+  );
+  const givers = new Map<string, Set<string>>();
+  for (const { step, metric } of found.flat()) givers.set(metric, (givers.get(metric) ?? new Set()).add(step));
+  const columns = [...givers].flatMap(([metric, steps]) =>
+    [...steps].map((step): MetricColumn => ({
+      title: steps.size > 1 ? `${step}/${metric}` : metric,
+      metric,
+      cells: found.map((items) => items.find((item) => item.metric === metric && item.step === step)),
+    }))
+  );
+  // Two steps that give the same metric with the same values everywhere say it once.
+  return columns.filter((column, at) =>
+    !columns.slice(0, at).some((other) => other.metric === column.metric && sameValues(other, column))
+  );
+}
+
+function sameValues(a: MetricColumn, b: MetricColumn): boolean {
+  return a.cells.every((cell, row) => cell?.value === b.cells[row]?.value);
+}
+
+/** Coordinates as members of a row. */
+function coordinates(row: MatrixRow): [string, string][] {
+  return Object.entries(row.selection).map(([name, value]) => [`at ${name}`, valueText(value)]);
+}
+
+function dimensionColumns(rows: readonly MatrixRow[]): Column[] {
+  return Object.keys(rows[0]?.selection ?? {}).map((title) => ({
+    key: `at ${title}`,
+    title,
+    align: rows.every((row) => isNumber(row.selection[title])) ? "right" : "left",
+  }));
+}
+
+function csv(rows: readonly MatrixRow[], metrics: readonly MetricColumn[]): string {
+  const columns: Column[] = [
+    { key: "index", title: "matrix_index" },
+    ...dimensionColumns(rows),
+    ...["status", "reused", "run_id", "variant_id"].map((key) => ({ key })),
+    ...metrics.flatMap(({ title, cells }, at) => [
+      { key: `value ${at}`, title },
+      ...(cells.some((cell) => cell?.interval)
+        ? [{ key: `low ${at}`, title: `${title}.low` }, { key: `high ${at}`, title: `${title}.high` }]
+        : []),
+    ]),
+  ];
+  const lines = rows.map((row, line): Row => ({
+    index: row.index,
+    status: row.status,
+    reused: String(row.reused),
+    run_id: row.run_id,
+    variant_id: row.variant_id,
+    ...Object.fromEntries(coordinates(row)),
+    ...Object.fromEntries(metrics.flatMap(({ cells }, at) => [
+      [`value ${at}`, cells[line]?.value ?? null],
+      [`low ${at}`, cells[line]?.interval?.low ?? null],
+      [`high ${at}`, cells[line]?.interval?.high ?? null],
+    ])),
+  }));
+  return formatTable(lines, columns, "csv");
+}
+
+function table(rows: readonly MatrixRow[], metrics: readonly MetricColumn[], format: TableFormat): string {
+  const isConstant = ({ cells }: MetricColumn) => {
+    const reached = cells.filter((_, line) => Object.keys(rows[line].metrics).length > 0);
+    return reached.length > 1 && reached.every((cell) => cell !== undefined && cell.value === reached[0]?.value);
+  };
+  const varying = metrics.filter((column) => !isConstant(column));
+  const eventful = rows.some(({ status, reused }) => status !== "completed" || reused);
+  const columns: Column[] = [
+    ...dimensionColumns(rows),
+    ...varying.map(({ title }, at): Column => ({ key: `value ${at}`, title, align: "right" })),
+    ...(eventful ? [{ key: "status" }] : []),
+  ];
+  const lines = rows.map((row, line): Row => ({
+    status: row.reused ? "completed before" : row.status,
+    ...Object.fromEntries(coordinates(row)),
+    ...Object.fromEntries(varying.map(({ cells }, at) => [`value ${at}`, cellText(cells[line])])),
+  }));
+  const shared = metrics.filter(isConstant).map(({ title, metric, cells }) => {
+    const cell = cells.find((candidate) => candidate !== undefined)!;
+    return `  ${title} ${formatMetric(metric, cell.value, cell.isCount)}\n`;
+  });
+  const below = shared.length === 0
+    ? ""
+    : `\nThe same at every point:\n${format === "md" ? "\n" : ""}${shared.join("")}`;
+  return formatTable(lines, columns, format) + (format === "md" ? below.replaceAll("\n  ", "\n- ") : below);
+}
+
+/** A number in its column, whose title implies the unit. Error rates span decades; no errors at all bound the rate. */
+function cellText(cell: HeadlineMetric | undefined): string {
+  if (cell === undefined) return "";
+  const { value, isCount, interval } = cell;
+  if (interval === null) return formatNumber(value, isCount);
+  return interval.events === 0 ? `0 (<${ruleOfThree(interval.trials)})` : value.toExponential(3);
+}
