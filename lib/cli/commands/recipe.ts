@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError, Option } from "../commander.ts";
 import { type CliContext, contextOf } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatTable } from "../table.ts";
+import { lintCommand, lintOrRefuse } from "./recipe_lint.ts";
 import { matrixCommands } from "./recipe_matrix.ts";
 
 interface RunOptions {
@@ -15,6 +16,7 @@ interface RunOptions {
   backend?: string;
   implementation?: string;
   dryRun?: boolean;
+  strictLint?: boolean;
 }
 
 /** Loaded on need: the YAML reader and the compiler are most of the start-up of a command that reads a recipe. */
@@ -39,6 +41,8 @@ export function recipeCommands(program: Command): void {
       "\nExamples\n  svc recipe validate recipes/quickstart.yaml\n  svc recipe validate - < recipe.json\n",
     )
     .action(validate);
+
+  lintCommand(recipe);
 
   recipe.command("graph <file>")
     .description("print the graph of a recipe")
@@ -67,6 +71,7 @@ export function recipeCommands(program: Command): void {
     .option("--no-plan-cache", "plan without the cache")
     .option("--backend <name>", "backend for every step that declares it")
     .option("--implementation <name>", "implementation for every step that declares it")
+    .option("--strict-lint", "refuse a recipe that does not pass recipe lint")
     .option("--dry-run", "plan only, as recipe plan")
     .addHelpText(
       "after",
@@ -171,6 +176,7 @@ async function plan(file: string, options: Omit<RunOptions, "parallelWorkers">, 
   const { compileLoaded, loadRecipe } = await recipes();
   const registry = await context.registry();
   const loaded = await loadRecipe(context, file, options.set);
+  if (options.strictLint) await lintOrRefuse(loaded, registry);
   const compilation = compileLoaded(loaded, registry);
   const { planRecipe } = await import("../../plan/planner.ts");
   const result = await planRecipe(compilation, {
@@ -222,6 +228,7 @@ type RunParts = {
 async function runLoaded(context: CliContext, file: string, options: RunOptions, parts: RunParts): Promise<void> {
   const registry = await context.registry();
   const loaded = await (await recipes()).loadRecipe(context, file, options.set);
+  if (options.strictLint) await lintOrRefuse(loaded, registry);
   const { headline } = await import("../headline.ts");
   const { progressReporter } = await import("../progress.ts");
   const { runRecipe } = await import("../../run/run.ts");
