@@ -7,6 +7,7 @@ import { dataCommands } from "./commands/data.ts";
 import { opsCommands } from "./commands/ops.ts";
 import { recipeCommands } from "./commands/recipe.ts";
 import { runsCommands } from "./commands/runs.ts";
+import { templateCommands } from "./commands/template.ts";
 import { contextOf } from "./context.ts";
 import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument } from "./problem.ts";
 import { colorWanted, environment, painter, stderr, stdout } from "./terminal.ts";
@@ -42,6 +43,7 @@ function buildProgram(): Command {
   opsCommands(program);
   recipeCommands(program);
   runsCommands(program);
+  templateCommands(program);
   dataCommands(program);
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({ writeOut: stdout, writeErr: () => {} }).showSuggestionAfterError();

@@ -56,7 +56,9 @@ export function exitCodeOf(error: unknown): number {
   if (error.code === "usage_invalid" || error.code === "execution_invalid") return EXIT.usage;
   if (error.code === "run_canceled" || error.code === "operation_canceled") return EXIT.canceled;
   if (error.code === "run_failed") return EXIT.runFailed;
-  return /^(recipe|plan|params|seed|matrix|override|manifest)_/.test(error.code) ? EXIT.refused : EXIT.runFailed;
+  return /^(recipe|plan|params|seed|matrix|override|manifest|template)_/.test(error.code)
+    ? EXIT.refused
+    : EXIT.runFailed;
 }
 
 const TITLES: Record<number, string> = {

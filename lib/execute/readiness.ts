@@ -12,9 +12,13 @@ export function readinessOf({ stateDir, projectRoot }: { stateDir: string; proje
       if (kind !== "dataset") return { reason: `no ${kind} of that name is known here`, hint: null };
       if (Object.hasOwn(BUNDLED_DATASETS, id)) {
         if (isBundledDatasetPresent(id, { stateDir })) return null;
+        const { files } = BUNDLED_DATASETS[id];
         return {
           reason: "it comes with the program, but has not been fetched to this machine",
           hint: `Run svc data fetch ${id}, or call fetchBundledDataset("${id}", { stateDir })`,
+          fetch: `svc data fetch ${id}`,
+          sha256: files["manifest.json"].sha256,
+          size_bytes: Object.values(files).reduce((sum, { size_bytes }) => sum + size_bytes, 0),
         };
       }
       const folder = join(stateDir, "datasets", id);

@@ -35,9 +35,20 @@ export interface PlanCacheEvidence extends JsonObject {
   reason: string;
 }
 
+/** Why something is not on this machine, and what helps. */
+export interface Lacking {
+  reason: string;
+  hint: string | null;
+  /** The command that brings it. */
+  fetch?: string;
+  /** What it will bring, where that is known. */
+  sha256?: string;
+  size_bytes?: number;
+}
+
 /** Tells the planner what is on this machine. Answers the reason and the remedy when something is missing. */
 export interface Readiness {
-  missing(requirement: Requirement): { reason: string; hint: string | null } | null;
+  missing(requirement: Requirement): Lacking | null;
 }
 
 /** What a step asks of the machine. */

@@ -1,0 +1,54 @@
+/** Whether what a recipe's steps ask of the machine is there, and what would bring it. */
+import type { Requirement } from "../contract/operation.ts";
+import type { Registry } from "../contract/registry.ts";
+import { plainParams } from "../contract/schema.ts";
+import type { JsonObject } from "../contract/value.ts";
+import type { StepDocument } from "../recipe/types.ts";
+import type { Readiness } from "./types.ts";
+
+export interface MissingRequirement extends JsonObject {
+  kind: "dataset" | "model" | "native" | "adapter";
+  id: string;
+  reason: string;
+  /** The command that brings it, or null when there is none. */
+  fetch: string | null;
+}
+
+/** The member `run_readiness` of template rows and recipe lists. */
+export interface RunReadiness extends JsonObject {
+  ready: boolean;
+  missing: MissingRequirement[];
+}
+
+/**
+ * Collects what operations require and the machine lacks, each thing once.
+ *
+ * @param steps effective steps; those of unknown operations ask for nothing
+ */
+export function runReadiness(
+  steps: readonly StepDocument[],
+  { registry, readiness }: { registry: Registry; readiness: Readiness },
+): RunReadiness {
+  const asked = new Map<string, Requirement>();
+  for (const { op, params } of steps) {
+    const requires = registry.find(op)?.operation.definition.requires;
+    for (const requirement of requires?.(plainParams(params)) ?? []) {
+      asked.set(`${requirement.kind}:${requirement.id}`, requirement);
+    }
+  }
+  const missing = [...asked.values()].flatMap(({ kind, id }): MissingRequirement[] => {
+    const lacking = readiness.missing({ kind, id });
+    if (lacking === null) return [];
+    const { reason, fetch = null, sha256, size_bytes } = lacking;
+    return [{
+      // A file of the project is data that its author brings.
+      kind: kind === "file" ? "dataset" : kind,
+      id,
+      reason,
+      fetch,
+      ...(sha256 === undefined ? {} : { sha256 }),
+      ...(size_bytes === undefined ? {} : { size_bytes }),
+    }];
+  });
+  return { ready: missing.length === 0, missing };
+}

@@ -1,0 +1,251 @@
+/**
+ * Inspection of the template catalogue. Every call selects each source anew, reads it once, compiles it strictly, checks
+ * it against the registry and against what its entry promises: an earlier inspection authorises nothing.
+ */
+import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
+import { sameValue } from "../contract/json.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import type { Registry } from "../contract/registry.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import type { SourceHashes } from "../plan/implementation_source.ts";
+import { planMatrix } from "../plan/plan_matrix.ts";
+import { planRecipe } from "../plan/planner.ts";
+import { type RunReadiness, runReadiness } from "../plan/run_readiness.ts";
+import type { Readiness } from "../plan/types.ts";
+import { expandMatrix } from "../recipe/expand_matrix.ts";
+import { attachLocations, readRecipeText } from "../recipe/read.ts";
+import type { Locate, RecipeDocument, StepDocument } from "../recipe/types.ts";
+import { declaredTask } from "../research/specs.ts";
+import { inferTask } from "../research/tasks.ts";
+import awaited from "./awaited.json" with { type: "json" };
+import {
+  type EditorBinding,
+  findTemplate,
+  packagedCatalog,
+  type TemplateCatalog,
+  type TemplateEntry,
+} from "./catalog.ts";
+import { PACKAGED_STARTERS, readTemplateSource, type SourceRecord, type Starters } from "./source.ts";
+
+export interface TemplateOptions {
+  registry: Registry;
+  /** Where `<recipe_path>` of an entry is looked for first. */
+  projectRoot: string;
+  /** The catalogue and the starters of the program when left out. */
+  catalog?: TemplateCatalog;
+  starters?: Starters;
+}
+
+export interface InspectionOptions extends TemplateOptions {
+  readiness: Readiness;
+}
+
+/** What a valid template's recipe is, in short. */
+export interface RecipeSummary extends JsonObject {
+  name: string;
+  description: string | null;
+  step_count: number;
+  task_id: string | null;
+  execution_profile: JsonObject;
+}
+
+/** A row of the inspection: the entry's fields and what was found. */
+export type TemplateRow = TemplateEntry & {
+  available: boolean;
+  validation: { status: "valid" | "unavailable" | "invalid"; errors: Diagnostic[] };
+  /** What was read, valid or not. */
+  source?: SourceRecord;
+  recipe?: RecipeSummary;
+  run_readiness?: RunReadiness;
+};
+
+export interface TemplateInspection {
+  schema_version: 1;
+  status: "valid" | "degraded" | "invalid";
+  templates: TemplateRow[];
+}
+
+/** A recipe that was compiled strictly and found to be what its entry promises. */
+interface CheckedForms {
+  normalized: RecipeDocument;
+  effective: RecipeDocument;
+  /** The effective steps of everything that the recipe runs as: itself, or its variants. */
+  runs: StepDocument[][];
+}
+
+/** A template whose source was read and checked just now. */
+export type ResolvedTemplate =
+  | ({ status: "valid"; source: SourceRecord; text: string } & CheckedForms)
+  | { status: "unavailable" | "invalid"; source?: SourceRecord; errors: Diagnostic[] };
+
+/** Inspects the whole catalogue. */
+export async function inspectTemplates(options: InspectionOptions): Promise<TemplateInspection> {
+  const { templates: entries } = options.catalog ?? packagedCatalog();
+  const templates = await Promise.all(entries.map((entry) => inspectEntry(entry, options)));
+  const states = new Set(
+    templates.filter(({ status }) => status !== "planned").map(({ validation }) => validation.status),
+  );
+  const status = states.has("invalid") ? "invalid" : states.has("unavailable") ? "degraded" : "valid";
+  return { schema_version: 1, status, templates };
+}
+
+/** Inspects one template. @throws SvcError `template_not_found` with the nearest id */
+export async function inspectTemplate(id: string, options: InspectionOptions): Promise<TemplateRow> {
+  return await inspectEntry(findTemplate(options.catalog ?? packagedCatalog(), id), options);
+}
+
+async function inspectEntry(entry: TemplateEntry, options: InspectionOptions): Promise<TemplateRow> {
+  const resolved = await resolveTemplate(entry, options);
+  const source = resolved.source && { source: resolved.source };
+  if (resolved.status !== "valid") {
+    const { status, errors } = resolved;
+    return { ...entry, available: false, validation: { status, errors }, ...source } as TemplateRow;
+  }
+  const { effective, runs } = resolved;
+  return {
+    ...entry,
+    available: true,
+    validation: { status: "valid", errors: [] },
+    recipe: {
+      name: effective.name,
+      description: typeof effective.description === "string" ? effective.description : null,
+      step_count: effective.steps.length,
+      task_id: taskOf(effective),
+      execution_profile: effective.execution_profile,
+    },
+    ...source,
+    run_readiness: runReadiness(runs.flat(), options),
+  } as TemplateRow;
+}
+
+/** Selects, reads, compiles and checks the source of an entry, all in one go. */
+export async function resolveTemplate(entry: TemplateEntry, options: TemplateOptions): Promise<ResolvedTemplate> {
+  if (entry.status === "planned") return { status: "unavailable", errors: [planned(entry, options.registry)] };
+  let source: SourceRecord | undefined;
+  try {
+    const read = await readTemplateSource(entry, {
+      projectRoot: options.projectRoot,
+      starters: options.starters ?? PACKAGED_STARTERS,
+    });
+    if (read === null) return { status: "unavailable", errors: [absent(entry, options.registry)] };
+    source = read.record;
+    const { value, locate } = readRecipeText(read.text, { file: source.reference, format: "yaml" });
+    const checked = await checkTemplateRecipe(value, entry, options, locate);
+    if (checked.forms === null) return { status: "invalid", source, errors: errorsOf(checked.diagnostics) };
+    return { status: "valid", source, text: read.text, ...checked.forms };
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    const errors = error.diagnostics.length > 0
+      ? error.diagnostics
+      : [diagnostic(error.code, [], error.message, { hint: error.hint })];
+    return { status: "invalid", source, errors };
+  }
+}
+
+export const errorsOf = (diagnostics: readonly Diagnostic[]) =>
+  diagnostics.filter(({ severity }) => severity === "error");
+
+/** Nothing that is planned here is executed, so no source is hashed. */
+const NO_SOURCES: SourceHashes = {
+  describe: (urls) =>
+    Promise.resolve(new Map([...urls].map((url) => [url, { source_module: url, source_sha256: null }]))),
+};
+
+/**
+ * Compiles a recipe strictly, with every variant of its matrix, plans it without asking what this machine has, and
+ * compares it with its entry.
+ *
+ * @returns every finding, and the forms of the recipe when there is no error among them
+ */
+export async function checkTemplateRecipe(
+  raw: unknown,
+  entry: TemplateEntry,
+  { registry }: { registry: Registry },
+  locate?: Locate,
+): Promise<{ diagnostics: Diagnostic[]; forms: CheckedForms | null }> {
+  const expansion = expandMatrix(raw, { registry, locate });
+  const { authored, points } = expansion;
+  const planning = { registry, usePlanCache: false, implementationSources: NO_SOURCES };
+  const { diagnostics } = points.length > 0
+    ? await planMatrix(expansion, planning)
+    : await planRecipe(authored, { ...planning, locate });
+  const { normalized, effective } = authored;
+  const mismatches = normalized === null ? [] : contractMismatches(normalized, entry, registry);
+  const found = [...diagnostics, ...(locate ? attachLocations(mismatches, locate) : mismatches)];
+  if (errorsOf(found).length > 0 || normalized === null || effective === null) {
+    return { diagnostics: found, forms: null };
+  }
+  const runs = points.length > 0 ? points.map(({ compilation }) => compilation.effective!.steps) : [effective.steps];
+  return { diagnostics: found, forms: { normalized, effective, runs } };
+}
+
+/** The task that a recipe declares, else the one its operations are scored on. */
+function taskOf(recipe: RecipeDocument): string | null {
+  return declaredTask(recipe) ?? inferTask(recipe.steps.map(({ op }) => op));
+}
+
+/** Where a recipe is not what its entry says. */
+function contractMismatches(recipe: RecipeDocument, entry: TemplateEntry, registry: Registry): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const report = (place: (string | number)[], message: string, hint: string | null) =>
+    found.push(diagnostic("template_contract_mismatch", place, message, { hint }));
+  const task = taskOf(recipe);
+  if (task !== entry.task_id) {
+    const message = task === null
+      ? `Cannot find the task that ${entry.id} is for`
+      : `Cannot offer a recipe for ${task} as ${entry.id}`;
+    report(["metadata", "research", "task", "id"], message, `Declare the task ${entry.task_id}`);
+  }
+  const { id, version } = entry.execution_profile;
+  if (!sameValue(recipe.execution_profile, entry.execution_profile)) {
+    const message = `Cannot offer a recipe with the profile ${String(recipe.execution_profile.id)} as ${entry.id}`;
+    report(["execution_profile"], message, `Declare {id: ${id}, version: ${version}} and keep its stages`);
+  }
+  for (const [name, binding] of Object.entries((entry.editor_bindings ?? {}) as Record<string, EditorBinding>)) {
+    const mismatch = bindingMismatch(binding, recipe.steps, registry);
+    if (mismatch) report(mismatch.place, `Cannot bind the editor's ${name}: ${mismatch.reason}`, mismatch.hint);
+  }
+  return found;
+}
+
+function bindingMismatch({ step_id, op, param }: EditorBinding, steps: readonly StepDocument[], registry: Registry) {
+  const index = steps.findIndex(({ id }) => id === step_id);
+  if (index < 0) {
+    const hint = didYouMean(step_id, steps.map(({ id }) => id));
+    return { place: ["steps"], reason: `there is no step ${step_id}`, hint };
+  }
+  const place = ["steps", index, "op"];
+  if (steps[index].op !== op) return { place, reason: `${step_id} is no ${op}`, hint: `Use ${op} in this step` };
+  const properties = registry.find(op)?.operation.contract.params_schema.properties;
+  if (isObject(properties) && Object.hasOwn(properties, param)) return null;
+  const hint = didYouMean(param, Object.keys(isObject(properties) ? properties : {}));
+  return { place, reason: `${op} has no parameter ${param}`, hint };
+}
+
+/** Neither a recipe of the project nor a starter is there: what the starter waits for. */
+function absent(entry: TemplateEntry, registry: Registry): Diagnostic {
+  const { hint, needs } = waitsFor(entry, registry);
+  return diagnostic("template_unavailable", [], `Cannot offer ${entry.id} yet: its starter ${needs}`, { hint });
+}
+
+function planned(entry: TemplateEntry, registry: Registry): Diagnostic {
+  const { needs } = waitsFor(entry, registry);
+  return diagnostic("template_unavailable", [], `Cannot offer ${entry.id} yet: it is planned, and ${needs}`, {
+    severity: "info",
+  });
+}
+
+function waitsFor({ starter_resource, recipe_path }: TemplateEntry, registry: Registry) {
+  const list: Readonly<Record<string, { operations: string[]; models?: string[] }>> = awaited;
+  const key = String(starter_resource);
+  const { operations, models = [] } = Object.hasOwn(list, key) ? list[key] : { operations: [] };
+  const missing = operations.filter((id) => registry.find(id)?.operation.contract.status !== "implemented");
+  const needs = [
+    ...(missing.length > 0 ? [`the operation${missing.length > 1 ? "s" : ""} ${missing.join(", ")}`] : []),
+    ...(models.length > 0 ? [`the model ${models.join(", ")}`] : []),
+  ];
+  return {
+    needs: needs.length === 0 ? "does not come with this version" : `needs ${needs.join(" and ")}`,
+    hint: `A recipe of your own at ${recipe_path} takes its place`,
+  };
+}
