@@ -25,6 +25,8 @@ import { readRecipeText, recipeFromValue } from "./lib/recipe/read.ts";
 import type { Compilation, CompileMode, DecodedText } from "./lib/recipe/types.ts";
 import { type RunEvent, runRecipe, type RunResult } from "./lib/run/run.ts";
 import { openWorkspace } from "./lib/run/workspace.ts";
+import { inspectTemplates, type TemplateInspection } from "./lib/template/inspect.ts";
+import { instantiateTemplate as instantiate, type Instantiation } from "./lib/template/instantiate.ts";
 import { createRegistry } from "./ops/registry.ts";
 
 export { fetchBundledDataset } from "./lib/artifact/bundled.ts";
@@ -59,6 +61,9 @@ export { listRuns, removeRuns, showRun } from "./lib/run/store.ts";
 export { verifyRun } from "./lib/run/verify.ts";
 export { version } from "./lib/run/version.ts";
 export { openWorkspace, type Workspace } from "./lib/run/workspace.ts";
+export type { TemplateInspection, TemplateRow } from "./lib/template/inspect.ts";
+export type { Instantiation, TemplateProvenance } from "./lib/template/instantiate.ts";
+export { replaceWorkingCopy } from "./lib/template/working_copy.ts";
 export { createRegistry, type Registry };
 
 /**
@@ -145,5 +150,65 @@ export async function run(recipe: RecipeInput, options: RunOptions = {}): Promis
     cancellation: options.cancellation ?? createCancellation(),
     onEvent: options.onEvent,
     execute: executePlan,
+  });
+}
+
+/**
+ * Inspects the templates: scenarios to start a recipe from. Recipes of the project are read anew on every call, and one
+ * that stands where a template expects it takes the place of the template's own.
+ *
+ * @returns every template, whether it can be used here, and if not, why
+ *
+ * @example
+ * ```ts
+ * import { templates } from "./mod.ts";
+ *
+ * const { templates: rows } = await templates();
+ * const usable = rows.filter((row) => row.available).map((row) => row.id);
+ * console.assert(usable.includes("semantic_comm.image_reconstruction.default"));
+ * ```
+ */
+export async function templates(options: LibraryOptions = {}): Promise<TemplateInspection> {
+  const workspace = openWorkspace(options);
+  const registry = await createRegistry(options.operations);
+  return await inspectTemplates({
+    registry,
+    projectRoot: workspace.projectRoot,
+    readiness: readinessOf(workspace),
+  });
+}
+
+/** What an instantiation changes; everything else is the template's. */
+export interface InstantiateOptions extends LibraryOptions {
+  /** Step id to parameter to value; write `float(6)` for `6.0`. */
+  step_params?: Record<string, Record<string, unknown>>;
+  name?: string;
+  description?: string;
+}
+
+/**
+ * Makes a recipe of a template. It stands alone: nothing depends on the template afterwards.
+ *
+ * @returns the recipe, the record of where it came from, and its text as YAML
+ * @throws SvcError `template_not_found`, `template_unavailable`, or `template_override_invalid` with every diagnostic
+ *
+ * @example
+ * ```ts
+ * import { instantiateTemplate, plan } from "./mod.ts";
+ *
+ * const { recipe, text } = await instantiateTemplate("semantic_comm.text_semantic_similarity.default", {
+ *   name: "my_texts",
+ *   step_params: { wireless_channel: { label: "ideal" } },
+ * });
+ * console.assert(text.startsWith("#") && recipe.name === "my_texts");
+ * console.assert((await plan(recipe)).status === "planned");
+ * ```
+ */
+export async function instantiateTemplate(id: string, options: InstantiateOptions = {}): Promise<Instantiation> {
+  const { operations, projectRoot, stateDir, ...overrides } = options;
+  const workspace = openWorkspace({ projectRoot, stateDir });
+  return await instantiate(id, overrides, {
+    registry: await createRegistry(operations),
+    projectRoot: workspace.projectRoot,
   });
 }
