@@ -55,14 +55,15 @@ export function inferDataset(recipe: RecipeDocument): JsonObject | null {
   if (source === undefined) return null;
   const id = datasetOf(source, new Set(recipe.steps.map((step) => step.op)));
   const entry = findDataset(id);
-  const { split } = source.params;
+  const { split, manifest_path: manifest = "" } = source.params;
+  // Of files that someone else provides the version is for them to say.
+  const ours = entry !== undefined && !entry.local && entry.versions.length === 1 && manifest === "";
   return {
     schema_version: 1,
     id,
     modality: entry?.modality ?? MODALITIES.find(([pattern]) => pattern.test(source.op))?.[1] ?? "generic",
     params: {},
-    // Of local files the version is for their author to say.
-    ...(entry !== undefined && !entry.local && entry.versions.length === 1 ? { version: entry.versions[0] } : {}),
+    ...(ours ? { version: entry.versions[0] } : {}),
     ...(typeof split === "string" && split !== "" ? { split } : {}),
     source: source.op,
   };

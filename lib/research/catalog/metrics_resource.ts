@@ -31,7 +31,7 @@ export const RESOURCE_METRICS = family("resource", [
   lower("power_constraint.max_negative_violation", POWER, "Largest negative power", MAXIMUM),
   neutral("active_resource_element_fraction", "fraction", "Share of elements with power"),
   neutral("allocation_power_coefficient_of_variation", "ratio", "Spread of the powers over their mean"),
-  neutral("allocated_power_weighted_channel_gain_lift", "ratio", "Power-weighted over plain mean channel gain"),
+  higher("allocated_power_weighted_channel_gain_lift", "ratio", "Power-weighted over plain mean channel gain"),
   higher("finite_blocklength.expected_goodput_bps_hz", SE, "Goodput by the normal approximation"),
   lower("finite_blocklength.predicted_bler", "fraction", "Block error rate by the normal approximation"),
   higher("finite_blocklength.mean_capacity_bps_hz", SE, "Mean capacity"),

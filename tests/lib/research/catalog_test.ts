@@ -1,0 +1,272 @@
+/** The catalogue is whole: every metric of the plan stands in it once, and every name in it leads somewhere. */
+import assert from "node:assert/strict";
+import { SvcError } from "../../../lib/contract/error.ts";
+import { canonicalJson } from "../../../lib/contract/json.ts";
+import {
+  allDatasets,
+  allDeprecatedMetrics,
+  allMetrics,
+  allTasks,
+  carriesTask,
+  catalogEntry,
+  findDataset,
+  findDeprecatedMetric,
+  findMetric,
+  findTask,
+  researchCatalog,
+  suitsTask,
+} from "../../../lib/research/catalog.ts";
+import { AREAS } from "../../../lib/research/catalog/areas.ts";
+import { DIRECTIONS, REDUCTIONS } from "../../../lib/research/catalog/types.ts";
+import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
+
+const MIMO = "{nmse_db L, nmse L, {,perfect_csi_}zf_spectral_efficiency_bps_hz H, zf_rate_retention H}";
+const CSI =
+  "{{achieved,perfect_csit}_spectral_efficiency_bps_hz H, spectral_efficiency_retention H, phase_invariant_cosine H, " +
+  "spectral_efficiency_loss_bps_hz L, nmse L, nmse_db L, {feedback,original_real}_dimension N, latent_fraction L, " +
+  "compression_factor H, feedback_bits_per_sample L, quantization_{mse,clipped_fraction} L}";
+const RESOURCE =
+  "{theoretical_shannon_{sum_bits_per_ofdm_symbol,{,min_subcarrier_,min_state_,p05_state_}spectral_efficiency_bps_hz} H, " +
+  "theoretical_outage_probability L, theoretical_outage_target_bps_hz N, " +
+  "water_filling_oracle_spectral_efficiency_bps_hz H, water_filling_{optimality_gap_bps_hz,relative_optimality_gap," +
+  "power_rmse,power_normalized_rmse,kkt_normalized_residual} L, average_transmit_power_budget N, fairness_jain H, " +
+  "power_constraint.{max_abs_error,max_relative_error,max_negative_violation} L, active_resource_element_fraction N, " +
+  "allocation_power_coefficient_of_variation N, allocated_power_weighted_channel_gain_lift H, " +
+  "finite_blocklength.{expected_goodput_bps_hz H, predicted_bler L, mean_capacity_bps_hz H, p05_goodput_bps_hz H, " +
+  "blocklength_channel_uses N, target_rate_bps_hz N}, nominal_snr_db N, csi.{feedback_delay_{ofdm_symbols,seconds}," +
+  "observed_actual_{complex_correlation,gain_correlation,complex_nmse}} N}";
+const CHANNEL = "{{,payload.,coded.}{ber,bler} L, " +
+  "{,payload.,coded.}{error_count,compare_bit_count,block_error_count,block_count} N, " +
+  "{snr_db,tx_effective_snr_db,tx_gain_db,noise_variance} N, packet_success_rate H, outage_rate L, uses_per_pixel N, " +
+  "code_rate N, bits_per_symbol N, {payload,transmitted}_bit_count N, channel_use_count N, pilot_overhead_fraction L, " +
+  "effective_payload_bits_per_channel_use H, carrier.{cfo_abs_mean_cycles_per_symbol,phase_rmse_rad} L, " +
+  "{offered,achieved}_payload_goodput_bits_per_resource_element H, goodput_to_theoretical_shannon_efficiency_ratio H, " +
+  "payload_energy_efficiency_bits_per_normalized_energy H, tx_energy_per_delivered_payload_bit L, " +
+  "payload_delivery_block_error_rate L, payload_delivery_success H, " +
+  "{scheduled,data_bearing}_resource_element_count N, resource_element_utilization H, awgn.capacity_bpp N, " +
+  "nr_ldpc_ofdm.{{transport_block,delivered_block,crc_failure,{offered,delivered}_payload_bit," +
+  "occupied_data_resource_element}_count N, block_error_rate L, data_resource_element_utilization H, " +
+  "goodput_bits_per_resource_element H, energy_per_delivered_bit L}}";
+
+/** What each family holds: brace patterns with H, L or N for what is better. */
+const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
+  task: [5, ["task.{{score,accuracy,exact_match} H, {wer,cer} L}"]],
+  channel_estimation: [4, ["channel_estimation.{nmse L, mse L, nmse_db L, complex_correlation H}"]],
+  "mimo.channel_estimation": [6, [`mimo.channel_estimation.${MIMO}`, "pilot.density N"]],
+  csi_feedback: [14, [`csi_feedback.${CSI}`]],
+  beamforming: [3, ["beamforming.{spectral_efficiency_bps_hz,normalized_gain,array_gain_db} H"]],
+  localization: [3, ["localization.{rmse_m,mae_m,p90_error_m} L"]],
+  aoa: [4, ["aoa.{rmse_deg,mae_deg,median_error_deg,p90_error_deg} L"]],
+  resource: [33, [`resource.${RESOURCE}`]],
+  channel: [55, [`channel.${CHANNEL}`]],
+  quality: [8, [
+    "quality.{{psnr_db,perfect_reconstruction_fraction,ssim,ms_ssim} H, {mse,mae} L, ms_ssim_{item,skipped}_count N}",
+  ]],
+  codec: [6, ["codec.{bit_count,native_bit_count,bytes,jpeg.selected_quality_{mean,min,max}} N"]],
+  rate: [6, ["rate.{native_codec,serialized_payload,payload,framed,coded,padded}_bpp L"]],
+  memory: [1, ["memory.run.peak_rss_bytes L"]],
+  timing: [5, ["{timing.step.wall_time_s,encoder.{inference,payload_encode},decoder.{payload_decode,inference}} L"]],
+  semantic: [3, ["semantic.{lexical_similarity,similarity,bert_score} H"]],
+  text: [4, ["text.{{unigram_bleu_proxy,edit_similarity,exact_match} H, remaining_mask_count L}"]],
+  faithfulness: [12, [
+    "faithfulness.{{{concept,entity,fact}_{precision,recall,f1},kb_fact_precision} H, " +
+    "{unsupported_assertion_rate,fact_omission_rate} L}",
+  ]],
+  tasks: [25, [
+    "{classification.balanced_accuracy,modulation_recognition.{accuracy,balanced_accuracy,macro_f1}} H",
+    "modulation_recognition.frame_count N",
+    "{vqa.single_reference_exact_match,detection.{recall,precision,f1}_at_iou_0p5_conf_0} H",
+    "segmentation.semantic_raster_pooled_{miou,pixel_accuracy} H",
+    "{retrieval.{hit_at_1,hit_at_5,hit_at_10,mrr_at_10},caption.*} H",
+    "{generation.{text_image_clip,image_image_clip},embedding}.cosine_{mean,min,max} H",
+  ]],
+  isac: [4, [
+    "isac.{{scalarized_utility,communication_rate_bps_hz,sensing_snr_db} H, power_constraint_max_abs_error L}",
+  ]],
+  near_field: [3, ["near_field.{range_rmse_m L, angle_rmse_deg L, normalized_focusing_gain H}"]],
+  ntn: [5, [
+    "ntn.{doppler_{mae,rmse}_hz L, beam_handover_accuracy H, beam_outage_rate L, handover_lead_time_mean_s N}",
+  ]],
+};
+
+/** `a{b,c} H` -> `ab H`, `ac H`; a direction behind a group belongs to each of its members. */
+function expand(pattern: string): string[] {
+  const start = pattern.indexOf("{");
+  if (start < 0) return [pattern];
+  const members: string[] = [];
+  let depth = 0, from = start + 1, end = start;
+  for (let i = start; i < pattern.length; i++) {
+    if (pattern[i] === "{") depth++;
+    const closes = pattern[i] === "}" && --depth === 0;
+    if (closes || (pattern[i] === "," && depth === 1)) {
+      members.push(pattern.slice(from, i).trim());
+      from = i + 1;
+    }
+    if (closes) {
+      end = i;
+      break;
+    }
+  }
+  return members.flatMap((member) => expand(pattern.slice(0, start) + member + pattern.slice(end + 1)));
+}
+
+Deno.test("braces expand with prefix, suffix, nesting and empty members", () => {
+  assert.deepEqual(expand("a.{b,{,c_}d}_e H"), ["a.b_e H", "a.d_e H", "a.c_d_e H"]);
+  assert.deepEqual(expand("{a H, b L}"), ["a H", "b L"]);
+});
+
+const LETTER = { higher_is_better: "H", lower_is_better: "L", neutral: "N" };
+
+Deno.test("every family holds exactly its metrics, each with its direction", () => {
+  assert.deepEqual([...new Set(allMetrics().map(({ family }) => family))].sort(), Object.keys(FAMILIES).sort());
+  for (const [family, [size, patterns]] of Object.entries(FAMILIES)) {
+    const written = allMetrics().filter((metric) => metric.family === family)
+      .map(({ id, direction }) => `${id} ${LETTER[direction]}`);
+    assert.equal(written.length, size, family);
+    assert.deepEqual(written.sort(), patterns.flatMap(expand).sort(), family);
+  }
+});
+
+const unique = (rows: readonly { id: string }[]) => assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length);
+
+Deno.test("metrics are unique and well formed; what their names say, they are", () => {
+  unique(allMetrics());
+  unique(allMetrics().map(({ name, family }) => ({ id: `${family} ${name}` })));
+  for (const metric of allMetrics()) {
+    const { id, unit, direction, reduction, statistic, counts } = metric;
+    assert.match(id, /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*\.([a-z][a-z0-9_]*|\*)$/);
+    assert.ok(DIRECTIONS.includes(direction) && REDUCTIONS.includes(reduction), id);
+    assert.ok(["rate", "mean", "count", "constant"].includes(statistic), id);
+    assert.equal(statistic === "constant", reduction === "constant", id);
+    if (statistic === "rate") assert.equal(unit, "fraction", id);
+    if (statistic === "count") assert.equal(reduction, "sum", id);
+    if (/_count$/.test(id)) assert.equal(statistic, "count", id);
+    for (const [ending, expected] of [[/_db$/, "dB"], [/_bps_hz$/, "bit/s/Hz"], [/_deg$/, "degree"], [/_m$/, "m"]]) {
+      if ((ending as RegExp).test(id)) assert.equal(unit, expected, id);
+    }
+    const said = /(?:^|[._])(p05|p90|median|min|max)(?:_|$)/.exec(id.slice(id.lastIndexOf(".") + 1))?.[1];
+    if (said !== undefined && statistic !== "constant") assert.equal(reduction, said, id);
+    for (const counted of counts === undefined ? [] : [counts.events, counts.trials]) {
+      assert.equal(statistic, "rate", id);
+      assert.equal(findMetric(counted)?.statistic, "count", `${id} counts ${counted}`);
+    }
+  }
+  const counted = allMetrics().filter(({ counts }) => counts).map(({ id }) => id.slice("channel.".length));
+  assert.deepEqual(
+    counted.sort(),
+    ["ber", "bler", "coded.ber", "coded.bler", "nr_ldpc_ofdm.block_error_rate", "payload.ber", "payload.bler"],
+  );
+});
+
+Deno.test("deprecated ids are not in the catalogue and lead into it", () => {
+  unique(allDeprecatedMetrics());
+  for (const { id, replacement } of allDeprecatedMetrics()) {
+    assert.equal(findMetric(id), undefined, id);
+    assert.ok(findMetric(replacement), replacement);
+  }
+  for (const id of ["bpp", "rate_bpp", "detection.f1_at_iou_0p5", "segmentation.miou", "retrieval.recall_at_k"]) {
+    assert.ok(findDeprecatedMetric(id), id);
+  }
+});
+
+Deno.test("tasks name areas, and metrics that exist and suit them", () => {
+  unique(allTasks());
+  assert.equal(allTasks().length, 23);
+  const kinds = new Set(BUILTIN_OPERATIONS.flatMap(({ operation }) => [
+    ...Object.values(operation.definition.inputs ?? {}).flat(),
+    ...Object.values(operation.definition.outputs),
+  ]));
+  for (const task of allTasks()) {
+    assert.ok(AREAS.some(({ id }) => id === task.area_id), task.id);
+    assert.ok(task.metrics.length > 0, task.id);
+    assert.equal(
+      new Set([...task.metrics, ...task.optional_metrics]).size,
+      task.metrics.length + task.optional_metrics.length,
+    );
+    for (const id of [...task.metrics, ...task.optional_metrics]) {
+      const metric = findMetric(id);
+      assert.ok(metric, `${task.id} is scored by ${id}`);
+      assert.ok(suitsTask(metric, task), `${task.id} by ${id}`);
+      if (task.status === "supported") assert.equal(metric.status, undefined, id);
+    }
+    for (const kind of task.required_artifacts) assert.match(kind, /^([a-z_]+\.)+(numpy|json|report)$/, task.id);
+  }
+  assert.ok(findTask("bit_transport")!.required_artifacts.every((kind) => kinds.has(kind)));
+  assert.deepEqual(allTasks().filter(({ status }) => status === "planned").map(({ id }) => id), [
+    "speech_recognition",
+    "image_captioning",
+  ]);
+});
+
+/** Source operations that the program does not have yet. */
+const AWAITED = new Set(
+  ("synthetic_scenes task_labels_smoke semantic_artifacts_smoke vqa_smoke retrieval_smoke ai_phy_channel_realization " +
+    "ai_phy_pilot_pattern ai_phy_pilot_channel beamforming_scenario localization_geometry " +
+    "localization_sensing_scenario aoa_scene resource_allocation_scenario modulation_frames isac_ofdm_scenario " +
+    "near_field_xl_mimo_scenario leo_ntn_tracking_scenario vqa_small_hf vqa_manifest flickr8k_retrieval " +
+    "coco128_detection coco8_segmentation").split(" ").map((name) => `source.${name}`).concat(
+      ("ofdm_channel_state ofdm_delayed_csi pilot_observation miso_ofdm_csi range_observation ula_array_observation " +
+        "modulation_awgn_observation").split(" ").map((name) => `wireless.${name}`),
+    ),
+);
+
+Deno.test("data sets come from operations that exist or are awaited, in named versions", () => {
+  unique(allDatasets());
+  assert.equal(allDatasets().length, 33);
+  const known = new Set([...BUILTIN_OPERATIONS.map(({ operation }) => operation.id), ...AWAITED]);
+  for (const { id, status, source_ops, versions, bundled, local } of allDatasets()) {
+    assert.deepEqual(source_ops.filter((op) => !known.has(op)), [], id);
+    assert.equal(source_ops.length === 0, status === "planned", id);
+    assert.ok(versions.length > 0 && new Set(versions).size === versions.length, id);
+    assert.ok(!(bundled && local), id);
+  }
+  assert.deepEqual(findDataset("bsds500")!.versions, ["bsds500-v1"]);
+  assert.deepEqual(findDataset("kodak_over_phylib_tdl")!.versions, ["kodak-24", "kodak-smoke-kodim01"]);
+});
+
+Deno.test("the catalogue is one document, and the caller's own copy", () => {
+  const document = researchCatalog();
+  assert.deepEqual(Object.keys(document), ["schema_version", "areas", "datasets", "tasks", "metrics"]);
+  const before = canonicalJson(researchCatalog());
+  (document.tasks as { metrics: string[] }[])[0].metrics.push("x");
+  assert.equal(canonicalJson(researchCatalog()), before);
+});
+
+Deno.test("ids with parameters of the operation have the entry of their kind", () => {
+  assert.equal(findMetric("retrieval.hit_at_3")!.direction, "higher_is_better");
+  assert.equal(findMetric("detection.f1_at_iou_0p75_conf_0p25")!.id, "detection.f1_at_iou_0p75_conf_0p25");
+  assert.equal(findMetric("caption.token_f1")!.status, "planned");
+  for (const id of ["retrieval.hit_at_k", "detection.f1_at_iou_0p75", "caption.", "toString", "channel.berr"]) {
+    assert.equal(findMetric(id), undefined, id);
+  }
+});
+
+Deno.test("what is not found is refused with the nearest name", () => {
+  const refused = (kind: "dataset" | "task" | "metric", id: string, hint: RegExp) =>
+    assert.throws(() => catalogEntry(kind, id), (error) => {
+      assert.ok(error instanceof SvcError && error.code === "not_found");
+      assert.match(error.hint!, hint);
+      return true;
+    });
+  refused("dataset", "kodac", /Did you mean kodak\?/);
+  refused("task", "bit_transprot", /Did you mean bit_transport\?/);
+  refused("metric", "channel.bre", /Did you mean channel\.ber\?/);
+  refused("metric", "bpp", /Use rate\.payload_bpp/);
+  refused("task", "zzzzzzzzzzzzzzzz", /svc research tasks/);
+  assert.equal(catalogEntry("dataset", "kodak").id, "kodak");
+});
+
+Deno.test("metrics suit tasks by what they are about; tasks go with data sets by modality", () => {
+  const suits = (metric: string, task: string) => suitsTask(findMetric(metric)!, findTask(task)!);
+  assert.ok(suits("quality.ssim", "image_reconstruction"));
+  assert.ok(suits("channel.payload.ber", "image_reconstruction"));
+  assert.ok(!suits("retrieval.hit_at_1", "image_reconstruction"));
+  assert.ok(!suits("detection.f1_at_iou_0p5_conf_0", "segmentation"));
+  assert.ok(suits("generation.text_image_clip.cosine_min", "image_generation"));
+  const carries = (dataset: string, task: string) => carriesTask(findDataset(dataset)!, findTask(task)!);
+  assert.ok(carries("synthetic_scenes", "object_detection"));
+  assert.ok(carries("kodak", "bit_transport"));
+  assert.ok(carries("kodak_over_phylib_tdl", "resource_allocation"));
+  assert.ok(!carries("synthetic_random_bits", "image_reconstruction"));
+  assert.ok(!carries("kodak", "text_semantic_similarity"));
+});

@@ -1,0 +1,163 @@
+/** Recipes against the catalogue: what is wrong, what is only unknown, and where it stands. */
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import type { RecipeDocument } from "../../../lib/recipe/types.ts";
+import { validateResearch } from "../../../lib/research/specs.ts";
+
+function recipe(metadata: JsonObject, steps: [string, JsonObject?][] = []): RecipeDocument {
+  return {
+    schema_version: 1,
+    name: "study",
+    execution_profile: { id: "custom", version: 1 },
+    metadata,
+    steps: steps.map(([op, params = {}], index) => ({ id: `s${index}`, op, params, inputs: {} })),
+  };
+}
+
+/** Findings as `code path`, errors and warnings. */
+function found(metadata: JsonObject, strict = false, steps: [string, JsonObject?][] = []) {
+  const { errors, warnings } = validateResearch(recipe(metadata, steps), { strict });
+  assert.ok(errors.every(({ severity }) => severity === "error"));
+  assert.ok(warnings.every(({ severity }) => severity === "warning"));
+  const brief = (items: typeof errors) => items.map(({ code, path }) => `${code} ${path.replace("$.metadata.", "")}`);
+  return { errors: brief(errors), warnings: brief(warnings) };
+}
+
+const CLEAN = { errors: [], warnings: [] };
+
+Deno.test("what the catalogue knows passes, strictly", () => {
+  for (
+    const metadata of [
+      {},
+      { task_id: "bit_transport" },
+      {
+        research: {
+          dataset: {
+            id: "kodak",
+            modality: "image",
+            version: "kodak-smoke-kodim01",
+            source: "source.image_dataset",
+          },
+          task: { id: "image_reconstruction", kind: "reconstruction", modality: "image", metrics: ["quality.psnr_db"] },
+          metrics: [
+            "channel.payload.ber",
+            { id: "quality.ssim", family: "quality", direction: "higher_is_better", unit: "ratio", reduction: "mean" },
+          ],
+          benchmark: { id: "b", metrics: ["rate.payload_bpp", "quality.mse"] },
+        },
+      },
+      { research: { task: { id: "image_text_retrieval" }, metrics: ["retrieval.hit_at_3"] } },
+    ] as JsonObject[]
+  ) assert.deepEqual(found(metadata, true), CLEAN);
+});
+
+/** Metadata with the places that are unknown or only planned, by code. */
+const UNKNOWN: [string, JsonObject, string[]][] = [
+  ["data set", { research: { dataset: { id: "kodac" } } }, ["research_catalog research.dataset.id"]],
+  ["older key", { dataset_spec: { id: "kodac" } }, ["research_catalog dataset_spec.id"]],
+  ["planned data set", { research: { dataset: { id: "coco_caption_smoke" } } }, [
+    "research_catalog research.dataset.id",
+  ]],
+  ["version", { research: { dataset: { id: "kodak", version: "kodak-25" } } }, [
+    "research_catalog research.dataset.version",
+  ]],
+  ["source", { research: { dataset: { id: "kodak", source: "source.random_bits" } } }, [
+    "research_catalog research.dataset.source",
+  ]],
+  ["task", { research: { task: { id: "telepathy" } } }, ["research_catalog research.task.id"]],
+  ["task alias", { task_id: "telepathy" }, ["research_catalog task_id"]],
+  ["planned task", { research: { task: { id: "image_captioning" } } }, ["task_not_supported research.task.id"]],
+  ["metric", { research: { metrics: ["quality.psnr", { id: "lab.own" }] } }, [
+    "research_catalog research.metrics[0]",
+    "research_catalog research.metrics[1].id",
+  ]],
+  ["planned metric", { research: { metrics: ["semantic.bert_score"] } }, ["research_catalog research.metrics[0]"]],
+  ["metric of a task or benchmark", {
+    research: {
+      task: { id: "bit_transport", metrics: ["channel.bre"] },
+      benchmark: { id: "b", metrics: [{ id: "channel.bre" }] },
+    },
+  }, ["research_catalog research.task.metrics[0]", "research_catalog research.benchmark.metrics[0].id"]],
+];
+
+for (const [name, metadata, expected] of UNKNOWN) {
+  Deno.test(`unknown or planned ${name}: a warning, strictly an error`, () => {
+    const as = (severity: string) => expected.map((item) => item.replace("_catalog ", `_catalog_${severity} `));
+    assert.deepEqual(found(metadata), { errors: [], warnings: as("warning") });
+    assert.deepEqual(found(metadata, true), { errors: as("error"), warnings: [] });
+  });
+}
+
+/** Metadata that contradicts the catalogue, and where. */
+const WRONG: [string, JsonObject, string[]][] = [
+  ["modality of a data set", { dataset: { id: "kodak", modality: "text" } }, ["dataset.modality"]],
+  ["kind and modality of a task", {
+    task: { id: "classification", kind: "estimation", modality: "image" },
+  }, ["task.kind", "task.modality"]],
+  ["task on a data set that cannot carry it", {
+    dataset: { id: "synthetic_random_bits" },
+    task: { id: "image_reconstruction" },
+  }, ["dataset.id"]],
+  ["metric of another task", { task: { id: "segmentation" }, metrics: ["retrieval.hit_at_1"] }, ["metrics[0]"]],
+  ["task scored by what it is not about", { task: { id: "bit_transport", metrics: ["quality.psnr_db"] } }, [
+    "task.metrics[0]",
+  ]],
+  ["members of a metric", {
+    metrics: [{
+      id: "quality.psnr_db",
+      direction: "lower_is_better",
+      unit: "bel",
+      family: "image",
+      reduction: "median",
+    }],
+  }, ["metrics[0].family", "metrics[0].unit", "metrics[0].direction", "metrics[0].reduction"]],
+];
+
+for (const [name, research, expected] of WRONG) {
+  Deno.test(`wrong ${name}: an error, strict or not`, () => {
+    const errors = expected.map((place) => `research_catalog_error research.${place}`);
+    for (const strict of [false, true]) assert.deepEqual(found({ research }, strict), { errors, warnings: [] });
+  });
+}
+
+Deno.test("deprecated metrics stay warnings and name what replaces them", () => {
+  const metadata = { research: { metrics: ["bpp", "detection.f1_at_iou_0p5", { id: "retrieval.recall_at_5" }] } };
+  for (const strict of [false, true]) {
+    assert.deepEqual(found(metadata, strict), {
+      errors: [],
+      warnings: [
+        "metric_deprecated research.metrics[0]",
+        "metric_deprecated research.metrics[1]",
+        "metric_deprecated research.metrics[2].id",
+      ],
+    });
+  }
+  const [, detection, retrieval] = validateResearch(recipe(metadata)).warnings;
+  assert.equal(detection.hint, "Use detection.f1_at_iou_0p5_conf_0");
+  assert.equal(retrieval.hint, "Use retrieval.hit_at_5");
+});
+
+Deno.test("without a declared task the metrics are held against the inferred one", () => {
+  const research = { metrics: ["retrieval.hit_at_1"] };
+  assert.deepEqual(found({ research }, true, [["metrics.vqa"]]).errors, [
+    "research_catalog_error research.metrics[0]",
+  ]);
+  assert.deepEqual(found({ research }, true), CLEAN);
+});
+
+Deno.test("error rates under a label of the recipe's own are known", () => {
+  const research = { metrics: ["channel.link.ber", "channel.link.error_count"] };
+  assert.deepEqual(found({ research }, true, [["metrics.bit_error_rate", { label: "link.ber" }]]), CLEAN);
+  assert.equal(found({ research }, true).errors.length, 2);
+});
+
+Deno.test("hints name the nearest entry", () => {
+  const research = { dataset: { id: "kodac" }, task: { id: "bit_transprot" }, metrics: ["channel.bre"] };
+  const { warnings } = validateResearch(recipe({ research }));
+  assert.deepEqual(warnings.map(({ hint }) => hint), [
+    "Did you mean kodak?",
+    "Did you mean bit_transport?",
+    "Did you mean channel.ber?",
+  ]);
+  assert.equal(warnings[0].pointer, "/metadata/research/dataset/id");
+});
