@@ -7,6 +7,7 @@ import { type Command, InvalidArgumentError, Option } from "../commander.ts";
 import { type CliContext, contextOf } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatTable, type TableFormat } from "../table.ts";
+import { lintOrRefuse } from "./recipe_lint.ts";
 
 interface ExpandOptions {
   set: string[];
@@ -21,6 +22,7 @@ interface RunMatrixOptions extends ExpandOptions {
   continueOnError?: boolean;
   points?: string[];
   rerun?: boolean;
+  strictLint?: boolean;
   format: TableFormat | "json";
 }
 
@@ -53,6 +55,7 @@ export function matrixCommands(recipe: Command): void {
     .option("--backend <name>", "backend for every step that declares it")
     .option("--implementation <name>", "implementation for every step that declares it")
     .option("--strict-legacy", "refuse the forms that came before metadata.matrix")
+    .option("--strict-lint", "refuse a recipe that does not pass recipe lint")
     .addOption(new Option("--format <format>", "output form").choices(["table", "csv", "md", "json"]).default("table"))
     .addHelpText(
       "after",
@@ -111,6 +114,7 @@ async function runMatrixCommand(file: string, options: RunMatrixOptions, command
   const { runMatrix } = await import("../../run/run_matrix.ts");
   const { matrixProgress } = await import("../matrix_progress.ts");
   const [registry, loaded] = [await context.registry(), await loadRecipe(context, file, options.set)];
+  if (options.strictLint) await lintOrRefuse(loaded, registry);
   const workspace = await context.workspace();
   const progress = matrixProgress(context);
   const cancellation = createCancellation();
