@@ -14,7 +14,9 @@
  *
  * @module
  */
+import { SvcError } from "./lib/contract/error.ts";
 import type { Registry } from "./lib/contract/registry.ts";
+import type { JsonObject } from "./lib/contract/value.ts";
 import { createCancellation } from "./lib/execute/cancellation.ts";
 import { executePlan } from "./lib/execute/execute.ts";
 import { readinessOf } from "./lib/execute/readiness.ts";
@@ -23,6 +25,7 @@ import { planRecipe, type PlanResult } from "./lib/plan/planner.ts";
 import { compileRecipe } from "./lib/recipe/compile.ts";
 import { readRecipeText, recipeFromValue } from "./lib/recipe/read.ts";
 import type { Compilation, CompileMode, DecodedText } from "./lib/recipe/types.ts";
+import { recipeSpecs as specsOf } from "./lib/research/specs.ts";
 import { type RunEvent, runRecipe, type RunResult } from "./lib/run/run.ts";
 import { openWorkspace } from "./lib/run/workspace.ts";
 import { inspectTemplates, type TemplateInspection } from "./lib/template/inspect.ts";
@@ -54,6 +57,7 @@ export { createCancellation } from "./lib/execute/cancellation.ts";
 export { type NdArray, ndarray } from "./lib/numeric/ndarray.ts";
 export { Generator } from "./lib/numeric/random.ts";
 export type { Compilation } from "./lib/recipe/types.ts";
+export { researchCatalog } from "./lib/research/catalog.ts";
 export { diffRuns } from "./lib/run/diff.ts";
 export { reproduceRun } from "./lib/run/reproduce.ts";
 export type { RunEvent, RunResult } from "./lib/run/run.ts";
@@ -112,6 +116,41 @@ export async function compile(
   const { value, locate } = decode(recipe);
   const registry = await createRegistry(options.operations);
   return compileRecipe(value, { mode: options.mode ?? "strict", registry, locate });
+}
+
+/**
+ * What a recipe says about its research, in normal form: data set, task, metrics and benchmark. What it does not declare
+ * is told from its operations, and what the research catalogue fixes is filled in.
+ *
+ * @param recipe JavaScript value, or YAML or JSON text
+ * @param options `strict` judges data sets, tasks and metrics that the catalogue does not know as errors
+ * @returns `{schema_version, source, dataset, task, metrics, benchmark, catalog_validation}`
+ * @throws SvcError `recipe_invalid` with every diagnostic when it does not compile
+ *
+ * @example
+ * ```ts
+ * import { recipeSpecs } from "./mod.ts";
+ *
+ * const { dataset, task } = await recipeSpecs({
+ *   name: "link",
+ *   steps: [
+ *     { id: "data", op: "source.random_bits", params: { bit_count: 64 } },
+ *     { id: "sent", op: "wireless.digital_link", inputs: { bits: "data.bits" } },
+ *     { id: "ber", op: "metrics.bit_error_rate", inputs: { reference: "data.bits", candidate: "sent.bits" } },
+ *   ],
+ * }) as Record<string, { id: string }>;
+ * console.assert(dataset.id === "synthetic_random_bits" && task.id === "bit_transport");
+ * ```
+ */
+export async function recipeSpecs(
+  recipe: RecipeInput,
+  options: LibraryOptions & { strict?: boolean } = {},
+): Promise<JsonObject> {
+  const compilation = await compile(recipe, options);
+  if (compilation.effective === null) {
+    throw new SvcError("recipe_invalid", "Cannot compile the recipe", { diagnostics: compilation.diagnostics });
+  }
+  return specsOf(compilation.effective, options);
 }
 
 /**

@@ -6,6 +6,7 @@ import { Command, CommanderError, Option } from "./commander.ts";
 import { dataCommands } from "./commands/data.ts";
 import { opsCommands } from "./commands/ops.ts";
 import { recipeCommands } from "./commands/recipe.ts";
+import { researchCommands } from "./commands/research.ts";
 import { runsCommands } from "./commands/runs.ts";
 import { templateCommands } from "./commands/template.ts";
 import { contextOf } from "./context.ts";
@@ -43,6 +44,7 @@ function buildProgram(): Command {
   opsCommands(program);
   recipeCommands(program);
   runsCommands(program);
+  researchCommands(program);
   templateCommands(program);
   dataCommands(program);
   for (const command of everyCommand(program)) {
