@@ -3,11 +3,9 @@ import type { Materialization } from "../../lib/contract/operation.ts";
 import { executed, exportPlanned } from "../_backends.ts";
 import { type Preset, PRESETS, UNPROCESSED } from "./_params.ts";
 
-/** Presets that this release computes. */
-export const AVAILABLE: readonly Preset[] = ["awgn", "flat_rayleigh", "interference_awgn"];
-export const PHYSICAL_LAYER_NOTE = "Comes with the physical-layer release";
+/** Presets that phylib runs without a channel state. */
+export const PHYLIB_PRESETS = ["awgn", "flat_rayleigh", "mimo_flat"] as const;
 
-const planned = { status: "planned", notes: PHYSICAL_LAYER_NOTE } as const;
 const bindings = (channel: Preset, receiver_processing: string, channel_state_mode = "none") => ({
   channel,
   channel_state_mode,
@@ -15,30 +13,18 @@ const bindings = (channel: Preset, receiver_processing: string, channel_state_mo
 });
 
 const NUMPY: Materialization[] = [
-  ...PRESETS.flatMap((preset) =>
-    executed(
-      "numpy",
-      `numpy_${preset}_matched`,
-      bindings(preset, "matched"),
-      AVAILABLE.includes(preset) ? {} : planned,
-    )
-  ),
+  ...PRESETS.flatMap((preset) => executed("numpy", `numpy_${preset}_matched`, bindings(preset, "matched"))),
   ...UNPROCESSED.flatMap((preset) => executed("numpy", `numpy_${preset}_unprocessed`, bindings(preset, "none"))),
 ];
 
 const PHYLIB: Materialization[] = [
-  ...(["awgn", "flat_rayleigh", "mimo_flat"] as const).flatMap((preset) =>
-    executed("phylib", `phylib_${preset}_matched_artifact`, bindings(preset, "matched"), planned)
+  ...PHYLIB_PRESETS.flatMap((preset) =>
+    executed("phylib", `phylib_${preset}_matched_artifact`, bindings(preset, "matched"))
   ),
   ...(["awgn", "flat_rayleigh"] as const).flatMap((preset) =>
-    executed("phylib", `phylib_${preset}_unprocessed_artifact`, bindings(preset, "none"), planned)
+    executed("phylib", `phylib_${preset}_unprocessed_artifact`, bindings(preset, "none"))
   ),
-  ...executed(
-    "phylib",
-    "phylib_explicit_tdl_ofdm_matched_artifact",
-    bindings("ofdm_tdl", "matched", "explicit"),
-    planned,
-  ),
+  ...executed("phylib", "phylib_explicit_tdl_ofdm_matched_artifact", bindings("ofdm_tdl", "matched", "explicit")),
 ];
 
 const EXPORT: Materialization[] = (["awgn", "flat_rayleigh"] as const).flatMap((preset) =>

@@ -18,6 +18,14 @@ export type Preset = typeof PRESETS[number];
 /** Presets whose received symbols make sense without equalisation. */
 export const UNPROCESSED: readonly Preset[] = ["awgn", "interference_awgn", "flat_rayleigh"];
 
+/** Parameters of wireless.channel alone, at the values that wireless.digital_link has. */
+export const CHANNEL_DEFAULTS = {
+  fading_scope: "symbol",
+  tdl_model: "A",
+  delay_spread_ns: 100,
+  normalize_channel: true,
+} as const;
+
 export const COMMON_PARAMS = {
   channel: z.enum(PRESETS).default("awgn").describe("channel preset"),
   noise_mode: z.enum(["snr_at_unit_power", "fixed_variance"]).default("snr_at_unit_power")
@@ -42,7 +50,7 @@ export const COMMON_PARAMS = {
   seed: seedParameter(),
 };
 
-type CommonParams = z.output<z.ZodObject<typeof COMMON_PARAMS>>;
+export type CommonParams = z.output<z.ZodObject<typeof COMMON_PARAMS>>;
 
 /** Conflicts that no schema can express. */
 export function checkCommon(params: CommonParams): ParameterProblem[] {

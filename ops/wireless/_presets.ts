@@ -1,19 +1,23 @@
 /**
- * The portable channel presets on complex symbols x, complex64 [n]. Reference power is 1, n ~ CN(0, N0):
+ * The channel presets on complex symbols x, complex64 [n]. Reference power is 1, n ~ CN(0, N0):
  *
  *     awgn               y = x + n
  *     flat_rayleigh      y = (h·x + n) / h, h ~ CN(0, 1) per symbol or source item; without receiver h·x + n
  *     interference_awgn  y = x + Σ sqrt(P/I)·q_i + n, I unit-power QPSK streams, P = 10^(-interference_sir_db/10)
+ *     mimo_flat          vectors of tx symbols through H, rx × tx, and zero forcing: _mimo.ts
+ *     ofdm_tdl, ofdm_cdl, urban_micro  grids of subcarriers and one tap each: _ofdm.ts
  *
  * Draws in order: gains, then noise; or per interferer its QPSK labels, then noise. A complex array draws its whole real
  * part first. Sums are formed in binary64 and rounded once.
  *
  * Source: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 2 and 3.
  */
-import { SvcError } from "../../lib/contract/error.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
-import type { Preset } from "./_params.ts";
+import { mimoFlat } from "./_mimo.ts";
+import { ofdm, type OfdmSettings } from "./_ofdm.ts";
+import { type CommonParams, noiseVariance, type Preset } from "./_params.ts";
+import type { ProfileModel } from "../../lib/numeric/delay_profile.ts";
 
 /** What a preset needs to know. */
 export interface PresetSettings {
@@ -25,6 +29,11 @@ export interface PresetSettings {
   interferenceSirDb: number;
   /** Symbols per source item where the fading is constant over an item; undefined: a gain per symbol. */
   fadingItems?: readonly number[];
+  /** Symbols per source item, where the symbols say so: what shadowing is constant over. */
+  sourceItems?: readonly number[];
+  txAntennas: number;
+  rxAntennas: number;
+  ofdm: OfdmSettings;
 }
 
 export interface Received {
@@ -37,24 +46,50 @@ export interface Received {
   gains?: Float32Array;
 }
 
-/**
- * Sends symbols through a preset.
- *
- * @throws SvcError `channel_backend_unsupported` for a preset without a portable implementation
- */
+interface ChannelParams extends CommonParams {
+  tdl_model: ProfileModel;
+  delay_spread_ns: number;
+  normalize_channel: boolean;
+}
+
+/** What the parameters of a channel say, in SI units. */
+export function presetSettings(params: ChannelParams): PresetSettings {
+  return {
+    channel: params.channel,
+    noiseVariance: noiseVariance(params),
+    equalise: params.receiver_processing === "matched",
+    interferers: params.interferers,
+    interferenceSirDb: params.interference_sir_db,
+    txAntennas: params.tx_antennas,
+    rxAntennas: params.rx_antennas,
+    ofdm: {
+      model: params.tdl_model,
+      delaySpread: params.delay_spread_ns * 1e-9,
+      normalise: params.normalize_channel,
+      subcarriers: params.ofdm_fft_size,
+      symbols: params.num_ofdm_symbols,
+      spacing: params.subcarrier_spacing_khz * 1e3,
+      carrierFrequencyGhz: params.carrier_frequency_ghz,
+    },
+  };
+}
+
+/** Sends symbols through a preset. */
 export function transmit(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {
-  switch (settings.channel) {
+  const { channel, noiseVariance } = settings;
+  switch (channel) {
     case "awgn":
-      return {
-        symbols: generator.addComplexNormal(symbols, settings.noiseVariance),
-        noiseVariance: settings.noiseVariance,
-      };
+      return { symbols: generator.addComplexNormal(symbols, noiseVariance), noiseVariance };
     case "flat_rayleigh":
       return flatRayleigh(symbols, settings, generator);
     case "interference_awgn":
       return interference(symbols, settings, generator);
-    default:
-      throw new SvcError("channel_backend_unsupported", `Cannot run ${settings.channel} on the numpy backend`);
+    case "mimo_flat":
+      return mimoFlat(symbols, settings, generator);
+    case "ofdm_tdl":
+    case "ofdm_cdl":
+    case "urban_micro":
+      return ofdm(symbols, channel, settings, generator);
   }
 }
 

@@ -1,7 +1,6 @@
 /** What a channel writes into the metadata of what it put out. */
 import { float, type JsonObject } from "../../lib/contract/value.ts";
-
-const SPEED_OF_LIGHT_M_PER_S = 299_792_458;
+import { maximumDopplerHz } from "../../lib/numeric/delay_profile.ts";
 
 /** Parameters that describe a channel. */
 interface ChannelParams {
@@ -19,14 +18,28 @@ interface ChannelParams {
   carrier_frequency_ghz: number;
   mobility_kmh: number;
   fading_scope: string;
+  tdl_model: string;
+  delay_spread_ns: number;
+  normalize_channel: boolean;
 }
+
+const OFDM_PRESETS = ["ofdm_tdl", "ofdm_cdl", "urban_micro"];
 
 /**
  * The record of a transmission: preset and settings under `wireless_channel`, the noise variance before equalisation at
  * the top, where demodulators look for it.
  */
-export function channelRecord(params: ChannelParams, backend: string, noiseVariance: number): JsonObject {
-  const dopplerHz = params.mobility_kmh / 3.6 * params.carrier_frequency_ghz * 1e9 / SPEED_OF_LIGHT_M_PER_S;
+export function channelRecord(
+  params: ChannelParams,
+  backend: string,
+  noiseVariance: number,
+  dopplerModel: "block_static" | "sum_of_sinusoids" = "block_static",
+): JsonObject {
+  const ofdm = OFDM_PRESETS.includes(params.channel);
+  // The profile of urban_micro is given by the scenario.
+  const profile: JsonObject = ofdm && params.channel !== "urban_micro"
+    ? { tdl_model: params.tdl_model, delay_spread_ns: float(params.delay_spread_ns) }
+    : {};
   return {
     noise_variance: float(noiseVariance),
     wireless_channel: {
@@ -46,8 +59,10 @@ export function channelRecord(params: ChannelParams, backend: string, noiseVaria
       interferers: params.interferers,
       interference_sir_db: float(params.interference_sir_db),
       mobility_kmh: float(params.mobility_kmh),
-      maximum_doppler_hz: float(dopplerHz),
-      doppler_model: "block_static",
+      maximum_doppler_hz: float(maximumDopplerHz(params.mobility_kmh, params.carrier_frequency_ghz)),
+      doppler_model: dopplerModel,
+      ...profile,
+      ...(ofdm ? { normalize_channel: params.normalize_channel } : {}),
     },
   };
 }

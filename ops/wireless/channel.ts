@@ -1,20 +1,23 @@
 /**
- * Wireless channel on complex symbols, by preset; formulas and draw order: _presets.ts.
+ * Wireless channel on complex symbols, by preset; formulas and draw order: _presets.ts. With an explicit channel state the
+ * realisation is that of the state: _explicit.ts. phylib draws its presets as numpy does.
  *
  * Shapes: symbols complex64 [n] -> rx_symbols complex64 [n]. Reference power per symbol is 1. After equalisation the
- * companion array noise_variance float32 [n] holds N0 / |h|²; without it channel_gain complex64 [n] holds h.
+ * companion array noise_variance float32 [n] holds the variance per symbol, N0 / |h|² with one gain; without equalisation
+ * channel_gain complex64 [n] holds h.
  */
 import { OFDM_STATE, RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { PROFILE_MODELS } from "../../lib/numeric/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { CHANNEL_MATERIALIZATIONS } from "./_materializations.ts";
-import { checkCommon, COMMON_PARAMS, noiseVariance } from "./_params.ts";
-import { transmit } from "./_presets.ts";
+import { transmitExplicit } from "./_explicit.ts";
+import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS } from "./_params.ts";
+import { presetSettings, transmit } from "./_presets.ts";
 import { channelRecord } from "./_record.ts";
 
 export default defineOperation({
@@ -28,11 +31,13 @@ export default defineOperation({
     ...COMMON_PARAMS,
     channel_state_mode: z.enum(["none", "explicit"]).default("none")
       .describe("explicit takes the realisation from a wired channel state"),
-    fading_scope: z.enum(["symbol", "source_item"]).default("symbol")
-      .describe("a gain per symbol, or one per source item"),
-    tdl_model: z.enum(["A", "B", "C", "D", "E"]).default("A").describe("profile of TR 38.901 7.7.2"),
-    delay_spread_ns: z.number().nonnegative().default(100),
-    normalize_channel: z.boolean().default(true).describe("scale the power-delay profile to mean power 1"),
+    fading_scope: z.enum(["symbol", "source_item"]).default(CHANNEL_DEFAULTS.fading_scope)
+      .describe("a gain (mimo_flat: matrix) per symbol (vector), or one per source item"),
+    tdl_model: z.enum(PROFILE_MODELS).default(CHANNEL_DEFAULTS.tdl_model)
+      .describe("profile of TR 38.901, 7.7.2 for ofdm_tdl and 7.7.1 for ofdm_cdl"),
+    delay_spread_ns: z.number().nonnegative().default(CHANNEL_DEFAULTS.delay_spread_ns),
+    normalize_channel: z.boolean().default(CHANNEL_DEFAULTS.normalize_channel)
+      .describe("scale the power-delay profile to mean power 1"),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
   backends: {
@@ -66,20 +71,21 @@ export default defineOperation({
   run({ inputs, params, generator, backend }) {
     const symbols = symbolsOf(inputs.symbols);
     const { metadata } = inputs.symbols;
-    const perItem = params.fading_scope === "source_item" && params.channel === "flat_rayleigh";
-    const received = transmit(symbols, {
-      channel: params.channel,
-      noiseVariance: noiseVariance(params),
-      equalise: params.receiver_processing === "matched",
-      interferers: params.interferers,
-      interferenceSirDb: params.interference_sir_db,
-      fadingItems: perItem ? itemsFor(metadata, symbols.length / 2) : undefined,
-    }, generator);
+    const settings = presetSettings(params);
+    const perItem = params.fading_scope === "source_item" && ["flat_rayleigh", "mimo_flat"].includes(params.channel);
+    if (perItem || params.channel === "urban_micro") {
+      settings.sourceItems = sourceItemCounts(metadata, symbols.length / 2);
+      if (perItem) settings.fadingItems = settings.sourceItems ?? itemsMissing();
+    }
+    const received = inputs.channel_state
+      ? transmitExplicit(symbols, inputs.channel_state, settings.noiseVariance, generator)
+      : transmit(symbols, settings, generator);
 
     const { noise_variance: _noise, channel_gain: _gain, ...companions } = companionsOf(inputs.symbols);
     if (received.effectiveVariance) companions.noise_variance = ndarray("float32", received.effectiveVariance);
     if (received.gains) companions.channel_gain = ndarray("complex64", received.gains);
-    const record = channelRecord(params, backend, received.noiseVariance);
+    const motion = inputs.channel_state ? "sum_of_sinusoids" : "block_static";
+    const record = channelRecord(params, backend, received.noiseVariance, motion);
     return {
       outputs: { rx_symbols: symbolsArtifact(received.symbols, travel(metadata, record), companions) },
       metrics: {
@@ -104,9 +110,7 @@ function stateProblem(wired: boolean): ParameterProblem {
     };
 }
 
-function itemsFor(metadata: JsonObject, count: number): number[] {
-  const items = sourceItemCounts(metadata, count);
-  if (items !== undefined) return items;
+function itemsMissing(): never {
   throw new SvcError("boundary_count_mismatch", "Cannot fade per source item: the symbols declare no items", {
     hint: "Items end where symbols end only if each fills whole symbols; fading_scope symbol needs none",
   });

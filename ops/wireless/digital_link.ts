@@ -5,15 +5,14 @@
 import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsArtifact, bitsOf, companionsOf, travel } from "../../lib/artifact/values.ts";
-import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
+import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { BITS_PER_SYMBOL, demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
 import { executed } from "../_backends.ts";
-import { AVAILABLE, PHYSICAL_LAYER_NOTE } from "./_materializations.ts";
-import { checkCommon, COMMON_PARAMS, noiseVariance, PRESETS } from "./_params.ts";
-import { transmit } from "./_presets.ts";
+import { modulatedMetadata } from "../_symbol_items.ts";
+import { PHYLIB_PRESETS } from "./_materializations.ts";
+import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, PRESETS } from "./_params.ts";
+import { presetSettings, transmit } from "./_presets.ts";
 import { channelRecord } from "./_record.ts";
-
-const planned = { status: "planned", notes: PHYSICAL_LAYER_NOTE } as const;
 
 export default defineOperation({
   id: "wireless.digital_link",
@@ -27,10 +26,8 @@ export default defineOperation({
   }),
   backends: { benchmark_run: ["numpy", "phylib"], dataset_capture: ["numpy", "phylib"] },
   materializations: [
-    ...PRESETS.flatMap((channel) =>
-      executed("numpy", `numpy_${channel}`, { channel }, AVAILABLE.includes(channel) ? {} : planned)
-    ),
-    ...executed("phylib", "phylib_link", {}, planned),
+    ...PRESETS.flatMap((channel) => executed("numpy", `numpy_${channel}`, { channel })),
+    ...PHYLIB_PRESETS.flatMap((channel) => executed("phylib", `phylib_${channel}`, { channel })),
   ],
   outputMetadataGuarantees: {
     bits: { from: "bits", keys: ["boundary_contract", "bit_count", "noise_variance", "wireless_channel"] },
@@ -39,15 +36,20 @@ export default defineOperation({
   threadSafe: true,
   run({ inputs, params, generator, backend }) {
     const sent = bitsOf(inputs.bits);
-    const { symbols, effectiveVariance, noiseVariance: variance } = transmit(modulate(sent, params.modulation), {
-      channel: params.channel,
-      noiseVariance: noiseVariance(params),
-      equalise: params.receiver_processing === "matched",
-      interferers: params.interferers,
-      interferenceSirDb: params.interference_sir_db,
+    const settings = presetSettings({ ...params, ...CHANNEL_DEFAULTS });
+    const modulated = modulate(sent, params.modulation);
+    const layout = modulatedMetadata(
+      inputs.bits.metadata,
+      sent.length,
+      params.modulation,
+      BITS_PER_SYMBOL[params.modulation],
+    );
+    const { symbols, effectiveVariance, noiseVariance: variance } = transmit(modulated, {
+      ...settings,
+      sourceItems: sourceItemCounts(layout, modulated.length / 2),
     }, generator);
     const bits = hardBits(demodulateLlr(symbols, params.modulation, effectiveVariance ?? variance));
-    const record = channelRecord({ ...params, fading_scope: "symbol" }, backend, variance);
+    const record = channelRecord({ ...params, ...CHANNEL_DEFAULTS }, backend, variance);
     const metadata = travel(inputs.bits.metadata, { ...record, modulation: params.modulation });
     const received = bitsArtifact(bits.slice(0, sent.length), metadata, "payload.bits");
     return {

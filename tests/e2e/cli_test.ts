@@ -229,9 +229,14 @@ Deno.test(
     assert.equal((await svc(["recipe", "graph", file, "--json"], { cwd })).json.edges.length, 5);
     const specs = await svc(["recipe", "specs", file, "--json"], { cwd });
     assert.equal(specs.json.task.id, "bit_transport");
-    const other = await svc(["recipe", "plan", file, "--set", "wireless_channel.channel=mimo_flat", "--json"], { cwd });
+    const elsewhere = ["channel=urban_micro", "wireless_backend=phylib"]
+      .flatMap((setting) => ["--set", `wireless_channel.${setting}`]);
+    const other = await svc(["recipe", "plan", file, ...elsewhere, "--json"], { cwd });
     assert.equal(other.code, 5, other.stdout);
-    assert.equal(other.json.diagnostics[0].code, "materialization_unavailable");
+    assert.equal(other.json.diagnostics[0].code, "channel_backend_unsupported");
+    const kernels = ["--set", "wireless_channel.data_plane_backend=cpp_native"];
+    const native = await svc(["recipe", "plan", file, ...kernels, "--json"], { cwd });
+    assert.equal(native.json.diagnostics[0].code, "materialization_unavailable");
     await assert.rejects(Deno.stat(join(cwd, ".svc/runs")), Deno.errors.NotFound);
   }),
 );

@@ -10,6 +10,7 @@ import type { GivenInput } from "./harness.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
 import { MEDIA_FIXTURES } from "./media_fixtures.ts";
+import { PHYSICAL_FIXTURES } from "./physical_fixtures.ts";
 
 export interface FixtureCase {
   name?: string;
@@ -30,8 +31,6 @@ const received = (metadata: JsonObject) => ({ rx_symbols: symbolsInput(32, { noi
 const pair = () => ({ candidate: bitsInput(someBits(64, 2)), reference: bitsInput(someBits(64)) });
 const plain: FixtureCase[] = [{ inputs: bits }];
 const symbolCases: FixtureCase[] = [{ inputs: symbols }];
-const PROCESSING = ["matched", "none"];
-const PRESETS = ["awgn", "flat_rayleigh", "interference_awgn"];
 
 function link(framedKind: string) {
   return {
@@ -131,28 +130,11 @@ const CHANNEL_PATH: Record<string, FixtureCase[]> = {
     files: () => ({ "bits.json": manifest() }),
   }],
   "source.random_bits": [{ params: { bit_count: 100, batch_size: 3 } }],
-  "wireless.channel": [
-    ...PRESETS.flatMap((channel) =>
-      PROCESSING.map((receiver_processing) => ({
-        name: `${channel} ${receiver_processing}`,
-        inputs: symbols,
-        params: { channel, receiver_processing, interferers: 2 },
-      }))
-    ),
-    { name: "block fading", inputs: symbols, params: { channel: "flat_rayleigh", fading_scope: "source_item" } },
-    {
-      name: "fixed variance, companions",
-      inputs: () => ({
-        symbols: symbolsInput(2, {}, { companions: { layer: ndarray("uint8", Uint8Array.of(1, 2)) } }),
-      }),
-      params: { noise_mode: "fixed_variance", noise_variance: 0.5 },
-    },
-  ],
-  "wireless.digital_link": PRESETS.map((channel) => ({ name: channel, inputs: bits, params: { channel, snr_db: -8 } })),
 };
 
 export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }> = {
   ...CHANNEL_PATH,
   ...JPEG_FIXTURES,
   ...MEDIA_FIXTURES,
+  ...PHYSICAL_FIXTURES,
 };

@@ -182,6 +182,18 @@ Deno.test("interference costs what noise alone does not", async () => {
   assert.ok(metric("evaluation/channel.ber") > 1e-3);
 });
 
+Deno.test("fading of every kind costs errors, and zero forcing those of a Rayleigh channel", async () => {
+  const trials = 40_000;
+  const mimo = await metricsOf(file("mimo_zero_forcing"));
+  // Two antennas share the power, and a QPSK symbol two bits.
+  const gamma = 10 / 2 / 2;
+  agrees(mimo("evaluation/channel.ber"), trials, (1 - Math.sqrt(gamma / (1 + gamma))) / 2);
+  for (const name of ["ofdm_tdl", "ofdm_cdl", "urban_micro"]) {
+    const rate = (await metricsOf(file(name)))("evaluation/channel.ber");
+    assert.ok(rate > 1e-3 && rate < 0.1, `${name}: ${rate}`);
+  }
+});
+
 Deno.test("the bypass stages change nothing", async () => {
   const metric = await metricsOf(file("symbol_bypass"));
   assert.equal(metric("evaluation/channel.ber"), 0);

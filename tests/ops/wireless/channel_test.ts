@@ -4,11 +4,16 @@ import channel from "../../../ops/wireless/channel.ts";
 import digitalLink from "../../../ops/wireless/digital_link.ts";
 import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
 import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
+import type { Operation, Runner } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { isRefusal, materialize } from "../../../lib/plan/materialize.ts";
 import { meanPower } from "../../../lib/numeric/complex.ts";
+import { PROFILE_MODELS } from "../../../lib/numeric/delay_profile.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { Generator } from "../../../lib/numeric/random.ts";
+import { PRESETS } from "../../../ops/wireless/_params.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
-import { outputOf, refuses, runOperation } from "../harness.ts";
+import { materialise, outputOf, refuses, runOperation } from "../harness.ts";
 
 const floats = (hex: string) => new Float32Array(Uint8Array.fromHex(hex).buffer);
 const X = floats(vectors.x);
@@ -45,7 +50,22 @@ Deno.test("draws come in NumPy's values and the documented order, for every pres
     },
     interference_awgn_1: { channel: "interference_awgn", interferers: 1 },
     interference_awgn_3: { channel: "interference_awgn", interferers: 3 },
+    urban_micro: { channel: "urban_micro", ...vectors.ofdm },
   };
+  for (const fading_scope of ["symbol", "source_item"]) {
+    for (const [tx_antennas, rx_antennas] of [[2, 2], [4, 4], [2, 3]]) {
+      const antennas = { tx_antennas, rx_antennas };
+      cases[`mimo_flat_${fading_scope}_${tx_antennas}x${rx_antennas}`] = {
+        channel: "mimo_flat",
+        fading_scope,
+        ...antennas,
+      };
+    }
+  }
+  for (const channel of ["ofdm_tdl", "ofdm_cdl"]) {
+    for (const tdl_model of PROFILE_MODELS) cases[`${channel}_${tdl_model}`] = { channel, tdl_model, ...vectors.ofdm };
+    cases[`${channel}_A_unnormalised`] = { channel, ...vectors.ofdm, normalize_channel: false };
+  }
   assert.deepEqual(Object.keys(cases).sort(), Object.keys(vectors.cases).sort());
   for (const [name, params] of Object.entries(cases)) {
     const expected = vectors.cases[name as keyof typeof vectors.cases] as Record<string, string>;
@@ -139,20 +159,119 @@ Deno.test("invalid combinations are conflicts", async () => {
   );
   await refuses("params_invalid", () => run({ noise_mode: "fixed_variance", noise_variance: 1e-13 }));
   await refuses("boundary_count_mismatch", () => run({ channel: "flat_rayleigh", fading_scope: "source_item" }));
-  // Accepted by the parameters, and left to a later backend.
   await refuses(
-    "channel_backend_unsupported",
-    () => run({ channel: "ofdm_tdl", channel_state_mode: "explicit" }, true),
+    "params_conflict",
+    () => run({ channel: "mimo_flat", tx_antennas: 2, rx_antennas: 2, receiver_processing: "none" }),
+  );
+  await refuses(
+    "boundary_count_mismatch",
+    () => run({ channel: "mimo_flat", tx_antennas: 2, rx_antennas: 2, fading_scope: "source_item" }),
   );
 });
 
-Deno.test("materialisations of presets to come are planned with the reason", () => {
-  const rows = channel.contract.materializations.filter((row) => row.runner === "benchmark_run");
-  const status = Object.fromEntries(rows.map((row) => [row.implementation as string, row.status]));
-  assert.equal(status.numpy_flat_rayleigh_unprocessed, "implemented");
-  assert.equal(status.numpy_ofdm_tdl_matched, "planned");
-  assert.equal(status.phylib_awgn_matched_artifact, "planned");
-  assert.ok(rows.every((row) => row.status === "implemented" || row.notes === "Comes with the physical-layer release"));
+/** How the planner answers parameters: the implementation, or the code of the refusal. */
+function planned(operation: Operation, params: JsonObject, runner: Runner = "benchmark_run"): string {
+  const { contract } = operation;
+  const outcome = materialize(contract, materialise(contract.params_schema, params), { runner, authored: params });
+  return isRefusal(outcome) ? outcome.code : outcome.entry.implementation;
+}
+
+Deno.test("every preset runs on numpy, four combinations on phylib, and nothing stands in for another", () => {
+  const explicit = { channel_state_mode: "explicit" };
+  const phylib: Record<string, string> = {
+    awgn: "phylib_awgn_matched_artifact",
+    flat_rayleigh: "phylib_flat_rayleigh_matched_artifact",
+    mimo_flat: "phylib_mimo_flat_matched_artifact",
+  };
+  for (const runner of ["benchmark_run", "dataset_capture"] as const) {
+    for (const preset of PRESETS) {
+      for (const wireless_backend of ["auto", "numpy"]) {
+        const params = { channel: preset, wireless_backend };
+        assert.equal(planned(channel, params, runner), `numpy_${preset}_matched`);
+        assert.equal(planned(digitalLink, params, runner), `numpy_${preset}`);
+      }
+      const params = { channel: preset, wireless_backend: "phylib" };
+      assert.equal(planned(channel, params, runner), phylib[preset] ?? "channel_backend_unsupported", preset);
+      const link = preset in phylib ? `phylib_${preset}` : "channel_backend_unsupported";
+      assert.equal(planned(digitalLink, params, runner), link);
+    }
+    for (const wireless_backend of ["auto", "phylib"]) {
+      const params = { channel: "ofdm_tdl", ...explicit, wireless_backend };
+      assert.equal(planned(channel, params, runner), "phylib_explicit_tdl_ofdm_matched_artifact");
+    }
+  }
+  assert.equal(
+    planned(channel, { receiver_processing: "none", wireless_backend: "phylib" }),
+    "phylib_awgn_unprocessed_artifact",
+  );
+  const refused: [JsonObject, string][] = [
+    [
+      { channel: "interference_awgn", receiver_processing: "none", wireless_backend: "phylib" },
+      "channel_backend_unsupported",
+    ],
+    [{ channel: "ofdm_cdl", ...explicit, wireless_backend: "phylib" }, "channel_backend_unsupported"],
+    [{ channel: "ofdm_tdl", ...explicit, wireless_backend: "numpy" }, "channel_backend_unsupported"],
+    [{ channel: "ofdm_cdl", ...explicit }, "materialization_unavailable"],
+    [{ data_plane_backend: "cpp_native" }, "materialization_unavailable"],
+  ];
+  for (const [params, code] of refused) assert.equal(planned(channel, params), code, JSON.stringify(params));
+  assert.equal(planned(channel, {}, "differentiable_export"), "materialization_unavailable");
+});
+
+Deno.test("phylib draws its presets as numpy does, and says who ran", async () => {
+  for (const name of ["awgn", "flat_rayleigh", "mimo_flat"]) {
+    const options = {
+      inputs: { symbols: symbolsInput(X) },
+      params: { channel: name, tx_antennas: 2, rx_antennas: 3, seed: 5 },
+    };
+    const [portable, standard] = await Promise.all(
+      ["numpy", "phylib"].map((backend) => runOperation(channel, { ...options, backend })),
+    );
+    assert.deepEqual(standard.outputs.rx_symbols.array(), portable.outputs.rx_symbols.array());
+    assert.equal((standard.outputs.rx_symbols.metadata.wireless_channel as JsonObject).backend, "phylib");
+  }
+});
+
+Deno.test("an explicit state is the channel: only noise is drawn, and each symbol meets its element", async () => {
+  const h = Float32Array.from({ length: 2 * 2 * 3 * 5 }, (_, i) => Math.cos(3 * i) + 0.2);
+  const state = (metadata: JsonObject = {}, shape = [2, 3, 5]) => ({
+    ...arrayInput("channel.ofdm_channel_state.numpy", "complex64", h, shape, {
+      noise_variance: 10 ** -0.7,
+      average_power_budget: 1,
+      ...metadata,
+    }),
+  });
+  const params = { channel: "ofdm_tdl", channel_state_mode: "explicit", snr_db: 7, seed: 9 };
+  const run = (count: number, channel_state = state()) =>
+    runOperation(channel, { inputs: { symbols: symbolsInput(X.slice(0, 2 * count)), channel_state }, params });
+  const { rx_symbols } = (await run(30)).outputs;
+  const noise = Generator.seeded(9).complexNormal64(30, 10 ** -0.7);
+  const received = rx_symbols.array().data as Float32Array, variance = rx_symbols.array("noise_variance").data;
+  for (let i = 0; i < 30; i++) {
+    const power = h[2 * i] ** 2 + h[2 * i + 1] ** 2;
+    const real = X[2 * i] + (noise[2 * i] * h[2 * i] + noise[2 * i + 1] * h[2 * i + 1]) / power;
+    assert.equal(received[2 * i], Math.fround(real));
+    assert.equal(variance[i], Math.fround(10 ** -0.7 / power));
+  }
+  const record = rx_symbols.metadata.wireless_channel as JsonObject;
+  assert.equal(record.doppler_model, "sum_of_sinusoids");
+  await refuses("boundary_count_mismatch", () => run(31));
+  await refuses("ofdm_scenario_conflict", () => run(30, state({ noise_variance: 0.2 })));
+  await refuses("boundary_value_invalid", () => run(30, state({ noise_variance: 0 })));
+  await refuses("boundary_rank_invalid", () => run(30, state({}, [6, 5])));
+});
+
+Deno.test("an element without any gain is an erasure, not an infinity", async () => {
+  const channel_state = arrayInput("channel.ofdm_channel_state.numpy", "complex64", new Float32Array(2), [1, 1, 1], {
+    noise_variance: 1,
+    average_power_budget: 1,
+  });
+  const { rx_symbols } = (await runOperation(channel, {
+    inputs: { symbols: symbolsInput([1, 0]), channel_state },
+    params: { channel: "ofdm_tdl", channel_state_mode: "explicit", snr_db: 0 },
+  })).outputs;
+  assert.deepEqual([...rx_symbols.array().data], [0, 0]);
+  assert.ok(Number.isFinite(rx_symbols.array("noise_variance").data[0]));
 });
 
 Deno.test("noise and fading have the stated powers", async () => {
@@ -174,11 +293,15 @@ Deno.test("noise and fading have the stated powers", async () => {
 });
 
 Deno.test("digital_link is its three stages in one step", async () => {
-  const bits = payloadInput(someBits(1003), { source_item_counts: [1003], packet_total_bits: 136 });
+  const bits = payloadInput(someBits(1003), { source_item_counts: [404, 599], packet_total_bits: 136 });
   const cases: JsonObject[] = [
     { channel: "awgn", modulation: "qam16" },
     { channel: "flat_rayleigh", modulation: "qpsk" },
     { channel: "interference_awgn", modulation: "bpsk", interferers: 2, interference_sir_db: 3 },
+    { channel: "mimo_flat", modulation: "qpsk", tx_antennas: 2, rx_antennas: 2 },
+    { channel: "ofdm_tdl", modulation: "qam16" },
+    { channel: "ofdm_cdl", modulation: "bpsk", ofdm_fft_size: 24 },
+    { channel: "urban_micro", modulation: "qpsk", carrier_frequency_ghz: 6 },
   ];
   for (const params of cases) {
     const { modulation, ...link }: JsonObject = { ...params, snr_db: 2, seed: 77 };
@@ -191,7 +314,7 @@ Deno.test("digital_link is its three stages in one step", async () => {
     assert.deepEqual(short.outputs.bits.array().data, demapped.outputs.bits.array().data, String(params.channel));
     assert.notDeepEqual(short.outputs.bits.array().data, someBits(1003));
     const { metadata } = short.outputs.bits;
-    assert.deepEqual([metadata.source_item_counts, metadata.packet_total_bits], [[1003], 136]);
+    assert.deepEqual([metadata.source_item_counts, metadata.packet_total_bits], [[404, 599], 136]);
     assert.equal((metadata.wireless_channel as JsonObject).preset, params.channel);
   }
 });

@@ -1,0 +1,85 @@
+/**
+ * OFDM channel states: `h` complex64 [grid, OFDM symbol, subcarrier] as main array; noise_variance (N0 of a resource
+ * element) and average_power_budget (mean power of a resource element) in the metadata. A state is one (grid, OFDM symbol)
+ * row. Resource elements run subcarrier first, then OFDM symbol, then grid: in the order of the array.
+ */
+import { SvcError } from "../contract/error.ts";
+import type { InputArtifact, OutputArtifact } from "../contract/operation.ts";
+import { float, type JsonObject } from "../contract/value.ts";
+import { ndarray } from "../numeric/ndarray.ts";
+import { metadataNumber, travel } from "./values.ts";
+
+export interface OfdmState {
+  readonly grids: number;
+  /** OFDM symbols of a grid. */
+  readonly symbols: number;
+  readonly subcarriers: number;
+  /** Interleaved gains. */
+  readonly h: Float32Array;
+  readonly noiseVariance: number;
+  readonly averagePowerBudget: number;
+}
+
+/**
+ * Reads a channel state.
+ *
+ * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_non_finite`, `boundary_value_invalid`
+ */
+export function ofdmStateOf(input: InputArtifact): OfdmState {
+  const { dtype, shape, data } = input.array(input.arrayNames.includes("h") ? "h" : undefined);
+  const attempt = `Cannot use ${dtype} [${shape.join(", ")}] as an OFDM channel state`;
+  if (dtype !== "complex64") throw new SvcError("boundary_dtype_invalid", `${attempt}: its gains are complex64`);
+  if (shape.length !== 3) {
+    throw new SvcError("boundary_rank_invalid", `${attempt}: its axes are grid, OFDM symbol and subcarrier`);
+  }
+  const h = data as Float32Array;
+  if (!h.every(Number.isFinite)) {
+    throw new SvcError("boundary_non_finite", `${attempt}: it has gains that are not finite`);
+  }
+  const [grids, symbols, subcarriers] = shape;
+  const noiseVariance = positive(input.metadata, "noise_variance", attempt);
+  return {
+    grids,
+    symbols,
+    subcarriers,
+    h,
+    noiseVariance,
+    averagePowerBudget: positive(input.metadata, "average_power_budget", attempt),
+  };
+}
+
+function positive(metadata: JsonObject, key: string, attempt: string): number {
+  const value = metadataNumber(metadata, key);
+  if (value !== undefined && value > 0 && Number.isFinite(value)) return value;
+  throw new SvcError("boundary_value_invalid", `${attempt}: its metadata have no positive ${key}`);
+}
+
+/** A channel state as an output. @param metadata what travels along; array keys and the state's own are set here */
+export function ofdmStateArtifact(state: OfdmState, metadata: JsonObject = {}): OutputArtifact {
+  return {
+    array: ndarray("complex64", state.h, [state.grids, state.symbols, state.subcarriers]),
+    metadata: travel(metadata, {
+      noise_variance: float(state.noiseVariance),
+      average_power_budget: float(state.averagePowerBudget),
+      grid_count: state.grids,
+      num_ofdm_symbols: state.symbols,
+      ofdm_fft_size: state.subcarriers,
+    }),
+  };
+}
+
+/**
+ * Checks that symbols fit into the resource elements of a state.
+ *
+ * @throws SvcError `boundary_count_mismatch` when they do not
+ */
+export function checkResourceElements(
+  state: Pick<OfdmState, "grids" | "symbols" | "subcarriers">,
+  count: number,
+): void {
+  const elements = state.grids * state.symbols * state.subcarriers;
+  if (elements >= count) return;
+  throw new SvcError("boundary_count_mismatch", `Cannot place ${count} symbols on ${elements} resource elements`, {
+    hint: "Raise num_ofdm_symbols, allocation_ofdm_symbols or capacity_multiplier",
+  });
+}

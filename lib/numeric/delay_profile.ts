@@ -1,0 +1,215 @@
+/**
+ * Power-delay profiles of TR 38.901 and the channels they make. A realisation has taps h_l = sqrt(P_l)·g_l at delays
+ * τ_l; on subcarrier k of F, spaced Δf,
+ *
+ *     H_k = Σ_l h_l·exp(-j2π(k - floor(F/2))·Δf·τ_l).
+ *
+ * Static taps have g_l ~ CN(0, 1); a line-of-sight tap keeps only the phase of its g. Taps that vary in time are sums of
+ * N = 20 sinusoids of equal power whose angles of arrival are uniform in N equal sectors (u_n, v_n uniform in [0, 1)):
+ *
+ *     g_l(t) = sqrt(1/N)·Σ_n exp(j(2π·f_d·t·cos α_n + φ_n)),  α_n = 2π(n + u_n)/N,  φ_n = 2π·v_n,
+ *
+ * so that E[g(t)·g*(0)] = J0(2π·f_d·t) exactly; a line-of-sight tap is the sinusoid n = 0 alone, with α_0 = π/4.
+ *
+ * Source: TR 38.901, 7.7.1 and 7.7.2; Jakes, Microwave Mobile Communications, 1974; Zheng and Xiao, "Improved models
+ * for the generation of multiple uncorrelated Rayleigh fading waveforms", IEEE Commun. Lett. 6, 2002.
+ */
+import cdl from "./data/cdl_models.json" with { type: "json" };
+import tdl from "./data/tdl_models.json" with { type: "json" };
+import { dbToLinear } from "./decibel.ts";
+import type { Generator } from "./random.ts";
+
+export const PROFILE_MODELS = ["A", "B", "C", "D", "E"] as const;
+export type ProfileModel = typeof PROFILE_MODELS[number];
+
+const SINUSOIDS = 20;
+const LINE_OF_SIGHT_ANGLE = Math.PI / 4;
+
+/** Where and how strongly the taps of a channel arrive. */
+export interface DelayProfile {
+  /** Seconds. */
+  readonly delays: Float64Array;
+  /** Mean powers, linear. */
+  readonly powers: Float64Array;
+  /** Whether the first tap is a line of sight, constant in modulus. */
+  readonly lineOfSight: boolean;
+}
+
+interface ProfileOptions {
+  /** Root-mean-square delay spread to which the table is scaled, seconds. */
+  delaySpread: number;
+  /** Scale the powers to the sum 1, over the ensemble; the table's own sum otherwise. */
+  normalise: boolean;
+}
+
+interface Table {
+  line_of_sight: boolean;
+  delays: number[];
+  powers_db: number[];
+}
+
+function scaledProfile(table: Table, { delaySpread, normalise }: ProfileOptions): DelayProfile {
+  const powers = Float64Array.from(table.powers_db, dbToLinear);
+  const total = normalise ? powers.reduce((sum, power) => sum + power, 0) : 1;
+  return {
+    delays: Float64Array.from(table.delays, (delay) => delay * delaySpread),
+    powers: powers.map((power) => power / total),
+    lineOfSight: table.line_of_sight,
+  };
+}
+
+/** The tapped delay line TDL-A … TDL-E. */
+export function tdlProfile(model: ProfileModel, options: ProfileOptions): DelayProfile {
+  return scaledProfile(tdl.models[model], options);
+}
+
+/** Delays and powers of the clusters of CDL-A … CDL-E. */
+export function cdlProfile(model: ProfileModel, options: ProfileOptions): DelayProfile {
+  return scaledProfile(cdl.models[model], options);
+}
+
+/** The clusters of CDL-A … CDL-E as tabulated, with their angles. */
+export function cdlClusters(model: ProfileModel): (typeof cdl.models)[ProfileModel] {
+  return cdl.models[model];
+}
+
+/** Profile e^{-l} of `count` taps one sample apart, of sum 1. @param sampleTime seconds */
+export function exponentialProfile(count: number, sampleTime: number): DelayProfile {
+  const powers = Float64Array.from({ length: count }, (_, tap) => Math.exp(-tap));
+  const total = powers.reduce((sum, power) => sum + power, 0);
+  return {
+    delays: Float64Array.from({ length: count }, (_, tap) => tap * sampleTime),
+    powers: powers.map((power) => power / total),
+    lineOfSight: false,
+  };
+}
+
+/** Root-mean-square delay spread, seconds. */
+export function delaySpreadOf({ delays, powers }: DelayProfile): number {
+  let total = 0, first = 0, second = 0;
+  for (let l = 0; l < delays.length; l++) {
+    total += powers[l];
+    first += powers[l] * delays[l];
+    second += powers[l] * delays[l] ** 2;
+  }
+  return Math.sqrt(Math.max(0, second / total - (first / total) ** 2));
+}
+
+/**
+ * Static taps, drawn as one complex array [realisation, tap] of variance 1.
+ *
+ * @returns interleaved complex128 [realisation, tap]
+ */
+export function staticTaps(profile: DelayProfile, realisations: number, generator: Generator): Float64Array {
+  const { powers, lineOfSight } = profile, count = powers.length;
+  const taps = generator.complexNormal64(realisations * count, 1);
+  for (let at = 0, tap = 0; at < taps.length; at += 2, tap = (tap + 1) % count) {
+    const modulus = lineOfSight && tap === 0 ? Math.hypot(taps[at], taps[at + 1]) : 1;
+    const scale = Math.sqrt(powers[tap]) / modulus;
+    taps[at] *= scale;
+    taps[at + 1] *= scale;
+  }
+  return taps;
+}
+
+export interface Motion {
+  /** Largest Doppler shift f_d, Hz. */
+  dopplerHz: number;
+  /** Seconds from one sample to the next. */
+  interval: number;
+  /** Samples, the first at t = 0. */
+  samples: number;
+}
+
+/**
+ * Taps that vary in time. Draws random() for the angles, [realisation, tap, 20], then as many for the phases.
+ *
+ * @returns interleaved complex128 [realisation, sample, tap]
+ */
+export function movingTaps(
+  profile: DelayProfile,
+  realisations: number,
+  { dopplerHz, interval, samples }: Motion,
+  generator: Generator,
+): Float64Array {
+  const { powers, lineOfSight } = profile, count = powers.length;
+  const sectors = generator.random(realisations * count * SINUSOIDS);
+  const phases = generator.random(realisations * count * SINUSOIDS);
+  const taps = new Float64Array(2 * realisations * samples * count);
+  for (let realisation = 0; realisation < realisations; realisation++) {
+    for (let tap = 0; tap < count; tap++) {
+      const specular = lineOfSight && tap === 0;
+      const waves = specular ? 1 : SINUSOIDS;
+      const amplitude = Math.sqrt(powers[tap] / waves);
+      for (let n = 0; n < waves; n++) {
+        const at = (realisation * count + tap) * SINUSOIDS + n;
+        const angle = specular ? LINE_OF_SIGHT_ANGLE : 2 * Math.PI * (n + sectors[at]) / SINUSOIDS;
+        const step = 2 * Math.PI * dopplerHz * interval * Math.cos(angle);
+        const start = 2 * Math.PI * phases[at];
+        for (let sample = 0; sample < samples; sample++) {
+          const phase = step * sample + start;
+          const into = 2 * ((realisation * samples + sample) * count + tap);
+          taps[into] += amplitude * Math.cos(phase);
+          taps[into + 1] += amplitude * Math.sin(phase);
+        }
+      }
+    }
+  }
+  return taps;
+}
+
+export interface Subcarriers {
+  /** How many, F. */
+  count: number;
+  /** Hz between neighbours, Δf. */
+  spacing: number;
+  /** Index of the first one; -floor(F/2) when left out, which puts the carrier in the middle. */
+  first?: number;
+}
+
+/**
+ * Frequency responses of rows of taps, Σ_l h_l·exp(-j2π·k·Δf·τ_l) on subcarriers k = first … first + F - 1.
+ *
+ * @param taps interleaved complex128 [row, tap]
+ * @returns interleaved complex128 [row, F]
+ */
+export function frequencyResponse(
+  taps: Float64Array,
+  { delays }: DelayProfile,
+  { count: subcarriers, spacing, first = -Math.floor(subcarriers / 2) }: Subcarriers,
+): Float64Array<ArrayBuffer> {
+  const count = delays.length, rows = taps.length / (2 * count);
+  const rotations = new Float64Array(2 * count * subcarriers);
+  for (let l = 0, at = 0; l < count; l++) {
+    for (let k = 0; k < subcarriers; k++, at += 2) {
+      const angle = -2 * Math.PI * (k + first) * spacing * delays[l];
+      rotations[at] = Math.cos(angle);
+      rotations[at + 1] = Math.sin(angle);
+    }
+  }
+  const response = new Float64Array(2 * rows * subcarriers);
+  for (let row = 0; row < rows; row++) {
+    for (let l = 0; l < count; l++) {
+      const hr = taps[2 * (row * count + l)], hi = taps[2 * (row * count + l) + 1];
+      const from = 2 * l * subcarriers, into = 2 * row * subcarriers;
+      for (let k = 0; k < 2 * subcarriers; k += 2) {
+        const er = rotations[from + k], ei = rotations[from + k + 1];
+        response[into + k] += hr * er - hi * ei;
+        response[into + k + 1] += hr * ei + hi * er;
+      }
+    }
+  }
+  return response;
+}
+
+const SPEED_OF_LIGHT_M_PER_S = 299_792_458;
+
+/** Largest Doppler shift, Hz. */
+export function maximumDopplerHz(mobilityKmh: number, carrierFrequencyGhz: number): number {
+  return mobilityKmh / 3.6 * carrierFrequencyGhz * 1e9 / SPEED_OF_LIGHT_M_PER_S;
+}
+
+/** Seconds from one OFDM symbol to the next: 14 symbols a slot, a slot of 1 ms at 15 kHz. */
+export function ofdmSymbolInterval(subcarrierSpacingKhz: number): number {
+  return 1e-3 / 14 * (15 / subcarrierSpacingKhz);
+}

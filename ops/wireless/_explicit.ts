@@ -1,0 +1,41 @@
+/**
+ * ofdm_tdl with an explicit channel state: symbol i meets the gain h of resource element i,
+ *
+ *     y = h·x + n        x̂ = y/h        variance N0/|h|²
+ *
+ * Draws: noise, one complex value per symbol.
+ */
+import { checkResourceElements, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import type { Generator } from "../../lib/numeric/random.ts";
+import { oneTap } from "./_ofdm.ts";
+import type { Received } from "./_presets.ts";
+
+/** How far the two noise variances may differ, relative: each may come from an SNR of its own. */
+const RELATIVE_TOLERANCE = 1e-9;
+
+/**
+ * Sends symbols through the realisation of a state.
+ *
+ * @throws SvcError `boundary_count_mismatch` when the state has fewer elements than there are symbols,
+ * `ofdm_scenario_conflict` when it was made for another noise variance
+ */
+export function transmitExplicit(
+  symbols: Float32Array,
+  channelState: InputArtifact,
+  noiseVariance: number,
+  generator: Generator,
+): Received {
+  const state = ofdmStateOf(channelState);
+  checkResourceElements(state, symbols.length / 2);
+  if (Math.abs(state.noiseVariance - noiseVariance) > RELATIVE_TOLERANCE * noiseVariance) {
+    throw new SvcError(
+      "ofdm_scenario_conflict",
+      `Cannot send with noise variance ${noiseVariance} over a state of noise variance ${state.noiseVariance}`,
+      { hint: "Leave noise_variance of the channel state out: it follows the channel it is wired to" },
+    );
+  }
+  const noise = generator.complexNormal64(symbols.length / 2, noiseVariance);
+  return oneTap(symbols, noise, noiseVariance, { response: state.h, gainOf: (i) => i });
+}
