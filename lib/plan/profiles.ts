@@ -45,7 +45,7 @@ export function profileIds(): string[] {
  *
  * @example
  * ```ts
- * import { profileCatalogue } from "../../mod.ts";
+ * import { profileCatalogue } from "./profiles.ts";
  *
  * const ids = profileCatalogue().profiles.map(({ id }) => id);
  * console.assert(ids.includes("layered_digital"));

@@ -145,7 +145,7 @@ const WIRING: Readonly<Record<ProfileId, readonly Wiring[]>> = {
       input: "channel_state",
       from: [["csi_observation.actual_state", "channel_state.state"]],
     },
-    { steps: FRONTENDS, input: "rx_symbols", from: [["<link>"]] },
+    { steps: FRONTENDS, input: "rx_symbols", from: [["<link>"]], link: SYMBOL_LINKS },
     {
       steps: ["demodulator"],
       input: "rx_symbols",
