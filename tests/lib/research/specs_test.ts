@@ -206,6 +206,7 @@ Deno.test("specs say where they come from", () => {
   assert.equal(source({ task_id: "x" }, ["source.random_bits"]), "combined");
   assert.equal(source({ task_id: "x", research: { dataset: { id: "d" } } }), "combined");
   assert.equal(source({ task_spec: { id: "x" } }), "recipe.metadata.research");
+  assert.equal(source({ research: { dataset: { id: "d" } } }, ["metrics.vqa"]), "combined");
   assert.equal(
     source({ research: { task: { id: "x" }, dataset: { id: "d" } } }, ["source.random_bits", "metrics.vqa"]),
     "recipe.metadata.research",
@@ -284,6 +285,8 @@ Deno.test("metrics follow what the steps evaluate, or else the task", () => {
   steps.steps[2].params = { label: "link.ber" };
   assert.deepEqual(ids(steps), ["channel.ber", "channel.link.ber"]);
   assert.equal((recipeSpecs(steps).metrics as JsonObject[])[1].direction, "lower_is_better");
+  const task = { id: "image_reconstruction", metrics: ["quality.ssim"] };
+  assert.deepEqual(ids(recipe(["metrics.image_reconstruction"], { research: { task } })), ["quality.ssim"]);
   assert.deepEqual(ids(recipe([], { task_id: "classification" })), [
     "task.accuracy",
     "task.exact_match",
