@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError, Option } from "../commander.ts";
 import { type CliContext, contextOf } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatTable } from "../table.ts";
+import { recipeFileCommands } from "./recipe_files.ts";
 import { lintCommand, lintOrRefuse } from "./recipe_lint.ts";
 import { matrixCommands } from "./recipe_matrix.ts";
 
@@ -44,14 +45,6 @@ export function recipeCommands(program: Command): void {
 
   lintCommand(recipe);
 
-  recipe.command("graph <file>")
-    .description("print the graph of a recipe")
-    .addOption(
-      new Option("--format <format>", "output form").choices(["text", "json", "mermaid", "dot"]).default("text"),
-    )
-    .addHelpText("after", "\nExamples\n  svc recipe graph recipes/quickstart.yaml --format mermaid\n")
-    .action(graph);
-
   recipe.command("specs <file>")
     .description("print the normalised research specs of a recipe")
     .action(specs);
@@ -83,6 +76,7 @@ export function recipeCommands(program: Command): void {
       options.dryRun ? plan(file, options, command) : run(file, options, command)
     );
 
+  recipeFileCommands(recipe);
   matrixCommands(recipe);
 }
 
@@ -144,21 +138,6 @@ async function validate(file: string, options: ValidateOptions, command: Command
 async function readiness(context: CliContext) {
   const { readinessOf } = await import("../../execute/readiness.ts");
   return readinessOf(await context.workspace());
-}
-
-async function graph(file: string, options: { format: string }, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { compileLoaded, loadRecipe } = await recipes();
-  const registry = await context.registry();
-  const compilation = compileLoaded(await loadRecipe(context, file), registry);
-  if (compilation.normalized === null) {
-    throw new SvcError("recipe_invalid", `Cannot draw ${file}`, { diagnostics: compilation.diagnostics });
-  }
-  const { graphDot, graphMermaid, graphText, recipeGraph } = await import("../../plan/graph.ts");
-  const drawn = recipeGraph(compilation.effective ?? compilation.normalized, registry);
-  if (context.json) return context.emit(drawn);
-  const write = { json: prettyJson, mermaid: graphMermaid, dot: graphDot, text: graphText }[options.format]!;
-  context.print(write(drawn));
 }
 
 async function specs(file: string, _options: unknown, command: Command): Promise<void> {

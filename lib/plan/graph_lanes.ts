@@ -1,0 +1,299 @@
+/**
+ * Routes wires between blocks on a grid: along lanes between the rows and beside the columns, so that none runs through
+ * a block. Neighbours are joined directly. Rows and columns become as wide as their lanes need.
+ */
+import type { GraphEdge } from "./graph.ts";
+import type { Cell, GraphWire } from "./graph_layout.ts";
+
+/** A wire by the cells it joins; wires of one net start at the same output and share their way. */
+export interface LaneWire {
+  edge: GraphEdge;
+  from: Cell;
+  to: Cell;
+  net: string;
+}
+
+export interface LaneOptions {
+  block: { width: number; height: number };
+  /** Least space between two columns. */
+  gutter: number;
+  /** Where the wires of a row run: to the right (1) or to the left (-1). */
+  direction(row: number): 1 | -1;
+}
+
+export interface Routed {
+  width: number;
+  height: number;
+  corner(cell: Cell): { x: number; y: number };
+  wires: Omit<GraphWire, "measures">[];
+}
+
+const MARGIN = 24;
+const LANE_HEIGHT = 17;
+const LANE_WIDTH = 10;
+const LETTER_WIDTH = 6.1;
+
+/** Stretches on parallel lanes: those that overlap come to lie on different ones. */
+class Lanes {
+  readonly #stretches = new Map<string, { low: number; high: number }>();
+  #lanes: Map<string, number> | undefined;
+
+  /** Asks for a stretch; the same key again makes it longer. */
+  add(key: string, a: number, b: number): void {
+    const known = this.#stretches.get(key);
+    const low = Math.min(a, b, known?.low ?? Infinity), high = Math.max(a, b, known?.high ?? -Infinity);
+    this.#stretches.set(key, { low, high });
+  }
+
+  lane(key: string): number {
+    return this.#assign().get(key)!;
+  }
+
+  get count(): number {
+    return Math.max(0, ...[...this.#assign().values()].map((lane) => lane + 1));
+  }
+
+  #assign(): Map<string, number> {
+    if (this.#lanes !== undefined) return this.#lanes;
+    const ends: number[] = [], lanes = new Map<string, number>();
+    const sorted = [...this.#stretches].sort(([, a], [, b]) => a.low - b.low || b.high - a.high);
+    for (const [key, { low, high }] of sorted) {
+      let lane = ends.findIndex((end) => end < low);
+      if (lane < 0) lane = ends.length;
+      ends[lane] = high;
+      lanes.set(key, lane);
+    }
+    return this.#lanes = lanes;
+  }
+}
+
+/** Where a wire leaves and enters, and which lanes it takes. Gap r is above row r, gutter c left of column c. */
+interface Way {
+  wire: LaneWire;
+  index: number;
+  /** Between neighbours, or around the fold. */
+  direct: boolean;
+  fromGap: number;
+  toGap: number;
+  gutter: number;
+  /** Whether its label stands to the left (-1) or to the right (1) of where it turns to the block. */
+  labelSide: 1 | -1;
+}
+
+/**
+ * Routes wires.
+ *
+ * @param cells cells of all blocks
+ */
+export function route(wires: readonly LaneWire[], cells: readonly Cell[], options: LaneOptions): Routed {
+  const columns = Math.max(...cells.map(({ column }) => column)) + 1;
+  const rows = Math.max(...cells.map(({ row }) => row)) + 1;
+  const taken = new Set(cells.map(({ row, column }) => `${row} ${column}`));
+  const clear = (column: number, a: number, b: number) => {
+    for (let row = Math.min(a, b); row < Math.max(a, b); row++) if (taken.has(`${row} ${column}`)) return false;
+    return true;
+  };
+  const ways = wires.map((wire, index) => wayOf(wire, index, options, clear));
+  const lanes = ways.filter(({ direct }) => !direct);
+
+  const ports = new Ports(lanes);
+  const gaps = Array.from({ length: rows + 1 }, () => new Lanes());
+  const gutters = Array.from({ length: columns + 1 }, () => new Lanes());
+  const pitch = options.block.width + options.gutter;
+  for (const way of lanes) {
+    const start = ports.abstract(way, "from"), end = ports.abstract(way, "to");
+    const side = way.gutter - options.gutter / pitch / 2;
+    const bend = way.fromGap === way.toGap ? start : side;
+    const label = labelOf(way.wire).length * LETTER_WIDTH / pitch + 0.05;
+    // A label stands along its wire, or on the other side where the wire is too short.
+    way.labelSide = (bend <= end) === (Math.abs(end - bend) >= label) ? -1 : 1;
+    gaps[way.toGap].add(`to ${way.index}`, bend, end);
+    gaps[way.toGap].add(`to ${way.index}`, end, end + label * way.labelSide);
+    if (way.fromGap === way.toGap) continue;
+    gaps[way.fromGap].add(`from ${way.wire.net}`, start, side);
+    gutters[way.gutter].add(way.wire.net, way.fromGap, way.toGap);
+  }
+
+  const directLabel = Math.max(0, ...ways.filter(({ direct }) => direct).map(({ wire }) => shortLabel(wire).length));
+  const least = Math.max(options.gutter, directLabel * LETTER_WIDTH + 22);
+  const xs: number[] = [], ys: number[] = [];
+  let x = MARGIN + LANE_WIDTH * (gutters[0].count + 1), y = MARGIN;
+  for (let column = 0; column < columns; column++) {
+    xs.push(x);
+    x += options.block.width +
+      Math.max(column < columns - 1 ? least : 28, LANE_WIDTH * (gutters[column + 1].count + 2));
+  }
+  for (let row = 0; row < rows; row++) {
+    y += gapHeight(gaps[row], row === 0);
+    ys.push(y);
+    y += options.block.height;
+  }
+  const height = y + gapHeight(gaps[rows], true) + MARGIN;
+  const gapY = (gap: number, lane: number) =>
+    (gap === rows ? y : ys[gap] - gapHeight(gaps[gap], gap === 0)) + LANE_HEIGHT * (lane + 1);
+  const gutterX = (gutter: number, lane: number) =>
+    (gutter === 0 ? MARGIN : xs[gutter - 1] + options.block.width) + LANE_WIDTH * (lane + 1);
+
+  const place = (way: Way): Omit<GraphWire, "measures"> => {
+    const { wire } = way;
+    if (way.direct) return directWire(way, xs, ys, options, shareOf(way, ways));
+    const start = ports.x(way, "from", xs, options.block.width), end = ports.x(way, "to", xs, options.block.width);
+    const top = (cell: Cell, gap: number) => ys[cell.row] + (gap > cell.row ? options.block.height : 0);
+    const toY = gapY(way.toGap, gaps[way.toGap].lane(`to ${way.index}`));
+    const points: [number, number][] = [[start, top(wire.from, way.fromGap)]];
+    let bend = start;
+    if (way.fromGap === way.toGap) points.push([start, toY]);
+    else {
+      const fromY = gapY(way.fromGap, gaps[way.fromGap].lane(`from ${wire.net}`));
+      bend = gutterX(way.gutter, gutters[way.gutter].lane(wire.net));
+      points.push([start, fromY], [bend, fromY], [bend, toY]);
+    }
+    points.push([end, toY], [end, top(wire.to, way.toGap)]);
+    const side = way.labelSide;
+    return {
+      edge: wire.edge,
+      points,
+      label: { text: labelOf(wire), x: end + 5 * side, y: toY - 4, anchor: side < 0 ? "end" : "start" },
+    };
+  };
+  const placed = ways.map(place);
+  // A label may reach beyond the first column.
+  const left = Math.min(
+    ...placed.map(({ label }) =>
+      label.x - label.text.length * LETTER_WIDTH * { start: 0, middle: 0.5, end: 1 }[label.anchor]
+    ),
+  );
+  const shift = Math.max(0, Math.ceil(MARGIN / 2 - left));
+  return {
+    width: x + MARGIN + shift,
+    height,
+    corner: ({ row, column }) => ({ x: xs[column] + shift, y: ys[row] }),
+    wires: placed.map(({ edge, points, label }) => ({
+      edge,
+      points: points.map(([px, py]): [number, number] => [px + shift, py]),
+      label: { ...label, x: label.x + shift },
+    })),
+  };
+}
+
+function gapHeight(gap: Lanes, outer: boolean): number {
+  return gap.count === 0 ? (outer ? 0 : 30) : LANE_HEIGHT * (gap.count + 1) + 6;
+}
+
+function wayOf(
+  wire: LaneWire,
+  index: number,
+  options: LaneOptions,
+  clear: (column: number, fromGap: number, toGap: number) => boolean,
+): Way {
+  const { from, to } = wire;
+  const turn = options.direction(from.row);
+  const neighbours = from.row === to.row && to.column - from.column === turn;
+  const fold = from.column === to.column && to.row === from.row + 1 && turn === 1 && options.direction(to.row) === -1;
+  const down = to.row > from.row, level = to.row === from.row;
+  let fromGap = down || level ? from.row + 1 : from.row, toGap = down ? to.row : to.row + 1;
+  // Where a column is empty on the way, the wire runs straight through it and needs one lane only.
+  if (clear(to.column, fromGap, toGap)) toGap = fromGap;
+  else if (clear(from.column, fromGap, toGap)) fromGap = toGap;
+  return {
+    wire,
+    index,
+    direct: neighbours || fold,
+    fromGap,
+    toGap,
+    // The side of the receiving block that looks to the sending one.
+    gutter: to.column + (from.column > to.column ? 1 : 0),
+    labelSide: -1,
+  };
+}
+
+/** Where lane wires leave and enter the upper and lower sides of blocks, side by side in the order of their other ends. */
+class Ports {
+  readonly #order = new Map<string, string[]>();
+  readonly #spread = new Map<string, number>();
+
+  constructor(ways: readonly Way[]) {
+    const wanted = new Map<string, Map<string, number>>();
+    for (const way of ways) {
+      for (const end of ["from", "to"] as const) {
+        const side = sideOf(way, end), other = end === "from" ? way.wire.to : way.wire.from;
+        const ports = wanted.get(side) ?? new Map<string, number>();
+        ports.set(portOf(way, end), other.column + other.row / 1000 + way.index / 1e6);
+        wanted.set(side, ports);
+      }
+    }
+    for (const [side, ports] of wanted) {
+      this.#order.set(side, [...ports].sort(([, a], [, b]) => a - b).map(([port]) => port));
+      this.#spread.set(side, ports.size);
+    }
+  }
+
+  #share(way: Way, end: "from" | "to"): number {
+    const side = sideOf(way, end);
+    return (this.#order.get(side)!.indexOf(portOf(way, end)) + 1) / (this.#spread.get(side)! + 1);
+  }
+
+  /** In columns. */
+  abstract(way: Way, end: "from" | "to"): number {
+    return way.wire[end].column + this.#share(way, end) * 0.7;
+  }
+
+  x(way: Way, end: "from" | "to", xs: readonly number[], width: number): number {
+    // Wires that enter from opposite sides do not meet in the lane between.
+    const aside = sideOf(way, end).endsWith("below") ? 6 : -6;
+    return Math.round(xs[way.wire[end].column] + width * this.#share(way, end) + aside);
+  }
+}
+
+function sideOf(way: Way, end: "from" | "to"): string {
+  const cell = way.wire[end], gap = end === "from" ? way.fromGap : way.toGap;
+  return `${cell.row} ${cell.column} ${gap > cell.row ? "below" : "above"}`;
+}
+
+function portOf(way: Way, end: "from" | "to"): string {
+  return end === "from" ? `from ${way.wire.net}` : `to ${way.index}`;
+}
+
+/** Position of a direct wire among those that join the same two blocks. */
+function shareOf(way: Way, ways: readonly Way[]): number {
+  const same = ways.filter(({ direct, wire }) =>
+    direct && wire.edge.from_step === way.wire.edge.from_step && wire.edge.to_step === way.wire.edge.to_step
+  );
+  return (same.indexOf(way) + 1) / (same.length + 1);
+}
+
+function directWire(
+  { wire }: Way,
+  xs: readonly number[],
+  ys: readonly number[],
+  { block, direction }: LaneOptions,
+  share: number,
+): Omit<GraphWire, "measures"> {
+  const { from, to } = wire, turn = direction(from.row);
+  const out = xs[from.column] + (turn > 0 ? block.width : 0), fromY = Math.round(ys[from.row] + block.height * share);
+  const text = shortLabel(wire);
+  if (from.row === to.row) {
+    const into = xs[to.column] + (turn > 0 ? 0 : block.width);
+    return {
+      edge: wire.edge,
+      points: [[out, fromY], [into, fromY]],
+      label: { text, x: (out + into) / 2, y: fromY - 6, anchor: "middle" },
+    };
+  }
+  const side = out + 18 + Math.round(share * 10), toY = Math.round(ys[to.row] + block.height * share);
+  return {
+    edge: wire.edge,
+    points: [[out, fromY], [side, fromY], [side, toY], [out, toY]],
+    label: { text, x: side - 6, y: (ys[from.row] + block.height + ys[to.row]) / 2 + 4, anchor: "end" },
+  };
+}
+
+/** What a wire carries, and the input it leads to where that is called differently. */
+function labelOf({ edge }: LaneWire): string {
+  return edge.from_output === edge.to_input ? edge.from_output : `${edge.from_output} → ${edge.to_input}`;
+}
+
+/** Between neighbours there is room for one name. */
+function shortLabel({ edge }: LaneWire): string {
+  return edge.from_output;
+}

@@ -1,0 +1,237 @@
+/**
+ * Where the blocks and wires of a recipe's graph stand when it is drawn: the textbook picture of a link.
+ *
+ * A short recipe runs from left to right. A long one is folded at its channel: the sender runs to the right, the
+ * receiver runs back below it, so that a source stands above the evaluation of what arrived. Evaluation stands below.
+ * Wires run along lanes between the blocks, never through one. The picture depends on steps and wires only, never on
+ * values of parameters, and is the same every time.
+ */
+import type { JsonObject } from "../contract/value.ts";
+import type { GraphEdge, RecipeGraph } from "./graph.ts";
+import { type LaneWire, route } from "./graph_lanes.ts";
+
+export type Plane = "source" | "semantic" | "communication" | "measurement";
+
+export interface GraphBlock {
+  id: string;
+  op: string;
+  name: string;
+  plane: Plane;
+  /** Cell of the grid, from 0. */
+  row: number;
+  column: number;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface GraphWire {
+  edge: GraphEdge;
+  /** Whether it leads to an evaluation step. */
+  measures: boolean;
+  /** Corners from the sending to the receiving block; all segments are horizontal or vertical. */
+  points: [number, number][];
+  label: { text: string; x: number; y: number; anchor: "start" | "middle" | "end" };
+}
+
+export interface GraphLayout {
+  folded: boolean;
+  width: number;
+  height: number;
+  blocks: GraphBlock[];
+  wires: GraphWire[];
+}
+
+/** Width that a drawing is fitted to, and the scale below which a picture from left to right is folded. */
+const PAGE_WIDTH = 1440;
+const READABLE_SCALE = 0.85;
+/** Wires that may run around the fold. */
+const MAX_CUT = 4;
+
+export const BLOCK = { width: 184, height: 78 } as const;
+const GUTTER = 64;
+
+/** Lays a graph out. */
+export function layoutGraph(graph: RecipeGraph): GraphLayout {
+  const nodes = graph.nodes.map((node, index) => ({ index, id: String(node.id), op: String(node.op), node }));
+  const indexOf = new Map(nodes.map(({ id, index }) => [id, index]));
+  const edges = graph.edges.filter((edge) => indexOf.has(edge.from_step) && indexOf.has(edge.to_step));
+  const links = edges.map((edge): Link => [indexOf.get(edge.from_step)!, indexOf.get(edge.to_step)!]);
+  const evaluation = evaluationSteps(graph.nodes, links);
+  const layers = layersOf(nodes.length, links.filter(([from, to]) => !evaluation[from] && !evaluation[to]), evaluation);
+  const { cells, folded, direction } = placeSpine(nodes.map(({ op }) => op), layers, links, evaluation);
+  placeEvaluation(cells, links, evaluation);
+
+  const wires = edges.map((edge, index): LaneWire => {
+    const [from, to] = links[index];
+    return { edge, from: cells[from]!, to: cells[to]!, net: `${edge.from_step}.${edge.from_output}` };
+  });
+  const routed = route(wires, cells as Cell[], { block: BLOCK, gutter: GUTTER, direction });
+  return {
+    folded,
+    width: routed.width,
+    height: routed.height,
+    blocks: nodes.map(({ id, op, node, index }) => ({
+      id,
+      op,
+      name: String(node.name),
+      plane: planeOf(op),
+      ...cells[index]!,
+      ...routed.corner(cells[index]!),
+      ...BLOCK,
+    })),
+    wires: routed.wires.map((wire, index) => ({ ...wire, measures: evaluation[links[index][1]] })),
+  };
+}
+
+type Link = [from: number, to: number];
+
+export interface Cell {
+  row: number;
+  column: number;
+}
+
+/** The plane of an operation. */
+export function planeOf(op: string): Plane {
+  const group = op.split(".")[0];
+  if (group === "metrics") return "measurement";
+  if (group === "source" || group === "noise") return "source";
+  return ["channel", "wireless", "modulation", "demodulation", "hardware"].includes(group)
+    ? "communication"
+    : "semantic";
+}
+
+/** Steps that only measure: all they give are reports, and no other step works on them. */
+function evaluationSteps(nodes: readonly JsonObject[], links: readonly Link[]): boolean[] {
+  const measures = nodes.map(({ outputs }) => {
+    const kinds = Object.values(outputs as JsonObject);
+    return kinds.length > 0 && kinds.every((kind) => String(kind).startsWith("metrics."));
+  });
+  for (let changed = true; changed;) {
+    changed = false;
+    for (const [from, to] of links) {
+      if (measures[from] && !measures[to]) {
+        measures[from] = false;
+        changed = true;
+      }
+    }
+  }
+  return measures.every(Boolean) ? measures.map(() => false) : measures;
+}
+
+/** The layer of each step by its longest way from a source; a source stands just before what it feeds. */
+function layersOf(count: number, links: readonly Link[], skipped: readonly boolean[]): number[] {
+  const layers = new Array<number>(count).fill(0);
+  // Steps stand in an order in which each comes behind what it reads.
+  for (let step = 0; step < count; step++) {
+    for (const [from, to] of links) if (to === step) layers[step] = Math.max(layers[step], layers[from] + 1);
+  }
+  for (let step = count - 1; step >= 0; step--) {
+    if (skipped[step] || links.some(([, to]) => to === step)) continue;
+    const fed = links.filter(([from]) => from === step).map(([, to]) => layers[to]);
+    if (fed.length > 0) layers[step] = Math.max(0, Math.min(...fed) - 1);
+  }
+  return layers;
+}
+
+interface Placed {
+  cells: (Cell | undefined)[];
+  folded: boolean;
+  /** Whether the wires of a row run to the right (1) or to the left (-1). */
+  direction(row: number): 1 | -1;
+}
+
+/** Places all steps but those of the evaluation. */
+function placeSpine(
+  ops: readonly string[],
+  layers: readonly number[],
+  links: readonly Link[],
+  evaluation: readonly boolean[],
+): Placed {
+  const steps = ops.map((_, index) => index).filter((index) => !evaluation[index]);
+  const count = Math.max(...steps.map((step) => layers[step])) + 1;
+  const byLayer = Array.from({ length: count }, (_, layer) => steps.filter((step) => layers[step] === layer));
+  const spine = longestWay(layers, links, steps);
+  // The spine first, then what stands beside it.
+  for (const layer of byLayer) layer.sort((a, b) => Number(spine.has(b)) - Number(spine.has(a)) || a - b);
+
+  const cut = foldAfter(ops, layers, links, evaluation, spine, count);
+  const cells: (Cell | undefined)[] = ops.map(() => undefined);
+  const rowsOf = (part: number[][]) => Math.max(1, ...part.map((layer) => layer.length));
+  if (cut === null) {
+    byLayer.forEach((layer, column) => layer.forEach((step, row) => cells[step] = { row, column }));
+    return { cells, folded: false, direction: () => 1 };
+  }
+  const above = rowsOf(byLayer.slice(0, cut)), last = Math.max(cut, count - cut) - 1;
+  byLayer.forEach((layer, index) =>
+    layer.forEach((step, place) => {
+      cells[step] = index < cut
+        ? { row: above - 1 - place, column: last - (cut - 1 - index) }
+        : { row: above + place, column: last - (index - cut) };
+    })
+  );
+  return { cells, folded: true, direction: (row) => row < above ? 1 : -1 };
+}
+
+/** A longest way through the graph. */
+function longestWay(layers: readonly number[], links: readonly Link[], steps: readonly number[]): Set<number> {
+  let step = steps.reduce((best, other) => (layers[other] > layers[best] ? other : best), steps[0]);
+  const way = new Set([step]);
+  for (;;) {
+    const before = links.find(([from, to]) => to === step && layers[from] === layers[step] - 1);
+    if (before === undefined) return way;
+    way.add(step = before[0]);
+  }
+}
+
+/** How many layers stand in the upper row; null for a picture from left to right. */
+function foldAfter(
+  ops: readonly string[],
+  layers: readonly number[],
+  links: readonly Link[],
+  evaluation: readonly boolean[],
+  spine: ReadonlySet<number>,
+  count: number,
+): number | null {
+  if (PAGE_WIDTH / (count * (BLOCK.width + GUTTER)) >= READABLE_SCALE) return null;
+  const crossing = (cut: number) =>
+    links.filter(([from, to]) => !evaluation[to] && layers[from] < cut && layers[to] >= cut).length;
+  const fitting = (cuts: number[]) =>
+    cuts.filter((cut) => cut > 0 && cut < count && crossing(cut) <= MAX_CUT)
+      .sort((a, b) => Math.max(a, count - a) - Math.max(b, count - b) || crossing(a) - crossing(b) || b - a);
+  const channels = [...spine].filter((step) => isChannel(ops[step])).map((step) => layers[step] + 1);
+  const anywhere = Array.from({ length: count }, (_, cut) => cut);
+  return fitting(channels)[0] ?? fitting(anywhere)[0] ?? null;
+}
+
+/** What stands between sender and receiver. */
+function isChannel(op: string): boolean {
+  return /^wireless\.(channel|digital_link)$|^channel\.[a-z0-9_]*_link$/.test(op);
+}
+
+/** Places the evaluation below everything else, each step near the middle of what it reads. */
+function placeEvaluation(cells: (Cell | undefined)[], links: readonly Link[], evaluation: readonly boolean[]): void {
+  const placed = cells.filter((cell) => cell !== undefined);
+  const first = Math.max(...placed.map(({ row }) => row)) + 1;
+  const columns = Math.max(...placed.map(({ column }) => column)) + 1;
+  const taken = new Set<string>();
+  evaluation.forEach((measures, step) => {
+    if (!measures) return;
+    const read = links.filter(([, to]) => to === step).map(([from]) => from);
+    const near = read.map((from) => cells[from]!.column).sort((a, b) => a - b);
+    const wanted = near.length === 0 ? 0 : near[(near.length - 1) >> 1];
+    // Behind the evaluation that it reads itself.
+    let row = Math.max(first, ...read.filter((from) => evaluation[from]).map((from) => cells[from]!.row + 1));
+    for (;; row++) {
+      const free = Array.from({ length: columns }, (_, column) => column).filter((column) =>
+        !taken.has(`${row} ${column}`)
+      )
+        .sort((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted) || a - b);
+      if (free.length === 0) continue;
+      taken.add(`${row} ${free[0]}`);
+      cells[step] = { row, column: free[0] };
+      return;
+    }
+  });
+}

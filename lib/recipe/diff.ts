@@ -1,0 +1,105 @@
+/** What differs between two recipes: only changes, with typed numbers, steps known by their ids wherever they stand. */
+import { jsonPath } from "../contract/error.ts";
+import { sameValue } from "../contract/json.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+
+export type ChangeKind = "changed" | "added" | "removed" | "moved";
+
+/** A difference. `a` is missing where something was added, `b` where it was removed. */
+export interface RecipeChange extends JsonObject {
+  kind: ChangeKind;
+  /** Place in the second recipe; in the first for what was removed. */
+  path: string;
+}
+
+export interface RecipeDiff extends JsonObject {
+  schema_version: 1;
+  equal: boolean;
+  changes: RecipeChange[];
+}
+
+type Place = (string | number)[];
+
+/**
+ * Compares two recipes; key order does not matter, 6 and 6.0 differ.
+ *
+ * @param a raw, normalised or effective form
+ * @param b the same form of the other recipe
+ * @returns every smallest difference; of a step that moved, its index before and after, as `a` and `b`
+ *
+ * @example
+ * ```ts
+ * import { diffRecipes } from "./diff.ts";
+ * import { float } from "../contract/value.ts";
+ * const steps = (snr_db: number | ReturnType<typeof float>) => ({ steps: [{ id: "link", params: { snr_db } }] });
+ * const { changes } = diffRecipes(steps(6), steps(float(6)));
+ * console.assert(changes[0].path === "$.steps[0].params.snr_db");
+ * ```
+ */
+export function diffRecipes(a: Value, b: Value): RecipeDiff {
+  const changes: RecipeChange[] = [];
+  compare(a, b, [], changes);
+  return { schema_version: 1, equal: changes.length === 0, changes };
+}
+
+function compare(a: Value, b: Value, place: Place, changes: RecipeChange[], step?: string): void {
+  if (sameValue(a, b)) return;
+  const more: JsonObject = step === undefined ? {} : { step_id: step };
+  if (isObject(a) && isObject(b)) {
+    for (const key of Object.keys(a)) {
+      const path = [...place, key];
+      if (!Object.hasOwn(b, key)) changes.push({ kind: "removed", path: jsonPath(path), ...more, a: a[key] });
+      else if (place.length === 0 && key === "steps") compareSteps(a[key], b[key], changes);
+      else compare(a[key], b[key], path, changes, step);
+    }
+    for (const key of Object.keys(b)) {
+      if (Object.hasOwn(a, key)) continue;
+      changes.push({ kind: "added", path: jsonPath([...place, key]), ...more, b: b[key] });
+    }
+  } else changes.push({ kind: "changed", path: jsonPath(place), ...more, a, b });
+}
+
+function compareSteps(a: Value, b: Value, changes: RecipeChange[]): void {
+  const before = byId(a), after = byId(b);
+  if (before === null || after === null) return compare(a, b, ["steps"], changes);
+  const common = [...after.keys()].filter((id) => before.has(id));
+  const staying = longestRise(common.map((id) => before.get(id)!.index));
+  for (const [id, { index, step }] of before) {
+    if (!after.has(id)) changes.push({ kind: "removed", path: jsonPath(["steps", index]), step_id: id, a: step });
+  }
+  for (const [id, { index, step }] of after) {
+    const place = ["steps", index], from = before.get(id);
+    if (from === undefined) changes.push({ kind: "added", path: jsonPath(place), step_id: id, b: step });
+    else {
+      if (!staying.has(from.index)) {
+        changes.push({ kind: "moved", path: jsonPath(place), step_id: id, a: from.index, b: index });
+      }
+      compare(from.step, step, place, changes, id);
+    }
+  }
+}
+
+/** Steps by id; null where a step has none of its own. */
+function byId(steps: Value): Map<string, { index: number; step: JsonObject }> | null {
+  if (!Array.isArray(steps)) return null;
+  const known = new Map<string, { index: number; step: JsonObject }>();
+  for (const [index, step] of steps.entries()) {
+    if (!isObject(step) || typeof step.id !== "string" || known.has(step.id)) return null;
+    known.set(step.id, { index, step });
+  }
+  return known;
+}
+
+/** A longest ascending selection of distinct numbers: what need not move for the rest to be in order. */
+function longestRise(numbers: readonly number[]): Set<number> {
+  const ends: number[] = [], before = new Map<number, number | undefined>();
+  for (const number of numbers) {
+    let at = ends.findIndex((end) => end > number);
+    if (at < 0) at = ends.length;
+    before.set(number, ends[at - 1]);
+    ends[at] = number;
+  }
+  const rise = new Set<number>();
+  for (let number = ends.at(-1); number !== undefined; number = before.get(number)) rise.add(number);
+  return rise;
+}
