@@ -22,9 +22,10 @@ export function locatePoint(
   return (place, at) => {
     const [head, index, field, ...rest] = place;
     const step = head === "steps" && field === "params" ? recipe.steps[Number(index)]?.id : undefined;
-    const origin = step !== undefined && Object.hasOwn(matrix.step_params, step)
-      ? originOf(matrix, choice, step, rest)
-      : null;
+    if (step === undefined || !Object.hasOwn(matrix.step_params, step)) return locate(place, at);
+    const origin = originOf(matrix, choice, step, rest);
+    // Who gives a parameter is asked for its name; a value stands where it is listed.
+    if (origin && at === "key" && matrix.bindings) return locate([...matrix.bindings, step, ...rest], at);
     return origin ? locate(origin) : locate(place, at);
   };
 }
