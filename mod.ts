@@ -21,12 +21,15 @@ import { createCancellation } from "./lib/execute/cancellation.ts";
 import { executePlan } from "./lib/execute/execute.ts";
 import { readinessOf } from "./lib/execute/readiness.ts";
 import type { CancellationToken } from "./lib/execute/types.ts";
+import { lintRecipe, type LintReport } from "./lib/plan/lint.ts";
 import { planRecipe, type PlanResult } from "./lib/plan/planner.ts";
 import { compileRecipe } from "./lib/recipe/compile.ts";
+import { expandMatrix as expand, type MatrixExpansion } from "./lib/recipe/expand_matrix.ts";
 import { readRecipeText, recipeFromValue } from "./lib/recipe/read.ts";
 import type { Compilation, CompileMode, DecodedText } from "./lib/recipe/types.ts";
 import { recipeSpecs as specsOf } from "./lib/research/specs.ts";
 import { type RunEvent, runRecipe, type RunResult } from "./lib/run/run.ts";
+import { type MatrixEvent, type MatrixRunResult, runMatrix as runVariants } from "./lib/run/run_matrix.ts";
 import { openWorkspace } from "./lib/run/workspace.ts";
 import { inspectTemplates, type TemplateInspection } from "./lib/template/inspect.ts";
 import { instantiateTemplate as instantiate, type Instantiation } from "./lib/template/instantiate.ts";
@@ -56,11 +59,15 @@ export { z } from "./lib/contract/zod.ts";
 export { createCancellation } from "./lib/execute/cancellation.ts";
 export { type NdArray, ndarray } from "./lib/numeric/ndarray.ts";
 export { Generator } from "./lib/numeric/random.ts";
+export type { LintReport } from "./lib/plan/lint.ts";
+export { type Profile, profileCatalogue, type ProfileStage } from "./lib/plan/profiles.ts";
+export type { MatrixExpansion, MatrixPoint } from "./lib/recipe/expand_matrix.ts";
 export type { Compilation } from "./lib/recipe/types.ts";
 export { researchCatalog } from "./lib/research/catalog.ts";
 export { diffRuns } from "./lib/run/diff.ts";
 export { reproduceRun } from "./lib/run/reproduce.ts";
 export type { RunEvent, RunResult } from "./lib/run/run.ts";
+export type { MatrixEvent, MatrixRow, MatrixRunResult } from "./lib/run/run_matrix.ts";
 export { listRuns, removeRuns, showRun } from "./lib/run/store.ts";
 export { verifyRun } from "./lib/run/verify.ts";
 export { version } from "./lib/run/version.ts";
@@ -168,6 +175,45 @@ export async function plan(recipe: RecipeInput, options: LibraryOptions = {}): P
 }
 
 /**
+ * Lints a recipe: all that can be said against it without running it, in terms of links, powers and rates.
+ *
+ * @param recipe JavaScript value, or YAML or JSON text
+ * @param options `strict` is true unless said otherwise; false only warns of what the research catalogue does not know
+ * @returns the report, whose status is `failed` when it holds an error
+ * @throws SvcError when the text cannot be read at all
+ *
+ * @example
+ * ```ts
+ * import { lint } from "./mod.ts";
+ *
+ * const { status, issues } = await lint({
+ *   name: "link",
+ *   steps: [
+ *     { id: "data", op: "source.random_bits" },
+ *     { id: "modulator", op: "modulation.digital_modulate", params: { modulation: "qam16" }, inputs: { bits: "data.bits" } },
+ *     { id: "channel", op: "wireless.channel", inputs: { symbols: "modulator.symbols" } },
+ *     {
+ *       id: "demodulator",
+ *       op: "demodulation.digital_demodulate",
+ *       params: { modulation: "qpsk" },
+ *       inputs: { rx_symbols: "channel.rx_symbols" },
+ *     },
+ *   ],
+ * });
+ * console.assert(status === "failed" && issues.some(({ code }) => code === "modulation_mismatch"));
+ * ```
+ */
+export async function lint(
+  recipe: RecipeInput,
+  options: LibraryOptions & { strict?: boolean } = {},
+): Promise<LintReport> {
+  const { value, locate } = decode(recipe);
+  const registry = await createRegistry(options.operations);
+  const compilation = compileRecipe(value, { mode: "strict", registry, locate });
+  return lintRecipe(compilation, { registry, strict: options.strict, locate });
+}
+
+/**
  * Runs a recipe and leaves a run bundle.
  *
  * @returns the run id, its outcome, and the summary; a failed step is an outcome, not an exception
@@ -189,6 +235,112 @@ export async function run(recipe: RecipeInput, options: RunOptions = {}): Promis
     cancellation: options.cancellation ?? createCancellation(),
     onEvent: options.onEvent,
     execute: executePlan,
+  });
+}
+
+/**
+ * Expands the matrix of a recipe, without side effects: every point as a recipe of its own, compiled like any other.
+ *
+ * @param recipe JavaScript value, or YAML or JSON text
+ * @param options `mode` is strict unless said otherwise; `strictLegacy` makes errors of the forms before
+ *   `metadata.matrix`
+ * @returns the expansion; problems are diagnostics in it, and a recipe without a matrix has no points
+ * @throws SvcError when the text cannot be read at all
+ *
+ * @example
+ * ```ts
+ * import { expandMatrix, float } from "./mod.ts";
+ *
+ * const { recipes } = await expandMatrix({
+ *   name: "bits",
+ *   metadata: {
+ *     matrix: {
+ *       dimensions: { bit_count: [64, 128], snr_db: [float(0), 2.5] },
+ *       step_params: {
+ *         data: { bit_count: { matrix: "bit_count" } },
+ *         channel: { snr_db: { matrix: "snr_db" } },
+ *       },
+ *     },
+ *   },
+ *   steps: [
+ *     { id: "data", op: "source.random_bits" },
+ *     { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+ *     { id: "channel", op: "wireless.channel", inputs: { symbols: "modulator.symbols" } },
+ *   ],
+ * });
+ * console.assert(recipes.length === 4 && recipes[1].name === "bits__bit_count_64__snr_db_2.5");
+ * ```
+ */
+export async function expandMatrix(
+  recipe: RecipeInput,
+  options: LibraryOptions & { mode?: CompileMode; strictLegacy?: boolean } = {},
+): Promise<MatrixExpansion> {
+  const { value, locate } = decode(recipe);
+  const { operations, mode, strictLegacy } = options;
+  return expand(value, { registry: await createRegistry(operations), locate, mode, strictLegacy });
+}
+
+export interface MatrixRunOptions extends Omit<RunOptions, "onEvent"> {
+  /** Indices, variant ids or their beginnings, names of variants, or `dimension=value`; all points when left out. */
+  points?: readonly string[];
+  /** Whether the variants behind a failed one run; false when left out. */
+  continueOnError?: boolean;
+  /** Whether variants that have a verified complete run are run again; false when left out. */
+  rerun?: boolean;
+  strictLegacy?: boolean;
+  onEvent?(event: MatrixEvent): void;
+}
+
+/**
+ * Runs the variants of a recipe with a matrix, in order. A variant that has a verified complete run of the same recipe
+ * is not run again, so that a matrix that was interrupted goes on where it stopped.
+ *
+ * @returns how each variant ended, with its run id and metrics
+ * @throws SvcError with every diagnostic when the recipe or any point is refused; nothing is written then
+ *
+ * @example
+ * ```ts
+ * import { float, runMatrix } from "./mod.ts";
+ *
+ * const recipe = {
+ *   name: "link",
+ *   metadata: {
+ *     seed: 23,
+ *     matrix: {
+ *       dimensions: { snr_db: [float(0), float(30)] },
+ *       step_params: { channel: { snr_db: { matrix: "snr_db" } } },
+ *     },
+ *   },
+ *   steps: [
+ *     { id: "data", op: "source.random_bits", params: { bit_count: 1000 } },
+ *     { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+ *     { id: "channel", op: "wireless.channel", inputs: { symbols: "modulator.symbols" } },
+ *     { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "channel.rx_symbols" } },
+ *     { id: "ber", op: "metrics.bit_error_rate", inputs: { candidate: "demodulator.bits", reference: "data.bits" } },
+ *   ],
+ * };
+ * const stateDir = await Deno.makeTempDir();
+ * const { rows } = await runMatrix(recipe, { stateDir });
+ * const [noisy, clean] = rows.map((row) => Number(row.metrics.ber["channel.ber"]));
+ * console.assert(noisy > 0.1 && clean === 0);
+ *
+ * const again = await runMatrix(recipe, { stateDir });
+ * console.assert(again.rows.every((row) => row.reused));
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
+ */
+export async function runMatrix(recipe: RecipeInput, options: MatrixRunOptions = {}): Promise<MatrixRunResult> {
+  const { value, locate } = decode(recipe);
+  const { operations, projectRoot, stateDir, cancellation = createCancellation(), ...rest } = options;
+  const workspace = openWorkspace({ projectRoot, stateDir });
+  return await runVariants({
+    ...rest,
+    raw: value,
+    locate,
+    registry: await createRegistry(operations),
+    workspace,
+    readiness: readinessOf(workspace),
+    cancellation,
   });
 }
 

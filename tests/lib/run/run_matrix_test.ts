@@ -113,7 +113,7 @@ Deno.test("a run on another backend does not stand for a variant", () =>
       name: "On two backends",
       outputs: { bits: BITS },
       params: z.strictObject({ count: z.int().default(8), seed: seedParameter() }),
-      backends: { benchmark_run: ["numpy", "torch"] },
+      backends: { benchmark_run: ["numpy", "phylib"] },
       threadSafe: true,
       run: () => {
         throw new Error("Only the fixture executes this");
@@ -126,7 +126,7 @@ Deno.test("a run on another backend does not stand for a variant", () =>
       const { rows: [row] } = await runSwept(workspace, { raw, registry, backend });
       return row.reused;
     };
-    assert.deepEqual([await reused("numpy"), await reused("torch"), await reused("torch"), await reused()], [
+    assert.deepEqual([await reused("numpy"), await reused("phylib"), await reused("phylib"), await reused()], [
       false,
       false,
       true,
