@@ -3,10 +3,14 @@
  * of max-log LLRs). gamma = Es/N0 per complex symbol, linear.
  *
  *     AWGN              sum of w_i · erfc(sqrt(c_i·gamma))
- *     flat Rayleigh     sum of w_i · (1 - sqrt(c_i·gamma / (1 + c_i·gamma))), gamma the mean, the receiver knows the gain
+ *     flat Rayleigh     sum of w_i · (1 - mu_i), mu_i = sqrt(c_i·gamma / (1 + c_i·gamma)), gamma the mean, the receiver
+ *                       knows the gain
+ *     L branches        sum of 2 w_i · q_i^L · sum over k < L of binomial(L-1+k, k)·(1 - q_i)^k, q_i = (1 - mu_i)/2: the
+ *                       gains of L independent Rayleigh branches add up, gamma the mean of each. Zero forcing of tx streams
+ *                       with rx antennas has L = rx - tx + 1 and gamma = Es/(tx·N0)
  *
  * Source: Cho and Yoon, "On the general BER expression of one- and two-dimensional amplitude modulations", IEEE Trans.
- * Commun. 50, 2002, eq. 14-16 (all terms); Proakis and Salehi, Digital Communications, 5th ed., 2008, 13.3.
+ * Commun. 50, 2002, eq. 14-16 (all terms); Proakis and Salehi, Digital Communications, 5th ed., 2008, 13.3 and 13.4.
  */
 import { erfc } from "./error_function.ts";
 import type { Modulation } from "./modulation.ts";
@@ -48,12 +52,19 @@ export function bitErrorRateAwgn(modulation: Modulation, esN0: number): number {
 /**
  * Bit error rate over flat Rayleigh fading, each symbol's gain known to the receiver.
  *
- * @param meanEsN0 signal-to-noise ratio per symbol averaged over the fading, linear
+ * @param meanEsN0 signal-to-noise ratio per symbol and branch averaged over the fading, linear
+ * @param branches independent branches whose gains add up, the diversity order
  */
-export function bitErrorRateRayleigh(modulation: Modulation, meanEsN0: number): number {
+export function bitErrorRateRayleigh(modulation: Modulation, meanEsN0: number, branches = 1): number {
   return TERMS[modulation].reduce((rate, [weight, scale]) => {
     const gamma = scale * meanEsN0;
-    // 1 - sqrt(gamma/(1+gamma)) without cancellation
-    return rate + weight / ((1 + gamma) * (1 + Math.sqrt(gamma / (1 + gamma))));
+    // (1 - sqrt(gamma/(1+gamma))) / 2 without cancellation
+    const q = 1 / (2 * (1 + gamma) * (1 + Math.sqrt(gamma / (1 + gamma))));
+    let sum = 0, term = 1;
+    for (let k = 0; k < branches; k++) {
+      sum += term;
+      term *= (branches + k) / (k + 1) * (1 - q);
+    }
+    return rate + 2 * weight * q ** branches * sum;
   }, 0);
 }

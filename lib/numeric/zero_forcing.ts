@@ -37,7 +37,7 @@ export class ZeroForcing {
    * Takes a channel matrix.
    *
    * @param channel holds H, rx × tx, row-major, from element `offset` (counted in complex values) on
-   * @throws RangeError when its columns are linearly dependent
+   * @throws RangeError when HᴴH is not positive definite
    */
   train(channel: Float64Array, offset = 0): void {
     const { rx, tx } = this;

@@ -50,6 +50,17 @@ Deno.test("bit error rates meet level-by-level sums and numerical fading integra
   }
 });
 
+Deno.test("diversity: each branch more takes another power of the SNR off the error rate", () => {
+  // Two branches of BPSK at gamma = 10: q = (1 - sqrt(10/11))/2, q²(3 - 2q).
+  const q = (1 - Math.sqrt(10 / 11)) / 2;
+  assertRelative(bitErrorRateRayleigh("bpsk", 10, 2), q ** 2 * (3 - 2 * q), 1e-13, "two branches");
+  for (const branches of [1, 2, 3, 4]) {
+    assertRelative(bitErrorRateRayleigh("qam16", 0, branches), 0.5, 1e-13, `${branches} branches without signal`);
+    const [low, high] = [1e4, 1e5].map((esN0) => bitErrorRateRayleigh("qpsk", esN0, branches));
+    assertRelative(Math.log10(low / high), branches, 1e-3, `slope of ${branches} branches`);
+  }
+});
+
 Deno.test("without signal half the bits are wrong", () => {
   for (const modulation of ["bpsk", "qpsk", "qam16", "qam64"] as const) {
     assertRelative(bitErrorRateAwgn(modulation, 0), 0.5, 1e-14, modulation);

@@ -6,10 +6,15 @@ import channel from "../../../ops/wireless/channel.ts";
 import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
 import bitErrorRate from "../../../ops/metrics/bit_error_rate.ts";
 import { dbToLinear } from "../../../lib/numeric/decibel.ts";
-import type { Modulation } from "../../../lib/numeric/modulation.ts";
-import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { tdlProfile } from "../../../lib/numeric/delay_profile.ts";
+import { gaussianTail } from "../../../lib/numeric/error_function.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "../../../lib/numeric/modulation.ts";
+import { Generator } from "../../../lib/numeric/random.ts";
+import { mean, standardDeviation, wilsonInterval } from "../../../lib/numeric/statistics.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
 import { outputOf, runOperation } from "../harness.ts";
+import { payloadInput, symbolsInput } from "../inputs.ts";
 
 const MINIMUM_ERRORS = 100;
 
@@ -80,4 +85,110 @@ Deno.test("over other seeds 95 % intervals miss the closed form no more often th
   assert.equal(intervals, 84);
   // Of 84 intervals 4.2 miss on average; more than 11 do with probability 0.001.
   assert.ok(misses.length <= 11, misses.join("\n"));
+});
+
+/**
+ * Bit error rate of blocks of `size` symbols that share a realisation, and a bound at 4 standard deviations: errors inside a block go
+ * together, so the deviation is that between blocks.
+ */
+async function simulateBlocks(modulation: Modulation, params: JsonObject, size: number, blocks: number) {
+  const perBlock = size * BITS_PER_SYMBOL[modulation];
+  const bits = payloadInput(Generator.seeded(41).integers(0, 2, blocks * perBlock, "uint8"));
+  const { symbols } = (await runOperation(digitalModulate, { inputs: { bits }, params: { modulation } })).outputs;
+  const { rx_symbols } =
+    (await runOperation(channel, { inputs: { symbols }, params: { seed: 42, ...params } })).outputs;
+  const received = (await runOperation(digitalDemodulate, { inputs: { rx_symbols } })).outputs.bits.array().data;
+  const sent = bits.array!.data, rates = new Float64Array(blocks);
+  for (let i = 0; i < sent.length; i++) if (sent[i] !== received[i]) rates[Math.floor(i / perBlock)] += 1 / perBlock;
+  return {
+    rate: mean(rates),
+    errors: mean(rates) * sent.length,
+    reach: 4 * standardDeviation(rates) / Math.sqrt(blocks),
+  };
+}
+
+async function assertBlocks(
+  modulation: Modulation,
+  params: JsonObject,
+  size: number,
+  blocks: number,
+  expected: number,
+) {
+  const { rate, errors, reach } = await simulateBlocks(modulation, params, size, blocks);
+  assert.ok(errors >= MINIMUM_ERRORS, `${errors} errors are too few`);
+  assert.ok(reach < 0.2 * expected, `${reach} bounds nothing at ${expected}`);
+  assert.ok(Math.abs(rate - expected) <= reach, `${rate}, not ${expected} ± ${reach}`);
+}
+
+for (
+  const [tx_antennas, rx_antennas, snrs] of [[2, 2, [3, 13, 23]], [4, 4, [6, 16, 26]], [2, 3, [3, 13]], [2, 4, [
+    3,
+    8,
+  ]]] as const
+) {
+  const branches = rx_antennas - tx_antennas + 1;
+  for (const snr_db of snrs) {
+    Deno.test(`zero forcing ${tx_antennas}x${rx_antennas} at ${snr_db} dB has the error rate of ${branches} Rayleigh branches`, async () => {
+      const expected = bitErrorRateRayleigh("qpsk", dbToLinear(snr_db) / tx_antennas, branches);
+      const vectors = Math.ceil(Math.max(4000, 1500 / expected) / tx_antennas);
+      await assertBlocks(
+        "qpsk",
+        { channel: "mimo_flat", tx_antennas, rx_antennas, snr_db },
+        tx_antennas,
+        vectors,
+        expected,
+      );
+    });
+  }
+}
+
+Deno.test("a subcarrier without line of sight is a Rayleigh channel, whatever the profile", async () => {
+  const grid = { ofdm_fft_size: 3, num_ofdm_symbols: 2, subcarrier_spacing_khz: 120, delay_spread_ns: 300, snr_db: 12 };
+  const expected = bitErrorRateRayleigh("qam16", dbToLinear(12));
+  for (const channel of ["ofdm_tdl", "ofdm_cdl"]) {
+    for (const tdl_model of ["A", "B", "C"]) {
+      await assertBlocks("qam16", { channel, tdl_model, ...grid }, 6, 4000, expected);
+    }
+  }
+});
+
+Deno.test("an unnormalised profile has the power of its table", async () => {
+  const total = tdlProfile("A", { delaySpread: 1, normalise: false }).powers.reduce((sum, power) => sum + power);
+  assert.ok(total > 3);
+  const params = { channel: "ofdm_tdl", normalize_channel: false, ofdm_fft_size: 1, num_ofdm_symbols: 1, snr_db: 5 };
+  await assertBlocks("qpsk", params, 1, 20_000, bitErrorRateRayleigh("qpsk", total * dbToLinear(5)));
+});
+
+Deno.test("the street canyon shadows the mean SNR by 7.82 dB of standard deviation around 0 dB", async () => {
+  const items = 4000;
+  const symbols = symbolsInput(new Float32Array(2 * items), { source_item_counts: Array(items).fill(1) });
+  const { rx_symbols } = (await runOperation(channel, {
+    inputs: { symbols },
+    params: { channel: "urban_micro", ofdm_fft_size: 1, num_ofdm_symbols: 1, snr_db: 0, seed: 3 },
+  })).outputs;
+  const gains = Float64Array.from(rx_symbols.array("noise_variance").data as Float32Array, (n) => -10 * Math.log10(n));
+  // An exponential power has the mean -2.507 dB and the standard deviation 5.570 dB on top.
+  const deviation = Math.hypot(7.82, 5.570);
+  assert.ok(Math.abs(mean(gains) + 2.507) < 4 * deviation / Math.sqrt(items), String(mean(gains)));
+  assert.ok(Math.abs(standardDeviation(gains) / deviation - 1) < 4 / Math.sqrt(items));
+});
+
+Deno.test("BPSK against QPSK interferers meets the sum over their signs", async () => {
+  const snr_db = 7, interference_sir_db = 5;
+  for (const interferers of [1, 2, 5]) {
+    const amplitude = Math.sqrt(dbToLinear(-interference_sir_db) / interferers / 2);
+    let expected = 0, ways = 1;
+    for (let k = 0; k <= interferers; k++) {
+      const level = 1 + amplitude * (interferers - 2 * k);
+      expected += ways / 2 ** interferers * gaussianTail(level / Math.sqrt(dbToLinear(-snr_db) / 2));
+      ways *= (interferers - k) / (k + 1);
+    }
+    await assertBlocks(
+      "bpsk",
+      { channel: "interference_awgn", interferers, interference_sir_db, snr_db },
+      1,
+      60_000,
+      expected,
+    );
+  }
 });
