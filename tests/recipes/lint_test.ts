@@ -1,0 +1,24 @@
+/** The shipped recipes pass strict lint without a warning. */
+import assert from "node:assert/strict";
+import { lint } from "../../mod.ts";
+
+/** All recipes below a folder. */
+function* recipesBelow(folder: URL): Iterable<URL> {
+  for (const entry of [...Deno.readDirSync(folder)].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.isDirectory) yield* recipesBelow(new URL(`${entry.name}/`, folder));
+    else if (entry.name.endsWith(".yaml")) yield new URL(entry.name, folder);
+  }
+}
+
+const SHIPPED = [...recipesBelow(new URL("../../recipes/", import.meta.url))];
+
+Deno.test("there are recipes to lint", () => assert.ok(SHIPPED.length >= 9));
+
+for (const url of SHIPPED) {
+  Deno.test(`lint: ${url.pathname.split("/recipes/").at(-1)}`, async () => {
+    const { status, issues, profiles } = await lint(await Deno.readTextFile(url));
+    assert.deepEqual(issues.filter(({ severity }) => severity !== "info"), []);
+    assert.equal(status, "passed");
+    assert.ok(profiles.length > 0);
+  });
+}
