@@ -11,7 +11,8 @@ import type {
   Runner,
 } from "./operation.ts";
 import { RUNNERS } from "./operation.ts";
-import { checkValue, parameterSchema, unknownKeyword } from "./schema.ts";
+import { parameterSchema } from "./publish_schema.ts";
+import { checkValue, unknownKeyword } from "./schema.ts";
 import { sha256Json } from "./hash.ts";
 import { canonicalJson } from "./json.ts";
 import { float, isObject, type JsonObject, type Value } from "./value.ts";

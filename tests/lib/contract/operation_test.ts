@@ -5,7 +5,8 @@ import { BITS, BITS_ANY } from "../../../lib/contract/kinds.ts";
 import { editDistance, nearestName } from "../../../lib/contract/nearest.ts";
 import type { Materialization, Operation } from "../../../lib/contract/operation.ts";
 import { Registry } from "../../../lib/contract/registry.ts";
-import { checkValue, isEffective, parameterSchema, seedParameter } from "../../../lib/contract/schema.ts";
+import { parameterSchema } from "../../../lib/contract/publish_schema.ts";
+import { checkValue, isEffective, seedParameter } from "../../../lib/contract/schema.ts";
 import { float, type JsonObject, type Value } from "../../../lib/contract/value.ts";
 import { z } from "../../../lib/contract/zod.ts";
 
