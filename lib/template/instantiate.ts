@@ -64,9 +64,8 @@ export async function instantiateTemplate(
   const given = readOverrides(overrides, found);
   const changed = applyStepParams(resolved.normalized, given.step_params, options.registry, found);
   const provenance = provenanceOf(entry, resolved.source, given);
-  const { template_provenance: _earlier, ...metadata } = changed.metadata;
   const { step_params: _params, ...identity } = given;
-  const document = { ...changed, ...identity, metadata: { ...metadata, template_provenance: provenance } };
+  const document = { ...changed, ...identity, metadata: { ...changed.metadata, template_provenance: provenance } };
   const checked = await checkTemplateRecipe(document, entry, options);
   found.push(...atOverrides(checked.diagnostics, changed, given.step_params));
   if (errorsOf(found).length > 0 || checked.forms === null) {

@@ -5,7 +5,7 @@
 import { type Diagnostic, diagnostic, jsonPath, jsonPointer, type Place, SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
-import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { recipeFromValue } from "../recipe/read.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
@@ -81,7 +81,7 @@ function readStepParams(value: Value | undefined, report: Report): StepParams {
 }
 
 /**
- * Puts parameters into a copy of a recipe; its graph stays as it is.
+ * Puts parameters into a recipe, which is not changed itself; the graph stays as it is.
  *
  * @param found gets `template_step_unknown` and `template_param_unknown` with the nearest name; such parameters are left
  *   out
@@ -114,7 +114,7 @@ export function applyStepParams(
     });
     return { ...step, params: { ...step.params, ...Object.fromEntries(known) } };
   });
-  return cloneValue({ ...recipe, steps });
+  return { ...recipe, steps };
 }
 
 /** Moves findings about an overridden parameter to the place of the override, which is where it can be mended. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { cloneValue, type JsonObject, type Value } from "../../../lib/contract/value.ts";
+import { findTask } from "../../../lib/research/catalog.ts";
 import { profileIds } from "../../../lib/plan/profiles.ts";
 import awaited from "../../../lib/template/awaited.json" with { type: "json" };
 import packaged from "../../../lib/template/catalog.json" with { type: "json" };
@@ -25,6 +26,7 @@ Deno.test("the catalogue holds its rules: ids, orders, and one supported default
   for (const task of tasks) {
     const defaults = templates.filter((entry) => entry.task_id === task && entry.default);
     assert.deepEqual(defaults.map(({ status }) => status), ["supported"], task);
+    assert.ok(findTask(task), `${task} is a task of the research catalogue`);
   }
   assert.deepEqual(templates.map(({ order }) => order), [...templates.map(({ order }) => order)].sort((a, b) => a - b));
   assert.equal(new Set(templates.map(({ label }) => label)).size, templates.length);
@@ -144,7 +146,8 @@ Deno.test("a list of named bindings becomes the map by name", () => {
   const catalog = cloneValue(packaged as unknown as Value) as JsonObject;
   const [first] = catalog.templates as JsonObject[];
   first.editor_bindings = [{ name: "image_ids", step_id: "data", op: "source.image_dataset", param: "image_ids" }];
-  assert.deepEqual(readCatalog(catalog), packagedCatalog());
+  (catalog.templates as JsonObject[]).reverse();
+  assert.deepEqual(readCatalog(catalog), packagedCatalog(), "and the rows stand in their order");
 });
 
 Deno.test("an unknown template is answered with the nearest one", () => {

@@ -11,6 +11,7 @@ import {
   CODEC_PATH,
   CODEC_TEXT,
   edited,
+  HAS_ALL,
   inProject,
   PLANNED,
   PROTECTED,
@@ -235,7 +236,7 @@ for (const [name, contents, code, path] of INVALID) {
     }));
 }
 
-Deno.test("an override that is a folder, a symbolic link or unreadable is reported as well", async () => {
+Deno.test("an override that is a folder or a symbolic link is reported as well", async () => {
   await inProject({ [`${CODEC_PATH}/x`]: "" }, async (options) => {
     assert.equal((await inspectTemplate(CODEC, options)).validation.errors[0].code, "path_refused");
   });
@@ -247,6 +248,11 @@ Deno.test("an override that is a folder, a symbolic link or unreadable is report
       assert.deepEqual([validation.status, validation.errors[0].code], ["invalid", "path_refused"]);
       await Deno.remove(link);
     }
+  });
+  await inProject({ "elsewhere/image_codec_default.yaml": CODEC_TEXT }, async (options, folder) => {
+    await Deno.symlink(join(folder, "elsewhere"), join(folder, "recipes"));
+    assert.equal((await inspectTemplate(CODEC, options)).validation.errors[0].code, "path_refused");
+    await Deno.remove(join(folder, "recipes"));
   });
   await inProject({ recipes: "a file, not a folder" }, async (options) => {
     assert.equal((await inspectTemplate(CODEC, options)).source!.kind, "packaged_builtin");
@@ -320,3 +326,16 @@ Deno.test("a registry without the operations finds the shipped starters invalid,
     assert.ok(validation.errors.every(({ code }) => code === "unknown_operation"), JSON.stringify(validation.errors));
     assert.ok(registry.has("model.text_utf8_encode"));
   }));
+
+Deno.test({
+  name: "where the project may not be read, the starter does not take the place of what might be there",
+  permissions: { read: false, env: true },
+  async fn() {
+    const { validation, source } = await inspectTemplate(CODEC, {
+      registry,
+      projectRoot: "/project",
+      readiness: HAS_ALL,
+    });
+    assert.deepEqual([validation.status, validation.errors[0].code, source], ["invalid", "path_forbidden", undefined]);
+  },
+});

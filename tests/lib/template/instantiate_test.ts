@@ -6,6 +6,7 @@ import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { findTemplate, packagedCatalog } from "../../../lib/template/catalog.ts";
 import { inspectTemplates } from "../../../lib/template/inspect.ts";
 import { instantiateTemplate } from "../../../lib/template/instantiate.ts";
+import { lintRecipe } from "../../../lib/plan/lint.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { expandMatrix } from "../../../lib/recipe/expand_matrix.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
@@ -67,7 +68,7 @@ Deno.test("the recipe stands alone: it compiles strictly, with the task and the 
     }
   }));
 
-Deno.test("what is offered can be run here: every available template plans, with all its variants", async () => {
+Deno.test("what is offered can be run here: every available template passes lint and plans, with all its variants", async () => {
   await inProject({}, async (options, projectRoot) => {
     const { templates } = await inspectTemplates(options);
     for (const { id, available } of templates) {
@@ -75,6 +76,8 @@ Deno.test("what is offered can be run here: every available template plans, with
       const { recipe } = await instantiateTemplate(id, {}, options);
       const { points } = expandMatrix(recipe, { registry });
       for (const concrete of points.length > 0 ? points.map((point) => point.recipe) : [recipe]) {
+        const { status, issues } = lintRecipe(compileRecipe(concrete, { mode: "strict", registry }), { registry });
+        assert.equal(status, "passed", `${id}: ${JSON.stringify(issues)}`);
         const planned = await plan(concrete, { projectRoot });
         assert.equal(planned.status, "planned", `${id}: ${JSON.stringify(planned.diagnostics)}`);
       }

@@ -57,7 +57,7 @@ Deno.test("of a copy whose beginning is unknown every name and protocol field co
   const replaced = replaceWorkingCopy(current, next);
   assert.equal(replaced.name, current.name);
   assert.equal(replaced.description, current.description);
-  assert.equal(replaced.metadata.channel_enabled, false);
+  assert.deepEqual(replaced.metadata, next.metadata, "what belongs to the old graph went with it");
   assert.deepEqual(replaced.steps, next.steps);
 });
 
