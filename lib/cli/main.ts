@@ -3,11 +3,14 @@ import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
 import { version } from "../run/version.ts";
 import { Command, CommanderError, Option } from "./commander.ts";
+import { completionCommand } from "./commands/completion.ts";
 import { dataCommands } from "./commands/data.ts";
 import { opsCommands } from "./commands/ops.ts";
+import { profilesCommands } from "./commands/profiles.ts";
 import { recipeCommands } from "./commands/recipe.ts";
 import { researchCommands } from "./commands/research.ts";
 import { runsCommands } from "./commands/runs.ts";
+import { schemaCommands } from "./commands/schema.ts";
 import { templateCommands } from "./commands/template.ts";
 import { contextOf } from "./context.ts";
 import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument } from "./problem.ts";
@@ -42,11 +45,14 @@ function buildProgram(): Command {
     .configureOutput({ writeOut: stdout, writeErr: () => {} })
     .exitOverride();
   opsCommands(program);
+  profilesCommands(program);
   recipeCommands(program);
   runsCommands(program);
   researchCommands(program);
   templateCommands(program);
   dataCommands(program);
+  schemaCommands(program);
+  completionCommand(program);
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({ writeOut: stdout, writeErr: () => {} }).showSuggestionAfterError();
   }
@@ -69,6 +75,11 @@ export async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const program = buildProgram();
+  // Asked by the completion scripts; its words are not to be parsed as a command.
+  if (args[0] === "__complete") {
+    await (await import("./complete.ts")).printCompletions(program, args.slice(args[1] === "--" ? 2 : 1));
+    return 0;
+  }
   if (args.length === 0) {
     stdout(`svc ${version}\n${OVERVIEW}`);
     return 0;

@@ -31,6 +31,7 @@ const NOT_FOUND = new Set([
   "run_not_found",
   "recipe_not_found",
   "unknown_operation",
+  "execution_profile_unknown",
   "template_not_found",
   "artifact_not_found",
   "file_not_found",

@@ -1,11 +1,12 @@
 /** Mistakes at the link itself: modulations that differ, noise that is not there, parameters that have no effect. */
+import type { Place } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
-import { isNumber, isObject, type Value } from "../../contract/value.ts";
+import { isNumber, type Value } from "../../contract/value.ts";
 import { top } from "./streams.ts";
 import { type Choices, type Finding, inputOf, type LintStep, type LintView, opOf, paramOf, type Rule } from "./view.ts";
 import { BIT_LINKS, DEMODULATORS, list, MODULATORS, SYMBOL_LINKS } from "./wiring.ts";
 
-const BITS_PER_SYMBOL: Readonly<Record<string, number>> = { bpsk: 1, qpsk: 2, qam16: 4 };
+const BITS_PER_SYMBOL: ReadonlyMap<Value, number> = new Map([["bpsk", 1], ["qpsk", 2], ["qam16", 4]]);
 const QPSK: Choices = { values: ["qpsk"], dimension: null };
 
 /** Demodulators with the modulators whose symbols they read. */
@@ -73,9 +74,9 @@ const LOOKED_AT: Readonly<Record<string, readonly string[]>> = {
   ofdm_fft_size: OFDM,
   num_ofdm_symbols: OFDM,
   subcarrier_spacing_khz: OFDM,
-  tdl_model: ["ofdm_tdl"],
+  tdl_model: ["ofdm_tdl", "ofdm_cdl"],
   delay_spread_ns: ["ofdm_tdl", "ofdm_cdl"],
-  normalize_channel: ["ofdm_tdl", "ofdm_cdl"],
+  normalize_channel: OFDM,
 };
 const PRESET_LINKS = ["wireless.channel", "wireless.digital_link"];
 const IDENTITY_LINKS = ["channel.identity_link", "channel.identity_symbol_link"];
@@ -121,6 +122,33 @@ function* assumedVariance(recipe: LintView): Iterable<Finding> {
       place: inputOf(step, "rx_symbols"),
       message: `${step.id} takes the noise variance as 1: its symbols crossed no noisy channel that would tell`,
       hint: "The LLRs keep their signs, but their scale is arbitrary; send the symbols through wireless.channel",
+      step,
+    };
+  }
+}
+
+/** Where the author, or else the matrix, has written a parameter. */
+const written = (step: LintStep, param: string): Place =>
+  step.authored.has(param) ? paramOf(step, param) : ["metadata", "matrix", "step_params", step.id, param];
+
+function* ignoredParams(recipe: LintView): Iterable<Finding> {
+  for (const step of recipe.ofOp(...PRESET_LINKS)) {
+    const presets = recipe.choices(step, "channel").values;
+    for (const [param, users] of Object.entries(LOOKED_AT)) {
+      if (!recipe.chosen(step, param) || presets.length === 0) continue;
+      if (presets.some((preset) => users.includes(String(preset)))) continue;
+      yield {
+        place: written(step, param),
+        message: `${param} has no effect on the channel ${presets.join(", ")}`,
+        hint: `It counts with ${list(users)}`,
+        step,
+      };
+    }
+    if (!recipe.chosen(step, "mobility_kmh") || recipe.takes(step, "channel_state_mode", "explicit")) continue;
+    yield {
+      place: written(step, "mobility_kmh"),
+      message: "mobility_kmh is recorded, and has no effect: the gains of this channel do not move within a block",
+      hint: "Wire a state of wireless.ofdm_channel_state, whose taps move, or leave it out",
       step,
     };
   }
@@ -189,7 +217,7 @@ export const LINK_RULES: readonly Rule[] = [
         if (!encoder) continue;
         const bits = recipe.choices(encoder, "num_bits_per_symbol");
         const sent = recipe.choices(step, "modulation");
-        const order = { ...sent, values: sent.values.map((name) => BITS_PER_SYMBOL[String(name)] ?? null) };
+        const order = { ...sent, values: sent.values.map((name) => BITS_PER_SYMBOL.get(name) ?? null) };
         const wrong = differing(bits, order);
         if (wrong === undefined) continue;
         yield {
@@ -231,23 +259,7 @@ export const LINK_RULES: readonly Rule[] = [
   {
     code: "channel_param_ignored",
     severity: "warning",
-    *find(recipe) {
-      for (const step of recipe.ofOp(...PRESET_LINKS)) {
-        const presets = recipe.choices(step, "channel").values;
-        for (const [param, users] of Object.entries(LOOKED_AT)) {
-          if (!recipe.chosen(step, param) || presets.length === 0) continue;
-          if (presets.some((preset) => users.includes(String(preset)))) continue;
-          yield {
-            place: step.authored.has(param)
-              ? paramOf(step, param)
-              : ["metadata", "matrix", "step_params", step.id, param],
-            message: `${param} has no effect on the channel ${presets.join(", ")}`,
-            hint: `It counts with ${list(users)}`,
-            step,
-          };
-        }
-      }
-    },
+    find: ignoredParams,
   },
   {
     code: "interference_without_interferers",
@@ -325,8 +337,10 @@ export const LINK_RULES: readonly Rule[] = [
       const point = recipe.recipe.metadata.rate_count_fixed_point ?? null;
       if (point === null) return;
       const [id, output, ...rest] = typeof point === "string" ? point.split(".") : [];
-      const outputs = id === undefined ? undefined : recipe.step(id)?.contract?.output_kinds;
-      if (rest.length === 0 && output !== undefined && isObject(outputs) && Object.hasOwn(outputs, output)) return;
+      const step = id === undefined ? undefined : recipe.step(id);
+      // A step alone is as good where it has one output.
+      const outputs = Object.keys(step?.contract?.output_kinds ?? {});
+      if (output === undefined ? outputs.length === 1 : rest.length === 0 && outputs.includes(output)) return;
       yield {
         place: ["metadata", "rate_count_fixed_point"],
         message: "The point where the rate is counted is no output of this recipe",

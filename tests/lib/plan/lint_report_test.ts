@@ -224,6 +224,7 @@ const FINE: [string, Recipe][] = [
     }),
   ],
   ["fading with its receiver", layered({ wireless_channel: { params: { channel: "flat_rayleigh" } } })],
+  ["a rate counted at a step of one output", layered({}, {}, { rate_count_fixed_point: "payload_bit_boundary" })],
   ["a link that is not there has no rate", pictures({}, { rate_count_fixed_point: null })],
   [
     "hard decisions need no variance",

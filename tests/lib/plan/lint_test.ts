@@ -724,6 +724,27 @@ const CASES: Case[] = [
     "warning",
   ),
   spoilt(
+    "channel_param_ignored",
+    "speed on a channel that stands still",
+    layered({ wireless_channel: { params: { channel: "ofdm_tdl", mobility_kmh: float(120) } } }),
+    ["wireless_channel", ".params.mobility_kmh"],
+    /ofdm_channel_state/,
+    "warning",
+  ),
+  [
+    "channel_param_ignored",
+    "a sweep over interferers on AWGN",
+    layered({}, {}, {
+      matrix: {
+        dimensions: { count: [1, 2] },
+        step_params: { wireless_channel: { interferers: { matrix: "count" } } },
+      },
+    }),
+    "$.metadata.matrix.step_params.wireless_channel.interferers",
+    /interference_awgn/,
+    "warning",
+  ],
+  spoilt(
     "interference_without_interferers",
     "interference by nobody",
     layered({ wireless_channel: { params: { channel: "interference_awgn" } } }),

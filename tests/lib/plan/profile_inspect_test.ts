@@ -193,10 +193,7 @@ Deno.test("two steps for one stage, a parameter of another type, and a fused rol
 });
 
 Deno.test("the catalogue lists every profile with its spine, and custom beside them", () => {
-  const catalogue = profileCatalogue() as {
-    profiles: { id: string; required_ordered_spine: string[] }[];
-    custom: { id: string };
-  };
+  const catalogue = profileCatalogue();
   assert.equal(catalogue.custom.id, "custom");
   const [first] = catalogue.profiles;
   assert.equal(first.id, "layered_digital");
