@@ -1,2 +1,2 @@
 /** The one place that names the command-line library. */
-export { Command, CommanderError, InvalidArgumentError, Option } from "npm:commander@^15.1.0";
+export { Argument, Command, CommanderError, InvalidArgumentError, Option } from "npm:commander@^15.1.0";

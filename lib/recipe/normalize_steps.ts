@@ -5,7 +5,8 @@ import { MAX_STEPS } from "./limits.ts";
 import type { StepDocument } from "./types.ts";
 
 const STEP_FIELDS = ["id", "op", "params", "inputs", "description"];
-const STEP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
+/** What a step may be called. */
+export const STEP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 /** Step ids have no dot, so the one dot parts step from output. */
 const REFERENCE = /^([^.]+)\.([^.]+)$/;
 

@@ -17,8 +17,7 @@ const LINE_WIDTH = 100;
 const NO_TEXT = /^(?:null|true|false|yes|no|on|off|y|n|nan|inf)$/i;
 /** Begins like a word and holds nothing that YAML gives a meaning to, in flow collections either. */
 const PLAIN = /^[\p{L}_][\p{L}\p{N}_./+()@;=$%-]*(?: [\p{L}\p{N}_./+()@;=$%-]+)*$/u;
-/** What stands in double quotes only as an escape, besides what JSON escapes. */
-// deno-lint-ignore no-control-regex -- characters that YAML calls non-printable, and line breaks beyond its own
+/** What stands in double quotes only as an escape, besides what JSON escapes: characters that do not print, line breaks. */
 const ESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 /** The quotes a text is written in; plain where it can be when left out. */

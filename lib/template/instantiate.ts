@@ -81,7 +81,9 @@ export async function instantiateTemplate(
     provenance,
     diagnostics: found,
     get text() {
-      return editRecipeText(resolved.text, lean(recipe), { file: resolved.source.reference, format: "yaml" });
+      // The line that names the schema for editors holds only where the starter lies.
+      const source = resolved.text.replace(/^# yaml-language-server:[^\n]*\n/, "");
+      return editRecipeText(source, lean(recipe), { file: resolved.source.reference, format: "yaml" });
     },
   };
 }

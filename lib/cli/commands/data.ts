@@ -1,13 +1,28 @@
 /** `svc data`: manifests of image folders, and the data sets that come with the program. */
-
-import { SvcError } from "../../contract/error.ts";
+import { type Diagnostic, SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
 import { prettyJson } from "../../contract/json.ts";
+import type { JsonObject } from "../../contract/value.ts";
 import type { Command } from "../commander.ts";
-import { contextOf } from "../context.ts";
+import { type CliContext, contextOf } from "../context.ts";
+import { EXIT } from "../problem.ts";
+import { formatBytes, formatTable } from "../table.ts";
 
 export function dataCommands(program: Command): void {
   const data = program.command("data").description("manifests of image folders, and data sets");
+
+  data.command("list")
+    .description("list the data sets that come with the program, and those in the state directory")
+    .action(list);
+
+  data.command("fetch <id>")
+    .description("bring a data set that comes with the program to this machine; every file is hash checked")
+    .addHelpText("after", "\nExamples\n  svc data fetch svc_sample_images\n")
+    .action(fetchDataset);
+
+  data.command("verify [id]")
+    .description("hash the files of data sets that come with the program; exit 6 when one differs")
+    .action(verify);
 
   data.command("make-manifest <folder>")
     .description("write an image-dataset manifest for a folder of PNG and JPEG files and print its SHA-256")
@@ -17,6 +32,106 @@ export function dataCommands(program: Command): void {
     .option("--force", "replace an existing file")
     .addHelpText("after", "\nExamples\n  svc data make-manifest photos --id my_photos\n")
     .action(makeManifest);
+
+  data.command("validate-manifest <file>")
+    .description("check an image-dataset manifest: schema, splits, ancestry, and its files; exit 3 with every finding")
+    .option("--no-files", "leave the files alone")
+    .option("--decode", "also decode the pictures whose samples are hashed")
+    .addHelpText("after", "\nExamples\n  svc data validate-manifest photos/manifest.json --decode\n")
+    .action(validateManifest);
+}
+
+/** What is known of a data set: bundled and present, bundled and not fetched, or put there by hand. */
+async function datasets(context: CliContext): Promise<JsonObject[]> {
+  const { BUNDLED_DATASETS, isBundledDatasetPresent } = await import("../../artifact/bundled.ts");
+  const { stateDir } = await context.workspace();
+  const bundled = Object.values(BUNDLED_DATASETS).map(({ id, version, splits, files }): JsonObject => ({
+    id,
+    version,
+    source: "bundled",
+    status: isBundledDatasetPresent(id, { stateDir }) ? "present" : "not_fetched",
+    file_count: Object.keys(files).length,
+    size_bytes: Object.values(files).reduce((sum, file) => sum + file.size_bytes, 0),
+    splits: Object.fromEntries(Object.entries(splits).map(([name, ids]) => [name, [...ids]])),
+  }));
+  const { join } = await import("node:path");
+  const folder = join(stateDir, "datasets");
+  const local: JsonObject[] = [];
+  try {
+    for await (const entry of Deno.readDir(folder)) {
+      if (!entry.isDirectory || entry.name.includes(".partial-") || Object.hasOwn(BUNDLED_DATASETS, entry.name)) {
+        continue;
+      }
+      local.push({ id: entry.name, version: null, source: "state_directory", status: "present" });
+    }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  return [...bundled, ...local.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))];
+}
+
+async function list(_options: unknown, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const rows = await datasets(context);
+  context.emit({ schema_version: 1, datasets: rows });
+  const lines = rows.map(({ id, version, source, status, size_bytes: size }) => ({
+    dataset: String(id),
+    version: version === null ? "" : String(version),
+    source: String(source).replaceAll("_", " "),
+    status: String(status).replaceAll("_", " "),
+    size: size === undefined ? "" : formatBytes(Number(size)),
+  }));
+  const columns = [{ key: "dataset" }, { key: "version" }, { key: "source" }, { key: "status" }];
+  context.print(formatTable(lines, [...columns, { key: "size", align: "right" as const }]));
+}
+
+async function fetchDataset(id: string, _options: unknown, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const { fetchBundledDataset, isBundledDatasetPresent } = await import("../../artifact/bundled.ts");
+  const { stateDir } = await context.workspace();
+  const present = isBundledDatasetPresent(id, { stateDir });
+  const folder = present ? null : await fetchBundledDataset(id, { stateDir });
+  context.emit({ schema_version: 1, id, status: present ? "present" : "fetched", folder });
+  context.print(present ? `${id} is present` : `${context.paint("green", "fetched")}  ${id}\n  ${folder}`);
+}
+
+async function verify(id: string | undefined, _options: unknown, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const { BUNDLED_DATASETS, isBundledDatasetPresent, readBundledFile } = await import("../../artifact/bundled.ts");
+  const { didYouMean } = await import("../../contract/nearest.ts");
+  const { stateDir } = await context.workspace();
+  if (id !== undefined && !Object.hasOwn(BUNDLED_DATASETS, id)) {
+    const hint = didYouMean(id, Object.keys(BUNDLED_DATASETS));
+    throw new SvcError("dataset_unavailable", `Cannot find a bundled data set named ${id}`, { hint });
+  }
+  const rows: JsonObject[] = [];
+  for (const dataset of id === undefined ? Object.keys(BUNDLED_DATASETS) : [id]) {
+    if (id === undefined && !isBundledDatasetPresent(dataset, { stateDir })) {
+      rows.push({ id: dataset, path: null, status: "not_fetched" });
+      continue;
+    }
+    for (const path of Object.keys(BUNDLED_DATASETS[dataset].files)) {
+      rows.push({ id: dataset, path, ...await verifyFile(() => readBundledFile(dataset, path, { stateDir })) });
+    }
+  }
+  const sound = rows.every(({ status }) => status === "ok" || status === "not_fetched");
+  context.emit({ schema_version: 1, status: sound ? "valid" : "invalid", files: rows });
+  for (const { id: dataset, path, status, message } of rows) {
+    const color = status === "ok" ? "green" : status === "not_fetched" ? "yellow" : "red";
+    const place = path === null ? dataset : `${dataset}/${path}`;
+    context.print(`${context.paint(color, String(status))}  ${place}${message === undefined ? "" : `: ${message}`}`);
+  }
+  if (!sound) context.exitCode = EXIT.differs;
+}
+
+async function verifyFile(read: () => Promise<Uint8Array>): Promise<JsonObject> {
+  try {
+    await read();
+    return { status: "ok" };
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return { status: error.code === "boundary_hash_mismatch" ? "differs" : "missing", message: error.message };
+  }
 }
 
 interface ManifestOptions {
@@ -45,4 +160,62 @@ async function makeManifest(folder: string, options: ManifestOptions, command: C
   const images = (manifest.samples as unknown[]).length;
   context.emit({ schema_version: 1, path, sha256, id: manifest.id, image_count: images });
   context.print(`${path}\n  ${images} images\n  manifest_sha256: ${sha256}`);
+}
+
+async function validateManifest(
+  file: string,
+  options: { files: boolean; decode?: boolean },
+  command: Command,
+): Promise<void> {
+  const context = contextOf(command);
+  const { checkManifestFiles, parseImageManifest } = await import("../../artifact/dataset_manifest.ts");
+  const { attachLocations, excerpt } = await import("../../recipe/positions.ts");
+  const { readJson } = await import("../../recipe/json_reader.ts");
+  const { dirname } = await import("node:path");
+  const bytes = await readFile(file);
+  const text = new TextDecoder().decode(bytes);
+  context.excerpt = (location) => excerpt(text, location);
+  // The recipe reader knows lines and repeated keys; manifests are JSON as well.
+  const { locate } = readJson(text, file);
+  const refuse = (found: Diagnostic[]): never => {
+    throw new SvcError("dataset_manifest_invalid", `Cannot use the image-dataset manifest ${file}`, {
+      diagnostics: attachLocations(found, locate),
+    });
+  };
+  let manifest: ReturnType<typeof parseImageManifest>;
+  try {
+    manifest = parseImageManifest(bytes);
+  } catch (error) {
+    if (error instanceof SvcError && error.diagnostics.length > 0) refuse(error.diagnostics);
+    throw error;
+  }
+  const found = options.files ? await checkManifestFiles(manifest, dirname(file), { decode: options.decode }) : [];
+  if (found.length > 0) refuse(found);
+  const splits = Object.fromEntries(Object.entries(manifest.splits).map(([name, ids]) => [name, ids.length]));
+  const sha256 = sha256Hex(bytes);
+  context.emit({
+    schema_version: 1,
+    status: "valid",
+    id: manifest.id,
+    version: manifest.version,
+    sha256,
+    sample_count: manifest.samples.length,
+    splits,
+    files_checked: options.files,
+    diagnostics: [],
+  });
+  const counts = Object.entries(splits).map(([name, count]) => `${name} ${count}`).join(", ");
+  context.print(
+    `${context.paint("green", "valid")}  ${manifest.id}: ${manifest.samples.length} samples (${counts})\n` +
+      `  manifest_sha256: ${sha256}`,
+  );
+}
+
+async function readFile(file: string): Promise<Uint8Array> {
+  try {
+    return await Deno.readFile(file);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new SvcError("file_not_found", `Cannot find the manifest ${file}`);
+  }
 }

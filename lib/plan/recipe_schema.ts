@@ -1,0 +1,10 @@
+/** The JSON Schema of recipes for the operations and execution profiles of a program. */
+import type { Registry } from "../contract/registry.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { recipeJsonSchema } from "../recipe/json_schema.ts";
+import { profileIds } from "./profiles.ts";
+
+/** Makes the schema that `svc schema recipe` prints. */
+export function recipeSchema(registry: Registry): JsonObject {
+  return recipeJsonSchema(registry.contracts(), profileIds());
+}
