@@ -225,6 +225,24 @@ const FINE: [string, Recipe][] = [
   ],
   ["fading with its receiver", layered({ wireless_channel: { params: { channel: "flat_rayleigh" } } })],
   ["a rate counted at a step of one output", layered({}, {}, { rate_count_fixed_point: "payload_bit_boundary" })],
+  [
+    "a power that is set back to 1",
+    layered({
+      tx_power: { params: { target_power: float(2) } },
+      tx_power_normalize: { op: "channel.symbol_power_normalize", inputs: { symbols: "tx_power.symbols" } },
+      wireless_channel: { inputs: { symbols: "tx_power_normalize.symbols" } },
+    }, { tx_power_normalize: "tx_power" }),
+  ],
+  [
+    "a variance that passes a front end",
+    allocated({
+      receiver_frontend: {
+        op: "hardware.receiver_iq_imbalance",
+        inputs: { rx_symbols: "wireless_channel.rx_symbols" },
+      },
+      demodulator: { inputs: { rx_symbols: "receiver_frontend.rx_symbols", allocation: "tx_power.allocation" } },
+    }, { receiver_frontend: "wireless_channel" }),
+  ],
   ["a link that is not there has no rate", pictures({}, { rate_count_fixed_point: null })],
   [
     "hard decisions need no variance",

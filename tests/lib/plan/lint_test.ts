@@ -463,7 +463,7 @@ const CASES: Case[] = [
   spoilt(
     "ber_streams_unrelated",
     "another source as reference",
-    layered({ other: { op: "source.random_bits" }, evaluation: ber("other.bits", "crc_check.bits") }, {
+    layered({ other: { op: "source.random_bits" }, evaluation: ber("other.bits", "channel_decoder.bits") }, {
       other: "data",
     }),
     ["evaluation", ".inputs.candidate"],
@@ -481,6 +481,17 @@ const CASES: Case[] = [
     "crc_without_packetizer",
     "a check of bits that were not framed",
     layered({ ...bare, crc_check: {}, evaluation: ber("data.bits", "crc_check.bits") }),
+    ["crc_check", ".inputs.bits"],
+    /Add a step packetizer/,
+  ),
+  spoilt(
+    "crc_without_packetizer",
+    "a check of coded bits that were not framed",
+    custom({
+      ...bare,
+      crc_check: { inputs: { bits: "rx_bit_boundary.bits" } },
+      evaluation: ber("tx_bit_boundary.bits", "rx_bit_boundary.bits"),
+    }),
     ["crc_check", ".inputs.bits"],
     /Add a step packetizer/,
   ),
