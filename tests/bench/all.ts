@@ -12,7 +12,8 @@ for (const name of wanted) {
     continue;
   }
   console.log(`\n== ${name}`);
-  const { code } = await new Deno.Command(Deno.execPath(), { args: ["run", "-A", "--frozen", file.href] }).spawn().status;
+  const { code } = await new Deno.Command(Deno.execPath(), { args: ["run", "-A", "--frozen", file.href] }).spawn()
+    .status;
   if (code !== 0) failed++;
 }
 Deno.exit(failed === 0 ? 0 : 1);
