@@ -166,8 +166,10 @@ async function show(context: CliContext, result: MatrixRunResult, format: TableF
   if (format === "json") context.print(prettyJson(document));
   else {
     context.print(matrixTable(rows, format));
-    const say = (text: string) => (format === "table" ? context.print(text) : context.note(text));
-    say(`\n${outcome(context, status)}  ${recipe_name}: ${countText(rows)}`);
+    const text = `${outcome(context, status)}  ${recipe_name}: ${countText(rows)}`;
+    // Behind data for other programs, what is said to people goes to standard error.
+    if (format === "table") context.print(`\n${text}`);
+    else context.note(text);
   }
   if (status !== "completed") context.exitCode = status === "canceled" ? EXIT.canceled : EXIT.runFailed;
 }

@@ -1,0 +1,213 @@
+/** The matrix commands, as a user meets them. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+
+const STARTER = join(ROOT_PATH, "recipes/recipe_starters/image_protected_digital_awgn.yaml");
+
+const BITS = `name: bits
+metadata:
+  seed: 23
+  matrix:
+    dimensions: {snr_db: [0.0, 4.0, 30.0]}
+    step_params: {wireless_channel: {snr_db: {matrix: snr_db}}}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 20000}}
+  - {id: modulator, op: modulation.digital_modulate, inputs: {bits: data.bits}}
+  - {id: wireless_channel, op: wireless.channel, inputs: {symbols: modulator.symbols}}
+  - {id: demodulator, op: demodulation.digital_demodulate, inputs: {rx_symbols: wireless_channel.rx_symbols}}
+  - {id: evaluation, op: metrics.bit_error_rate, inputs: {candidate: demodulator.bits, reference: data.bits}}
+`;
+
+interface Row {
+  index: number;
+  status: string;
+  reused: boolean;
+  run_id: string;
+  metrics: Record<string, Record<string, number>>;
+}
+
+/** Rows of cells: no cell of these tables holds two spaces or a comma. */
+const cells = (text: string, separator: RegExp) =>
+  text.trim().split("\n").map((line) => line.trim().split(separator).map((cell) => cell.trim()));
+
+Deno.test(
+  "the shipped image link: validate, expand, run two points, resume with a third",
+  inFolder(async (cwd) => {
+    const valid = await svc(["recipe", "validate", STARTER], { cwd });
+    assert.match(valid.stdout, /20 steps, 11 matrix points/);
+    assert.match(valid.stderr, /info\[variant_seed_namespace\]/);
+    const expanded = await svc(["recipe", "expand-matrix", STARTER, "--json"], { cwd });
+    assert.equal(expanded.code, 0, expanded.stdout);
+    assert.deepEqual(Object.keys(expanded.json), [
+      "schema_version",
+      "recipe",
+      "expanded_count",
+      "canonical_matrix",
+      "recipes",
+    ]);
+    assert.equal(expanded.json.expanded_count, 11);
+    assert.equal(
+      expanded.json.recipes[5].metadata.matrix_variant_id,
+      "mxv1-c2da3c6b211816d358be4a3af76c70f0cb4d33bca92f48bdbd81057746295345",
+    );
+    // Floats stay floats on the way out.
+    assert.match(expanded.stdout, /"matrix_selection": \{\s*"snr_db": 6\.0\s*\}/);
+    await assert.rejects(Deno.stat(join(cwd, ".svc")), Deno.errors.NotFound);
+
+    const first = await svc(["recipe", "run-matrix", STARTER, "--points", "snr_db=-4.0,10", "--format", "csv"], {
+      cwd,
+    });
+    assert.equal(first.code, 0, first.stderr);
+    const [head, low, high] = cells(first.stdout, /,/);
+    const column = (name: string) => head.indexOf(name);
+    assert.deepEqual([low, high].map((line) => [line[0], line[column("snr_db")], line[column("status")]]), [
+      ["0", "-4.0", "completed"],
+      ["10", "16.0", "completed"],
+    ]);
+    // Below the cliff every picture is lost, above it none.
+    assert.deepEqual([low, high].map((line) => line[column("channel.outage_rate")]), ["1", "0"]);
+    const [rate, from, to] = ["", ".low", ".high"].map((end) => Number(low[column(`channel.coded.ber${end}`)]));
+    assert.ok(from < rate && rate < to && to - from < 0.01);
+    assert.deepEqual(cells(first.stderr, / +/).map((words) => words.slice(0, 2)), [
+      ["1/11", "completed"],
+      ["11/11", "completed"],
+      ["completed", "image_protected_digital_awgn:"],
+    ]);
+
+    const resumed = await svc(["recipe", "run-matrix", STARTER, "--points", "0,9,10", "--json"], { cwd });
+    assert.equal(resumed.code, 0, resumed.stdout);
+    assert.equal(resumed.stderr, "");
+    const rows = resumed.json.rows as Row[];
+    assert.deepEqual(rows.map(({ index, reused }) => [index, reused]), [[0, true], [9, false], [10, true]]);
+    assert.equal(rows[0].run_id, low[column("run_id")]);
+    const verified = await svc(["runs", "verify", rows[1].run_id], { cwd });
+    assert.equal(verified.code, 0, verified.stdout);
+  }),
+);
+
+Deno.test(
+  "an SNR sweep reads like a table of error rates, in every format",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
+    const run = (...more: string[]) => svc(["recipe", "run-matrix", "bits.yaml", ...more], { cwd });
+    const table = await run("--set", "data.bit_count=30000", "--parallel-workers", "2");
+    assert.equal(table.code, 0, table.stderr);
+    const [head, ...lines] = cells(table.stdout.split("\n\n")[0], /\s{2,}/);
+    assert.deepEqual(head, ["snr_db", "channel.ber"]);
+    assert.deepEqual(lines.map(([snr]) => snr), ["0.0", "4.0", "30.0"]);
+    // Q(1) and Q(sqrt(10^0.4)); the standard errors are 0.0021 and 0.0013.
+    for (const [line, expected] of [[lines[0], 0.1587], [lines[1], 0.0565]] as const) {
+      assert.match(line[1], /^\d\.\d{3}e-\d$/);
+      assert.ok(Math.abs(Number(line[1]) - expected) < 0.009, line[1]);
+    }
+    assert.equal(lines[2][1], "0 (<1.0e-4)");
+    assert.match(table.stdout, /completed {2}bits: 3 completed/);
+
+    const markdown = await run("--set", "data.bit_count=30000", "--format", "md");
+    assert.match(markdown.stdout, /^\| snr_db \| channel\.ber \| status \|\n\| ---: \| ---: \| --- \|\n\| 0\.0 \|/);
+    assert.match(markdown.stdout, /\| completed before \|/);
+    const json = JSON.parse((await run("--set", "data.bit_count=30000", "--format", "json")).stdout);
+    assert.deepEqual([json.schema_version, json.status, json.rows.length], [1, "completed", 3]);
+    assert.ok((json.rows as Row[]).every(({ reused }) => reused));
+    assert.equal((json.rows as Row[])[2].metrics.evaluation["channel.ber"], 0);
+  }),
+);
+
+Deno.test(
+  "what is wrong with a matrix: exit 3 with places in the file, exit 2 for points it lacks; nothing is written",
+  inFolder(async (cwd) => {
+    const write = (text: string) => Deno.writeTextFile(join(cwd, "bits.yaml"), text);
+    await write(BITS.replace("{matrix: snr_db}", "{matrix: snr}").replace("[0.0, 4.0, 30.0]", "[0.0, 0.0]"));
+    for (const command of ["validate", "expand-matrix", "run-matrix"]) {
+      const refused = await svc(["recipe", command, "bits.yaml"], { cwd });
+      assert.equal(refused.code, 3, command);
+      assert.match(refused.stderr, /error\[matrix_values_duplicate\][^]*bits\.yaml:5:\d+/);
+      assert.match(refused.stderr, /error\[matrix_dimension_unknown\][^]*bits\.yaml:6:\d+[^]*Did you mean snr_db\?/);
+      assert.match(refused.stderr, /error\[matrix_dimension_unused\]/);
+    }
+    await write(BITS.replace("4.0, 30.0", '"loud", 30.0'));
+    const point = await svc(["recipe", "run-matrix", "bits.yaml", "--json"], { cwd });
+    assert.equal(point.code, 3);
+    const errors = point.json.diagnostics.filter(({ severity }: { severity: string }) => severity === "error");
+    assert.equal(errors.length, 1);
+    assert.match(errors[0].message, /\(at matrix point 1: snr_db=loud\)$/);
+    assert.deepEqual(errors[0].location, { file: "bits.yaml", line: 5, column: 32 });
+    await write(BITS);
+    const lacking = await svc(["recipe", "run-matrix", "bits.yaml", "--points", "3"], { cwd });
+    assert.equal(lacking.code, 2);
+    assert.match(lacking.stderr, /indices are 0 to 2/);
+    await write(BITS.replace(/ {2}matrix:\n.*\n.*\n/, "  ui_sweeps: {wireless_channel.snr_db: '0.0:2.0:4.0'}\n"));
+    const legacy = await svc(["recipe", "expand-matrix", "bits.yaml"], { cwd });
+    assert.equal(legacy.code, 0, legacy.stderr);
+    assert.equal(legacy.stdout.trim().split("\n").length, 4);
+    assert.match(legacy.stderr, /warning\[legacy_sweep_normalized\]/);
+    const strict = await svc(["recipe", "run-matrix", "bits.yaml", "--strict-legacy"], { cwd });
+    assert.equal(strict.code, 3);
+    assert.match(strict.stderr, /error\[legacy_sweep_normalized\]/);
+    await write(BITS.replace(/ {2}matrix:\n.*\n.*\n/, ""));
+    assert.match((await svc(["recipe", "expand-matrix", "bits.yaml"], { cwd })).stdout, /bits has no matrix/);
+    assert.equal((await svc(["recipe", "run-matrix", "bits.yaml"], { cwd })).code, 3);
+    await assert.rejects(Deno.stat(join(cwd, ".svc")), Deno.errors.NotFound);
+  }),
+);
+
+Deno.test(
+  "a failing variant: exit 1, the rest not reached, or reached where that is asked for",
+  inFolder(async (cwd) => {
+    // The boundary expects one number of bits, and the sources differ in theirs.
+    const text = BITS.replace("snr_db: [0.0, 4.0, 30.0]", "count: [7, 8]")
+      .replace("wireless_channel: {snr_db: {matrix: snr_db}}", "data: {bit_count: {matrix: count}}")
+      .replace("bits: data.bits}}", "bits: cut.bits}}")
+      .replace(
+        "  - {id: modulator",
+        "  - {id: cut, op: channel.bit_boundary, params: {expected_bit_count: 8}, inputs: {bits: data.bits}}\n" +
+          "  - {id: modulator",
+      );
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), text);
+    const stopped = await svc(["recipe", "run-matrix", "bits.yaml"], { cwd });
+    assert.equal(stopped.code, 1, stopped.stderr);
+    assert.match(stopped.stderr, /1\/2 failed.*\n {2}cut: /);
+    assert.match(stopped.stdout, /failed {2}bits: 1 failed, 1 not reached/);
+    const through = await svc(["recipe", "run-matrix", "bits.yaml", "--continue-on-error"], { cwd });
+    assert.equal(through.code, 1);
+    assert.match(through.stdout, /failed {2}bits: 1 completed, 1 failed/);
+  }),
+);
+
+Deno.test(
+  "an interrupt ends the variant under way, and the next run goes on there",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS.replace("bit_count: 20000", "bit_count: 30000000"));
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [...CLI_ARGS, "recipe", "run-matrix", "bits.yaml", "--json"],
+      cwd,
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    const output = child.output();
+    let ended = false;
+    output.finally(() => ended = true);
+    // As soon as the first variant has its bundle.
+    const runs = join(cwd, ".svc/runs");
+    const hasBundle = () => {
+      try {
+        return [...Deno.readDirSync(runs)].some(({ name }) => name.endsWith("snr_db_0.0"));
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+        return false;
+      }
+    };
+    while (!ended && !hasBundle()) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.ok(!ended, "it ended before it was interrupted");
+    child.kill("SIGINT");
+    const { code, stdout } = await output;
+    assert.equal(code, 130);
+    const { status, rows } = JSON.parse(new TextDecoder().decode(stdout)) as { status: string; rows: Row[] };
+    assert.equal(status, "canceled");
+    assert.deepEqual(rows.map((row) => row.status), ["canceled", "skipped", "skipped"]);
+    const shown = await svc(["runs", "list", "--json"], { cwd });
+    assert.deepEqual(shown.json.runs.map((row: { status: string }) => row.status), ["canceled"]);
+  }),
+);
