@@ -32,6 +32,8 @@ const MARGIN = 24;
 const LANE_HEIGHT = 17;
 const LANE_WIDTH = 10;
 const LETTER_WIDTH = 6.1;
+/** Least distance between two wires that run down side by side. */
+const STEP = 6;
 
 /** Stretches on parallel lanes: those that overlap come to lie on different ones. */
 class Lanes {
@@ -93,7 +95,7 @@ export function route(wires: readonly LaneWire[], cells: readonly Cell[], option
     for (let row = Math.min(a, b); row < Math.max(a, b); row++) if (taken.has(`${row} ${column}`)) return false;
     return true;
   };
-  const ways = wires.map((wire, index) => wayOf(wire, index, options, clear));
+  const ways = wires.map((wire, index) => wayOf(wire, index, options, columns - 1, clear));
   const lanes = ways.filter(({ direct }) => !direct);
 
   const ports = new Ports(lanes);
@@ -137,7 +139,8 @@ export function route(wires: readonly LaneWire[], cells: readonly Cell[], option
   const place = (way: Way): Omit<GraphWire, "measures"> => {
     const { wire } = way;
     if (way.direct) return directWire(way, xs, ys, options, shareOf(way, ways));
-    const start = ports.x(way, "from", xs, options.block.width), end = ports.x(way, "to", xs, options.block.width);
+    const start = xs[wire.from.column] + ports.offset(way, "from", options.block.width);
+    const end = xs[wire.to.column] + ports.offset(way, "to", options.block.width);
     const top = (cell: Cell, gap: number) => ys[cell.row] + (gap > cell.row ? options.block.height : 0);
     const toY = gapY(way.toGap, gaps[way.toGap].lane(`to ${way.index}`));
     const points: [number, number][] = [[start, top(wire.from, way.fromGap)]];
@@ -184,12 +187,14 @@ function wayOf(
   wire: LaneWire,
   index: number,
   options: LaneOptions,
+  last: number,
   clear: (column: number, fromGap: number, toGap: number) => boolean,
 ): Way {
   const { from, to } = wire;
   const turn = options.direction(from.row);
   const neighbours = from.row === to.row && to.column - from.column === turn;
-  const fold = from.column === to.column && to.row === from.row + 1 && turn === 1 && options.direction(to.row) === -1;
+  const below = from.column === to.column && to.row === from.row + 1;
+  const fold = below && to.column === last && turn === 1 && options.direction(to.row) === -1;
   const down = to.row > from.row, level = to.row === from.row;
   let fromGap = down || level ? from.row + 1 : from.row, toGap = down ? to.row : to.row + 1;
   // Where a column is empty on the way, the wire runs straight through it and needs one lane only.
@@ -211,6 +216,8 @@ function wayOf(
 class Ports {
   readonly #order = new Map<string, string[]>();
   readonly #spread = new Map<string, number>();
+  readonly #offsets = new Map<string, number>();
+  readonly #taken = new Map<number, number[]>();
 
   constructor(ways: readonly Way[]) {
     const wanted = new Map<string, Map<string, number>>();
@@ -238,10 +245,21 @@ class Ports {
     return way.wire[end].column + this.#share(way, end) * 0.7;
   }
 
-  x(way: Way, end: "from" | "to", xs: readonly number[], width: number): number {
-    // Wires that enter from opposite sides do not meet in the lane between.
-    const aside = sideOf(way, end).endsWith("below") ? 6 : -6;
-    return Math.round(xs[way.wire[end].column] + width * this.#share(way, end) + aside);
+  /** Distance from the left side of the block. No two ports of a column have the same, so that no two stubs meet. */
+  offset(way: Way, end: "from" | "to", width: number): number {
+    const { column } = way.wire[end], key = `${sideOf(way, end)} ${portOf(way, end)}`;
+    const known = this.#offsets.get(key);
+    if (known !== undefined) return known;
+    const taken = this.#taken.get(column) ?? [];
+    const wanted = Math.round(width * this.#share(way, end));
+    const nearest = Array.from({ length: width - 1 }, (_, index) => index + 1)
+      .sort((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted));
+    const free = (distance: number) =>
+      nearest.find((offset) => taken.every((other) => Math.abs(other - offset) >= distance));
+    const offset = free(STEP) ?? free(1) ?? wanted;
+    this.#taken.set(column, [...taken, offset]);
+    this.#offsets.set(key, offset);
+    return offset;
   }
 }
 

@@ -61,6 +61,21 @@ function flaws({ blocks, wires, width, height }: GraphLayout): string[] {
       if (!touches) found.push(`${wire} does not touch ${id}`);
     }
   }
+  const runs = wires.flatMap(({ edge, points }) =>
+    points.slice(1).map(([bx, by], at) => {
+      const [ax, ay] = points[at], level = ay === by;
+      const [low, high] = level ? [Math.min(ax, bx), Math.max(ax, bx)] : [Math.min(ay, by), Math.max(ay, by)];
+      return { net: `${edge.from_step}.${edge.from_output}`, edge, level, at: level ? ay : ax, low, high };
+    })
+  );
+  for (const [index, a] of runs.entries()) {
+    for (const b of runs.slice(index + 1)) {
+      const shared = Math.min(a.high, b.high) - Math.max(a.low, b.low);
+      if (a.net !== b.net && a.level === b.level && a.at === b.at && shared > 0) {
+        found.push(`${a.net} -> ${a.edge.to_step} and ${b.net} -> ${b.edge.to_step} lie on each other`);
+      }
+    }
+  }
   return found;
 }
 
