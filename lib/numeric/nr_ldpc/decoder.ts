@@ -1,0 +1,152 @@
+/**
+ * Transport block decoder: descrambling, deinterleaving, combining of repeated bits, layered min-sum per code
+ * block, CRCs. Log-likelihood ratios are positive for bit 0; they are rounded to int8 in steps of 1/4, and messages are
+ * int8 (../assembly/nr_ldpc.ts). Everything is integer arithmetic after that: same input, same bits, on every machine.
+ *
+ * Shapes: llr float32 [G] -> bits uint8 [A]. A code block depends on its own log-likelihood ratios alone.
+ */
+import { PUNCTURED_COLUMNS } from "./base_graph.ts";
+import type { CodeParameters } from "./code_parameters.ts";
+import { checkLength, CRC_KINDS, mostColumnBytes } from "./encoder.ts";
+import { bytesAt, floatsAt, kernels, load, room, SLACK } from "./kernel_memory.ts";
+import { bufferLayout, decoderProgram } from "./programs.ts";
+
+/** Name of the decoder in metadata. */
+export const DECODER_IMPLEMENTATION = "layered_offset_min_sum_int8_wasm_simd";
+
+/** Steps of the rounded values per unit of log-likelihood ratio. */
+export const LLR_SCALE = 4;
+
+/** Value of a bit that is known to be 0. */
+const CERTAIN = 127;
+
+export interface DecoderOptions {
+  /** Most passes over all checks. */
+  iterations: number;
+  /** Stop at a valid CRC or a codeword; true by default. */
+  earlyStop?: boolean;
+  /** The sequence that was added, as long as the coded bits; none by default. */
+  scrambling?: Uint8Array;
+}
+
+export interface DecodedCodeBlock {
+  /** Whether its CRC holds. A code block of which nothing was received fails. */
+  crcPassed: boolean;
+  /** Iterations done. */
+  iterations: number;
+}
+
+export interface DecodedTransportBlock {
+  /** Hard decisions, whatever the CRCs say. */
+  bits: Uint8Array<ArrayBuffer>;
+  /** Whether the CRC of the block and those of all its code blocks hold. */
+  crcPassed: boolean;
+  codeBlocks: DecodedCodeBlock[];
+}
+
+/**
+ * Decodes one transport block.
+ *
+ * @param llr parameters.codedBits log-likelihood ratios, positive for bit 0, none of them NaN
+ * @throws RangeError when a length is not that of the parameters
+ */
+export function decodeTransportBlock(
+  llr: Float32Array,
+  parameters: CodeParameters,
+  options: DecoderOptions,
+): DecodedTransportBlock {
+  const { blockBits, codedBits, blockCrc, codeBlockCount, segmentBits } = parameters;
+  checkLength("log-likelihood ratios", llr.length, codedBits);
+  if (options.scrambling !== undefined) checkLength("scrambling bits", options.scrambling.length, codedBits);
+  const whole = new Uint8Array(codeBlockCount * segmentBits);
+  const codeBlocks = parameters.codedBitsOfBlock.map((_, index) =>
+    decodeCodeBlock(llr, parameters, index, options, whole.subarray(index * segmentBits, (index + 1) * segmentBits))
+  );
+  const holds = codeBlocks.every(({ crcPassed }) => crcPassed);
+  // The CRC of a single code block is the block's own.
+  const crcPassed = holds && (codeBlockCount === 1 || crcOf(whole, CRC_KINDS[blockCrc.name]) === 0);
+  return { bits: whole.slice(0, blockBits), crcPassed, codeBlocks };
+}
+
+function crcOf(bits: Uint8Array, kind: number): number {
+  const [address] = room(bits.length);
+  bytesAt(address, bits.length).set(bits);
+  return kernels.crcBits(kind, 0, address, bits.length) as number;
+}
+
+/**
+ * Decodes one code block of a transport block.
+ *
+ * @param llr those of the whole transport block
+ * @param index which code block
+ * @param segment takes its bits without CRC24B, parameters.segmentBits of them
+ */
+export function decodeCodeBlock(
+  llr: Float32Array,
+  parameters: CodeParameters,
+  index: number,
+  options: DecoderOptions,
+  segment: Uint8Array,
+): DecodedCodeBlock {
+  const { liftingSize: z, usedBits, fillerBits, codedBitsOfBlock, bitsPerSymbol, codeBlockCrc } = parameters;
+  const count = codedBitsOfBlock[index];
+  const start = codedBitsOfBlock.slice(0, index).reduce((sum, bits) => sum + bits, 0);
+  const received = llr.subarray(start, start + count), scrambling = options.scrambling?.subarray(start, start + count);
+  const { code, rows, columns, bufferBits, sentInformationBits } = bufferLayout(parameters, count);
+  const kept = Math.min(count, bufferBits);
+  const [input, sequence, rounded, posterior] = room(4 * kept, kept, kept, mostColumnBytes(parameters));
+
+  const values = floatsAt(input, kept + SLACK / 4), turned = bytesAt(sequence, kept);
+  const repeats = count > bufferBits;
+  values.set(repeats ? combined(received, scrambling, bitsPerSymbol, bufferBits) : received);
+  values.fill(0, kept);
+  if (repeats || scrambling === undefined) turned.fill(0);
+  else turned.set(scrambling);
+  const heard = kernels.quantise(rounded, input, kept, LLR_SCALE, sequence) as number;
+  if (heard === 0) {
+    segment.fill(0);
+    return { crcPassed: false, iterations: 0 };
+  }
+
+  // The circular buffer with what it leaves out: two information columns nobody sent, the filler bits, parity not reached.
+  const punctured = PUNCTURED_COLUMNS * z, all = bytesAt(posterior, columns * z);
+  kernels.deinterleave(posterior + punctured, rounded, kept, repeats ? 1 : bitsPerSymbol);
+  let end = punctured + kept;
+  if (kept > sentInformationBits) {
+    all.copyWithin(usedBits + fillerBits, usedBits, end);
+    end += fillerBits;
+  }
+  all.fill(0, 0, punctured).fill(0, end).fill(CERTAIN, usedBits, usedBits + fillerBits);
+
+  kernels.place(posterior, 0, columns, z);
+  const program = decoderProgram(code, rows, usedBits);
+  load(program.words);
+  const outcome = kernels.decode(
+    program.length,
+    columns,
+    z,
+    usedBits,
+    CRC_KINDS[codeBlockCrc.name],
+    options.iterations,
+    options.earlyStop === false ? 0 : 1,
+  ) as number;
+  segment.set(bytesAt(kernels.bitsOffset() as number, segment.length));
+  return { crcPassed: outcome >= 0x10000, iterations: outcome & 0xffff };
+}
+
+/** Adds up the log-likelihood ratios of repeated bits, in the order of the circular buffer. */
+function combined(
+  received: Float32Array,
+  scrambling: Uint8Array | undefined,
+  bitsPerSymbol: number,
+  bufferBits: number,
+): Float32Array {
+  const sums = new Float32Array(bufferBits), length = received.length / bitsPerSymbol;
+  for (let i = 0, k = 0; i < bitsPerSymbol; i++) {
+    for (let j = 0; j < length; j++, k++) {
+      const at = j * bitsPerSymbol + i;
+      sums[k % bufferBits] += scrambling?.[at] ? -received[at] : received[at];
+    }
+  }
+  return sums;
+}

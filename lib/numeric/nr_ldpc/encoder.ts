@@ -1,0 +1,92 @@
+/**
+ * Transport block encoder of TS 38.212: CRC, code blocks, LDPC, rate matching (redundancy version 0, no buffer limit, the
+ * circular buffer wraps), bit interleaving, concatenation, scrambling.
+ *
+ * Shapes: bits uint8 [A] -> coded bits uint8 [G], one bit per byte. The bits of a code block depend on its own segment
+ * alone. Sums run over byte lanes in ../assembly/nr_ldpc.ts.
+ */
+import { INFORMATION_COLUMNS, PUNCTURED_COLUMNS } from "./base_graph.ts";
+import type { CodeParameters } from "./code_parameters.ts";
+import type { Crc } from "./crc.ts";
+import { bytesAt, kernels, load, room } from "./kernel_memory.ts";
+import { type BufferLayout, bufferLayout, encoderProgram } from "./programs.ts";
+
+/** Numbers of the polynomials in the kernels. */
+export const CRC_KINDS: Readonly<Record<Crc["name"], number>> = { crc24a: 0, crc24b: 1, crc16: 2 };
+
+/**
+ * Encodes one transport block.
+ *
+ * @param bits one bit (0 or 1) per byte, parameters.blockBits of them
+ * @param scrambling the sequence to add, parameters.codedBits long; none by default
+ * @returns the coded bits, a new array
+ * @throws RangeError when a length is not that of the parameters
+ */
+export function encodeTransportBlock(
+  bits: Uint8Array,
+  parameters: CodeParameters,
+  scrambling?: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const { blockBits, codedBits, blockCrc, codedBitsOfBlock, segmentBits } = parameters;
+  checkLength("bits", bits.length, blockBits);
+  if (scrambling !== undefined) checkLength("scrambling", scrambling.length, codedBits);
+  const most = codedBitsOfBlock.at(-1)!;
+  const [block, selected, sequence, output] = room(blockBits + 24, mostColumnBytes(parameters) + most, most, most);
+  bytesAt(block, blockBits).set(bits);
+  appendCrc(block, blockBits, blockCrc);
+  const coded = new Uint8Array(codedBits);
+  let start = 0;
+  codedBitsOfBlock.forEach((count, index) => {
+    encodeCodeBlock(block + index * segmentBits, parameters, count, selected);
+    if (scrambling === undefined) bytesAt(sequence, count).fill(0);
+    else bytesAt(sequence, count).set(scrambling.subarray(start, start + count));
+    kernels.interleave(output, selected, count, parameters.bitsPerSymbol, sequence);
+    coded.set(bytesAt(output, count), start);
+    start += count;
+  });
+  return coded;
+}
+
+/** Throws where an array has another length than the parameters ask for. */
+export function checkLength(what: string, found: number, expected: number): void {
+  if (found !== expected) throw new RangeError(`Cannot use ${found} ${what}: the transport block has ${expected}`);
+}
+
+/** Bytes of all columns of a code block, filler bits included. */
+export function mostColumnBytes({ baseGraph, liftingSize }: CodeParameters): number {
+  return (baseGraph === 1 ? 68 : 52) * liftingSize;
+}
+
+/** Writes the parity bits of a CRC behind bits of the kernel memory. */
+function appendCrc(address: number, length: number, crc: Crc): void {
+  const register = kernels.crcBits(CRC_KINDS[crc.name], 0, address, length) as number;
+  const parity = bytesAt(address + length, crc.bits);
+  for (let i = 0; i < crc.bits; i++) parity[i] = register >>> i & 1;
+}
+
+/** Encodes the segment at an address and selects its coded bits. */
+function encodeCodeBlock(segment: number, parameters: CodeParameters, count: number, selected: number): void {
+  const { baseGraph, liftingSize, segmentBits, usedBits, fillerBits, codeBlockCount, codeBlockCrc } = parameters;
+  const information = kernels.bitsOffset() as number;
+  bytesAt(information, segmentBits).set(bytesAt(segment, segmentBits));
+  if (codeBlockCount > 1) appendCrc(information, segmentBits, codeBlockCrc);
+  bytesAt(information + usedBits, fillerBits).fill(0);
+  const layout = bufferLayout(parameters, count);
+  const first = INFORMATION_COLUMNS[baseGraph];
+  kernels.spread(information, first, liftingSize);
+  const program = encoderProgram(layout.code, layout.rows);
+  load(program.words);
+  kernels.combine(program.length, liftingSize);
+  select(layout, selected, count, liftingSize, first);
+}
+
+/** Bit selection of section 5.4.2.1: the buffer from its start, filler bits left out, again and again. */
+function select(layout: BufferLayout, selected: number, count: number, z: number, first: number): void {
+  const { rows, bufferBits, sentInformationBits } = layout;
+  kernels.gather(selected, PUNCTURED_COLUMNS, first - PUNCTURED_COLUMNS, z);
+  kernels.gather(selected + sentInformationBits, first, rows, z);
+  const bits = bytesAt(selected, count);
+  for (let filled = bufferBits; filled < count; filled *= 2) {
+    bits.copyWithin(filled, 0, Math.min(filled, count - filled));
+  }
+}
