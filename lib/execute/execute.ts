@@ -140,15 +140,19 @@ class Execution {
   /** Runs one step to its row; never rejects. */
   async #execute(step: PlannedStep): Promise<void> {
     const { document, binding } = step;
-    const startedAt = performance.now();
+    const admittedAt = performance.now();
     let staging: string | null = null;
-    let thread = 0;
-    const timing = () => ({
-      step_wall_time_s: float((performance.now() - startedAt) / 1000),
-      start_offset_s: float((startedAt - this.#startedAt) / 1000),
-      worker: thread,
-      clock: "monotonic",
-    });
+    let running: Running | undefined;
+    // Time that an admitted step waits for a thread is not its own.
+    const timing = () => {
+      const startedAt = running?.startedAt ?? admittedAt;
+      return {
+        step_wall_time_s: float((performance.now() - startedAt) / 1000),
+        start_offset_s: float((startedAt - this.#startedAt) / 1000),
+        worker: running?.thread ?? 0,
+        clock: "monotonic",
+      };
+    };
     try {
       this.#event("step_started", "info", `${document.id} started`, {
         step_id: document.id,
@@ -159,8 +163,7 @@ class Execution {
       });
       await this.#checkBinding(step);
       staging = createStaging(this.#artifacts, document.id);
-      const running = this.#start(step, staging);
-      thread = running.thread;
+      running = this.#start(step, staging);
       const written = await running.written;
       const outputs = await this.#commit(step, staging, written, running);
       const metrics: JsonObject = {

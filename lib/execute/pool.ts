@@ -1,4 +1,7 @@
-/** A pool of worker threads, each running one step at a time. Threads start on first need and live until `close`. */
+/**
+ * A pool of worker threads, each running one step at a time. Threads start on need and live until `close`. Starting one
+ * takes longer than most steps, so a waiting step gets a new thread only when the steps under way prove to be long.
+ */
 import { SvcError } from "../contract/error.ts";
 import type { FailedReply, ProgressReply, StepTask, WorkerReply, WrittenReply } from "./protocol.ts";
 
@@ -6,10 +9,15 @@ interface Thread {
   worker: Worker;
   index: number;
   task: PendingTask | null;
+  /** When it had loaded its modules, or got its present step if that was later; Infinity before. */
+  since: number;
 }
 
 interface PendingTask {
-  taskId: number;
+  task: StepTask;
+  /** Index of the thread, once it has one. */
+  thread: number;
+  startedAt: number | null;
   onProgress: (progress: ProgressReply) => void;
   written: PromiseWithResolvers<WrittenReply>;
   hashed: PromiseWithResolvers<Record<string, string>>;
@@ -17,8 +25,10 @@ interface PendingTask {
 
 /** A step under way on a thread. */
 export interface Running {
-  /** Index of the thread, 0-based. */
-  thread: number;
+  /** Index of the thread, 0-based; 0 while the step waits for one. */
+  readonly thread: number;
+  /** When a thread took it, on the clock of `performance.now`; null while it waits for one. */
+  readonly startedAt: number | null;
   /** Resolves when the outputs lie in the staging directory. @throws StepFailure */
   written: Promise<WrittenReply>;
   /** Resolves with the digests of the outputs as they stand in memory. */
@@ -32,8 +42,14 @@ export class StepFailure extends SvcError {
   }
 }
 
+/** A step that has been running for this long is a long one. */
+const LONG_STEP_MS = 25;
+
 export class WorkerPool {
   readonly #threads: Thread[] = [];
+  readonly #queue: PendingTask[] = [];
+  readonly #processors = navigator.hardwareConcurrency || 1;
+  #growth: ReturnType<typeof setTimeout> | undefined;
   #nextTaskId = 1;
 
   /** Starts the first thread early, so that it loads while the recipe is still being planned. */
@@ -41,25 +57,66 @@ export class WorkerPool {
     if (this.#threads.length === 0) this.#spawn();
   }
 
-  /** Starts a step on a free thread, or on a new one: the caller bounds how many steps overlap. */
+  /** Starts a step: the caller bounds how many overlap. */
   start(task: Omit<StepTask, "type" | "taskId">, onProgress: (progress: ProgressReply) => void): Running {
-    const thread = this.#threads.find((candidate) => candidate.task === null) ?? this.#spawn();
-    const taskId = this.#nextTaskId++;
     const pending: PendingTask = {
-      taskId,
+      task: { type: "run", taskId: this.#nextTaskId++, ...task },
+      thread: 0,
+      startedAt: null,
       onProgress,
       written: Promise.withResolvers(),
       hashed: Promise.withResolvers(),
     };
     // The digests of a failed step are never asked for.
     pending.hashed.promise.catch(() => {});
+    this.#queue.push(pending);
+    this.#dispatch();
+    return {
+      get thread() {
+        return pending.thread;
+      },
+      get startedAt() {
+        return pending.startedAt;
+      },
+      written: pending.written.promise,
+      hashed: pending.hashed.promise,
+    };
+  }
+
+  /** Hands waiting steps to free threads, and sees to more threads when none is free. */
+  #dispatch(): void {
+    if (this.#threads.length === 0 && this.#queue.length > 0) this.#spawn();
+    for (const thread of this.#threads) {
+      if (thread.task === null && this.#queue.length > 0) this.#assign(thread, this.#queue.shift()!);
+    }
+    if (this.#queue.length > 0) this.#growth ??= setTimeout(() => this.#grow(), LONG_STEP_MS);
+  }
+
+  /** Starts threads for the waiting steps once every thread is busy with a long one. */
+  #grow(): void {
+    this.#growth = undefined;
+    const now = performance.now();
+    if (this.#threads.every(({ task, since }) => task !== null && now - since >= LONG_STEP_MS)) {
+      // As many as there are processors to run them, and one at a time beyond that.
+      const wanted = Math.min(this.#queue.length, Math.max(1, this.#processors - this.#threads.length));
+      for (let i = 0; i < wanted; i++) this.#spawn();
+    }
+    this.#dispatch();
+  }
+
+  #assign(thread: Thread, pending: PendingTask): void {
     thread.task = pending;
-    thread.worker.postMessage({ type: "run", taskId, ...task } satisfies StepTask);
-    return { thread: thread.index, written: pending.written.promise, hashed: pending.hashed.promise };
+    pending.thread = thread.index;
+    pending.startedAt = performance.now();
+    if (thread.since < Infinity) thread.since = pending.startedAt;
+    thread.worker.postMessage(pending.task);
   }
 
   /** Ends all threads; steps still under way are abandoned. */
   close(): void {
+    clearTimeout(this.#growth);
+    this.#growth = undefined;
+    this.#queue.length = 0;
     for (const thread of this.#threads.splice(0)) thread.worker.terminate();
   }
 
@@ -68,7 +125,7 @@ export class WorkerPool {
     const used = new Set(this.#threads.map((thread) => thread.index));
     let index = 0;
     while (used.has(index)) index++;
-    const thread: Thread = { worker, index, task: null };
+    const thread: Thread = { worker, index, task: null, since: Infinity };
     worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => this.#receive(thread, data);
     worker.onerror = (event) => {
       event.preventDefault();
@@ -79,23 +136,32 @@ export class WorkerPool {
   }
 
   #receive(thread: Thread, reply: WorkerReply): void {
+    if (reply.type === "ready") {
+      thread.since = performance.now();
+      return;
+    }
     const task = thread.task;
-    if (task === null || task.taskId !== reply.taskId) return;
+    if (task === null || task.task.taskId !== reply.taskId) return;
     switch (reply.type) {
       case "progress":
         return task.onProgress(reply);
       case "written":
         task.written.resolve(reply);
         if (reply.sha256 === undefined) return;
-        thread.task = null;
-        return task.hashed.resolve(reply.sha256);
+        task.hashed.resolve(reply.sha256);
+        return this.#release(thread);
       case "hashed":
-        thread.task = null;
-        return task.hashed.resolve(reply.sha256);
+        task.hashed.resolve(reply.sha256);
+        return this.#release(thread);
       case "failed":
-        thread.task = null;
-        return this.#reject(task, reply);
+        this.#reject(task, reply);
+        return this.#release(thread);
     }
+  }
+
+  #release(thread: Thread): void {
+    thread.task = null;
+    this.#dispatch();
   }
 
   /** A thread that died (an error outside any step's own handling) takes its step with it and is replaced on need. */
@@ -110,6 +176,7 @@ export class WorkerPool {
         errorType: "Error",
       });
     }
+    this.#dispatch();
   }
 
   #reject(task: PendingTask, failure: Omit<FailedReply, "type" | "taskId">): void {

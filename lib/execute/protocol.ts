@@ -75,4 +75,9 @@ export interface ProgressReply {
   unit: string | null;
 }
 
-export type WorkerReply = WrittenReply | HashedReply | FailedReply | ProgressReply;
+/** The thread has loaded its modules and can begin. */
+export interface ReadyReply {
+  type: "ready";
+}
+
+export type WorkerReply = ReadyReply | WrittenReply | HashedReply | FailedReply | ProgressReply;

@@ -48,3 +48,5 @@ self.onmessage = async ({ data: task }: MessageEvent<StepTask>) => {
     });
   }
 };
+
+send({ type: "ready" });
