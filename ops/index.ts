@@ -9,6 +9,7 @@ import channelCapacityOracleDigitalLink from "./channel/capacity_oracle_digital_
 import channelCommunicationResourceAccounting from "./channel/communication_resource_accounting.ts";
 import channelCommunicationResourceAccountingV2 from "./channel/communication_resource_accounting_v2.ts";
 import channelCrc32Check from "./channel/crc32_check.ts";
+import channelCsiFeedbackLink from "./channel/csi_feedback_link.ts";
 import channelIdentityDecoder from "./channel/identity_decoder.ts";
 import channelIdentityEncoder from "./channel/identity_encoder.ts";
 import channelIdentityLink from "./channel/identity_link.ts";
@@ -28,6 +29,8 @@ import channelSymbolPowerIdentity from "./channel/symbol_power_identity.ts";
 import channelSymbolPowerNormalize from "./channel/symbol_power_normalize.ts";
 import demodulationDigitalDemodulate from "./demodulation/digital_demodulate.ts";
 import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.ts";
+import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_tracking_receiver_adapter.ts";
+import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
 import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
 import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
@@ -39,6 +42,7 @@ import modelTextUtf8Decode from "./model/text_utf8_decode.ts";
 import modelTextUtf8Encode from "./model/text_utf8_encode.ts";
 import modulationDigitalModulate from "./modulation/digital_modulate.ts";
 import modulationIdentityModulate from "./modulation/identity_modulate.ts";
+import modulationQpskPilotModulate from "./modulation/qpsk_pilot_modulate.ts";
 import noiseRepresentationIndices from "./noise/representation_indices.ts";
 import noiseRepresentationLatents from "./noise/representation_latents.ts";
 import noiseSourceImagePerturbation from "./noise/source_image_perturbation.ts";
@@ -48,8 +52,12 @@ import sourceImageDataset from "./source/image_dataset.ts";
 import sourceLocalNpzImages from "./source/local_npz_images.ts";
 import sourceRandomBits from "./source/random_bits.ts";
 import sourceTextDataset from "./source/text_dataset.ts";
+import wirelessCarrierPhaseImpairment from "./wireless/carrier_phase_impairment.ts";
 import wirelessChannel from "./wireless/channel.ts";
 import wirelessDigitalLink from "./wireless/digital_link.ts";
+import wirelessMisoOfdmCsi from "./wireless/miso_ofdm_csi.ts";
+import wirelessOfdmChannelState from "./wireless/ofdm_channel_state.ts";
+import wirelessOfdmDelayedCsi from "./wireless/ofdm_delayed_csi.ts";
 
 const entry = (operation: Operation, path: string): RegisteredOperation => ({
   operation,
@@ -65,6 +73,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(channelCommunicationResourceAccounting, "./channel/communication_resource_accounting.ts"),
   entry(channelCommunicationResourceAccountingV2, "./channel/communication_resource_accounting_v2.ts"),
   entry(channelCrc32Check, "./channel/crc32_check.ts"),
+  entry(channelCsiFeedbackLink, "./channel/csi_feedback_link.ts"),
   entry(channelIdentityDecoder, "./channel/identity_decoder.ts"),
   entry(channelIdentityEncoder, "./channel/identity_encoder.ts"),
   entry(channelIdentityLink, "./channel/identity_link.ts"),
@@ -84,6 +93,8 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(channelSymbolPowerNormalize, "./channel/symbol_power_normalize.ts"),
   entry(demodulationDigitalDemodulate, "./demodulation/digital_demodulate.ts"),
   entry(demodulationIdentityDemodulate, "./demodulation/identity_demodulate.ts"),
+  entry(demodulationPhaseTrackingReceiverAdapter, "./demodulation/phase_tracking_receiver_adapter.ts"),
+  entry(hardwareReceiverIqImbalance, "./hardware/receiver_iq_imbalance.ts"),
   entry(metricsBitErrorRate, "./metrics/bit_error_rate.ts"),
   entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
   entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
@@ -95,6 +106,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelTextUtf8Encode, "./model/text_utf8_encode.ts"),
   entry(modulationDigitalModulate, "./modulation/digital_modulate.ts"),
   entry(modulationIdentityModulate, "./modulation/identity_modulate.ts"),
+  entry(modulationQpskPilotModulate, "./modulation/qpsk_pilot_modulate.ts"),
   entry(noiseRepresentationIndices, "./noise/representation_indices.ts"),
   entry(noiseRepresentationLatents, "./noise/representation_latents.ts"),
   entry(noiseSourceImagePerturbation, "./noise/source_image_perturbation.ts"),
@@ -104,6 +116,10 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceLocalNpzImages, "./source/local_npz_images.ts"),
   entry(sourceRandomBits, "./source/random_bits.ts"),
   entry(sourceTextDataset, "./source/text_dataset.ts"),
+  entry(wirelessCarrierPhaseImpairment, "./wireless/carrier_phase_impairment.ts"),
   entry(wirelessChannel, "./wireless/channel.ts"),
   entry(wirelessDigitalLink, "./wireless/digital_link.ts"),
+  entry(wirelessMisoOfdmCsi, "./wireless/miso_ofdm_csi.ts"),
+  entry(wirelessOfdmChannelState, "./wireless/ofdm_channel_state.ts"),
+  entry(wirelessOfdmDelayedCsi, "./wireless/ofdm_delayed_csi.ts"),
 ];

@@ -9,6 +9,9 @@ import { float, type JsonObject } from "../contract/value.ts";
 import { ndarray } from "../numeric/ndarray.ts";
 import { metadataNumber, travel } from "./values.ts";
 
+/** Keys that cut symbols into items, which a state has not. */
+const ITEM_KEYS = ["source_item_counts"];
+
 export interface OfdmState {
   readonly grids: number;
   /** OFDM symbols of a grid. */
@@ -64,7 +67,7 @@ export function ofdmStateArtifact(state: OfdmState, metadata: JsonObject = {}): 
       grid_count: state.grids,
       num_ofdm_symbols: state.symbols,
       ofdm_fft_size: state.subcarriers,
-    }),
+    }, ITEM_KEYS),
   };
 }
 

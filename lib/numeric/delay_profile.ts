@@ -144,8 +144,8 @@ export function movingTaps(
       for (let n = 0; n < waves; n++) {
         const at = (realisation * count + tap) * SINUSOIDS + n;
         const angle = specular ? LINE_OF_SIGHT_ANGLE : 2 * Math.PI * (n + sectors[at]) / SINUSOIDS;
-        const step = 2 * Math.PI * dopplerHz * interval * Math.cos(angle);
-        const turnReal = Math.cos(step), turnImaginary = Math.sin(step);
+        const step = samples > 1 ? 2 * Math.PI * dopplerHz * interval * Math.cos(angle) : 0;
+        const turnReal = step === 0 ? 1 : Math.cos(step), turnImaginary = step === 0 ? 0 : Math.sin(step);
         let real = amplitude * Math.cos(2 * Math.PI * phases[at]);
         let imaginary = amplitude * Math.sin(2 * Math.PI * phases[at]);
         for (let sample = 0; sample < samples; sample++) {

@@ -1,7 +1,8 @@
 /**
  * The recipe compiler: raw, normalised and effective form, with every finding at once.
  *
- * Passes: take the value as JSON, normalise, check the matrix, give seeds, materialise defaults, check parameters, hash.
+ * Passes: take the value as JSON, normalise, check the matrix, give seeds, materialise defaults, check parameters, settle
+ * OFDM scenarios, hash.
  */
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -14,6 +15,7 @@ import { recipeFromValue } from "./from_value.ts";
 import { Findings } from "./findings.ts";
 import { canonicalMatrix } from "./matrix.ts";
 import { normalizeRecipe } from "./normalize.ts";
+import { ofdmLinks, settleScenario, shareAuthored } from "./ofdm_link.ts";
 import { attachLocations } from "./positions.ts";
 import { seedNode, SeedPolicy } from "./seeds.ts";
 import type { Compilation, CompileMode, Locate, RecipeDocument, StepDocument } from "./types.ts";
@@ -42,12 +44,15 @@ export function compileRecipe(raw: unknown, options: CompileOptions): Compilatio
   const normalized = value === undefined ? null : normalizeRecipe(cloneValue(value), findings);
   if (normalized) diagnostics.push(...canonicalMatrix(normalized.document, options).diagnostics);
   const seeds = normalized && new SeedPolicy(normalized.document.metadata, normalized.document.name, diagnostics);
-  const steps = normalized?.document.steps.map((step, index) =>
+  const written = normalized?.document.steps ?? [];
+  const links = ofdmLinks(written);
+  const steps = shareAuthored(written, links, diagnostics).map((step, index) =>
     effectiveStep(step, index, options.registry, seeds!, diagnostics)
   );
+  const scenario = settleScenario(written, steps, links, diagnostics);
   const valid = diagnostics.every((item) => item.severity !== "error");
   const authored = normalized?.sound ? normalized.document : null;
-  const effective = valid && authored ? effectiveDocument(authored, steps!) : null;
+  const effective = valid && authored ? effectiveDocument(authored, steps, scenario) : null;
   return {
     mode: options.mode,
     status: valid ? "valid" : "invalid",
@@ -108,12 +113,14 @@ function effectiveStep(
   return { ...step, params: params as JsonObject };
 }
 
-function effectiveDocument(document: RecipeDocument, steps: StepDocument[]): RecipeDocument {
+function effectiveDocument(document: RecipeDocument, steps: StepDocument[], scenario?: JsonObject): RecipeDocument {
   // Member by member, which keeps the serialised order; the params are copies already.
   const copy = (object: JsonObject, made: JsonObject) =>
     Object.fromEntries(
       Object.keys(object).map((key) => [key, Object.hasOwn(made, key) ? made[key] : cloneValue(object[key])]),
     );
   const copies = steps.map((step) => copy(step, { params: step.params }));
-  return copy(document, { steps: copies }) as RecipeDocument;
+  const effective = copy(document, { steps: copies }) as RecipeDocument;
+  if (scenario) effective.metadata.resolved_channel_scenario = scenario;
+  return effective;
 }

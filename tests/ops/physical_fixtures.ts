@@ -6,6 +6,22 @@ import { arrayInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
 const QPSK = { modulation: "qpsk", bits_per_symbol: 2, modulation_padding_bits: 0 };
 const ITEMS = { source_item_counts: [12, 20] };
 const symbols = () => ({ symbols: symbolsInput(32, { ...QPSK, ...ITEMS }) });
+const RX = { kind: "channel.rx_symbols.complex_numpy" };
+const received = () => ({ rx_symbols: symbolsInput(32, { ...QPSK, ...ITEMS, noise_variance: 0.1 }, RX) });
+
+/** Two frames of 12 and 20 symbols, two pilots each. */
+const framed = () => ({
+  ...received(),
+  pilot_context: {
+    ...arrayInput("channel.qpsk_pilot_context.numpy", "int32", Int32Array.of(0, 11, 12, 31), [4], {
+      frame_symbol_counts: [12, 20],
+      frame_bit_counts: [20, 35],
+      preamble_symbols: 1,
+    }),
+    companions: { values: ndarray("complex64", symbolsInput(4).array!.data) },
+  },
+  phase_truth: arrayInput("channel.carrier_phase_truth.numpy", "float64", new Float64Array(32).fill(0.1), [32]),
+});
 const bits = () => ({ bits: payloadInput(someBits(64), { source_item_counts: [24, 40] }) });
 
 const UNPROCESSED = ["awgn", "flat_rayleigh", "interference_awgn"];
@@ -52,6 +68,28 @@ export const PHYSICAL_FIXTURES: Record<string, FixtureCase[]> = {
       params: { channel: "ofdm_tdl", channel_state_mode: "explicit", snr_db: 10 },
     },
   ],
+  "wireless.ofdm_channel_state": [{ inputs: symbols }, { inputs: symbols, params: { tdl_model: "D", ...GRID } }],
+  "wireless.ofdm_delayed_csi": [{
+    inputs: () => ({ state: state() }),
+    params: { csi_history_length: 2, feedback_delay_ofdm_symbols: 1, allocation_ofdm_symbols: 1 },
+  }],
+  "wireless.miso_ofdm_csi": [{ params: { sample_count: 3, tx_antennas: 2, ofdm_fft_size: 4 } }],
+  "channel.csi_feedback_link": ["ideal_noiseless", "uniform_quantized"].map((mode) => ({
+    inputs: () => ({
+      feedback_code: arrayInput("channel.csi_feedback_code.numpy", "float32", Float32Array.of(0, 0.3, -2, 1), [2, 2]),
+    }),
+    params: { mode },
+  })),
+  "hardware.receiver_iq_imbalance": [{ inputs: received }],
+  "modulation.qpsk_pilot_modulate": [{ inputs: bits }],
+  "demodulation.phase_tracking_receiver_adapter": [
+    "uncompensated",
+    "pilot_interpolation",
+    "pilot_smoothing",
+    "decision_directed_pll",
+    "oracle",
+  ].map((mode) => ({ name: mode, inputs: framed, params: { mode } })),
+  "wireless.carrier_phase_impairment": [{ inputs: received }],
   "wireless.digital_link": PRESETS.map((channel) => ({
     name: channel,
     inputs: bits,

@@ -9,7 +9,7 @@ import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { fromFileUrl } from "../support/paths.ts";
 
 const HERE = new URL("./", import.meta.url), RECIPES = new URL("../../recipes/", import.meta.url);
-const OPERATIONS = ["indices.ts", "latents.ts"].map((name) => new URL(`operations/${name}`, HERE));
+const OPERATIONS = ["feedback_code.ts", "indices.ts", "latents.ts"].map((name) => new URL(`operations/${name}`, HERE));
 const PROJECT = fromFileUrl(new URL("project/", HERE));
 
 const recipesIn = (folder: URL): URL[] =>
@@ -192,6 +192,29 @@ Deno.test("fading of every kind costs errors, and zero forcing those of a Raylei
     const rate = (await metricsOf(file(name)))("evaluation/channel.ber");
     assert.ok(rate > 1e-3 && rate < 0.1, `${name}: ${rate}`);
   }
+});
+
+Deno.test("explicit states: each symbol meets a Rayleigh gain that the receiver knows, now or later", async () => {
+  for (const name of ["explicit_ofdm", "explicit_ofdm_delayed"]) {
+    const rate = (await metricsOf(file(name)))("evaluation/channel.ber");
+    // Few independent gains, so the closed form for many is met roughly: (1 - sqrt(5/6))/2 = 0.0436.
+    assert.ok(rate > 0.02 && rate < 0.09, `${name}: ${rate}`);
+  }
+});
+
+Deno.test("channels of an array go back as a quantised code", async () => {
+  const metric = await metricsOf(file("csi_feedback_transport"));
+  assert.ok(Math.abs(metric("channel_state/channel.noise_variance") - 0.1) < 1e-12);
+});
+
+Deno.test("phase tracking: pilots find the carrier that truth would tell", async () => {
+  const rate = async (mode: string) => {
+    const setting = `demodulation.phase_tracking_receiver_adapter\n    params: {mode: ${mode}}`;
+    const change = (text: string) => text.replace("demodulation.phase_tracking_receiver_adapter", setting);
+    return (await metricsOf(file("phase_tracking"), change))("evaluation/channel.ber");
+  };
+  const [none, smoothing, oracle] = [await rate("uncompensated"), await rate("pilot_smoothing"), await rate("oracle")];
+  assert.ok(none > 0.4 && smoothing < 0.05 && oracle < smoothing, `${none} ${smoothing} ${oracle}`);
 });
 
 Deno.test("the bypass stages change nothing", async () => {

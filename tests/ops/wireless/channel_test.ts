@@ -13,9 +13,9 @@ import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { PRESETS } from "../../../ops/wireless/_params.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
+import { assertNear, floats } from "./_near.ts";
 import { materialise, outputOf, refuses, runOperation } from "../harness.ts";
 
-const floats = (hex: string) => new Float32Array(Uint8Array.fromHex(hex).buffer);
 const X = floats(vectors.x);
 
 function send(params: JsonObject, metadata: JsonObject = { source_item_counts: vectors.items }) {
@@ -23,18 +23,6 @@ function send(params: JsonObject, metadata: JsonObject = { source_item_counts: v
     inputs: { symbols: symbolsInput(X, metadata) },
     params: { seed: vectors.seed, snr_db: vectors.snr_db, ...params },
   });
-}
-
-/** Equal but for the last bit: libraries may order the two products of a complex quotient differently. */
-function assertNear(actual: ArrayLike<number>, expected: Float32Array, what: string) {
-  assert.equal(actual.length, expected.length);
-  for (let i = 0; i < expected.length; i++) {
-    const error = Math.abs(actual[i] - expected[i]);
-    assert.ok(
-      error <= 2 ** -23 * Math.max(Math.abs(expected[i]), 2 ** -10),
-      `${what}[${i}]: ${actual[i]}, ${expected[i]}`,
-    );
-  }
 }
 
 Deno.test("draws come in NumPy's values and the documented order, for every preset", async () => {

@@ -1,0 +1,77 @@
+/**
+ * Carries a feedback code to its decoder: unchanged, or every latent x quantised with b bits,
+ *
+ *     x̂ = (min(floor((x + c)/Δ), 2^b - 1) + 0.5)·Δ - c,  Δ = 2c/2^b,  x clipped to [-c, c] first,
+ *
+ * a mid-rise quantiser of 2^b levels. Arithmetic is binary64, rounded once.
+ *
+ * Shapes: feedback_code float32 [sample, latent] -> received_code of the same shape.
+ */
+import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { travel } from "../../lib/artifact/values.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
+import { executed, exportPlanned } from "../_backends.ts";
+
+export default defineOperation({
+  id: "channel.csi_feedback_link",
+  name: "CSI feedback transport",
+  description: "Carries a CSI feedback code without loss or uniformly quantised",
+  inputs: { feedback_code: ["channel.csi_feedback_code.numpy"] },
+  outputs: { received_code: "channel.csi_feedback_received.numpy" },
+  params: z.strictObject({
+    mode: z.enum(["ideal_noiseless", "uniform_quantized"]).default("ideal_noiseless"),
+    bits_per_latent: z.int().min(1).max(24).default(8).describe("of uniform_quantized"),
+    clip_value: z.number().positive().default(1).describe("largest modulus of a latent, of uniform_quantized"),
+  }),
+  differentiability: {
+    framework: "torch",
+    gradient: "surrogate",
+    trainable_params: false,
+    exportable: true,
+    reason: "Quantisation needs a surrogate, such as a straight-through estimator",
+  },
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
+  equivalence: { type: "behavioral" },
+  formats: { artifact: "npz", tensor: "float32" },
+  materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
+  outputMetadataGuarantees: {
+    received_code: { from: "feedback_code", keys: ["feedback_mode", "feedback_bits_per_latent"] },
+  },
+  threadSafe: true,
+  run({ inputs, params }) {
+    const code = checkCode(inputs.feedback_code.array());
+    const quantised = params.mode === "uniform_quantized";
+    const received = quantised
+      ? quantise(code.data as Float32Array, params.bits_per_latent, params.clip_value)
+      : Float32Array.from(code.data as Float32Array);
+    const metadata = travel(inputs.feedback_code.metadata, {
+      feedback_mode: params.mode,
+      feedback_bits_per_latent: quantised ? params.bits_per_latent : null,
+      ...(quantised ? { feedback_clip_value: float(params.clip_value) } : {}),
+    });
+    return { outputs: { received_code: { array: ndarray("float32", received, code.shape), metadata } } };
+  },
+});
+
+function checkCode(code: NdArray): NdArray {
+  const attempt = `Cannot carry ${code.dtype} [${code.shape.join(", ")}] as a feedback code`;
+  if (code.dtype !== "float32") throw new SvcError("boundary_dtype_invalid", `${attempt}: its latents are float32`);
+  if (code.shape.length !== 2) {
+    throw new SvcError("boundary_rank_invalid", `${attempt}: its axes are sample and latent`);
+  }
+  if (!(code.data as Float32Array).every(Number.isFinite)) {
+    throw new SvcError("boundary_non_finite", `${attempt}: it has latents that are not finite`);
+  }
+  return code;
+}
+
+function quantise(latents: Float32Array, bits: number, clip: number): Float32Array {
+  const levels = 2 ** bits, step = 2 * clip / levels;
+  return latents.map((latent) => {
+    const clipped = Math.min(Math.max(latent, -clip), clip);
+    return (Math.min(Math.floor((clipped + clip) / step), levels - 1) + 0.5) * step - clip;
+  });
+}

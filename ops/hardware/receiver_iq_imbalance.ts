@@ -1,0 +1,69 @@
+/**
+ * A receiver front end whose two branches differ. With r = x·exp(jφ), φ the phase offset, α = 10^(gain_imbalance_db/40)
+ * and ε the quadrature error,
+ *
+ *     I = α·Re r + dc_i        Q = (Im r·cos ε + Re r·sin ε)/α + dc_q
+ *
+ * so that the amplitude gains of I and Q differ by gain_imbalance_db. The transform is fixed: a frozen scenario.
+ *
+ * Shapes: rx_symbols complex64 [n] -> rx_symbols complex64 [n].
+ *
+ * Source: Windisch, Estimation and Compensation of I/Q Imbalance in Broadband Communications Receivers, 2007, ch. 2.
+ */
+import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { executed, exportPlanned } from "../_backends.ts";
+
+const IMPLEMENTATION = "fixed_affine_receiver_iq_impairment";
+const RADIANS = Math.PI / 180;
+
+export default defineOperation({
+  id: "hardware.receiver_iq_imbalance",
+  name: "Receiver I/Q impairment",
+  description: "Turns, skews and shifts received symbols as an imperfect front end does",
+  inputs: { rx_symbols: [RX_SYMBOLS] },
+  outputs: { rx_symbols: RX_SYMBOLS },
+  params: z.strictObject({
+    gain_imbalance_db: z.number().default(5).describe("amplitude gain of I over Q")
+      .meta({ "x-svc-ui": { unit: "dB" } }),
+    quadrature_error_deg: z.number().default(12),
+    phase_offset_deg: z.number().default(20),
+    dc_offset_i: z.number().default(0.18),
+    dc_offset_q: z.number().default(-0.12),
+  }),
+  differentiability: {
+    framework: "torch",
+    gradient: "full",
+    trainable_params: false,
+    exportable: true,
+    reason: "A fixed affine transform; its parameters belong to the scenario",
+  },
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
+  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-6 } },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  materializations: [...executed("numpy", IMPLEMENTATION), exportPlanned("torch", IMPLEMENTATION)],
+  outputMetadataGuarantees: {
+    rx_symbols: { from: "rx_symbols", keys: ["boundary_contract", "symbol_count", "receiver_iq_imbalance"] },
+  },
+  threadSafe: true,
+  run({ inputs, params }) {
+    const symbols = symbolsOf(inputs.rx_symbols);
+    const gain = 10 ** (params.gain_imbalance_db / 40);
+    const turn = params.phase_offset_deg * RADIANS, skew = params.quadrature_error_deg * RADIANS;
+    const [turnReal, turnImaginary] = [Math.cos(turn), Math.sin(turn)];
+    const [straight, leak] = [Math.cos(skew) / gain, Math.sin(skew) / gain];
+    const impaired = new Float32Array(symbols.length);
+    for (let i = 0; i < symbols.length; i += 2) {
+      const real = symbols[i] * turnReal - symbols[i + 1] * turnImaginary;
+      const imaginary = symbols[i] * turnImaginary + symbols[i + 1] * turnReal;
+      impaired[i] = gain * real + params.dc_offset_i;
+      impaired[i + 1] = imaginary * straight + real * leak + params.dc_offset_q;
+    }
+    const settings = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, float(value)]));
+    const metadata = travel(inputs.rx_symbols.metadata, { receiver_iq_imbalance: settings });
+    return { outputs: { rx_symbols: symbolsArtifact(impaired, metadata, companionsOf(inputs.rx_symbols)) } };
+  },
+});

@@ -1,0 +1,96 @@
+/**
+ * Residual carrier phase: symbol k of a source item (all symbols are one item where none are declared) is turned,
+ *
+ *     y_k = x_k·exp(jθ_k),  θ_k = θ_0 + 2π·f·k + Σ_{i=0…k} w_i,
+ *
+ * with θ_0 and the frequency offset f (cycles per symbol) uniform per item and w_i ~ N(0, std²), a random walk.
+ *
+ * Shapes: rx_symbols complex64 [n] -> rx_symbols complex64 [n], phase_truth float64 [n], θ in radians, not wrapped.
+ * Draws: phases, offsets (per item), then increments (item by symbol).
+ *
+ * Source: Meyr, Moeneclaey and Fechtel, Digital Communication Receivers, 1998, ch. 5.
+ */
+import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import type { ParameterProblem } from "../../lib/contract/operation.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { mean } from "../../lib/numeric/statistics.ts";
+
+export default defineOperation({
+  id: "wireless.carrier_phase_impairment",
+  name: "Residual carrier phase distortion",
+  description: "Turns received symbols by initial phase, frequency offset and phase noise",
+  inputs: { rx_symbols: [RX_SYMBOLS] },
+  outputs: { rx_symbols: RX_SYMBOLS, phase_truth: "channel.carrier_phase_truth.numpy" },
+  params: z.strictObject({
+    initial_phase_min_rad: z.number().default(-Math.PI),
+    initial_phase_max_rad: z.number().default(Math.PI),
+    cfo_min_cycles_per_symbol: z.number().default(-0.01).describe("smallest frequency offset"),
+    cfo_max_cycles_per_symbol: z.number().default(0.01).describe("largest frequency offset"),
+    phase_noise_increment_std_rad: z.number().nonnegative().default(0.04).describe("of the random walk, per symbol"),
+    seed: seedParameter(0),
+  }),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "exact" },
+  formats: { artifact: "npz", tensor: "none" },
+  outputMetadataGuarantees: {
+    rx_symbols: { from: "rx_symbols", keys: ["boundary_contract", "symbol_count", "carrier_phase_impairment"] },
+  },
+  check(params) {
+    return [
+      ...ordered(params, "initial_phase_min_rad", "initial_phase_max_rad"),
+      ...ordered(params, "cfo_min_cycles_per_symbol", "cfo_max_cycles_per_symbol"),
+    ];
+  },
+  threadSafe: true,
+  run({ inputs, params, generator }) {
+    const symbols = symbolsOf(inputs.rx_symbols), count = symbols.length / 2;
+    const { metadata } = inputs.rx_symbols;
+    const declared = sourceItemCounts(metadata, count), items = declared ?? [count];
+    const starts = generator.uniform(params.initial_phase_min_rad, params.initial_phase_max_rad, items.length);
+    const offsets = generator.uniform(params.cfo_min_cycles_per_symbol, params.cfo_max_cycles_per_symbol, items.length);
+    const increments = generator.normal(0, params.phase_noise_increment_std_rad, count);
+
+    const truth = new Float64Array(count), turned = new Float32Array(symbols.length);
+    let at = 0;
+    items.forEach((length, item) => {
+      let walk = 0;
+      for (let k = 0; k < length; k++, at++) {
+        walk += increments[at];
+        const phase = starts[item] + 2 * Math.PI * offsets[item] * k + walk;
+        const real = Math.cos(phase), imaginary = Math.sin(phase);
+        truth[at] = phase;
+        turned[2 * at] = symbols[2 * at] * real - symbols[2 * at + 1] * imaginary;
+        turned[2 * at + 1] = symbols[2 * at] * imaginary + symbols[2 * at + 1] * real;
+      }
+    });
+    const { seed: _seed, ...scenario } = params;
+    const settings = Object.fromEntries(Object.entries(scenario).map(([key, value]) => [key, float(value)]));
+    const changes = { carrier_phase_impairment: settings };
+    return {
+      outputs: {
+        rx_symbols: symbolsArtifact(turned, travel(metadata, changes), companionsOf(inputs.rx_symbols)),
+        phase_truth: {
+          array: ndarray("float64", truth),
+          metadata: { unit: "rad", ...(declared === undefined ? {} : { source_item_counts: declared }) },
+        },
+      },
+      metrics: {
+        "channel.carrier.cfo_abs_mean_cycles_per_symbol": items.length === 0 ? 0 : mean(offsets.map(Math.abs)),
+      },
+    };
+  },
+});
+
+function ordered<Key extends string>(params: Record<Key, number>, least: Key, most: Key): ParameterProblem[] {
+  if (params[least] <= params[most]) return [];
+  return [{
+    message: `Cannot draw between ${params[least]} and ${params[most]}: the smallest value is above the largest`,
+    place: [least],
+    hint: `Choose ${least} of at most ${most}`,
+  }];
+}
