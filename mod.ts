@@ -21,9 +21,13 @@ import { createCancellation } from "./lib/execute/cancellation.ts";
 import { executePlan } from "./lib/execute/execute.ts";
 import { readinessOf } from "./lib/execute/readiness.ts";
 import type { CancellationToken } from "./lib/execute/types.ts";
+import { explainStep as explain, type StepExplanation } from "./lib/plan/explain_step.ts";
+import { type RecipeGraph, recipeGraph as graphOf } from "./lib/plan/graph.ts";
 import { lintRecipe, type LintReport } from "./lib/plan/lint.ts";
 import { planRecipe, type PlanResult } from "./lib/plan/planner.ts";
+import { recipeSchema as schemaOf } from "./lib/plan/recipe_schema.ts";
 import { compileRecipe } from "./lib/recipe/compile.ts";
+import { diffRecipes as difference, type RecipeDiff } from "./lib/recipe/diff.ts";
 import { expandMatrix as expand, type MatrixExpansion } from "./lib/recipe/expand_matrix.ts";
 import { readRecipeText, recipeFromValue } from "./lib/recipe/read.ts";
 import type { Compilation, CompileMode, DecodedText } from "./lib/recipe/types.ts";
@@ -36,6 +40,8 @@ import { instantiateTemplate as instantiate, type Instantiation } from "./lib/te
 import { createRegistry } from "./ops/registry.ts";
 
 export { fetchBundledDataset } from "./lib/artifact/bundled.ts";
+export { checkManifestFiles, makeImageManifest, parseImageManifest } from "./lib/artifact/dataset_manifest.ts";
+export { IMAGE_MANIFEST_SCHEMA } from "./lib/artifact/dataset_manifest_schema.ts";
 export {
   bitsArtifact,
   bitsOf,
@@ -59,8 +65,14 @@ export { z } from "./lib/contract/zod.ts";
 export { createCancellation } from "./lib/execute/cancellation.ts";
 export { type NdArray, ndarray } from "./lib/numeric/ndarray.ts";
 export { Generator } from "./lib/numeric/random.ts";
+export type { ParameterSource, StepExplanation } from "./lib/plan/explain_step.ts";
+export type { RecipeGraph } from "./lib/plan/graph.ts";
+export { graphSvg } from "./lib/plan/graph_svg.ts";
 export type { LintReport } from "./lib/plan/lint.ts";
 export { type Profile, profileCatalogue, type ProfileStage } from "./lib/plan/profiles.ts";
+export type { RecipeChange, RecipeDiff } from "./lib/recipe/diff.ts";
+export { editRecipeText } from "./lib/recipe/edit_text.ts";
+export { formatRecipeText } from "./lib/recipe/format.ts";
 export type { MatrixExpansion, MatrixPoint } from "./lib/recipe/expand_matrix.ts";
 export type { Compilation } from "./lib/recipe/types.ts";
 export { researchCatalog } from "./lib/research/catalog.ts";
@@ -211,6 +223,94 @@ export async function lint(
   const registry = await createRegistry(options.operations);
   const compilation = compileRecipe(value, { mode: "strict", registry, locate });
   return lintRecipe(compilation, { registry, strict: options.strict, locate });
+}
+
+/**
+ * Explains a step: what it does, where its inputs come from and who reads its outputs, where the value of every
+ * parameter comes from, and how it runs.
+ *
+ * @param step id of the step
+ * @throws SvcError `recipe_invalid` with every diagnostic when the recipe does not compile, `not_found` for an unknown
+ *   step
+ *
+ * @example
+ * ```ts
+ * import { explainStep } from "./mod.ts";
+ *
+ * const { params } = await explainStep(
+ *   { name: "bits", metadata: { seed: 23 }, steps: [{ id: "data", op: "source.random_bits" }] },
+ *   "data",
+ * );
+ * console.assert(params.find(({ name }) => name === "seed")?.source === "derived seed");
+ * ```
+ */
+export async function explainStep(
+  recipe: RecipeInput,
+  step: string,
+  options: LibraryOptions = {},
+): Promise<StepExplanation> {
+  const { value, locate } = decode(recipe);
+  const registry = await createRegistry(options.operations);
+  const compilation = compileRecipe(value, { mode: "strict", registry, locate });
+  if (compilation.status === "invalid") {
+    throw new SvcError("recipe_invalid", "Cannot compile the recipe", { diagnostics: compilation.diagnostics });
+  }
+  const readiness = readinessOf(openWorkspace(options));
+  return explain(compilation, await planRecipe(compilation, { registry, locate, readiness }), registry, step);
+}
+
+/**
+ * The graph of a recipe, as data; `graphSvg` draws it.
+ *
+ * @throws SvcError `recipe_invalid` with every diagnostic when there are no steps to speak of
+ *
+ * @example
+ * ```ts
+ * import { graphSvg, recipeGraph } from "./mod.ts";
+ *
+ * const graph = await recipeGraph({ name: "bits", steps: [{ id: "data", op: "source.random_bits" }] });
+ * console.assert(graph.nodes[0].name === "Random bit source");
+ * console.assert(graphSvg(graph).startsWith("<svg"));
+ * ```
+ */
+export async function recipeGraph(recipe: RecipeInput, options: LibraryOptions = {}): Promise<RecipeGraph> {
+  const { value, locate } = decode(recipe);
+  const registry = await createRegistry(options.operations);
+  const { effective, normalized, diagnostics } = compileRecipe(value, { mode: "strict", registry, locate });
+  if (normalized === null) throw new SvcError("recipe_invalid", "Cannot draw the recipe", { diagnostics });
+  return graphOf(effective ?? normalized, registry);
+}
+
+/**
+ * What differs between two recipes: only changes, with typed numbers, steps known by their ids.
+ *
+ * @example
+ * ```ts
+ * import { diffRecipes } from "./mod.ts";
+ *
+ * const link = (snr: string) => `name: link\nsteps: [{id: channel, op: wireless.channel, params: {snr_db: ${snr}}}]`;
+ * const { equal, changes } = diffRecipes(link("6.0"), link("6"));
+ * console.assert(!equal && changes[0].path === "$.steps[0].params.snr_db");
+ * ```
+ */
+export function diffRecipes(a: RecipeInput, b: RecipeInput): RecipeDiff {
+  return difference(decode(a).value, decode(b).value);
+}
+
+/**
+ * The JSON Schema of recipes, by which editors complete and check them.
+ *
+ * @param options `operations` brings in operations of one's own
+ *
+ * @example
+ * ```ts
+ * import { recipeSchema } from "./mod.ts";
+ *
+ * console.assert((await recipeSchema()).title === "svc recipe");
+ * ```
+ */
+export async function recipeSchema(options: Pick<LibraryOptions, "operations"> = {}): Promise<JsonObject> {
+  return schemaOf(await createRegistry(options.operations));
 }
 
 /**

@@ -43,7 +43,7 @@ async function candidates(program: Command, before: readonly string[], current: 
     return values.map(({ value, description }) => ({ value: `${long[1]}=${value}`, description }));
   }
   if (current.startsWith("-") && !typed.literal) return options(command);
-  if (command.commands.length > 0) return subcommands(command);
+  if (command.commands.length > 0) return typed.positionals.length > 0 ? [] : subcommands(command);
   const arguments_ = command.registeredArguments;
   const argument = arguments_[typed.positionals.length] ??
     (arguments_.at(-1)?.variadic ? arguments_.at(-1) : undefined);
@@ -88,6 +88,8 @@ function readWords(program: Command, words: readonly string[]): Read {
         else read.options.set(name, value);
       }
     } else {
+      // Behind help, commands are named as they are called.
+      if (word === "help" && read.command === program && read.positionals.length === 0) continue;
       const next = read.command.commands.find((command) => command.name() === word);
       if (next === undefined) read.positionals.push(word);
       else {

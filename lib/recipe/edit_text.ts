@@ -23,9 +23,13 @@ import { jsonLines, yamlBlock } from "./text_writer.ts";
  *
  * @example
  * ```ts
+ * import { float } from "../contract/value.ts";
  * import { editRecipeText } from "./edit_text.ts";
+ *
  * const text = "name: demo # mine\nmetadata: {gain: 1e3, seed: 23}\n";
- * const edited = editRecipeText(text, { name: "demo", metadata: { gain: 1e3, seed: 24 } }, { file: "demo.yaml" });
+ * const value = { name: "demo", metadata: { gain: float(1e3), seed: 24 } };
+ * const edited = editRecipeText(text, value, { file: "demo.yaml" });
+ * console.assert(edited === "name: demo # mine\nmetadata: {gain: 1e3, seed: 24}\n");
  * ```
  */
 export function editRecipeText(text: string, value: Value, options: { file: string; format?: TextFormat }): string {
