@@ -13,7 +13,7 @@ import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { PRESETS } from "../../../ops/wireless/_params.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
-import { assertNear, floats } from "./_near.ts";
+import { assertSame, floats } from "./_vectors.ts";
 import { materialise, outputOf, refuses, runOperation } from "../harness.ts";
 
 const X = floats(vectors.x);
@@ -58,11 +58,11 @@ Deno.test("draws come in NumPy's values and the documented order, for every pres
   for (const [name, params] of Object.entries(cases)) {
     const expected = vectors.cases[name as keyof typeof vectors.cases] as Record<string, string>;
     const { rx_symbols } = (await send({ interference_sir_db: vectors.interference_sir_db, ...params })).outputs;
-    assertNear(rx_symbols.array().data as Float32Array, floats(expected.rx), name);
+    assertSame(rx_symbols.array().data as Float32Array, floats(expected.rx), name);
     for (const companion of ["noise_variance", "channel_gain"]) {
       assert.equal(rx_symbols.arrayNames.includes(companion), companion in expected, `${name} ${companion}`);
       if (companion in expected) {
-        assertNear(
+        assertSame(
           rx_symbols.array(companion).data as Float32Array,
           floats(expected[companion]),
           `${name} ${companion}`,

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { meanPower } from "../../../lib/numeric/complex.ts";
 import { arrayInput, symbolsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
-import { assertNear, floats } from "./_near.ts";
+import { assertSame, floats } from "./_vectors.ts";
 
 const STATE = "channel.ofdm_channel_state.numpy";
 
@@ -26,7 +26,7 @@ Deno.test("states are NumPy's for the documented draws, with and without line of
     const { state } =
       (await draw(61, { ...vectors.state_params, tdl_model, normalize_channel, seed: vectors.seed })).outputs;
     assert.deepEqual(state.array().shape, [3, 6, 5]);
-    assertNear(state.array().data as Float32Array, floats(expected), name);
+    assertSame(state.array().data as Float32Array, floats(expected), name);
   }
 });
 
@@ -79,7 +79,7 @@ Deno.test("a report is the old channel with NumPy's error, the actual state the 
   const { transmitter_csi, actual_state } = (await delay({ ...SPLIT, csi_estimation_snr_db: 13 })).outputs;
   assert.deepEqual(transmitter_csi.array().shape, [3, 2, 5]);
   assert.deepEqual(actual_state.array().shape, [3, 3, 5]);
-  assertNear(transmitter_csi.array().data as Float32Array, floats(vectors.delayed.transmitter_csi), "report");
+  assertSame(transmitter_csi.array().data as Float32Array, floats(vectors.delayed.transmitter_csi), "report");
   assert.deepEqual(actual_state.array().data, floats(vectors.delayed.actual_state));
   for (const { metadata } of [transmitter_csi, actual_state]) {
     assert.equal(Number(metadata.noise_variance), 0.1);
@@ -129,7 +129,7 @@ Deno.test("array channels are NumPy's on both backends", async () => {
     const params = { ...vectors.csi_params, wireless_backend: backend, seed: vectors.seed };
     const { csi } = (await runOperation(misoCsi, { params, backend })).outputs;
     assert.deepEqual(csi.array().shape, [8, 3, 5]);
-    assertNear(csi.array().data as Float32Array, floats(vectors.csi[backend]), backend);
+    assertSame(csi.array().data as Float32Array, floats(vectors.csi[backend]), backend);
     assert.ok(Math.abs(Number(csi.metadata.noise_variance) - 0.1) < 1e-15);
   }
 });

@@ -12,7 +12,7 @@ import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
 import { bitErrorRateAwgn } from "../../../lib/numeric/theory.ts";
 import { payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { type GivenInput, outputOf, refuses, runOperation } from "../harness.ts";
-import { assertNear, floats } from "./_near.ts";
+import { assertSame, floats } from "./_vectors.ts";
 
 const RX = "channel.rx_symbols.complex_numpy";
 const BITS = Uint8Array.from(vectors.bits, Number);
@@ -58,7 +58,7 @@ Deno.test("phases, offsets and increments are drawn as NumPy draws them, and tru
   })).outputs;
   const truth = phase_truth.array().data as Float64Array, expected = doubles(vectors.phase_truth);
   for (let i = 0; i < truth.length; i++) assert.ok(Math.abs(truth[i] - expected[i]) < 1e-12, `${i}`);
-  assertNear(rx_symbols.array().data as Float32Array, floats(vectors.turned), "turned");
+  assertSame(rx_symbols.array().data as Float32Array, floats(vectors.turned), "turned");
   assert.equal(rx_symbols.metadata.modulation, "qpsk");
   assert.deepEqual(phase_truth.metadata.source_item_counts, vectors.frame_symbol_counts);
 });
@@ -212,7 +212,7 @@ Deno.test("I/Q imbalance is NumPy's affine transform, and none at zero", async (
     }))
       .outputs.rx_symbols;
   const impaired = await run(vectors.imbalance_params);
-  assertNear(impaired.array().data as Float32Array, floats(vectors.imbalanced), "imbalanced");
+  assertSame(impaired.array().data as Float32Array, floats(vectors.imbalanced), "imbalanced");
   assert.deepEqual(impaired.metadata.text_ids, ["a"]);
   const zero = Object.fromEntries(Object.keys(vectors.imbalance_params).map((key) => [key, 0]));
   assert.deepEqual((await run(zero)).array().data, floats(vectors.symbols));
