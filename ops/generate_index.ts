@@ -1,16 +1,27 @@
 /**
- * Writes `ops/index.ts` from the folder: every file `ops/<group>/<operation>.ts` whose name does not begin with an
+ * Writes `ops/index.ts` and `ops/contracts.json` from the folder: every file `ops/<group>/<operation>.ts` whose name does not begin with an
  * underscore holds one operation as its default export.
  *
- * Run as `deno run -A ops/generate_index.ts`; with `--check` it only compares and exits 1 when the index is stale.
+ * The contracts as data let `ops list` and `ops show` answer without loading a single operation.
+ *
+ * Run as `deno run -A ops/generate_index.ts`; with `--check` it only compares and exits 1 when one of them is stale.
  */
+import { canonicalJson } from "../lib/contract/json.ts";
 import type { Operation } from "../lib/contract/operation.ts";
 
 const FOLDER = new URL("./", import.meta.url);
 
-/** The text that `ops/index.ts` must have. */
-export async function indexSource(): Promise<string> {
-  const rows: { id: string; name: string; path: string }[] = [];
+interface Row {
+  id: string;
+  /** Name of the import. */
+  name: string;
+  path: string;
+  operation: Operation;
+}
+
+/** Every operation of the folder, sorted by id. */
+async function operationRows(): Promise<Row[]> {
+  const rows: Row[] = [];
   for (const group of Deno.readDirSync(FOLDER)) {
     if (!group.isDirectory) continue;
     for (const file of Deno.readDirSync(new URL(`${group.name}/`, FOLDER))) {
@@ -19,10 +30,21 @@ export async function indexSource(): Promise<string> {
       const { default: operation } = await import(new URL(path, FOLDER).href) as { default?: Operation };
       if (typeof operation?.id !== "string") throw new Error(`${path} has no operation as its default export`);
       const name = operation.id.replace(/[._]+(.)/g, (_, letter: string) => letter.toUpperCase());
-      rows.push({ id: operation.id, name, path });
+      rows.push({ id: operation.id, name, path, operation });
     }
   }
-  rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** The text that `ops/contracts.json` must have: canonical JSON, one contract a line. */
+export async function contractsSource(): Promise<string> {
+  const lines = (await operationRows()).map(({ operation }) => canonicalJson(operation.contract));
+  return `{"schema_version":1,"operations":[\n${lines.join(",\n")}\n]}\n`;
+}
+
+/** The text that `ops/index.ts` must have. */
+export async function indexSource(): Promise<string> {
+  const rows = await operationRows();
   return [
     "/** The built-in operations, sorted by id. Written by ops/generate_index.ts from the folder; do not edit. */",
     'import type { Operation } from "../lib/contract/operation.ts";',
@@ -42,12 +64,14 @@ export async function indexSource(): Promise<string> {
 }
 
 if (import.meta.main) {
-  const target = new URL("index.ts", FOLDER);
-  const source = await indexSource();
-  if (!Deno.args.includes("--check")) {
-    await Deno.writeTextFile(target, source);
-  } else if (await Deno.readTextFile(target) !== source) {
-    console.error("ops/index.ts is stale: run deno run -A ops/generate_index.ts");
-    Deno.exit(1);
+  const texts: [string, string][] = [["index.ts", await indexSource()], ["contracts.json", await contractsSource()]];
+  for (const [name, text] of texts) {
+    const target = new URL(name, FOLDER);
+    if (!Deno.args.includes("--check")) {
+      await Deno.writeTextFile(target, text);
+    } else if (await Deno.readTextFile(target) !== text) {
+      console.error(`ops/${name} is stale: run deno run -A ops/generate_index.ts`);
+      Deno.exit(1);
+    }
   }
 }

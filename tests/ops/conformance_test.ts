@@ -1,7 +1,7 @@
 /** What every registered operation owes, whatever it does: the fixtures say what it is run with. */
 import assert from "node:assert/strict";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
-import { indexSource } from "../../ops/generate_index.ts";
+import { contractsSource, indexSource } from "../../ops/generate_index.ts";
 import { checkBits, checkImages, checkSymbols } from "../../lib/artifact/boundary.ts";
 import { canonicalJson, parseJson, sameValue } from "../../lib/contract/json.ts";
 import { formatOfKind } from "../../lib/contract/kinds.ts";
@@ -16,9 +16,14 @@ import { parameterEdges } from "./parameter_edges.ts";
 /** Travels with the metadata of a main input, whatever the operation does with the keys it knows. */
 const PROBE = { conformance_probe: "kept" };
 
-Deno.test("the operation index is what the generator writes", async () => {
+Deno.test("the operation index and the contracts are what the generator writes", async () => {
   const written = await Deno.readTextFile(new URL("../../ops/index.ts", import.meta.url));
   assert.equal(written, await indexSource(), "run deno run -A ops/generate_index.ts");
+  const contracts = await Deno.readTextFile(new URL("../../ops/contracts.json", import.meta.url));
+  assert.ok(
+    contracts === await contractsSource(),
+    "ops/contracts.json is stale: run deno run -A ops/generate_index.ts",
+  );
 });
 
 Deno.test("all operations register together, and each module exports what the index names", async () => {
