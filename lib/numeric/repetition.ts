@@ -1,0 +1,25 @@
+/**
+ * Soft combining of repeated bits: the log-likelihood ratios of independent copies add up. Over AWGN, L copies are worth
+ * L times the SNR; over independent Rayleigh gains they are a diversity of L branches (maximum-ratio combining).
+ *
+ * Source: Proakis and Salehi, Digital Communications, 5th ed., 2008, 13.4.
+ */
+
+/**
+ * The sum of the LLRs of each bit's copies, which follow each other.
+ *
+ * @param llr `factor` values a bit
+ * @param factor copies of each bit, a positive integer
+ * @returns one LLR a bit, summed in binary64 and rounded once
+ * @throws RangeError when the LLRs are not whole groups
+ */
+export function combineRepetition(llr: Float32Array, factor: number): Float32Array<ArrayBuffer> {
+  if (!Number.isSafeInteger(factor) || factor < 1 || llr.length % factor !== 0) {
+    throw new RangeError(`Cannot cut ${llr.length} LLRs into groups of ${factor} copies`);
+  }
+  return Float32Array.from({ length: llr.length / factor }, (_, bit) => {
+    let sum = 0;
+    for (let copy = 0; copy < factor; copy++) sum += llr[bit * factor + copy];
+    return sum;
+  });
+}
