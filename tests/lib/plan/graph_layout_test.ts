@@ -163,5 +163,5 @@ Deno.test("the drawing is well-formed, for both themes, whatever the names are",
   wild.recipe = '</title><script>alert("1")</script>\u0000\ud800';
   wild.nodes[0].name = "<b>& \u0007";
   elements(graphSvg(wild));
-  assert.doesNotMatch(graphSvg(wild), /<script|\u0000|\u0007/);
+  for (const forbidden of ["<script", "\u0000", "\u0007"]) assert.ok(!graphSvg(wild).includes(forbidden));
 });
