@@ -26,6 +26,20 @@ export function modulatedMetadata(
   }, MODULATION_KEYS);
 }
 
+/** The recorded modulation of symbols that each carry bits of their own number; the allocation holds how many. */
+export const BIT_LOADED = "bit_loaded";
+
+/** Metadata of symbols that were loaded with `bitCount` bits and `padding` zeros; their items end inside symbols. */
+export function loadedMetadata(metadata: JsonObject, bitCount: number, padding: number): JsonObject {
+  const items = sourceItemCounts(metadata, bitCount);
+  return travel(metadata, {
+    modulation: BIT_LOADED,
+    bit_count: bitCount,
+    modulation_padding_bits: padding,
+    ...(items === undefined ? {} : { [ITEM_BITS]: items }),
+  }, MODULATION_KEYS);
+}
+
 /**
  * The number of bits in received symbols once the modulator's padding is cut off.
  *

@@ -35,9 +35,14 @@ import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
 import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
+import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
+import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
+import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
+import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
 import modelJpegDecode from "./model/jpeg_decode.ts";
 import modelJpegEncode from "./model/jpeg_encode.ts";
+import modelSymbolPowerAllocator from "./model/symbol_power_allocator.ts";
 import modelTextUtf8Decode from "./model/text_utf8_decode.ts";
 import modelTextUtf8Encode from "./model/text_utf8_encode.ts";
 import modulationDigitalModulate from "./modulation/digital_modulate.ts";
@@ -99,9 +104,14 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
   entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
   entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
+  entry(metricsNrLdpcOfdmDelivery, "./metrics/nr_ldpc_ofdm_delivery.ts"),
+  entry(metricsOfdmFiniteBlocklengthAllocation, "./metrics/ofdm_finite_blocklength_allocation.ts"),
+  entry(metricsOfdmPowerAllocation, "./metrics/ofdm_power_allocation.ts"),
   entry(metricsTextSemanticSimilarity, "./metrics/text_semantic_similarity.ts"),
+  entry(modelCausalCsiPowerAllocator, "./model/causal_csi_power_allocator.ts"),
   entry(modelJpegDecode, "./model/jpeg_decode.ts"),
   entry(modelJpegEncode, "./model/jpeg_encode.ts"),
+  entry(modelSymbolPowerAllocator, "./model/symbol_power_allocator.ts"),
   entry(modelTextUtf8Decode, "./model/text_utf8_decode.ts"),
   entry(modelTextUtf8Encode, "./model/text_utf8_encode.ts"),
   entry(modulationDigitalModulate, "./modulation/digital_modulate.ts"),

@@ -70,6 +70,8 @@ export interface Requirement {
 export interface ParameterProblem {
   message: string;
   place?: Place;
+  /** The port that the finding is about, instead of a parameter. */
+  input?: string;
   hint?: string;
   /** `params_conflict` unless said otherwise. */
   code?: string;

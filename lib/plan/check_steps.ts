@@ -92,7 +92,9 @@ export function crossCheck(
   return problems.map((problem) =>
     diagnostic(
       problem.code ?? "params_conflict",
-      ["steps", index, "params", ...(problem.place ?? [])],
+      problem.input === undefined
+        ? ["steps", index, "params", ...(problem.place ?? [])]
+        : ["steps", index, "inputs", problem.input],
       problem.message,
       { hint: problem.hint ?? null, step_id: step.id },
     )

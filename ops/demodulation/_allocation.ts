@@ -4,55 +4,78 @@
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { BITS_PER_SYMBOL, demodulateLlr, type Modulation } from "../../lib/numeric/modulation.ts";
+import { loadedGroups, MODULATION_BY_BITS } from "../../lib/numeric/bit_loading.ts";
+import { demodulateLlr, type Modulation } from "../../lib/numeric/modulation.ts";
 import { checkElements } from "./_noise.ts";
 
-const BY_BITS: Readonly<Record<number, Modulation>> = { 1: "bpsk", 2: "qpsk", 4: "qam16", 6: "qam64" };
+/** The companion array of an allocation that holds the bits of each element. */
+const LOADING = "bits_per_symbol";
 
-/** LLRs of symbols that were sent with allocated power. */
+/**
+ * Bits of each symbol of a stream, when the allocation has loaded bits.
+ *
+ * @throws SvcError `boundary_count_mismatch` for more symbols than elements, `boundary_value_invalid` for a number of bits
+ * that no modulation carries
+ */
+export function loadingOf(allocation: InputArtifact | undefined, count: number): Uint8Array | undefined {
+  if (!allocation?.arrayNames.includes(LOADING)) return undefined;
+  const all = allocation.array(LOADING).data;
+  checkElements(all.length, count);
+  return Uint8Array.from({ length: count }, (_, i) => {
+    const bits = Number(all[i]);
+    if (bits === 0 || MODULATION_BY_BITS[bits] !== undefined) return bits;
+    throw new SvcError("boundary_value_invalid", `Cannot demap symbols that carry ${bits} bits`);
+  });
+}
+
+/**
+ * LLRs of symbols that were sent with allocated power.
+ *
+ * @param modulation one for all symbols, or the bits of each
+ * @throws SvcError `boundary_count_mismatch` for more symbols than elements, `boundary_value_invalid` for a negative power
+ */
 export function allocatedLlr(
   symbols: Float32Array,
-  modulation: Modulation,
+  modulation: Modulation | Uint8Array,
   variance: number | Float32Array,
   allocation: InputArtifact,
 ): Float32Array {
   const count = symbols.length / 2;
-  const power = allocation.array(allocation.arrayNames.includes("power") ? "power" : undefined).data as Float32Array;
+  const power = allocation.array(allocation.arrayNames.includes("power") ? "power" : undefined).data;
   checkElements(power.length, count);
   const received = new Float32Array(symbols.length);
   const noise = new Float32Array(count);
   for (let i = 0; i < count; i++) {
-    const p = power[i];
-    // An erased symbol is demapped as anything finite and cleared below.
-    received[2 * i] = p > 0 ? symbols[2 * i] / Math.sqrt(p) : 0;
-    received[2 * i + 1] = p > 0 ? symbols[2 * i + 1] / Math.sqrt(p) : 0;
+    const p = Number(power[i]);
+    if (!(p >= 0)) throw new SvcError("boundary_value_invalid", `Cannot demap symbols of power ${p}`);
+    // An erased symbol keeps the value 0, which says nothing with BPSK and QPSK; with more bits it is cleared below.
     noise[i] = p > 0 ? (typeof variance === "number" ? variance : variance[i]) / p : 1;
+    if (p === 0) continue;
+    const amplitude = Math.sqrt(p);
+    received[2 * i] = symbols[2 * i] / amplitude;
+    received[2 * i + 1] = symbols[2 * i + 1] / amplitude;
   }
-  const loading = allocation.arrayNames.includes("bits_per_symbol")
-    ? Array.from(allocation.array("bits_per_symbol").data.subarray(0, count), Number)
-    : new Array<number>(count).fill(BITS_PER_SYMBOL[modulation]);
-  return loadedLlr(received, noise, power, loading);
+  const erased = (i: number) => Number(power[i]) === 0;
+  if (typeof modulation !== "string") return loadedLlr(received, noise, modulation, erased);
+  const llr = demodulateLlr(received, modulation, noise);
+  const bits = llr.length / count;
+  for (let i = 0; i < count; i++) if (erased(i)) llr.fill(0, i * bits, (i + 1) * bits);
+  return llr;
 }
 
-function loadedLlr(received: Float32Array, noise: Float32Array, power: Float32Array, loading: number[]): Float32Array {
-  const starts: number[] = [];
-  let total = 0;
-  for (const bits of loading) {
-    starts.push(total);
-    total += bits;
-  }
-  const llr = new Float32Array(total);
-  for (const bits of new Set(loading)) {
-    if (bits === 0) continue;
-    const modulation = BY_BITS[bits];
-    if (modulation === undefined) {
-      throw new SvcError("boundary_value_invalid", `Cannot demap symbols that carry ${bits} bits`);
-    }
-    const members = loading.flatMap((value, i) => (value === bits ? [i] : []));
-    const symbols = Float32Array.from(members.flatMap((i) => [received[2 * i], received[2 * i + 1]]));
-    const part = demodulateLlr(symbols, modulation, Float32Array.from(members, (i) => noise[i]));
-    members.forEach((element, k) => {
-      if (power[element] > 0) llr.set(part.subarray(k * bits, (k + 1) * bits), starts[element]);
+function loadedLlr(
+  received: Float32Array,
+  noise: Float32Array,
+  loading: Uint8Array,
+  erased: (element: number) => boolean,
+): Float32Array {
+  const llr = new Float32Array(loading.reduce((total, bits) => total + bits, 0));
+  for (const { bitsPerSymbol, modulation, elements, starts } of loadedGroups(loading)) {
+    const symbols = new Float32Array(2 * elements.length);
+    elements.forEach((element, k) => symbols.set(received.subarray(2 * element, 2 * element + 2), 2 * k));
+    const group = demodulateLlr(symbols, modulation, Float32Array.from(elements, (element) => noise[element]));
+    elements.forEach((element, k) => {
+      if (!erased(element)) llr.set(group.subarray(k * bitsPerSymbol, (k + 1) * bitsPerSymbol), starts[k]);
     });
   }
   return llr;

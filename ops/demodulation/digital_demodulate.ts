@@ -1,7 +1,8 @@
 /**
  * Demapper: LLR = ln P(0|y) / P(1|y), so a positive LLR speaks for bit 0, and hard bits (LLR < 0). BPSK 4 Re(y)/N0; QPSK
- * 2·sqrt(2) Re(y)/N0 and Im, both exact; 16QAM max-log. N0 is the total complex noise variance, see _noise.ts. Bits that
- * the modulator padded are cut off.
+ * 2·sqrt(2) Re(y)/N0 and Im, both exact; 16QAM and 64QAM max-log. N0 is the total complex noise variance, see _noise.ts;
+ * a power allocation scales both and may have loaded each symbol with bits of its own, see _allocation.ts. Bits that the
+ * modulator padded are cut off.
  *
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], m = n · bits per symbol - padding.
  *
@@ -15,13 +16,23 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { BITS_PER_SYMBOL, demodulateLlr, hardBits, type Modulation } from "../../lib/numeric/modulation.ts";
+import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, nativePlanned } from "../_backends.ts";
-import { demodulatedMetadata, unpaddedBitCount } from "../_symbol_items.ts";
-import { allocatedLlr } from "./_allocation.ts";
+import { executed, native } from "../_backends.ts";
+import { madeNatively, nativeKernels } from "../_native.ts";
+import { BIT_LOADED, demodulatedMetadata, unpaddedBitCount } from "../_symbol_items.ts";
+import { allocatedLlr, loadingOf } from "./_allocation.ts";
 import { noiseVarianceOf } from "./_noise.ts";
 
 const CHOICES = ["auto", "bpsk", "qpsk", "qam16"] as const;
+const HINTS: Readonly<Record<string, string>> = {
+  identity: "Use demodulation.identity_demodulate",
+  [BIT_LOADED]: "Wire allocation: it says how many bits each symbol carries",
+};
+const ALLOCATED = {
+  message: "Cannot demap symbols under a power allocation on cpp: the native extension has no kernel for it",
+  hint: "Set data_plane_backend to python_numpy",
+};
 const KEYS = ["modulation", "llr_sign", "llr_method", "noise_variance_source"];
 
 export default defineOperation({
@@ -47,38 +58,60 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   materializations: [
     ...CHOICES.flatMap((modulation) => executed("numpy", `numpy_${modulation}_demodulator`, { modulation })),
-    ...["bpsk", "qpsk"].flatMap((modulation) => nativePlanned(`cpp_${modulation}_demodulator`, { modulation })),
+    ...["bpsk", "qpsk"].flatMap((modulation) => native(`cpp_${modulation}_demodulator`, { modulation })),
   ],
   outputMetadataGuarantees: {
     bits: { from: "rx_symbols", keys: ["boundary_contract", "bit_count", ...KEYS] },
     llr: { from: "rx_symbols", keys: KEYS },
   },
   threadSafe: true,
-  run({ inputs, params }) {
+  check: ({ data_plane_backend }, connected) =>
+    data_plane_backend === "cpp_native" && connected.has("allocation")
+      ? [{ code: "materialization_unavailable", place: ["data_plane_backend"], ...ALLOCATED }]
+      : [],
+  async run({ inputs, params, backend }) {
     const symbols = symbolsOf(inputs.rx_symbols);
     const { metadata } = inputs.rx_symbols;
-    const modulation = params.modulation === "auto" ? recordedModulation(metadata) : params.modulation;
     const noise = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2, inputs.channel_state);
-    const padded = inputs.allocation === undefined
-      ? demodulateLlr(symbols, modulation, noise.variance)
-      : allocatedLlr(symbols, modulation, noise.variance, inputs.allocation);
+    const loading = loadingOf(inputs.allocation, symbols.length / 2);
+    const fixed = () => params.modulation === "auto" ? recordedModulation(metadata) : params.modulation;
+    const modulation = loading ?? fixed();
+    if (backend === "cpp" && inputs.allocation !== undefined) {
+      throw new SvcError("materialization_unavailable", ALLOCATED.message, { hint: ALLOCATED.hint });
+    }
+    // On cpp the modulation is bound to one that the extension has.
+    const decided = backend === "cpp"
+      ? (await nativeKernels()).demodulate(symbols, modulation as NativeModulation, noise.variance)
+      : null;
+    const padded = decided?.llr ??
+      (inputs.allocation !== undefined
+        ? allocatedLlr(symbols, modulation, noise.variance, inputs.allocation)
+        : demodulateLlr(symbols, modulation as Modulation, noise.variance));
     const count = unpaddedBitCount(metadata, padded.length);
     const llr = count === padded.length ? padded : padded.slice(0, count);
     const kept = demodulatedMetadata(metadata, llr.length, {
-      modulation,
+      modulation: typeof modulation === "string" ? modulation : BIT_LOADED,
       llr_sign: "positive_bit0",
-      llr_method: BITS_PER_SYMBOL[modulation] <= 2 ? "exact" : "max_log",
+      llr_method: mostBits(modulation) <= 2 ? "exact" : "max_log",
       noise_variance_source: noise.source,
     });
     return {
       outputs: {
-        bits: bitsArtifact(hardBits(llr), kept),
+        bits: decided === null
+          ? bitsArtifact(hardBits(llr), kept)
+          : madeNatively(bitsArtifact(decided.bits.slice(0, count), kept)),
         llr: { array: ndarray("float32", llr), metadata: kept },
       },
       metadata: noise.facts,
     };
   },
 });
+
+/** The most bits that a symbol carries. */
+const mostBits = (modulation: Modulation | Uint8Array) =>
+  typeof modulation === "string"
+    ? BITS_PER_SYMBOL[modulation]
+    : modulation.reduce((most, bits) => Math.max(most, bits), 0);
 
 function recordedModulation(metadata: JsonObject): Modulation {
   const name = metadataText(metadata, "modulation");
@@ -89,6 +122,6 @@ function recordedModulation(metadata: JsonObject): Modulation {
       hint: "Set modulation",
     })
     : new SvcError("params_conflict", `${attempt} for the modulation ${name}`, {
-      hint: name === "identity" ? "Use demodulation.identity_demodulate" : null,
+      hint: HINTS[name] ?? null,
     });
 }

@@ -5,12 +5,12 @@ import { canonicalJson } from "../../lib/contract/json.ts";
 import type { FileAccess } from "../../lib/contract/operation.ts";
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
 import type { GivenInput } from "./harness.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
 import { MEDIA_FIXTURES } from "./media_fixtures.ts";
 import { PHYSICAL_FIXTURES } from "./physical_fixtures.ts";
+import { POWER_FIXTURES } from "./power_fixtures.ts";
 
 export interface FixtureCase {
   name?: string;
@@ -137,4 +137,5 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...JPEG_FIXTURES,
   ...MEDIA_FIXTURES,
   ...PHYSICAL_FIXTURES,
+  ...POWER_FIXTURES,
 };

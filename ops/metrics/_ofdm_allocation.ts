@@ -1,0 +1,64 @@
+/** An allocation next to the channel state it is scored on, and blocks of payload that arrived. */
+import { checkResourceElements, type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { powers } from "../../lib/numeric/complex.ts";
+
+export interface AllocatedState {
+  readonly state: OfdmState;
+  /** (grid, OFDM symbol) rows. */
+  readonly states: number;
+  readonly subcarriers: number;
+  /** Power of each element, [state, subcarrier]. */
+  readonly power: Float64Array;
+  /** |h|² of each element. */
+  readonly gain: Float64Array;
+  /** Bits of each element under bit loading. */
+  readonly loading?: Uint8Array;
+}
+
+/**
+ * Reads both.
+ *
+ * @throws SvcError `boundary_count_mismatch` unless there is one power per resource element, `boundary_value_invalid` for a
+ * power that is not finite, and what reading a state throws
+ */
+export function allocatedState(stateInput: InputArtifact, allocation: InputArtifact): AllocatedState {
+  const state = ofdmStateOf(stateInput);
+  const states = state.grids * state.symbols, { subcarriers } = state;
+  const { shape, data } = allocation.array(allocation.arrayNames.includes("power") ? "power" : undefined);
+  if (shape.length !== 2 || shape[0] !== states || shape[1] !== subcarriers) {
+    throw new SvcError(
+      "boundary_count_mismatch",
+      `Cannot score an allocation [${
+        shape.join(", ")
+      }] on a state of ${states} OFDM symbols × ${subcarriers} subcarriers`,
+      { hint: "Wire the state that the symbols were sent over, and the allocation made for it" },
+    );
+  }
+  const power = Float64Array.from(data as Float64Array);
+  if (!power.every(Number.isFinite)) {
+    throw new SvcError("boundary_value_invalid", "Cannot score an allocation with powers that are not finite");
+  }
+  const loading = allocation.arrayNames.includes("bits_per_symbol")
+    ? Uint8Array.from(allocation.array("bits_per_symbol").data as Uint8Array)
+    : undefined;
+  return { state, states, subcarriers, power, gain: powers(state.h), loading };
+}
+
+/** The elements of one state, without a copy. */
+export const rowOf = <T extends Float64Array | Uint8Array>(
+  values: T,
+  row: number,
+  { subcarriers }: AllocatedState,
+): T => values.subarray(row * subcarriers, (row + 1) * subcarriers) as T;
+
+/** Checks that there are as many elements as symbols. @throws SvcError `boundary_count_mismatch` */
+export function checkPlaced({ state }: AllocatedState, symbolCount: number): void {
+  checkResourceElements(state, symbolCount);
+}
+
+/** log2(1 + p·g/N0) of each element. */
+export function shannonRates({ power, gain, state }: AllocatedState): Float64Array<ArrayBuffer> {
+  return Float64Array.from(power, (p, i) => Math.log1p(p * gain[i] / state.noiseVariance) * Math.LOG2E);
+}

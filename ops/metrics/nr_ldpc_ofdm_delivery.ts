@@ -1,0 +1,115 @@
+/**
+ * What NR transport blocks deliver over OFDM: payload bits of the blocks whose CRC passed, over the resource elements that
+ * the symbols take and the energy that they were sent with. Every symbol takes one element, with power or without. Filler
+ * behind the payload counts for nothing.
+ *
+ * The CRC decides, as it does for a receiver; blocks that it passed although they differ from the reference are counted in
+ * the report (undetected_error_block_count).
+ */
+import {
+  BITS,
+  OFDM_STATE,
+  PAYLOAD_BITS,
+  POWER_ALLOCATION,
+  REPORT,
+  RX_SYMBOLS,
+  SYMBOLS,
+} from "../../lib/contract/kinds.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { isNumber, toNumber } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsOf, metadataNumber, reportResult, symbolsOf } from "../../lib/artifact/values.ts";
+import { energy } from "../../lib/numeric/complex.ts";
+import { allocatedState, checkPlaced } from "./_ofdm_allocation.ts";
+
+const PAYLOAD = [PAYLOAD_BITS, BITS] as const;
+
+export default defineOperation({
+  id: "metrics.nr_ldpc_ofdm_delivery",
+  name: "NR LDPC OFDM delivery score",
+  description: "Counts payload bits in transport blocks whose CRC passed, and the resource elements they took",
+  inputs: {
+    actual_state: [OFDM_STATE],
+    allocation: [POWER_ALLOCATION],
+    decoded_payload: PAYLOAD,
+    decoder_report: [REPORT],
+    reference_payload: PAYLOAD,
+    tx_symbols: [SYMBOLS],
+  },
+  optionalInputs: { rx_symbols: [RX_SYMBOLS] },
+  outputs: { report: REPORT },
+  params: z.strictObject({}),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "exact" },
+  formats: { artifact: "json", tensor: "none" },
+  threadSafe: true,
+  run({ inputs }) {
+    const allocated = allocatedState(inputs.actual_state, inputs.allocation);
+    const sent = symbolsOf(inputs.tx_symbols);
+    const occupied = sent.length / 2;
+    checkPlaced(allocated, occupied);
+    if (inputs.rx_symbols) checkReceived(symbolsOf(inputs.rx_symbols).length / 2, occupied);
+    const reference = bitsOf(inputs.reference_payload), decoded = bitsOf(inputs.decoded_payload);
+    const passed = crcOutcomes(inputs.decoder_report);
+    const size = blockSize(inputs, passed.length, reference.length);
+
+    let delivered = 0, undetected = 0;
+    passed.forEach((good, block) => {
+      if (!good) return;
+      const start = block * size, end = Math.min(start + size, reference.length);
+      delivered += Math.max(end - start, 0);
+      if (reference.subarray(start, end).some((bit, i) => decoded[start + i] !== bit)) undetected++;
+    });
+    const count = (value: number) => BigInt(value);
+    const blocks = passed.length, failures = passed.filter((good) => !good).length;
+    const elements = allocated.power.length, spent = energy(sent);
+    const name = (part: string) => `channel.nr_ldpc_ofdm.${part}`;
+    return reportResult("metrics.nr_ldpc_ofdm_delivery", {
+      [name("transport_block_count")]: count(blocks),
+      [name("delivered_block_count")]: count(blocks - failures),
+      [name("crc_failure_count")]: count(failures),
+      ...(blocks > 0 ? { [name("block_error_rate")]: failures / blocks } : {}),
+      [name("offered_payload_bit_count")]: count(reference.length),
+      [name("delivered_payload_bit_count")]: count(delivered),
+      [name("occupied_data_resource_element_count")]: count(occupied),
+      ...(elements > 0 ? { [name("data_resource_element_utilization")]: occupied / elements } : {}),
+      ...(occupied > 0 ? { [name("goodput_bits_per_resource_element")]: delivered / occupied } : {}),
+      ...(delivered > 0 ? { [name("energy_per_delivered_bit")]: spent / delivered } : {}),
+    }, { facts: { transport_block_size_bits: size, undetected_error_block_count: undetected } });
+  },
+});
+
+function checkReceived(received: number, sent: number): void {
+  if (received === sent) return;
+  throw new SvcError("boundary_count_mismatch", `Cannot compare ${received} received with ${sent} sent symbols`);
+}
+
+/** Whether each block passed its CRC, from the decoder's report. */
+function crcOutcomes(report: InputArtifact): boolean[] {
+  const outcomes = report.json().crc_passed;
+  if (Array.isArray(outcomes) && outcomes.every((one) => typeof one === "boolean" || one === 0 || one === 1)) {
+    return outcomes.map(Boolean);
+  }
+  throw new SvcError("boundary_value_invalid", "Cannot find which transport blocks passed their CRC in the report", {
+    hint: "Wire decoder_report to the report of channel.nr_ldpc_decoder",
+  });
+}
+
+type Given = Record<"decoder_report" | "decoded_payload", InputArtifact>;
+
+/** Payload bits of a transport block. */
+function blockSize({ decoder_report, decoded_payload }: Given, blocks: number, payload: number): number {
+  const told = decoder_report.json().transport_block_size_bits;
+  const size = isNumber(told)
+    ? toNumber(told)
+    : metadataNumber(decoded_payload.metadata, "transport_block_size_bits") ??
+      (blocks <= 1 ? payload : NaN);
+  if (Number.isSafeInteger(size) && Math.ceil(payload / Math.max(size, 1)) === blocks) return size;
+  throw new SvcError(
+    "boundary_count_mismatch",
+    `Cannot cut ${payload} payload bits into ${blocks} transport blocks of ${size} bits`,
+    { hint: "Wire reference_payload to what channel.nr_ldpc_encoder takes" },
+  );
+}

@@ -1,0 +1,223 @@
+/** Contract of the power allocators: parameters, what they must satisfy together, and the ways to execute them. */
+import type { Materialization, ParameterProblem, Requirement } from "../../lib/contract/operation.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { executed, exportPlanned } from "../_backends.ts";
+
+export const CHECKPOINT_FORMAT = "svc_csi_power_deepset_npz_v1";
+
+export const POLICIES = [
+  "fixed",
+  "snr_sigmoid",
+  "water_filling",
+  "observed_csi_water_filling",
+  "robust_csi_water_filling",
+  "causal_ar_water_filling",
+  "causal_ar_box_water_filling",
+  "learned_checkpoint",
+  "learned_artifact",
+] as const;
+export type Policy = typeof POLICIES[number];
+
+/** Policies that need no channel state. */
+const WITHOUT_STATE: readonly Policy[] = ["fixed", "snr_sigmoid"];
+const SHA256 = /^[0-9a-f]{64}$/;
+
+const snr = (value: number, bits: string) =>
+  z.number().default(value).describe(`least SNR of an element that carries ${bits}`)
+    .meta({ "x-svc-ui": { unit: "dB" } });
+
+export const POWER_PARAMS = z.strictObject({
+  policy: z.enum(POLICIES).default("snr_sigmoid"),
+  target_power: z.number().positive().default(1)
+    .describe("mean power of a resource element; the powers of a state sum to this times its subcarriers"),
+  power_unit: z.enum(["normalized", "mW"]).default("normalized").describe("unit the powers are read in"),
+  budget_mode: z.enum(["fixed_average", "variable_average"]).default("fixed_average")
+    .describe("fixed_average meets target_power; variable_average keeps powers within min_power and max_power"),
+  granularity: z.enum(["global", "per_symbol", "per_subcarrier", "per_stream"]).default("global")
+    .describe("what has a power of its own: everything, an OFDM symbol, a resource element, a stream"),
+  stream_count: z.int().positive().default(1).describe("streams of per_stream; symbol i is of stream i mod the count"),
+  subcarrier_count: z.int().positive().default(64)
+    .describe("subcarriers of a state where no channel state is wired; a wired one brings its own"),
+  min_power: z.number().nonnegative().default(0.25)
+    .describe("power of snr_sigmoid at low SNR; lower bound of variable_average"),
+  max_power: z.number().positive().default(2)
+    .describe("power of snr_sigmoid at high SNR; upper bound of variable_average"),
+  midpoint_snr_db: z.number().default(12).describe("SNR halfway between min_power and max_power")
+    .meta({ "x-svc-ui": { unit: "dB" } }),
+  slope_db: z.number().positive().default(4).describe("width of the sigmoid").meta({ "x-svc-ui": { unit: "dB" } }),
+  snr_db: z.number().default(12).describe("SNR for snr_sigmoid without a channel state")
+    .meta({ "x-svc-ui": { unit: "dB" } }),
+  allocation_contrast: z.number().min(0).max(1).default(0.6)
+    .describe("how far snr_sigmoid tells elements, OFDM symbols or streams apart"),
+  csi_gain_shrinkage: z.number().min(0).max(1).default(0.6)
+    .describe("robust_csi: weight of the mean gain against the reported one"),
+  csi_prediction_gain_confidence: z.number().min(0).max(1).default(0.4)
+    .describe("causal_ar: weight of the predicted gain against the last reported one"),
+  csi_prediction_horizon_ofdm_symbols: z.int().nonnegative().default(0)
+    .describe("OFDM symbols that causal_ar predicts ahead; 0 is the delay that the reports declare"),
+  allocation_lower_power_ratio: z.number().nonnegative().default(0.1)
+    .describe("causal_ar_box: least power over the mean"),
+  allocation_upper_power_ratio: z.number().positive().default(1.9).describe("causal_ar_box: most power over the mean"),
+  transport_mode: z.enum(["fixed_modulation", "allocation_aware_bit_loading"]).default("fixed_modulation")
+    .describe("bit loading maps the wired bits itself, onto each element as many as its SNR carries"),
+  bit_loading_max_bits_per_symbol: z.literal([1, 2, 4, 6]).default(6),
+  bit_loading_bpsk_min_snr_db: snr(6, "1 bit"),
+  bit_loading_qpsk_min_snr_db: snr(10, "2 bits"),
+  bit_loading_qam16_min_snr_db: snr(17, "4 bits"),
+  bit_loading_qam64_min_snr_db: snr(23, "6 bits"),
+  checkpoint_path: z.string().default("").describe("NPZ file of learned_checkpoint"),
+  checkpoint_sha256: z.string().default("").describe("lower-case SHA-256 of that file"),
+  checkpoint_format: z.enum([CHECKPOINT_FORMAT]).default(CHECKPOINT_FORMAT),
+  checkpoint_max_bytes: z.int().positive().default(67108864).describe("a larger file is refused"),
+  checkpoint_strict: z.boolean().default(true).describe("refuse members that the format does not name"),
+  artifact_manifest_path: z.string().default("").describe("manifest of learned_artifact"),
+  artifact_package_sha256: z.string().default("").describe("SHA-256 of that package"),
+  artifact_entrypoint: z.string().default("power_policy").describe("entry point of that package"),
+  model_batch_size: z.int().positive().default(1024)
+    .describe("most states in a call of learned_artifact; never changes a result"),
+  eps: z.number().positive().default(1e-12).describe("a mean power below this is replaced by equal power"),
+  label: z.string().default("tx_power_allocate").describe("name of the stage in the step row"),
+});
+export type PowerParams = z.output<typeof POWER_PARAMS>;
+
+/** Conflicts that no schema can express. */
+export function checkPower(params: PowerParams, connected: ReadonlySet<string>): ParameterProblem[] {
+  const { policy } = params;
+  const problems: ParameterProblem[] = [];
+  const loading = params.transport_mode === "allocation_aware_bit_loading";
+  if (!connected.has("channel_state") && (loading || !WITHOUT_STATE.includes(policy))) {
+    problems.push({
+      code: "csi_power_policy_state_missing",
+      message: loading
+        ? "Cannot load bits without a channel state"
+        : `Cannot follow the policy ${policy} without a channel state`,
+      input: "channel_state",
+      hint: `Wire channel_state, or ${
+        loading ? "set transport_mode to fixed_modulation" : "set policy to fixed or snr_sigmoid"
+      }`,
+    });
+  }
+  if (loading && !connected.has("bits")) {
+    problems.push({
+      code: "input_missing",
+      message: "Cannot load bits that are not wired",
+      input: "bits",
+      hint: "Wire bits to what the modulator takes, or set transport_mode to fixed_modulation",
+    });
+  }
+  if (params.min_power > params.max_power) {
+    problems.push({
+      message: `Cannot keep powers within ${params.min_power} and ${params.max_power}`,
+      place: ["min_power"],
+      hint: "Choose min_power of at most max_power",
+    });
+  }
+  const { allocation_lower_power_ratio: lower, allocation_upper_power_ratio: upper } = params;
+  if (policy === "causal_ar_box_water_filling" && !(lower <= 1 && upper >= 1)) {
+    problems.push({
+      message: `Cannot keep a mean power of 1 within ${lower} and ${upper} times it`,
+      place: [lower > 1 ? "allocation_lower_power_ratio" : "allocation_upper_power_ratio"],
+      hint: "The lower ratio is at most 1, the upper one at least 1",
+    });
+  }
+  if (policy === "learned_checkpoint" || policy === "learned_artifact") problems.push(...learnedProblems(params));
+  return problems;
+}
+
+function learnedProblems(params: PowerParams): ParameterProblem[] {
+  const problems: ParameterProblem[] = [];
+  const own = params.policy === "learned_checkpoint";
+  const path = own ? "checkpoint_path" : "artifact_manifest_path";
+  const digest = own ? "checkpoint_sha256" : "artifact_package_sha256";
+  const without = (name: string) => `Cannot use the policy ${params.policy} without ${name}`;
+  if (params[path].trim() === "") {
+    problems.push({
+      code: "learned_power_checkpoint_path_missing",
+      message: without(path),
+      place: [path],
+      hint: "Name the file",
+    });
+  }
+  if (!SHA256.test(params[digest])) {
+    problems.push({
+      code: "learned_power_checkpoint_sha_missing",
+      message: without(digest),
+      place: [digest],
+      hint: "Give its SHA-256, 64 lower-case digits",
+    });
+  }
+  if (params.granularity !== "per_subcarrier") {
+    problems.push({
+      code: "learned_power_granularity_invalid",
+      message: `Cannot use granularity ${params.granularity} with a learned power policy`,
+      place: ["granularity"],
+      hint: "Set granularity to per_subcarrier",
+    });
+  }
+  if (params.budget_mode !== "fixed_average") {
+    problems.push({
+      code: "learned_power_budget_invalid",
+      message: `Cannot use budget_mode ${params.budget_mode} with a learned power policy`,
+      place: ["budget_mode"],
+      hint: "Set budget_mode to fixed_average",
+    });
+  }
+  return problems;
+}
+
+/** The file of a learned policy. */
+export const requiredFiles = ({ policy, checkpoint_path }: PowerParams): Requirement[] =>
+  policy === "learned_checkpoint" && checkpoint_path !== "" ? [{ kind: "file", id: checkpoint_path }] : [];
+
+const IMPLEMENTATIONS: Readonly<Record<Exclude<Policy, "learned_artifact">, string>> = {
+  fixed: "fixed_power_allocator",
+  snr_sigmoid: "snr_sigmoid_power_allocator",
+  water_filling: "closed_form_water_filling_allocator",
+  observed_csi_water_filling: "water_filling_on_observed_csi",
+  robust_csi_water_filling: "correlation_shrunk_water_filling",
+  causal_ar_water_filling: "causal_complex_ar_prediction_plus_water_filling",
+  causal_ar_box_water_filling: "causal_complex_ar_prediction_plus_box_constrained_water_filling",
+  learned_checkpoint: "safe_npz_csi_deepset_checkpoint",
+};
+
+export const POWER_MATERIALIZATIONS: readonly Materialization[] = [
+  ...Object.entries(IMPLEMENTATIONS).flatMap(([policy, name]) => executed("numpy", name, { policy })),
+  ...executed("onnxruntime", "portable_trained_artifact_policy_plus_svc_projection", { policy: "learned_artifact" }, {
+    status: "planned",
+    notes: "Comes with trained artifacts",
+  }),
+  exportPlanned("torch", "trainable_budgeted_symbol_allocator"),
+];
+
+/** Metadata that both outputs carry. */
+export const RECORD_KEYS = [
+  "power_policy",
+  "granularity",
+  "budget_mode",
+  "transport_mode",
+  "target_power",
+  "power_unit",
+] as const;
+
+/** What a trained policy must look like; its scores are projected as those of a checkpoint are. */
+export const powerAbi = (channel: JsonObject): JsonObject => ({
+  binding_params: {
+    artifact_entrypoint: "power_policy",
+    artifact_manifest_path: "trained_artifact.yaml",
+    budget_mode: "fixed_average",
+    granularity: "per_subcarrier",
+    policy: "learned_artifact",
+  },
+  component_id: "policy",
+  component_role: "power_policy",
+  constraint_adapter: "svc_exact_simplex_projection_v1",
+  entrypoint_id: "power_policy",
+  inputs: {
+    average_power_budget: { dtype: "float32", shape: ["batch", 1] },
+    ...channel,
+    noise_variance: { dtype: "float32", shape: ["batch", 1] },
+  },
+  outputs: { allocation_scores: { dtype: "float32", shape: ["batch", "subcarrier"] } },
+  required_operation_inputs: ["channel_state"],
+});
