@@ -5,7 +5,7 @@
  * Shapes: bits uint8 [A] -> coded bits uint8 [G], one bit per byte. The bits of a code block depend on its own segment
  * alone. Sums run over byte lanes in ../assembly/nr_ldpc.ts.
  */
-import { INFORMATION_COLUMNS, PUNCTURED_COLUMNS } from "./base_graph.ts";
+import { type LiftedCode, liftedCode, PUNCTURED_COLUMNS } from "./base_graph.ts";
 import type { CodeParameters } from "./code_parameters.ts";
 import type { Crc } from "./crc.ts";
 import { bytesAt, kernels, load, room } from "./kernel_memory.ts";
@@ -49,12 +49,36 @@ export function encodeTransportBlock(
 
 /** Throws where an array has another length than the parameters ask for. */
 export function checkLength(what: string, found: number, expected: number): void {
-  if (found !== expected) throw new RangeError(`Cannot use ${found} ${what}: the transport block has ${expected}`);
+  if (found !== expected) throw new RangeError(`Cannot use ${found} ${what}: ${expected} are needed`);
 }
 
 /** Bytes of all columns of a code block, filler bits included. */
 export function mostColumnBytes({ baseGraph, liftingSize }: CodeParameters): number {
-  return (baseGraph === 1 ? 68 : 52) * liftingSize;
+  return liftedCode(baseGraph, liftingSize).columns * liftingSize;
+}
+
+/**
+ * The code word of some information bits.
+ *
+ * @param bits informationColumns · Z of them, one per byte
+ * @returns the bits of all columns
+ */
+export function encodeCodeword(code: LiftedCode, bits: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { columns, informationColumns, liftingSize, rows } = code;
+  checkLength("bits", bits.length, informationColumns * liftingSize);
+  bytesAt(kernels.bitsOffset() as number, bits.length).set(bits);
+  const [codeword] = room(columns * liftingSize);
+  computeColumns(code, rows.length);
+  kernels.gather(codeword, 0, columns, liftingSize);
+  return bytesAt(codeword, columns * liftingSize).slice();
+}
+
+/** Spreads the information bits over their columns and computes the parity columns of the first rows. */
+function computeColumns(code: LiftedCode, rows: number): void {
+  kernels.spread(kernels.bitsOffset() as number, code.informationColumns, code.liftingSize);
+  const program = encoderProgram(code, rows);
+  load(program.words);
+  kernels.combine(program.length, code.liftingSize);
 }
 
 /** Writes the parity bits of a CRC behind bits of the kernel memory. */
@@ -66,25 +90,21 @@ function appendCrc(address: number, length: number, crc: Crc): void {
 
 /** Encodes the segment at an address and selects its coded bits. */
 function encodeCodeBlock(segment: number, parameters: CodeParameters, count: number, selected: number): void {
-  const { baseGraph, liftingSize, segmentBits, usedBits, fillerBits, codeBlockCount, codeBlockCrc } = parameters;
+  const { segmentBits, usedBits, fillerBits, codeBlockCount, codeBlockCrc } = parameters;
   const information = kernels.bitsOffset() as number;
   bytesAt(information, segmentBits).set(bytesAt(segment, segmentBits));
   if (codeBlockCount > 1) appendCrc(information, segmentBits, codeBlockCrc);
   bytesAt(information + usedBits, fillerBits).fill(0);
   const layout = bufferLayout(parameters, count);
-  const first = INFORMATION_COLUMNS[baseGraph];
-  kernels.spread(information, first, liftingSize);
-  const program = encoderProgram(layout.code, layout.rows);
-  load(program.words);
-  kernels.combine(program.length, liftingSize);
-  select(layout, selected, count, liftingSize, first);
+  computeColumns(layout.code, layout.rows);
+  select(layout, selected, count);
 }
 
 /** Bit selection of section 5.4.2.1: the buffer from its start, filler bits left out, again and again. */
-function select(layout: BufferLayout, selected: number, count: number, z: number, first: number): void {
-  const { rows, bufferBits, sentInformationBits } = layout;
-  kernels.gather(selected, PUNCTURED_COLUMNS, first - PUNCTURED_COLUMNS, z);
-  kernels.gather(selected + sentInformationBits, first, rows, z);
+function select({ code, rows, bufferBits, sentInformationBits }: BufferLayout, selected: number, count: number): void {
+  const { informationColumns, liftingSize } = code;
+  kernels.gather(selected, PUNCTURED_COLUMNS, informationColumns - PUNCTURED_COLUMNS, liftingSize);
+  kernels.gather(selected + sentInformationBits, informationColumns, rows, liftingSize);
   const bits = bytesAt(selected, count);
   for (let filled = bufferBits; filled < count; filled *= 2) {
     bits.copyWithin(filled, 0, Math.min(filled, count - filled));
