@@ -2,7 +2,7 @@
 import type { Materialization } from "../lib/contract/operation.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 
-const NATIVE_NOTE = "Comes with the native extension";
+const NATIVE_NOTE = "Needs the native extension: deno task build:native";
 const EXPORT_NOTE = "Comes with the export of training code";
 
 /** One implementation of a backend under both runners that execute. */
@@ -21,9 +21,9 @@ export function executed(
   }));
 }
 
-/** The entry of the native extension, which this release does not have. */
-export function nativePlanned(implementation: string, bindings: JsonObject = {}): Materialization[] {
-  return executed("cpp", implementation, bindings, { status: "planned", notes: NATIVE_NOTE });
+/** The entry of the native extension, which runs where it is asked for, built and permitted. */
+export function native(implementation: string, bindings: JsonObject = {}): Materialization[] {
+  return executed("cpp", implementation, bindings, { notes: NATIVE_NOTE });
 }
 
 /** The entry of exported training code, which this release does not write. */

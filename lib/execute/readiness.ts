@@ -1,7 +1,9 @@
-/** What is on this machine, for the planner: data sets that lie here, and the command that brings the others. */
+/** What is on this machine, for the planner: data sets and the native extension, and the command that brings what is not. */
 import { join } from "node:path";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
-import type { Readiness } from "../plan/types.ts";
+import { nativeExtension } from "../numeric/native/extension.ts";
+import { NATIVE_EXTENSION } from "../plan/backends.ts";
+import type { Lacking, Readiness } from "../plan/types.ts";
 import { resolveRecipePath } from "./files.ts";
 
 /** Answers for one workspace. */
@@ -9,6 +11,7 @@ export function readinessOf({ stateDir, projectRoot }: { stateDir: string; proje
   return {
     missing({ kind, id }) {
       if (kind === "file") return missingFile(id, { stateDir, projectRoot });
+      if (kind === NATIVE_EXTENSION.kind && id === NATIVE_EXTENSION.id) return missingExtension();
       if (kind !== "dataset") return { reason: `no ${kind} of that name is known here`, hint: null };
       if (Object.hasOwn(BUNDLED_DATASETS, id)) {
         if (isBundledDatasetPresent(id, { stateDir })) return null;
@@ -30,6 +33,12 @@ export function readinessOf({ stateDir, projectRoot }: { stateDir: string; proje
       return { reason: `it is not at ${folder}`, hint: "Put its files there, or name another data set" };
     },
   };
+}
+
+function missingExtension(): Lacking | null {
+  const { available, path, reason, hint } = nativeExtension();
+  if (available) return null;
+  return { reason: reason!, hint, ...(path === null ? { fetch: "deno task build:native" } : {}) };
 }
 
 /** A refused path is left to the step that reads it: its error says why. */

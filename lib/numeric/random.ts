@@ -79,8 +79,12 @@ function checkedCount(n: number): number {
   return n;
 }
 
-/** Standard deviation of each part of a complex normal value. */
-function partScale(variance: number): number {
+/**
+ * Standard deviation of each part of a complex normal value.
+ *
+ * @throws RangeError when the variance is negative or not finite
+ */
+export function partScale(variance: number): number {
   if (!(variance >= 0 && variance < Infinity)) throw new RangeError(`Cannot draw noise of variance ${variance}`);
   return Math.sqrt(variance / 2);
 }
@@ -111,6 +115,14 @@ export class Generator {
     }
     if (seed < 0) throw new RangeError(`Cannot seed a generator with the negative number ${seed}`);
     return new Generator(BigInt(seed));
+  }
+
+  /**
+   * Lends the state to another implementation of the same streams, which leaves it behind its last draw: state and
+   * increment as two 64-bit words each, low word first, then the kept half and whether there is one.
+   */
+  lend(draw: (state: Uint8Array<ArrayBuffer>) => void): void {
+    draw(this.#state);
   }
 
   /**

@@ -4,7 +4,7 @@
  * `python`, `numpy` and `python_numpy` all name the portable implementation and are always there; a name never falls
  * back to another.
  */
-import type { Runner } from "../contract/operation.ts";
+import type { Requirement, Runner } from "../contract/operation.ts";
 
 const PORTABLE = ["numpy", "python", "python_numpy"];
 
@@ -42,13 +42,18 @@ export function backendNamed(name: string, declared: Iterable<string> = []): str
   return PORTABLE.find((portable) => names.has(portable)) ?? canonical;
 }
 
-export const NATIVE_MISSING = "the native extension is not built";
+/** What every step on `cpp` asks of the machine. */
+export const NATIVE_EXTENSION = { kind: "native", id: "cpp_native" } as const satisfies Requirement;
 
-/** Why a backend cannot execute under a runner, or null when it can. */
-export function backendMissing(backend: string, runner: Runner): string | null {
+/**
+ * Why a backend cannot execute under a runner, or null when it can.
+ *
+ * @param asked whether the author named it, in place of leaving the choice to the declared order
+ */
+export function backendMissing(backend: string, runner: Runner, asked: boolean): string | null {
   switch (backend) {
     case "cpp":
-      return NATIVE_MISSING;
+      return asked ? null : "the native extension runs only where it is asked for";
     case "torch":
     case "tensorflow":
       return runner === "differentiable_export"

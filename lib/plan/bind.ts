@@ -6,7 +6,7 @@ import { isEffective, plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { materializeDefaults } from "../recipe/defaults.ts";
 import type { StepDocument } from "../recipe/types.ts";
-import { backendNamed, BACKENDS } from "./backends.ts";
+import { backendNamed, BACKENDS, NATIVE_EXTENSION } from "./backends.ts";
 import type { BoundStep } from "./build.ts";
 import { type CheckedStep, crossCheck } from "./check_steps.ts";
 import { entriesOf } from "./entries.ts";
@@ -67,7 +67,10 @@ export function bindSteps(
       params,
       choice: outcome,
       source: sources.get(registered.moduleUrl) ?? UNREAD,
-      requirements: definition.requires?.(plainParams(params)) ?? [],
+      requirements: [
+        ...definition.requires?.(plainParams(params)) ?? [],
+        ...(outcome.entry.backend === "cpp" ? [NATIVE_EXTENSION] : []),
+      ],
     });
   }
   return { bound, problems };

@@ -3,7 +3,8 @@
  *
  * An explicit flag beats the operation's selector parameter, which beats the declared order. Within a backend the entry
  * whose parameter bindings match most specifically wins. An entry that is planned, or whose backend cannot execute
- * here, is never chosen and never replaced by another backend that was not asked for.
+ * here, is never chosen and never replaced by another backend that was not asked for. The native extension runs only
+ * where it is asked for; whether it is there is the planner's last check.
  */
 import type { Place } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
@@ -11,7 +12,7 @@ import type { OperationContract, Runner } from "../contract/operation.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { AUTOMATIC, backendMissing, backendNamed } from "./backends.ts";
 import { describe, entriesOf, type Entry, matches, setting, settings, specificity, text } from "./entries.ts";
-import { incompatible, nativeMissing, type Refusal, refusal } from "./refusals.ts";
+import { incompatible, type Refusal, refusal, withoutNativeKernels } from "./refusals.ts";
 
 export interface Request {
   runner: Runner;
@@ -69,7 +70,7 @@ export function materialize(contract: OperationContract, params: JsonObject, req
   const subordinates: JsonObject = {};
   const ruled = all.some((entry) => entry.backend === "cpp");
   if (params.data_plane_backend !== undefined && !ruled) {
-    if (native) return nativeMissing(title, ["params", "data_plane_backend"], "Set data_plane_backend to python_numpy");
+    if (native) return withoutNativeKernels(title);
     subordinates.data_plane_backend = { requested: params.data_plane_backend, resolved: "python_numpy" };
   }
 
@@ -81,7 +82,6 @@ export function materialize(contract: OperationContract, params: JsonObject, req
   const backend = flagApplies ? byFlag : selector?.backend ?? null;
   const place: Place = selector?.backend ? ["params", selector.name] : ["op"];
 
-  if (backend === "cpp") return nativeMissing(title, place, "Choose the portable implementation");
   const wanted = (entry: Entry) =>
     (backend === null || entry.backend === backend) &&
     (!nameApplies || entry.implementation === request.implementation);
@@ -128,14 +128,14 @@ export function materialize(contract: OperationContract, params: JsonObject, req
     }
     const reason = best.status === "planned"
       ? best.notes ?? `${best.implementation} is planned`
-      : backendMissing(name, runner);
+      : backendMissing(name, runner, backend !== null || nameApplies);
     if (reason === null) return choice(best, overrides);
     reasons.push(`on ${name}: ${reason}`);
     blocked ??= best;
   }
   if (blocked !== undefined) {
     const ready = candidates.find((entry) =>
-      entry.status === "implemented" && backendMissing(entry.backend, runner) === null
+      entry.status === "implemented" && backendMissing(entry.backend, runner, false) === null
     );
     return refusal(`Cannot run ${title}${settings(blocked, params)} ${reasons.join("; ")}`, {
       hint: ready ? `An entry that runs: ${describe(ready)}` : null,

@@ -13,7 +13,7 @@ import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
 import { hasUnresolvedMatrix } from "../recipe/variant.ts";
 import { checkResearch } from "../research/specs.ts";
 import { inferenceRules } from "../research/tasks.ts";
-import { BACKENDS } from "./backends.ts";
+import { BACKENDS, NATIVE_EXTENSION } from "./backends.ts";
 import { bindSteps } from "./bind.ts";
 import { type BoundStep, buildPlan } from "./build.ts";
 import {
@@ -209,8 +209,10 @@ function unavailable(requirements: StepRequirement[], readiness: Readiness | und
   return requirements.flatMap(({ index, step_id, requirement }) => {
     const missing = readiness.missing(requirement);
     if (missing === null) return [];
-    const code = UNAVAILABLE[requirement.kind] ?? "runtime_unavailable";
-    const message = `Cannot run ${step_id} without the ${requirement.kind} ${requirement.id}: ${missing.reason}`;
+    const { kind, id } = requirement;
+    const native = kind === NATIVE_EXTENSION.kind && id === NATIVE_EXTENSION.id;
+    const code = native ? "materialization_unavailable" : UNAVAILABLE[kind] ?? "runtime_unavailable";
+    const message = `Cannot run ${step_id} ${native ? "on cpp" : `without the ${kind} ${id}`}: ${missing.reason}`;
     return [diagnostic(code, ["steps", index], message, { hint: missing.hint, step_id })];
   });
 }

@@ -4,7 +4,6 @@ import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract, Runner } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { NATIVE_MISSING } from "./backends.ts";
 import { type Entry, matches, misses, setting, settings, text } from "./entries.ts";
 
 /** A finding about a step that cannot be bound. */
@@ -26,9 +25,12 @@ export function refusal(message: string, more: { code?: string; hint?: string | 
   };
 }
 
-/** The native extension was asked for. */
-export function nativeMissing(title: string, place: Place, hint: string): Refusal {
-  return refusal(`Cannot run ${title} on cpp: ${NATIVE_MISSING}`, { hint, place });
+/** The native extension was asked for where it has nothing to offer. */
+export function withoutNativeKernels(title: string): Refusal {
+  return refusal(`Cannot run ${title} on cpp: the native extension has no kernels for it`, {
+    hint: "Set data_plane_backend to python_numpy",
+    place: ["params", "data_plane_backend"],
+  });
 }
 
 /** Nothing that was asked for fits the parameters. */

@@ -4,6 +4,7 @@ import type { Registry } from "../contract/registry.ts";
 import { plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { StepDocument } from "../recipe/types.ts";
+import { NATIVE_EXTENSION } from "./backends.ts";
 import type { Readiness } from "./types.ts";
 
 export interface MissingRequirement extends JsonObject {
@@ -32,7 +33,8 @@ export function runReadiness(
   const asked = new Map<string, Requirement>();
   for (const { op, params } of steps) {
     const requires = registry.find(op)?.operation.definition.requires;
-    for (const requirement of requires?.(plainParams(params)) ?? []) {
+    const native = params.data_plane_backend === NATIVE_EXTENSION.id ? [NATIVE_EXTENSION] : [];
+    for (const requirement of [...requires?.(plainParams(params)) ?? [], ...native]) {
       asked.set(`${requirement.kind}:${requirement.id}`, requirement);
     }
   }

@@ -4,6 +4,7 @@ import { hashFile } from "../artifact/hash_file.ts";
 import { messageOf } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
+import { nativeExtension } from "../numeric/native/extension.ts";
 import { buildSha256, PROGRAM_ROOT } from "../plan/implementation_source.ts";
 import { readGitState } from "./git.ts";
 import { version } from "./version.ts";
@@ -38,7 +39,7 @@ export async function captureEnvironment(projectRoot: string): Promise<JsonObjec
     process: { pid: Deno.pid, cwd: Deno.cwd() },
     svc: program.svc,
     dependencies: program.dependencies,
-    native: program.native,
+    native: nativeFacts(),
     project_files: projectFiles(projectRoot),
     git: readGitState(projectRoot),
   };
@@ -59,8 +60,13 @@ function programFacts(): Promise<JsonObject> {
     hardware: await hardware(),
     svc: await programIdentity(),
     dependencies: dependencies(),
-    native: { available: false, path: null, sha256: null, reason: "This program comes without a native extension" },
   }))();
+}
+
+/** It may be built while the process lives. */
+function nativeFacts(): JsonObject {
+  const { hint: _, ...facts } = nativeExtension();
+  return facts;
 }
 
 async function hardware(): Promise<JsonObject> {

@@ -6,9 +6,13 @@ import { bitsArtifact, bitsOf, companionsOf, symbolsArtifact, symbolsOf, travel 
 /** Metadata that every symbol output has. */
 export const SYMBOL_KEYS = ["boundary_contract", "representation", "symbol_count", "channel_use_count"];
 
-/** The bits of an input as an output under the named boundary contract. */
-export function relayBits(input: InputArtifact, contract: "channel.bits" | "payload.bits"): OutputArtifact {
-  return { ...bitsArtifact(bitsOf(input), travel(input.metadata), contract), companions: companionsOf(input) };
+/** The bits of an input, checked already or here, as an output under the named boundary contract. */
+export function relayBits(
+  input: InputArtifact,
+  contract: "channel.bits" | "payload.bits",
+  bits: Uint8Array = bitsOf(input),
+): OutputArtifact {
+  return { ...bitsArtifact(bits, travel(input.metadata), contract), companions: companionsOf(input) };
 }
 
 /** The symbols of an input as an output. */

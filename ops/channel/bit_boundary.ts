@@ -7,7 +7,11 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { checkExpectedCount } from "../../lib/artifact/accounting.ts";
-import { executed, nativePlanned } from "../_backends.ts";
+import { checkBits } from "../../lib/artifact/boundary.ts";
+import type { NativeKernels } from "../../lib/numeric/native/kernels.ts";
+import type { NdArray } from "../../lib/numeric/ndarray.ts";
+import { executed, native } from "../_backends.ts";
+import { madeNatively, nativeKernels } from "../_native.ts";
 import { relayBits } from "./_relay.ts";
 
 export default defineOperation({
@@ -26,13 +30,21 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy", "cpp"], dataset_capture: ["numpy", "cpp"] },
   equivalence: { type: "exact", reason: "Unpacked uint8 bits are preserved exactly" },
   formats: { artifact: "npz", tensor: "none" },
-  materializations: [...executed("numpy", "default"), ...nativePlanned("default")],
+  materializations: [...executed("numpy", "default"), ...native("default")],
   outputMetadataGuarantees: { bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
   threadSafe: true,
-  run({ inputs, params }) {
-    const bits = relayBits(inputs.bits, "channel.bits");
+  async run({ inputs, params, backend }) {
+    const bits = backend === "cpp"
+      ? madeNatively(relayBits(inputs.bits, "channel.bits", copyBits(inputs.bits.array(), await nativeKernels())))
+      : relayBits(inputs.bits, "channel.bits");
     const expected = params.expected_bit_count;
     if (expected > 0) checkExpectedCount(bits.array!.data.length, expected, "bits");
     return { outputs: { bits }, metadata: { label: params.label, role: params.role } };
   },
 });
+
+/** Checks and copies in one pass; what is not a plain run of bits is refused in the words of the portable check. */
+function copyBits(array: NdArray, kernels: NativeKernels): Uint8Array {
+  const isVector = array.dtype === "uint8" && array.shape.length === 1;
+  return (isVector ? kernels.copyBits(array.data as Uint8Array) : null) ?? checkBits(array);
+}

@@ -10,7 +10,9 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
 import { BITS_PER_SYMBOL, modulate } from "../../lib/numeric/modulation.ts";
-import { executed, nativePlanned } from "../_backends.ts";
+import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
+import { executed, native } from "../_backends.ts";
+import { nativeKernels } from "../_native.ts";
 import { modulatedMetadata } from "../_symbol_items.ts";
 
 const MODULATIONS = ["bpsk", "qpsk", "qam16"] as const;
@@ -31,7 +33,7 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   materializations: [
     ...MODULATIONS.flatMap((modulation) => executed("numpy", `numpy_${modulation}_modulator`, { modulation })),
-    ...["bpsk", "qpsk"].flatMap((modulation) => nativePlanned(`cpp_${modulation}_modulator`, { modulation })),
+    ...["bpsk", "qpsk"].flatMap((modulation) => native(`cpp_${modulation}_modulator`, { modulation })),
   ],
   outputMetadataGuarantees: {
     symbols: {
@@ -47,9 +49,12 @@ export default defineOperation({
     },
   },
   threadSafe: true,
-  run({ inputs, params: { modulation } }) {
+  async run({ inputs, params: { modulation }, backend }) {
     const bits = bitsOf(inputs.bits);
     const metadata = modulatedMetadata(inputs.bits.metadata, bits.length, modulation, BITS_PER_SYMBOL[modulation]);
-    return { outputs: { symbols: symbolsArtifact(modulate(bits, modulation), metadata) } };
+    const symbols = backend === "cpp"
+      ? (await nativeKernels()).modulate(bits, modulation as NativeModulation)
+      : modulate(bits, modulation);
+    return { outputs: { symbols: symbolsArtifact(symbols, metadata) } };
   },
 });

@@ -93,23 +93,57 @@ Deno.test("names of the portable implementation and aliases", () => {
   assert.equal(chosen(toy("toy.relay"), {}, { backend: "numpy" }).entry.backend, "python");
 });
 
-Deno.test("the native extension is never replaced, however it is asked for", () => {
+Deno.test("the native extension runs where it is asked for, however it is asked for", () => {
   const qpsk = { modulation: "qpsk", data_plane_backend: "auto" };
-  for (
-    const refusal of [
-      refusedBy(toy("toy.modulate"), qpsk, { backend: "cpp" }),
-      refusedBy(toy("toy.modulate"), qpsk, { backend: "c++" }),
-      refusedBy(toy("toy.modulate"), { ...qpsk, data_plane_backend: "cpp_native" }),
-      refusedBy(toy("toy.bits"), { data_plane_backend: "cpp_native" }),
-    ]
-  ) {
-    assert.equal(refusal.code, "materialization_unavailable");
-    assert.match(refusal.message, /the native extension is not built$/);
+  for (const backend of ["cpp", "c++", "native", "cpp_native"]) {
+    const choice = chosen(toy("toy.modulate"), qpsk, { backend });
+    assert.deepEqual([choice.entry.implementation, choice.source, choice.requested_backend], [
+      "cpp_qpsk",
+      "flag",
+      backend,
+    ]);
   }
-  assert.deepEqual(refusedBy(toy("toy.bits"), { data_plane_backend: "cpp_native" }).place, [
-    "params",
-    "data_plane_backend",
+  const byParameter = chosen(toy("toy.modulate"), { ...qpsk, data_plane_backend: "cpp_native" });
+  assert.deepEqual(
+    [byParameter.entry.implementation, byParameter.source, byParameter.requested_parameter, byParameter.subordinates],
+    ["cpp_qpsk", "selector_parameter", "data_plane_backend", {}],
+  );
+  const byName = chosen(toy("toy.modulate"), qpsk, { implementation: "cpp_qpsk" });
+  assert.deepEqual([byName.entry.backend, byName.source], ["cpp", "flag"]);
+});
+
+Deno.test("the declared order never arrives at the native extension", () => {
+  const eager = defineOperation({
+    id: "toy.eager",
+    name: "Eager",
+    outputs: {},
+    params: z.strictObject({ data_plane_backend: z.enum(["auto", "python_numpy", "cpp_native"]).default("auto") }),
+    backends: { benchmark_run: ["cpp", "numpy"], dataset_capture: ["cpp"] },
+    threadSafe: true,
+    run: () => ({ outputs: {} }),
+  });
+  for (const automatic of ["auto", "", "automatic", "default"]) {
+    assert.equal(chosen(eager, { data_plane_backend: automatic }).entry.backend, "numpy");
+  }
+  const refusal = refusedBy(eager, { data_plane_backend: "auto" }, { runner: "dataset_capture" });
+  assert.equal(refusal.code, "materialization_unavailable");
+  assert.match(refusal.message, /on cpp: the native extension runs only where it is asked for$/);
+});
+
+Deno.test("the native extension is never replaced where it has nothing", () => {
+  const bpsk = refusedBy(toy("toy.modulate"), { modulation: "bpsk", data_plane_backend: "cpp_native" });
+  assert.deepEqual([bpsk.code, bpsk.hint, bpsk.place], [
+    "materialization_unavailable",
+    "Nearest is cpp_qpsk: set modulation=qpsk",
+    ["params", "data_plane_backend"],
   ]);
+  const none = refusedBy(toy("toy.bits"), { data_plane_backend: "cpp_native" });
+  assert.deepEqual([none.code, none.hint, none.place], [
+    "materialization_unavailable",
+    "Set data_plane_backend to python_numpy",
+    ["params", "data_plane_backend"],
+  ]);
+  assert.match(none.message, /the native extension has no kernels for it$/);
 });
 
 Deno.test("data_plane_backend selects the entry only where cpp is declared", () => {

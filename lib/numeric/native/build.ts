@@ -1,0 +1,116 @@
+/**
+ * Compiles the native extension: `deno task build:native`. The compiler is the one named by CXX, else g++, else clang++.
+ * Every source is compiled once per level (./export.hpp); what the library is called is in ./extension.ts.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BUILD_FOLDER, COMPILED, libraryName, sourcesSha256 } from "./extension.ts";
+
+/** Products and sums keep their own rounding: nothing here may be contracted or reordered. */
+const FLAGS = ["-std=c++17", "-O3", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"];
+const LEVELS: Readonly<Record<string, readonly string[]>> = {
+  baseline: [],
+  avx2: ["-mavx2", "-mbmi2", "-mfma"],
+};
+/** These are the same on every level. */
+const UNLEVELLED = ["level.cpp"];
+const TABLES = ["NORMAL_K", "NORMAL_W", "NORMAL_F"];
+
+/** The C++ compiler of this machine, or null. */
+export function findCompiler(): string | null {
+  for (const name of [Deno.env.get("CXX"), "g++", "clang++"]) {
+    if (name === undefined || name === "") continue;
+    try {
+      if (new Deno.Command(name, { args: ["--version"], stdout: "null", stderr: "null" }).outputSync().success) {
+        return name;
+      }
+    } catch {
+      // Not there: the next one may be.
+    }
+  }
+  return null;
+}
+
+/**
+ * Builds the library unless it is there already, and removes those of earlier sources.
+ *
+ * @param folder where it is put
+ * @returns its path
+ * @throws Error without a compiler, on a platform it is not made for, and with the compiler's words when that fails
+ */
+export async function buildNative(folder: URL = BUILD_FOLDER): Promise<string> {
+  const name = libraryName(sourcesSha256());
+  if (name === null) throw new Error(`Cannot build the native extension for ${Deno.build.os} on ${Deno.build.arch}`);
+  const place = fileURLToPath(folder), library = join(place, name);
+  mkdirSync(place, { recursive: true });
+  if (readdirSync(place).includes(name)) return library;
+  const compiler = findCompiler();
+  if (compiler === null) {
+    throw new Error(
+      "Cannot build the native extension without a C++ compiler: install g++ or clang++, or name one in CXX",
+    );
+  }
+  // Built aside and moved into place, so that whoever builds at the same time is not disturbed.
+  const work = mkdtempSync(join(place, "work-"));
+  try {
+    writeFileSync(join(work, "ziggurat.inc"), zigguratTables());
+    const objects = await Promise.all(
+      COMPILED.flatMap((source) => {
+        const path = fileURLToPath(source), file = path.split("/").at(-1)!;
+        const levels = UNLEVELLED.includes(file) ? ["baseline"] : levelsOf(Deno.build.arch);
+        return levels.map(async (level) => {
+          const object = join(work, `${file}.${level}.o`);
+          const flags = [...FLAGS, ...LEVELS[level], `-DSVC_LEVEL=${level}`, `-I${work}`];
+          await compile(compiler, [...flags, "-c", path, "-o", object]);
+          return object;
+        });
+      }),
+    );
+    await compile(compiler, ["-shared", ...objects, "-o", join(work, name)]);
+    renameSync(join(work, name), library);
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+  for (const other of readdirSync(place)) {
+    if (other.startsWith("svc_native-") && other !== name) rmSync(join(place, other));
+  }
+  return library;
+}
+
+/** The levels that an architecture has. */
+function levelsOf(arch: string): string[] {
+  return arch === "x86_64" ? Object.keys(LEVELS) : ["baseline"];
+}
+
+async function compile(compiler: string, args: string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command(compiler, { args }).output();
+  if (!success) throw new Error(`Cannot build the native extension: ${new TextDecoder().decode(stderr)}`);
+}
+
+/** The normal tables of the portable kernels as C++: one place for the numbers. */
+function zigguratTables(): string {
+  const source = readFileSync(new URL("../assembly/ziggurat.ts", import.meta.url), "utf8");
+  const part = (pattern: RegExp, name: string) => {
+    const match = source.match(pattern);
+    if (match === null) throw new Error(`Cannot find ${name} among the tables of the ziggurat`);
+    return match[1];
+  };
+  const tables = TABLES.map((name) => {
+    const words = part(new RegExp(`${name} = memory\\.data<u64>\\(\\[([^\\]]*)\\]\\)`), name);
+    return `static const uint64_t ${name}[256] = {${words}};`;
+  });
+  const constants = ["NORMAL_R", "NORMAL_INVERSE_R"].map((name) =>
+    `static const double ${name} = ${part(new RegExp(`${name}: f64 = ([0-9.]+);`), name)};`
+  );
+  return ["#include <cstdint>", ...tables, ...constants, ""].join("\n");
+}
+
+if (import.meta.main) {
+  try {
+    console.log(await buildNative());
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    Deno.exit(1);
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * The kernels of the native extension, held to the portable ones by tests: the same bits everywhere. A library is loaded on
+ * first use, in the thread that uses it; calls neither wait nor start threads.
+ */
+import { BITS_PER_SYMBOL } from "../modulation.ts";
+import { type Generator, partScale } from "../random.ts";
+import { nativeExtension } from "./extension.ts";
+
+/** Levels of a processor, each with what it needs; the highest that it has is used. */
+export const LEVELS = ["baseline", "avx2"] as const;
+export type Level = typeof LEVELS[number];
+
+/** Modulations that the extension maps. */
+export type NativeModulation = "bpsk" | "qpsk";
+
+const NOTHING = { parameters: [], result: "i32" } as const;
+const INTERFACE = {
+  copy_bits: { parameters: ["buffer", "buffer", "usize"], result: "i32" },
+  modulate_bpsk: { parameters: ["buffer", "buffer", "usize"], result: "void" },
+  modulate_qpsk: { parameters: ["buffer", "buffer", "usize"], result: "void" },
+  demodulate_bpsk: { parameters: ["buffer", "buffer", "f64", "usize", "buffer", "buffer"], result: "void" },
+  demodulate_qpsk: { parameters: ["buffer", "buffer", "f64", "usize", "buffer", "buffer"], result: "void" },
+  add_complex_normal: { parameters: ["buffer", "buffer", "buffer", "usize", "f64"], result: "void" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+type Calls = Deno.StaticForeignLibraryInterface<typeof INTERFACE>;
+
+/** What the extension computes; each method has its twin among the portable kernels. */
+export class NativeKernels {
+  readonly level: Level;
+  readonly #calls: Calls;
+
+  private constructor(level: Level, calls: Calls) {
+    this.level = level;
+    this.#calls = calls;
+  }
+
+  /**
+   * Opens a library for good.
+   *
+   * @param path file built by `buildNative`
+   * @param level the processor's own when left out
+   * @throws Error when the library cannot be loaded
+   * @throws RangeError when the processor does not have that level
+   */
+  static open(path: string, level?: Level): NativeKernels {
+    const { symbols } = Deno.dlopen(path, { svc_level: NOTHING });
+    const highest = symbols.svc_level();
+    const wanted = level === undefined ? highest : LEVELS.indexOf(level);
+    if (wanted > highest) throw new RangeError(`Cannot run native kernels of level ${level} on this processor`);
+    const named = Object.fromEntries(
+      Object.entries(INTERFACE).map(([name, call]) => [name, { ...call, name: `svc_${name}_${LEVELS[wanted]}` }]),
+    ) as unknown as typeof INTERFACE;
+    return new NativeKernels(LEVELS[wanted], Deno.dlopen(path, named).symbols);
+  }
+
+  /** A copy of bits, one per byte, or null where a value is neither 0 nor 1. */
+  copyBits(bits: Uint8Array): Uint8Array<ArrayBuffer> | null {
+    const copy = new Uint8Array(bits.length);
+    return this.#calls.copy_bits(plain(bits), copy, BigInt(bits.length)) === 1 ? copy : null;
+  }
+
+  /** As `modulate`. */
+  modulate(bits: Uint8Array, modulation: NativeModulation): Float32Array<ArrayBuffer> {
+    const symbols = new Float32Array(2 * Math.ceil(bits.length / BITS_PER_SYMBOL[modulation]));
+    this.#calls[`modulate_${modulation}`](plain(bits), symbols, BigInt(bits.length));
+    return symbols;
+  }
+
+  /**
+   * As `demodulateLlr` and `hardBits`, in one pass.
+   *
+   * @throws RangeError when there is not one variance per symbol
+   */
+  demodulate(
+    symbols: Float32Array,
+    modulation: NativeModulation,
+    noiseVariance: number | Float32Array,
+  ): { llr: Float32Array<ArrayBuffer>; bits: Uint8Array<ArrayBuffer> } {
+    const count = symbols.length / 2;
+    const [variances, variance] = typeof noiseVariance === "number" ? [null, noiseVariance] : [plain(noiseVariance), 0];
+    if (typeof noiseVariance !== "number" && noiseVariance.length !== count) {
+      throw new RangeError(`Cannot demodulate ${count} symbols with ${noiseVariance.length} noise variances`);
+    }
+    const length = count * BITS_PER_SYMBOL[modulation];
+    const llr = new Float32Array(length), bits = new Uint8Array(length);
+    this.#calls[`demodulate_${modulation}`](plain(symbols), variances, variance, BigInt(count), llr, bits);
+    return { llr, bits };
+  }
+
+  /** As `generator.addComplexNormal`: draws the same values and leaves the generator in the same state. */
+  addComplexNormal(generator: Generator, symbols: Float32Array, variance: number): Float32Array<ArrayBuffer> {
+    const scale = partScale(variance), out = new Float32Array(symbols.length);
+    generator.lend((state) =>
+      this.#calls.add_complex_normal(state, plain(symbols), out, BigInt(symbols.length / 2), scale)
+    );
+    return out;
+  }
+}
+
+/** The array itself: what an operation gets lies in memory that no other thread sees. */
+function plain(array: Uint8Array | Float32Array): Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer> {
+  if (array.buffer instanceof ArrayBuffer) return array as Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
+  throw new TypeError("Cannot hand shared memory to the native extension");
+}
+
+let kernels: NativeKernels | undefined;
+
+/**
+ * The extension of this program, loaded on first use.
+ *
+ * @throws Error with the reason when it is not available
+ */
+export function nativeKernels(): NativeKernels {
+  if (kernels !== undefined) return kernels;
+  const { available, path, reason } = nativeExtension();
+  if (!available) throw new Error(`Cannot load the native extension: ${reason}`);
+  return kernels = NativeKernels.open(path!);
+}
