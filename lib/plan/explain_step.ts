@@ -10,7 +10,7 @@ import { explainPlan } from "./explain.ts";
 import type { PlanResult } from "./planner.ts";
 
 /** Where the value of a parameter comes from. */
-export type ParameterSource = "authored" | "default" | "derived seed" | "chosen implementation";
+export type ParameterSource = "authored" | "default" | "derived seed" | "chosen implementation" | "linked step";
 
 export interface StepExplanation extends JsonObject {
   schema_version: 1;
@@ -127,13 +127,15 @@ function paramsOf(
   const properties = (contract.params_schema.properties ?? {}) as JsonObject;
   const seeds = compilation.seed_policy?.steps as JsonObject | undefined;
   const seedSource = (seeds?.[id] as JsonObject | undefined)?.source;
+  const scenario = compilation.effective!.metadata.resolved_channel_scenario !== undefined;
   const sourceOf = (name: string): ParameterSource => {
     if (name === "seed" && seedSource === "derived") return "derived seed";
     if (Object.hasOwn(authored, name) && authored[name] !== null) return "authored";
     // An explicit choice of implementation binds parameters after the defaults are in.
-    return sameValue(compilation.effective!.steps[index].params[name], params[name])
-      ? "default"
-      : "chosen implementation";
+    if (!sameValue(compilation.effective!.steps[index].params[name], params[name])) return "chosen implementation";
+    // A channel and the state it is wired to share one scenario.
+    const fallback = isObject(properties[name]) ? (properties[name] as JsonObject).default : undefined;
+    return scenario && fallback !== undefined && !sameValue(fallback, params[name]) ? "linked step" : "default";
   };
   return Object.entries(params).map(([name, value]): JsonObject => {
     const node = isObject(properties[name]) ? properties[name] as JsonObject : {};

@@ -1,4 +1,5 @@
 /** The ways to execute wireless.channel. */
+import { SvcError } from "../../lib/contract/error.ts";
 import type { Materialization } from "../../lib/contract/operation.ts";
 import { executed, exportPlanned } from "../_backends.ts";
 import { type Preset, PRESETS, UNPROCESSED } from "./_params.ts";
@@ -36,5 +37,23 @@ const EXPORT: Materialization[] = (["awgn", "flat_rayleigh"] as const).flatMap((
     exportPlanned("phylib", `phylib_${preset}_${processing}_pytorch_module`, bindings(preset, processing)),
   ])
 );
+
+/**
+ * Whether a backend has a channel: the planner has asked the entries before, and nothing else may stand in here either.
+ *
+ * @throws SvcError `channel_backend_unsupported`
+ */
+export function checkBackend(channel: Preset, backend: string, explicit = false): void {
+  const there = backend !== "phylib"
+    ? !explicit
+    : explicit
+    ? channel === "ofdm_tdl"
+    : PHYLIB_PRESETS.some((preset) => preset === channel);
+  if (there) return;
+  const what = explicit ? `${channel} with an explicit channel state` : channel;
+  throw new SvcError("channel_backend_unsupported", `Cannot run ${what} on ${backend}`, {
+    hint: `phylib has ${PHYLIB_PRESETS.join(", ")}, and ofdm_tdl with an explicit state; numpy has every preset`,
+  });
+}
 
 export const CHANNEL_MATERIALIZATIONS: readonly Materialization[] = [...NUMPY, ...PHYLIB, ...EXPORT];

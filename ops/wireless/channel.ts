@@ -14,7 +14,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { PROFILE_MODELS } from "../../lib/numeric/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { CHANNEL_MATERIALIZATIONS } from "./_materializations.ts";
+import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
 import { transmitExplicit } from "./_explicit.ts";
 import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS } from "./_params.ts";
 import { presetSettings, transmit } from "./_presets.ts";
@@ -69,6 +69,7 @@ export default defineOperation({
   },
   threadSafe: true,
   run({ inputs, params, generator, backend }) {
+    checkBackend(params.channel, backend, inputs.channel_state !== undefined);
     const symbols = symbolsOf(inputs.symbols);
     const { metadata } = inputs.symbols;
     const settings = presetSettings(params);

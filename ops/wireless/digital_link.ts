@@ -9,7 +9,7 @@ import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "..
 import { BITS_PER_SYMBOL, demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
 import { executed } from "../_backends.ts";
 import { modulatedMetadata } from "../_symbol_items.ts";
-import { PHYLIB_PRESETS } from "./_materializations.ts";
+import { checkBackend, PHYLIB_PRESETS } from "./_materializations.ts";
 import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, PRESETS } from "./_params.ts";
 import { presetSettings, transmit } from "./_presets.ts";
 import { channelRecord } from "./_record.ts";
@@ -35,6 +35,7 @@ export default defineOperation({
   check: checkCommon,
   threadSafe: true,
   run({ inputs, params, generator, backend }) {
+    checkBackend(params.channel, backend);
     const sent = bitsOf(inputs.bits);
     const settings = presetSettings({ ...params, ...CHANNEL_DEFAULTS });
     const modulated = modulate(sent, params.modulation);

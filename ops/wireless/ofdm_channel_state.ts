@@ -61,7 +61,7 @@ export default defineOperation({
     { runner: "dataset_capture", backend: "phylib", implementation: "phylib_3gpp_tdl_ofdm_frequency_response_capture" },
   ],
   outputMetadataGuarantees: {
-    state: { from: "symbols", keys: KEYS },
+    state: { keys: KEYS },
     symbols: { from: "symbols", keys: ["boundary_contract", "symbol_count"] },
   },
   threadSafe: true,

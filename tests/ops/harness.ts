@@ -9,6 +9,7 @@ import type { FileAccess, InputArtifact, Metrics, Operation, OutputArtifact } fr
 import { checkValue, isEffective, plainParams } from "../../lib/contract/schema.ts";
 import { cloneValue, isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import { Generator } from "../../lib/numeric/random.ts";
+import { isRefusal, materialize } from "../../lib/plan/materialize.ts";
 
 /** What an input may be: an output of an earlier run, or an artifact described in place (of the port's first kind). */
 export type GivenInput = InputArtifact | (OutputArtifact & { kind?: string });
@@ -20,6 +21,7 @@ export interface RunOptions {
   seed?: number | bigint;
   /** Files by path, or a file access of one's own; bundled files are named `<dataset>/<path>`. */
   files?: Record<string, Uint8Array | string> | FileAccess;
+  /** What the planner would choose, when left out. */
   backend?: string;
   implementation?: string;
 }
@@ -89,6 +91,8 @@ export async function runOperation(operation: Operation, options: RunOptions = {
     inputs[port] = decodeArtifact(kind, encodeArtifact(port, kind, isInput(given) ? outputOf(given) : given).bytes);
   }
 
+  const choice = materialize(contract, params, { runner: "benchmark_run", authored: params });
+  const entry = isRefusal(choice) ? undefined : choice.entry;
   const seed = options.seed ?? (plain.seed as number | bigint | undefined) ?? 0;
   let generator: Generator | undefined;
   const result = await definition.run({
@@ -101,8 +105,8 @@ export async function runOperation(operation: Operation, options: RunOptions = {
     progress() {},
     cancellation: { isCancelled: false, throwIfCancelled() {} },
     files: fileAccess(options.files ?? {}),
-    backend: options.backend ?? definition.backends?.benchmark_run?.[0] ?? "python",
-    implementation: options.implementation ?? "default",
+    backend: options.backend ?? entry?.backend ?? definition.backends?.benchmark_run?.[0] ?? "python",
+    implementation: options.implementation ?? entry?.implementation ?? "default",
   });
 
   for (const [port, input] of Object.entries(inputs)) {

@@ -3,12 +3,12 @@ import { PlanCache } from "../../../lib/plan/cache.ts";
 import { explainStep, stepText } from "../../../lib/plan/explain_step.ts";
 import { planRecipe } from "../../../lib/plan/planner.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
+import { readRecipeText } from "../../../lib/recipe/read.ts";
+import { createRegistry } from "../../../ops/registry.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { LINK, recipeOf, toyRegistry, toySources } from "./toy.ts";
 
-const registry = toyRegistry();
-
-async function explained(raw: unknown, step: string, implementation?: string) {
+async function explained(raw: unknown, step: string, implementation?: string, registry = toyRegistry()) {
   const compilation = compileRecipe(raw, { mode: "strict", registry });
   const cache = new PlanCache();
   const planned = await planRecipe(compilation, { registry, implementationSources: toySources, cache, implementation });
@@ -80,4 +80,14 @@ Deno.test("the text has a line for every input, parameter and output, in columns
   assert.match(text, /\n\*Parameters\*\n {2}count {15}16 +authored \(default 8\)\n {2}seed {16}\d+ +derived seed/);
   assert.match(text, /\n {2}bits {2}-> relay\.bits {2}channel\.payload_bits\.numpy; promises bit_count, origin\.id\n/);
   assert.match(text, /\n\*Runs on\*\n {2}numpy\/default under benchmark_run, by declared order\n/);
+});
+
+Deno.test("a channel state says which values it has from the channel that it is wired to", async () => {
+  const recipe = await Deno.readTextFile(new URL("../../recipes/explicit_ofdm.yaml", import.meta.url));
+  const { value } = readRecipeText(recipe, { file: "explicit_ofdm.yaml" });
+  const step = await explained(value, "channel_state", undefined, await createRegistry());
+  const sources = ["tdl_model", "ofdm_fft_size", "num_ofdm_symbols", "subcarrier_spacing_khz"]
+    .map((name) => [named(step.params, name).value, named(step.params, name).source]);
+  assert.deepEqual(sources.slice(0, 3), [["C", "authored"], [12, "linked step"], [14, "linked step"]]);
+  assert.equal(sources[3][1], "default");
 });

@@ -206,6 +206,18 @@ Deno.test("every preset runs on numpy, four combinations on phylib, and nothing 
   assert.equal(planned(channel, {}, "differentiable_export"), "materialization_unavailable");
 });
 
+Deno.test("an operation that is started on a backend without its channel says so itself", async () => {
+  const inputs = { symbols: symbolsInput(X) };
+  for (const name of ["interference_awgn", "ofdm_tdl", "ofdm_cdl", "urban_micro"]) {
+    const params = { channel: name };
+    await refuses("channel_backend_unsupported", () => runOperation(channel, { inputs, params, backend: "phylib" }));
+    await refuses(
+      "channel_backend_unsupported",
+      () => runOperation(digitalLink, { inputs: { bits: payloadInput([0, 1]) }, params, backend: "phylib" }),
+    );
+  }
+});
+
 Deno.test("phylib draws its presets as numpy does, and says who ran", async () => {
   for (const name of ["awgn", "flat_rayleigh", "mimo_flat"]) {
     const options = {
