@@ -325,6 +325,23 @@ Deno.test("a runtime that is missing has its own code, beside the model", async 
   await planned(raw, { readiness: { missing: () => null } });
 });
 
+Deno.test("the native extension is required where it was chosen, and its absence is a materialisation that is not there", async () => {
+  const raw = recipeOf([BITS, ["modulator", "toy.modulate", { data_plane_backend: "cpp_native" }, TO_BITS]]);
+  const asked: unknown[] = [];
+  const readiness = (reason: string | null) => ({
+    missing: (requirement: unknown) => (asked.push(requirement), reason === null ? null : { reason, hint: "Build it" }),
+  });
+  const [found, ...others] = await refused(raw, { readiness: readiness("the native extension is not built") });
+  assert.deepEqual([found.code, found.path, found.hint], ["materialization_unavailable", "$.steps[1]", "Build it"]);
+  assert.equal(found.message, "Cannot run modulator on cpp: the native extension is not built");
+  assert.deepEqual(others, []);
+  const { plan } = await planned(raw, { readiness: readiness(null) });
+  assert.equal(plan.steps[1].backend, "cpp");
+  const requirements = [{ kind: "native", id: "cpp_native" }];
+  assert.deepEqual(plan.steps[1].implementation_metadata.runtime_availability, { requirements });
+  assert.deepEqual(asked, [...requirements, ...requirements]);
+});
+
 Deno.test("all findings come at once, in the order of the checks", async () => {
   const raw = recipeOf([
     ["data", "toy.bits"],

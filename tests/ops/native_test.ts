@@ -1,0 +1,134 @@
+/** Operations on the native extension against the same operations on the portable kernels. */
+import assert from "node:assert/strict";
+import type { InputArtifact, Materialization, Operation } from "../../lib/contract/operation.ts";
+import { sameValue } from "../../lib/contract/json.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { nativeKernels } from "../../lib/numeric/native/kernels.ts";
+import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
+import demodulate from "../../ops/demodulation/digital_demodulate.ts";
+import boundary from "../../ops/channel/bit_boundary.ts";
+import { NATIVE_LIBRARY, NEEDS_NATIVE } from "../support/native.ts";
+import { FIXTURES } from "./fixtures.ts";
+import { materialise, refuses, runOperation } from "./harness.ts";
+import { arrayInput, bitsInput, someBits, symbolsInput } from "./inputs.ts";
+
+if (NATIVE_LIBRARY !== null) nativeKernels();
+
+/** Entries of an operation on `cpp`, one per implementation. */
+const nativeEntries = ({ contract }: Operation) =>
+  (contract.materializations as unknown as Materialization[])
+    .filter(({ backend, runner }) => backend === "cpp" && runner === "benchmark_run");
+
+const NATIVE = BUILTIN_OPERATIONS.map(({ operation }) => operation)
+  .filter((operation) => nativeEntries(operation).length > 0);
+
+/** Arrays as they lie in the file: exact, where the contract allows a tolerance. */
+function arraysOf(output: InputArtifact): [string, string, number[], Uint8Array][] {
+  return output.arrayNames.map((name) => {
+    const { dtype, shape, data } = output.array(name);
+    return [name, dtype, [...shape], new Uint8Array(data.buffer, data.byteOffset, data.byteLength)];
+  });
+}
+
+Deno.test("the operations of the native extension", () => {
+  assert.deepEqual(NATIVE.map(({ id }) => id), [
+    "channel.bit_boundary",
+    "demodulation.digital_demodulate",
+    "modulation.digital_modulate",
+  ]);
+  for (const operation of NATIVE) assert.ok(nativeEntries(operation).every(({ status }) => status === "implemented"));
+});
+
+for (const operation of NATIVE) {
+  for (const { implementation, parameter_bindings = {} } of nativeEntries(operation)) {
+    Deno.test(
+      `${operation.id} on cpp/${implementation} gives the bytes of the portable one`,
+      NEEDS_NATIVE,
+      async () => {
+        const cases = FIXTURES[operation.id];
+        assert.ok(!("skip" in cases));
+        let compared = 0;
+        for (const { inputs, params, files } of cases) {
+          const effective = materialise(operation.contract.params_schema, params as JsonObject);
+          if (!Object.entries(parameter_bindings).every(([name, value]) => sameValue(effective[name], value))) continue;
+          const options = { inputs: await inputs?.(), params: params as JsonObject, files: await files?.() };
+          const portable = await runOperation(operation, options);
+          const native = await runOperation(operation, { ...options, backend: "cpp", implementation });
+          for (const [port, output] of Object.entries(native.outputs)) {
+            assert.deepEqual(arraysOf(output), arraysOf(portable.outputs[port]), port);
+            const { data_plane_backend: plane, ...metadata } = output.metadata;
+            const { data_plane_backend: portablePlane, ...expected } = portable.outputs[port].metadata;
+            assert.deepEqual(metadata, expected);
+            if (portablePlane !== undefined) assert.deepEqual([plane, portablePlane], ["cpp_native", "python_numpy"]);
+          }
+          assert.deepEqual(native.metrics, portable.metrics);
+          assert.deepEqual(native.metadata, portable.metadata);
+          compared++;
+        }
+        assert.ok(compared > 0);
+      },
+    );
+  }
+}
+
+Deno.test("bits that are none are refused in the same words on cpp", NEEDS_NATIVE, async () => {
+  const wrong = (dtype: "uint8" | "int8", shape: number[]) => ({
+    bits: arrayInput(
+      "channel.bits.numpy",
+      dtype,
+      dtype === "int8" ? new Int8Array(4) : Uint8Array.of(0, 1, 7, 1),
+      shape,
+    ),
+  });
+  for (
+    const [inputs, code] of [
+      [wrong("uint8", [4]), "boundary_value_invalid"],
+      [wrong("uint8", [2, 2]), "boundary_rank_invalid"],
+      [wrong("int8", [4]), "boundary_dtype_invalid"],
+    ] as const
+  ) {
+    await refuses(code, () => runOperation(boundary, { inputs, backend: "cpp" }));
+    await refuses(code, () => runOperation(boundary, { inputs }));
+  }
+  await refuses("boundary_count_mismatch", () =>
+    runOperation(boundary, {
+      inputs: { bits: bitsInput(someBits(9)) },
+      params: { expected_bit_count: 8 },
+      backend: "cpp",
+    }));
+});
+
+Deno.test("padding is cut off, and variances per symbol are heard, on cpp", NEEDS_NATIVE, async () => {
+  const received = symbolsInput(33, { modulation: "qpsk", modulation_padding_bits: 1, noise_variance: 0.3 });
+  const variances = {
+    dtype: "float32",
+    shape: [33],
+    data: Float32Array.from({ length: 33 }, (_, i) => i / 8),
+  } as const;
+  for (
+    const inputs of [{ rx_symbols: received }, {
+      rx_symbols: { ...received, companions: { noise_variance: variances } },
+    }]
+  ) {
+    const options = { inputs, params: { modulation: "qpsk" } };
+    const native = await runOperation(demodulate, { ...options, backend: "cpp" });
+    const portable = await runOperation(demodulate, options);
+    assert.equal(native.outputs.bits.array().data.length, 65);
+    for (const port of ["bits", "llr"]) {
+      assert.deepEqual(arraysOf(native.outputs[port]), arraysOf(portable.outputs[port]));
+    }
+  }
+});
+
+Deno.test("a power allocation is refused on cpp, however cpp was asked for", NEEDS_NATIVE, async () => {
+  const inputs = {
+    rx_symbols: symbolsInput(4, { noise_variance: 0.1 }),
+    allocation: arrayInput("channel.power_allocation.numpy", "float32", Float32Array.of(1, 0, 2, 1), [1, 4]),
+  };
+  const params = { modulation: "qpsk" };
+  await refuses("materialization_unavailable", () => runOperation(demodulate, { inputs, params, backend: "cpp" }));
+  await refuses(
+    "materialization_unavailable",
+    () => runOperation(demodulate, { inputs, params: { ...params, data_plane_backend: "cpp_native" } }),
+  );
+});
