@@ -42,8 +42,9 @@ export async function allocatePower(context: PowerContext): Promise<OperationRes
   const { states, subcarriers } = sharing;
   const grid = { grids: 1, symbols: states, subcarriers };
 
-  const loaded = params.transport_mode === "allocation_aware_bit_loading" ? load(sharing, context) : undefined;
-  const unscaled = loaded ? modulateLoaded(bitsOf(inputs.bits!), loaded) : given;
+  const bits = params.transport_mode === "allocation_aware_bit_loading" ? bitsOf(inputs.bits!) : undefined;
+  const loaded = bits && load(bits, sharing, params);
+  const unscaled = loaded ? modulateLoaded(bits, loaded) : given;
   checkResourceElements(grid, unscaled.length / 2);
   const symbols = new Float32Array(unscaled.length);
   for (let i = 0; i < symbols.length; i++) symbols[i] = unscaled[i] * Math.sqrt(sharing.power[i >> 1]);
@@ -58,13 +59,10 @@ export async function allocatePower(context: PowerContext): Promise<OperationRes
     ...(params.granularity === "per_stream" ? { stream_count: params.stream_count } : {}),
     ...(params.policy === "learned_checkpoint" ? { checkpoint_sha256: params.checkpoint_sha256 } : {}),
   };
-  const metadata = loaded
-    ? loadedMetadata(
-      { ...inputs.symbols.metadata, ...inputs.bits!.metadata },
-      bitsOf(inputs.bits!).length,
-      loaded.padding,
-    )
-    : inputs.symbols.metadata;
+  const { metadata } = inputs.symbols;
+  const described = loaded
+    ? { ...loadedMetadata({ ...metadata, ...inputs.bits!.metadata }, bits!.length, loaded.padding), ...record }
+    : travel(metadata, record);
   const allocation: JsonObject = {
     ...record,
     state_count: states,
@@ -79,7 +77,7 @@ export async function allocatePower(context: PowerContext): Promise<OperationRes
         companions: loaded ? { bits_per_symbol: ndarray("uint8", loaded.loading, [states, subcarriers]) } : {},
         metadata: allocation,
       },
-      symbols: symbolsArtifact(symbols, travel(metadata, record), loaded ? {} : companionsOf(inputs.symbols)),
+      symbols: symbolsArtifact(symbols, described, loaded ? {} : companionsOf(inputs.symbols)),
     },
     metrics: powerMetrics(symbols, knowledge, loaded),
     metadata: { label: params.label },
@@ -114,8 +112,7 @@ async function shareKnown(knowledge: ChannelKnowledge, { params, files }: PowerC
 }
 
 /** @throws SvcError `boundary_count_mismatch` when the elements do not carry all bits */
-function load({ power, snrs }: Sharing, { inputs, params }: PowerContext): LoadedBits {
-  const bits = bitsOf(inputs.bits!);
+function load(bits: Uint8Array, { power, snrs }: Sharing, params: PowerParams): LoadedBits {
   const loading = loadBits(power.map((p, i) => p * snrs![i]), {
     bpsk: params.bit_loading_bpsk_min_snr_db,
     qpsk: params.bit_loading_qpsk_min_snr_db,
