@@ -17,6 +17,8 @@ import channelIdentitySymbolLink from "./channel/identity_symbol_link.ts";
 import channelIndicesToBits from "./channel/indices_to_bits.ts";
 import channelJpegCapacityOracle from "./channel/jpeg_capacity_oracle.ts";
 import channelLatentsToBits from "./channel/latents_to_bits.ts";
+import channelNrLdpcDecoder from "./channel/nr_ldpc_decoder.ts";
+import channelNrLdpcEncoder from "./channel/nr_ldpc_encoder.ts";
 import channelPacketizeCrc32 from "./channel/packetize_crc32.ts";
 import channelPacketizeCrc32V2 from "./channel/packetize_crc32_v2.ts";
 import channelPayloadPassthroughDecoder from "./channel/payload_passthrough_decoder.ts";
@@ -86,6 +88,8 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(channelIndicesToBits, "./channel/indices_to_bits.ts"),
   entry(channelJpegCapacityOracle, "./channel/jpeg_capacity_oracle.ts"),
   entry(channelLatentsToBits, "./channel/latents_to_bits.ts"),
+  entry(channelNrLdpcDecoder, "./channel/nr_ldpc_decoder.ts"),
+  entry(channelNrLdpcEncoder, "./channel/nr_ldpc_encoder.ts"),
   entry(channelPacketizeCrc32, "./channel/packetize_crc32.ts"),
   entry(channelPacketizeCrc32V2, "./channel/packetize_crc32_v2.ts"),
   entry(channelPayloadPassthroughDecoder, "./channel/payload_passthrough_decoder.ts"),

@@ -9,6 +9,7 @@ import type { GivenInput } from "./harness.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
 import { MEDIA_FIXTURES } from "./media_fixtures.ts";
+import { NR_LDPC_FIXTURES } from "./nr_ldpc_fixtures.ts";
 import { PHYSICAL_FIXTURES } from "./physical_fixtures.ts";
 import { POWER_FIXTURES } from "./power_fixtures.ts";
 
@@ -136,6 +137,7 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...CHANNEL_PATH,
   ...JPEG_FIXTURES,
   ...MEDIA_FIXTURES,
+  ...NR_LDPC_FIXTURES,
   ...PHYSICAL_FIXTURES,
   ...POWER_FIXTURES,
 };

@@ -1,0 +1,114 @@
+/** The code parameters of NR LDPC on their way from the encoder to the decoder, as the metadata `nr_ldpc`. */
+import { SvcError } from "../../lib/contract/error.ts";
+import { float, isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
+import { metadataCounts } from "../../lib/artifact/values.ts";
+import { LARGEST_BLOCK } from "../../lib/numeric/nr_ldpc/block_size.ts";
+import { type CodeParameters, codeParameters } from "../../lib/numeric/nr_ldpc/code_parameters.ts";
+import { scramblingSeed, type SharedChannel } from "../../lib/numeric/nr_ldpc/scrambling.ts";
+
+export const NR_LDPC_KEY = "nr_ldpc";
+
+export const MOST_ITERATIONS = 1000;
+
+/** What the receiver is told about a coded bit stream. */
+export interface CodedStream {
+  readonly parameters: CodeParameters;
+  /** Payload bits in front of the padding of each block. */
+  readonly payloadBitsPerBlock: number;
+  readonly blockCount: number;
+  /** Payload bits of the whole stream. */
+  readonly payloadBits: number;
+  readonly channelType: SharedChannel;
+  readonly rnti: number;
+  readonly id: number;
+  readonly codeword: number;
+  readonly iterations: number;
+  /** Payload bits per source item. */
+  readonly itemCounts: readonly number[] | undefined;
+}
+
+/** c_init of a stream. */
+export const seedOf = ({ channelType, rnti, id, codeword }: CodedStream): number =>
+  scramblingSeed(channelType, rnti, id, codeword);
+
+export function describeStream(stream: CodedStream): JsonObject {
+  const { parameters, payloadBitsPerBlock, blockCount, payloadBits, itemCounts } = stream;
+  return {
+    transport_block_size_bits: payloadBitsPerBlock,
+    block_bits: parameters.blockBits,
+    block_count: blockCount,
+    payload_bits: payloadBits,
+    padding_bits: blockCount * parameters.blockBits - payloadBits,
+    coded_bits_per_block: parameters.codedBits,
+    target_coderate: float(parameters.codeRate),
+    num_bits_per_symbol: parameters.bitsPerSymbol,
+    num_layers: parameters.layers,
+    base_graph: parameters.baseGraph,
+    lifting_size: parameters.liftingSize,
+    code_blocks_per_block: parameters.codeBlockCount,
+    channel_type: stream.channelType,
+    n_rnti: stream.rnti,
+    n_id: stream.id,
+    codeword_index: stream.codeword,
+    num_bp_iter: stream.iterations,
+    ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
+  };
+}
+
+/**
+ * Reads what {@link describeStream} wrote.
+ *
+ * @throws SvcError `input_metadata_missing` where it is absent, `boundary_value_invalid` where it describes no stream
+ */
+export function readStream(metadata: JsonObject): CodedStream {
+  const record = metadata[NR_LDPC_KEY];
+  if (!isObject(record)) {
+    throw new SvcError("input_metadata_missing", "Cannot decode NR LDPC: the code parameters did not arrive", {
+      hint: "Put a channel.nr_ldpc_encoder step before the channel",
+    });
+  }
+  const count = (key: string, least: number, most: number): number => {
+    const value = record[key];
+    const number = isNumber(value) ? toNumber(value) : NaN;
+    if (!(Number.isSafeInteger(number) && number >= least && number <= most)) throw unreadable(key);
+    return number;
+  };
+  const channelType = record.channel_type, rate = record.target_coderate;
+  if (channelType !== "PUSCH" && channelType !== "PDSCH") throw unreadable("channel_type");
+  if (!isNumber(rate)) throw unreadable("target_coderate");
+  const blockBits = count("block_bits", 1, 2 * LARGEST_BLOCK), codeRate = toNumber(rate);
+  const options = {
+    blockBits,
+    codeRate,
+    codedBits: count("coded_bits_per_block", 1, Number.MAX_SAFE_INTEGER),
+    bitsPerSymbol: count("num_bits_per_symbol", 1, 8),
+    layers: count("num_layers", 1, 4),
+  };
+  const payloadBitsPerBlock = count("transport_block_size_bits", 1, blockBits);
+  const blockCount = count("block_count", 0, Number.MAX_SAFE_INTEGER);
+  const most = blockCount * payloadBitsPerBlock;
+  return {
+    parameters: parametersOf(options),
+    payloadBitsPerBlock,
+    blockCount,
+    payloadBits: count("payload_bits", Math.max(0, most - payloadBitsPerBlock + 1), most),
+    channelType,
+    rnti: count("n_rnti", 0, 65535),
+    id: count("n_id", 0, 1023),
+    codeword: count("codeword_index", 0, 1),
+    iterations: count("num_bp_iter", 1, MOST_ITERATIONS),
+    itemCounts: metadataCounts(record, "source_item_counts"),
+  };
+}
+
+const unreadable = (key: string) =>
+  new SvcError("boundary_value_invalid", `Cannot decode NR LDPC with the metadata ${NR_LDPC_KEY}.${key} that arrived`);
+
+function parametersOf(options: Parameters<typeof codeParameters>[0]): CodeParameters {
+  try {
+    return codeParameters(options);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new SvcError("boundary_value_invalid", error.message);
+  }
+}

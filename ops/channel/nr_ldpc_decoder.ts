@@ -1,0 +1,123 @@
+/**
+ * NR transport-block decoder: descrambles, deinterleaves, combines repeated bits and decodes every code block by layered
+ * min-sum with 8-bit messages, at most num_bp_iter iterations, stopping at a valid CRC. The code parameters come with the
+ * log-likelihood ratios, as the metadata that channel.nr_ldpc_encoder wrote.
+ *
+ * A block is delivered when its CRC and those of its code blocks hold. The report says which are; the payload of the others is
+ * zeros (zero_fill) or the decoder's last word (keep_estimate).
+ *
+ * Shapes: llr float32 [blocks · G], positive for bit 0 -> bits uint8 [n].
+ */
+import { LLR, PAYLOAD_BITS, REPORT } from "../../lib/contract/kinds.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { float } from "../../lib/contract/value.ts";
+import { bitsArtifact, companionsOf, reportResult, travel } from "../../lib/artifact/values.ts";
+import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
+import { NR_LDPC_KEY, readStream, seedOf } from "./_nr_ldpc.ts";
+
+export default defineOperation({
+  id: "channel.nr_ldpc_decoder",
+  name: "NR transport-block LDPC decode",
+  description: "Decodes 5G NR transport blocks from log-likelihood ratios and reports their CRCs",
+  inputs: { llr: [LLR] },
+  outputs: { bits: PAYLOAD_BITS, report: REPORT },
+  params: z.strictObject({
+    on_tb_crc_failure: z.enum(["zero_fill", "keep_estimate", "raise"]).default("zero_fill")
+      .describe("payload of a block whose CRC fails: zeros, or the decoder's last word; raise fails the step"),
+  }),
+  differentiability: {
+    framework: "torch",
+    gradient: "stop",
+    trainable_params: false,
+    exportable: false,
+    reason: "Hard bits and CRC decisions",
+  },
+  backends: { benchmark_run: ["phylib"], dataset_capture: ["phylib"] },
+  inputMetadataRequirements: { llr: { all_of: [NR_LDPC_KEY] } },
+  outputMetadataGuarantees: {
+    bits: {
+      from: "llr",
+      keys: ["boundary_contract", "bit_count", "decoder_implementation", "failed_block_indices"],
+    },
+    report: { keys: ["decoder_implementation"] },
+  },
+  threadSafe: true,
+  async run({ inputs, params, progress }) {
+    const { decodeTransportBlock, DECODER_IMPLEMENTATION } = await import("../../lib/numeric/nr_ldpc/decoder.ts");
+    const { metadata } = inputs.llr, stream = readStream(metadata);
+    const { parameters, payloadBitsPerBlock, blockCount, payloadBits, itemCounts } = stream;
+    const { codedBits } = parameters, llr = valuesOf(inputs.llr, blockCount * codedBits);
+    const scrambling = goldSequence(seedOf(stream), blockCount === 0 ? 0 : codedBits);
+    const options = { iterations: stream.iterations, scrambling };
+    const bits = new Uint8Array(payloadBits), passed: boolean[] = [];
+    let iterations = 0;
+    for (let index = 0; index < blockCount; index++) {
+      const block = decodeTransportBlock(llr.subarray(index * codedBits, (index + 1) * codedBits), parameters, options);
+      passed.push(block.crcPassed);
+      if (!block.crcPassed && params.on_tb_crc_failure === "raise") {
+        throw new SvcError("tb_crc_failed", `Cannot deliver transport block ${index} of ${blockCount}: its CRC fails`, {
+          hint: "Raise the SNR or lower the code rate, or set on_tb_crc_failure to zero_fill or keep_estimate",
+        });
+      }
+      const start = index * payloadBitsPerBlock, end = Math.min(payloadBits, start + payloadBitsPerBlock);
+      if (block.crcPassed || params.on_tb_crc_failure === "keep_estimate") {
+        bits.set(block.bits.subarray(0, end - start), start);
+      }
+      for (const codeBlock of block.codeBlocks) iterations += codeBlock.iterations;
+      progress(index + 1, blockCount, { phase: "decode", unit: "blocks" });
+    }
+    const failed = passed.flatMap((crcPassed, index) => (crcPassed ? [] : [index]));
+    const decoded = travel(metadata, {
+      decoder_implementation: DECODER_IMPLEMENTATION,
+      failed_block_indices: failed,
+      ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
+    }, [NR_LDPC_KEY, "source_item_counts"]);
+    const codeBlockCount = blockCount * parameters.codeBlockCount;
+    const { outputs: { report }, metrics } = reportResult(
+      "channel.nr_ldpc_decoder",
+      blockCount === 0 ? {} : { "channel.payload_delivery_block_error_rate": failed.length / blockCount },
+      {
+        facts: {
+          block_count: blockCount,
+          crc_pass_count: blockCount - failed.length,
+          crc_passed: passed,
+          on_tb_crc_failure: params.on_tb_crc_failure,
+          transport_block_size_bits: payloadBitsPerBlock,
+          block_bits: parameters.blockBits,
+          code_block_count: codeBlockCount,
+          ...(codeBlockCount === 0 ? {} : { mean_iteration_count: float(iterations / codeBlockCount) }),
+        },
+        metadata: { decoder_implementation: DECODER_IMPLEMENTATION },
+      },
+    );
+    const payload = bitsArtifact(bits, decoded, "payload.bits");
+    return {
+      outputs: { bits: { ...payload, companions: companionsOf(inputs.llr) }, report },
+      metrics,
+      metadata: { decoder_implementation: DECODER_IMPLEMENTATION },
+    };
+  },
+});
+
+/** The log-likelihood ratios, one for each coded bit, none of them NaN. */
+function valuesOf(input: InputArtifact, expected: number): Float32Array {
+  const { dtype, shape, data } = input.array();
+  if (dtype !== "float32") {
+    throw new SvcError("boundary_dtype_invalid", `Cannot decode ${dtype}: log-likelihood ratios are float32`);
+  }
+  if (shape.length !== 1 || shape[0] !== expected) {
+    throw new SvcError(
+      "boundary_count_mismatch",
+      `Cannot decode log-likelihood ratios of the shape [${shape.join(", ")}]: ${expected} belong to the coded bits`,
+    );
+  }
+  const values = data as Float32Array;
+  for (let i = 0; i < values.length; i++) {
+    if (!Number.isNaN(values[i])) continue;
+    throw new SvcError("boundary_non_finite", `Cannot decode log-likelihood ratios: number ${i} is NaN`);
+  }
+  return values;
+}
