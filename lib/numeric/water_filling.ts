@@ -82,7 +82,7 @@ export function waterFillingResidual(powers: ArrayLike<number>, floors: ArrayLik
   if (level === Infinity) return 0;
   let largest = 0;
   for (let i = 0; i < floors.length; i++) {
-    const slack = level / (powers[i] + floors[i]) - 1;
+    const slack = level / (Math.max(powers[i], 0) + floors[i]) - 1;
     largest = Math.max(largest, powers[i] > 0 ? Math.abs(slack) : slack);
   }
   return largest;

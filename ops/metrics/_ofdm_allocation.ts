@@ -58,7 +58,7 @@ export function checkPlaced({ state }: AllocatedState, symbolCount: number): voi
   checkResourceElements(state, symbolCount);
 }
 
-/** log2(1 + p·g/N0) of each element. */
+/** log2(1 + p·g/N0) of each element; a negative power, which no radio sends, carries nothing. */
 export function shannonRates({ power, gain, state }: AllocatedState): Float64Array<ArrayBuffer> {
-  return Float64Array.from(power, (p, i) => Math.log1p(p * gain[i] / state.noiseVariance) * Math.LOG2E);
+  return Float64Array.from(power, (p, i) => Math.log1p(Math.max(p, 0) * gain[i] / state.noiseVariance) * Math.LOG2E);
 }

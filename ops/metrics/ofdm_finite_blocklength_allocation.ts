@@ -37,7 +37,7 @@ export default defineOperation({
     const allocated = allocatedState(inputs.actual_state, inputs.allocation);
     const { state, states, power, gain } = allocated;
     if (states === 0) return reportResult("metrics.ofdm_finite_blocklength_allocation", {});
-    const snrs = power.map((p, i) => p * gain[i] / state.noiseVariance);
+    const snrs = power.map((p, i) => Math.max(p, 0) * gain[i] / state.noiseVariance);
     const capacities: number[] = [], failures: number[] = [];
     for (let row = 0; row < states; row++) {
       const channel = parallelAwgn(rowOf(snrs, row, allocated));
