@@ -54,6 +54,7 @@ export {
   textsOf,
   travel,
 } from "./lib/artifact/values.ts";
+export { type OfdmState, ofdmStateArtifact, ofdmStateOf } from "./lib/artifact/ofdm_state.ts";
 export { defineOperation } from "./lib/contract/define.ts";
 export { type Diagnostic, SvcError } from "./lib/contract/error.ts";
 export { canonicalJson, parseJson, prettyJson } from "./lib/contract/json.ts";
@@ -63,8 +64,19 @@ export { seedParameter } from "./lib/contract/schema.ts";
 export { Float, float, type JsonObject, type Value } from "./lib/contract/value.ts";
 export { z } from "./lib/contract/zod.ts";
 export { createCancellation } from "./lib/execute/cancellation.ts";
+export {
+  cdlClusters,
+  cdlProfile,
+  type DelayProfile,
+  frequencyResponse,
+  movingTaps,
+  staticTaps,
+  tdlProfile,
+} from "./lib/numeric/delay_profile.ts";
 export { type NdArray, ndarray } from "./lib/numeric/ndarray.ts";
 export { Generator } from "./lib/numeric/random.ts";
+export { combineRepetition } from "./lib/numeric/repetition.ts";
+export { bitErrorRateAwgn, bitErrorRateRayleigh } from "./lib/numeric/theory.ts";
 export type { ParameterSource, StepExplanation } from "./lib/plan/explain_step.ts";
 export type { RecipeGraph } from "./lib/plan/graph.ts";
 export { graphSvg } from "./lib/plan/graph_svg.ts";

@@ -58,7 +58,20 @@ function scaledProfile(table: Table, { delaySpread, normalise }: ProfileOptions)
   };
 }
 
-/** The tapped delay line TDL-A … TDL-E. */
+/**
+ * The tapped delay line TDL-A … TDL-E.
+ *
+ * @example
+ * ```ts
+ * import { frequencyResponse, staticTaps, tdlProfile } from "./delay_profile.ts";
+ * import { Generator } from "./random.ts";
+ *
+ * const profile = tdlProfile("C", { delaySpread: 300e-9, normalise: true });
+ * const taps = staticTaps(profile, 10, Generator.seeded(23));
+ * const h = frequencyResponse(taps, profile, { count: 64, spacing: 15e3 });
+ * console.assert(h.length === 2 * 10 * 64);
+ * ```
+ */
 export function tdlProfile(model: ProfileModel, options: ProfileOptions): DelayProfile {
   return scaledProfile(tdl.models[model], options);
 }

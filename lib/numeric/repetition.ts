@@ -12,6 +12,14 @@
  * @param factor copies of each bit, a positive integer
  * @returns one LLR a bit, summed in binary64 and rounded once
  * @throws RangeError when the LLRs are not whole groups
+ *
+ * @example
+ * ```ts
+ * import { combineRepetition } from "./repetition.ts";
+ *
+ * // Two of three copies speak for 1, but the third is surer.
+ * console.assert(combineRepetition(Float32Array.of(-1, -0.5, 4), 3)[0] === 2.5);
+ * ```
  */
 export function combineRepetition(llr: Float32Array, factor: number): Float32Array<ArrayBuffer> {
   if (!Number.isSafeInteger(factor) || factor < 1 || llr.length % factor !== 0) {
