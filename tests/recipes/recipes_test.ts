@@ -138,6 +138,23 @@ Deno.test("the capacity oracle delivers above its threshold and loses everything
   assert.equal(below("delivery/channel.outage_rate"), 1);
 });
 
+Deno.test("NR LDPC delivers the pictures of the codec 2 dB above noise, and none half a dB above", async () => {
+  const metric = await metricsOf(file("image_jpeg_nr_ldpc_awgn"));
+  agrees(
+    metric("coded_ber/channel.coded.ber"),
+    metric("resources/channel.transmitted_bit_count"),
+    qpskErrorRate(2),
+  );
+  assert.equal(metric("payload_ber/channel.payload.ber"), 0);
+  assert.equal(metric("channel_decoder/channel.payload_delivery_block_error_rate"), 0);
+  assert.equal(metric("delivery/channel.outage_rate"), 0);
+  const codec = await metricsOf(file("image_codec_default"));
+  assert.equal(metric("evaluation/quality.psnr_db"), codec("evaluation/quality.psnr_db"));
+  const below = await metricsOf(file("image_jpeg_nr_ldpc_awgn"), (text) => text.replace("snr_db: 2.0", "snr_db: 0.5"));
+  assert.equal(below("channel_decoder/channel.payload_delivery_block_error_rate"), 1);
+  assert.equal(below("delivery/channel.outage_rate"), 1);
+});
+
 Deno.test("capacity-matched JPEG keeps its budget, and fading loses whole pictures", async () => {
   const awgn = await metricsOf(file("jpeg_capacity_matched_awgn"));
   const fading = await metricsOf(file("jpeg_capacity_matched_slow_rayleigh"));
