@@ -25,7 +25,7 @@ export function mimoFlat(symbols: Float32Array, settings: PresetSettings, genera
   const amplitude = 1 / Math.sqrt(tx), gain = Math.sqrt(tx);
   let vector = 0, start = 0;
   runs.forEach((count, item) => {
-    if (fadingItems && count > 0) receiver.train(channels, item * rx * tx);
+    if (fadingItems) receiver.train(channels, item * rx * tx);
     for (let at = start; at < start + count; at += tx, vector++) {
       const used = Math.min(tx, start + count - at);
       const offset = fadingItems ? item * rx * tx : vector * rx * tx;

@@ -128,6 +128,24 @@ Deno.test("at high SNR the receivers give back the bits, frame by frame, without
   }
 });
 
+Deno.test("a noise variance per symbol weighs the LLRs of its own symbol", async () => {
+  const symbols = floats(vectors.received), count = symbols.length / 2;
+  const variance = Float32Array.from({ length: count }, (_, k) => 0.5 + k);
+  const rx_symbols = symbolsInput(symbols, {}, {
+    kind: RX,
+    companions: { noise_variance: ndarray("float32", variance) },
+  });
+  const { llr } = (await track("uncompensated", { rx_symbols })).outputs;
+  const pilots = new Set(vectors.pilot_positions);
+  const data = Array.from({ length: count }, (_, k) => k).filter((k) => !pilots.has(k));
+  // The first frame has 50 bits, so no padding comes before its end.
+  for (let bit = 0; bit < 50; bit++) {
+    const k = data[bit >> 1], expected = 2 * Math.SQRT2 * symbols[2 * k + (bit & 1)] / variance[k];
+    assert.ok(Math.abs(llr.array().data[bit] as number - expected) < 1e-6 * Math.abs(expected), `${bit}`);
+  }
+  assert.equal(llr.metadata.noise_variance_source, "per_symbol");
+});
+
 Deno.test("truth feeds the oracle alone", async () => {
   await refuses("input_missing", () => track("oracle"));
   const [without, wired] = [
