@@ -1,0 +1,105 @@
+/**
+ * NR LDPC in information bits a second on one thread: transport blocks of 16136 bits, rate 1/2, QPSK, AWGN at Eb/N0 = 2 dB.
+ *
+ *     deno run -A tests/bench/ldpc_bench.ts
+ *
+ * Beside it the same decoder in plain C (ldpc_plain.c), where gcc is installed, with the vector instructions that the kernel
+ * has (SSE4.1) and with all of the machine. The C program starts from rounded values; the kernel's time has rounding,
+ * deinterleaving and copies in it. Figures are the best of several rounds, for other programs disturb both.
+ */
+import { codedBitCount, codeParameters } from "../../lib/numeric/nr_ldpc/code_parameters.ts";
+import { decodeTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
+import { encodeTransportBlock } from "../../lib/numeric/nr_ldpc/encoder.ts";
+import { bufferLayout, decoderProgram } from "../../lib/numeric/nr_ldpc/programs.ts";
+import { receivedValues, roundedLlr } from "../../lib/numeric/nr_ldpc/reference.ts";
+import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
+import { demodulateLlr, modulate } from "../../lib/numeric/modulation.ts";
+import { Generator } from "../../lib/numeric/random.ts";
+import { row } from "./measure.ts";
+
+const BLOCK_BITS = 16136, CODE_RATE = 0.5, EB_N0_DB = 2, ITERATIONS = 20, BLOCKS = 24, ROUNDS = 9;
+
+const codedBits = codedBitCount(BLOCK_BITS, CODE_RATE, 2, 1);
+const parameters = codeParameters({
+  blockBits: BLOCK_BITS,
+  codedBits,
+  codeRate: CODE_RATE,
+  bitsPerSymbol: 2,
+  layers: 1,
+});
+const variance = 1 / (10 ** (EB_N0_DB / 10) * 2 * BLOCK_BITS / codedBits);
+const generator = Generator.seeded(1), scrambling = goldSequence(32769, codedBits);
+const sent = Array.from({ length: BLOCKS }, () => generator.integers(0, 2, BLOCK_BITS, "uint8") as Uint8Array);
+const received = sent.map((bits) => {
+  const symbols = modulate(encodeTransportBlock(bits, parameters, scrambling), "qpsk");
+  return demodulateLlr(generator.addComplexNormal(symbols, variance), "qpsk", variance);
+});
+
+/** Information bits a second, in millions, of something done to every block. */
+function rate(work: (block: number) => void): number {
+  let best = Infinity;
+  for (let round = 0; round <= ROUNDS; round++) {
+    const start = performance.now();
+    for (let block = 0; block < BLOCKS; block++) work(block);
+    if (round > 0) best = Math.min(best, performance.now() - start);
+  }
+  return BLOCKS * BLOCK_BITS / best / 1e3;
+}
+
+function decode(block: number, earlyStop: boolean): number {
+  const decoded = decodeTransportBlock(received[block], parameters, { iterations: ITERATIONS, earlyStop, scrambling });
+  if (!decoded.crcPassed) throw new Error("A block of the benchmark is lost");
+  return decoded.codeBlocks.reduce((sum, { iterations }) => sum + iterations, 0) / decoded.codeBlocks.length;
+}
+
+/** Seconds of the C program, or why there are none. */
+function plainC(flags: string[]): { fixed: number; early: number } | string {
+  const { code, rows, columns } = bufferLayout(parameters, parameters.codedBitsOfBlock[0]);
+  const program = decoderProgram(code, rows, parameters.usedBits), size = columns * parameters.liftingSize;
+  const head = [program.length, code.liftingSize, columns, parameters.usedBits, ITERATIONS];
+  const counts = [BLOCKS * parameters.codeBlockCount, ROUNDS, program.words.length];
+  const values = received.flatMap((llr) =>
+    parameters.codedBitsOfBlock.map((_, index) =>
+      Int8Array.from(receivedValues(llr, parameters, index, scrambling).subarray(0, size), roundedLlr)
+    )
+  );
+  const folder = Deno.makeTempDirSync({ prefix: "svc-ldpc-" });
+  try {
+    const source = new URL("ldpc_plain.c", import.meta.url).pathname;
+    const built = new Deno.Command("gcc", { args: ["-O3", ...flags, source, "-o", `${folder}/plain`] }).outputSync();
+    if (!built.success) return new TextDecoder().decode(built.stderr);
+    const words = new Uint8Array(Int32Array.from([...head, ...counts, ...program.words]).buffer);
+    const file = Deno.openSync(`${folder}/blocks`, { create: true, write: true });
+    for (const part of [words, ...values]) writeAll(file, new Uint8Array(part.buffer));
+    file.close();
+    const { stdout, success } = new Deno.Command(`${folder}/plain`, { args: [`${folder}/blocks`] }).outputSync();
+    const found = success ? JSON.parse(new TextDecoder().decode(stdout)) : { failures: NaN };
+    return found.failures === 0 ? found : `it loses ${found.failures} blocks`;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "gcc is not installed";
+    throw error;
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+}
+
+const megabits = (value: number) => `${value.toFixed(1)} Mbit/s`;
+const iterations = received.reduce((sum, _, block) => sum + decode(block, true), 0) / BLOCKS;
+const fixed = rate((block) => decode(block, false)), early = rate((block) => decode(block, true));
+row(`decoder, ${ITERATIONS} iterations`, megabits(fixed), "layered offset min-sum, int8, 16 lanes of WebAssembly");
+row("decoder, early stop", megabits(early), `${iterations.toFixed(2)} iterations on average`);
+for (const [name, flags] of [["SSE4.1", ["-msse4.1"]], ["this machine", ["-march=native"]]] as const) {
+  const seconds = plainC([...flags]);
+  if (typeof seconds === "string") {
+    console.log(`plain C for ${name} skipped: ${seconds}`);
+    continue;
+  }
+  const [all, some] = [seconds.fixed, seconds.early].map((time) => BLOCKS * BLOCK_BITS / time / 1e6);
+  row(`plain C for ${name}, ${ITERATIONS} iterations`, megabits(all), `kernel / C: ${(fixed / all).toFixed(2)}`);
+  row(`plain C for ${name}, early stop`, megabits(some), `kernel / C: ${(early / some).toFixed(2)}`);
+}
+row("encoder", megabits(rate((block) => encodeTransportBlock(sent[block], parameters, scrambling))));
