@@ -48,19 +48,21 @@ export interface DecodedTransportBlock {
  * Decodes one transport block.
  *
  * @param llr parameters.codedBits log-likelihood ratios, positive for bit 0, none of them NaN
+ * @param decodeBlock another implementation of the decoder of code blocks
  * @throws RangeError when a length is not that of the parameters
  */
 export function decodeTransportBlock(
   llr: Float32Array,
   parameters: CodeParameters,
   options: DecoderOptions,
+  decodeBlock: typeof decodeCodeBlock = decodeCodeBlock,
 ): DecodedTransportBlock {
   const { blockBits, codedBits, blockCrc, codeBlockCount, segmentBits } = parameters;
   checkLength("log-likelihood ratios", llr.length, codedBits);
   if (options.scrambling !== undefined) checkLength("scrambling bits", options.scrambling.length, codedBits);
   const whole = new Uint8Array(codeBlockCount * segmentBits);
   const codeBlocks = parameters.codedBitsOfBlock.map((_, index) =>
-    decodeCodeBlock(llr, parameters, index, options, whole.subarray(index * segmentBits, (index + 1) * segmentBits))
+    decodeBlock(llr, parameters, index, options, whole.subarray(index * segmentBits, (index + 1) * segmentBits))
   );
   const holds = codeBlocks.every(({ crcPassed }) => crcPassed);
   // The CRC of a single code block is the block's own.

@@ -78,16 +78,18 @@ export function sumProduct(
   for (let done = 0; done < options.iterations; done++) {
     const next = channel.slice();
     checks.forEach((bits, c) => {
-      const message = messages[c];
-      const extrinsic = message.map((value, e) => clipped(values[bits[e]] - value));
-      const size = extrinsic.map((value) => phi(Math.abs(value)));
-      const total = size.reduce((sum, value) => sum + value, 0);
-      const negative = extrinsic.reduce((sum, value) => sum ^ (value < 0 ? 1 : 0), 0);
-      extrinsic.forEach((value, e) => {
-        const magnitude = clipped(phi(total - size[e]));
-        message[e] = (negative ^ (value < 0 ? 1 : 0)) === 1 ? -magnitude : magnitude;
+      const message = messages[c], extrinsic = new Float64Array(bits.length), sizes = new Float64Array(bits.length);
+      let total = 0, negative = false;
+      for (let e = 0; e < bits.length; e++) {
+        extrinsic[e] = clipped(values[bits[e]] - message[e]);
+        total += sizes[e] = phi(Math.abs(extrinsic[e]));
+        negative = negative !== extrinsic[e] < 0;
+      }
+      for (let e = 0; e < bits.length; e++) {
+        const magnitude = clipped(phi(total - sizes[e]));
+        message[e] = negative !== extrinsic[e] < 0 ? -magnitude : magnitude;
         next[bits[e]] += message[e];
-      });
+      }
     });
     values = next;
     if (options.stop && checksHold(code, hardDecisions(values), rows.length)) break;
