@@ -20,7 +20,7 @@ import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { isNumber, toNumber } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsOf, metadataNumber, reportResult, symbolsOf } from "../../lib/artifact/values.ts";
+import { bitsOf, reportResult, symbolsOf } from "../../lib/artifact/values.ts";
 import { energy } from "../../lib/numeric/complex.ts";
 import { allocatedState, checkPlaced } from "./_ofdm_allocation.ts";
 
@@ -53,7 +53,7 @@ export default defineOperation({
     if (inputs.rx_symbols) checkReceived(symbolsOf(inputs.rx_symbols).length / 2, occupied);
     const reference = bitsOf(inputs.reference_payload), decoded = bitsOf(inputs.decoded_payload);
     const passed = crcOutcomes(inputs.decoder_report);
-    const size = blockSize(inputs, passed.length, reference.length);
+    const size = blockSize(inputs.decoder_report, passed.length, reference.length);
 
     let delivered = 0, undetected = 0;
     passed.forEach((good, block) => {
@@ -97,16 +97,11 @@ function crcOutcomes(report: InputArtifact): boolean[] {
   });
 }
 
-type Given = Record<"decoder_report" | "decoded_payload", InputArtifact>;
-
-/** Payload bits of a transport block. */
-function blockSize({ decoder_report, decoded_payload }: Given, blocks: number, payload: number): number {
-  const told = decoder_report.json().transport_block_size_bits;
-  const size = isNumber(told)
-    ? toNumber(told)
-    : metadataNumber(decoded_payload.metadata, "transport_block_size_bits") ??
-      (blocks <= 1 ? payload : NaN);
-  if (Number.isSafeInteger(size) && Math.ceil(payload / Math.max(size, 1)) === blocks) return size;
+/** Payload bits of a transport block, from the decoder's report. */
+function blockSize(report: InputArtifact, blocks: number, payload: number): number {
+  const told = report.json().transport_block_size_bits;
+  const size = isNumber(told) ? toNumber(told) : NaN;
+  if (Number.isSafeInteger(size) && size > 0 && Math.ceil(payload / size) === blocks) return size;
   throw new SvcError(
     "boundary_count_mismatch",
     `Cannot cut ${payload} payload bits into ${blocks} transport blocks of ${size} bits`,

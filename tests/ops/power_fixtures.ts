@@ -163,8 +163,8 @@ export const POWER_FIXTURES: Record<string, FixtureCase[]> = {
     inputs: () => ({
       actual_state: ofdmState([2, 2, 8]),
       allocation: powerAllocation(powers, GRID),
-      decoded_payload: payloadInput(someBits(48), { transport_block_size_bits: 24 }),
-      decoder_report: decoderReport([true, false]),
+      decoded_payload: payloadInput(someBits(40)),
+      decoder_report: decoderReport([true, false], { transport_block_size_bits: 24 }),
       reference_payload: payloadInput(someBits(40)),
       tx_symbols: symbolsInput(20),
       rx_symbols: symbolsInput(20, {}, { kind: "channel.rx_symbols.complex_numpy" }),

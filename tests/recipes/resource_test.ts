@@ -1,0 +1,61 @@
+/** The recipes of power allocation: what knowing the channel is worth, and what old knowledge of it costs. */
+import assert from "node:assert/strict";
+import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
+import { runMatrix } from "../../mod.ts";
+
+const RECIPES = new URL("../../recipes/", import.meta.url);
+
+/** Runs one variant and hands over its metrics. */
+async function variant(path: string, budget: string): Promise<(id: string) => number> {
+  const stateDir = await Deno.makeTempDir();
+  try {
+    const text = await Deno.readTextFile(new URL(path, RECIPES));
+    const { rows } = await runMatrix(text, { stateDir, points: [`power_budget=${budget}`] });
+    assert.deepEqual(rows.map(({ status }) => status), ["completed"]);
+    const metrics: JsonObject = Object.assign({}, ...Object.values(rows[0].metrics));
+    return (id) => {
+      const value = metrics[id];
+      assert.ok(isNumber(value), `${id} was not measured`);
+      return toNumber(value);
+    };
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+Deno.test("water-filling is its own oracle, and carries more than equal power over the same channels", async () => {
+  const [equal, water] = await Promise.all([
+    variant("recipe_starters/resource_equal_power_baseline.yaml", "0.5"),
+    variant("resource_water_filling_baseline.yaml", "0.5"),
+  ]);
+  const efficiency = "resource.theoretical_shannon_spectral_efficiency_bps_hz";
+  const oracle = "resource.water_filling_oracle_spectral_efficiency_bps_hz";
+  assert.equal(equal(oracle), water(oracle));
+  assert.ok(Math.abs(water(efficiency) - water(oracle)) < 1e-12);
+  assert.ok(water("resource.water_filling_kkt_normalized_residual") <= 1e-9);
+  assert.ok(water(efficiency) > 1.02 * equal(efficiency));
+  for (const metric of [equal, water]) {
+    assert.ok(metric("resource.power_constraint.max_relative_error") <= 1e-9);
+    // Each modulation is used where its error rate is small.
+    assert.ok(metric("channel.payload.error_count") > 0 && metric("channel.payload.ber") < 2e-3);
+  }
+  const goodput = "channel.achieved_payload_goodput_bits_per_resource_element";
+  assert.ok(water(goodput) > equal(goodput));
+});
+
+Deno.test("short packets over delayed knowledge: more power, fewer predicted losses, none of it optimal", async () => {
+  const path = "recipe_starters/resource_delayed_csi_finite_blocklength.yaml";
+  const [low, high] = await Promise.all([variant(path, "0.4"), variant(path, "1.4")]);
+  assert.ok(high("resource.finite_blocklength.predicted_bler") < low("resource.finite_blocklength.predicted_bler"));
+  for (const metric of [low, high]) {
+    const failures = metric("resource.finite_blocklength.predicted_bler");
+    const goodput = metric("resource.finite_blocklength.expected_goodput_bps_hz");
+    assert.ok(Math.abs(goodput - 2 * (1 - failures)) < 1e-12);
+    assert.equal(metric("resource.csi.feedback_delay_ofdm_symbols"), 5);
+    // Five OFDM symbols of 1 ms / 14.
+    assert.ok(Math.abs(metric("resource.csi.feedback_delay_seconds") - 5e-3 / 14) < 1e-15);
+    const correlation = metric("resource.csi.observed_actual_complex_correlation");
+    assert.ok(correlation > 0.5 && correlation < 0.99);
+    assert.ok(metric("task.score") > 0.9 && metric("task.score") < 0.999);
+  }
+});
