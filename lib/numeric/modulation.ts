@@ -34,12 +34,20 @@ const QAM64_LEVELS = Float32Array.from([3, 1, 5, 7, -3, -1, -5, -7], (level) => 
  * Maps bits to symbols; zero bits fill the last symbol.
  *
  * @param bits one bit (0 or 1) per byte
- * @returns interleaved complex64, a new array
+ * @param symbols where the symbols go, a new array when left out
+ * @returns interleaved complex64
+ * @throws RangeError when the given array has another length
  */
-export function modulate(bits: Uint8Array, modulation: Modulation): Float32Array<ArrayBuffer> {
+export function modulate(bits: Uint8Array, modulation: Modulation): Float32Array<ArrayBuffer>;
+export function modulate<T extends Float32Array>(bits: Uint8Array, modulation: Modulation, symbols: T): T;
+export function modulate(
+  bits: Uint8Array,
+  modulation: Modulation,
+  symbols: Float32Array = new Float32Array(2 * Math.ceil(bits.length / BITS_PER_SYMBOL[modulation])),
+): Float32Array {
   const perSymbol = BITS_PER_SYMBOL[modulation];
   const count = Math.ceil(bits.length / perSymbol);
-  const symbols = new Float32Array(2 * count);
+  checkLength(symbols, 2 * count);
   const whole = Math.floor(bits.length / perSymbol);
   MAPPERS[modulation](bits, symbols, whole);
   if (whole < count) {
@@ -50,9 +58,16 @@ export function modulate(bits: Uint8Array, modulation: Modulation): Float32Array
   return symbols;
 }
 
+function checkLength(out: Float32Array, length: number): void {
+  if (out.length !== length) throw new RangeError(`Cannot put ${length} values into an array of ${out.length}`);
+}
+
 const MAPPERS: Record<Modulation, (bits: Uint8Array, symbols: Float32Array, count: number) => void> = {
   bpsk(bits, symbols, count) {
-    for (let i = 0; i < count; i++) symbols[2 * i] = 1 - 2 * bits[i];
+    for (let i = 0; i < count; i++) {
+      symbols[2 * i] = 1 - 2 * bits[i];
+      symbols[2 * i + 1] = 0;
+    }
   },
   qpsk(bits, symbols, count) {
     // The bit is the sign of the binary32 value.
@@ -78,19 +93,32 @@ const MAPPERS: Record<Modulation, (bits: Uint8Array, symbols: Float32Array, coun
  *
  * @param symbols interleaved complex64
  * @param noiseVariance total complex variance N0, one for all or one per symbol; floored at 1e-12
- * @returns bits-per-symbol values per symbol, a new array
- * @throws RangeError when there is not one variance per symbol
+ * @param llr where the values go, a new array when left out. For QPSK it may be the symbols themselves
+ * @returns bits-per-symbol values per symbol
+ * @throws RangeError when there is not one variance per symbol, or the given array has another length
  */
 export function demodulateLlr(
   symbols: Float32Array,
   modulation: Modulation,
   noiseVariance: number | Float32Array,
-): Float32Array<ArrayBuffer> {
+): Float32Array<ArrayBuffer>;
+export function demodulateLlr<T extends Float32Array>(
+  symbols: Float32Array,
+  modulation: Modulation,
+  noiseVariance: number | Float32Array,
+  llr: T,
+): T;
+export function demodulateLlr(
+  symbols: Float32Array,
+  modulation: Modulation,
+  noiseVariance: number | Float32Array,
+  llr: Float32Array = new Float32Array(symbols.length / 2 * BITS_PER_SYMBOL[modulation]),
+): Float32Array {
   const count = symbols.length / 2;
   if (typeof noiseVariance !== "number" && noiseVariance.length !== count) {
     throw new RangeError(`Cannot demodulate ${count} symbols with ${noiseVariance.length} noise variances`);
   }
-  const llr = new Float32Array(count * BITS_PER_SYMBOL[modulation]);
+  checkLength(llr, count * BITS_PER_SYMBOL[modulation]);
   const demap = DEMAPPERS[modulation];
   if (typeof noiseVariance === "number") {
     demap(symbols, llr, 0, count, 1 / Math.max(noiseVariance, LEAST_NOISE_VARIANCE));

@@ -21,7 +21,8 @@ const results = new Uint8Array(memory, RESULTS, RESULT_BYTES);
 const doubleResults = new Float64Array(memory, RESULTS, RESULT_BYTES / 8);
 const wordResults = new Uint32Array(memory, RESULTS, RESULT_BYTES / 4);
 
-const INTEGERS = {
+/** Bits of each dtype, and the typed array that holds it. */
+export const INTEGERS = {
   bool: { bits: 1, signed: false, array: Uint8Array },
   int8: { bits: 8, signed: true, array: Int8Array },
   int16: { bits: 16, signed: true, array: Int16Array },
@@ -48,6 +49,17 @@ export interface IntegerArrays {
   uint64: BigUint64Array<ArrayBuffer>;
 }
 
+/** Integers of any width in any memory. */
+export type IntegerView =
+  | Uint8Array
+  | Int8Array
+  | Int16Array
+  | Int32Array
+  | BigInt64Array
+  | Uint16Array
+  | Uint32Array
+  | BigUint64Array;
+
 export interface ChoiceOptions {
   /** May an index be picked again? Default true. */
   replace?: boolean;
@@ -64,7 +76,7 @@ export interface Shuffleable {
 /** A kernel writes `count` values, the first of them number `start` of the call, to the start of the results. */
 type Kernel = (count: number, start: number) => void;
 
-type Fillable = { buffer: ArrayBuffer; length: number; BYTES_PER_ELEMENT: number };
+type Fillable = { buffer: ArrayBufferLike; byteOffset: number; length: number; BYTES_PER_ELEMENT: number };
 
 const doubles: Kernel = (count) => kernels.doubles(count);
 const normals: Kernel = (count) => kernels.normals(count);
@@ -77,6 +89,11 @@ function checkedSize(size: number): number {
 function checkedCount(n: number): number {
   if (!Number.isInteger(n) || n < 0 || n >= 2 ** 31) throw new RangeError(`Cannot index ${n} values with 32 bits`);
   return n;
+}
+
+/** The array to fill: a new one where a size is given. */
+function target<T>(size: number | T, array: new (size: number) => T): T {
+  return typeof size === "number" ? new array(checkedSize(size)) : size;
 }
 
 /**
@@ -92,13 +109,10 @@ export function partScale(variance: number): number {
 /** A generator of one reproducible random sequence. */
 export class Generator {
   /** State and increment (two 64-bit words each), kept 32-bit half, whether there is one. */
-  readonly #state = new Uint8Array(40);
+  readonly #state: Uint8Array<ArrayBuffer>;
 
-  private constructor(seed: bigint) {
-    const [stateHigh, stateLow, incrementHigh, incrementLow] = seedWords(seed);
-    const increment = ((((incrementHigh << 64n) | incrementLow) << 1n) | 1n) & MASK128;
-    const state = ((increment + ((stateHigh << 64n) | stateLow)) * MULTIPLIER + increment) & MASK128;
-    new BigUint64Array(this.#state.buffer).set([state & MASK64, state >> 64n, increment & MASK64, increment >> 64n]);
+  private constructor(state: Uint8Array<ArrayBuffer>) {
+    this.#state = state;
   }
 
   /**
@@ -114,7 +128,16 @@ export class Generator {
       );
     }
     if (seed < 0) throw new RangeError(`Cannot seed a generator with the negative number ${seed}`);
-    return new Generator(BigInt(seed));
+    const [stateHigh, stateLow, incrementHigh, incrementLow] = seedWords(BigInt(seed));
+    const increment = ((((incrementHigh << 64n) | incrementLow) << 1n) | 1n) & MASK128;
+    const state = ((increment + ((stateHigh << 64n) | stateLow)) * MULTIPLIER + increment) & MASK128;
+    const words = BigUint64Array.of(state & MASK64, state >> 64n, increment & MASK64, increment >> 64n, 0n);
+    return new Generator(new Uint8Array(words.buffer));
+  }
+
+  /** A generator that goes on from a state, as `lend` shows it. */
+  static fromState(state: Uint8Array): Generator {
+    return new Generator(Uint8Array.from(state));
   }
 
   /**
@@ -158,7 +181,7 @@ export class Generator {
 
   /** Fills a typed array with the results of a kernel. */
   #fill<T extends Fillable>(out: T, words: boolean, kernel: Kernel): T {
-    const bytes = new Uint8Array(out.buffer);
+    const bytes = new Uint8Array(out.buffer, out.byteOffset, out.length * out.BYTES_PER_ELEMENT);
     const width = out.BYTES_PER_ELEMENT;
     this.#blocks(out.length, width, words, kernel, (start, count) => {
       bytes.set(results.subarray(0, count * width), start * width);
@@ -180,7 +203,14 @@ export class Generator {
     size: number,
     dtype: D = "int64" as D,
   ): IntegerArrays[D] {
-    const { bits, signed, array } = INTEGERS[dtype];
+    const out = new INTEGERS[dtype].array(checkedSize(size)) as IntegerArrays[D];
+    this.fillIntegers(low, high, out, dtype);
+    return out;
+  }
+
+  /** As `integers`, into an array of the dtype's width. */
+  fillIntegers(low: number | bigint, high: number | bigint, out: IntegerView, dtype: IntegerDtype): void {
+    const { bits, signed } = INTEGERS[dtype];
     const least = signed ? -(1n << BigInt(bits - 1)) : 0n;
     const offset = BigInt(low);
     const range = BigInt(high) - 1n - offset;
@@ -188,11 +218,10 @@ export class Generator {
     if (offset < least || offset + range >= least + (1n << BigInt(bits))) {
       throw new RangeError(`Cannot draw ${dtype} integers in ${low} … ${high}: the type does not hold them`);
     }
-    const out = new array(checkedSize(size));
     if (range === 0n) {
       if (out instanceof BigInt64Array || out instanceof BigUint64Array) out.fill(offset);
       else out.fill(Number(offset));
-      return out as IntegerArrays[D];
+      return;
     }
     const shift = Number(BigInt.asIntN(32, offset));
     const span = Number(BigInt.asIntN(32, range));
@@ -207,31 +236,38 @@ export class Generator {
       : range <= 0xffffffffn
       ? (count) => kernels.bounded32Wide(offset, span, count)
       : (count) => kernels.bounded64(offset, range, count);
-    return this.#fill(out, bits < 64 || range <= 0xffffffffn, kernel) as IntegerArrays[D];
+    this.#fill(out, bits < 64 || range <= 0xffffffffn, kernel);
   }
 
-  /** A binary64 value in [0, 1), or `size` of them: multiples of 2^-53. */
+  /** A binary64 value in [0, 1), or `size` of them, or as many as fill an array: multiples of 2^-53. */
   random(): number;
   random(size: number): Float64Array<ArrayBuffer>;
-  random(size?: number): number | Float64Array<ArrayBuffer> {
-    if (size !== undefined) return this.#fill(new Float64Array(checkedSize(size)), false, doubles);
+  random(out: Float64Array): Float64Array;
+  random(size?: number | Float64Array): number | Float64Array {
+    if (size !== undefined) return this.#fill(target(size, Float64Array), false, doubles);
     this.#run(false, () => kernels.doubles(1));
     return doubleResults[0];
   }
 
-  /** `size` binary32 values in [0, 1): multiples of 2^-24. */
-  randomFloat32(size: number): Float32Array<ArrayBuffer> {
-    return this.#fill(new Float32Array(checkedSize(size)), true, (count) => kernels.floats(count));
+  /** `size` binary32 values in [0, 1), or as many as fill an array: multiples of 2^-24. */
+  randomFloat32(size: number): Float32Array<ArrayBuffer>;
+  randomFloat32(out: Float32Array): Float32Array;
+  randomFloat32(size: number | Float32Array): Float32Array {
+    return this.#fill(target(size, Float32Array), true, (count) => kernels.floats(count));
   }
 
-  /** Standard normal values. */
-  standardNormal(size: number): Float64Array<ArrayBuffer> {
-    return this.#fill(new Float64Array(checkedSize(size)), false, normals);
+  /** Standard normal values, `size` of them or as many as fill an array. */
+  standardNormal(size: number): Float64Array<ArrayBuffer>;
+  standardNormal(out: Float64Array): Float64Array;
+  standardNormal(size: number | Float64Array): Float64Array {
+    return this.#fill(target(size, Float64Array), false, normals);
   }
 
-  /** Standard exponential values. */
-  standardExponential(size: number): Float64Array<ArrayBuffer> {
-    return this.#fill(new Float64Array(checkedSize(size)), false, (count) => kernels.exponentials(count));
+  /** Standard exponential values, `size` of them or as many as fill an array. */
+  standardExponential(size: number): Float64Array<ArrayBuffer>;
+  standardExponential(out: Float64Array): Float64Array;
+  standardExponential(size: number | Float64Array): Float64Array {
+    return this.#fill(target(size, Float64Array), false, (count) => kernels.exponentials(count));
   }
 
   /** low + (high - low)·random(). */
@@ -340,11 +376,16 @@ export class Generator {
    *
    * @param symbols interleaved complex64
    * @param variance E|n|², total over both parts
-   * @returns a new array
+   * @param out where the sum goes, as long as the symbols; it may be the symbols themselves. A new array when left out
+   * @throws RangeError when the variance is negative or not finite, or the output has another length
    */
-  addComplexNormal(symbols: Float32Array, variance: number): Float32Array<ArrayBuffer> {
+  addComplexNormal(symbols: Float32Array, variance: number): Float32Array<ArrayBuffer>;
+  addComplexNormal<T extends Float32Array>(symbols: Float32Array, variance: number, out: T): T;
+  addComplexNormal(symbols: Float32Array, variance: number, out = new Float32Array(symbols.length)): Float32Array {
     const scale = partScale(variance);
-    const out = new Float32Array(symbols.length);
+    if (out.length !== symbols.length) {
+      throw new RangeError(`Cannot put ${symbols.length / 2} symbols into an array for ${out.length / 2}`);
+    }
     for (let part = 0; part < 2; part++) {
       this.#normalBlocks(symbols.length / 2, (start, count) => {
         for (let i = 0, at = 2 * start + part; i < count; i++, at += 2) {

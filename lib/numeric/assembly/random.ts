@@ -29,10 +29,16 @@ export { log1p };
 const BLOCK: i32 = 512;
 /** Bytes of results per call. */
 const RESULT_BYTES: i32 = 32768;
+/** Most raw outputs of a speculative segment, and how many of its first outputs are marked. */
+const SEGMENT: i32 = 32768;
+const MARKED: i32 = 64;
 
 /** State low, high; increment low, high (u64 each); kept half, whether there is one (u32 each). */
 const STATE = memory.data(40, 16);
 const RESULTS = memory.data(32768, 16);
+const SEGMENT_RESULTS = memory.data(32768 * 8, 16);
+/** Per output at the start of a segment: values before the draw that begins there, -1 where none begins (i32). */
+const MARKS = memory.data(64 * 4, 16);
 /** Raw outputs of the block; the 4 bytes before them take the kept half. */
 const RAW = memory.data(16 + 512 * 8, 16) + 16;
 /** G_1 … G_BLOCK, 16 bytes each. */
@@ -73,6 +79,8 @@ let stepHigh: u64 = 0;
 /** Next raw byte to use, and the end of the block. */
 let cursor: usize = 0;
 let limit: usize = 0;
+/** Outputs between where the call began and the base. */
+let passed: i32 = 0;
 
 // @ts-ignore: decorator of AssemblyScript
 @inline
@@ -130,6 +138,22 @@ export function resultBytes(): i32 {
   return RESULT_BYTES;
 }
 
+export function segmentOffset(): usize {
+  return SEGMENT_RESULTS;
+}
+
+export function segmentSize(): i32 {
+  return SEGMENT;
+}
+
+export function marksOffset(): usize {
+  return MARKS;
+}
+
+export function marksSize(): i32 {
+  return MARKED;
+}
+
 /** Sets the state before the next block and its step w = (a - 1)·s + c. */
 function rebase(low: u64, high: u64): void {
   baseLow = low;
@@ -141,9 +165,10 @@ function rebase(low: u64, high: u64): void {
     u64(stepLow < incrementLow);
 }
 
-/** Moves the base `count` outputs on. */
+/** Moves the base `count` outputs on, within a block. */
 function advance(count: i32): void {
   if (count == 0) return;
+  passed += count;
   const at = SUMS + (<usize>(count - 1) << 4);
   const sumLow = load<u64>(at);
   const low = baseLow + stepLow * sumLow;
@@ -192,6 +217,38 @@ export function begin(): void {
   rebase(load<u64>(STATE), load<u64>(STATE, 8));
   cursor = RAW;
   limit = RAW;
+  passed = 0;
+}
+
+/** Moves the state `count` outputs on in O(log count) steps: x -> a·x + c composed with itself bit by bit. */
+export function skip(count: u64): void {
+  let low = load<u64>(STATE);
+  let high = load<u64>(STATE, 8);
+  let multiplierLow = MULTIPLIER_LOW;
+  let multiplierHigh = MULTIPLIER_HIGH;
+  let addLow = load<u64>(STATE, 16);
+  let addHigh = load<u64>(STATE, 24);
+  for (; count != 0; count >>= 1) {
+    if (count & 1) {
+      high = highProduct128(low, high, multiplierLow, multiplierHigh) + addHigh;
+      low = low * multiplierLow + addLow;
+      high += u64(low < addLow);
+    }
+    // a·(a·x + c) + c = a²·x + (a·c + c)
+    const productLow = addLow * multiplierLow;
+    addHigh += highProduct128(addLow, addHigh, multiplierLow, multiplierHigh);
+    addLow += productLow;
+    addHigh += u64(addLow < productLow);
+    multiplierHigh = highProduct128(multiplierLow, multiplierHigh, multiplierLow, multiplierHigh);
+    multiplierLow *= multiplierLow;
+  }
+  store<u64>(STATE, low);
+  store<u64>(STATE, high, 8);
+}
+
+/** Outputs used since the call began. */
+export function position(): i32 {
+  return passed + (<i32>(cursor - RAW) >> 3);
 }
 
 /** Ends such a call: the state moves on by the outputs used. */
@@ -318,36 +375,71 @@ function normalEdge(raw: u64, x: f64): f64 {
   return (inner - outer) * nextDouble() + outer < Math.exp(-0.5 * x * x) ? x : NaN;
 }
 
+/** Normal values from the outputs up to `stop`, or to the first draw that leaves the inner part of its layer. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function normalRun(start: usize, stop: usize): usize {
+  let out = start;
+  let at = cursor;
+  while (at < stop) {
+    const raw = load<u64>(at);
+    const layer = NORMAL + (<usize>(raw << 4) & 0x1FF0);
+    const magnitude = (raw << 3) >> 12;
+    const x = <f64>(<i64>magnitude) * load<f64>(layer);
+    at += 8;
+    if (magnitude < load<u64>(layer, 8)) {
+      store<f64>(out, x);
+      out += 8;
+    } else {
+      cursor = at;
+      const edge = normalEdge(raw, x);
+      at = cursor;
+      if (edge == edge) {
+        store<f64>(out, edge);
+        out += 8;
+      }
+      break;
+    }
+  }
+  cursor = at;
+  return out;
+}
+
 /** Standard normal values. */
 export function normals(count: i32): void {
   let out = RESULTS;
   const end = RESULTS + (<usize>count << 3);
   while (out < end) {
     if (cursor == limit) refill(<i32>((end - out) >> 3));
-    const stop = min(limit, cursor + (end - out));
-    let at = cursor;
-    while (at < stop) {
-      const raw = load<u64>(at);
-      const layer = NORMAL + (<usize>(raw << 4) & 0x1FF0);
-      const magnitude = (raw << 3) >> 12;
-      const x = <f64>(<i64>magnitude) * load<f64>(layer);
-      at += 8;
-      if (magnitude < load<u64>(layer, 8)) {
-        store<f64>(out, x);
-        out += 8;
-      } else {
-        cursor = at;
-        const edge = normalEdge(raw, x);
-        at = cursor;
-        if (edge == edge) {
-          store<f64>(out, edge);
-          out += 8;
-        }
-        break;
-      }
-    }
-    cursor = at;
+    out = normalRun(out, min(limit, cursor + (end - out)));
   }
+}
+
+/** One draw of a normal value at the cursor; NaN where the point is rejected. */
+export function normalDraw(): f64 {
+  if (cursor == limit) refill(16);
+  return normalRun(RESULTS, cursor + 8) == RESULTS ? NaN : load<f64>(RESULTS);
+}
+
+/**
+ * Normal values of the draws that begin within the next `budget` outputs, to the segment's results, as if a draw began
+ * here. Marks the draws that begin within the first `marked` outputs.
+ *
+ * @returns how many values; position() then tells where the last draw ended
+ */
+export function speculateNormals(budget: i32, marked: i32): i32 {
+  memory.fill(MARKS, 0xFF, MARKED * 4);
+  let out = SEGMENT_RESULTS;
+  for (let at = position(); at < min(marked, budget); at = position()) {
+    store<i32>(MARKS + (<usize>at << 2), <i32>(out - SEGMENT_RESULTS) >> 3);
+    if (cursor == limit) refill(budget - at);
+    out = normalRun(out, cursor + 8);
+  }
+  for (let left = budget - position(); left > 0; left = budget - position()) {
+    if (cursor == limit) refill(left);
+    out = normalRun(out, min(limit, cursor + (<usize>left << 3)));
+  }
+  return <i32>(out - SEGMENT_RESULTS) >> 3;
 }
 
 /** As normalEdge. */

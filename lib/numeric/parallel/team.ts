@@ -1,0 +1,60 @@
+/**
+ * Work in chunks on several threads. A task is a function of shared memory and a chunk number; the calling thread and its
+ * helpers claim chunks in rising order until none is left. Which thread does a chunk never shows in what it writes.
+ *
+ * Helper threads start at the first call that wants them and end by themselves after a quarter of a second without work,
+ * so nobody has to close them. The caller never waits for one to come up: it does chunks itself meanwhile, all of them
+ * where no thread can be started. Starting one takes the caller about 20 ms.
+ */
+import { awaitChunks, claimChunks, newJob } from "./job.ts";
+import type { TaskArguments, TaskName } from "./tasks.ts";
+
+interface Helper {
+  worker: Worker;
+  /** 1 when it takes no more jobs. */
+  gone: Int32Array;
+}
+
+const helpers: Helper[] = [];
+
+/** Threads that can run at once. */
+export function availableThreads(): number {
+  return navigator.hardwareConcurrency;
+}
+
+/** The helper of that number, started where there is none; undefined where this program may not start it. */
+function helper(number: number): Helper | undefined {
+  const known = helpers[number];
+  if (known && Atomics.load(known.gone, 0) === 0) return known;
+  const url = new URL("./helper.ts", import.meta.url);
+  // A refused module would be reported on the terminal, although the work is done all the same.
+  if (url.protocol === "file:" && Deno.permissions.querySync({ name: "read", path: url }).state !== "granted") return;
+  const worker = new Worker(url, { type: "module", name: "svc helper" });
+  const gone = new Int32Array(new SharedArrayBuffer(4));
+  worker.onerror = (event) => {
+    event.preventDefault();
+    Atomics.store(gone, 0, 1);
+  };
+  worker.postMessage(gone);
+  return helpers[number] = { worker, gone };
+}
+
+/**
+ * Runs a task over the chunks 0 … chunks - 1.
+ *
+ * @param threads how many may work, this one included
+ * @returns how many chunks this thread did itself
+ * @throws what a chunk throws
+ */
+export function runChunks<T extends TaskName>(
+  task: T,
+  args: TaskArguments[T],
+  chunks: number,
+  threads: number,
+): number {
+  const job = newJob(task, args, chunks);
+  for (let i = 0; i < Math.min(threads, chunks) - 1; i++) helper(i)?.worker.postMessage(job);
+  const own = claimChunks(job);
+  awaitChunks(job);
+  return own;
+}

@@ -1,0 +1,70 @@
+/** Helper threads: they take part, fail aloud, are not missed where they may not start, and do not keep a program alive. */
+import assert from "node:assert/strict";
+import { awaitChunks, claimChunks, newJob, Turns } from "../../../lib/numeric/parallel/job.ts";
+import type { DrawChunks } from "../../../lib/numeric/parallel/draw_chunks.ts";
+import { runChunks } from "../../../lib/numeric/parallel/team.ts";
+import { Generator } from "../../../lib/numeric/random.ts";
+
+const CHUNKS = 400;
+
+function draws(): DrawChunks {
+  let state = new Uint8Array();
+  Generator.seeded(1).lend((lent) => state = Uint8Array.from(lent));
+  const out = new Float64Array(new SharedArrayBuffer(8 * 8192 * CHUNKS));
+  return { state, draw: { kind: "random", out }, values: 8192, outputs: 8192 };
+}
+
+Deno.test("helpers take part, and start anew after they have gone", async () => {
+  const args = draws();
+  for (let round = 0; round < 2; round++) {
+    const patience = performance.now() + 20_000;
+    while (runChunks("draws", args, CHUNKS, 2) === CHUNKS) {
+      assert.ok(performance.now() < patience, "no helper has done anything for 20 s");
+    }
+    if (round === 0) await new Promise((resolve) => setTimeout(resolve, 400));
+  }
+  assert.deepEqual(args.draw.out, Generator.seeded(1).random(8192 * CHUNKS));
+});
+
+Deno.test("a chunk that fails ends the job and every wait", () => {
+  const args = { ...draws(), state: new Uint8Array(100) };
+  const job = newJob("draws", args, 3);
+  assert.throws(() => claimChunks(job), RangeError);
+  new Turns(job.control).await(2);
+  // Others find the job as it is: they do what is left or fail likewise, and whoever waits for them is told.
+  assert.throws(() => claimChunks(job), RangeError);
+  assert.throws(() => claimChunks(job), RangeError);
+  assert.throws(() => awaitChunks(job), /helper thread failed/);
+});
+
+/** Runs a module text in a process of its own. */
+async function program(text: string, permissions: string[]): Promise<string> {
+  const file = await Deno.makeTempFile({ suffix: ".ts" });
+  try {
+    await Deno.writeTextFile(file, text);
+    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-lock", "--no-check", "--no-prompt", ...permissions, file],
+    }).output();
+    const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    assert.ok(success, output);
+    return output.trim();
+  } finally {
+    await Deno.remove(file);
+  }
+}
+
+const DRAWS = new URL("../../../lib/numeric/parallel/draws.ts", import.meta.url).href;
+const GENERATOR = new URL("../../../lib/numeric/random.ts", import.meta.url).href;
+const TEXT = `
+import { standardNormalParallel } from ${JSON.stringify(DRAWS)};
+import { Generator } from ${JSON.stringify(GENERATOR)};
+for (let i = 0; i < 3; i++) standardNormalParallel(Generator.seeded(1), 1_000_000, { threads: 3 });
+console.log(Generator.seeded(1).standardNormal(1_000_000).join() ===
+  standardNormalParallel(Generator.seeded(1), 1_000_000, { threads: 3 }).join());
+`;
+
+Deno.test("a program that has used helpers ends by itself, one that may not start them does without", async () => {
+  for (const permissions of [["-A"], []]) {
+    assert.equal(await program(TEXT, permissions), "true", "the values are there and nothing else is printed");
+  }
+});

@@ -1,0 +1,217 @@
+/** Parallel calls against the sequential ones: the same values to the bit, the same state of the generator afterwards. */
+import { Buffer } from "node:buffer";
+import assert from "node:assert/strict";
+import { BITS_PER_SYMBOL, demodulateLlr, modulate, type Modulation } from "../../../lib/numeric/modulation.ts";
+import {
+  addComplexNormalParallel,
+  complexNormal64Parallel,
+  complexNormalParallel,
+  integersParallel,
+  randomFloat32Parallel,
+  randomParallel,
+  standardNormalParallel,
+} from "../../../lib/numeric/parallel/draws.ts";
+import { demodulateLlrParallel, modulateParallel } from "../../../lib/numeric/parallel/modulation.ts";
+import { skipOutputs } from "../../../lib/numeric/parallel/normal_segments.ts";
+import { Generator, type IntegerDtype } from "../../../lib/numeric/random.ts";
+
+const bytesOf = (array: ArrayBufferView) =>
+  Uint8Array.from(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+
+function stateOf(generator: Generator): Uint8Array {
+  let copy = new Uint8Array();
+  generator.lend((state) => copy = Uint8Array.from(state));
+  return copy;
+}
+
+/** Asserts that both calls give the same bytes from equal generators, which they leave in the same state. */
+function same(
+  seed: number | bigint,
+  parallel: (generator: Generator) => ArrayBufferView,
+  sequential: (generator: Generator) => ArrayBufferView,
+  what: string,
+  keptHalf = false,
+) {
+  const [a, b] = [Generator.seeded(seed), Generator.seeded(seed)];
+  if (keptHalf) [a, b].forEach((generator) => generator.integers(0, 9, 3, "int32"));
+  const [got, expected] = [parallel(a), sequential(b)];
+  assert.equal(got.byteLength, expected.byteLength, what);
+  assert.ok(Buffer.compare(bytesOf(got), bytesOf(expected)) === 0, `${what}: other values`);
+  assert.deepEqual(stateOf(a), stateOf(b), `${what}: another state`);
+}
+
+Deno.test("normal values do not depend on threads", () => {
+  for (const threads of [1, 2, 3, 5]) {
+    for (const size of [0, 1, 131_071, 131_072, 262_145, 700_001]) {
+      same(
+        size + threads,
+        (generator) => standardNormalParallel(generator, size, { threads }),
+        (generator) => generator.standardNormal(size),
+        `${size} on ${threads}`,
+        size % 2 === 1,
+      );
+    }
+  }
+});
+
+Deno.test("normal values do not depend on where segments begin or what is marked", () => {
+  for (const segment of [1, 2, 3, 7, 63, 64, 65, 511, 1000]) {
+    for (const marked of [0, 1, 5, 64]) {
+      for (let seed = 0; seed < 4; seed++) {
+        const size = Math.min(30_000, 1_500 * segment);
+        same(
+          seed,
+          (generator) => standardNormalParallel(generator, size, { threads: 2, segment, marked }),
+          (generator) => generator.standardNormal(size),
+          `segments of ${segment}, ${marked} marked, seed ${seed}`,
+        );
+      }
+    }
+  }
+});
+
+Deno.test("complex noise does not depend on threads", () => {
+  const count = 200_003;
+  const sent = Generator.seeded(3).complexNormal(count, 1);
+  const sharedSent = new Float32Array(new SharedArrayBuffer(sent.byteLength));
+  sharedSent.set(sent);
+  for (const options of [{ threads: 2 }, { threads: 3 }, { threads: 2, segment: 1009, marked: 7 }]) {
+    const what = JSON.stringify(options);
+    same(
+      11,
+      (generator) => complexNormal64Parallel(generator, count, 0.3, options),
+      (generator) => generator.complexNormal64(count, 0.3),
+      `complex128, ${what}`,
+    );
+    same(
+      12,
+      (generator) => complexNormalParallel(generator, count, 0.3, options),
+      (generator) => generator.complexNormal(count, 0.3),
+      `complex64, ${what}`,
+    );
+    for (const symbols of [sent, sharedSent]) {
+      same(
+        13,
+        (generator) => addComplexNormalParallel(generator, symbols, 0.1, options),
+        (generator) => generator.addComplexNormal(sent, 0.1),
+        `sum, ${what}`,
+        true,
+      );
+    }
+    assert.deepEqual(sharedSent, sent, "the symbols are left alone");
+  }
+  same(
+    14,
+    (generator) => addComplexNormalParallel(generator, sharedSent, 2, { threads: 2, out: sharedSent }),
+    (generator) => generator.addComplexNormal(sent, 2),
+    "sum in place",
+  );
+});
+
+Deno.test("uniform numbers do not depend on threads", () => {
+  for (const threads of [1, 2, 3]) {
+    for (const size of [5, 262_144, 600_001]) {
+      for (const keptHalf of [false, true]) {
+        const what = `${size} on ${threads}, kept half ${keptHalf}`;
+        same(size, (g) => randomParallel(g, size, { threads }), (g) => g.random(size), what, keptHalf);
+        same(
+          size,
+          (g) => randomFloat32Parallel(g, 3 * size, { threads }),
+          (g) => g.randomFloat32(3 * size),
+          what,
+          keptHalf,
+        );
+      }
+    }
+  }
+});
+
+Deno.test("integers do not depend on threads", () => {
+  const cases: [IntegerDtype, bigint, bigint, number][] = [
+    ["bool", 0n, 2n, 20_000_003],
+    ["uint8", 0n, 2n, 3_000_001],
+    ["int8", -128n, 128n, 2_500_002],
+    ["uint8", 1n, 200n, 2_500_000],
+    ["uint16", 5n, 261n, 1_200_003],
+    ["int32", -8n, 8n, 700_001],
+    ["uint32", 0n, 2n ** 32n, 600_001],
+    ["int64", 0n, 4n, 600_001],
+    ["int64", 7n, 8n, 600_001],
+    ["int64", -(2n ** 40n), 2n ** 40n, 300_001],
+    ["uint64", 0n, 2n ** 64n, 300_001],
+    ["int64", 0n, 3n * 2n ** 40n, 300_001],
+  ];
+  for (const [dtype, low, high, size] of cases) {
+    for (const keptHalf of [false, true]) {
+      same(
+        21,
+        (generator) => integersParallel(generator, low, high, size, dtype, { threads: 2 }),
+        (generator) => generator.integers(low, high, size, dtype),
+        `${dtype} ${low} … ${high}, kept half ${keptHalf}`,
+        keptHalf,
+      );
+    }
+  }
+});
+
+Deno.test("mapping and demapping do not depend on threads", () => {
+  const drawn = Generator.seeded(5).integers(0, 2, 1_600_001, "uint8");
+  for (const modulation of Object.keys(BITS_PER_SYMBOL) as Modulation[]) {
+    const bits = drawn.subarray(0, 265_001 * BITS_PER_SYMBOL[modulation] - 1);
+    const symbols = modulate(bits, modulation);
+    assert.deepEqual(modulateParallel(bits, modulation, { threads: 2 }), symbols, modulation);
+    const variances = Float32Array.from({ length: symbols.length / 2 }, (_, i) => 0.1 + i % 7);
+    for (const noise of [0.5, variances]) {
+      const llr = demodulateLlr(symbols, modulation, noise);
+      assert.deepEqual(demodulateLlrParallel(symbols, modulation, noise, { threads: 3 }), llr, modulation);
+    }
+  }
+});
+
+Deno.test("arrays given for the results are filled, and refused where they do not fit", () => {
+  const bits = Generator.seeded(5).integers(0, 2, 1_200_000, "uint8");
+  const generator = Generator.seeded(6);
+  const [sum, llr] = [modulate(bits, "qpsk"), modulate(bits, "qpsk")];
+  Generator.seeded(6).addComplexNormal(sum, 0.2, sum);
+  demodulateLlr(sum, "qpsk", 0.2, llr);
+  const space = new Float32Array(new SharedArrayBuffer(4 * bits.length));
+  const options = { threads: 2, out: space };
+  assert.equal(modulateParallel(bits, "qpsk", options), space);
+  assert.equal(addComplexNormalParallel(generator, space, 0.2, options), space);
+  assert.deepEqual(space, sum);
+  assert.equal(demodulateLlrParallel(space, "qpsk", 0.2, options), space);
+  assert.deepEqual(space, llr);
+
+  const before = stateOf(generator);
+  const small = { threads: 2, out: space.subarray(2) };
+  const attempts = [
+    () => modulateParallel(bits, "qpsk", small),
+    () => modulate(bits, "qpsk", small.out),
+    () => addComplexNormalParallel(generator, space, 0.2, small),
+    () => generator.addComplexNormal(space, 0.2, small.out),
+    () => addComplexNormalParallel(generator, space, -1, { threads: 2 }),
+    () => demodulateLlrParallel(space, "qpsk", 0.2, small),
+    () => demodulateLlr(space, "qpsk", 0.2, small.out),
+    () => demodulateLlrParallel(space, "qpsk", space, { threads: 2 }),
+    () => randomParallel(generator, 10, { threads: 0 }),
+    () => standardNormalParallel(generator, 10, { threads: 1.5 }),
+  ];
+  for (const attempt of attempts) assert.throws(attempt, RangeError, String(attempt));
+  assert.deepEqual(stateOf(generator), before, "a refused request draws nothing");
+});
+
+Deno.test("a jump over outputs ends where drawing them ends", () => {
+  for (const count of [0, 1, 2, 511, 512, 513, 99_991]) {
+    const generator = Generator.seeded(2n ** 90n + 1n);
+    const state = stateOf(generator);
+    skipOutputs(state, count);
+    generator.random(count);
+    assert.deepEqual(state, stateOf(generator), String(count));
+  }
+  // Two jumps and one agree far beyond what can be drawn.
+  const [once, twice] = [stateOf(Generator.seeded(1)), stateOf(Generator.seeded(1))];
+  skipOutputs(once, 2 ** 52 + 12_345);
+  skipOutputs(twice, 2 ** 52);
+  skipOutputs(twice, 12_345);
+  assert.deepEqual(once, twice);
+});
