@@ -1,7 +1,7 @@
 /** The recipes of power allocation: what knowing the channel is worth, and what old knowledge of it costs. */
 import assert from "node:assert/strict";
 import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
-import { runMatrix } from "../../mod.ts";
+import { run, runMatrix } from "../../mod.ts";
 
 const RECIPES = new URL("../../recipes/", import.meta.url);
 
@@ -57,5 +57,26 @@ Deno.test("short packets over delayed knowledge: more power, fewer predicted los
     const correlation = metric("resource.csi.observed_actual_complex_correlation");
     assert.ok(correlation > 0.5 && correlation < 0.99);
     assert.ok(metric("task.score") > 0.9 && metric("task.score") < 0.999);
+  }
+});
+
+Deno.test("transport blocks over allocated power: whole blocks are delivered, the others are zeros", async () => {
+  const stateDir = await Deno.makeTempDir();
+  try {
+    const text = await Deno.readTextFile(new URL("nr_ldpc_ofdm_delivery.yaml", import.meta.url));
+    const { status, summary } = await run(text, { stateDir });
+    assert.equal(status, "completed");
+    const metrics: JsonObject = Object.assign({}, ...(summary.steps as JsonObject[]).map((step) => step.metrics));
+    const count = (id: string) => Number(metrics[`channel.nr_ldpc_ofdm.${id}`]);
+    assert.equal(count("transport_block_count"), 9);
+    assert.ok(count("crc_failure_count") > 0 && count("delivered_block_count") > 0);
+    assert.equal(count("delivered_payload_bit_count"), 1000 * count("delivered_block_count"));
+    // 9 blocks of 2064 coded bits: 1000 becomes 1032 bits, the next legal size.
+    assert.equal(count("occupied_data_resource_element_count"), 9288);
+    // Half of the bits of a lost block are ones.
+    const errors = Number(metrics["channel.payload.error_count"]);
+    assert.ok(Math.abs(errors / (1000 * count("crc_failure_count")) - 0.5) < 0.05);
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
   }
 });
