@@ -43,7 +43,7 @@ export function waterFill(floors: ArrayLike<number>, budget: number): Float64Arr
   checkBudget(floors.length, budget);
   const least = minimum(floors);
   if (!Number.isFinite(least)) return new Float64Array(floors.length).fill(budget / floors.length);
-  const heights = Float64Array.from(floors, (floor) => floor - least);
+  const heights = heightsAbove(floors, least);
   const level = surfaceLevel(heights, budget);
   return heights.map((height) => Math.max(level - height, 0));
 }
@@ -68,7 +68,7 @@ export function waterLevel(floors: ArrayLike<number>, budget: number): number {
   checkBudget(floors.length, budget);
   const least = minimum(floors);
   if (!Number.isFinite(least)) return Infinity;
-  return least + surfaceLevel(Float64Array.from(floors, (floor) => floor - least), budget);
+  return least + surfaceLevel(heightsAbove(floors, least), budget);
 }
 
 /**
@@ -112,17 +112,19 @@ export function waterFillBox(
   }
   const least = minimum(floors);
   if (!Number.isFinite(least)) return new Float64Array(count).fill(mean);
-  const heights = Float64Array.from(floors, (floor) => floor - least);
-  const at = (level: number) => heights.map((height) => Math.min(Math.max(level - height, lower), upper));
+  const heights = heightsAbove(floors, least);
+  const at = (level: number, height: number) => Math.min(Math.max(level - height, lower), upper);
   let low = 0;
   let high = upper + heights.reduce((most, height) => (height < Infinity ? Math.max(most, height) : most), 0);
   for (let halving = 0; halving < MOST_HALVINGS; halving++) {
     const middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) break;
-    if (sum(at(middle)) < budget) low = middle;
+    let used = 0;
+    for (let i = 0; i < count; i++) used += at(middle, heights[i]);
+    if (used < budget) low = middle;
     else high = middle;
   }
-  const powers = at(high);
+  const powers = heights.map((height) => at(high, height));
   settle(powers, budget, heights, { lower, upper });
   return powers;
 }
@@ -167,6 +169,12 @@ export function projectOntoSimplex(scores: ArrayLike<number>, budget: number): F
   if (!depths.every(Number.isFinite)) throw new RangeError("Cannot project scores that are not finite");
   // max(s - theta, 0) is water over the floors -s.
   return waterFill(depths, budget);
+}
+
+function heightsAbove(floors: ArrayLike<number>, least: number): Float64Array<ArrayBuffer> {
+  const heights = new Float64Array(floors.length);
+  for (let i = 0; i < heights.length; i++) heights[i] = floors[i] - least;
+  return heights;
 }
 
 function minimum(values: ArrayLike<number>): number {

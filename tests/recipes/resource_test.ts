@@ -1,7 +1,7 @@
 /** The recipes of power allocation: what knowing the channel is worth, and what old knowledge of it costs. */
 import assert from "node:assert/strict";
 import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
-import { run, runMatrix } from "../../mod.ts";
+import { lint, plan, run, runMatrix } from "../../mod.ts";
 
 const RECIPES = new URL("../../recipes/", import.meta.url);
 
@@ -79,4 +79,22 @@ Deno.test("transport blocks over allocated power: whole blocks are delivered, th
   } finally {
     await Deno.remove(stateDir, { recursive: true });
   }
+});
+
+Deno.test("a missing state is told once, at its port, by planner and lint", async () => {
+  const recipe = `
+name: stateless
+metadata: {research: {task: {id: bit_transport}}}
+steps:
+  - {id: data, op: source.random_bits}
+  - {id: modulator, op: modulation.digital_modulate, inputs: {bits: data.bits}}
+  - id: tx_power
+    op: model.symbol_power_allocator
+    params: {policy: water_filling}
+    inputs: {symbols: modulator.symbols}
+`;
+  const found = [...(await plan(recipe)).diagnostics, ...(await lint(recipe)).issues]
+    .filter(({ severity }) => severity === "error");
+  const wanted = ["csi_power_policy_state_missing", "$.steps[2].inputs.channel_state"];
+  assert.deepEqual(found.map(({ code, path }) => [code, path]), [wanted, wanted]);
 });
