@@ -14,6 +14,18 @@ import { hashFile } from "./hash_file.ts";
  * @param folder folder of the manifest file
  * @param options `decode` also decodes pictures that record `post_transform_sha256` without a transform of their own
  * @returns every problem: `manifest_path_unsafe`, `manifest_file_missing`, `manifest_hash_mismatch`, `image_file_invalid`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { checkManifestFiles, parseImageManifest } from "./dataset_manifest.ts";
+ *
+ * const folder = new URL("../../recipes/samples/", import.meta.url);
+ * const manifest = parseImageManifest(await Deno.readFile(new URL("manifest.json", folder)));
+ * manifest.samples[0].sha256 = "0".repeat(64);
+ * const problems = await checkManifestFiles(manifest, decodeURIComponent(folder.pathname));
+ * assert.deepEqual(problems.map(({ code, path }) => [code, path]), [["manifest_hash_mismatch", "$.samples[0].sha256"]]);
+ * ```
  */
 export async function checkManifestFiles(
   manifest: ImageManifest,
@@ -72,6 +84,18 @@ export interface MakeManifestOptions {
  *
  * @returns the manifest as data, which passes {@link checkImageManifest}
  * @throws SvcError `dataset_manifest_invalid` with every file that cannot be used, or when there is none
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { makeImageManifest } from "./dataset_manifest.ts";
+ *
+ * const folder = await Deno.makeTempDir();
+ * await Deno.copyFile(new URL("../../recipes/samples/camera.png", import.meta.url), `${folder}/camera.png`);
+ * const manifest = await makeImageManifest(folder, { id: "my_photographs", split: "train" });
+ * assert.deepEqual(manifest.splits, { train: ["camera"] });
+ * await Deno.remove(folder, { recursive: true });
+ * ```
  */
 export async function makeImageManifest(folder: string, options: MakeManifestOptions = {}): Promise<ImageManifest> {
   const refuse = (why: string, diagnostics: Diagnostic[] = []): never => {
@@ -129,7 +153,9 @@ function listImages(folder: string, prefix: string, problems: Diagnostic[]): str
     if (!IMAGE_SUFFIXES.includes(extname(entry.name).toLowerCase())) return [];
     if (entry.isFile() && isPlainPath(path)) return [path];
     problems.push(
-      diagnostic("manifest_path_unsafe", [path], `Cannot list ${path}: it is no regular file or has an unsafe name`),
+      diagnostic("manifest_path_unsafe", [path], `Cannot list ${path}: it is no regular file or has an unsafe name`, {
+        hint: entry.isSymbolicLink() ? "Copy the picture here in place of the link" : "Rename it, or move it elsewhere",
+      }),
     );
     return [];
   });

@@ -33,6 +33,9 @@ export function writeFileAtomic(path: string, contents: Uint8Array | string): vo
         // It was renamed, or its folder is gone.
       }
     }
-    throw new SvcError("file_write_failed", `Cannot write ${path}: ${messageOf(error)}`, { cause: error });
+    // Without the system call and the temporary name, which say nothing to a reader.
+    const why = messageOf(error).replace(/, \w+ '[^']*'( -> '[^']*')?$/, "");
+    const hint = (error as { code?: unknown }).code === "ENOENT" ? `Make the folder ${dirname(path)} first` : null;
+    throw new SvcError("file_write_failed", `Cannot write ${path}: ${why}`, { hint, cause: error });
   }
 }

@@ -1,12 +1,12 @@
 /** A recipe named on the command line: a file, or `-` for standard input, with the overrides of `--set`. */
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { type Place, SvcError } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isObject, type Value } from "../contract/value.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import { applyOverrides } from "../recipe/overrides.ts";
-import { excerpt, readRecipeText } from "../recipe/read.ts";
+import { decodeRecipeText, excerpt, readRecipeText, readTextFile } from "../recipe/read.ts";
 import type { Compilation, CompileMode, Locate } from "../recipe/types.ts";
 import type { CliContext } from "./context.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -19,9 +19,9 @@ export interface LoadedRecipe {
 
 /** Reads a recipe. @throws SvcError `recipe_not_found`, or what is wrong with its text */
 export async function loadRecipe(context: CliContext, file: string, overrides: string[] = []): Promise<LoadedRecipe> {
-  const text = file === "-" ? await new Response(Deno.stdin.readable).text() : await readText(file);
-  context.excerpt = (location) => excerpt(text, location);
   const name = file === "-" ? "<stdin>" : file;
+  const text = file === "-" ? await readStandardInput() : await readText(file);
+  context.excerpt = (location) => excerpt(text, location);
   const { value, locate } = readRecipeText(text, { file: name });
   if (overrides.length === 0) return { file: name, raw: value, locate };
   const raw = applyOverrides(value, overrides);
@@ -36,22 +36,28 @@ export async function loadRecipe(context: CliContext, file: string, overrides: s
 /** The value at a place of a document, or undefined. */
 function place(document: Value, parts: Place): Value | undefined {
   return parts.reduce<Value | undefined>((value, part) => {
-    if (Array.isArray(value)) return typeof part === "number" ? value[part] : undefined;
+    // An index is a text in a place that came from a JSON pointer.
+    if (Array.isArray(value)) return value[Number(part)];
     return isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
   }, document);
 }
 
+/** All of standard input. @throws SvcError as a recipe file of these bytes */
+export async function readStandardInput(): Promise<string> {
+  return decodeRecipeText(new Uint8Array(await new Response(Deno.stdin.readable).arrayBuffer()), "<stdin>");
+}
+
 async function readText(file: string): Promise<string> {
   try {
-    return await Deno.readTextFile(file);
+    return await readTextFile(file);
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound) && !(error instanceof Deno.errors.IsADirectory)) throw error;
-    throw new SvcError("recipe_not_found", `Cannot find the recipe ${file}`, { hint: await similarFiles(file) });
+    if (!(error instanceof SvcError && error.cause instanceof Deno.errors.NotFound)) throw error;
+    throw new SvcError(error.code, error.message, { hint: await similarFiles(file) });
   }
 }
 
 async function similarFiles(file: string): Promise<string | null> {
-  const folder = file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : ".";
+  const folder = dirname(file);
   const names: string[] = [];
   try {
     for await (const entry of Deno.readDir(folder)) {
@@ -60,7 +66,7 @@ async function similarFiles(file: string): Promise<string | null> {
   } catch {
     return `There is no folder ${folder}`;
   }
-  return didYouMean(basename(file), names);
+  return didYouMean(basename(file), names.sort()) ?? "Check the path";
 }
 
 /** Compiles a loaded recipe. */

@@ -1,8 +1,9 @@
 /** The command line: parses, calls the library, prints. */
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
+import { didYouMean } from "../contract/nearest.ts";
 import { version } from "../run/version.ts";
-import { Command, CommanderError, Option } from "./commander.ts";
+import { Command, CommanderError, InvalidArgumentError, Option } from "./commander.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { dataCommands } from "./commands/data.ts";
 import { opsCommands } from "./commands/ops.ts";
@@ -13,7 +14,7 @@ import { runsCommands } from "./commands/runs.ts";
 import { schemaCommands } from "./commands/schema.ts";
 import { templateCommands } from "./commands/template.ts";
 import { contextOf } from "./context.ts";
-import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument } from "./problem.ts";
+import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument, usageMessage, withSystemCode } from "./problem.ts";
 import { colorWanted, environment, painter, stderr, stdout } from "./terminal.ts";
 import { prettyJson } from "../contract/json.ts";
 
@@ -33,8 +34,12 @@ function buildProgram(): Command {
   const program = new Command("svc")
     .description("Experiments for communication and semantic-communication research that one can trust.")
     .version(version, "--version", "print the version")
-    .option("--workspace <dir>", "state directory (default: .svc under the project root, or $SVC_WORKSPACE)")
-    .option("--project-root <dir>", "project root (default: the current directory)")
+    .option(
+      "--workspace <dir>",
+      "state directory (default: .svc under the project root, or $SVC_WORKSPACE)",
+      folderName,
+    )
+    .option("--project-root <dir>", "project root (default: the current directory)", folderName)
     .option("--json", "print one JSON value on standard output, errors included")
     .option("-q, --quiet", "print errors only")
     .option("-v, --verbose", "print more; repeat for a trace", (_: string, count: number) => count + 1, 0)
@@ -57,6 +62,12 @@ function buildProgram(): Command {
     command.exitOverride().configureOutput({ writeOut: stdout, writeErr: () => {} }).showSuggestionAfterError();
   }
   return program;
+}
+
+/** An empty name, as of an unset shell variable, would mean the current folder. */
+function folderName(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("Give a folder.");
+  return text;
 }
 
 function everyCommand(command: Command): Command[] {
@@ -85,6 +96,10 @@ export async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   try {
+    if (args[0] === "help" && args.length > 1 && !args[1].startsWith("-")) {
+      commandNamed(program, args.slice(1)).outputHelp();
+      return 0;
+    }
     await program.parseAsync([...args], { from: "user" });
     return contextOf(program).exitCode;
   } catch (error) {
@@ -92,27 +107,52 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function report(program: Command, args: readonly string[], error: unknown): number {
+/** The command that `svc help recipe run` asks about. @throws SvcError `usage_invalid` */
+function commandNamed(program: Command, names: readonly string[]): Command {
+  return names.filter((name) => !name.startsWith("-")).reduce((command, name) => {
+    const found = command.commands.find((child) => child.name() === name);
+    if (found !== undefined) return found;
+    const hint = didYouMean(name, command.commands.map((child) => child.name()));
+    throw new SvcError("usage_invalid", `unknown command '${name}'`, { hint: hint ?? helpHint(command) });
+  }, program);
+}
+
+/** Where the options and commands of the command stand that the arguments name. */
+function helpHint(command: Command): string {
+  const path: string[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) path.unshift(at.name());
+  const what = command.commands.length > 0 ? "lists the commands" : "shows how to use it";
+  return `${path.join(" ")} --help ${what}`;
+}
+
+function report(program: Command, args: readonly string[], thrown: unknown): number {
+  const error = withSystemCode(thrown);
   const exitCode = exitCodeOf(error);
   // Help and version are "errors" of the library that end well.
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   if (args.includes("--json")) {
-    stdout(prettyJson(problemDocument(error)));
+    stdout(
+      prettyJson(problemDocument(error, error instanceof CommanderError ? usageHint(program, args, error) : null)),
+    );
     return exitCode;
   }
   const paint = painter(colorWanted("auto", Deno.stderr.isTerminal()));
   if (error instanceof CommanderError) {
-    const [message, ...rest] = error.message.replace(/^error: /, "").split("\n");
-    const hint = rest.join(" ").replace(/^\((.*)\)$/, "$1");
-    stderr(
-      `${paint("red", "error[usage_invalid]")}: ${message === "(outputHelp)" ? "A command is missing" : message}\n`,
-    );
-    stderr(`  ${paint("green", "help")}: ${hint || "svc --help lists the commands"}\n`);
+    stderr(`${paint("red", "error[usage_invalid]")}: ${usageMessage(error)}\n`);
+    stderr(`  ${paint("green", "help")}: ${usageHint(program, args, error)}\n`);
     return exitCode;
   }
   stderr(formatError(error, paint, contextOf(program).excerpt));
   if (!(error instanceof SvcError)) writeTrace(error, args);
   return exitCode;
+}
+
+/** The library's "Did you mean" where it has one, else where to read on. */
+function usageHint(program: Command, args: readonly string[], error: CommanderError): string {
+  const suggestion = error.message.split("\n").slice(1).join(" ").replace(/^\((.*)\)$/, "$1");
+  if (suggestion !== "") return suggestion;
+  const command = args.reduce((at, word) => at.commands.find((child) => child.name() === word) ?? at, program);
+  return helpHint(command);
 }
 
 /** An internal error is a defect of this program: the trace goes to a file, its place to the reader. */

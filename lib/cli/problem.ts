@@ -43,7 +43,33 @@ const MISSING = new Set([
   "materialization_unavailable",
   "adapter_isolation_unavailable",
   "channel_backend_unsupported",
+  "file_system_error",
+  "path_forbidden",
 ]);
+
+/** What a file system refuses: permissions, a full disk, a file where a folder should be. */
+const SYSTEM_CODES = /^E(ACCES|DQUOT|ISDIR|LOOP|MFILE|NAMETOOLONG|NOSPC|NOTDIR|PERM|ROFS)$/;
+
+/**
+ * Gives a refusal of the operating system, or of Deno's permissions, its code: it is no defect of this program.
+ *
+ * @returns a SvcError `file_system_error`, or what was thrown
+ */
+export function withSystemCode(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof SvcError) return error;
+  if (error instanceof Deno.errors.NotCapable) {
+    return new SvcError("file_system_error", `Cannot go on without a permission: ${error.message}`, {
+      hint: "Run the program with deno run -A",
+      cause: error,
+    });
+  }
+  const { code } = error as Error & { code?: unknown };
+  if (!(typeof code === "string" && SYSTEM_CODES.test(code))) return error;
+  return new SvcError("file_system_error", `Cannot use a file or folder: ${error.message}`, {
+    hint: "Check the place, its permissions and the free space; --workspace names another state directory",
+    cause: error,
+  });
+}
 
 /** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
@@ -57,7 +83,7 @@ export function exitCodeOf(error: unknown): number {
   if (error.code === "usage_invalid" || error.code === "execution_invalid") return EXIT.usage;
   if (error.code === "run_canceled" || error.code === "operation_canceled") return EXIT.canceled;
   if (error.code === "run_failed") return EXIT.runFailed;
-  return /^(recipe|plan|params|seed|matrix|override|manifest|template)_/.test(error.code)
+  return /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template)_/.test(error.code)
     ? EXIT.refused
     : EXIT.runFailed;
 }
@@ -72,8 +98,18 @@ const TITLES: Record<number, string> = {
   130: "Canceled",
 };
 
-/** The problem object of the HTTP interface, for `--json`. */
-export function problemDocument(error: unknown): JsonObject {
+/** What the command-line library found wrong, in one line. */
+export function usageMessage(error: CommanderError): string {
+  const [message] = error.message.replace(/^error: /, "").split("\n");
+  return message === "(outputHelp)" ? "A command is missing" : message;
+}
+
+/**
+ * The problem object of the HTTP interface, for `--json`.
+ *
+ * @param usageHint where to read on after an error of the command-line library
+ */
+export function problemDocument(error: unknown, usageHint: string | null = null): JsonObject {
   const exitCode = exitCodeOf(error);
   const known = error instanceof SvcError;
   const code = known ? error.code : error instanceof CommanderError ? "usage_invalid" : "internal_error";
@@ -83,9 +119,9 @@ export function problemDocument(error: unknown): JsonObject {
     type: `urn:svc:problem:${code}`,
     title: TITLES[exitCode] ?? "Problem",
     status: known || error instanceof CommanderError ? status[exitCode] ?? 500 : 500,
-    detail: messageOf(error).replace(/^error: /, ""),
+    detail: error instanceof CommanderError ? usageMessage(error) : messageOf(error),
     code,
-    hint: known ? error.hint : null,
+    hint: known ? error.hint : usageHint,
     exit_code: exitCode,
     diagnostics: known ? error.diagnostics as unknown as JsonObject[] : [],
     ...(known ? error.extra : {}),

@@ -11,7 +11,21 @@ import { type Diagnostic, diagnostic, type Place } from "./error.ts";
 import { didYouMean } from "./nearest.ts";
 import { Float, float, isNumber, isObject, type JsonObject, toNumber, toPlain, typeName, type Value } from "./value.ts";
 
-/** The seed of an operation's random stream: any non-negative integer; the compiler always makes it concrete. */
+/**
+ * The seed of an operation's random stream: any non-negative integer; the compiler always makes it concrete.
+ *
+ * @param fallback default; without one a seed that is left out follows the master seed of the recipe
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { seedParameter, z } from "../../mod.ts";
+ *
+ * const params = z.strictObject({ snr_db: z.number(), seed: seedParameter() });
+ * assert.equal(params.safeParse({ snr_db: 6, seed: 23 }).success, true);
+ * assert.equal(params.safeParse({ snr_db: 6, seed: -1 }).success, false);
+ * ```
+ */
 export function seedParameter(fallback?: number) {
   const seed = z.int().nonnegative().describe("seed of this step's random stream; left out, it follows the master seed")
     .meta({ "x-svc-ui": { control: "seed" } });
@@ -48,12 +62,15 @@ const show = (value: Value): string => {
   return text.length > 60 ? text.slice(0, 57) + "..." : text;
 };
 
-const NUMERIC_TEXT = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)/;
+/** A number, perhaps with a unit behind it: `6 dB`, but not `0x10`. */
+const NUMERIC_TEXT = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\dxX.])/;
 
 function typeProblem(types: string[], value: Value): { message: string; hint: string } {
   const wanted = types.join(" or ");
   const message = typeof value === "string"
     ? `Cannot use the text ${show(value)} as ${article(wanted)}`
+    : value === null
+    ? `Cannot use null as ${article(wanted)}`
     : `Cannot use ${show(value)} (${typeName(value)}) as ${article(wanted)}`;
   const digits = typeof value === "string" ? NUMERIC_TEXT.exec(value)?.[1] : undefined;
   if (digits !== undefined && types.includes("integer")) {

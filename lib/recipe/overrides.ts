@@ -45,8 +45,11 @@ export function parseOverrideValue(text: string): Value {
   try {
     return readJson(text, "override").value;
   } catch (error) {
-    if (error instanceof SvcError && error.code === "recipe_syntax_invalid") return text;
-    throw error;
+    if (!(error instanceof SvcError)) throw error;
+    if (error.code === "recipe_syntax_invalid") return text;
+    // Its place is one in the override, and would be taken for one in the recipe.
+    const found = error.diagnostics[0] ?? error;
+    throw new SvcError(error.code, `Cannot use ${text.slice(0, 60)}: ${found.message}`, { hint: found.hint });
   }
 }
 

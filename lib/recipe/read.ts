@@ -54,25 +54,41 @@ export async function readRecipeFile(path: string): Promise<DecodedFile> {
 export async function readTextFile(path: string): Promise<string> {
   const bytes = await readLimited(path).catch((error) => {
     if (error instanceof Deno.errors.NotFound) {
-      throw new SvcError("recipe_not_found", `Cannot find the recipe ${path}`, { hint: "Check the path" });
+      throw new SvcError("recipe_not_found", `Cannot find the recipe ${path}`, {
+        hint: "Check the path",
+        cause: error,
+      });
     }
     if (error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable) {
       throw new SvcError("path_forbidden", `Cannot read ${path}: permission denied`, { cause: error });
     }
     if (error instanceof Deno.errors.IsADirectory || /is a directory/i.test(String(error))) {
-      throw new SvcError("recipe_not_found", `Cannot read ${path} as a recipe: it is a folder`);
+      throw new SvcError("recipe_not_found", `Cannot read ${path} as a recipe: it is a folder`, {
+        hint: "Name a file in it",
+      });
     }
     throw error;
   });
-  if (bytes.length > MAX_TEXT_BYTES) throw tooLong(path);
+  return decodeRecipeText(bytes, path);
+}
+
+/**
+ * The text that bytes stand for.
+ *
+ * @param bytes UTF-8, no longer than a recipe may be
+ * @param file names them in messages
+ * @throws SvcError `recipe_limit_exceeded`, or `recipe_syntax_invalid` where they are no UTF-8
+ */
+export function decodeRecipeText(bytes: Uint8Array, file: string): string {
+  if (bytes.length > MAX_TEXT_BYTES) throw tooLong(file);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     const text = new TextDecoder().decode(bytes);
-    return new ReadProblems(new Positions(text, path)).stop(
+    return new ReadProblems(new Positions(text, file)).stop(
       "recipe_syntax_invalid",
       Math.max(0, text.indexOf("\ufffd")),
-      `Cannot read ${path} as UTF-8 text`,
+      `Cannot read ${file} as UTF-8 text`,
       { hint: "Save the file as UTF-8" },
     );
   }

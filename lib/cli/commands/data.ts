@@ -1,4 +1,5 @@
 /** `svc data`: manifests of image folders, and the data sets that come with the program. */
+import { dirname, join } from "node:path";
 import { type Diagnostic, SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
 import { prettyJson } from "../../contract/json.ts";
@@ -54,7 +55,6 @@ async function datasets(context: CliContext): Promise<JsonObject[]> {
     size_bytes: Object.values(files).reduce((sum, file) => sum + file.size_bytes, 0),
     splits: Object.fromEntries(Object.entries(splits).map(([name, ids]) => [name, [...ids]])),
   }));
-  const { join } = await import("node:path");
   const folder = join(stateDir, "datasets");
   const local: JsonObject[] = [];
   try {
@@ -147,7 +147,6 @@ async function makeManifest(folder: string, options: ManifestOptions, command: C
   const { writeFileAtomic } = await import("../../artifact/ledger.ts");
   const manifest = await makeImageManifest(folder, { id: options.id, version: options.version });
   const text = prettyJson(manifest);
-  const { join } = await import("node:path");
   const path = options.out ?? join(folder, "manifest.json");
   if (!options.force) {
     const taken = await Deno.lstat(path).then(() => true, () => false);
@@ -171,7 +170,6 @@ async function validateManifest(
   const { checkManifestFiles, parseImageManifest } = await import("../../artifact/dataset_manifest.ts");
   const { attachLocations, excerpt } = await import("../../recipe/positions.ts");
   const { readJson } = await import("../../recipe/json_reader.ts");
-  const { dirname } = await import("node:path");
   const bytes = await readFile(file);
   const text = new TextDecoder().decode(bytes);
   context.excerpt = (location) => excerpt(text, location);
@@ -215,7 +213,12 @@ async function readFile(file: string): Promise<Uint8Array> {
   try {
     return await Deno.readFile(file);
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    throw new SvcError("file_not_found", `Cannot find the manifest ${file}`);
+    if (error instanceof Deno.errors.NotFound) {
+      throw new SvcError("file_not_found", `Cannot find the manifest ${file}`, { hint: "Check the path" });
+    }
+    if (!(error instanceof Deno.errors.IsADirectory)) throw error;
+    throw new SvcError("file_not_found", `Cannot read ${file} as a manifest: it is a folder`, {
+      hint: `Name the file in it: ${join(file, "manifest.json")}`,
+    });
   }
 }

@@ -36,7 +36,7 @@ export function profilesCommands(program: Command): void {
       const found = id === CUSTOM_PROFILE.id ? CUSTOM_PROFILE : PROFILES.find((profile) => profile.id === id);
       if (found === undefined) {
         throw new SvcError("execution_profile_unknown", `Cannot find an execution profile named ${id}`, {
-          hint: didYouMean(id, profileIds()),
+          hint: didYouMean(id, profileIds()) ?? "svc profiles list shows them",
         });
       }
       context.emit({ schema_version: 1, ...found });

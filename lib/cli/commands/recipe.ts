@@ -2,9 +2,10 @@
 import { SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import type { JsonObject } from "../../contract/value.ts";
-import { type Command, InvalidArgumentError, Option } from "../commander.ts";
+import { type Command, Option } from "../commander.ts";
 import { type CliContext, contextOf } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
+import { workerCount } from "../worker_count.ts";
 import { formatTable } from "../table.ts";
 import { recipeFileCommands } from "./recipe_files.ts";
 import { lintCommand, lintOrRefuse } from "./recipe_lint.ts";
@@ -78,14 +79,6 @@ export function recipeCommands(program: Command): void {
 
   recipeFileCommands(recipe);
   matrixCommands(recipe);
-}
-
-function workerCount(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > 32) {
-    throw new InvalidArgumentError("Give a whole number from 1 to 32.");
-  }
-  return count;
 }
 
 interface ValidateOptions {

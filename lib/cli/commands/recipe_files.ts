@@ -126,13 +126,14 @@ async function fmt(files: string[], options: FormatOptions, command: Command): P
   const context = contextOf(command);
   const { formatRecipeText } = await import("../../recipe/format.ts");
   const { readTextFile } = await import("../../recipe/read.ts");
+  const { readStandardInput } = await recipes();
   const { excerpt } = await import("../../recipe/positions.ts");
   const { writeFileAtomic } = await import("../../artifact/write_file.ts");
   const rows: { file: string; changed: boolean; text?: string }[] = [];
   // All files are laid out before the first one is written.
   const written: (() => void)[] = [];
   for (const file of files) {
-    const before = file === "-" ? await new Response(Deno.stdin.readable).text() : await readTextFile(file);
+    const before = file === "-" ? await readStandardInput() : await readTextFile(file);
     context.excerpt = (location) => excerpt(before, location);
     const after = formatRecipeText(before, { file: file === "-" ? "<stdin>" : file });
     const changed = after !== before;

@@ -3,9 +3,10 @@ import { SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { MatrixRow, MatrixRunResult } from "../../run/run_matrix.ts";
-import { type Command, InvalidArgumentError, Option } from "../commander.ts";
+import { type Command, Option } from "../commander.ts";
 import { type CliContext, contextOf } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
+import { workerCount } from "../worker_count.ts";
 import { formatTable, type TableFormat } from "../table.ts";
 import { lintOrRefuse } from "./recipe_lint.ts";
 
@@ -64,14 +65,6 @@ export function matrixCommands(recipe: Command): void {
         "  svc recipe run-matrix recipe.yaml --points snr_db=6.0 --rerun\n",
     )
     .action(runMatrixCommand);
-}
-
-function workerCount(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > 32) {
-    throw new InvalidArgumentError("Give a whole number from 1 to 32.");
-  }
-  return count;
 }
 
 async function expand(file: string, options: ExpandOptions, command: Command): Promise<void> {

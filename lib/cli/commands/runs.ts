@@ -6,13 +6,17 @@ import { type Command, InvalidArgumentError, Option } from "../commander.ts";
 import { contextOf } from "../context.ts";
 import { EXIT } from "../problem.ts";
 import { formatBytes, formatTable, type TableFormat } from "../table.ts";
+import { workerCount } from "../worker_count.ts";
 
 export function runsCommands(program: Command): void {
   const runs = program.command("runs").description("list, show, verify, reproduce and compare run bundles");
 
   runs.command("list")
     .description("list runs, newest first")
-    .option("--status <status>", "only runs in this state")
+    .addOption(
+      new Option("--status <status>", "only runs in this state")
+        .choices(["running", "completed", "failed", "canceled", "incomplete"]),
+    )
     .option("--recipe <name>", "only runs of this recipe")
     .option("--limit <n>", "at most this many", positive, 100)
     .addOption(new Option("--format <format>", "output form").choices(["table", "csv", "md", "json"]).default("table"))
@@ -29,7 +33,7 @@ export function runsCommands(program: Command): void {
 
   runs.command("reproduce <run>")
     .description("execute the recipe of a bundle again and compare every artifact; exit 6 when something differs")
-    .option("--parallel-workers <n>", "steps that may overlap, 1 to 32", positive, 1)
+    .option("--parallel-workers <n>", "steps that may overlap, 1 to 32", workerCount, 1)
     .action(reproduce);
 
   runs.command("diff <a> <b>").description("compare two runs: recipe, plan, environment, metrics, artifacts").action(
@@ -66,7 +70,10 @@ async function list(options: ListOptions, command: Command): Promise<void> {
   if (context.json) return context.emit(document);
   if (options.format === "json") return context.print(prettyJson(document));
   if (rows.length === 0 && options.format === "table") {
-    return context.note("No runs yet. Start with: svc recipe run recipes/quickstart.yaml");
+    const filtered = options.status !== undefined || options.recipe !== undefined;
+    return filtered
+      ? context.note("No run is like that. All of them: svc runs list")
+      : context.note("No runs yet. Start with: svc recipe run recipes/quickstart.yaml");
   }
   const lines = rows.map((row) => ({
     run: row.run_id,
@@ -123,14 +130,15 @@ async function verify(id: string, _options: unknown, command: Command): Promise<
   const context = contextOf(command);
   const { verifyRun } = await import("../../run/verify.ts");
   const report = await verifyRun(await context.workspace(), id);
-  context.emit(report);
+  context.emit({ schema_version: 1, ...report });
   const color = report.status === "valid" ? "green" : report.status === "warning" ? "yellow" : "red";
   const checks = Array.isArray(report.checks) ? report.checks.length : Object.keys(report.checks as JsonObject).length;
   context.print(`${context.paint(color, String(report.status))}  ${report.target_id}: ${checks} checks`);
   for (const [severity, items] of [["error", report.errors], ["warning", report.warnings]] as const) {
     for (const item of items as JsonObject[]) {
       context.print(
-        `  ${context.paint(severity === "error" ? "red" : "yellow", `${severity}[${item.code}]`)} ${item.message}`,
+        `  ${context.paint(severity === "error" ? "red" : "yellow", `${severity}[${item.code}]`)} ${item.message}` +
+          (String(item.message).includes(String(item.file)) ? "" : ` (${item.file} ${item.path})`),
       );
     }
   }

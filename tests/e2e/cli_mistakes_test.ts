@@ -1,0 +1,108 @@
+/** What the command line says to mistakes that are no mistakes in a recipe: of bytes, places, names and the system. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { inFolder, svc } from "../support/cli.ts";
+
+const BITS = `name: bits
+metadata: { seed: 23 }
+steps:
+  - { id: data, op: source.random_bits, params: { bit_count: 1000 } }
+  - { id: modulator, op: modulation.digital_modulate, inputs: { bits: data.bits } }
+  - { id: wireless_channel, op: wireless.channel, params: { snr_db: 4.0 }, inputs: { symbols: modulator.symbols } }
+`;
+
+Deno.test(
+  "a recipe in another encoding is refused, not read with replacement characters",
+  inFolder(async (cwd) => {
+    const bytes = new TextEncoder().encode(BITS.replace("bits", "caf#"));
+    bytes[bytes.indexOf("#".charCodeAt(0))] = 0xe9;
+    await Deno.writeFile(join(cwd, "latin.yaml"), bytes);
+    const { code, stderr } = await svc(["recipe", "validate", "latin.yaml"], { cwd });
+    assert.equal(code, 3);
+    assert.match(stderr, /recipe_syntax_invalid[^]*latin\.yaml:1:10[^]*Save the file as UTF-8/);
+  }),
+);
+
+Deno.test(
+  "what --set changed is not shown at the value it replaced",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
+    const wrong = await svc(["recipe", "validate", "bits.yaml", "--set", "wireless_channel.snr_db=0x10"], { cwd });
+    assert.equal(wrong.code, 3);
+    assert.match(wrong.stderr, /Cannot use the text "0x10" as a number\n {2}--> \$\.steps\[2\]\.params\.snr_db\n/);
+    assert.doesNotMatch(wrong.stderr, /Write 0/);
+    const large = await svc(["recipe", "validate", "bits.yaml", "--set", "wireless_channel.snr_db=1e400"], { cwd });
+    assert.equal(large.code, 3);
+    assert.match(large.stderr, /recipe_json_value_invalid[^]*binary64/);
+    assert.doesNotMatch(large.stderr, /-->/);
+  }),
+);
+
+Deno.test(
+  "what the system refuses has a code and a hint, and is no defect of the program",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
+    await Deno.writeTextFile(join(cwd, "file"), "");
+    const run = await svc(["recipe", "run", "bits.yaml", "--workspace", "file"], { cwd });
+    assert.equal(run.code, 5);
+    assert.match(run.stderr, /error\[file_system_error\][^]*--workspace/);
+    assert.doesNotMatch(run.stderr, /defect/);
+    const list = await svc(["runs", "list", "--workspace", "file", "--json"], { cwd });
+    assert.deepEqual([list.code, list.json.code], [5, "file_system_error"]);
+    const out = await svc(
+      ["template", "instantiate", "semantic_comm.image_reconstruction.default", "--out", "no/x.yaml"],
+      { cwd },
+    );
+    assert.equal(out.code, 1);
+    assert.match(out.stderr, /Cannot write no\/x\.yaml: ENOENT: no such file or directory\n.*Make the folder no first/);
+  }),
+);
+
+Deno.test(
+  "a folder is no recipe and no manifest, and an empty name is no state directory",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
+    const recipe = await svc(["recipe", "run", cwd], { cwd });
+    assert.equal(recipe.code, 4);
+    assert.match(recipe.stderr, /it is a folder\n.*Name a file in it/);
+    const manifest = await svc(["data", "validate-manifest", "."], { cwd });
+    assert.equal(manifest.code, 4);
+    assert.match(manifest.stderr, /it is a folder\n.*manifest\.json/);
+    assert.equal((await svc(["data", "make-manifest", "nowhere"], { cwd })).code, 3);
+    const empty = await svc(["recipe", "run", "bits.yaml", "--workspace", ""], { cwd });
+    assert.equal(empty.code, 2);
+    assert.deepEqual([...Deno.readDirSync(cwd)].map(({ name }) => name), ["bits.yaml"]);
+  }),
+);
+
+Deno.test("help goes as deep as the commands, and a usage error names the command that it is about", async () => {
+  const run = await svc(["help", "recipe", "run"]);
+  assert.equal(run.code, 0);
+  assert.match(run.stdout, /^Usage: svc recipe run/);
+  const near = await svc(["help", "recipe", "rn"]);
+  assert.equal(near.code, 2);
+  assert.match(near.stderr, /unknown command 'rn'\n.*Did you mean run\?/);
+  const missing = await svc(["ops", "show"]);
+  assert.equal(missing.code, 2);
+  assert.match(missing.stderr, /svc ops show --help/);
+  const json = await svc(["schema", "nothing", "--json"]);
+  assert.deepEqual([json.code, json.json.hint], [2, "svc schema --help lists the commands"]);
+});
+
+Deno.test(
+  "runs: a filter takes only states that exist, a report has its schema version, a finding its file",
+  inFolder(async (cwd) => {
+    assert.equal((await svc(["runs", "list", "--status", "broken"], { cwd })).code, 2);
+    assert.match((await svc(["runs", "list", "--status", "failed"], { cwd })).stderr, /No run is like that/);
+    assert.equal((await svc(["runs", "reproduce", "x", "--parallel-workers", "33"], { cwd })).code, 2);
+
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
+    const { run_id: id, directory } = (await svc(["recipe", "run", "bits.yaml", "--json"], { cwd })).json;
+    const valid = (await svc(["runs", "verify", id, "--json"], { cwd })).json;
+    assert.deepEqual([valid.schema_version, valid.status], [1, "valid"]);
+    await Deno.rename(directory, `${directory}_2`);
+    const renamed = await svc(["runs", "verify", `${id}_2`], { cwd });
+    assert.equal(renamed.code, 6);
+    assert.match(renamed.stdout, /\(summary\.json \$\.run_id\)\n[^]*\(manifest\.json \$\.run_id\)\n/);
+  }),
+);
