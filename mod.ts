@@ -139,6 +139,21 @@ function decode(recipe: RecipeInput): Pick<DecodedText, "value"> & Partial<Decod
  * @param options `mode` is strict unless said otherwise
  * @returns the compilation record; problems are diagnostics in it
  * @throws SvcError when the text cannot be read at all
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { compile } from "./mod.ts";
+ *
+ * const bits = (bit_count: number) => ({
+ *   name: "bits",
+ *   steps: [{ id: "data", op: "source.random_bits", params: { bit_count } }],
+ * });
+ * const { status, effective } = await compile(bits(64));
+ * assert.ok(status === "valid" && effective?.steps[0].params.seed !== undefined);
+ * const [{ path }] = (await compile(bits(-1))).diagnostics;
+ * assert.equal(path, "$.steps[0].params.bit_count");
+ * ```
  */
 export async function compile(
   recipe: RecipeInput,
@@ -187,8 +202,23 @@ export async function recipeSpecs(
 /**
  * Compiles and plans a recipe, without side effects.
  *
+ * @param recipe JavaScript value, or YAML or JSON text
  * @returns the plan, or every diagnostic of compiler and planner when the recipe is refused
  * @throws SvcError when the text cannot be read at all
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { plan } from "./mod.ts";
+ *
+ * const result = await plan(`
+ * name: bits
+ * steps:
+ *   - {id: data, op: source.random_bits, params: {bit_count: 64}}
+ * `);
+ * assert.ok(result.status === "planned");
+ * assert.deepEqual(result.plan.steps.map((step) => step.operation_id), ["source.random_bits"]);
+ * ```
  */
 export async function plan(recipe: RecipeInput, options: LibraryOptions = {}): Promise<PlanResult> {
   const { value, locate } = decode(recipe);
@@ -328,8 +358,30 @@ export async function recipeSchema(options: Pick<LibraryOptions, "operations"> =
 /**
  * Runs a recipe and leaves a run bundle.
  *
+ * @param recipe JavaScript value, or YAML or JSON text
  * @returns the run id, its outcome, and the summary; a failed step is an outcome, not an exception
  * @throws SvcError with every diagnostic when the recipe is refused; nothing is written then
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { float, run } from "./mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const { status, summary } = await run({
+ *   name: "link",
+ *   metadata: { seed: 23 },
+ *   steps: [
+ *     { id: "data", op: "source.random_bits", params: { bit_count: 1000 } },
+ *     { id: "link", op: "wireless.digital_link", params: { snr_db: float(30) }, inputs: { bits: "data.bits" } },
+ *     { id: "ber", op: "metrics.bit_error_rate", inputs: { reference: "data.bits", candidate: "link.bits" } },
+ *   ],
+ * }, { stateDir });
+ * const [, , ber] = summary.steps as { metrics: Record<string, unknown> }[];
+ * assert.equal(status, "completed");
+ * assert.equal(Number(ber.metrics["channel.ber"]), 0);
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
  */
 export async function run(recipe: RecipeInput, options: RunOptions = {}): Promise<RunResult> {
   const { value, locate } = decode(recipe);

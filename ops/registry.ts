@@ -11,6 +11,16 @@ import { BUILTIN_OPERATIONS } from "./index.ts";
  * exported as the default of its own module
  * @throws SvcError `operation_module_invalid` when a module cannot be loaded or exports no operation,
  * `operation_duplicate` when an id is taken
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createRegistry } from "./registry.ts";
+ *
+ * const registry = await createRegistry();
+ * assert.ok(registry.has("source.random_bits"));
+ * await assert.rejects(createRegistry(["file:///my_operation.ts"]), { code: "operation_module_invalid" });
+ * ```
  */
 export async function createRegistry(modules: readonly (URL | string)[] = []): Promise<Registry> {
   const registry = new Registry();

@@ -102,6 +102,18 @@ export function isBundledDatasetPresent(id: string, places: BundledPlaces): bool
  * @param options.origin URL of the program's root; its own unless said otherwise
  * @returns the folder that now holds the files
  * @throws SvcError `dataset_unavailable` when a file does not arrive, `boundary_hash_mismatch` when it was altered
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { fetchBundledDataset } from "./bundled.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const folder = await fetchBundledDataset("svc_sample_images", { stateDir });
+ * const files = Array.from(Deno.readDirSync(folder), ({ name }) => name);
+ * assert.ok(files.includes("manifest.json") && files.includes("camera.png"));
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
  */
 export async function fetchBundledDataset(
   id: string,

@@ -13,7 +13,19 @@ export { checkImageManifest, type ImageManifest, type ImageSample } from "./data
 /**
  * Reads a manifest.
  *
+ * @param contents JSON text or its UTF-8 bytes
+ * @returns the manifest, which keeps all rules
  * @throws SvcError `dataset_manifest_invalid` with every problem
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { parseImageManifest } from "./dataset_manifest.ts";
+ *
+ * const file = new URL("../../recipes/samples/manifest.json", import.meta.url);
+ * const { samples } = parseImageManifest(await Deno.readFile(file));
+ * assert.ok(samples.some(({ path }) => path === "camera.png"));
+ * ```
  */
 export function parseImageManifest(contents: Uint8Array | string): ImageManifest {
   const invalid = (why: string, diagnostics: Diagnostic[] = []) =>

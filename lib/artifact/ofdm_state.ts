@@ -27,6 +27,20 @@ export interface OfdmState {
  * Reads a channel state.
  *
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_non_finite`, `boundary_value_invalid`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { kinds, ndarray, ofdmStateOf } from "../../mod.ts";
+ *
+ * const array = ndarray("complex64", new Float32Array(2 * 14 * 64).fill(Math.SQRT1_2), [1, 14, 64]);
+ * const metadata = { noise_variance: 0.1, average_power_budget: 1 };
+ * const input = { kind: kinds.OFDM_STATE, metadata, arrayNames: ["h"], array: () => array, json: () => ({}) };
+ * const { symbols, subcarriers, h, noiseVariance } = ofdmStateOf(input);
+ * assert.deepEqual([symbols, subcarriers], [14, 64]);
+ * const snr = (h[0] ** 2 + h[1] ** 2) / noiseVariance;
+ * assert.ok(Math.abs(snr - 10) < 1e-5);
+ * ```
  */
 export function ofdmStateOf(input: InputArtifact): OfdmState {
   const { dtype, shape, data } = input.array(input.arrayNames.includes("h") ? "h" : undefined);
@@ -57,7 +71,23 @@ function positive(metadata: JsonObject, key: string, attempt: string): number {
   throw new SvcError("boundary_value_invalid", `${attempt}: its metadata have no positive ${key}`);
 }
 
-/** A channel state as an output. @param metadata what travels along; array keys and the state's own are set here */
+/**
+ * A channel state as an output.
+ *
+ * @param metadata what travels along; array keys and the state's own are set here
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { ofdmStateArtifact } from "./ofdm_state.ts";
+ *
+ * const h = new Float32Array(2 * 14 * 64).fill(Math.SQRT1_2);
+ * const state = { grids: 1, symbols: 14, subcarriers: 64, h, noiseVariance: 0.1, averagePowerBudget: 1 };
+ * const { array, metadata } = ofdmStateArtifact(state, { csi_role: "actual" });
+ * assert.deepEqual(array?.shape, [1, 14, 64]);
+ * assert.deepEqual([metadata?.noise_variance, metadata?.csi_role], [0.1, "actual"]);
+ * ```
+ */
 export function ofdmStateArtifact(state: OfdmState, metadata: JsonObject = {}): OutputArtifact {
   return {
     array: ndarray("complex64", state.h, [state.grids, state.symbols, state.subcarriers]),

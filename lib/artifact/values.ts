@@ -28,7 +28,19 @@ const ARRAY_KEYS = [
   "data_plane_backend",
 ];
 
-/** Metadata of a main input for an output: array keys dropped, `changes` set, `removed` keys left out. */
+/**
+ * Metadata of a main input for an output: array keys dropped, `changes` set, `removed` keys left out.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { travel } from "./values.ts";
+ *
+ * const sent = { bit_count: 64, shape: [64], packet_id: "p1", padding_bit_count: 3 };
+ * const received = travel(sent, { code_rate: 0.5 }, ["padding_bit_count"]);
+ * assert.deepEqual(received, { packet_id: "p1", code_rate: 0.5 });
+ * ```
+ */
 export function travel(metadata: JsonObject, changes: JsonObject = {}, removed: readonly string[] = []): JsonObject {
   const kept = Object.entries(metadata).filter(([key]) => !ARRAY_KEYS.includes(key) && !removed.includes(key));
   return { ...Object.fromEntries(kept), ...changes };
@@ -78,12 +90,42 @@ export function sourceItemCounts(metadata: JsonObject, length: number): number[]
   return counts;
 }
 
-/** The bits of an artifact, one uint8 per bit, checked. */
+/**
+ * The bits of an artifact, one uint8 per bit, checked.
+ *
+ * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_value_invalid`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { bitsOf, kinds, ndarray } from "../../mod.ts";
+ *
+ * const array = ndarray("uint8", Uint8Array.of(1, 0, 1, 1));
+ * const input = { kind: kinds.BITS, metadata: {}, arrayNames: ["bits"], array: () => array, json: () => ({}) };
+ * assert.deepEqual(bitsOf(input), Uint8Array.of(1, 0, 1, 1));
+ * ```
+ */
 export function bitsOf(input: InputArtifact): Uint8Array {
   return checkBits(input.array());
 }
 
-/** A bit stream with the metadata of the bit boundary contracts. */
+/**
+ * A bit stream with the metadata of the bit boundary contracts.
+ *
+ * @param bits one uint8 per bit
+ * @param metadata what travels along
+ * @param contract `payload.bits` before channel coding
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { bitsArtifact } from "./values.ts";
+ *
+ * const { array, metadata } = bitsArtifact(Uint8Array.of(1, 0, 1, 1, 0, 0, 1, 0, 1), { packet_id: "p1" });
+ * assert.deepEqual(array?.shape, [9]);
+ * assert.deepEqual([metadata?.bit_count, metadata?.byte_count, metadata?.packet_id], [9, 2, "p1"]);
+ * ```
+ */
 export function bitsArtifact(
   bits: Uint8Array,
   metadata: JsonObject = {},
@@ -103,12 +145,43 @@ export function bitsArtifact(
   };
 }
 
-/** Complex symbols of an artifact, interleaved (real, imaginary), checked; length is twice the symbol count. */
+/**
+ * Complex symbols of an artifact, interleaved (real, imaginary), checked; length is twice the symbol count.
+ *
+ * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_non_finite`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { kinds, ndarray, symbolsOf } from "../../mod.ts";
+ *
+ * const array = ndarray("complex64", Float32Array.of(1, 1, 1, -1));
+ * const input = { kind: kinds.SYMBOLS, metadata: {}, arrayNames: ["symbols"], array: () => array, json: () => ({}) };
+ * const energy = symbolsOf(input).reduce((sum, part) => sum + part ** 2, 0);
+ * assert.equal(energy / 2, 2);
+ * ```
+ */
 export function symbolsOf(input: InputArtifact): Float32Array {
   return checkSymbols(input.array());
 }
 
-/** Complex baseband symbols, complex64 [n]. */
+/**
+ * Complex baseband symbols, complex64 [n].
+ *
+ * @param symbols interleaved (real, imaginary)
+ * @param metadata what travels along
+ * @param companions further arrays by name, such as the gains of a channel
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { symbolsArtifact } from "./values.ts";
+ *
+ * const { array, metadata } = symbolsArtifact(Float32Array.of(0.6, 0.8, -0.6, 0.8, 1, 0));
+ * assert.deepEqual([array?.dtype, array?.shape], ["complex64", [3]]);
+ * assert.equal(metadata?.channel_use_count, 3);
+ * ```
+ */
 export function symbolsArtifact(
   symbols: Float32Array,
   metadata: JsonObject = {},
@@ -144,7 +217,23 @@ export interface ImageBatch {
   readonly data: Uint8Array | Float32Array;
 }
 
-/** The images of an artifact, checked. */
+/**
+ * The images of an artifact, checked.
+ *
+ * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_shape_invalid`, `boundary_empty`,
+ *   `boundary_value_invalid`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { imagesOf, kinds, ndarray } from "../../mod.ts";
+ *
+ * const array = ndarray("uint8", new Uint8Array(2 * 32 * 48 * 3), [2, 32, 48, 3]);
+ * const input = { kind: kinds.IMAGES, metadata: {}, arrayNames: ["images"], array: () => array, json: () => ({}) };
+ * const { count, height, width, channels } = imagesOf(input);
+ * assert.deepEqual([count, height, width, channels], [2, 32, 48, 3]);
+ * ```
+ */
 export function imagesOf(input: InputArtifact): ImageBatch {
   const array = checkImages(input.array());
   const [count, height, width, channels] = array.shape;
@@ -157,6 +246,23 @@ export function imageAt<T extends ImageBatch>(batch: T, index: number): T["data"
   return batch.data.subarray(index * size, (index + 1) * size);
 }
 
+/**
+ * A batch of images with the metadata of its boundary contract.
+ *
+ * @param metadata what travels along
+ * @throws RangeError when the samples do not fill the shape (a defect of the caller)
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { imagesArtifact } from "./values.ts";
+ *
+ * const data = new Float32Array(2 * 8 * 8).fill(0.5);
+ * const { array, metadata } = imagesArtifact({ count: 2, height: 8, width: 8, channels: 1, dtype: "float32", data });
+ * assert.deepEqual(array?.shape, [2, 8, 8, 1]);
+ * assert.equal(metadata?.image_count, 2);
+ * ```
+ */
 export function imagesArtifact(batch: ImageBatch, metadata: JsonObject = {}): OutputArtifact {
   const shape = [batch.count, batch.height, batch.width, batch.channels];
   if (elementCount(shape) !== batch.data.length) throw new RangeError("The image batch does not fill its shape");
@@ -180,6 +286,22 @@ export function itemsOf(input: InputArtifact): JsonObject[] {
   return items as JsonObject[];
 }
 
+/**
+ * The texts of an artifact with their ids.
+ *
+ * @throws SvcError `boundary_shape_invalid` when it has no items, `boundary_value_invalid` for an item without id or text
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { kinds, textsOf } from "../../mod.ts";
+ *
+ * const json = { kind: "text.batch", schema_version: 1, items: [{ id: "t1", text: "a dog runs" }] };
+ * const array = () => assert.fail("texts are no array");
+ * const [sentence] = textsOf({ kind: kinds.TEXTS, metadata: {}, arrayNames: [], array, json: () => json });
+ * assert.equal(sentence.text, "a dog runs");
+ * ```
+ */
 export function textsOf(input: InputArtifact): TextItem[] {
   return itemsOf(input).map(({ id, text }) => {
     if (typeof id !== "string" || typeof text !== "string") {
@@ -189,6 +311,21 @@ export function textsOf(input: InputArtifact): TextItem[] {
   });
 }
 
+/**
+ * A batch of texts.
+ *
+ * @param items texts with ids by which sent and received ones are paired
+ * @param metadata what travels along
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { textsArtifact } from "./values.ts";
+ *
+ * const { json } = textsArtifact([{ id: "t1", text: "a dog runs" }]);
+ * assert.deepEqual(json?.items, [{ id: "t1", text: "a dog runs" }]);
+ * ```
+ */
 export function textsArtifact(items: readonly TextItem[], metadata: JsonObject = {}): OutputArtifact {
   const rows = items.map(({ id, text }): JsonObject => ({ id, text }));
   return { json: { kind: "text.batch", schema_version: 1, items: rows }, metadata };
@@ -208,6 +345,16 @@ export function checkPairedIds(candidate: readonly { id: string }[], reference: 
  *
  * @param operation id of the reporting operation
  * @param metrics numbers are real-valued, bigints are counts
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { canonicalJson, reportResult } from "../../mod.ts";
+ *
+ * const { outputs } = reportResult("mine.error_rate", { "channel.ber": 0, "channel.bit_errors": 0n });
+ * const { metrics } = outputs.report.json!;
+ * assert.equal(canonicalJson(metrics), '{"channel.ber":0.0,"channel.bit_errors":0}');
+ * ```
  */
 export function reportResult(
   operation: string,

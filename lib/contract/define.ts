@@ -26,7 +26,29 @@ type Ports = Readonly<Record<string, readonly string[]>>;
 /**
  * Declares an operation. `run` is typed from the declarations beside it.
  *
+ * @param definition contract, parameter schema and reference implementation
+ * @returns the operation, whose contract is built and checked on first use
  * @throws SvcError `operation_contract_invalid` for a malformed id, port, default or materialisation
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { bitsArtifact, bitsOf, defineOperation, kinds, travel, z } from "../../mod.ts";
+ *
+ * const invert = defineOperation({
+ *   id: "mine.invert_bits",
+ *   name: "Invert bits",
+ *   inputs: { bits: kinds.BITS_ANY },
+ *   outputs: { bits: kinds.BITS },
+ *   params: z.strictObject({}),
+ *   threadSafe: true,
+ *   run({ inputs }) {
+ *     const inverted = bitsOf(inputs.bits).map((bit) => 1 - bit);
+ *     return { outputs: { bits: bitsArtifact(inverted, travel(inputs.bits.metadata)) } };
+ *   },
+ * });
+ * assert.deepEqual(invert.contract.output_kinds, { bits: "channel.bits.numpy" });
+ * ```
  */
 export function defineOperation<
   const In extends Ports = Record<never, never>,

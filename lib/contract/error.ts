@@ -71,6 +71,18 @@ export function diagnostic(
 /**
  * An error of the world (bad input, missing file, failed check), as opposed to a defect of the program. It carries a
  * stable code and, where several problems were found, all of them.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { SvcError } from "./error.ts";
+ *
+ * function checkRate(rate: number): void {
+ *   if (rate > 0 && rate <= 1) return;
+ *   throw new SvcError("code_rate_invalid", `Cannot encode at rate ${rate}`, { hint: "Choose a rate in (0, 1]" });
+ * }
+ * assert.throws(() => checkRate(1.5), { code: "code_rate_invalid", hint: "Choose a rate in (0, 1]" });
+ * ```
  */
 export class SvcError extends Error {
   override readonly name = "SvcError";

@@ -74,6 +74,14 @@ function writeScalar(value: Value, ascii: boolean): string {
  * @param value typed value; members that are `undefined` are left out
  * @param options `ascii` writes every non-ASCII UTF-16 unit as `\uXXXX`
  * @throws TypeError for lone surrogates and non-JSON values, RangeError for NaN and infinities
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { canonicalJson, float } from "./json.ts";
+ *
+ * assert.equal(canonicalJson({ snr_db: float(6), seed: 23 }), '{"seed":23,"snr_db":6.0}');
+ * ```
  */
 export function canonicalJson(value: Value, options: { ascii?: boolean } = {}): string {
   const ascii = options.ascii ?? false;
@@ -92,7 +100,17 @@ export function canonicalJson(value: Value, options: { ascii?: boolean } = {}): 
   return write(value);
 }
 
-/** Writes a value for people: two-space indent, keys in their own order, short scalar lists on one line, final newline. */
+/**
+ * Writes a value for people: two-space indent, keys in their own order, short scalar lists on one line, final newline.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { float, prettyJson } from "./json.ts";
+ *
+ * assert.equal(prettyJson({ snr_db: [float(0), 2.5] }), '{\n  "snr_db": [0.0, 2.5]\n}\n');
+ * ```
+ */
 export function prettyJson(value: Value): string {
   const write = (item: Value, indent: string): string => {
     const inner = indent + "  ";
@@ -120,6 +138,16 @@ export function prettyJson(value: Value): string {
  * noticed here; files that people write go through the recipe reader.
  *
  * @throws SyntaxError when the text is not JSON
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { canonicalJson, parseJson } from "./json.ts";
+ *
+ * const metrics = '{"bit_errors":0,"snr_db":6.0}';
+ * assert.equal(canonicalJson(parseJson(metrics)), metrics);
+ * assert.equal(JSON.stringify(JSON.parse(metrics)), '{"bit_errors":0,"snr_db":6}');
+ * ```
  */
 export function parseJson(text: string): Value {
   const reviver = (_key: string, value: unknown, context: { source?: string }) =>

@@ -28,12 +28,33 @@ export const SYMBOLS_ANY = [SYMBOLS, RX_SYMBOLS] as const;
 
 export type ArtifactFormat = "npz" | "json";
 
-/** The file format of a kind: `.numpy` and `.complex_numpy` are NPZ, `.json` and reports are JSON. */
+/**
+ * The file format of a kind: `.numpy` and `.complex_numpy` are NPZ, `.json` and reports are JSON.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { kinds } from "../../mod.ts";
+ *
+ * assert.equal(kinds.formatOfKind(kinds.RX_SYMBOLS), "npz");
+ * assert.equal(kinds.formatOfKind(kinds.REPORT), "json");
+ * ```
+ */
 export function formatOfKind(kind: ArtifactKind): ArtifactFormat {
   return kind.endsWith("numpy") ? "npz" : "json";
 }
 
-/** The `kind` member of a JSON artifact: its kind without the suffix. */
+/**
+ * The `kind` member of a JSON artifact: its kind without the suffix.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { kinds } from "../../mod.ts";
+ *
+ * assert.equal(kinds.jsonKindName(kinds.TEXTS), "text.batch");
+ * ```
+ */
 export function jsonKindName(kind: ArtifactKind): string {
   return kind.endsWith(".json") ? kind.slice(0, -".json".length) : kind;
 }

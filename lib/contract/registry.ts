@@ -12,6 +12,20 @@ export interface RegisteredOperation {
   readonly moduleUrl: string;
 }
 
+/**
+ * The operations a program knows, each with the module that runs it.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createRegistry } from "../../mod.ts";
+ *
+ * const registry = await createRegistry();
+ * const { contract } = registry.get("wireless.channel").operation;
+ * assert.deepEqual(contract.output_kinds, { rx_symbols: "channel.rx_symbols.complex_numpy" });
+ * assert.throws(() => registry.get("wireless.chanel"), { hint: "Did you mean wireless.channel?" });
+ * ```
+ */
 export class Registry {
   readonly #entries = new Map<string, RegisteredOperation>();
   #generation = 0;

@@ -8,7 +8,20 @@
  * - every other number is a float, and a `Float` is a float whose value happens to be integral.
  */
 
-/** A float whose value is integral, such as `6.0`; made by {@link float}. */
+/**
+ * A float whose value is integral, such as `6.0`; made by {@link float}.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { Float, float } from "./value.ts";
+ *
+ * const snr = float(6);
+ * assert.ok(snr instanceof Float && snr.value === 6);
+ * assert.equal(String(snr), "6.0");
+ * assert.equal(float(2.5), 2.5);
+ * ```
+ */
 export class Float {
   constructor(readonly value: number) {}
   valueOf(): number {
@@ -32,8 +45,10 @@ export type JsonObject = { [key: string]: Value };
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { canonicalJson, float } from "./json.ts";
- * console.assert(canonicalJson({ snr_db: float(6) }) === '{"snr_db":6.0}');
+ *
+ * assert.equal(canonicalJson({ snr_db: float(6) }), '{"snr_db":6.0}');
  * ```
  */
 export function float(value: number): number | Float {

@@ -3,7 +3,22 @@ import { SvcError } from "../contract/error.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { CancellationToken } from "./types.ts";
 
-/** Makes a token that nobody has used yet. */
+/**
+ * Makes a token that nobody has used yet. Whoever holds it may ask the run that was given it to stop.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createCancellation, run } from "../../mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const cancellation = createCancellation();
+ * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
+ * const { status } = await run(recipe, { stateDir, cancellation, onEvent: () => cancellation.cancel() });
+ * assert.equal(status, "canceled");
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
+ */
 export function createCancellation(): CancellationToken {
   const flag = new Int32Array(new SharedArrayBuffer(4));
   const listeners = new Set<() => void>();

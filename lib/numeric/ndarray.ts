@@ -71,6 +71,16 @@ export function elementCount(shape: readonly number[]): number {
  *
  * @param shape defaults to one dimension
  * @throws RangeError when the data does not fill the shape (a defect of the caller)
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { ndarray } from "./ndarray.ts";
+ *
+ * const grid = ndarray("complex64", new Float32Array(2 * 14 * 64), [14, 64]);
+ * assert.deepEqual(grid.shape, [14, 64]);
+ * assert.throws(() => ndarray("uint8", new Uint8Array(5), [2, 3]), RangeError);
+ * ```
  */
 export function ndarray(dtype: Dtype, data: TypedData, shape?: readonly number[]): NdArray {
   const slots = DTYPES[dtype].slots;

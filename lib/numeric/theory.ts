@@ -44,6 +44,15 @@ function squareQam(points: number): Term[] {
  * Bit error rate over additive white Gaussian noise.
  *
  * @param esN0 signal-to-noise ratio per symbol, linear
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { bitErrorRateAwgn } from "./theory.ts";
+ *
+ * const esN0 = 10 ** (9.6 / 10);
+ * assert.ok(Math.abs(bitErrorRateAwgn("bpsk", esN0) / 1e-5 - 1) < 0.05);
+ * ```
  */
 export function bitErrorRateAwgn(modulation: Modulation, esN0: number): number {
   return TERMS[modulation].reduce((rate, [weight, scale]) => rate + weight * erfc(Math.sqrt(scale * esN0)), 0);
@@ -54,6 +63,16 @@ export function bitErrorRateAwgn(modulation: Modulation, esN0: number): number {
  *
  * @param meanEsN0 signal-to-noise ratio per symbol and branch averaged over the fading, linear
  * @param branches independent branches whose gains add up, the diversity order
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { bitErrorRateRayleigh } from "./theory.ts";
+ *
+ * const one = bitErrorRateRayleigh("bpsk", 100), two = bitErrorRateRayleigh("bpsk", 100, 2);
+ * // 1/(4γ) and 3/(4γ)² at high signal-to-noise ratios
+ * assert.ok(Math.abs(one / 2.5e-3 - 1) < 0.02 && Math.abs(two / 1.875e-5 - 1) < 0.02);
+ * ```
  */
 export function bitErrorRateRayleigh(modulation: Modulation, meanEsN0: number, branches = 1): number {
   return TERMS[modulation].reduce((rate, [weight, scale]) => {

@@ -33,6 +33,20 @@ export interface RunDiff extends JsonObject {
  * @param a run id or a unique beginning of one
  * @param b the other one
  * @throws SvcError `run_not_found`, `bundle_file_missing`, `bundle_schema_invalid`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { diffRuns, openWorkspace, run } from "../../mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const bits = (seed: number) => ({ name: "bits", steps: [{ id: "data", op: "source.random_bits", params: { seed } }] });
+ * const [a, b] = [await run(bits(1), { stateDir }), await run(bits(2), { stateDir })];
+ * const { recipe, artifacts } = await diffRuns(openWorkspace({ stateDir }), a.run_id, b.run_id);
+ * assert.deepEqual(recipe, [{ path: "$.steps[0].params.seed", a: 1, b: 2 }]);
+ * assert.equal(artifacts[0].equal, false);
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
  */
 export function diffRuns(workspace: Workspace, a: string, b: string): Promise<RunDiff> {
   // Asynchronous for callers, so that reading may become it.

@@ -56,6 +56,20 @@ export interface ReproductionReport extends JsonObject {
  * @param wanted run id or a unique beginning of one
  * @param options as for a run; the worker limit is that of the original when left out
  * @throws SvcError `run_not_found`, `run_still_executing`, and what running a recipe throws
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createCancellation, createRegistry, openWorkspace, reproduceRun, run } from "../../mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
+ * const { run_id } = await run(recipe, { stateDir });
+ * const means = { registry: await createRegistry(), cancellation: createCancellation() };
+ * const report = await reproduceRun(openWorkspace({ stateDir }), run_id, means);
+ * assert.equal(report.status, "identical");
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
  */
 export async function reproduceRun(
   workspace: Workspace,

@@ -30,6 +30,19 @@ export interface RunRow extends JsonObject {
  * Lists the runs, newest first. Interrupted runs are settled on the way.
  *
  * @returns one row per bundle; `problem` says why a row could not be filled
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { listRuns, openWorkspace, run } from "../../mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
+ * const { run_id } = await run(recipe, { stateDir });
+ * const rows = listRuns(openWorkspace({ stateDir }));
+ * assert.deepEqual(rows.map((row) => [row.run_id, row.status]), [[run_id, "completed"]]);
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
  */
 export function listRuns(workspace: Workspace, files: BundleFiles = DISK): RunRow[] {
   sweepTransit(workspace, files);
@@ -145,7 +158,22 @@ export interface ShownRun {
 /**
  * Reads a run; an interrupted one is settled first.
  *
+ * @param wanted run id or a unique beginning of one
  * @throws SvcError `run_not_found`, `bundle_file_missing`, `bundle_schema_invalid`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { openWorkspace, run, showRun } from "../../mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
+ * const { run_id } = await run(recipe, { stateDir });
+ * const { summary, directory } = showRun(openWorkspace({ stateDir }), run_id);
+ * assert.equal(summary.recipe_name, "bits");
+ * assert.ok(Array.from(Deno.readDirSync(directory), ({ name }) => name).includes("artifacts"));
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
  */
 export function showRun(workspace: Workspace, wanted: string): ShownRun {
   const runId = resolveRunId(workspace, wanted);
@@ -157,8 +185,23 @@ export function showRun(workspace: Workspace, wanted: string): ShownRun {
 /**
  * Removes finished runs, all or none; their ids stay reserved.
  *
+ * @param wanted run ids or unique beginnings of them
  * @returns the ids, in full
  * @throws SvcError `run_not_found`, or `run_still_executing` before anything is removed
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { listRuns, openWorkspace, removeRuns, run } from "../../mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
+ * const { run_id } = await run(recipe, { stateDir });
+ * const workspace = openWorkspace({ stateDir });
+ * assert.deepEqual(removeRuns(workspace, [run_id]), [run_id]);
+ * assert.deepEqual(listRuns(workspace), []);
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
  */
 export function removeRuns(workspace: Workspace, wanted: readonly string[], files: BundleFiles = DISK): string[] {
   const ids = [...new Set(wanted.map((id) => resolveRunId(workspace, id)))];

@@ -97,6 +97,22 @@ const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST
  *
  * @param wanted run id or a unique beginning of one
  * @throws SvcError `run_not_found`, `run_still_executing`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { openWorkspace, run, verifyRun } from "../../mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
+ * const { run_id, summary_path } = await run(recipe, { stateDir });
+ * const workspace = openWorkspace({ stateDir });
+ * assert.equal((await verifyRun(workspace, run_id)).status, "valid");
+ *
+ * await Deno.writeTextFile(summary_path, " ", { append: true });
+ * assert.equal((await verifyRun(workspace, run_id)).status, "invalid");
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
  */
 export async function verifyRun(workspace: Workspace, wanted: string): Promise<VerificationReport> {
   const runId = resolveRunId(workspace, wanted);

@@ -27,6 +27,17 @@ export interface Workspace {
  *
  * @param options `projectRoot` and `stateDir` as given on the command line
  * @returns absolute paths
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { join, resolve } from "node:path";
+ * import { openWorkspace } from "./workspace.ts";
+ *
+ * const { projectRoot, runs } = openWorkspace({ projectRoot: "fading_study", stateDir: "fading_study/.svc" });
+ * assert.equal(projectRoot, resolve("fading_study"));
+ * assert.equal(runs, join(projectRoot, ".svc", "runs"));
+ * ```
  */
 export function openWorkspace(options: { projectRoot?: string; stateDir?: string } = {}): Workspace {
   const projectRoot = resolve(options.projectRoot ?? Deno.cwd());
