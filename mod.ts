@@ -3,13 +3,14 @@
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { compile } from "./mod.ts";
  *
  * const compilation = await compile({
  *   name: "bits",
  *   steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 64 } }],
  * });
- * console.assert(compilation.status === "valid");
+ * assert.equal(compilation.status, "valid");
  * ```
  *
  * @module
@@ -175,6 +176,7 @@ export async function compile(
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { recipeSpecs } from "./mod.ts";
  *
  * const { dataset, task } = await recipeSpecs({
@@ -185,7 +187,7 @@ export async function compile(
  *     { id: "ber", op: "metrics.bit_error_rate", inputs: { reference: "data.bits", candidate: "sent.bits" } },
  *   ],
  * }) as Record<string, { id: string }>;
- * console.assert(dataset.id === "synthetic_random_bits" && task.id === "bit_transport");
+ * assert.ok(dataset.id === "synthetic_random_bits" && task.id === "bit_transport");
  * ```
  */
 export async function recipeSpecs(
@@ -238,6 +240,7 @@ export async function plan(recipe: RecipeInput, options: LibraryOptions = {}): P
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { lint } from "./mod.ts";
  *
  * const { status, issues } = await lint({
@@ -254,7 +257,7 @@ export async function plan(recipe: RecipeInput, options: LibraryOptions = {}): P
  *     },
  *   ],
  * });
- * console.assert(status === "failed" && issues.some(({ code }) => code === "modulation_mismatch"));
+ * assert.ok(status === "failed" && issues.some(({ code }) => code === "modulation_mismatch"));
  * ```
  */
 export async function lint(
@@ -277,13 +280,14 @@ export async function lint(
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { explainStep } from "./mod.ts";
  *
  * const { params } = await explainStep(
  *   { name: "bits", metadata: { seed: 23 }, steps: [{ id: "data", op: "source.random_bits" }] },
  *   "data",
  * );
- * console.assert(params.find(({ name }) => name === "seed")?.source === "derived seed");
+ * assert.ok(params.find(({ name }) => name === "seed")?.source === "derived seed");
  * ```
  */
 export async function explainStep(
@@ -308,11 +312,12 @@ export async function explainStep(
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { graphSvg, recipeGraph } from "./mod.ts";
  *
  * const graph = await recipeGraph({ name: "bits", steps: [{ id: "data", op: "source.random_bits" }] });
- * console.assert(graph.nodes[0].name === "Random bit source");
- * console.assert(graphSvg(graph).startsWith("<svg"));
+ * assert.equal(graph.nodes[0].name, "Random bit source");
+ * assert.ok(graphSvg(graph).startsWith("<svg"));
  * ```
  */
 export async function recipeGraph(recipe: RecipeInput, options: LibraryOptions = {}): Promise<RecipeGraph> {
@@ -328,11 +333,12 @@ export async function recipeGraph(recipe: RecipeInput, options: LibraryOptions =
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { diffRecipes } from "./mod.ts";
  *
  * const link = (snr: string) => `name: link\nsteps: [{id: channel, op: wireless.channel, params: {snr_db: ${snr}}}]`;
  * const { equal, changes } = diffRecipes(link("6.0"), link("6"));
- * console.assert(!equal && changes[0].path === "$.steps[0].params.snr_db");
+ * assert.ok(!equal && changes[0].path === "$.steps[0].params.snr_db");
  * ```
  */
 export function diffRecipes(a: RecipeInput, b: RecipeInput): RecipeDiff {
@@ -346,9 +352,10 @@ export function diffRecipes(a: RecipeInput, b: RecipeInput): RecipeDiff {
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { recipeSchema } from "./mod.ts";
  *
- * console.assert((await recipeSchema()).title === "svc recipe");
+ * assert.equal((await recipeSchema()).title, "svc recipe");
  * ```
  */
 export async function recipeSchema(options: Pick<LibraryOptions, "operations"> = {}): Promise<JsonObject> {
@@ -413,6 +420,7 @@ export async function run(recipe: RecipeInput, options: RunOptions = {}): Promis
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { expandMatrix, float } from "./mod.ts";
  *
  * const { recipes } = await expandMatrix({
@@ -432,7 +440,7 @@ export async function run(recipe: RecipeInput, options: RunOptions = {}): Promis
  *     { id: "channel", op: "wireless.channel", inputs: { symbols: "modulator.symbols" } },
  *   ],
  * });
- * console.assert(recipes.length === 4 && recipes[1].name === "bits__bit_count_64__snr_db_2.5");
+ * assert.ok(recipes.length === 4 && recipes[1].name === "bits__bit_count_64__snr_db_2.5");
  * ```
  */
 export async function expandMatrix(
@@ -464,6 +472,7 @@ export interface MatrixRunOptions extends Omit<RunOptions, "onEvent"> {
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { float, runMatrix } from "./mod.ts";
  *
  * const recipe = {
@@ -486,10 +495,10 @@ export interface MatrixRunOptions extends Omit<RunOptions, "onEvent"> {
  * const stateDir = await Deno.makeTempDir();
  * const { rows } = await runMatrix(recipe, { stateDir });
  * const [noisy, clean] = rows.map((row) => Number(row.metrics.ber["channel.ber"]));
- * console.assert(noisy > 0.1 && clean === 0);
+ * assert.ok(noisy > 0.1 && clean === 0);
  *
  * const again = await runMatrix(recipe, { stateDir });
- * console.assert(again.rows.every((row) => row.reused));
+ * assert.ok(again.rows.every((row) => row.reused));
  * await Deno.remove(stateDir, { recursive: true });
  * ```
  */
@@ -516,11 +525,12 @@ export async function runMatrix(recipe: RecipeInput, options: MatrixRunOptions =
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { templates } from "./mod.ts";
  *
  * const { templates: rows } = await templates();
  * const usable = rows.filter((row) => row.available).map((row) => row.id);
- * console.assert(usable.includes("semantic_comm.image_reconstruction.default"));
+ * assert.ok(usable.includes("semantic_comm.image_reconstruction.default"));
  * ```
  */
 export async function templates(options: LibraryOptions = {}): Promise<TemplateInspection> {
@@ -549,14 +559,15 @@ export interface InstantiateOptions extends LibraryOptions {
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { instantiateTemplate, plan } from "./mod.ts";
  *
  * const { recipe, text } = await instantiateTemplate("semantic_comm.text_semantic_similarity.default", {
  *   name: "my_texts",
  *   step_params: { wireless_channel: { label: "ideal" } },
  * });
- * console.assert(text.startsWith("#") && recipe.name === "my_texts");
- * console.assert((await plan(recipe)).status === "planned");
+ * assert.ok(text.startsWith("#") && recipe.name === "my_texts");
+ * assert.equal((await plan(recipe)).status, "planned");
  * ```
  */
 export async function instantiateTemplate(id: string, options: InstantiateOptions = {}): Promise<Instantiation> {

@@ -15,10 +15,11 @@
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { combineRepetition } from "./repetition.ts";
  *
  * // Two of three copies speak for 1, but the third is surer.
- * console.assert(combineRepetition(Float32Array.of(-1, -0.5, 4), 3)[0] === 2.5);
+ * assert.equal(combineRepetition(Float32Array.of(-1, -0.5, 4), 3)[0], 2.5);
  * ```
  */
 export function combineRepetition(llr: Float32Array, factor: number): Float32Array<ArrayBuffer> {

@@ -23,9 +23,11 @@ const FOOT = 34;
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { graphSvg } from "./graph_svg.ts";
+ *
  * const svg = graphSvg({ schema_version: 1, recipe: "demo", nodes: [{ id: "a", op: "b.c", name: "C", outputs: {} }], edges: [] });
- * console.assert(svg.startsWith("<svg"));
+ * assert.ok(svg.startsWith("<svg"));
  * ```
  */
 export function graphSvg(graph: RecipeGraph): string {

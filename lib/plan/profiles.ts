@@ -45,10 +45,11 @@ export function profileIds(): string[] {
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { profileCatalogue } from "./profiles.ts";
  *
  * const ids = profileCatalogue().profiles.map(({ id }) => id);
- * console.assert(ids.includes("layered_digital"));
+ * assert.ok(ids.includes("layered_digital"));
  * ```
  */
 export function profileCatalogue(): JsonObject & { schema_version: number; profiles: Profile[]; custom: JsonObject } {

@@ -29,11 +29,13 @@ type Place = (string | number)[];
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { diffRecipes } from "./diff.ts";
  * import { float } from "../contract/value.ts";
+ *
  * const steps = (snr_db: number | ReturnType<typeof float>) => ({ steps: [{ id: "link", params: { snr_db } }] });
  * const { changes } = diffRecipes(steps(6), steps(float(6)));
- * console.assert(changes[0].path === "$.steps[0].params.snr_db");
+ * assert.equal(changes[0].path, "$.steps[0].params.snr_db");
  * ```
  */
 export function diffRecipes(a: Value, b: Value): RecipeDiff {

@@ -23,13 +23,14 @@ import { jsonLines, yamlBlock } from "./text_writer.ts";
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { float } from "../contract/value.ts";
  * import { editRecipeText } from "./edit_text.ts";
  *
  * const text = "name: demo # mine\nmetadata: {gain: 1e3, seed: 23}\n";
  * const value = { name: "demo", metadata: { gain: float(1e3), seed: 24 } };
  * const edited = editRecipeText(text, value, { file: "demo.yaml" });
- * console.assert(edited === "name: demo # mine\nmetadata: {gain: 1e3, seed: 24}\n");
+ * assert.equal(edited, "name: demo # mine\nmetadata: {gain: 1e3, seed: 24}\n");
  * ```
  */
 export function editRecipeText(text: string, value: Value, options: { file: string; format?: TextFormat }): string {

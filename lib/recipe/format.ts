@@ -35,9 +35,11 @@ const LINE_WIDTH = 120;
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { formatRecipeText } from "./format.ts";
+ *
  * const text = formatRecipeText("steps:\n- {op: source.random_bits,  id: data} # bits\nname: demo\n", { file: "a.yaml" });
- * console.assert(text === "name: demo\nsteps:\n  - {id: data, op: source.random_bits} # bits\n");
+ * assert.equal(text, "name: demo\nsteps:\n  - {id: data, op: source.random_bits} # bits\n");
  * ```
  */
 export function formatRecipeText(text: string, options: { file: string; format?: TextFormat }): string {

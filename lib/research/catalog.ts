@@ -17,10 +17,11 @@ export type { AreaEntry, DatasetEntry, DeprecatedMetric, MetricEntry, TaskEntry 
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { researchCatalog } from "./catalog.ts";
  *
  * const { tasks } = researchCatalog() as { tasks: { id: string }[] };
- * console.assert(tasks.some(({ id }) => id === "bit_transport"));
+ * assert.ok(tasks.some(({ id }) => id === "bit_transport"));
  * ```
  */
 export function researchCatalog(): JsonObject {

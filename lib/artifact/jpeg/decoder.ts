@@ -30,11 +30,13 @@ const MAXIMUM_SCANS = 256;
  *   progressive files and too many pixels
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { decodeJpeg } from "./decoder.ts";
  * import { encodeJpeg } from "./encoder.ts";
+ *
  * const grey = { width: 8, height: 8, channels: 1 as const, data: new Uint8Array(64).fill(128) };
  * const { data } = decodeJpeg(encodeJpeg(grey, { quality: 75, subsampling: "444" }));
- * console.assert(data.every((sample) => sample === 128));
+ * assert.ok(data.every((sample) => sample === 128));
  * ```
  */
 export function decodeJpeg(bytes: Uint8Array, options: { maximumPixels?: number } = {}): JpegImage {

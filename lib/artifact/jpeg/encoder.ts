@@ -49,10 +49,12 @@ const FACTORS: Record<JpegSubsampling, readonly [number, number]> = { "444": [1,
  * @throws RangeError for data or options that no caller may pass
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
  * import { encodeJpeg } from "./encoder.ts";
+ *
  * const grey = { width: 8, height: 8, channels: 1 as const, data: new Uint8Array(64).fill(128) };
  * const file = encodeJpeg(grey, { quality: 75, subsampling: "444" });
- * console.assert(file[0] === 0xff && file[1] === 0xd8);
+ * assert.ok(file[0] === 0xff && file[1] === 0xd8);
  * ```
  */
 export function encodeJpeg(image: JpegImage, options: JpegCoding & { subsampling: JpegSubsampling }): Uint8Array {
