@@ -1,5 +1,7 @@
 /** Rows for people, spreadsheets and documents: aligned text, CSV and Markdown from one description. */
 
+import { terminalWidth, unicodeWanted } from "./terminal.ts";
+
 export type TableFormat = "table" | "csv" | "md";
 export type Row = Record<string, string | number | null>;
 
@@ -24,11 +26,39 @@ export function formatTable(rows: readonly Row[], columns: readonly Column[], fo
     return [titles, ruler, ...lines.map((line) => line.map((text) => text.replaceAll("|", "\\|")))]
       .map((line) => `| ${line.join(" | ")} |\n`).join("");
   }
-  const widths = titles.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i].length)));
+  const wanted = titles.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i].length)));
+  const widths = Deno.stdout.isTerminal() ? fitWidths(wanted, columns, terminalWidth()) : wanted;
   const write = (line: string[]) =>
-    line.map((text, i) => columns[i].align === "right" ? text.padStart(widths[i]) : text.padEnd(widths[i]))
+    line.map((text, i) => columns[i].align === "right" ? text.padStart(widths[i]) : cut(text, widths[i]))
       .join("  ").trimEnd() + "\n";
   return [titles, ...lines].map(write).join("");
+}
+
+const GAP = 2, NARROWEST = 12;
+
+/**
+ * Column widths that fit a terminal: the widest columns of text give way first; numbers never do, nor does the first
+ * column, which holds the name to copy. Where that is not enough, lines stay longer than the terminal.
+ *
+ * @param wanted width of the widest cell of each column
+ * @param limit columns of the terminal
+ */
+export function fitWidths(wanted: readonly number[], columns: readonly Column[], limit: number): number[] {
+  const widths = [...wanted];
+  const texts = columns.flatMap(({ align }, i) => i === 0 || align === "right" ? [] : [i]);
+  let over = widths.reduce((sum, width) => sum + width + GAP, -GAP) - limit;
+  while (over > 0) {
+    const widest = Math.max(0, ...texts.map((i) => widths[i]));
+    if (widest <= NARROWEST) break;
+    widths[texts.find((i) => widths[i] === widest)!]--;
+    over--;
+  }
+  return widths;
+}
+
+function cut(text: string, width: number): string {
+  if (text.length <= width) return text.padEnd(width);
+  return text.slice(0, width - 1) + (unicodeWanted() ? "…" : "~");
 }
 
 function csvField(text: string): string {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { inFolder, svc } from "../support/cli.ts";
+import { ROOT_PATH } from "../support/paths.ts";
 
 const BITS = `name: bits
 metadata: { seed: 23 }
@@ -72,6 +73,32 @@ Deno.test(
     const empty = await svc(["recipe", "run", "bits.yaml", "--workspace", ""], { cwd });
     assert.equal(empty.code, 2);
     assert.deepEqual([...Deno.readDirSync(cwd)].map(({ name }) => name), ["bits.yaml"]);
+  }),
+);
+
+Deno.test(
+  "a manifest of one's own pictures and the parameters that the README names are all that a recipe needs",
+  inFolder(async (cwd) => {
+    await Deno.mkdir(join(cwd, "my_photos"));
+    for (const name of ["camera.png", "rocket.jpg"]) {
+      await Deno.copyFile(join(ROOT_PATH, "recipes/samples", name), join(cwd, "my_photos", name));
+    }
+    const made = await svc(["data", "make-manifest", "my_photos", "--id", "my_photos", "--json"], { cwd });
+    const params = {
+      dataset: "my_photos",
+      manifest_path: "my_photos/manifest.json",
+      manifest_sha256: made.json.sha256,
+      image_ids: "",
+      split: "test",
+      crop_size: 64,
+    };
+    const readme = await Deno.readTextFile(join(ROOT_PATH, "README.md"));
+    const section = /### Your own photographs([^]*?)\n###/.exec(readme)![1];
+    for (const name of Object.keys(params)) assert.ok(section.includes(`\`${name}`), name);
+    const recipe = { name: "own", steps: [{ id: "data", op: "source.image_dataset", params }] };
+    const run = await svc(["recipe", "run", "-", "--json"], { cwd, stdin: JSON.stringify(recipe) });
+    assert.equal(run.code, 0, run.stdout);
+    assert.deepEqual(run.json.summary.steps[0].outputs.images.metadata.shape, [2, 64, 64, 3]);
   }),
 );
 
