@@ -99,6 +99,15 @@ Deno.test(
     const run = await svc(["recipe", "run", "-", "--json"], { cwd, stdin: JSON.stringify(recipe) });
     assert.equal(run.code, 0, run.stdout);
     assert.deepEqual(run.json.summary.steps[0].outputs.images.metadata.shape, [2, 64, 64, 3]);
+
+    // What an operation advises is told with its error.
+    const other = {
+      ...recipe,
+      steps: [{ ...recipe.steps[0], params: { ...params, manifest_sha256: "0".repeat(64) } }],
+    };
+    const failed = await svc(["recipe", "run", "-"], { cwd, stdin: JSON.stringify(other) });
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, new RegExp(`boundary_hash_mismatch[^]*help: Its SHA-256 is ${params.manifest_sha256}`));
   }),
 );
 

@@ -251,6 +251,9 @@ async function runLoaded(context: CliContext, file: string, options: RunOptions,
           failure?.step_id ?? "run"
         }: ${message}`,
       );
+      const steps = result.summary.steps as JsonObject[];
+      const hint = (steps.find(({ id }) => id === failure?.step_id)?.error as JsonObject | undefined)?.hint;
+      if (typeof hint === "string") context.note(`  ${context.paintError("green", "help")}: ${hint}`);
     }
     context.exitCode = result.status === "canceled" ? EXIT.canceled : EXIT.runFailed;
   }
