@@ -12,11 +12,14 @@ export const COMPILED: readonly URL[] = [
   new URL("./bits.cpp", import.meta.url),
   new URL("./modulation.cpp", import.meta.url),
   new URL("./random.cpp", import.meta.url),
+  new URL("./nr_ldpc.cpp", import.meta.url),
 ];
 const SOURCES: readonly URL[] = [
   ...COMPILED,
   new URL("./export.hpp", import.meta.url),
   new URL("./logarithm.hpp", import.meta.url),
+  new URL("./crc.hpp", import.meta.url),
+  new URL("./lanes.hpp", import.meta.url),
   new URL("../assembly/ziggurat.ts", import.meta.url),
   new URL("./build.ts", import.meta.url),
 ];

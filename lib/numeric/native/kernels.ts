@@ -3,11 +3,15 @@
  * first use, in the thread that uses it; calls neither wait nor start threads.
  */
 import { BITS_PER_SYMBOL } from "../modulation.ts";
+import type { CodeParameters } from "../nr_ldpc/code_parameters.ts";
+import type { DecodedCodeBlock, DecoderOptions } from "../nr_ldpc/decoder.ts";
+import { CRC_KINDS } from "../nr_ldpc/encoder.ts";
+import { bufferLayout, decoderProgram } from "../nr_ldpc/programs.ts";
 import { type Generator, partScale } from "../random.ts";
 import { nativeExtension } from "./extension.ts";
 
 /** Levels of a processor, each with what it needs; the highest that it has is used. */
-export const LEVELS = ["baseline", "avx2"] as const;
+export const LEVELS = ["baseline", "avx2", "avx512"] as const;
 export type Level = typeof LEVELS[number];
 
 /** Modulations that the extension maps. */
@@ -21,6 +25,11 @@ const INTERFACE = {
   demodulate_bpsk: { parameters: ["buffer", "buffer", "f64", "usize", "buffer", "buffer"], result: "void" },
   demodulate_qpsk: { parameters: ["buffer", "buffer", "f64", "usize", "buffer", "buffer"], result: "void" },
   add_complex_normal: { parameters: ["buffer", "buffer", "buffer", "usize", "f64"], result: "void" },
+  nr_ldpc_workspace: { parameters: [], result: "u32" },
+  nr_ldpc_decode: {
+    parameters: ["buffer", "buffer", "buffer", "i32", "buffer", "buffer", "buffer", "i32"],
+    result: "i32",
+  },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 type Calls = Deno.StaticForeignLibraryInterface<typeof INTERFACE>;
@@ -29,6 +38,7 @@ type Calls = Deno.StaticForeignLibraryInterface<typeof INTERFACE>;
 export class NativeKernels {
   readonly level: Level;
   readonly #calls: Calls;
+  #workspace: Uint8Array<ArrayBuffer> | undefined;
 
   private constructor(level: Level, calls: Calls) {
     this.level = level;
@@ -96,6 +106,46 @@ export class NativeKernels {
     );
     return out;
   }
+
+  /** As `decodeCodeBlock`; hand it to `decodeTransportBlock`. */
+  readonly decodeCodeBlock = (
+    llr: Float32Array,
+    parameters: CodeParameters,
+    index: number,
+    options: DecoderOptions,
+    segment: Uint8Array,
+  ): DecodedCodeBlock => {
+    const { codedBitsOfBlock, liftingSize, usedBits, fillerBits, codeBlockCrc } = parameters;
+    const count = codedBitsOfBlock[index];
+    const start = codedBitsOfBlock.slice(0, index).reduce((sum, bits) => sum + bits, 0), end = start + count;
+    const { code, rows, columns, bufferBits, sentInformationBits } = bufferLayout(parameters, count);
+    const program = decoderProgram(code, rows, usedBits);
+    const shape = Int32Array.of(
+      parameters.bitsPerSymbol,
+      bufferBits,
+      sentInformationBits,
+      program.length,
+      columns,
+      liftingSize,
+      usedBits,
+      fillerBits,
+      CRC_KINDS[codeBlockCrc.name],
+      options.iterations,
+      options.earlyStop === false ? 0 : 1,
+    );
+    this.#workspace ??= new Uint8Array(this.#calls.nr_ldpc_workspace());
+    const outcome = this.#calls.nr_ldpc_decode(
+      this.#workspace,
+      plain(llr.subarray(start, end)),
+      options.scrambling === undefined ? null : plain(options.scrambling.subarray(start, end)),
+      count,
+      program.words as Int32Array<ArrayBuffer>,
+      shape,
+      plain(segment),
+      segment.length,
+    );
+    return { crcPassed: outcome >= 0x10000, iterations: outcome & 0xffff };
+  };
 }
 
 /** The array itself: what an operation gets lies in memory that no other thread sees. */

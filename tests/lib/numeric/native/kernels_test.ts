@@ -23,9 +23,11 @@ function onEveryLevel(name: string, check: (native: NativeKernels) => void): voi
 }
 
 /** Equal to the last bit, the sign of zero included. */
-function assertSameBits(actual: Float32Array, expected: Float32Array, message?: string): void {
+function assertSameBits(actual: Float32Array, expected: Float32Array, message = ""): void {
+  assert.equal(actual.length, expected.length, message);
   const words = (array: Float32Array) => new Uint32Array(array.buffer, array.byteOffset, array.length);
-  assert.deepEqual(words(actual), words(expected), message);
+  const a = words(actual), b = words(expected), at = a.findIndex((word, i) => word !== b[i]);
+  assert.equal(at, -1, `${message}: value ${at} is ${actual[at]}, not ${expected[at]}`);
 }
 
 const MODULATIONS: NativeModulation[] = ["bpsk", "qpsk"];

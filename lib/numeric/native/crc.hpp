@@ -1,0 +1,50 @@
+/** The cyclic redundancy checks of TS 38.212 section 5.1 over packed bits, first bit lowest. */
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace {
+
+enum CrcKind { CRC24A, CRC24B, CRC16, CRC_KINDS };
+
+/** Per polynomial four tables, for four bytes at a time; the register holds its highest power lowest. */
+struct CrcTables {
+  uint32_t of[CRC_KINDS][4][256];
+  CrcTables() {
+    constexpr uint32_t REVERSED[CRC_KINDS] = {0xDF3261, 0xC60001, 0x8408};
+    for (int kind = 0; kind < CRC_KINDS; kind++) {
+      auto& tables = of[kind];
+      for (uint32_t byte = 0; byte < 256; byte++) {
+        uint32_t rest = byte;
+        for (int i = 0; i < 8; i++) rest = rest >> 1 ^ (rest & 1 ? REVERSED[kind] : 0);
+        tables[0][byte] = rest;
+      }
+      for (int t = 1; t < 4; t++) {
+        for (int byte = 0; byte < 256; byte++) {
+          const uint32_t before = tables[t - 1][byte];
+          tables[t][byte] = before >> 8 ^ tables[0][before & 255];
+        }
+      }
+    }
+  }
+};
+const CrcTables CRC_TABLES;
+
+/** What is left of some bytes: 0 where their last bits are the check of the others. */
+inline uint32_t crcRest(int kind, const uint8_t* bytes, size_t count) {
+  const auto& tables = CRC_TABLES.of[kind];
+  uint32_t rest = 0;
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    uint32_t word;
+    std::memcpy(&word, bytes + i, 4);
+    word ^= rest;
+    rest = tables[3][word & 255] ^ tables[2][word >> 8 & 255] ^ tables[1][word >> 16 & 255] ^ tables[0][word >> 24];
+  }
+  for (; i < count; i++) rest = rest >> 8 ^ tables[0][(rest ^ bytes[i]) & 255];
+  return rest;
+}
+
+}  // namespace
