@@ -31,11 +31,13 @@ export interface OfdmState {
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { kinds, ndarray, ofdmStateOf } from "../../mod.ts";
+ * import { ndarray } from "../numeric/ndarray.ts";
+ * import { ofdmStateOf } from "./ofdm_state.ts";
  *
  * const array = ndarray("complex64", new Float32Array(2 * 14 * 64).fill(Math.SQRT1_2), [1, 14, 64]);
  * const metadata = { noise_variance: 0.1, average_power_budget: 1 };
- * const input = { kind: kinds.OFDM_STATE, metadata, arrayNames: ["h"], array: () => array, json: () => ({}) };
+ * const kind = "channel.ofdm_channel_state.numpy";
+ * const input = { kind, metadata, arrayNames: ["h"], array: () => array, json: () => ({}) };
  * const { symbols, subcarriers, h, noiseVariance } = ofdmStateOf(input);
  * assert.deepEqual([symbols, subcarriers], [14, 64]);
  * const snr = (h[0] ** 2 + h[1] ** 2) / noiseVariance;

@@ -98,10 +98,12 @@ export function sourceItemCounts(metadata: JsonObject, length: number): number[]
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { bitsOf, kinds, ndarray } from "../../mod.ts";
+ * import { ndarray } from "../numeric/ndarray.ts";
+ * import { bitsOf } from "./values.ts";
  *
  * const array = ndarray("uint8", Uint8Array.of(1, 0, 1, 1));
- * const input = { kind: kinds.BITS, metadata: {}, arrayNames: ["bits"], array: () => array, json: () => ({}) };
+ * const kind = "channel.bits.numpy";
+ * const input = { kind, metadata: {}, arrayNames: ["bits"], array: () => array, json: () => ({}) };
  * assert.deepEqual(bitsOf(input), Uint8Array.of(1, 0, 1, 1));
  * ```
  */
@@ -153,10 +155,12 @@ export function bitsArtifact(
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { kinds, ndarray, symbolsOf } from "../../mod.ts";
+ * import { ndarray } from "../numeric/ndarray.ts";
+ * import { symbolsOf } from "./values.ts";
  *
  * const array = ndarray("complex64", Float32Array.of(1, 1, 1, -1));
- * const input = { kind: kinds.SYMBOLS, metadata: {}, arrayNames: ["symbols"], array: () => array, json: () => ({}) };
+ * const kind = "channel.symbols.complex_numpy";
+ * const input = { kind, metadata: {}, arrayNames: ["symbols"], array: () => array, json: () => ({}) };
  * const energy = symbolsOf(input).reduce((sum, part) => sum + part ** 2, 0);
  * assert.equal(energy / 2, 2);
  * ```
@@ -226,10 +230,12 @@ export interface ImageBatch {
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { imagesOf, kinds, ndarray } from "../../mod.ts";
+ * import { ndarray } from "../numeric/ndarray.ts";
+ * import { imagesOf } from "./values.ts";
  *
  * const array = ndarray("uint8", new Uint8Array(2 * 32 * 48 * 3), [2, 32, 48, 3]);
- * const input = { kind: kinds.IMAGES, metadata: {}, arrayNames: ["images"], array: () => array, json: () => ({}) };
+ * const kind = "image.batch.numpy";
+ * const input = { kind, metadata: {}, arrayNames: ["images"], array: () => array, json: () => ({}) };
  * const { count, height, width, channels } = imagesOf(input);
  * assert.deepEqual([count, height, width, channels], [2, 32, 48, 3]);
  * ```
@@ -289,16 +295,17 @@ export function itemsOf(input: InputArtifact): JsonObject[] {
 /**
  * The texts of an artifact with their ids.
  *
- * @throws SvcError `boundary_shape_invalid` when it has no items, `boundary_value_invalid` for an item without id or text
+ * @throws SvcError `boundary_shape_invalid` when it has no items, `boundary_value_invalid` for an item without
+ *   an id or a text
  *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { kinds, textsOf } from "../../mod.ts";
+ * import { textsOf } from "./values.ts";
  *
  * const json = { kind: "text.batch", schema_version: 1, items: [{ id: "t1", text: "a dog runs" }] };
  * const array = () => assert.fail("texts are no array");
- * const [sentence] = textsOf({ kind: kinds.TEXTS, metadata: {}, arrayNames: [], array, json: () => json });
+ * const [sentence] = textsOf({ kind: "text.batch.json", metadata: {}, arrayNames: [], array, json: () => json });
  * assert.equal(sentence.text, "a dog runs");
  * ```
  */
@@ -349,7 +356,8 @@ export function checkPairedIds(candidate: readonly { id: string }[], reference: 
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { canonicalJson, reportResult } from "../../mod.ts";
+ * import { canonicalJson } from "../contract/json.ts";
+ * import { reportResult } from "./values.ts";
  *
  * const { outputs } = reportResult("mine.error_rate", { "channel.ber": 0, "channel.bit_errors": 0n });
  * const { metrics } = outputs.report.json!;

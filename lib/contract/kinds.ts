@@ -34,10 +34,10 @@ export type ArtifactFormat = "npz" | "json";
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { kinds } from "../../mod.ts";
+ * import { formatOfKind, REPORT, RX_SYMBOLS } from "./kinds.ts";
  *
- * assert.equal(kinds.formatOfKind(kinds.RX_SYMBOLS), "npz");
- * assert.equal(kinds.formatOfKind(kinds.REPORT), "json");
+ * assert.equal(formatOfKind(RX_SYMBOLS), "npz");
+ * assert.equal(formatOfKind(REPORT), "json");
  * ```
  */
 export function formatOfKind(kind: ArtifactKind): ArtifactFormat {
@@ -50,9 +50,9 @@ export function formatOfKind(kind: ArtifactKind): ArtifactFormat {
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { kinds } from "../../mod.ts";
+ * import { jsonKindName, TEXTS } from "./kinds.ts";
  *
- * assert.equal(kinds.jsonKindName(kinds.TEXTS), "text.batch");
+ * assert.equal(jsonKindName(TEXTS), "text.batch");
  * ```
  */
 export function jsonKindName(kind: ArtifactKind): string {

@@ -19,7 +19,8 @@ import { Float, float, isNumber, isObject, type JsonObject, toNumber, toPlain, t
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { seedParameter, z } from "../../mod.ts";
+ * import { seedParameter } from "./schema.ts";
+ * import { z } from "./zod.ts";
  *
  * const params = z.strictObject({ snr_db: z.number(), seed: seedParameter() });
  * assert.equal(params.safeParse({ snr_db: 6, seed: 23 }).success, true);
