@@ -1,0 +1,134 @@
+/**
+ * The native extension against the portable kernels and NumPy, on one thread: `deno run -A tests/bench/native_bench.ts`.
+ * All rounds take turns, and the best of each counts: what else the machine does disturbs the three alike.
+ */
+import { checkBits } from "../../lib/artifact/boundary.ts";
+import { buildNative, findCompiler } from "../../lib/numeric/native/build.ts";
+import { LEVELS, NativeKernels } from "../../lib/numeric/native/kernels.ts";
+import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { legalBlockSize } from "../../lib/numeric/nr_ldpc/block_size.ts";
+import { codedBitCount, codeParameters } from "../../lib/numeric/nr_ldpc/code_parameters.ts";
+import { decodeTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
+import { encodeTransportBlock } from "../../lib/numeric/nr_ldpc/encoder.ts";
+import { Generator } from "../../lib/numeric/random.ts";
+import { numpyTimings } from "./numpy.ts";
+
+const BITS = 4_000_000, ROUNDS = 15;
+const BLOCK_BITS = legalBlockSize(16136, 0.5), CODE_RATE = 0.5, EB_N0_DB = 2, ITERATIONS = 20, BLOCKS = 12;
+
+if (findCompiler() === null) {
+  console.log("skipped: no C++ compiler is here");
+  Deno.exit(0);
+}
+const path = await buildNative();
+const own = NativeKernels.open(path);
+const levels = LEVELS.slice(0, LEVELS.indexOf(own.level) + 1).map((level) => NativeKernels.open(path, level));
+
+/** Best milliseconds of each, taking turns. */
+function race<Name extends string>(bodies: Record<Name, () => unknown>): Record<Name, number> {
+  const best = {} as Record<Name, number>;
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [name, body] of Object.entries(bodies) as [Name, () => unknown][]) {
+      const start = performance.now();
+      body();
+      const ms = performance.now() - start;
+      if (round > 0) best[name] = Math.min(best[name] ?? Infinity, ms);
+    }
+  }
+  return best;
+}
+
+const generator = Generator.seeded(1);
+const bits = generator.integers(0, 2, BITS, "uint8") as Uint8Array;
+const symbols = modulate(bits, "qpsk"), received = generator.addComplexNormal(symbols, 0.4);
+
+const numpy = numpyTimings(`
+g = np.random.default_rng(1)
+bits = g.integers(0, 2, ${BITS}, dtype=np.uint8)
+def copy():
+    assert bits.max() <= 1
+    return bits.copy()
+def bpsk(): return (1 - 2 * bits.astype(np.float32)).astype(np.complex64)
+def qpsk():
+    parts = np.float32(2 ** -0.5) * (1 - 2 * bits.astype(np.float32))
+    return parts.view(np.complex64)
+x = qpsk()
+def noise():
+    s = np.sqrt(0.2)
+    re = g.standard_normal(len(x)); im = g.standard_normal(len(x))
+    return (x + s * (re + 1j * im)).astype(np.complex64)
+y = noise()
+def demodulate():
+    llr = (2 * np.sqrt(2) / 0.4 * y.view(np.float32).astype(np.float64)).astype(np.float32)
+    return llr, (llr < 0).astype(np.uint8)
+measure("check and copy bits", copy, 15)
+measure("BPSK mapping", bpsk, 15)
+measure("QPSK mapping", qpsk, 15)
+measure("QPSK demapping and decisions", demodulate, 15)
+measure("complex noise", noise, 15)
+`);
+
+const ours = {
+  "check and copy bits": race({
+    portable: () => checkBits(ndarray("uint8", bits)).slice(),
+    native: () => own.copyBits(bits),
+  }),
+  "BPSK mapping": race({ portable: () => modulate(bits, "bpsk"), native: () => own.modulate(bits, "bpsk") }),
+  "QPSK mapping": race({ portable: () => modulate(bits, "qpsk"), native: () => own.modulate(bits, "qpsk") }),
+  "QPSK demapping and decisions": race({
+    portable: () => hardBits(demodulateLlr(received, "qpsk", 0.4)),
+    native: () => own.demodulate(received, "qpsk", 0.4),
+  }),
+  "complex noise": race({
+    portable: () => generator.addComplexNormal(symbols, 0.4),
+    native: () => own.addComplexNormal(generator, symbols, 0.4),
+  }),
+};
+
+console.log(
+  `level ${own.level}; ${BITS / 1e6} million bits, ms; ${
+    "skipped" in numpy ? numpy.skipped : `NumPy ${numpy.version}`
+  }`,
+);
+for (const [name, { portable, native }] of Object.entries(ours)) {
+  const theirs = "skipped" in numpy ? undefined : numpy.timings[name];
+  const columns = [
+    `portable ${portable.toFixed(2)}`,
+    `native ${native.toFixed(2)}`,
+    `portable/native ${(portable / native).toFixed(2)}`,
+  ];
+  if (theirs !== undefined) columns.push(`numpy ${theirs.toFixed(2)}`, `numpy/native ${(theirs / native).toFixed(2)}`);
+  console.log(`${name.padEnd(30)} ${columns.join("   ")}`);
+}
+
+const codedBits = codedBitCount(BLOCK_BITS, CODE_RATE, 2, 1);
+const parameters = codeParameters({
+  blockBits: BLOCK_BITS,
+  codedBits,
+  codeRate: CODE_RATE,
+  bitsPerSymbol: 2,
+  layers: 1,
+});
+const variance = 1 / (10 ** (EB_N0_DB / 10) * 2 * BLOCK_BITS / codedBits);
+const blocks = Array.from({ length: BLOCKS }, () => {
+  const coded = encodeTransportBlock(generator.integers(0, 2, BLOCK_BITS, "uint8") as Uint8Array, parameters);
+  return demodulateLlr(generator.addComplexNormal(modulate(coded, "qpsk"), variance), "qpsk", variance);
+});
+console.log(
+  `\nNR LDPC, blocks of ${BLOCK_BITS} bits, rate 1/2, QPSK, Eb/N0 = ${EB_N0_DB} dB, information Mbit/s on one thread`,
+);
+for (const earlyStop of [false, true]) {
+  const decoders = { portable: undefined, ...Object.fromEntries(levels.map((k) => [k.level, k.decodeCodeBlock])) };
+  const best = race(
+    Object.fromEntries(
+      Object.entries(decoders).map(([name, decode]) => [name, () => {
+        for (const llr of blocks) decodeTransportBlock(llr, parameters, { iterations: ITERATIONS, earlyStop }, decode);
+      }]),
+    ),
+  );
+  const rates = Object.entries(best).map(([name, ms]) =>
+    `${name} ${(BLOCKS * BLOCK_BITS / ms / 1e3).toFixed(1)} (${(best.portable / ms).toFixed(2)})`
+  );
+  console.log(`${(earlyStop ? "early stop" : `${ITERATIONS} iterations`).padEnd(30)} ${rates.join("   ")}`);
+}
