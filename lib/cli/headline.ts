@@ -1,5 +1,5 @@
 /** The numbers a communications engineer looks at first, gathered from the steps of a run. */
-import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
+import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import { wilsonInterval } from "../numeric/statistics.ts";
 
 export interface HeadlineRow {
@@ -85,13 +85,27 @@ export function headlineMetrics(steps: readonly JsonObject[]): HeadlineMetric[] 
  * @param steps step rows of a summary
  */
 export function headline(steps: readonly JsonObject[]): HeadlineRow[] {
+  const clustered = steps.some(fadesInBlocks);
   const rows = headlineMetrics(steps).map(({ metric, value, isCount, interval }) => ({
     metric,
     value: formatMetric(metric, value, isCount),
-    note: intervalNote(interval),
+    note: intervalNote(interval) + (interval !== null && clustered ? ", too narrow: errors come in fades" : ""),
   }));
   const seen = new Set<string>();
   return rows.filter(({ metric, value }) => !seen.has(metric + value) && seen.add(metric + value));
+}
+
+/** Channels whose errors are independent from symbol to symbol, as the interval takes them to be. */
+const INDEPENDENT_PRESETS = ["awgn", "interference_awgn"];
+
+/** Whether a step is a channel whose gain holds for many symbols: its errors come in clusters. */
+function fadesInBlocks(step: JsonObject): boolean {
+  return Object.values(step.outputs as JsonObject).some((output) => {
+    const record = ((output as JsonObject).metadata as JsonObject).wireless_channel;
+    if (step.op !== "wireless.channel" || !isObject(record)) return false;
+    const perSymbol = record.preset === "flat_rayleigh" && record.fading_scope === "symbol";
+    return !perSymbol && !INDEPENDENT_PRESETS.includes(String(record.preset));
+  });
 }
 
 function intervalOf(id: string, metrics: JsonObject): HeadlineMetric["interval"] {

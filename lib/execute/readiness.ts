@@ -1,6 +1,7 @@
 /** What is on this machine, for the planner: data sets and the native extension, and the command that brings what is not. */
 import { join } from "node:path";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
+import { SvcError } from "../contract/error.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { NATIVE_EXTENSION } from "../plan/backends.ts";
 import type { Lacking, Readiness } from "../plan/types.ts";
@@ -41,13 +42,13 @@ function missingExtension(): Lacking | null {
   return { reason: reason!, hint, ...(path === null ? { fetch: "deno task build:native" } : {}) };
 }
 
-/** A refused path is left to the step that reads it: its error says why. */
 function missingFile(path: string, roots: { stateDir: string; projectRoot: string }) {
   try {
     const full = resolveRecipePath(path, roots);
     if (Deno.statSync(full).isFile) return null;
     return { reason: `${path} is no regular file`, hint: null };
   } catch (error) {
+    if (error instanceof SvcError) return { reason: error.message, hint: error.hint };
     if (!(error instanceof Deno.errors.NotFound)) return null;
     return { reason: `there is no file ${path}`, hint: `Relative paths start at ${roots.projectRoot}` };
   }

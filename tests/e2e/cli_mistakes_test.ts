@@ -142,3 +142,22 @@ Deno.test(
     assert.match(renamed.stdout, /\(summary\.json \$\.run_id\)\n[^]*\(manifest\.json \$\.run_id\)\n/);
   }),
 );
+
+Deno.test(
+  "a manifest outside the project is refused while planning, and leaves nothing",
+  inFolder(async (cwd) => {
+    const params = `{ dataset: mine, image_ids: a, manifest_path: ../../etc/passwd, manifest_sha256: ${
+      "0".repeat(64)
+    } }`;
+    const text = `name: escape\nsteps:\n  - { id: data, op: source.image_dataset, params: ${params} }\n`;
+    await Deno.writeTextFile(`${cwd}/escape.yaml`, text);
+    const { code, json } = await svc(["recipe", "run", "escape.yaml", "--json"], { cwd });
+    assert.equal(code, 5);
+    assert.ok(json.diagnostics.some((item: { message: string }) => /leaves the project/.test(item.message)));
+    await assert.rejects(Deno.stat(`${cwd}/.svc`), Deno.errors.NotFound);
+  }),
+);
+
+Deno.test("an unknown data set is not found", async () => {
+  for (const command of ["fetch", "verify"]) assert.equal((await svc(["data", command, "nosuch"])).code, 4, command);
+});

@@ -89,21 +89,27 @@ async function fetchDataset(id: string, _options: unknown, command: Command): Pr
   const context = contextOf(command);
   const { fetchBundledDataset, isBundledDatasetPresent } = await import("../../artifact/bundled.ts");
   const { stateDir } = await context.workspace();
+  await knownDataset(id);
   const present = isBundledDatasetPresent(id, { stateDir });
   const folder = present ? null : await fetchBundledDataset(id, { stateDir });
   context.emit({ schema_version: 1, id, status: present ? "present" : "fetched", folder });
   context.print(present ? `${id} is present` : `${context.paint("green", "fetched")}  ${id}\n  ${folder}`);
 }
 
+/** @throws SvcError `not_found` with the nearest name */
+async function knownDataset(id: string): Promise<void> {
+  const { BUNDLED_DATASETS } = await import("../../artifact/bundled_datasets.ts");
+  if (Object.hasOwn(BUNDLED_DATASETS, id)) return;
+  const { didYouMean } = await import("../../contract/nearest.ts");
+  const hint = didYouMean(id, Object.keys(BUNDLED_DATASETS));
+  throw new SvcError("not_found", `Cannot find a bundled data set named ${id}`, { hint });
+}
+
 async function verify(id: string | undefined, _options: unknown, command: Command): Promise<void> {
   const context = contextOf(command);
   const { BUNDLED_DATASETS, isBundledDatasetPresent, readBundledFile } = await import("../../artifact/bundled.ts");
-  const { didYouMean } = await import("../../contract/nearest.ts");
   const { stateDir } = await context.workspace();
-  if (id !== undefined && !Object.hasOwn(BUNDLED_DATASETS, id)) {
-    const hint = didYouMean(id, Object.keys(BUNDLED_DATASETS));
-    throw new SvcError("dataset_unavailable", `Cannot find a bundled data set named ${id}`, { hint });
-  }
+  if (id !== undefined) await knownDataset(id);
   const rows: JsonObject[] = [];
   for (const dataset of id === undefined ? Object.keys(BUNDLED_DATASETS) : [id]) {
     if (id === undefined && !isBundledDatasetPresent(dataset, { stateDir })) {

@@ -155,7 +155,11 @@ async function reproduce(id: string, options: { parallelWorkers: number }, comma
   const steps = showRun(workspace, id).summary.steps as JsonObject[];
   const progress = progressReporter(context, steps.length);
   const cancellation = createCancellation();
-  const onInterrupt = () => (cancellation.isCancelled ? Deno.exit(EXIT.canceled) : cancellation.cancel());
+  const onInterrupt = () => {
+    if (cancellation.isCancelled) Deno.exit(EXIT.canceled);
+    cancellation.cancel();
+    context.note("Canceling: the running steps are asked to stop (Ctrl+C again leaves at once)");
+  };
   Deno.addSignalListener("SIGINT", onInterrupt);
   let report: JsonObject;
   try {
@@ -170,6 +174,12 @@ async function reproduce(id: string, options: { parallelWorkers: number }, comma
     progress.done();
   }
   context.emit(report);
+  if (cancellation.isCancelled) {
+    // What a canceled run lacks says nothing about the original.
+    context.print(`${context.paint("yellow", "canceled")}  ${report.run_id} -> ${report.reproduced_run_id}`);
+    context.exitCode = EXIT.canceled;
+    return;
+  }
   const identical = report.status === "identical";
   const artifacts = report.artifacts as JsonObject[];
   context.print(
@@ -179,7 +189,7 @@ async function reproduce(id: string, options: { parallelWorkers: number }, comma
       `${artifacts.filter((row) => row.match).length} of ${artifacts.length} artifacts identical`,
   );
   if (report.first_difference) context.print(`  first difference: step ${report.first_difference}`);
-  if (!identical) context.exitCode = cancellation.isCancelled ? EXIT.canceled : EXIT.differs;
+  if (!identical) context.exitCode = EXIT.differs;
 }
 
 async function diff(a: string, b: string, _options: unknown, command: Command): Promise<void> {
