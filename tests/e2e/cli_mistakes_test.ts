@@ -146,9 +146,8 @@ Deno.test(
 Deno.test(
   "a manifest outside the project is refused while planning, and leaves nothing",
   inFolder(async (cwd) => {
-    const params = `{ dataset: mine, image_ids: a, manifest_path: ../../etc/passwd, manifest_sha256: ${
-      "0".repeat(64)
-    } }`;
+    const digest = JSON.stringify("0".repeat(64));
+    const params = `{ dataset: mine, image_ids: a, manifest_path: ../../etc/passwd, manifest_sha256: ${digest} }`;
     const text = `name: escape\nsteps:\n  - { id: data, op: source.image_dataset, params: ${params} }\n`;
     await Deno.writeTextFile(`${cwd}/escape.yaml`, text);
     const { code, json } = await svc(["recipe", "run", "escape.yaml", "--json"], { cwd });
