@@ -37,28 +37,20 @@ export const INTEGERS = {
 export type IntegerDtype = keyof typeof INTEGERS;
 
 /** The typed array that holds a dtype. */
-export interface IntegerArrays {
-  bool: Uint8Array<ArrayBuffer>;
-  int8: Int8Array<ArrayBuffer>;
-  int16: Int16Array<ArrayBuffer>;
-  int32: Int32Array<ArrayBuffer>;
-  int64: BigInt64Array<ArrayBuffer>;
-  uint8: Uint8Array<ArrayBuffer>;
-  uint16: Uint16Array<ArrayBuffer>;
-  uint32: Uint32Array<ArrayBuffer>;
-  uint64: BigUint64Array<ArrayBuffer>;
+export interface IntegerArrays<B extends ArrayBufferLike = ArrayBuffer> {
+  bool: Uint8Array<B>;
+  int8: Int8Array<B>;
+  int16: Int16Array<B>;
+  int32: Int32Array<B>;
+  int64: BigInt64Array<B>;
+  uint8: Uint8Array<B>;
+  uint16: Uint16Array<B>;
+  uint32: Uint32Array<B>;
+  uint64: BigUint64Array<B>;
 }
 
-/** Integers of any width in any memory. */
-export type IntegerView =
-  | Uint8Array
-  | Int8Array
-  | Int16Array
-  | Int32Array
-  | BigInt64Array
-  | Uint16Array
-  | Uint32Array
-  | BigUint64Array;
+/** Integers of any dtype in any memory. */
+export type IntegerView = IntegerArrays<ArrayBufferLike>[IntegerDtype];
 
 export interface ChoiceOptions {
   /** May an index be picked again? Default true. */

@@ -3,7 +3,14 @@
  * whatever the number of threads. Short draws, draws on one thread and integers of other ranges than powers of two take the
  * sequential way. Arrays that several threads filled lie in shared memory.
  */
-import { type Generator, type IntegerDtype, INTEGERS, type IntegerView, partScale } from "../random.ts";
+import {
+  type Generator,
+  type IntegerArrays,
+  type IntegerDtype,
+  INTEGERS,
+  type IntegerView,
+  partScale,
+} from "../random.ts";
 import { type Draw, drawPart } from "./draw_chunks.ts";
 import { MARKED, type NormalSink, placeNormals, SEGMENT, skipOutputs } from "./normal_segments.ts";
 import { isShared, type ParallelOptions, sharedArray, threadsOf } from "./shared.ts";
@@ -147,14 +154,14 @@ export function randomFloat32Parallel(generator: Generator, size: number, option
 }
 
 /** As `generator.integers`. */
-export function integersParallel(
+export function integersParallel<D extends IntegerDtype = "int64">(
   generator: Generator,
   low: number | bigint,
   high: number | bigint,
   size: number,
-  dtype: IntegerDtype = "int64",
+  dtype: D = "int64" as D,
   options: ParallelOptions = {},
-): IntegerView {
+): IntegerArrays<ArrayBufferLike>[D] {
   const { bits, array } = INTEGERS[dtype];
   const count = BigInt(high) - BigInt(low);
   const perOutput = 64 / (bits < 64 ? bits : count <= 2n ** 32n ? 32 : 64);
@@ -162,5 +169,5 @@ export function integersParallel(
   if (!fixed || !many(size / perOutput, LEAST_OUTPUTS, options)) return generator.integers(low, high, size, dtype);
   const out = sharedArray<IntegerView>(array, size);
   drawFixed(generator, { kind: "integers", out, low, high, dtype }, perOutput, options);
-  return out;
+  return out as IntegerArrays<ArrayBufferLike>[D];
 }
