@@ -102,6 +102,8 @@ function longestRise(numbers: readonly number[]): Set<number> {
     ends[at] = number;
   }
   const rise = new Set<number>();
-  for (let number = ends.at(-1); number !== undefined; number = before.get(number)) rise.add(number);
+  for (let number: number | undefined = ends.at(-1); number !== undefined; number = before.get(number)) {
+    rise.add(number);
+  }
   return rise;
 }

@@ -1,5 +1,17 @@
 /** Runs every benchmark, each in a process of its own, one after the other: `deno task bench [name …]`. */
-const names = ["overhead", "plan", "chain", "channel", "random", "jpeg", "matrix", "lint", "ldpc", "native", "bandwidth"];
+const names = [
+  "overhead",
+  "plan",
+  "chain",
+  "channel",
+  "random",
+  "jpeg",
+  "matrix",
+  "lint",
+  "ldpc",
+  "native",
+  "bandwidth",
+];
 const wanted = Deno.args.length > 0 ? Deno.args : names;
 let failed = 0;
 for (const name of wanted) {
