@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { runReadiness } from "../../../lib/plan/run_readiness.ts";
+import { toyRegistry } from "./toy.ts";
+
+Deno.test("a recipe that asks for the native extension is ready where it is, once for all its steps", () => {
+  const steps = ["one", "two"].map((id) => ({
+    id,
+    op: "toy.modulate",
+    params: { modulation: "qpsk", data_plane_backend: "cpp_native" },
+    inputs: {},
+  }));
+  const readiness = (there: boolean) => ({
+    missing: () =>
+      there ? null : { reason: "the native extension is not built", hint: null, fetch: "deno task build:native" },
+  });
+  const registry = toyRegistry();
+  assert.deepEqual(runReadiness(steps, { registry, readiness: readiness(false) }), {
+    ready: false,
+    missing: [{
+      kind: "native",
+      id: "cpp_native",
+      reason: "the native extension is not built",
+      fetch: "deno task build:native",
+    }],
+  });
+  assert.deepEqual(runReadiness(steps, { registry, readiness: readiness(true) }), { ready: true, missing: [] });
+  const portable = steps.map((step) => ({ ...step, params: { ...step.params, data_plane_backend: "auto" } }));
+  assert.deepEqual(runReadiness(portable, { registry, readiness: readiness(false) }), { ready: true, missing: [] });
+});
