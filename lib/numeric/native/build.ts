@@ -77,7 +77,7 @@ export async function buildNative(folder: URL = BUILD_FOLDER): Promise<string> {
     rmSync(work, { recursive: true });
   }
   for (const other of readdirSync(place)) {
-    if (other.startsWith("svc_native-") && other !== name) rmSync(join(place, other));
+    if (other.startsWith("svc_native-") && other !== name) rmSync(join(place, other), { force: true });
   }
   return library;
 }
