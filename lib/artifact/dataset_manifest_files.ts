@@ -18,13 +18,15 @@ import { hashFile } from "./hash_file.ts";
  * @example
  * ```ts
  * import assert from "node:assert/strict";
+ * import { fileURLToPath } from "node:url";
  * import { checkManifestFiles, parseImageManifest } from "./dataset_manifest.ts";
  *
  * const folder = new URL("../../recipes/samples/", import.meta.url);
  * const manifest = parseImageManifest(await Deno.readFile(new URL("manifest.json", folder)));
  * manifest.samples[0].sha256 = "0".repeat(64);
- * const problems = await checkManifestFiles(manifest, decodeURIComponent(folder.pathname));
- * assert.deepEqual(problems.map(({ code, path }) => [code, path]), [["manifest_hash_mismatch", "$.samples[0].sha256"]]);
+ * const problems = await checkManifestFiles(manifest, fileURLToPath(folder));
+ * const [{ code, path }] = problems;
+ * assert.deepEqual([code, path], ["manifest_hash_mismatch", "$.samples[0].sha256"]);
  * ```
  */
 export async function checkManifestFiles(

@@ -40,7 +40,10 @@ export interface RunDiff extends JsonObject {
  * import { diffRuns, openWorkspace, run } from "../../mod.ts";
  *
  * const stateDir = await Deno.makeTempDir();
- * const bits = (seed: number) => ({ name: "bits", steps: [{ id: "data", op: "source.random_bits", params: { seed } }] });
+ * const bits = (seed: number) => ({
+ *   name: "bits",
+ *   steps: [{ id: "data", op: "source.random_bits", params: { seed } }],
+ * });
  * const [a, b] = [await run(bits(1), { stateDir }), await run(bits(2), { stateDir })];
  * const { recipe, artifacts } = await diffRuns(openWorkspace({ stateDir }), a.run_id, b.run_id);
  * assert.deepEqual(recipe, [{ path: "$.steps[0].params.seed", a: 1, b: 2 }]);
