@@ -135,7 +135,7 @@ Deno.test(
     );
     assert.equal((await svc(["data", "fetch", "svc_sample_images", "--json"], { cwd })).json.status, "present");
     const unknown = await svc(["data", "fetch", "svc_sample_image"], { cwd });
-    assert.equal(unknown.code, 5);
+    assert.equal(unknown.code, 4);
     assert.match(unknown.stderr, /Did you mean svc_sample_images\?/);
     const verified = await svc(["data", "verify", "--json"], { cwd });
     assert.equal(verified.json.status, "valid");

@@ -150,7 +150,10 @@ Deno.test("nearest names: edits, transpositions, prefixes, last parts", () => {
 });
 
 /** zod's own conversion, brought to the contract's conventions. */
-function byZod(node: JsonObject): JsonObject {
+function byZod(given: JsonObject): JsonObject {
+  // zod calls whole-number choices numbers; in a contract they are integers.
+  const whole = Array.isArray(given.enum) && given.enum.every((item) => Number.isInteger(item));
+  const node = whole ? { ...given, type: "integer" } : given;
   const types = ([] as Value[]).concat(node.type ?? []);
   const real = types.includes("number");
   return Object.fromEntries(
