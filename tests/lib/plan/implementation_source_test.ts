@@ -123,16 +123,16 @@ Deno.test(
 
 Deno.test(
   "a module elsewhere is named by its file, and what it takes from the program is left out",
-  withProgram({ "mine/part.ts": "", "shared.ts": "" }, async (root, write) => {
+  withProgram({ "mine/part.ts": "", "common.ts": "" }, async (root, write) => {
     const program = pathFrom(new URL("mine/", root).href, new URL("lib/contract/value.ts", PROGRAM_ROOT).href);
-    write("mine/my_op.ts", `import "./part.ts"; import "../shared.ts"; import "${program}";`);
+    write("mine/my_op.ts", `import "./part.ts"; import "../common.ts"; import "${program}";`);
     const url = new URL("mine/my_op.ts", root).href;
     const source = (await (await programSources()).describe([url])).get(url)!;
     assert.equal(source.source_module, "my_op.ts");
     const text = Deno.readTextFileSync(new URL(url));
     assert.equal(
       source.source_sha256,
-      sha256Json([["../shared.ts", sha256Hex("")], ["my_op.ts", sha256Hex(text)], ["part.ts", sha256Hex("")]]),
+      sha256Json([["../common.ts", sha256Hex("")], ["my_op.ts", sha256Hex(text)], ["part.ts", sha256Hex("")]]),
     );
   }),
 );
