@@ -8,7 +8,7 @@ import { type BundleFiles, DISK, listFiles } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { readDocument } from "./read.ts";
 import { settleRun, sweepTransit } from "./recover.ts";
-import { isRunId } from "./reservation.ts";
+import { exists, isRunId } from "./reservation.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** A run in a list. */
@@ -117,7 +117,9 @@ function readRow(workspace: Workspace, runId: string, files: BundleFiles): RunRo
 export function resolveRunId(workspace: Workspace, wanted: string): string {
   const ids = runIds(workspace);
   if (ids.includes(wanted)) return wanted;
-  const matches = wanted === "" ? [] : ids.filter((id) => id.startsWith(wanted)).sort();
+  // An id that was given out once means that run alone, even when the id of a later one begins with it.
+  const removed = isRunId(wanted) && exists(join(workspace.reservations, wanted));
+  const matches = wanted === "" || removed ? [] : ids.filter((id) => id.startsWith(wanted)).sort();
   if (matches.length === 1) return matches[0];
   if (matches.length > 1) {
     const shown = matches.slice(0, 5).join(", ") + (matches.length > 5 ? ", …" : "");
