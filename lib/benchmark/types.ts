@@ -1,0 +1,200 @@
+/**
+ * The result of a benchmark: `result.json`, the one truth from which tables, figures and pages are made.
+ *
+ * A *row* is one recipe of the pack in one replicate. An *aggregate* says what the replicates of a recipe tell about one
+ * metric, a *comparison* how a candidate differs from a baseline, replicate by replicate. Numbers are typed values: read
+ * them with `toNumber`.
+ */
+import type { Float, JsonObject } from "../contract/value.ts";
+
+/** A number of a document; `toNumber` gives its binary64 value. */
+export type Measure = number | bigint | Float;
+
+export const RESULT_KIND = "svc.benchmark_result";
+export const RESULT_FILE = "result.json";
+/** The pack and the recipes made of it, as they were run. */
+export const PACK_RECORD_FILE = "benchmark.json";
+export const LEDGER_FILE = ".attempt-ledger";
+/** Folder of the gzip snapshots, one a row. */
+export const EVIDENCE_FOLDER = "evidence";
+
+export type ResultStatus = "running" | "completed" | "incomplete" | "failed";
+export type RowStatus = "completed" | "failed" | "skipped" | "rejected_resource_budget";
+/** How an attempt ended, in the ledger. */
+export type TerminalStatus = "completed" | "incomplete" | "resource_rejected" | "failed" | "canceled";
+export type StopReason = "errors" | "halfwidth" | "max_bits" | "replicates";
+export type Tier = "smoke" | "experimental" | "canonical";
+
+/** A metric that the pack declares. */
+export interface PackMetric {
+  id: string;
+  definition_version: number;
+  /** The only step, or the only operations, that it is taken from; where one is named, several may produce it. */
+  source_step: string | null;
+  source_operations: string[] | null;
+  /** Roles of the rows that must have it; null for all. */
+  applicable_roles: string[] | null;
+  family: string;
+  unit: string;
+  direction: "higher_is_better" | "lower_is_better" | "neutral";
+  statistic: "rate" | "mean" | "count" | "constant";
+  /** Of a rate: the metrics that count its events and its trials. */
+  counts: { events: string; trials: string } | null;
+}
+
+/** What the pack declares, as the result embeds it. */
+export interface BenchmarkIdentity {
+  id: string;
+  version: string;
+  name: string;
+  /** SHA-256 of the canonical JSON of the pack. */
+  sha256: string;
+  benchmark_tier: Tier;
+  traceability_profile_requested: boolean;
+  dataset: JsonObject;
+  task: JsonObject;
+  metrics: PackMetric[];
+  baselines: string[];
+  metadata: JsonObject;
+  suite: JsonObject | null;
+  catalog_validation: { errors: JsonObject[]; warnings: JsonObject[] };
+}
+
+/** Where a promoted metric comes from; null where a run as a whole was measured. */
+export interface MetricProvenance {
+  step_id: string | null;
+  operation_id: string | null;
+  artifact_sha256: string | null;
+  definition_version: number;
+}
+
+/** One recipe of the pack in one replicate. */
+export interface ResultRow {
+  /** Of the entry in the pack. */
+  id: string;
+  /** From 0. */
+  replicate: number;
+  label: string;
+  role: string;
+  method_id: string | null;
+  baseline_id: string | null;
+  recipe_name: string;
+  /** As the pack writes it. */
+  recipe_path: string;
+  /** Coordinates of the point; empty where the recipe has none. */
+  matrix_selection: JsonObject;
+  run_id: string | null;
+  /** Relative to the state directory; null where the backing run was pruned, or none was made. */
+  run_dir: string | null;
+  status: RowStatus;
+  /** Of the run: `{path, sha256}`, the path relative to the bundle of the run. */
+  manifest: JsonObject | null;
+  /** Of the effective recipe. */
+  recipe_sha256: string | null;
+  /** The same without names, descriptions and seeds: what the replicates of a recipe share. */
+  semantic_recipe_sha256: string | null;
+  research: JsonObject | null;
+  /** `steps.<step>.<metric>`, the promoted metrics by their own names, and `benchmark.resource_budget.…`. */
+  metrics: { [id: string]: Measure };
+  /** Promoted metric to where it comes from. */
+  metric_provenance: { [id: string]: MetricProvenance };
+  /** `{relative_path, sha256, size_bytes}` of the gzip snapshot. */
+  run_evidence_snapshot: JsonObject | null;
+  common_condition_evidence?: JsonObject;
+  pairing_id?: string;
+  aggregation_cell_id?: string;
+  statistical_unit?: string;
+  resource_admission?: JsonObject;
+  skip_reason?: string;
+  error?: { code: string; message: string };
+}
+
+/** What the replicates of a recipe tell about one metric. */
+export interface AggregateRow {
+  recipe_id: string;
+  metric: string;
+  /** Replicates that it rests on. */
+  n: number;
+  /** Of the replicates, or the pooled rate where `ci_method` is `wilson`; null where no event was seen. */
+  mean: Measure | null;
+  std: Measure | null;
+  min: Measure;
+  max: Measure;
+  ci_low: Measure | null;
+  ci_high: Measure | null;
+  ci_method: "wilson" | "student_t";
+  confidence_level: Measure;
+  /** Summed over the replicates. */
+  events?: number;
+  trials?: number;
+  /** Of a rate without any event, by the rule of three. */
+  upper_bound?: Measure;
+  /** Why no more replicates were made. */
+  stop_reason?: StopReason;
+}
+
+/** How a candidate differs from a baseline, replicate by replicate. */
+export interface ComparisonRow {
+  candidate_id: string;
+  baseline_id: string;
+  metric: string;
+  /** Replicates that both completed. */
+  n: number;
+  /** Candidate minus baseline. */
+  mean_difference: Measure;
+  ci_low: Measure | null;
+  ci_high: Measure | null;
+  confidence_level: Measure;
+  p_value: Measure | null;
+  /** Corrected over all comparisons of the pack. */
+  p_value_holm: Measure | null;
+  p_method: "sign_flip" | "paired_t" | null;
+  distinguishable: boolean;
+  /** Null where they are not distinguishable, or no direction is better. */
+  better: "candidate" | "baseline" | null;
+}
+
+/** How many replicates are made, from which seeds, and when a recipe has enough of them. */
+export interface Replication {
+  /** Per recipe; the most of them where a criterion stops earlier. */
+  replicates: number;
+  base_seed: Measure;
+  master_seeds: Measure[] | null;
+  confidence_level: Measure;
+  until_errors: number | null;
+  until_halfwidth: Measure | null;
+  max_bits: number | null;
+  /** The metric that decides; null where all recipes get the same number of replicates. */
+  stop_metric: string | null;
+}
+
+export interface BenchmarkResult {
+  schema_version: 1;
+  kind: "svc.benchmark_result";
+  result_id: string;
+  benchmark: BenchmarkIdentity;
+  status: ResultStatus;
+  attempt_id: string;
+  attempt_ledger: {
+    kind: "svc.benchmark_attempt_ledger";
+    relative_path: ".attempt-ledger";
+    start_event_sha256: string;
+    /** Null while it is running. */
+    expected_terminal_status: TerminalStatus | null;
+  };
+  created_at_utc: string;
+  completed_at_utc: string | null;
+  execution: JsonObject;
+  storage: { backing_run_policy: "pruned_after_snapshot" | "retained" };
+  /** Null where the recipes keep their own seeds and run once. */
+  replication: Replication | null;
+  resume?: JsonObject;
+  incomplete_reason?: string;
+  error?: { code: string; message: string };
+  /** Files made of this document, by name. */
+  reports: string[];
+  /** Replicate by replicate, each in the order of the pack. */
+  recipes: ResultRow[];
+  aggregates: AggregateRow[];
+  comparisons: ComparisonRow[];
+}
