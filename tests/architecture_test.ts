@@ -8,12 +8,14 @@ const STOREYS: string[][] = [
   ["lib/numeric"],
   ["lib/contract"],
   ["lib/artifact"],
+  ["lib/onnx"],
   ["lib/recipe"],
   ["lib/research"],
+  ["lib/training"],
   ["lib/plan"],
   ["lib/execute"],
   ["lib/run"],
-  ["lib/template", "lib/benchmark", "lib/training", "lib/adapter"],
+  ["lib/template", "lib/benchmark", "lib/adapter"],
   ["lib/http", "lib/cli"],
 ];
 const OPERATIONS_MAY_USE = ["ops", "lib/contract", "lib/numeric", "lib/artifact"];

@@ -1,0 +1,340 @@
+/**
+ * What an ONNX file says about itself, read without running anything: versions, operators, inputs, outputs, and whether
+ * it refers to anything outside of itself. Weights are stepped over, so the size of a model hardly matters.
+ *
+ * Format: onnx.proto3 of ONNX 1.17 (IR version 10).
+ */
+import { SvcError } from "../contract/error.ts";
+import { type Field, fieldsOf, integerOf, messageIn, ProtobufError, textOf } from "./protobuf.ts";
+
+/** A dimension: its size, the name of a symbolic size, or null when nothing is said. */
+export type Dimension = number | string | null;
+
+/** An input or output of a graph. */
+export interface OnnxValue {
+  readonly name: string;
+  /** `float32`, `int64`, … for tensors; `sequence`, `map`, `optional`, `sparse_tensor`, `opaque` or `unknown` otherwise. */
+  readonly dtype: string;
+  /** Null when even the rank is open. */
+  readonly shape: readonly Dimension[] | null;
+}
+
+/** The facts of an ONNX file. */
+export interface OnnxGraph {
+  readonly irVersion: number;
+  readonly producer: string;
+  /** Version of each operator set by domain; the domain of the standard operators is the empty text. */
+  readonly opsets: Readonly<Record<string, number>>;
+  /** How often each operator occurs, subgraphs and functions included; `domain:Operator` outside the standard domain. */
+  readonly operators: Readonly<Record<string, number>>;
+  /** Every domain that is imported, or that an operator or function uses; `ai.onnx` counts as the empty text. */
+  readonly domains: readonly string[];
+  readonly nodeCount: number;
+  /** Functions that the model itself defines. */
+  readonly functionCount: number;
+  readonly initializerCount: number;
+  /** Elements of all initialisers together. */
+  readonly parameterCount: number;
+  /** Names of tensors whose data lie in another file. */
+  readonly externalTensors: readonly string[];
+  /** Inputs that a caller has to give; those with an initialiser are left out. */
+  readonly inputs: readonly OnnxValue[];
+  readonly outputs: readonly OnnxValue[];
+}
+
+export interface OnnxLimits {
+  /** Nodes of all graphs and functions together; 100 000 when left out. */
+  maxNodes?: number;
+}
+
+export const MAX_ONNX_NODES = 100_000;
+/** Initialisers, imports, inputs and the like: more than any real model has, few enough to keep. */
+const MAX_LISTED = 100_000;
+/** Graphs within graphs; control flow of real models nests a handful. */
+const MAX_DEPTH = 32;
+
+const DTYPES = [
+  "unknown",
+  "float32",
+  "uint8",
+  "int8",
+  "uint16",
+  "int16",
+  "int32",
+  "int64",
+  "string",
+  "bool",
+  "float16",
+  "float64",
+  "uint32",
+  "uint64",
+  "complex64",
+  "complex128",
+  "bfloat16",
+];
+
+/** Kinds of value other than tensors, by their field in TypeProto. */
+const OTHER_TYPES: Readonly<Record<number, string>> = {
+  4: "sequence",
+  5: "map",
+  7: "opaque",
+  8: "sparse_tensor",
+  9: "optional",
+};
+
+/**
+ * Reads an ONNX file.
+ *
+ * @param bytes the file
+ * @param name what is being read, for messages
+ * @throws SvcError `artifact_onnx_unsafe` when it is no ONNX model, `artifact_limit_exceeded` for too many nodes
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { readOnnxGraph } from "./graph.ts";
+ *
+ * // IR version 8, an empty graph named "g", operator set 17.
+ * const model = new Uint8Array([8, 8, 58, 3, 18, 1, 103, 66, 2, 16, 17]);
+ * assert.deepEqual(readOnnxGraph(model).opsets, { "": 17 });
+ * assert.throws(() => readOnnxGraph(model.subarray(0, 5)), { code: "artifact_onnx_unsafe" });
+ * ```
+ */
+export function readOnnxGraph(bytes: Uint8Array, name = "the model", limits: OnnxLimits = {}): OnnxGraph {
+  // The runtime takes a file with this mark for its own format, whatever else it may be.
+  if (bytes.length >= 8 && String.fromCharCode(...bytes.subarray(4, 8)) === "ORTM") {
+    throw notOnnx(name, "it is in the format of one runtime", "Export it as ONNX");
+  }
+  try {
+    const reader = new Reader(limits.maxNodes ?? MAX_ONNX_NODES, name);
+    reader.model(bytes);
+    return reader.facts();
+  } catch (error) {
+    if (error instanceof ProtobufError) throw notOnnx(name, error.message);
+    throw error;
+  }
+}
+
+function notOnnx(name: string, why: string, hint: string | null = null): SvcError {
+  return new SvcError("artifact_onnx_unsafe", `Cannot read ${name} as an ONNX model: ${why}`, { hint });
+}
+
+class Reader {
+  #irVersion = 0;
+  #producer = "";
+  #graphs = 0;
+  #functions = 0;
+  #nodes = 0;
+  #initializers = 0;
+  #parameters = 0;
+  readonly #opsets = new Map<string, number>();
+  readonly #domains = new Set<string>();
+  readonly #operators = new Map<string, number>();
+  readonly #external: string[] = [];
+  readonly #initialized = new Set<string>();
+  #inputs: OnnxValue[] = [];
+  #outputs: OnnxValue[] = [];
+
+  constructor(readonly maxNodes: number, readonly name: string) {}
+
+  facts(): OnnxGraph {
+    if (this.#graphs === 0) throw new ProtobufError("it holds no graph");
+    if (this.#irVersion < 1) throw new ProtobufError("it states no IR version");
+    const sorted = <V>(map: Map<string, V>) => Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return {
+      irVersion: this.#irVersion,
+      producer: this.#producer,
+      opsets: sorted(this.#opsets),
+      operators: sorted(this.#operators),
+      domains: [...this.#domains].sort(),
+      nodeCount: this.#nodes,
+      functionCount: this.#functions,
+      initializerCount: this.#initializers,
+      parameterCount: this.#parameters,
+      externalTensors: this.#external,
+      inputs: this.#inputs.filter(({ name }) => !this.#initialized.has(name)),
+      outputs: this.#outputs,
+    };
+  }
+
+  model(bytes: Uint8Array): void {
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 1) this.#irVersion = counted(integerOf(field), "the IR version");
+      else if (field.number === 2) this.#producer = textOf(field);
+      else if (field.number === 7) {
+        if (++this.#graphs > 1) throw new ProtobufError("it holds two graphs");
+        this.#graph(messageIn(field), 0, true);
+      } else if (field.number === 8) this.#opset(messageIn(field));
+      else if (field.number === 20) this.#trainingInfo(messageIn(field));
+      else if (field.number === 25) this.#function(messageIn(field));
+    }
+  }
+
+  #opset(bytes: Uint8Array): void {
+    let domain = "", version = 0;
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 1) domain = textOf(field);
+      else if (field.number === 2) version = counted(integerOf(field), "the version of an operator set");
+    }
+    this.#opsets.set(this.#domain(domain), version);
+    limit(this.#opsets.size, "operator sets");
+  }
+
+  #trainingInfo(bytes: Uint8Array): void {
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 1 || field.number === 2) this.#graph(messageIn(field), 1, false);
+    }
+  }
+
+  #function(bytes: Uint8Array): void {
+    limit(++this.#functions, "functions");
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 7) this.#node(messageIn(field), 1);
+      else if (field.number === 9) this.#opset(messageIn(field));
+      else if (field.number === 10) this.#domain(textOf(field));
+      else if (field.number === 11) this.#attribute(messageIn(field), 1);
+    }
+  }
+
+  #graph(bytes: Uint8Array, depth: number, main: boolean): void {
+    if (depth > MAX_DEPTH) throw new ProtobufError(`its graphs nest deeper than ${MAX_DEPTH}`);
+    for (const field of fieldsOf(bytes)) {
+      switch (field.number) {
+        case 1:
+          this.#node(messageIn(field), depth);
+          break;
+        case 5:
+          this.#initializer(this.#tensor(messageIn(field)), main);
+          break;
+        case 15:
+          this.#initializer(this.#sparseTensor(messageIn(field)), main);
+          break;
+        case 11:
+          if (main) limit(this.#inputs.push(valueInfo(messageIn(field))), "inputs");
+          break;
+        case 12:
+          if (main) limit(this.#outputs.push(valueInfo(messageIn(field))), "outputs");
+          break;
+      }
+    }
+  }
+
+  #initializer({ name, elements }: { name: string; elements: number }, main: boolean): void {
+    limit(++this.#initializers, "initialisers");
+    // Sizes that no file can hold are lies; the sum stays a number all the same.
+    if (elements > 0) this.#parameters = Math.min(this.#parameters + elements, Number.MAX_SAFE_INTEGER);
+    if (main) this.#initialized.add(name);
+  }
+
+  #node(bytes: Uint8Array, depth: number): void {
+    if (++this.#nodes > this.maxNodes) {
+      throw new SvcError("artifact_limit_exceeded", `Cannot use ${this.name}: it has more than ${this.maxNodes} nodes`);
+    }
+    let operator = "", domain = "";
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 4) operator = textOf(field);
+      else if (field.number === 7) domain = textOf(field);
+      else if (field.number === 5) this.#attribute(messageIn(field), depth);
+    }
+    const own = this.#domain(domain);
+    const key = own === "" ? operator : `${own}:${operator}`;
+    this.#operators.set(key, (this.#operators.get(key) ?? 0) + 1);
+  }
+
+  #attribute(bytes: Uint8Array, depth: number): void {
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 5 || field.number === 10) this.#tensor(messageIn(field));
+      else if (field.number === 6 || field.number === 11) this.#graph(messageIn(field), depth + 1, false);
+      else if (field.number === 22 || field.number === 23) this.#sparseTensor(messageIn(field));
+    }
+  }
+
+  /** Name and number of elements of a tensor; notes it down when its data lie elsewhere. */
+  #tensor(bytes: Uint8Array): { name: string; elements: number } {
+    let name = "", elements = 1, external = false;
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 1) elements *= elementsOf(field);
+      else if (field.number === 8) name = textOf(field);
+      else if (field.number === 13) external = true;
+      else if (field.number === 14) external ||= integerOf(field) !== 0n;
+    }
+    if (external) limit(this.#external.push(name), "external tensors");
+    return { name, elements };
+  }
+
+  #sparseTensor(bytes: Uint8Array): { name: string; elements: number } {
+    let values = { name: "", elements: 0 };
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 1) values = this.#tensor(messageIn(field));
+      else if (field.number === 2) this.#tensor(messageIn(field));
+    }
+    return values;
+  }
+
+  /** Notes a domain down; the standard one has two spellings. */
+  #domain(domain: string): string {
+    const own = domain === "ai.onnx" ? "" : domain;
+    this.#domains.add(own);
+    return own;
+  }
+}
+
+/** The product of dimensions, packed into one field or not. */
+function elementsOf(field: Field): number {
+  if (field.type === "varint") return Number(field.value);
+  let product = 1, value = 0, scale = 1;
+  for (const byte of messageIn(field)) {
+    value += (byte & 0x7f) * scale;
+    scale *= 128;
+    if (byte >= 0x80) continue;
+    product *= value;
+    [value, scale] = [0, 1];
+  }
+  return product;
+}
+
+function valueInfo(bytes: Uint8Array): OnnxValue {
+  let name = "", type = { dtype: "unknown", shape: null as Dimension[] | null };
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === 1) name = textOf(field);
+    else if (field.number === 2) type = typeInfo(messageIn(field));
+  }
+  return { name, ...type };
+}
+
+function typeInfo(bytes: Uint8Array): { dtype: string; shape: Dimension[] | null } {
+  let dtype = "unknown", shape: Dimension[] | null = null;
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === 1) {
+      for (const inner of fieldsOf(messageIn(field))) {
+        if (inner.number === 1) dtype = DTYPES[Number(integerOf(inner))] ?? "unknown";
+        else if (inner.number === 2) shape = dimensions(messageIn(inner));
+      }
+    } else if (Object.hasOwn(OTHER_TYPES, field.number)) dtype = OTHER_TYPES[field.number];
+  }
+  return { dtype, shape };
+}
+
+function dimensions(bytes: Uint8Array): Dimension[] {
+  const shape: Dimension[] = [];
+  for (const field of fieldsOf(bytes)) {
+    if (field.number !== 1) continue;
+    let dimension: Dimension = null;
+    for (const inner of fieldsOf(messageIn(field))) {
+      // A negative size is how some exporters write an open one.
+      if (inner.number === 1) dimension = integerOf(inner) < 0n ? null : Number(integerOf(inner));
+      else if (inner.number === 2) dimension = textOf(inner) || null;
+    }
+    limit(shape.push(dimension), "dimensions");
+  }
+  return shape;
+}
+
+function counted(value: bigint, what: string): number {
+  if (value < 0n || value > 1_000_000n) throw new ProtobufError(`${what} is ${value}`);
+  return Number(value);
+}
+
+function limit(count: number, what: string): void {
+  if (count > MAX_LISTED) throw new ProtobufError(`it lists more than ${MAX_LISTED} ${what}`);
+}
