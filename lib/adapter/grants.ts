@@ -1,0 +1,135 @@
+/**
+ * What an adapter may do: its requests as far as the operator granted them, with flags (`--grant`) or, where no flag
+ * names the adapter, with an entry of the project's trust file that pins the very folder.
+ */
+import { join, resolve } from "node:path";
+import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
+import { ENV_REQUEST, NET_REQUEST } from "./manifest_schema.ts";
+import { findTrust, TRUST_FILE, type TrustFile } from "./trust.ts";
+import type { AdapterPackage, EffectiveGrants, Grant, PermissionSet } from "./types.ts";
+
+const KINDS = ["net", "read", "env"] as const;
+const FORM = "Write <adapter>:net=<host[:port]>, <adapter>:read=<path> or <adapter>:env=<NAME>";
+
+/**
+ * Reads a grant.
+ *
+ * @param text `<adapter>:net=<host[:port]>`, `<adapter>:read=<path>` or `<adapter>:env=<NAME>`
+ * @param adapter the name that stands in when the text has none
+ * @throws SvcError `adapter_permission_unsupported`
+ */
+export function parseGrant(text: string, adapter?: string): Grant {
+  const refuse = (message: string, hint = FORM): never => {
+    throw new SvcError("adapter_permission_unsupported", message, { hint });
+  };
+  const match = /^(?:([a-z0-9][a-z0-9_-]*):)?([a-z]+)=(.+)$/s.exec(text);
+  if (match === null) return refuse(`Cannot read ${JSON.stringify(text)} as a grant`);
+  const [, name = adapter, kind, value] = match;
+  if (name === undefined) return refuse(`Cannot tell the adapter of the grant ${text}`);
+  if (!(KINDS as readonly string[]).includes(kind)) {
+    return refuse(`Cannot grant ${kind}`, "An adapter can be granted net, read and env, and nothing else");
+  }
+  if (kind === "net" && !new RegExp(NET_REQUEST).test(value)) return refuse(`Cannot read ${value} as a host`);
+  if (kind === "env" && !new RegExp(ENV_REQUEST).test(value)) {
+    return refuse(`Cannot read ${value} as the name of an environment variable`);
+  }
+  return { adapter: name, kind: kind as Grant["kind"], value };
+}
+
+/** The form in which a grant is given on the command line. */
+export function grantFlag(adapter: string, kind: keyof PermissionSet, value: string): string {
+  return `--grant ${adapter}:${kind}=${value}`;
+}
+
+/**
+ * What an adapter may do.
+ *
+ * @param adapter folder and manifest
+ * @param grants flags; those for other adapters are left alone
+ * @param trust the project's trust file, or null
+ * @param projectRoot where relative paths of grants start
+ * @param diagnostics gets `adapter_trust_mismatch` for an entry whose digest is another
+ */
+export function effectiveGrants(
+  adapter: AdapterPackage,
+  grants: readonly Grant[],
+  trust: TrustFile | null,
+  projectRoot: string,
+  diagnostics: Diagnostic[] = [],
+): EffectiveGrants {
+  const { manifest: { name, permissions: requested }, folder } = adapter;
+  const flags = grants.filter((grant) => grant.adapter === name);
+  const entry = findTrust(trust, name, folder.folder_sha256);
+  if (entry === "mismatch" && flags.length === 0) {
+    diagnostics.push(diagnostic(
+      "adapter_trust_mismatch",
+      [],
+      `Cannot grant ${name} what ${TRUST_FILE} says: the folder is not the one that was trusted`,
+      { severity: "warning", hint: `Look at what changed, then run svc adapter trust ${folder.root}` },
+    ));
+  }
+  const given: PermissionSet = flags.length > 0
+    ? {
+      net: flags.filter(({ kind }) => kind === "net").map(({ value }) => value),
+      read: flags.filter(({ kind }) => kind === "read").map(({ value }) => value),
+      env: flags.filter(({ kind }) => kind === "env").map(({ value }) => value),
+    }
+    : typeof entry === "object" && entry !== null
+    ? entry.permissions
+    : { net: [], read: [], env: [] };
+
+  const granted: PermissionSet = { net: [], read: [], env: [] };
+  const missing: PermissionSet = { net: [], read: [], env: [] };
+  const readable = given.read.map((path) => realPath(resolve(projectRoot, path)));
+  const judge = (kind: keyof PermissionSet, request: string, allowed: string[]) =>
+    (allowed.length > 0 ? granted[kind] : missing[kind]).push(...(allowed.length > 0 ? allowed : [request]));
+  for (const host of requested.net) judge("net", host, given.net.flatMap((grant) => commonHost(host, grant) ?? []));
+  for (const path of requested.read) {
+    const wanted = requestedPath(folder.root, path);
+    judge("read", path, readable.flatMap((grant) => commonPath(wanted, grant) ?? []));
+  }
+  for (const variable of requested.env) judge("env", variable, given.env.includes(variable) ? [variable] : []);
+  for (const kind of KINDS) granted[kind] = [...new Set(granted[kind])].sort();
+  const any = KINDS.some((kind) => granted[kind].length > 0);
+  return { granted, missing, source: !any ? "none" : flags.length > 0 ? "flag" : "trust_file" };
+}
+
+/** The absolute path of a request for reading. */
+export function requestedPath(root: string, path: string): string {
+  return realPath(resolve(root, path));
+}
+
+/** What both a request and a grant allow: a host without a port means all of its ports. */
+export function commonHost(request: string, grant: string): string | null {
+  const [host, port] = splitHost(request), [grantedHost, grantedPort] = splitHost(grant);
+  if (host !== grantedHost || (port !== null && grantedPort !== null && port !== grantedPort)) return null;
+  const both = port ?? grantedPort;
+  return both === null ? host : `${host}:${both}`;
+}
+
+function splitHost(text: string): [string, string | null] {
+  const match = /^(.*?)(?::([0-9]{1,5}))?$/.exec(text.startsWith("[") ? text : text.toLowerCase())!;
+  if (!text.startsWith("[")) return [match[1], match[2] ?? null];
+  const end = text.indexOf("]");
+  return [text.slice(0, end + 1).toLowerCase(), text.slice(end + 2) || null];
+}
+
+/** What both a request and a grant allow: the one of two paths that lies in the other. */
+function commonPath(request: string, grant: string): string | null {
+  const within = (path: string, folder: string) => path === folder || path.startsWith(join(folder, "/"));
+  return within(request, grant) ? request : within(grant, request) ? grant : null;
+}
+
+/** The path without symbolic links, as far as it exists. */
+function realPath(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** No permissions at all, as a value of one's own. */
+export function noPermissions(): PermissionSet {
+  return { net: [], read: [], env: [] };
+}

@@ -1,0 +1,316 @@
+/**
+ * From a folder to a manifest in order, or to every finding at once, each with its line.
+ *
+ * Reading looks at the files only: no code of the adapter runs, nothing outside the folder is read.
+ */
+import { join } from "node:path";
+import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import { checkValue } from "../contract/schema.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { attachLocations, decodeRecipeText, readRecipeText } from "../recipe/read.ts";
+import type { Locate } from "../recipe/types.ts";
+import { plainPath, readFolder } from "./folder.ts";
+import { ADAPTER_MANIFEST_SCHEMA } from "./manifest_schema.ts";
+import { resolveModule } from "./modules.ts";
+import {
+  type AdapterFolder,
+  type AdapterLimits,
+  type AdapterManifest,
+  type AdapterModel,
+  type AdapterOperation,
+  type AdapterPackage,
+  ARRAY_CALL_STYLES,
+  type BitOrder,
+  type BitStorage,
+  type CallStyle,
+  type PermissionSet,
+  TASK_CALL_STYLES,
+  type Wrap,
+  WRAPS,
+} from "./types.ts";
+
+/** Names of a manifest, in the order in which they are tried. */
+export const MANIFEST_FILES = [
+  "svc_adapter.yaml",
+  "svc_adapter.yml",
+  "adapter.yaml",
+  "adapter.yml",
+  "svc_adapter.json",
+  "adapter.json",
+] as const;
+
+export const DEFAULT_LIMITS: Readonly<AdapterLimits> = Object.freeze({ timeout_s: 60, memory_mb: 512 });
+
+/** Deno knows these permissions as well; an adapter can have none of them. */
+const UNSUPPORTED = ["write", "run", "ffi", "sys", "import"];
+
+/** A folder as far as it can be read. */
+export interface ReadAdapter {
+  /** Absolute path of the folder, or the one that was given where there is none. */
+  root: string;
+  folder: AdapterFolder | null;
+  /** Null where the manifest is missing or unreadable. */
+  text: { file: string; sha256: string; locate: Locate } | null;
+  /** The manifest as it is written, as far as it is a mapping. */
+  raw: JsonObject | null;
+  /** Null while there is an error. */
+  adapter: AdapterPackage | null;
+  diagnostics: Diagnostic[];
+}
+
+/**
+ * Reads the folder of an adapter.
+ *
+ * @param path the folder
+ * @returns the adapter, or all findings: codes `adapter_manifest_missing`, `adapter_manifest_invalid`,
+ * `adapter_wraps_unsupported`, `adapter_permission_unsupported`, `adapter_module_missing`, `adapter_module_remote`,
+ * `adapter_model_missing`, `adapter_model_hash_mismatch`, `adapter_load_failed`
+ */
+export function readAdapter(path: string): ReadAdapter {
+  const { folder, diagnostics } = readFolder(path);
+  const read: ReadAdapter = { root: folder?.root ?? path, folder, text: null, raw: null, adapter: null, diagnostics };
+  if (folder === null) return read;
+  const file = MANIFEST_FILES.find((name) => folder.files.some((entry) => entry.path === name));
+  if (file === undefined) {
+    diagnostics.push(diagnostic("adapter_manifest_missing", [], `Cannot find a manifest in ${folder.root}`, {
+      hint: `Write ${MANIFEST_FILES[0]}, or begin with svc adapter scaffold`,
+    }));
+    return read;
+  }
+  const decoded = decodeManifest(join(folder.root, file), file, diagnostics);
+  if (decoded === null) return read;
+  const { value, locate, bytes } = decoded;
+  // What was hashed with the folder and what is read here must be one and the same.
+  const sha256 = sha256Hex(bytes);
+  read.text = { file, sha256, locate };
+  if (folder.files.find((entry) => entry.path === file)?.sha256 !== sha256) {
+    diagnostics.push(
+      diagnostic("adapter_changed", [], `Cannot read ${file}: it changed meanwhile`, { hint: "Try again" }),
+    );
+    return read;
+  }
+  const found = checkValue(ADAPTER_MANIFEST_SCHEMA, value, [], "adapter_manifest_invalid");
+  if (isObject(value)) {
+    read.raw = value;
+    found.push(...checkPermissions(value));
+    if (!found.some(({ severity }) => severity === "error")) {
+      const manifest = completeManifest(value, folder, found);
+      if (found.length === 0) {
+        read.adapter = { folder, manifest_file: file, manifest_sha256: sha256, manifest, locate };
+      }
+    }
+  }
+  diagnostics.push(...attachLocations(found, locate).map(aboutFields));
+  return read;
+}
+
+function decodeManifest(path: string, file: string, diagnostics: Diagnostic[]) {
+  try {
+    const bytes = Deno.readFileSync(path);
+    return { bytes, ...readRecipeText(decodeRecipeText(bytes, file), { file }) };
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    const found = error.diagnostics.length > 0 ? error.diagnostics : [diagnostic(error.code, [], error.message)];
+    diagnostics.push(...found.map((item) => ({
+      ...item,
+      code: "adapter_manifest_invalid",
+      message: item.message.replaceAll("a recipe has", "a manifest has"),
+    })));
+    return null;
+  }
+}
+
+/** The schema check speaks of parameters; a manifest has fields. */
+function aboutFields(item: Diagnostic): Diagnostic {
+  const message = item.message
+    .replace("Cannot find a parameter named", "Cannot find a field named")
+    .replace("Cannot do without the parameter", "Cannot do without the field");
+  return message === item.message ? item : { ...item, message };
+}
+
+function checkPermissions(manifest: JsonObject): Diagnostic[] {
+  const { permissions } = manifest;
+  if (!isObject(permissions)) return [];
+  const known = ["net", "read", "env"];
+  return Object.keys(permissions).filter((name) => !known.includes(name)).map((name) =>
+    UNSUPPORTED.includes(name)
+      ? diagnostic("adapter_permission_unsupported", ["permissions", name], `Cannot ask for the permission ${name}`, {
+        hint: "An adapter can ask for net, read and env; it computes and answers, and changes nothing",
+      })
+      : diagnostic("adapter_manifest_invalid", ["permissions", name], `Cannot find a permission named ${name}`, {
+        hint: didYouMean(name, known),
+      })
+  );
+}
+
+/** Fills in what was left out and checks what a schema cannot say. */
+function completeManifest(value: JsonObject, folder: AdapterFolder, found: Diagnostic[]): AdapterManifest {
+  const requested = (value.permissions ?? {}) as Partial<Record<keyof PermissionSet, string[]>>;
+  const models = ((value.models ?? []) as unknown as AdapterModel[]).map((model, index) =>
+    checkModel(model, ["models", index], folder, found)
+  );
+  refuseDuplicates(models.map(({ id }) => id), (index) => ["models", index, "id"], "model", found);
+  const operations = (value.operations as JsonObject[]).map((row, index) =>
+    completeOperation(row, index, folder, found)
+  );
+  refuseDuplicates(operations.map(({ id }) => id), (index) => ["operations", index, "id"], "operation", found);
+  return {
+    schema_version: 1,
+    name: value.name as string,
+    version: value.version as string,
+    description: (value.description ?? "") as string,
+    permissions: {
+      net: [...new Set(requested.net ?? [])],
+      read: [...new Set(requested.read ?? [])],
+      env: [...new Set(requested.env ?? [])],
+    },
+    limits: { ...DEFAULT_LIMITS, ...(value.limits ?? {}) as unknown as Partial<AdapterLimits> },
+    models,
+    ...(value.training === undefined ? {} : { training: value.training as JsonObject }),
+    operations,
+  };
+}
+
+function refuseDuplicates(ids: string[], place: (index: number) => Place, what: string, found: Diagnostic[]): void {
+  ids.forEach((id, index) => {
+    if (ids.indexOf(id) === index) return;
+    found.push(diagnostic("adapter_manifest_invalid", place(index), `Cannot declare the ${what} ${id} twice`, {
+      hint: `Give every ${what} an id of its own`,
+    }));
+  });
+}
+
+function checkModel(model: AdapterModel, place: Place, folder: AdapterFolder, found: Diagnostic[]): AdapterModel {
+  const path = plainPath(model.path);
+  const file = folder.files.find((entry) => entry.path === path);
+  if (path === null) {
+    found.push(
+      diagnostic("adapter_model_missing", [...place, "path"], `Cannot use ${model.path}: models lie in the folder`, {
+        hint: "Give a path from the folder, without ..",
+      }),
+    );
+  } else if (file === undefined) {
+    found.push(diagnostic("adapter_model_missing", [...place, "path"], `Cannot find the model file ${path}`, {
+      hint: didYouMean(path, folder.files.map((entry) => entry.path)),
+    }));
+  } else if (file.sha256 !== model.sha256) {
+    found.push(
+      diagnostic("adapter_model_hash_mismatch", [...place, "sha256"], `Cannot use ${path}: its SHA-256 is another`, {
+        hint: `The file has ${file.sha256}`,
+      }),
+    );
+  }
+  return { id: model.id, path: path ?? model.path, sha256: model.sha256 };
+}
+
+function isBitWrap(wraps: Wrap): boolean {
+  return wraps === "model.external_encode_bits" || wraps === "model.external_decode_bits";
+}
+
+/** Whether the wrapped contract is a data set or a metric, whose callables take no arrays. */
+export function isTaskWrap(wraps: Wrap): boolean {
+  return wraps === "source.external_classification_dataset" || wraps === "metrics.external_classification";
+}
+
+function completeOperation(
+  row: JsonObject,
+  index: number,
+  folder: AdapterFolder,
+  found: Diagnostic[],
+): AdapterOperation {
+  const place = ["operations", index];
+  const refuse = (code: string, at: Place, message: string, hint: string | null = null) =>
+    found.push(diagnostic(code, [...place, ...at], message, { hint }));
+  const wraps = row.wraps as Wrap;
+  if (!WRAPS.includes(wraps)) {
+    refuse(
+      "adapter_wraps_unsupported",
+      ["wraps"],
+      `Cannot wrap ${wraps}`,
+      didYouMean(wraps, WRAPS) ?? `Known: ${WRAPS.join(", ")}`,
+    );
+  }
+  const call = row.adapter as { [key: string]: string };
+  const fixed = (row.fixed_params ?? {}) as JsonObject;
+  const schema = withClosedEnd((row.params_schema ?? { type: "object", properties: {} }) as JsonObject);
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  for (const name of Object.keys(fixed)) {
+    if (Object.hasOwn(properties, name)) {
+      refuse(
+        "adapter_manifest_invalid",
+        ["fixed_params", name],
+        `Cannot fix ${name}: params_schema offers it`,
+        "Keep one of the two",
+      );
+    }
+  }
+  const styles: readonly string[] = isTaskWrap(wraps) ? TASK_CALL_STYLES : ARRAY_CALL_STYLES;
+  const style = call.call_style ?? (isTaskWrap(wraps) ? "dict" : "array_params");
+  if (!styles.includes(style)) {
+    refuse(
+      "adapter_manifest_invalid",
+      ["adapter", "call_style"],
+      `Cannot call ${wraps} in the style ${style}`,
+      `Known: ${styles.join(", ")}`,
+    );
+  }
+  return {
+    index,
+    id: row.id as string,
+    name: row.name as string,
+    ...(row.description === undefined ? {} : { description: row.description as string }),
+    wraps,
+    adapter: {
+      path: resolvedModule(call, folder, place, found),
+      callable: call.callable,
+      call_style: style as CallStyle,
+      bit_storage: bitChoice<BitStorage>("bit_storage", "unpacked_bits", ["unpacked_bits", "packed_bytes"]),
+      bit_order: bitChoice<BitOrder>("bit_order", "big", ["big", "little"]),
+    },
+    fixed_params: fixed,
+    params_schema: schema,
+    ...optional(row, ["differentiability", "backends", "equivalence", "formats", "materializations"]),
+  };
+
+  /** Declared beside the callable, or among the parameters that the wrapped contract has. */
+  function bitChoice<T extends string>(name: string, fallback: T, choices: T[]): T {
+    const declared = call[name] ?? fixed[name];
+    if (declared === undefined) return fallback;
+    const at = call[name] === undefined ? ["fixed_params", name] : ["adapter", name];
+    if (!isBitWrap(wraps)) {
+      refuse("adapter_manifest_invalid", at, `Cannot use ${name} with ${wraps}`, "It belongs to the contracts of bits");
+    } else if (!choices.includes(declared as T)) {
+      refuse("adapter_manifest_invalid", at, `Cannot use that as ${name}`, `Known: ${choices.join(", ")}`);
+    } else if (call[name] !== undefined && fixed[name] !== undefined && call[name] !== fixed[name]) {
+      refuse("adapter_manifest_invalid", at, `Cannot declare two values of ${name}`, "Keep one of the two");
+    }
+    return declared as T;
+  }
+}
+
+/** A parameter that nobody declared is refused unless the author wants it otherwise. */
+function withClosedEnd(schema: JsonObject): JsonObject {
+  return schema.additionalProperties === undefined ? { ...schema, additionalProperties: false } : schema;
+}
+
+function optional(row: JsonObject, names: string[]): Record<string, never> {
+  return Object.fromEntries(names.filter((name) => row[name] !== undefined).map((name) => [name, row[name]])) as Record<
+    string,
+    never
+  >;
+}
+
+/** The path of the module that holds the callable, checked with everything that it imports. */
+function resolvedModule(call: Record<string, Value>, folder: AdapterFolder, place: Place, found: Diagnostic[]): string {
+  const at = [...place, "adapter"];
+  const { path, module } = call as { path?: string; module?: string };
+  if ((path === undefined) === (module === undefined)) {
+    found.push(diagnostic("adapter_manifest_invalid", at, "Cannot tell the module of the callable", {
+      hint: "Give path, a file of the folder, or module, a name of its import map",
+    }));
+    return path ?? "";
+  }
+  return resolveModule(folder, { path, module }, at, found) ?? path ?? "";
+}

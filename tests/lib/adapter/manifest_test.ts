@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { inspectAdapter } from "../../../lib/adapter/inspect.ts";
+import { readAdapter } from "../../../lib/adapter/read_manifest.ts";
+import { moduleSha256 } from "../../../lib/adapter/modules.ts";
+import { sha256Json } from "../../../lib/contract/hash.ts";
+import { FILES, MANIFEST, sha256, withFolder, writeFolder } from "./support.ts";
+
+Deno.test("a folder in order is read with everything filled in", () =>
+  withFolder((folder) => {
+    writeFolder(folder, FILES);
+    const { adapter, diagnostics } = readAdapter(folder);
+    assert.deepEqual(diagnostics, []);
+    const { manifest } = adapter!;
+    assert.deepEqual(manifest.limits, { timeout_s: 5, memory_mb: 64 });
+    assert.deepEqual(manifest.permissions.net, ["models.example.org:443"]);
+    assert.deepEqual(manifest.operations[0].adapter, {
+      path: "encode.ts",
+      callable: "encode",
+      call_style: "array_params",
+      bit_storage: "unpacked_bits",
+      bit_order: "big",
+    });
+    assert.equal(adapter!.manifest_sha256, sha256(MANIFEST));
+  }));
+
+Deno.test("the folder's digest is SHA-256 of canonical JSON of its sorted files, without .git", () =>
+  withFolder((folder) => {
+    writeFolder(folder, { ...FILES, ".git/config": "x", "lib/.git/kept": "y" });
+    const expected = Object.entries({ ...FILES, "lib/.git/kept": "y" })
+      .map(([path, text]): [string, string] => [path, sha256(text)])
+      .sort(([a], [b]) => a < b ? -1 : 1);
+    assert.equal(readAdapter(folder).folder!.folder_sha256, sha256Json(expected));
+  }));
+
+Deno.test("the module's digest covers what it imports and nothing else", () =>
+  withFolder((folder) => {
+    writeFolder(folder, FILES);
+    const before = readAdapter(folder).adapter!;
+    const digest = moduleSha256(before.folder, "encode.ts");
+    writeFolder(folder, { "notes.txt": "new" });
+    const noted = readAdapter(folder).adapter!;
+    assert.equal(moduleSha256(noted.folder, "encode.ts"), digest);
+    assert.notEqual(noted.folder.folder_sha256, before.folder.folder_sha256);
+    writeFolder(folder, { "lib/half.ts": "export const half = (value: number) => value & 3;\n" });
+    assert.notEqual(moduleSha256(readAdapter(folder).adapter!.folder, "encode.ts"), digest);
+  }));
+
+Deno.test("the names of a manifest are tried in order", () =>
+  withFolder((folder) => {
+    writeFolder(folder, { "adapter.json": "{}", "adapter.yml": "name: other", ...FILES });
+    assert.equal(readAdapter(folder).adapter!.manifest_file, "svc_adapter.yaml");
+    Deno.removeSync(join(folder, "svc_adapter.yaml"));
+    assert.equal(readAdapter(folder).text!.file, "adapter.yml");
+  }));
+
+const broken = (change: (text: string) => string, files: Record<string, string> = {}) => {
+  let found: ReturnType<typeof readAdapter>["diagnostics"] = [];
+  const done = withFolder((folder) => {
+    writeFolder(folder, { ...FILES, ...files, "svc_adapter.yaml": change(MANIFEST) });
+    const read = readAdapter(folder);
+    assert.equal(read.adapter, null);
+    found = read.diagnostics;
+  });
+  return done.then(() => found);
+};
+
+const CASES: [string, string, (text: string) => string, string, number, Record<string, string>?][] = [
+  [
+    "an unknown field",
+    "adapter_manifest_invalid",
+    (t) => t + "licence: MIT\n",
+    "Cannot find a field named licence",
+    17,
+  ],
+  ["a missing field", "adapter_manifest_invalid", (t) => t.replace(/version: .*\n/, ""), "version", 1],
+  [
+    "a wrapped contract that is none",
+    "adapter_wraps_unsupported",
+    (t) => t.replace("encode_bits", "encode_bit"),
+    "Cannot wrap",
+    13,
+  ],
+  [
+    "the permission to run",
+    "adapter_permission_unsupported",
+    (t) => t.replace("  env:", "  run: true\n  env:"),
+    "run",
+    8,
+  ],
+  ["all of the network", "adapter_manifest_invalid", (t) => t.replace(/net: .*/, "net: true"), "true", 6],
+  ["a wildcard host", "adapter_manifest_invalid", (t) => t.replace("models.example", "*.example"), "match", 6],
+  ["a module that is not there", "adapter_module_missing", (t) => t.replace("encode.ts,", "encod.ts,"), "encod.ts", 14],
+  [
+    "a module outside",
+    "adapter_module_missing",
+    (t) => t.replace("encode.ts,", "../encode.ts,"),
+    "lie in the folder",
+    14,
+  ],
+  [
+    "a remote module",
+    "adapter_module_remote",
+    (t) => t.replace("encode.ts,", "https://example.org/x.ts,"),
+    "example.org",
+    14,
+  ],
+  [
+    "a call style of another contract",
+    "adapter_manifest_invalid",
+    (t) => t.replace("array_params", "none"),
+    "style",
+    14,
+  ],
+  [
+    "packed latents",
+    "adapter_manifest_invalid",
+    (t) =>
+      t.replace("encode_bits", "encode_latents").replace("array_params", "array_params, bit_storage: packed_bytes"),
+    "bit_storage",
+    14,
+  ],
+  ["a parameter both fixed and offered", "adapter_manifest_invalid", (t) => t.replace("table:", "level:"), "level", 15],
+  [
+    "a time-out of an hour and more",
+    "adapter_manifest_invalid",
+    (t) => t.replace("timeout_s: 5", "timeout_s: 3601"),
+    "3601",
+    9,
+  ],
+  ["a broken text", "adapter_manifest_invalid", (t) => t.replace('["../weights"]', '["../weights"'), "YAML", 8],
+  ["an imported package", "adapter_module_remote", (t) => t, "npm:zod", 14, { "lib/half.ts": 'import "npm:zod";' }],
+  ["an import that leaves", "adapter_module_missing", (t) => t, "outside", 14, {
+    "lib/half.ts": 'export * from "../../x.ts";',
+  }],
+  ["an import of a file URL", "adapter_module_missing", (t) => t, "outside", 14, {
+    "lib/half.ts": 'const t = await import("file:///etc/passwd", { with: { type: "text" } });',
+  }],
+  ["an import written with escapes", "adapter_module_remote", (t) => t, "npm:zod", 14, {
+    "lib/half.ts": 'import("n\\x70m:zod");',
+  }],
+  ["a bare import", "adapter_module_remote", (t) => t, "lodash", 14, { "lib/half.ts": 'import _ from "lodash";' }],
+];
+for (const [name, code, change, part, line, files] of CASES) {
+  Deno.test(`refuses ${name}, with its line`, async () => {
+    const found = await broken(change, files);
+    const item = found.find((diagnostic) => diagnostic.code === code && diagnostic.message.includes(part));
+    assert.ok(item, JSON.stringify(found, null, 1));
+    assert.equal(item.location?.line, line, JSON.stringify(item));
+    assert.equal(item.location?.file, "svc_adapter.yaml");
+  });
+}
+
+Deno.test("all findings come at once", async () => {
+  const found = await broken((t) =>
+    t.replace("\nversion:", "\nverson:").replace("encode_bits", "encode").replace("limits:", "limit:")
+  );
+  assert.deepEqual(found.map(({ path }) => path).sort(), ["$.limit", "$.version", "$.verson"]);
+});
+
+Deno.test("models must be there and have their digests", () =>
+  withFolder((folder) => {
+    const models = `models:
+  - { id: a, path: models/a.onnx, sha256: ${sha256("a")} }
+  - { id: b, path: models/b.onnx, sha256: ${sha256("a")} }
+  - { id: c, path: models/c.onnx, sha256: ${sha256("c")} }
+  - { id: c, path: ../d.onnx, sha256: ${sha256("d")} }
+`;
+    writeFolder(folder, {
+      ...FILES,
+      "svc_adapter.yaml": MANIFEST + models,
+      "models/a.onnx": "a",
+      "models/b.onnx": "b",
+    });
+    assert.deepEqual(readAdapter(folder).diagnostics.map(({ code, location }) => [code, location!.line]), [
+      ["adapter_model_hash_mismatch", 19],
+      ["adapter_model_missing", 20],
+      ["adapter_model_missing", 21],
+      ["adapter_manifest_invalid", 21],
+    ]);
+  }));
+
+Deno.test("a symbolic link makes a folder no adapter", () =>
+  withFolder((folder) => {
+    writeFolder(folder, FILES);
+    Deno.symlinkSync("/etc/passwd", join(folder, "data.txt"));
+    const { adapter, diagnostics } = readAdapter(folder);
+    assert.equal(adapter, null);
+    assert.match(diagnostics[0].message, /symbolic link data\.txt/);
+  }));
+
+Deno.test("no folder, and a folder without a manifest", () =>
+  withFolder((folder) => {
+    assert.equal(readAdapter(join(folder, "none")).diagnostics[0].code, "adapter_manifest_missing");
+    assert.equal(readAdapter(folder).diagnostics[0].code, "adapter_manifest_missing");
+  }));
+
+Deno.test("a module name is looked up in the folder's import map", () =>
+  withFolder((folder) => {
+    writeFolder(folder, { ...FILES, "deno.json": '{"imports": {"codec": "./encode.ts"}}' });
+    writeFolder(folder, { "svc_adapter.yaml": MANIFEST.replace("path: encode.ts", "module: codec") });
+    assert.equal(readAdapter(folder).adapter!.manifest.operations[0].adapter.path, "encode.ts");
+    writeFolder(folder, { "deno.json": '{"imports": {"codec": "npm:zod"}}' });
+    assert.equal(readAdapter(folder).diagnostics[0].code, "adapter_module_remote");
+  }));
+
+Deno.test("an inspection tells files, digests, requests and grants", () =>
+  withFolder((folder) => {
+    writeFolder(folder, FILES);
+    const inspection = inspectAdapter({ folder, grants: ["env=MY_CODEC_LEVEL"] }, { projectRoot: folder });
+    assert.equal(inspection.status, "valid");
+    assert.deepEqual(inspection.permissions_granted, { net: [], read: [], env: ["MY_CODEC_LEVEL"] });
+    assert.deepEqual(inspection.permissions_missing.net, ["models.example.org:443"]);
+    assert.equal(inspection.grant_source, "flag");
+    assert.equal(inspection.operations[0].module_sha256?.length, 64);
+    assert.equal(inspection.files.length, 3);
+  }));
