@@ -1,5 +1,23 @@
 /** Writes small ONNX files for tests, field by field, so that hostile ones can be made as well. */
 
+import type { Dtype, TypedData } from "../../lib/numeric/ndarray.ts";
+
+/** Numbers of the element types (`TensorProto.DataType`). */
+export const ELEMENT_TYPES: Readonly<Partial<Record<Dtype, number>>> = {
+  float32: 1,
+  uint8: 2,
+  int8: 3,
+  uint16: 4,
+  int16: 5,
+  int32: 6,
+  int64: 7,
+  bool: 9,
+  float16: 10,
+  float64: 11,
+  uint32: 12,
+  uint64: 13,
+};
+
 /** Joins byte arrays. */
 export function bytesOf(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -42,18 +60,20 @@ export interface TestValue {
 export interface TestTensor {
   name: string;
   shape: readonly number[];
-  data: Float32Array | BigInt64Array;
+  data: TypedData;
   /** Puts the data into a file of that name, as far as the model says. */
   external?: string;
 }
+
+export type TestAttribute = number | readonly number[] | { float: number } | TestTensor | Uint8Array;
 
 export interface TestNode {
   op: string;
   inputs?: readonly string[];
   outputs?: readonly string[];
   domain?: string;
-  /** Attributes by name: an integer, integers, a tensor, or the bytes of a graph. */
-  attributes?: Readonly<Record<string, number | readonly number[] | TestTensor | Uint8Array>>;
+  /** Attributes by name: an integer, integers, a float, a tensor, or the bytes of a graph. */
+  attributes?: Readonly<Record<string, TestAttribute>>;
 }
 
 export interface TestGraph {
@@ -85,9 +105,10 @@ function valueInfo({ name, type = 1, shape }: TestValue): Uint8Array {
 
 export function tensor({ name, shape, data, external }: TestTensor): Uint8Array {
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  const dtype = data.constructor.name.replace("Array", "").replace("Big", "").toLowerCase() as Dtype;
   return bytesOf(
     ...shape.map((dim) => integerField(1, dim)),
-    integerField(2, data instanceof Float32Array ? 1 : 7),
+    integerField(2, ELEMENT_TYPES[dtype]!),
     field(8, name),
     external === undefined
       ? field(9, raw)
@@ -105,11 +126,14 @@ function node({ op, inputs = [], outputs = [], domain, attributes = {} }: TestNo
   );
 }
 
-function attribute(value: number | readonly number[] | TestTensor | Uint8Array): Uint8Array {
+function attribute(value: TestAttribute): Uint8Array {
   if (typeof value === "number") return bytesOf(integerField(3, value), integerField(20, 2));
   if (value instanceof Uint8Array) return bytesOf(field(6, value), integerField(20, 5));
   if (Array.isArray(value)) {
     return bytesOf(...value.map((item: number) => integerField(8, item)), integerField(20, 7));
+  }
+  if ("float" in value) {
+    return bytesOf(varint(2 * 8 + 5), new Uint8Array(Float32Array.of(value.float).buffer), integerField(20, 1));
   }
   return bytesOf(field(5, tensor(value as TestTensor)), integerField(20, 4));
 }
