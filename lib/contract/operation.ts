@@ -149,6 +149,8 @@ export interface RunContext<In extends Ports, Opt extends Ports, Params extends 
   /** The materialisation that the plan chose. */
   readonly backend: string;
   readonly implementation: string;
+  /** Threads this step may work on, itself included; they never change a result. */
+  readonly threads: number;
 }
 
 export interface OperationDefinition<

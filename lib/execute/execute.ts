@@ -260,10 +260,17 @@ class Execution {
       staging,
       backend: binding.backend,
       implementation: binding.implementation,
+      threads: this.#threads(),
       projectRoot,
       stateDir,
       cancelFlag: this.#stop.flag,
     }, (progress) => this.#progress(document, progress));
+  }
+
+  /** This step's share of the workers: a step that runs alone may use them all. */
+  #threads(): number {
+    const share = Math.floor(this.#options.parallelWorkers / Math.max(1, this.#running.size));
+    return Math.max(1, Math.min(share, navigator.hardwareConcurrency));
   }
 
   #progress(document: StepDocument, { completed, total, phase, unit }: ProgressReply): void {

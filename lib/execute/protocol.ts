@@ -23,6 +23,8 @@ export interface StepTask {
   staging: string;
   backend: string;
   implementation: string;
+  /** Threads the step may work on, itself included. */
+  threads: number;
   projectRoot: string;
   stateDir: string;
   cancelFlag: Int32Array<SharedArrayBuffer>;

@@ -59,6 +59,7 @@ export async function runStep(
     files: fileAccess(task),
     backend: task.backend,
     implementation: task.implementation,
+    threads: task.threads,
   });
   const runTime = (performance.now() - started) / 1000;
 

@@ -3,6 +3,8 @@
  * min-sum with 8-bit messages, at most num_bp_iter iterations, stopping at a valid CRC. The code parameters come with the
  * log-likelihood ratios, as the metadata that channel.nr_ldpc_encoder wrote.
  *
+ * Code blocks are spread over the step's threads; the bits do not depend on how many there are.
+ *
  * A block is delivered when its CRC and those of its code blocks hold. The report says which are; the payload of the others is
  * zeros (zero_fill) or the decoder's last word (keep_estimate).
  *
@@ -15,8 +17,12 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { float } from "../../lib/contract/value.ts";
 import { bitsArtifact, companionsOf, reportResult, travel } from "../../lib/artifact/values.ts";
+import type { DecodedTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
 import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
 import { NR_LDPC_KEY, readStream, seedOf } from "./_nr_ldpc.ts";
+
+/** Between two reports of progress, on several threads. */
+const CODE_BLOCKS_AT_ONCE = 128;
 
 export default defineOperation({
   id: "channel.nr_ldpc_decoder",
@@ -45,17 +51,25 @@ export default defineOperation({
     report: { keys: ["decoder_implementation"] },
   },
   threadSafe: true,
-  async run({ inputs, params, progress }) {
-    const { decodeTransportBlock, DECODER_IMPLEMENTATION } = await import("../../lib/numeric/nr_ldpc/decoder.ts");
+  async run({ inputs, params, progress, threads }) {
+    const { DECODER_IMPLEMENTATION } = await import("../../lib/numeric/nr_ldpc/decoder.ts");
+    const { decodeTransportBlocks } = await import("../../lib/numeric/parallel/nr_ldpc.ts");
     const { metadata } = inputs.llr, stream = readStream(metadata);
     const { parameters, payloadBitsPerBlock, blockCount, payloadBits, itemCounts } = stream;
     const { codedBits } = parameters, llr = valuesOf(inputs.llr, blockCount * codedBits);
     const scrambling = goldSequence(seedOf(stream), blockCount === 0 ? 0 : codedBits);
-    const options = { iterations: stream.iterations, scrambling };
+    const options = { iterations: stream.iterations, scrambling, threads };
+    const atOnce = threads === 1 ? 1 : Math.ceil(CODE_BLOCKS_AT_ONCE / parameters.codeBlockCount);
     const bits = new Uint8Array(payloadBits), passed: boolean[] = [];
     let iterations = 0;
+    let decodedBlocks: DecodedTransportBlock[] = [];
     for (let index = 0; index < blockCount; index++) {
-      const block = decodeTransportBlock(llr.subarray(index * codedBits, (index + 1) * codedBits), parameters, options);
+      if (index % atOnce === 0) {
+        const count = Math.min(atOnce, blockCount - index);
+        const values = llr.subarray(index * codedBits, (index + count) * codedBits);
+        decodedBlocks = decodeTransportBlocks(values, parameters, count, options);
+      }
+      const block = decodedBlocks[index % atOnce];
       passed.push(block.crcPassed);
       if (!block.crcPassed && params.on_tb_crc_failure === "raise") {
         throw new SvcError("tb_crc_failed", `Cannot deliver transport block ${index} of ${blockCount}: its CRC fails`, {

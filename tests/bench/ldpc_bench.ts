@@ -10,6 +10,7 @@
 import { codedBitCount, codeParameters } from "../../lib/numeric/nr_ldpc/code_parameters.ts";
 import { decodeTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
 import { encodeTransportBlock } from "../../lib/numeric/nr_ldpc/encoder.ts";
+import { decodeTransportBlocks } from "../../lib/numeric/parallel/nr_ldpc.ts";
 import { bufferLayout, decoderProgram } from "../../lib/numeric/nr_ldpc/programs.ts";
 import { receivedValues, roundedLlr } from "../../lib/numeric/nr_ldpc/reference.ts";
 import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
@@ -103,3 +104,23 @@ for (const [name, flags] of [["SSE4.1", ["-msse4.1"]], ["this machine", ["-march
   row(`plain C for ${name}, early stop`, megabits(some), `kernel / C: ${(early / some).toFixed(2)}`);
 }
 row("encoder", megabits(rate((block) => encodeTransportBlock(sent[block], parameters, scrambling))));
+
+const together = new Float32Array(BLOCKS * codedBits);
+received.forEach((llr, block) => together.set(llr, block * codedBits));
+const shared = new Float32Array(new SharedArrayBuffer(together.byteLength));
+shared.set(together);
+for (const threads of [1, 2]) {
+  const options = { iterations: ITERATIONS, earlyStop: false, scrambling, threads };
+  let best = Infinity;
+  for (let round = 0; round <= ROUNDS; round++) {
+    const start = performance.now();
+    decodeTransportBlocks(shared, parameters, BLOCKS, options);
+    if (round > 0) best = Math.min(best, performance.now() - start);
+  }
+  const speed = BLOCKS * BLOCK_BITS / best / 1e3;
+  row(
+    `decoder, ${ITERATIONS} iterations, ${threads} threads`,
+    megabits(speed),
+    `${(speed / fixed).toFixed(2)} times one`,
+  );
+}

@@ -24,6 +24,8 @@ export interface RunOptions {
   /** What the planner would choose, when left out. */
   backend?: string;
   implementation?: string;
+  /** 1 when left out. */
+  threads?: number;
 }
 
 export interface RunResult {
@@ -107,6 +109,7 @@ export async function runOperation(operation: Operation, options: RunOptions = {
     files: fileAccess(options.files ?? {}),
     backend: options.backend ?? entry?.backend ?? definition.backends?.benchmark_run?.[0] ?? "python",
     implementation: options.implementation ?? entry?.implementation ?? "default",
+    threads: options.threads ?? 1,
   });
 
   for (const [port, input] of Object.entries(inputs)) {

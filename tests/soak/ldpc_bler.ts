@@ -1,13 +1,19 @@
 /**
  * Block error rates of the NR LDPC decoder against those of flooding sum-product, at every stored point:
  *
- *     deno run -A tests/soak/ldpc_bler.ts [block errors a point, 100 by default] [seconds a point, 600 by default]
+ *     deno run -A tests/soak/ldpc_bler.ts [--errors 100] [--seconds 600] [--point 1032:2.0 …] [--native]
+ *
+ * Without --point, all points. --native decodes with the native extension (`deno task build:native`), which decides every bit as
+ * the portable kernel does, in less time.
  *
  * QPSK over AWGN, rate 1/2, 20 iterations; a block is wrong when one of its bits is. A point passes when the upper end of its
  * 95 % interval lies below the sum-product rate 0.1 dB further left. Where the stored decoder made fewer than 100 errors, its
  * rate is the upper end of an interval, too. Gap: how much more Eb/N0 than sum-product the rate needs; negative is better.
  * Exits 1 when a point fails.
  */
+import { parseArgs } from "node:util";
+import { nativeKernels } from "../../lib/numeric/native/kernels.ts";
+import { decodeCodeBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
 import { wilsonInterval } from "../../lib/numeric/statistics.ts";
 import {
   measureBlockErrors,
@@ -18,7 +24,20 @@ import {
 } from "../lib/numeric/nr_ldpc/_blocks.ts";
 
 const ALLOWED_DB = 0.1;
-const errors = Number(Deno.args[0] ?? 100), seconds = Number(Deno.args[1] ?? 600);
+const { values: asked } = parseArgs({
+  args: Deno.args,
+  options: {
+    errors: { type: "string", default: "100" },
+    seconds: { type: "string", default: "600" },
+    point: { type: "string", multiple: true },
+    native: { type: "boolean", default: false },
+  },
+});
+const errors = Number(asked.errors), seconds = Number(asked.seconds);
+const decodeBlock = asked.native ? nativeKernels().decodeCodeBlock : decodeCodeBlock;
+const wanted = (blockBits: number, ebNoDb: number) =>
+  asked.point === undefined ||
+  asked.point.some((point) => point.split(":").map(Number).every((value, i) => value === [blockBits, ebNoDb][i]));
 
 /** Eb/N0 at which the stored curve, drawn on beyond its ends, has a rate. */
 function storedEbNo(points: readonly RatePoint[], rate: number): number {
@@ -41,11 +60,12 @@ for (const id of ["sionna_tbs1032", "sionna_tbs16136"]) {
     " Eb/N0   errors     blocks   BLER (95 %)                      sum-product   gap      iterations undetected",
   );
   for (const point of points) {
+    if (!wanted(block_bits, point.ebno_db)) continue;
     const started = performance.now();
     const total = { blocks: 0, blockErrors: 0, undetected: 0, iterations: 0 };
     for (let seed = 1; total.blockErrors < errors && performance.now() - started < 1e3 * seconds; seed++) {
       const limits = { errors: errors - total.blockErrors, blocks: 2000, seed: 1000 * point.ebno_db + 1e6 * seed };
-      const part = measureBlockErrors(parameters, point.ebno_db, limits);
+      const part = measureBlockErrors(parameters, point.ebno_db, limits, decodeBlock);
       total.iterations += part.meanIterations * part.blocks;
       total.blocks += part.blocks;
       total.blockErrors += part.blockErrors;

@@ -57,17 +57,30 @@ export function decodeTransportBlock(
   options: DecoderOptions,
   decodeBlock: typeof decodeCodeBlock = decodeCodeBlock,
 ): DecodedTransportBlock {
-  const { blockBits, codedBits, blockCrc, codeBlockCount, segmentBits } = parameters;
+  const { codedBits, codeBlockCount, segmentBits } = parameters;
   checkLength("log-likelihood ratios", llr.length, codedBits);
   if (options.scrambling !== undefined) checkLength("scrambling bits", options.scrambling.length, codedBits);
   const whole = new Uint8Array(codeBlockCount * segmentBits);
   const codeBlocks = parameters.codedBitsOfBlock.map((_, index) =>
     decodeBlock(llr, parameters, index, options, whole.subarray(index * segmentBits, (index + 1) * segmentBits))
   );
+  return joinCodeBlocks(whole, codeBlocks, parameters);
+}
+
+/**
+ * What the decoded code blocks of a transport block are together.
+ *
+ * @param whole their bits one after another, codeBlockCount · segmentBits of them
+ */
+export function joinCodeBlocks(
+  whole: Uint8Array,
+  codeBlocks: DecodedCodeBlock[],
+  { blockBits, blockCrc, codeBlockCount }: CodeParameters,
+): DecodedTransportBlock {
   const holds = codeBlocks.every(({ crcPassed }) => crcPassed);
   // The CRC of a single code block is the block's own.
   const crcPassed = holds && (codeBlockCount === 1 || crcOf(whole, CRC_KINDS[blockCrc.name]) === 0);
-  return { bits: whole.slice(0, blockBits), crcPassed, codeBlocks };
+  return { bits: Uint8Array.from(whole.subarray(0, blockBits)), crcPassed, codeBlocks };
 }
 
 function crcOf(bits: Uint8Array, kind: number): number {

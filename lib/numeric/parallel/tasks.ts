@@ -1,4 +1,6 @@
 /** What threads can share: the tasks by name, so that a job can be posted to a helper. */
+import type { CodeParameters } from "../nr_ldpc/code_parameters.ts";
+import { decodeCodeBlock, type DecoderOptions } from "../nr_ldpc/decoder.ts";
 import { demodulateLlr, modulate, type Modulation } from "../modulation.ts";
 import { drawChunk, type DrawChunks } from "./draw_chunks.ts";
 import type { Turns } from "./job.ts";
@@ -23,7 +25,21 @@ export interface DemodulateChunks {
   bitsPerSymbol: number;
 }
 
+/** Code blocks of transport blocks that follow each other, one a chunk. */
+export interface CodeBlockChunks {
+  llr: Float32Array;
+  parameters: CodeParameters;
+  options: DecoderOptions;
+  /** parameters.segmentBits of each chunk. */
+  bits: Uint8Array;
+  /** CODE_BLOCK_FACTS of each chunk: whether its CRC holds, iterations done. */
+  facts: Int32Array;
+}
+
+export const CODE_BLOCK_FACTS = 2;
+
 export interface TaskArguments {
+  decodeCodeBlocks: CodeBlockChunks;
   draws: DrawChunks;
   normals: NormalSegments;
   modulate: ModulateChunks;
@@ -33,6 +49,19 @@ export interface TaskArguments {
 export type TaskName = keyof TaskArguments;
 
 export const TASKS: { [T in TaskName]: (args: TaskArguments[T], chunk: number, turns: Turns) => void } = {
+  decodeCodeBlocks({ llr, parameters, options, bits, facts }, chunk) {
+    const { codeBlockCount, codedBits, segmentBits } = parameters;
+    const block = Math.floor(chunk / codeBlockCount);
+    const { crcPassed, iterations } = decodeCodeBlock(
+      llr.subarray(block * codedBits, (block + 1) * codedBits),
+      parameters,
+      chunk % codeBlockCount,
+      options,
+      bits.subarray(chunk * segmentBits, (chunk + 1) * segmentBits),
+    );
+    facts.set([crcPassed ? 1 : 0, iterations], CODE_BLOCK_FACTS * chunk);
+  },
+
   draws: drawChunk,
   normals: drawSegment,
 

@@ -25,8 +25,8 @@ function llrOf(coded: InputArtifact, change: (llr: Float32Array) => void = () =>
   return { kind: "channel.llr.numpy", array: ndarray("float32", llr), metadata: coded.metadata };
 }
 
-const decode = (llr: ReturnType<typeof llrOf>, params: JsonObject = {}) =>
-  runOperation(decoder, { inputs: { llr }, params });
+const decode = (llr: ReturnType<typeof llrOf>, params: JsonObject = {}, threads = 1) =>
+  runOperation(decoder, { inputs: { llr }, params, threads });
 
 /** Takes the meaning from all values of a block of G. */
 const erase = (block: number, coded: InputArtifact) => (llr: Float32Array) => {
@@ -226,4 +226,16 @@ Deno.test("parameters outside the standard are refused", async () => {
     { num_bp_iter: 0 },
   ];
   for (const params of bad) await refuses("params_invalid", () => encode(someBits(8), params));
+});
+
+Deno.test("threads never show in what is decoded", async () => {
+  const coded = await encode(someBits(60_000), { transport_block_size_bits: 320 });
+  const llr = llrOf(coded, (values) => {
+    erase(3, coded)(values);
+    erase(150, coded)(values);
+  });
+  const [alone, together] = [await decode(llr), await decode(llr, {}, 3)];
+  assert.deepEqual(together.bytes, alone.bytes);
+  assert.deepEqual(together.outputs.bits.metadata.failed_block_indices, [3, 150]);
+  await refuses("tb_crc_failed", () => decode(llr, { on_tb_crc_failure: "raise" }, 3));
 });

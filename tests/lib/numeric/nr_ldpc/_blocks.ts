@@ -1,6 +1,6 @@
 /** Transport blocks for tests: parameters, random bits, a QPSK channel with white Gaussian noise. */
 import { codedBitCount, type CodeParameters, codeParameters } from "../../../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { decodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/decoder.ts";
+import { decodeCodeBlock, decodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/decoder.ts";
 import { encodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/encoder.ts";
 import { demodulateLlr, modulate } from "../../../../lib/numeric/modulation.ts";
 import { Generator } from "../../../../lib/numeric/random.ts";
@@ -42,13 +42,14 @@ export function measureBlockErrors(
   parameters: CodeParameters,
   ebNoDb: number,
   limits: { errors: number; blocks: number; seed: number; iterations?: number },
+  decodeBlock: typeof decodeCodeBlock = decodeCodeBlock,
 ): Measured {
   const generator = Generator.seeded(limits.seed), variance = noiseVariance(ebNoDb, parameters);
   const result: Measured = { blocks: 0, blockErrors: 0, bitErrors: 0, undetected: 0, meanIterations: 0 };
   while (result.blocks < limits.blocks && result.blockErrors < limits.errors) {
     const bits = randomBits(generator, parameters.blockBits);
     const llr = noisyLlr(encodeTransportBlock(bits, parameters), variance, generator);
-    const decoded = decodeTransportBlock(llr, parameters, { iterations: limits.iterations ?? 20 });
+    const decoded = decodeTransportBlock(llr, parameters, { iterations: limits.iterations ?? 20 }, decodeBlock);
     let wrong = 0;
     for (let i = 0; i < bits.length; i++) wrong += bits[i] ^ decoded.bits[i];
     const iterations = decoded.codeBlocks.reduce((sum, block) => sum + block.iterations, 0) / decoded.codeBlocks.length;

@@ -1,0 +1,69 @@
+/**
+ * NR transport blocks decoded on several threads, one code block at a time: a code block depends on its own log-likelihood
+ * ratios alone, so it does not matter which thread decodes it. The CRCs of whole blocks are the caller's work.
+ *
+ * Shapes: llr float32 [blocks · G] -> bits uint8 [A] of each block.
+ */
+import type { CodeParameters } from "../nr_ldpc/code_parameters.ts";
+import {
+  type DecodedCodeBlock,
+  type DecodedTransportBlock,
+  type DecoderOptions,
+  decodeTransportBlock,
+  joinCodeBlocks,
+} from "../nr_ldpc/decoder.ts";
+import { checkLength } from "../nr_ldpc/encoder.ts";
+import { type ParallelOptions, shared, sharedArray, threadsOf } from "./shared.ts";
+import { CODE_BLOCK_FACTS } from "./tasks.ts";
+import { runChunks } from "./team.ts";
+
+/**
+ * As `decodeTransportBlock`, for blocks that follow each other. Values outside shared memory are copied first.
+ *
+ * @param llr blockCount · parameters.codedBits log-likelihood ratios
+ * @throws RangeError when a length is not that of the parameters
+ */
+export function decodeTransportBlocks(
+  llr: Float32Array,
+  parameters: CodeParameters,
+  blockCount: number,
+  options: DecoderOptions & ParallelOptions,
+): DecodedTransportBlock[] {
+  const { codedBits, codeBlockCount, segmentBits } = parameters;
+  const { iterations, earlyStop, scrambling } = options, chunks = blockCount * codeBlockCount;
+  checkLength("log-likelihood ratios", llr.length, blockCount * codedBits);
+  const blocks = Array.from({ length: blockCount }, (_, block) => block);
+  const threads = threadsOf(options);
+  if (threads === 1 || chunks < 2) {
+    return blocks.map((block) =>
+      decodeTransportBlock(llr.subarray(block * codedBits, (block + 1) * codedBits), parameters, options)
+    );
+  }
+  if (scrambling !== undefined) checkLength("scrambling bits", scrambling.length, codedBits);
+  const bits = sharedArray(Uint8Array<SharedArrayBuffer>, chunks * segmentBits);
+  const facts = sharedArray(Int32Array<SharedArrayBuffer>, chunks * CODE_BLOCK_FACTS);
+  runChunks(
+    "decodeCodeBlocks",
+    {
+      llr: shared(llr),
+      parameters,
+      options: { iterations, earlyStop, ...(scrambling === undefined ? {} : { scrambling: shared(scrambling) }) },
+      bits,
+      facts,
+    },
+    chunks,
+    threads,
+  );
+  const decoded = (chunk: number): DecodedCodeBlock => ({
+    crcPassed: facts[CODE_BLOCK_FACTS * chunk] === 1,
+    iterations: facts[CODE_BLOCK_FACTS * chunk + 1],
+  });
+  return blocks.map((block) => {
+    const first = block * codeBlockCount;
+    return joinCodeBlocks(
+      bits.subarray(first * segmentBits, (first + codeBlockCount) * segmentBits),
+      Array.from({ length: codeBlockCount }, (_, index) => decoded(first + index)),
+      parameters,
+    );
+  });
+}
