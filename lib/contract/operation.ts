@@ -190,6 +190,11 @@ export interface OperationDefinition<
   entropyInfo?: JsonObject;
   /** What schemas cannot say about the parameters together. */
   check?(params: z.output<Params>, connected: ReadonlySet<string>): ParameterProblem[];
+  /**
+   * Whether `data_plane_backend: cpp_native` picks kernels of the native extension inside the one entry that these
+   * parameters choose; never when left out. Where `cpp` is a declared backend, that decides instead.
+   */
+  nativeKernels?(params: z.output<Params>): boolean;
   /** What must be on the machine for these parameters. */
   requires?(params: z.output<Params>): Requirement[];
   run(

@@ -3,7 +3,7 @@ import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Runner } from "../contract/operation.ts";
 import { isEffective, plainParams } from "../contract/schema.ts";
-import type { JsonObject } from "../contract/value.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
 import { materializeDefaults } from "../recipe/defaults.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { backendNamed, BACKENDS, NATIVE_EXTENSION } from "./backends.ts";
@@ -11,7 +11,7 @@ import type { BoundStep } from "./build.ts";
 import { type CheckedStep, crossCheck } from "./check_steps.ts";
 import { entriesOf } from "./entries.ts";
 import type { ModuleSource } from "./implementation_source.ts";
-import { flagsConcern, isRefusal, materialize } from "./materialize.ts";
+import { type Choice, flagsConcern, isRefusal, materialize } from "./materialize.ts";
 
 export interface BindOptions {
   runner?: Runner;
@@ -45,6 +45,7 @@ export function bindSteps(
       backend: options.backend,
       implementation: options.implementation,
       authored: written,
+      nativeKernels: definition.nativeKernels?.(plainParams(candidate.params)) ?? false,
     });
     if (isRefusal(outcome)) {
       const { code, message, hint, place } = outcome;
@@ -69,11 +70,17 @@ export function bindSteps(
       source: sources.get(registered.moduleUrl) ?? UNREAD,
       requirements: [
         ...definition.requires?.(plainParams(params)) ?? [],
-        ...(outcome.entry.backend === "cpp" ? [NATIVE_EXTENSION] : []),
+        ...(isNative(outcome) ? [NATIVE_EXTENSION] : []),
       ],
     });
   }
   return { bound, problems };
+}
+
+/** Whether kernels of the native extension execute it: those of a `cpp` entry, or those that a selector picked. */
+function isNative({ entry, subordinates }: Choice): boolean {
+  const kernels = subordinates.data_plane_backend;
+  return entry.backend === "cpp" || (isObject(kernels) && kernels.resolved === "cpp_native");
 }
 
 /** Parameters after an override: defaults that lost their condition go, defaults that gained theirs come. */

@@ -21,6 +21,8 @@ export interface Request {
   implementation?: string;
   /** Parameters that the author wrote; the others may be set by an explicit choice. */
   authored: JsonObject;
+  /** Whether the operation has native kernels for these parameters, though it does not declare `cpp`. */
+  nativeKernels?: boolean;
 }
 
 /** The entry that was chosen, and why. */
@@ -70,8 +72,11 @@ export function materialize(contract: OperationContract, params: JsonObject, req
   const subordinates: JsonObject = {};
   const ruled = all.some((entry) => entry.backend === "cpp");
   if (params.data_plane_backend !== undefined && !ruled) {
-    if (native) return withoutNativeKernels(title);
-    subordinates.data_plane_backend = { requested: params.data_plane_backend, resolved: "python_numpy" };
+    if (native && !request.nativeKernels) return withoutNativeKernels(title);
+    subordinates.data_plane_backend = {
+      requested: params.data_plane_backend,
+      resolved: native ? "cpp_native" : "python_numpy",
+    };
   }
 
   const byFlag = request.backend === undefined ? undefined : backendNamed(request.backend, declared);

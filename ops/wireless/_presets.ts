@@ -13,6 +13,7 @@
  * Source: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 2 and 3.
  */
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import type { NativeKernels } from "../../lib/numeric/native/kernels.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import { mimoFlat } from "./_mimo.ts";
 import { ofdm, type OfdmSettings } from "./_ofdm.ts";
@@ -79,7 +80,7 @@ export function transmit(symbols: Float32Array, settings: PresetSettings, genera
   const { channel, noiseVariance } = settings;
   switch (channel) {
     case "awgn":
-      return { symbols: generator.addComplexNormal(symbols, noiseVariance), noiseVariance };
+      return awgn(symbols, noiseVariance, generator);
     case "flat_rayleigh":
       return flatRayleigh(symbols, settings, generator);
     case "interference_awgn":
@@ -91,6 +92,19 @@ export function transmit(symbols: Float32Array, settings: PresetSettings, genera
     case "urban_micro":
       return ofdm(symbols, channel, settings, generator);
   }
+}
+
+/** Adds the noise with the generator's own kernels, or with those of the native extension, which draw the same values. */
+export function awgn(
+  symbols: Float32Array,
+  noiseVariance: number,
+  generator: Generator,
+  native?: Pick<NativeKernels, "addComplexNormal">,
+): Received {
+  const noisy = native
+    ? native.addComplexNormal(generator, symbols, noiseVariance)
+    : generator.addComplexNormal(symbols, noiseVariance);
+  return { symbols: noisy, noiseVariance };
 }
 
 function flatRayleigh(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {

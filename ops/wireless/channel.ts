@@ -14,10 +14,11 @@ import { z } from "../../lib/contract/zod.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { PROFILE_MODELS } from "../../lib/numeric/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { nativeKernels } from "../_native.ts";
 import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
 import { transmitExplicit } from "./_explicit.ts";
 import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS } from "./_params.ts";
-import { presetSettings, transmit } from "./_presets.ts";
+import { awgn, presetSettings, transmit } from "./_presets.ts";
 import { channelRecord } from "./_record.ts";
 
 export default defineOperation({
@@ -67,8 +68,9 @@ export default defineOperation({
     }
     return problems;
   },
+  nativeKernels: (params) => params.channel === "awgn",
   threadSafe: true,
-  run({ inputs, params, generator, backend }) {
+  async run({ inputs, params, generator, backend }) {
     checkBackend(params.channel, backend, inputs.channel_state !== undefined);
     const symbols = symbolsOf(inputs.symbols);
     const { metadata } = inputs.symbols;
@@ -80,6 +82,8 @@ export default defineOperation({
     }
     const received = inputs.channel_state
       ? transmitExplicit(symbols, inputs.channel_state, settings.noiseVariance, generator)
+      : params.channel === "awgn" && params.data_plane_backend === "cpp_native"
+      ? awgn(symbols, settings.noiseVariance, generator, await nativeKernels())
       : transmit(symbols, settings, generator);
 
     const { noise_variance: _noise, channel_gain: _gain, ...companions } = companionsOf(inputs.symbols);

@@ -1,8 +1,12 @@
 /** Operations on the native extension against the same operations on the portable kernels. */
 import assert from "node:assert/strict";
-import type { InputArtifact, Materialization, Operation } from "../../lib/contract/operation.ts";
+import type { InputArtifact, Materialization, Operation, Requirement } from "../../lib/contract/operation.ts";
 import { sameValue } from "../../lib/contract/json.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { float, type JsonObject } from "../../lib/contract/value.ts";
+import { planRecipe } from "../../lib/plan/planner.ts";
+import { compileRecipe } from "../../lib/recipe/compile.ts";
+import channel from "../../ops/wireless/channel.ts";
+import { createRegistry } from "../../ops/registry.ts";
 import { nativeKernels } from "../../lib/numeric/native/kernels.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import demodulate from "../../ops/demodulation/digital_demodulate.ts";
@@ -131,4 +135,51 @@ Deno.test("a power allocation is refused on cpp, however cpp was asked for", NEE
     "materialization_unavailable",
     () => runOperation(demodulate, { inputs, params: { ...params, data_plane_backend: "cpp_native" } }),
   );
+});
+
+Deno.test("white noise of the native extension is that of the generator", NEEDS_NATIVE, async () => {
+  const inputs = { symbols: symbolsInput(1001) }, params = { snr_db: float(3), seed: 5 };
+  const portable = await runOperation(channel, { inputs, params });
+  const native = await runOperation(channel, { inputs, params: { ...params, data_plane_backend: "cpp_native" } });
+  assert.deepEqual(native.bytes, portable.bytes);
+  assert.deepEqual(native.metrics, portable.metrics);
+});
+
+Deno.test("a plan says which kernels a channel takes, and asks for the extension only then", async () => {
+  const registry = await createRegistry(), asked: Requirement[] = [];
+  const readiness = {
+    missing(requirement: Requirement) {
+      asked.push(requirement);
+      return requirement.kind === "native" ? { reason: "it is not built", hint: "Build it" } : null;
+    },
+  };
+  const plan = (preset: string, kernels: string) => {
+    const recipe = {
+      schema_version: 1,
+      name: "noise",
+      execution_profile: "custom",
+      steps: [
+        { id: "bits", op: "source.random_bits", params: { bit_count: 64, seed: 1 } },
+        { id: "enc", op: "channel.identity_encoder", inputs: { bits: "bits.bits" } },
+        { id: "mod", op: "modulation.digital_modulate", inputs: { bits: "enc.coded_bits" } },
+        {
+          id: "air",
+          op: "wireless.channel",
+          inputs: { symbols: "mod.symbols" },
+          params: { channel: preset, data_plane_backend: kernels, seed: 2 },
+        },
+      ],
+    };
+    return planRecipe(compileRecipe(recipe, { mode: "strict", registry }), { registry, readiness, singleRun: true });
+  };
+  assert.equal((await plan("awgn", "auto")).status, "planned");
+  assert.deepEqual(asked, []);
+  const refused = await plan("awgn", "cpp_native");
+  assert.equal(refused.status, "refused");
+  assert.deepEqual(asked.map(({ id }) => id), ["cpp_native"]);
+  assert.deepEqual(refused.diagnostics.map(({ code, message }) => [code, /not built/.test(message)]), [
+    ["materialization_unavailable", true],
+  ]);
+  const none = await plan("flat_rayleigh", "cpp_native");
+  assert.match(none.diagnostics[0].message, /no kernels for it/);
 });

@@ -12,7 +12,13 @@ const toy = (id: string) => TOYS.find((operation) => operation.id === id)!;
 function ask(
   operation: Operation,
   params: JsonObject,
-  request: { runner?: Runner; backend?: string; implementation?: string; authored?: JsonObject } = {},
+  request: {
+    runner?: Runner;
+    backend?: string;
+    implementation?: string;
+    authored?: JsonObject;
+    nativeKernels?: boolean;
+  } = {},
 ) {
   return materialize(operation.contract, params, { runner: "benchmark_run", authored: {}, ...request });
 }
@@ -158,6 +164,10 @@ Deno.test("data_plane_backend selects the entry only where cpp is declared", () 
   assert.deepEqual(subordinate.subordinates, {
     data_plane_backend: { requested: "auto", resolved: "python_numpy" },
   });
+  const native = chosen(toy("toy.bits"), { data_plane_backend: "cpp_native" }, { nativeKernels: true });
+  assert.deepEqual([native.entry.backend, native.subordinates], ["numpy", {
+    data_plane_backend: { requested: "cpp_native", resolved: "cpp_native" },
+  }]);
 });
 
 Deno.test("what exists only under another runner is said so", () => {
