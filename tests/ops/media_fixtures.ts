@@ -29,6 +29,18 @@ const indices = () =>
     codebook_size: 10,
   });
 
+/** Indices as the toy encoder describes them: two grey pictures of 13 x 17 pixels in patches of 8. */
+const patchIndices = (metadata: JsonObject = {}) =>
+  arrayInput("semantic.indices.numpy", "int32", Int32Array.from({ length: 12 }, (_, i) => i), [2, 2, 3], {
+    codebook_size: 16,
+    patch_size: 8,
+    image_count: 2,
+    image_height: 13,
+    image_width: 17,
+    image_channels: 1,
+    ...metadata,
+  });
+
 const latents = () =>
   arrayInput("semantic.latents.numpy", "float32", Float32Array.from({ length: 24 }, (_, i) => Math.sin(i)), [2, 3, 4]);
 
@@ -50,6 +62,14 @@ export const MEDIA_FIXTURES = {
     { params: { dataset: "svc_sample_images", image_ids: "", split: "train", crop_size: 40 }, files: () => bundled },
   ],
   "source.local_npz_images": [{ params: { path: "a.npz" }, files: npz }],
+  "model.toy_vqvae_encode": [
+    { inputs: () => ({ images: images() }) },
+    { inputs: () => ({ images: images("float32") }), params: { codebook_size: 256, patch_size: 5 } },
+  ],
+  "model.toy_vqvae_decode": [
+    { inputs: () => ({ indices: patchIndices() }) },
+    { inputs: () => ({ indices: patchIndices({ image_dtype: "float32" }) }) },
+  ],
   "model.text_utf8_encode": [{ inputs: () => ({ texts: texts() }) }],
   "model.text_utf8_decode": [
     { inputs: () => ({ bits: textPayload() }), params: { on_error: "fail" } },

@@ -55,6 +55,9 @@ function agrees(rate: number, trials: number, theory: number): void {
   assert.ok(low <= theory && theory <= high, `${theory} is not within ${low} … ${high}`);
 }
 
+/** The matrix of a recipe's text, from its key to the steps. */
+const MATRIX = /\n  matrix:\n[^]*?(?=\nsteps:)/;
+
 /** Q(sqrt(snr)): bit error rate of uncoded QPSK at symbol SNR. */
 const qpskErrorRate = (snrDb: number) => gaussianTail(Math.sqrt(10 ** (snrDb / 10)));
 
@@ -169,6 +172,27 @@ Deno.test("capacity-matched JPEG keeps its budget, and fading loses whole pictur
   const selected = "jpeg_capacity_oracle/codec.jpeg.selected_quality_mean";
   assert.equal(fading(selected), awgn(selected));
   assert.ok(fading("evaluation/quality.psnr_db") <= awgn("evaluation/quality.psnr_db"));
+});
+
+Deno.test("codebook indices: the clean link loses what the codebook loses, and noise costs more", async () => {
+  const probability = (value: string) => (text: string) =>
+    text.replace("mode: random_replace", `mode: random_replace, probability: ${value}`).replace(MATRIX, "");
+  const psnr = "evaluation/quality.psnr_db";
+  const clean = (await metricsOf(file("image_toy_vqvae_index_noise"), probability("0.0")))(psnr);
+  const noisy = (await metricsOf(file("image_toy_vqvae_index_noise"), probability("0.1")))(psnr);
+  assert.ok(clean > 22 && clean < 30 && noisy < clean - 3, `${clean} ${noisy}`);
+
+  const snr = (value: string) => (text: string) =>
+    text.replace("channel: awgn", `channel: awgn, snr_db: ${value}`).replace(MATRIX, "");
+  const high = await metricsOf(file("image_toy_vqvae_awgn"), snr("20.0"));
+  assert.equal(high("payload_ber/channel.payload.ber"), 0);
+  assert.equal(high(psnr), clean);
+  // Four pictures of 32 x 32 patches, eight bits each.
+  assert.equal(high("encoder/codec.native_bit_count"), 4 * 32 * 32 * 8);
+  assert.equal(high("encoder/rate.native_codec_bpp"), 1 / 8);
+  const low = await metricsOf(file("image_toy_vqvae_awgn"), snr("4.0"));
+  agrees(low("payload_ber/channel.payload.ber"), 4 * 32 * 32 * 8, qpskErrorRate(4));
+  assert.ok(low(psnr) < clean);
 });
 
 Deno.test("random bits over QPSK meet the closed form", async () => {
