@@ -47,6 +47,8 @@ import modelJpegEncode from "./model/jpeg_encode.ts";
 import modelSymbolPowerAllocator from "./model/symbol_power_allocator.ts";
 import modelTextUtf8Decode from "./model/text_utf8_decode.ts";
 import modelTextUtf8Encode from "./model/text_utf8_encode.ts";
+import modelToyVqvaeDecode from "./model/toy_vqvae_decode.ts";
+import modelToyVqvaeEncode from "./model/toy_vqvae_encode.ts";
 import modulationDigitalModulate from "./modulation/digital_modulate.ts";
 import modulationIdentityModulate from "./modulation/identity_modulate.ts";
 import modulationQpskPilotModulate from "./modulation/qpsk_pilot_modulate.ts";
@@ -118,6 +120,8 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelSymbolPowerAllocator, "./model/symbol_power_allocator.ts"),
   entry(modelTextUtf8Decode, "./model/text_utf8_decode.ts"),
   entry(modelTextUtf8Encode, "./model/text_utf8_encode.ts"),
+  entry(modelToyVqvaeDecode, "./model/toy_vqvae_decode.ts"),
+  entry(modelToyVqvaeEncode, "./model/toy_vqvae_encode.ts"),
   entry(modulationDigitalModulate, "./modulation/digital_modulate.ts"),
   entry(modulationIdentityModulate, "./modulation/identity_modulate.ts"),
   entry(modulationQpskPilotModulate, "./modulation/qpsk_pilot_modulate.ts"),
