@@ -3,7 +3,7 @@ import type { Dtype } from "../../lib/numeric/ndarray.ts";
 import { ELEMENT_TYPES, onnxModel } from "./onnx_writer.ts";
 
 /** y = x·W row by row, W float32 [columns, results] in C order. */
-export function linearModel(weights: readonly number[], columns: number): Uint8Array {
+export function linearModel(weights: readonly number[], columns: number): Uint8Array<ArrayBuffer> {
   const results = weights.length / columns;
   return onnxModel({
     nodes: [{ op: "MatMul", inputs: ["x", "w"], outputs: ["y"] }],
@@ -14,7 +14,7 @@ export function linearModel(weights: readonly number[], columns: number): Uint8A
 }
 
 /** y = x, of any type. */
-export function identityModel(dtype: Dtype, shape: readonly (number | string)[] = ["n"]): Uint8Array {
+export function identityModel(dtype: Dtype, shape: readonly (number | string)[] = ["n"]): Uint8Array<ArrayBuffer> {
   const type = ELEMENT_TYPES[dtype];
   return onnxModel({
     nodes: [{ op: "Identity", inputs: ["x"], outputs: ["y"] }],
