@@ -13,6 +13,7 @@ export function readinessOf({ stateDir, projectRoot }: { stateDir: string; proje
     missing({ kind, id }) {
       if (kind === "file") return missingFile(id, { stateDir, projectRoot });
       if (kind === NATIVE_EXTENSION.kind && id === NATIVE_EXTENSION.id) return missingExtension();
+      if (kind === "adapter") return missingAdapter(id);
       if (kind !== "dataset") return { reason: `no ${kind} of that name is known here`, hint: null };
       if (Object.hasOwn(BUNDLED_DATASETS, id)) {
         if (isBundledDatasetPresent(id, { stateDir })) return null;
@@ -33,6 +34,16 @@ export function readinessOf({ stateDir, projectRoot }: { stateDir: string; proje
       }
       return { reason: `it is not at ${folder}`, hint: "Put its files there, or name another data set" };
     },
+  };
+}
+
+/** Contracts that adapters wrap never run by themselves. */
+function missingAdapter(wraps: string): Lacking {
+  const scaffold = /(bits|indices|latents|classification_dataset)$/.exec(wraps)?.[1] ??
+    (wraps.startsWith("metrics.") ? "classification_metric" : "deepjscc_symbols");
+  return {
+    reason: "a recipe names code by the operation of an adapter, never by a path",
+    hint: `Name that operation as op; svc adapter scaffold ${scaffold} <folder> writes an adapter to start from`,
   };
 }
 

@@ -212,7 +212,8 @@ function unavailable(requirements: StepRequirement[], readiness: Readiness | und
     const { kind, id } = requirement;
     const native = kind === NATIVE_EXTENSION.kind && id === NATIVE_EXTENSION.id;
     const code = native ? "materialization_unavailable" : UNAVAILABLE[kind] ?? "runtime_unavailable";
-    const message = `Cannot run ${step_id} ${native ? "on cpp" : `without the ${kind} ${id}`}: ${missing.reason}`;
+    const lacking = kind === "adapter" ? `without an adapter that wraps ${id}` : `without the ${kind} ${id}`;
+    const message = `Cannot run ${step_id} ${native ? "on cpp" : lacking}: ${missing.reason}`;
     return [diagnostic(code, ["steps", index], message, { hint: missing.hint, step_id })];
   });
 }

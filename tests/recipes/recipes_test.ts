@@ -98,8 +98,30 @@ Deno.test("no shipped recipe authors a seed, so that replicates differ, except w
   assert.deepEqual(authored, AUTHORED_SEEDS);
 });
 
+/** Contracts that adapters wrap: no recipe can run them by themselves, and scaffolds run what wraps them. */
+const WRAPPED = BUILTIN_OPERATIONS.map(({ operation: { id } }) => id)
+  .filter((id) => /^(model\.external_(en|de)code_|source\.external_|metrics\.external_)/.test(id));
+
+Deno.test("contracts that adapters wrap are refused by themselves, with the way to write an adapter", async () => {
+  assert.equal(WRAPPED.length, 8);
+  const recipe = (op: string) => ({
+    schema_version: 1,
+    name: "bare",
+    steps: [{ id: "bare", op, params: {}, inputs: {} }],
+  });
+  for (const op of WRAPPED) {
+    const { diagnostics } = await plan(JSON.stringify(recipe(op)), { stateDir: "/nonexistent" });
+    const refused = diagnostics.find(({ code }) => code === "runtime_unavailable");
+    assert.match(String(refused?.message), new RegExp(`^Cannot run bare without an adapter that wraps ${op}: `));
+    assert.match(
+      String(refused?.hint),
+      /svc adapter scaffold (bits|indices|latents|classification_(dataset|metric)) </,
+    );
+  }
+});
+
 Deno.test("every operation occurs in a recipe that runs", async () => {
-  const used = new Set<string>();
+  const used = new Set<string>(WRAPPED);
   for (const url of [...SHIPPED, ...OWN]) for (const { op } of (await compiled(url)).effective!.steps) used.add(op);
   assert.deepEqual(BUILTIN_OPERATIONS.map(({ operation }) => operation.id).filter((id) => !used.has(id)), []);
 });
