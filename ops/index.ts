@@ -35,6 +35,7 @@ import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_track
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
 import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
 import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
+import metricsExternalClassification from "./metrics/external_classification.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
 import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
@@ -42,6 +43,12 @@ import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blockl
 import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
 import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
+import modelExternalDecodeBits from "./model/external_decode_bits.ts";
+import modelExternalDecodeIndices from "./model/external_decode_indices.ts";
+import modelExternalDecodeLatents from "./model/external_decode_latents.ts";
+import modelExternalEncodeBits from "./model/external_encode_bits.ts";
+import modelExternalEncodeIndices from "./model/external_encode_indices.ts";
+import modelExternalEncodeLatents from "./model/external_encode_latents.ts";
 import modelJpegDecode from "./model/jpeg_decode.ts";
 import modelJpegEncode from "./model/jpeg_encode.ts";
 import modelSymbolPowerAllocator from "./model/symbol_power_allocator.ts";
@@ -57,6 +64,7 @@ import noiseRepresentationLatents from "./noise/representation_latents.ts";
 import noiseSourceImagePerturbation from "./noise/source_image_perturbation.ts";
 import noiseSourceTextPerturbation from "./noise/source_text_perturbation.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
+import sourceExternalClassificationDataset from "./source/external_classification_dataset.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
 import sourceLocalNpzImages from "./source/local_npz_images.ts";
 import sourceRandomBits from "./source/random_bits.ts";
@@ -108,6 +116,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(hardwareReceiverIqImbalance, "./hardware/receiver_iq_imbalance.ts"),
   entry(metricsBitErrorRate, "./metrics/bit_error_rate.ts"),
   entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
+  entry(metricsExternalClassification, "./metrics/external_classification.ts"),
   entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
   entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
   entry(metricsNrLdpcOfdmDelivery, "./metrics/nr_ldpc_ofdm_delivery.ts"),
@@ -115,6 +124,12 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsOfdmPowerAllocation, "./metrics/ofdm_power_allocation.ts"),
   entry(metricsTextSemanticSimilarity, "./metrics/text_semantic_similarity.ts"),
   entry(modelCausalCsiPowerAllocator, "./model/causal_csi_power_allocator.ts"),
+  entry(modelExternalDecodeBits, "./model/external_decode_bits.ts"),
+  entry(modelExternalDecodeIndices, "./model/external_decode_indices.ts"),
+  entry(modelExternalDecodeLatents, "./model/external_decode_latents.ts"),
+  entry(modelExternalEncodeBits, "./model/external_encode_bits.ts"),
+  entry(modelExternalEncodeIndices, "./model/external_encode_indices.ts"),
+  entry(modelExternalEncodeLatents, "./model/external_encode_latents.ts"),
   entry(modelJpegDecode, "./model/jpeg_decode.ts"),
   entry(modelJpegEncode, "./model/jpeg_encode.ts"),
   entry(modelSymbolPowerAllocator, "./model/symbol_power_allocator.ts"),
@@ -130,6 +145,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(noiseSourceImagePerturbation, "./noise/source_image_perturbation.ts"),
   entry(noiseSourceTextPerturbation, "./noise/source_text_perturbation.ts"),
   entry(sourceBitManifest, "./source/bit_manifest.ts"),
+  entry(sourceExternalClassificationDataset, "./source/external_classification_dataset.ts"),
   entry(sourceImageDataset, "./source/image_dataset.ts"),
   entry(sourceLocalNpzImages, "./source/local_npz_images.ts"),
   entry(sourceRandomBits, "./source/random_bits.ts"),
