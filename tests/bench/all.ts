@@ -5,6 +5,7 @@ const names = [
   "chain",
   "channel",
   "random",
+  "linear",
   "jpeg",
   "matrix",
   "lint",

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { gram, matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
+import { solve, solveHermitian } from "../../../lib/numeric/linear_solve.ts";
+import { leastSquares, qr } from "../../../lib/numeric/qr.ts";
+import { conjugateTranspose, svd } from "../../../lib/numeric/svd.ts";
+import { diagonalMatrix, distance, frobenius, orthogonalityError, randomHermitian, randomMatrix } from "./_matrices.ts";
+
+const EPS = Number.EPSILON;
+
+Deno.test("AX = B is solved with a residual of rounding size", () => {
+  for (const n of [1, 2, 5, 20, 64]) {
+    const a = randomMatrix(n, n, n), b = randomMatrix(n, 3, n + 1), x = solve(a, b, n, 3);
+    const residual = distance(matrixProduct(a, x, n, n, 3), b) / (frobenius(a) * frobenius(x));
+    assert.ok(residual < 4 * EPS, `size ${n}: ${residual}`);
+    const h = gram(randomMatrix(2 * n, n, n), 2 * n, n), y = solveHermitian(h, b, n, 3);
+    assert.ok(distance(matrixProduct(h, y, n, n, 3), b) / (frobenius(h) * frobenius(y)) < 4 * EPS, `size ${n}`);
+  }
+});
+
+Deno.test("a pivot of zero is exchanged; singular and indefinite matrices are refused", () => {
+  const swap = Float64Array.of(0, 0, 1, 0, 0, 1, 0, 0);
+  assert.deepEqual([...solve(swap, Float64Array.of(2, 0, 0, 3), 2)], [3, 0, 2, 0]);
+  const twice = Float64Array.of(1, 1, 2, 2, 2, 2, 4, 4);
+  assert.throws(() => solve(twice, new Float64Array(4), 2), RangeError);
+  assert.throws(() => solve(new Float64Array(8), new Float64Array(4), 2), RangeError);
+  assert.throws(() => solveHermitian(diagonalMatrix([1, -1]), new Float64Array(4), 2), RangeError);
+  assert.throws(() => solve(swap, new Float64Array(6), 2), RangeError);
+});
+
+Deno.test("QR: orthonormal columns, a real diagonal, the product is A", () => {
+  for (const [m, n] of [[1, 1], [4, 1], [5, 5], [9, 4], [64, 32]]) {
+    const a = randomMatrix(m, n, 10 * m + n), { q, r } = qr(a, m, n);
+    assert.ok(orthogonalityError(q, m, n) < 6 * EPS * n, `${m} × ${n}`);
+    assert.ok(distance(matrixProduct(q, r, m, n, n), a) / frobenius(a) < 4 * EPS * Math.sqrt(n) + 2 * EPS);
+    for (let i = 0; i < n; i++) {
+      assert.equal(Math.abs(r[2 * (i * n + i) + 1]), 0);
+      for (let j = 0; j < i; j++) assert.ok(r[2 * (i * n + j)] === 0 && r[2 * (i * n + j) + 1] === 0);
+    }
+  }
+  assert.throws(() => qr(randomMatrix(2, 3, 1), 2, 3), RangeError);
+});
+
+Deno.test("least squares: the residual is orthogonal to the columns, and an exact solution is found", () => {
+  const m = 30, n = 6, a = randomMatrix(m, n, 1), b = randomMatrix(m, 2, 2), x = leastSquares(a, b, m, n, 2);
+  const fitted = matrixProduct(a, x, m, n, 2), left = b.map((value, i) => value - fitted[i]);
+  const inside = matrixProduct(conjugateTranspose(a, m, n), left, n, m, 2);
+  assert.ok(frobenius(inside) < 20 * EPS * frobenius(a) * frobenius(b));
+  const exact = randomMatrix(n, 1, 3), again = leastSquares(a, matrixProduct(a, exact, m, n, 1), m, n);
+  assert.ok(distance(again, exact) / frobenius(exact) < 20 * EPS);
+  const dependent = Float64Array.of(1, 0, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0);
+  assert.throws(() => leastSquares(dependent, new Float64Array(6), 3, 2), RangeError);
+});
+
+Deno.test("SVD: UΣVᴴ is A for every shape, the factors are orthonormal", () => {
+  for (const [m, n] of [[1, 1], [3, 3], [7, 3], [3, 7], [32, 32], [40, 12], [1, 6]]) {
+    const a = randomMatrix(m, n, m + 100 * n), k = Math.min(m, n), { u, values, v } = svd(a, m, n);
+    const back = matrixProduct(
+      matrixProduct(u, diagonalMatrix(values), m, k, k),
+      conjugateTranspose(v, n, k),
+      m,
+      k,
+      n,
+    );
+    assert.ok(distance(back, a) / frobenius(a) < 8 * EPS * Math.sqrt(k) + 4 * EPS, `${m} × ${n}`);
+    assert.ok(orthogonalityError(u, m, k) < 10 * EPS * k, `U of ${m} × ${n}`);
+    assert.ok(orthogonalityError(v, n, k) < 10 * EPS * k, `V of ${m} × ${n}`);
+    assert.ok(values.every((value, i) => value >= 0 && (i === 0 || value <= values[i - 1])));
+  }
+});
+
+Deno.test("SVD: small singular values keep their digits; zero and rank-deficient matrices have zeros", () => {
+  // Columns of widely different size: the values are found to relative accuracy.
+  const q = qr(randomMatrix(4, 4, 8), 4, 4).q, sizes = [1, 1e-5, 1e-10, 1e-14];
+  const graded = matrixProduct(q, diagonalMatrix(sizes), 4, 4, 4);
+  svd(graded, 4, 4).values.forEach((value, i) => assert.ok(Math.abs(value / sizes[i] - 1) < 1e-13, String(value)));
+  assert.deepEqual([...svd(new Float64Array(12), 2, 3).values], [0, 0]);
+  const h = randomHermitian(5, 2),
+    rank = matrixProduct(h.subarray(0, 20), conjugateTranspose(h.subarray(0, 20), 2, 5), 2, 5, 2);
+  assert.ok(svd(rank, 2, 2).values[1] > 0);
+  const x = randomMatrix(6, 1, 1), one = svd(matrixProduct(x, conjugateTranspose(x, 6, 1), 6, 1, 6), 6, 6).values;
+  assert.ok(one.subarray(1).every((value) => value < 20 * EPS * one[0]));
+  assert.throws(() => svd(Float64Array.of(Infinity, 0), 1, 1), RangeError);
+});
