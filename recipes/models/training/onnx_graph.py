@@ -1,0 +1,68 @@
+"""A small writer of ONNX graphs: one line a node, float32 weights inside the file.
+
+Opset 17 and IR 8, which every current runtime reads. The names of the weights are those of the PyTorch modules, so a graph
+can be compared with its source by eye.
+"""
+
+import numpy as np
+from onnx import TensorProto, checker, helper, numpy_helper
+
+OPSET = 17
+IR_VERSION = 8
+
+
+class Graph:
+    """Collects nodes and weights; every method returns the name of a tensor."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.nodes, self.weights, self.inputs, self.outputs = [], {}, [], []
+
+    def input(self, name, shape, dtype=TensorProto.FLOAT):
+        """Declares an input; a text in `shape` is a free dimension."""
+        self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
+        return name
+
+    def output(self, name, shape, dtype=TensorProto.FLOAT):
+        """Declares a tensor that a node has produced as an output."""
+        self.outputs.append(helper.make_tensor_value_info(name, dtype, shape))
+        return name
+
+    def constant(self, name, value, dtype=np.float32):
+        """Keeps an array in the file, once per name."""
+        self.weights[name] = numpy_helper.from_array(np.ascontiguousarray(np.asarray(value, dtype)), name)
+        return name
+
+    def integers(self, name, value):
+        return self.constant(name, value, np.int64)
+
+    def node(self, kind, inputs, name=None, **attributes):
+        """Adds a node with one output."""
+        name = name or f"{kind.lower()}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))
+        return name
+
+    def linear(self, x, module, label, name=None):
+        """x·Wᵀ + b over the last axis, for any number of leading axes."""
+        weight = self.constant(f"{label}.weight", module.weight.detach().numpy().T)
+        y = self.node("MatMul", [x, weight])
+        return self.node("Add", [y, self.constant(f"{label}.bias", module.bias.detach().numpy())], name)
+
+    def conv(self, x, module, label, name=None):
+        """A convolution of one or two axes with the strides, dilations and padding of the PyTorch module."""
+        inputs = [x, self.constant(f"{label}.weight", module.weight.detach().numpy())]
+        if module.bias is not None:
+            inputs.append(self.constant(f"{label}.bias", module.bias.detach().numpy()))
+        return self.node(
+            "Conv", inputs, name, kernel_shape=list(module.kernel_size), strides=list(module.stride),
+            dilations=list(module.dilation), group=module.groups, pads=list(module.padding) * 2,
+        )
+
+    def bytes(self) -> bytes:
+        """The checked file."""
+        graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, list(self.weights.values()))
+        model = helper.make_model(
+            graph, producer_name="svc", ir_version=IR_VERSION, opset_imports=[helper.make_opsetid("", OPSET)],
+        )
+        checker.check_model(model, full_check=True)
+        return model.SerializeToString(deterministic=True)
