@@ -1,0 +1,40 @@
+/** Compares an ONNX model with the answer of the PyTorch model that was stored when it was trained. */
+import assert from "node:assert/strict";
+import { parseJson } from "../../lib/contract/json.ts";
+import { type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
+import { openOnnxSession } from "../../lib/onnx/session.ts";
+
+const TOLERANCE = 1e-5;
+const numberOf = (value: Value) => toNumber(value as number);
+
+function arrays(values: JsonObject): Record<string, NdArray> {
+  return Object.fromEntries(
+    Object.entries(values as Record<string, JsonObject>).map(([name, { shape, data }]) => [
+      name,
+      ndarray("float32", Float32Array.from(data as Value[], numberOf), (shape as Value[]).map(numberOf)),
+    ]),
+  );
+}
+
+/** Runs a model on the stored inputs; its outputs lie within 1e-5 (of 1, or of the value where that is larger). */
+export async function assertGivesStoredAnswer(model: URL, reference: URL): Promise<void> {
+  const stored = parseJson(await Deno.readTextFile(reference)) as { inputs: JsonObject; outputs: JsonObject };
+  const session = await openOnnxSession(await Deno.readFile(model));
+  try {
+    const outputs = await session.run(arrays(stored.inputs));
+    for (const [name, wanted] of Object.entries(arrays(stored.outputs))) {
+      const found = outputs[name];
+      assert.deepEqual(found.shape, wanted.shape);
+      wanted.data.forEach((value, i) => {
+        const expected = Number(value), off = Math.abs(Number(found.data[i]) - expected);
+        assert.ok(
+          off <= TOLERANCE * Math.max(1, Math.abs(expected)),
+          `${name}[${i}] is ${found.data[i]}, not ${expected}`,
+        );
+      });
+    }
+  } finally {
+    await session.release();
+  }
+}
