@@ -23,6 +23,9 @@ import {
   ZIP64_LOCATOR,
 } from "./zip_format.ts";
 
+/** Makes the error for a reason, and for the entry it is about. */
+type Refusal = (why: string, member?: string) => SvcError;
+
 /** No deflate stream expands further. */
 const MAX_DEFLATE_RATIO = 1032;
 
@@ -56,8 +59,19 @@ export interface ZipLimits {
  * @throws SvcError `artifact_archive_invalid`, `artifact_archive_unsupported`, `artifact_limit_exceeded`
  */
 export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimits = {}): ZipEntry[] {
-  const invalid = (why: string) => new SvcError("artifact_archive_invalid", `Cannot open ${name}: ${why}`);
-  const unsupported = (why: string) => new SvcError("artifact_archive_unsupported", `Cannot open ${name}: ${why}`);
+  // What is said of one entry carries its name, so that a caller can tell a bad member from a bad file.
+  const invalid: Refusal = (why, member) =>
+    new SvcError(
+      "artifact_archive_invalid",
+      `Cannot open ${name}: ${why}`,
+      member === undefined ? {} : { extra: { member } },
+    );
+  const unsupported: Refusal = (why, member) =>
+    new SvcError(
+      "artifact_archive_unsupported",
+      `Cannot open ${name}: ${why}`,
+      member === undefined ? {} : { extra: { member } },
+    );
   const exceeded = (why: string) => new SvcError("artifact_limit_exceeded", `Cannot open ${name}: ${why}`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const directory = findDirectory(view, invalid, unsupported);
@@ -76,20 +90,22 @@ export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimi
     const next = at + 46 + nameLength + extraLength + view.getUint16(at + 32, true);
     if (next > directory.end) throw invalid("its directory is damaged");
     const entryName = decodeName(bytes.slice(at + 46, at + 46 + nameLength), flags, invalid, unsupported);
-    if (names.has(entryName)) throw invalid(`it holds two entries named ${entryName}`);
+    if (names.has(entryName)) throw invalid(`it holds two entries named ${entryName}`, entryName);
     names.add(entryName);
-    if (flags & ENCRYPTED) throw unsupported(`its entry ${entryName} is encrypted`);
-    if (method !== STORED && method !== DEFLATED) throw unsupported(`its entry ${entryName} uses method ${method}`);
+    if (flags & ENCRYPTED) throw unsupported(`its entry ${entryName} is encrypted`, entryName);
+    if (method !== STORED && method !== DEFLATED) {
+      throw unsupported(`its entry ${entryName} uses method ${method}`, entryName);
+    }
     const wide = zip64Fields(view, at, at + 46 + nameLength, extraLength, invalid);
     if (wide.disk !== 0) throw unsupported("it spans several disks");
     if (method === STORED ? wide.size !== wide.packed : wide.size > wide.packed * MAX_DEFLATE_RATIO + 64) {
-      throw invalid(`its entry ${entryName} claims ${wide.size} bytes in ${wide.packed}`);
+      throw invalid(`its entry ${entryName} claims ${wide.size} bytes in ${wide.packed}`, entryName);
     }
     expanded += wide.size;
     if (expanded > maxExpandedBytes) throw exceeded(`its contents exceed ${maxExpandedBytes} bytes`);
     const from = localData(view, bytes, wide.offset, directory.offset, { at, flags, method, nameLength }, invalid);
     const to = from + wide.packed;
-    if (to > directory.offset) throw invalid(`its entry ${entryName} reaches beyond the file`);
+    if (to > directory.offset) throw invalid(`its entry ${entryName} reaches beyond the file`, entryName);
     extents.push({ from: wide.offset, to });
     const packed = bytes.subarray(from, to);
     let contents: Uint8Array | undefined;
@@ -101,7 +117,7 @@ export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimi
       read() {
         if (contents !== undefined) return contents;
         const found = method === STORED ? packed : inflate(packed, wide.size, entryName, invalid);
-        if (crc32Of(found) !== crc) throw invalid(`the CRC of its entry ${entryName} does not match`);
+        if (crc32Of(found) !== crc) throw invalid(`the CRC of its entry ${entryName} does not match`, entryName);
         return contents = found;
       },
     });
@@ -110,46 +126,48 @@ export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimi
   if (at !== directory.end) throw invalid("its directory has a wrong length");
   extents.sort((a, b) => a.from - b.from);
   for (let i = 1; i < extents.length; i++) {
-    if (extents[i].from < extents[i - 1].to) throw invalid("two of its entries overlap");
+    if (extents[i].from < extents[i - 1].to) throw invalid("two of its entries overlap", "");
   }
   return entries;
 }
 
-function inflate(packed: Uint8Array, size: number, entryName: string, invalid: (why: string) => SvcError): Uint8Array {
+function inflate(packed: Uint8Array, size: number, entryName: string, invalid: Refusal): Uint8Array {
   let contents: Uint8Array;
   try {
     // One byte more than declared, so that a longer stream shows.
     contents = inflateRawSync(packed as Uint8Array<ArrayBuffer>, { maxOutputLength: size + 1 });
   } catch (error) {
-    throw invalid(`its entry ${entryName} does not inflate (${messageOf(error)})`);
+    throw invalid(`its entry ${entryName} does not inflate (${messageOf(error)})`, entryName);
   }
-  if (contents.length !== size) throw invalid(`its entry ${entryName} has not the declared ${size} bytes`);
+  if (contents.length !== size) throw invalid(`its entry ${entryName} has not the declared ${size} bytes`, entryName);
   return contents;
 }
 
 function decodeName(
   raw: Uint8Array,
   flags: number,
-  invalid: (why: string) => SvcError,
-  unsupported: (why: string) => SvcError,
+  invalid: Refusal,
+  unsupported: Refusal,
 ): string {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(raw);
   } catch {
-    throw invalid("the name of an entry is no valid text");
+    throw invalid("the name of an entry is no valid text", "");
   }
   // deno-lint-ignore no-control-regex -- an unflagged name may hold any ASCII character but NUL
-  if (!(flags & UTF8_NAME) && !/^[\x01-\x7f]*$/.test(text)) throw unsupported("it uses a legacy code page for names");
-  if (text === "" || text.includes("\0")) throw invalid("an entry has an empty name or a NUL in it");
+  if (!(flags & UTF8_NAME) && !/^[\x01-\x7f]*$/.test(text)) {
+    throw unsupported("it uses a legacy code page for names", text);
+  }
+  if (text === "" || text.includes("\0")) throw invalid("an entry has an empty name or a NUL in it", text);
   return text;
 }
 
 /** Finds the central directory from the end of the file. */
 function findDirectory(
   view: DataView,
-  invalid: (why: string) => SvcError,
-  unsupported: (why: string) => SvcError,
+  invalid: Refusal,
+  unsupported: Refusal,
 ): { offset: number; end: number; count: number } {
   const last = view.byteLength - 22;
   if (last < 0) throw invalid("it is too short for a ZIP file");

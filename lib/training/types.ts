@@ -1,0 +1,98 @@
+/** The documents of a trained-artifact package as typed data, after their schema has held. */
+import type { JsonObject } from "../contract/value.ts";
+
+/** A size, or the name of one that is open; the same name is the same size everywhere in an entrypoint. */
+export type SymbolicDimension = number | string;
+
+/** An input or output of an entrypoint. */
+export interface EntrypointValue extends JsonObject {
+  name: string;
+  dtype: string;
+  shape: SymbolicDimension[];
+  semantic: string;
+}
+
+export interface Entrypoint extends JsonObject {
+  id: string;
+  /** Id of the component that is run. */
+  component: string;
+  inputs: EntrypointValue[];
+  outputs: EntrypointValue[];
+}
+
+export interface ArtifactComponent extends JsonObject {
+  id: string;
+  role: string;
+  path: string;
+  format: "onnx";
+  sha256: string;
+}
+
+export interface SupportFile extends JsonObject {
+  path: string;
+  sha256: string;
+  role: string;
+}
+
+/** An operation whose slot the artifact fills; `params`, `binding_group`, `role` and `preferred_step_id` may be there. */
+export interface CompatibleOperation extends JsonObject {
+  operation: string;
+  runtime_entrypoint: string;
+  required_inputs: string[];
+}
+
+/** `trained_artifact.yaml`, schema version 2. */
+export interface TrainedManifest extends JsonObject {
+  schema_version: 2;
+  kind: "svc.trained_block_artifact";
+  id: string;
+  name: string;
+  contract: { id: string; version: string | number; path: string; sha256: string; file_sha256: string };
+  components: ArtifactComponent[];
+  runtime: { backend: "onnxruntime"; abi_version: 1 | 2; entrypoints: Entrypoint[] };
+  application: { mode: "single_binding" | "all_group_bindings" };
+  compatible_operations: CompatibleOperation[];
+  source: { origin: SourceClass };
+}
+
+export type SourceClass = "imported" | "published_reference" | "reference_baseline" | "project_trained";
+
+/** What an operation asks of an artifact: the member `trained_artifact_abi` of its contract. */
+export interface OperationAbi extends JsonObject {
+  component_id: string;
+  component_role: string;
+  entrypoint_id: string;
+  inputs: { [name: string]: { dtype: string; shape: SymbolicDimension[] } };
+  outputs: { [name: string]: { dtype: string; shape: SymbolicDimension[] } };
+  required_operation_inputs: string[];
+  binding_params: JsonObject;
+}
+
+/** The slot contract that a package was trained for: the ABI of each operation, as it was then. */
+export interface SlotContract extends JsonObject {
+  schema_version: 1;
+  kind: "svc.trainable_slot_contract";
+  id: string;
+  version: string | number;
+  slots: (OperationAbi & { operation: string })[];
+}
+
+/** The digests that name a package. */
+export interface PackageIdentity extends JsonObject {
+  /** Also known as `artifact_package_sha256` and `runtime_identity_sha256`. */
+  package_sha256: string;
+  manifest_sha256: string;
+  contract_semantic_sha256: string;
+  contract_file_sha256: string;
+  runtime_component_set_sha256: string;
+}
+
+/** Whether the results of an artifact may be published as selected without a look at the test set. */
+export interface PublicationReadiness extends JsonObject {
+  status: "ready" | "blocked";
+  ready: boolean;
+  /** Diagnostics. */
+  issues: JsonObject[];
+  selected_candidate_id: string | null;
+  runtime_component_set_sha256: string;
+}
