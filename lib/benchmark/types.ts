@@ -161,6 +161,8 @@ export interface Replication {
   base_seed: Measure;
   master_seeds: Measure[] | null;
   confidence_level: Measure;
+  /** No recipe is stopped before so many. */
+  min_replicates: number;
   until_errors: number | null;
   until_halfwidth: Measure | null;
   max_bits: number | null;

@@ -4,6 +4,7 @@ import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { version } from "../run/version.ts";
 import { Command, CommanderError, InvalidArgumentError, Option } from "./commander.ts";
+import { benchmarkCommands } from "./commands/benchmark.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { dataCommands } from "./commands/data.ts";
 import { opsCommands } from "./commands/ops.ts";
@@ -53,6 +54,7 @@ function buildProgram(): Command {
   profilesCommands(program);
   recipeCommands(program);
   runsCommands(program);
+  benchmarkCommands(program);
   researchCommands(program);
   templateCommands(program);
   dataCommands(program);

@@ -33,6 +33,8 @@ const NOT_FOUND = new Set([
   "unknown_operation",
   "execution_profile_unknown",
   "template_not_found",
+  "pack_not_found",
+  "result_not_found",
   "artifact_not_found",
   "file_not_found",
 ]);
@@ -83,7 +85,9 @@ export function exitCodeOf(error: unknown): number {
   if (error.code === "usage_invalid" || error.code === "execution_invalid") return EXIT.usage;
   if (error.code === "run_canceled" || error.code === "operation_canceled") return EXIT.canceled;
   if (error.code === "run_failed") return EXIT.runFailed;
-  return /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template)_/.test(error.code)
+  return /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark)_/.test(
+      error.code,
+    )
     ? EXIT.refused
     : EXIT.runFailed;
 }

@@ -52,6 +52,8 @@ export interface RunOptions {
   readiness?: Readiness;
   cancellation: CancellationToken;
   onEvent?(event: RunEvent): void;
+  /** What `captureEnvironment` told; a caller of many runs asks once. */
+  environment?: JsonObject;
   /** Null, also when left out, for runs of the command line. */
   jobId?: string | null;
   /** Whether other jobs ran in this process meanwhile; asked at the end. */
@@ -98,7 +100,7 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
       plan_sha256: plan.sha256,
     },
   });
-  const environment = await captureEnvironment(workspace.projectRoot);
+  const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
 
   const created = new Date();
   const runId = reserveRunId(workspace, planned.recipe.name, created);

@@ -21,6 +21,14 @@ export function schemaCommands(program: Command): void {
       write(context, recipeSchema(await context.registry()));
     });
 
+  schema.command("pack")
+    .description("benchmark packs")
+    .addHelpText("after", "\nExamples\n  svc schema pack > benchmarks/pack.schema.json\n")
+    .action(async (_options: unknown, command: Command) => {
+      const { PACK_SCHEMA } = await import("../../benchmark/pack_schema.ts");
+      write(contextOf(command), PACK_SCHEMA);
+    });
+
   schema.command("manifest")
     .description("image-dataset manifests")
     .addHelpText("after", "\nExamples\n  svc schema manifest\n")

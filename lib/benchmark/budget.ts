@@ -1,0 +1,41 @@
+/** Resource budgets: a row whose use of a resource exceeds the maximum is rejected, with what was observed. */
+import { float, isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
+import type { Pack, PackEntry } from "./pack.ts";
+import type { Measure } from "./types.ts";
+
+export interface Admission {
+  admitted: boolean;
+  /** `resource_admission` of the row. */
+  record: JsonObject;
+  /** `benchmark.resource_budget.…`. */
+  metrics: { [id: string]: Measure };
+}
+
+/**
+ * Holds the metrics of a row against its budget, the entry's or the pack's.
+ *
+ * @returns null where there is none
+ */
+export function admit(pack: Pack, entry: PackEntry, metrics: { [id: string]: Measure }): Admission | null {
+  const budget = entry.params.resource_budget ?? pack.metadata.resource_budget;
+  if (!isObject(budget)) return null;
+  const observedMetric = metrics[budget.metric as string];
+  const number = (name: string, otherwise: number) =>
+    isNumber(budget[name]) ? toNumber(budget[name] as Measure) : otherwise;
+  const maximum = number("maximum", Infinity), tolerance = number("tolerance", 0);
+  const observed = isNumber(observedMetric) ? toNumber(observedMetric) * number("conversion", 1) : null;
+  const excess = observed === null ? null : Math.max(0, observed - maximum);
+  // What cannot be measured cannot be admitted.
+  const admitted = excess !== null && excess <= tolerance;
+  const name = (member: string) => `benchmark.resource_budget.${member}`;
+  return {
+    admitted,
+    record: { ...budget, admitted, observed: observed === null ? null : float(observed) },
+    metrics: {
+      [name("admitted")]: admitted ? 1 : 0,
+      [name("maximum")]: float(maximum),
+      [name("tolerance")]: float(tolerance),
+      ...(observed === null ? {} : { [name("observed")]: float(observed), [name("excess")]: float(excess!) }),
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** Compares two results recipe by recipe: each metric with its interval, and whether the intervals let them be equal. */
+import { float, toNumber } from "../contract/value.ts";
+import type { AggregateRow, BenchmarkResult, Measure } from "./types.ts";
+
+/** One metric of one recipe in both results. */
+export interface ResultDiffRow {
+  recipe_id: string;
+  metric: string;
+  /** Null where the result has none. */
+  a: Measure | null;
+  b: Measure | null;
+  a_ci: [Measure, Measure] | null;
+  b_ci: [Measure, Measure] | null;
+  /** b minus a; null where one is missing, or saw no event. */
+  difference: Measure | null;
+  relative: Measure | null;
+  /**
+   * `equal` to the bit, `overlapping` intervals, `apart`, `untold` where there is no interval to judge by, or in one
+   * result only.
+   */
+  verdict: "equal" | "overlapping" | "apart" | "untold" | "only_a" | "only_b";
+}
+
+export interface ResultDiff {
+  schema_version: 1;
+  kind: "svc.benchmark_result_diff";
+  a: string;
+  b: string;
+  /** Whether both are of the same pack, to the letter. */
+  same_pack: boolean;
+  /** Whether every number is the same. */
+  equal: boolean;
+  metrics: ResultDiffRow[];
+}
+
+const isPooled = ({ ci_method }: AggregateRow) => ci_method === "wilson";
+
+/** The aggregate that stands for a metric: that over pooled counts where there is one. */
+function aggregatesOf({ aggregates }: BenchmarkResult): Map<string, AggregateRow> {
+  const chosen = new Map<string, AggregateRow>();
+  for (const row of aggregates) {
+    const key = `${row.recipe_id}|${row.metric}`;
+    if (!chosen.has(key) || isPooled(row)) chosen.set(key, row);
+  }
+  return chosen;
+}
+
+/**
+ * Compares two results.
+ *
+ * @returns a row for each recipe and metric of either, in the order of the first
+ */
+export function compareResults(a: BenchmarkResult, b: BenchmarkResult): ResultDiff {
+  const [first, second] = [aggregatesOf(a), aggregatesOf(b)];
+  const keys = new Set([...first.keys(), ...second.keys()]);
+  const metrics = [...keys].map((key) => compareRows(key, first.get(key), second.get(key)));
+  return {
+    schema_version: 1,
+    kind: "svc.benchmark_result_diff",
+    a: a.result_id,
+    b: b.result_id,
+    same_pack: a.benchmark.sha256 === b.benchmark.sha256,
+    equal: metrics.every(({ verdict }) => verdict === "equal"),
+    metrics,
+  };
+}
+
+function compareRows(key: string, a: AggregateRow | undefined, b: AggregateRow | undefined): ResultDiffRow {
+  const [recipe_id, metric] = [key.slice(0, key.indexOf("|")), key.slice(key.indexOf("|") + 1)];
+  const value = (row: AggregateRow | undefined) => row?.mean ?? null;
+  const interval = (row: AggregateRow | undefined): [Measure, Measure] | null =>
+    row === undefined || row.ci_low === null || row.ci_high === null ? null : [row.ci_low, row.ci_high];
+  const [a_ci, b_ci] = [interval(a), interval(b)];
+  const [x, y] = [value(a), value(b)];
+  const difference = x === null || y === null ? null : toNumber(y) - toNumber(x);
+  return {
+    recipe_id,
+    metric,
+    a: x,
+    b: y,
+    a_ci,
+    b_ci,
+    difference: difference === null ? null : float(difference),
+    relative: difference === null || toNumber(x!) === 0 ? null : float(difference / toNumber(x!)),
+    verdict: a === undefined ? "only_b" : b === undefined ? "only_a" : verdictOf(a, b, a_ci, b_ci),
+  };
+}
+
+function verdictOf(
+  a: AggregateRow,
+  b: AggregateRow,
+  first: [Measure, Measure] | null,
+  second: [Measure, Measure] | null,
+): ResultDiffRow["verdict"] {
+  const number = (value: Measure | null | undefined) => value === null || value === undefined ? null : toNumber(value);
+  const same = number(a.mean) === number(b.mean) && a.n === b.n && number(a.ci_low) === number(b.ci_low) &&
+    number(a.ci_high) === number(b.ci_high) && a.trials === b.trials;
+  if (same) return "equal";
+  if (first === null || second === null) return "untold";
+  return toNumber(first[0]) <= toNumber(second[1]) && toNumber(second[0]) <= toNumber(first[1])
+    ? "overlapping"
+    : "apart";
+}

@@ -1,0 +1,304 @@
+/**
+ * Loads a pack: its text, the recipes it names, and every check that needs no run. All that is wrong is reported at once.
+ */
+import { basename, dirname, resolve } from "node:path";
+import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import { sha256Json } from "../contract/hash.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import type { Registry } from "../contract/registry.ts";
+import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { lintRecipe } from "../plan/lint.ts";
+import { type PlanOptions, planRecipe } from "../plan/planner.ts";
+import { compileRecipe } from "../recipe/compile.ts";
+import { expandMatrix, type MatrixExpansion } from "../recipe/expand_matrix.ts";
+import { attachLocations, readRecipeFile, readTextFile } from "../recipe/read.ts";
+import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
+import { recipeSpecs } from "../research/specs.ts";
+import { stepMetrics } from "../research/evaluations.ts";
+import { checkConditions, type ConditionedRecipe, pairedOperations, pairSeeds } from "./conditions.ts";
+import { instantiate } from "./instantiate.ts";
+import { locateRecipe } from "./locate_recipe.ts";
+import { appliesTo, type Pack, type PackEntry, readPack } from "./pack.ts";
+import { type ReplicationOptions, settleReplication } from "./replication.ts";
+import { replicateSeed } from "./seeds.ts";
+import { checkTier } from "./tiers.ts";
+import type { PackMetric, Replication } from "./types.ts";
+
+/** A recipe of the pack, ready to be given the seeds of a replicate. */
+export interface LoadedRecipe {
+  entry: PackEntry;
+  /** Normalised form; null where the entry is skipped. */
+  recipe: RecipeDocument | null;
+  locate?: Locate;
+}
+
+export interface LoadedPack {
+  /** Absolute path. */
+  file: string;
+  pack: Pack;
+  recipes: LoadedRecipe[];
+  replication: Replication | null;
+  /** Whether it can be run. */
+  valid: boolean;
+  diagnostics: Diagnostic[];
+}
+
+export interface LoadOptions extends ReplicationOptions {
+  registry: Registry;
+  /** Absolute. */
+  projectRoot: string;
+  /** How the recipes will be planned: backend, implementation, readiness. */
+  planning?: Pick<PlanOptions, "backend" | "implementation" | "readiness">;
+}
+
+/**
+ * Loads a pack from a file.
+ *
+ * @returns the pack with everything found; null where its text has no such shape
+ * @throws SvcError `recipe_not_found` and the like where the file cannot be read
+ */
+export async function loadPack(
+  path: string,
+  options: LoadOptions,
+): Promise<LoadedPack | { file: string; pack: null; valid: false; diagnostics: Diagnostic[] }> {
+  const file = resolve(path);
+  const { pack, diagnostics, locate } = readPack(await readTextFile(file), path);
+  if (pack === null) return { file, pack: null, valid: false, diagnostics };
+  const found: Diagnostic[] = [...checkTier(pack)];
+  const replication = settleReplication(pack, options, found);
+  const recipes = await loadRecipes(pack, file, options, found);
+  const checked = await checkRecipes(pack, recipes, { ...options, replication }, found);
+  found.push(...checkConditions(pack, checked));
+  const all = [...diagnostics, ...attachLocations(merged(found), locate)];
+  return {
+    file,
+    pack,
+    recipes,
+    replication,
+    valid: all.every(({ severity }) => severity !== "error"),
+    diagnostics: all,
+  };
+}
+
+/** The recipes of all entries; several entries may choose points of one file. */
+async function loadRecipes(
+  pack: Pack,
+  packFile: string,
+  { registry, projectRoot }: LoadOptions,
+  found: Diagnostic[],
+): Promise<LoadedRecipe[]> {
+  const sources = new Map<string, Promise<{ expansion: MatrixExpansion; locate: Locate }>>();
+  const recipes: LoadedRecipe[] = [];
+  for (const entry of pack.recipes) {
+    const loaded: LoadedRecipe = { entry, recipe: null };
+    recipes.push(loaded);
+    if (entry.skip_reason !== null) continue;
+    const file = locateRecipe(entry, { packFile, projectRoot }, found);
+    if (file === null) continue;
+    if (!sources.has(file)) {
+      sources.set(
+        file,
+        readRecipeFile(file).then(({ value, locate }) => ({
+          expansion: expandMatrix(value, { registry, locate }),
+          locate,
+        })),
+      );
+    }
+    try {
+      const { expansion, locate } = await sources.get(file)!;
+      // Bad values of points that no entry chooses are nobody's concern; those of this entry's point are found below.
+      if (expansion.recipe === null || expansion.canonical_matrix.source !== "none" && expansion.points.length === 0) {
+        found.push(...expansion.diagnostics.map((item) => ofRecipe(entry, item)));
+        continue;
+      }
+      loaded.recipe = instantiate(entry, expansion, found);
+      loaded.locate = locate;
+    } catch (error) {
+      const { code = "recipe_syntax_invalid", message, diagnostics = [] } = error as {
+        code?: string;
+        message: string;
+        diagnostics?: Diagnostic[];
+      };
+      const list = diagnostics.length > 0 ? diagnostics : [diagnostic(code, [], message)];
+      found.push(...list.map((item) => ofRecipe(entry, item)));
+    }
+  }
+  return recipes;
+}
+
+/** A finding about a recipe, told at the entry that names it. */
+function ofRecipe(entry: PackEntry, item: Diagnostic): Diagnostic {
+  const { path, location, step_id: _step, ...rest } = item;
+  const where = path === "$" || path === undefined ? "" : ` at ${path}`;
+  const file = location === undefined ? basename(entry.path) : `${basename(entry.path)}:${location.line}`;
+  return {
+    ...rest,
+    ...diagnosticPlace(["recipes", entry.index]),
+    message: `${item.message} (${entry.id}: ${file}${where})`,
+  };
+}
+
+function diagnosticPlace(place: (string | number)[]): Pick<Diagnostic, "path" | "pointer"> {
+  const { path, pointer } = diagnostic("", place, "");
+  return { path, pointer };
+}
+
+/** What entries share is said once. */
+function merged(found: readonly Diagnostic[]): Diagnostic[] {
+  const groups = new Map<string, Diagnostic[]>();
+  for (const item of found) {
+    // The name of the entry stands in the bracket that `ofRecipe` adds.
+    const key = `${item.code}|${item.message.replace(/ \([^()]*: /, " (")}`;
+    groups.set(key, [...groups.get(key) ?? [], item]);
+  }
+  return [...groups.values()].map(([first, ...others]) =>
+    others.length === 0 ? first : { ...first, message: `${first.message}, and in ${others.length} more` }
+  );
+}
+
+/**
+ * The recipe of one replicate: the seeds of the replicate as master seed, and the paired seeds of the cell.
+ *
+ * @param replication null where the recipe keeps its own seeds
+ * @param replicate from 0
+ */
+export function recipeOfReplicate(
+  pack: Pack,
+  recipe: RecipeDocument,
+  replication: Replication | null,
+  replicate: number,
+): RecipeDocument {
+  const made = cloneValue(recipe);
+  if (replication !== null) {
+    const { base_seed, master_seeds } = replication as unknown as Parameters<typeof replicateSeed>[1];
+    const { experiment_seed: _, ui_seed: __, ...metadata } = made.metadata;
+    made.metadata = {
+      ...metadata,
+      seed: replicateSeed(pack, { base_seed, master_seeds }, replicate),
+      seed_namespace: pack.id,
+    };
+  }
+  pairSeeds(pack, made, replication === null ? null : replicate);
+  return made;
+}
+
+/** Compiles and plans every recipe as its first replicate would be, and holds it against the pack. */
+async function checkRecipes(
+  pack: Pack,
+  recipes: readonly LoadedRecipe[],
+  options: LoadOptions & { replication: Replication | null },
+  found: Diagnostic[],
+): Promise<ConditionedRecipe[]> {
+  const { registry, replication, planning = {} } = options;
+  const checked: ConditionedRecipe[] = [];
+  for (const { entry, recipe, locate } of recipes) {
+    if (recipe === null) continue;
+    const report = (item: Diagnostic) => found.push(ofRecipe(entry, item));
+    const raw = recipeOfReplicate(pack, recipe, replication, 0);
+    const compilation = compileRecipe(raw, { mode: "strict", registry, locate });
+    const planned = await planRecipe(compilation, { ...planning, registry, singleRun: true, locate });
+    planned.diagnostics.filter(({ severity }) => severity !== "info").forEach(report);
+    if (planned.status === "refused" || compilation.effective === null) continue;
+    checked.push({ entry, effective: planned.recipe });
+    if (pack.tier === "canonical") lintStrictly(compilation, options, report);
+    if (replication !== null) checkAuthoredSeeds(pack, entry, recipe, found);
+    checkSpecs(pack, entry, planned.recipe, found);
+    for (const metric of pack.metrics) checkSource(metric, entry, planned.recipe, found);
+  }
+  return checked;
+}
+
+function lintStrictly(compilation: Compilation, { registry }: LoadOptions, report: (item: Diagnostic) => void): void {
+  const { issues } = lintRecipe(compilation, { registry });
+  issues.filter(({ severity }) => severity === "error").forEach(report);
+}
+
+/** A seed that the author fixed makes all replicates alike at that step. */
+function checkAuthoredSeeds(pack: Pack, entry: PackEntry, recipe: RecipeDocument, found: Diagnostic[]): void {
+  const paired = pairedOperations(pack);
+  for (const { id, op, params } of recipe.steps) {
+    if ((params.seed ?? null) === null || paired.includes(op)) continue;
+    const item = diagnostic(
+      "replicate_seed_authored",
+      [],
+      `Cannot vary ${id} between replicates: its seed is authored`,
+      {
+        hint: "Remove the parameter seed, so that it follows the seed of the replicate",
+        severity: "warning",
+      },
+    );
+    found.push(ofRecipe(entry, item));
+  }
+}
+
+/** Data set and task of the recipe are those of the pack. */
+function checkSpecs(pack: Pack, entry: PackEntry, effective: RecipeDocument, found: Diagnostic[]): void {
+  const specs = recipeSpecs(effective);
+  for (const [kind, name] of [["dataset", "data set"], ["task", "task"]] as const) {
+    const wanted = pack[kind], actual = specs[kind];
+    const code = `pack_${kind}_mismatch`;
+    const refuse = (message: string) =>
+      found.push(diagnostic(code, ["recipes", entry.index], `Cannot use ${entry.id}: ${message}`, {
+        hint: `Declare it as metadata.research.${kind} of the recipe, or correct the pack`,
+      }));
+    if (!isObject(actual)) {
+      refuse(`it names no ${name}, and none can be told from its operations`);
+      continue;
+    }
+    if (actual.id !== wanted.id) refuse(`its ${name} is ${actual.id}, that of the pack ${wanted.id}`);
+    else {
+      for (const member of ["kind", "modality", "version"]) {
+        const [a, b] = [actual[member], wanted[member]];
+        if (a === undefined || b === undefined || String(a) === String(b)) continue;
+        refuse(`the ${member} of its ${name} is ${a}, that of the pack ${b}`);
+      }
+    }
+  }
+}
+
+/** What can be told before a run about where a metric comes from. */
+function checkSource(metric: PackMetric, entry: PackEntry, { steps }: RecipeDocument, found: Diagnostic[]): void {
+  if (!appliesTo(metric, entry.role)) return;
+  const index = entry.index;
+  const { id, source_step, source_operations } = metric;
+  if (source_step !== null) {
+    const step = steps.find((candidate) => candidate.id === source_step);
+    if (step === undefined) {
+      const message = `Cannot take ${id} from ${source_step}: ${entry.id} has no such step`;
+      const hint = didYouMean(source_step, steps.map((candidate) => candidate.id));
+      found.push(diagnostic("metric_source_missing", ["recipes", index], message, { hint }));
+    } else if (source_operations !== null && !source_operations.includes(step.op)) {
+      const message = `Cannot take ${id} from ${source_step}: it is a ${step.op} in ${entry.id}`;
+      const hint = `The pack takes it from ${source_operations.join(" or ")}`;
+      found.push(diagnostic("metric_source_missing", ["recipes", index], message, { hint }));
+    }
+    return;
+  }
+  const producers = steps.filter(({ op, params }) =>
+    (source_operations === null || source_operations.includes(op)) &&
+    stepMetrics({ op, params: params as JsonObject }).includes(id)
+  );
+  if (producers.length > 1) {
+    const names = producers.map((step) => step.id).join(" and ");
+    const message = `Cannot tell which ${id} is meant in ${entry.id}: ${names} produce it`;
+    const hint = "Name the one as source_step of the metric";
+    found.push(diagnostic("metric_source_ambiguous", ["recipes", index], message, { hint }));
+  }
+}
+
+/** What was run, for the record: the pack and the recipes that were made of it. */
+export function packRecord({ pack, recipes, file }: LoadedPack, projectRoot: string): JsonObject {
+  return {
+    schema_version: 1,
+    kind: "svc.benchmark_pack_record",
+    pack: pack.document,
+    pack_sha256: pack.sha256,
+    pack_file: basename(file),
+    pack_folder: dirname(file).startsWith(projectRoot) ? dirname(file).slice(projectRoot.length + 1) : dirname(file),
+    recipes: recipes.map(({ entry, recipe }) => ({
+      id: entry.id,
+      recipe: recipe as unknown as Value,
+      recipe_sha256: recipe === null ? null : sha256Json(recipe),
+    })),
+  };
+}

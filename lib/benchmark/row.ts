@@ -1,0 +1,149 @@
+/** One row of a benchmark: a recipe in one replicate, run, measured, held against its budget, and kept as evidence. */
+import { join } from "node:path";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { sha256Json } from "../contract/hash.ts";
+import { parseJson } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import { recipeSpecs } from "../research/specs.ts";
+import { MANIFEST_FILE, RECIPE_FILE, SUMS_FILE } from "../run/documents.ts";
+import { parseSha256Sums } from "../run/files.ts";
+import { type RunOptions, runRecipe, type RunResult } from "../run/run.ts";
+import { admit } from "./budget.ts";
+import { cellOf, conditionEvidence } from "./conditions.ts";
+import { writeSnapshot } from "./evidence.ts";
+import { type LoadedPack, type LoadedRecipe, recipeOfReplicate } from "./load_pack.ts";
+import type { PackEntry } from "./pack.ts";
+import { promoteMetrics, stepMetricsOf } from "./promote.ts";
+import type { ResultRow } from "./types.ts";
+
+/** What every row of an entry has. */
+function blankRow(entry: PackEntry, replicate: number): ResultRow {
+  return {
+    id: entry.id,
+    replicate,
+    label: entry.label,
+    role: entry.role,
+    method_id: entry.params.method_id,
+    baseline_id: entry.params.baseline_id,
+    recipe_name: entry.id,
+    recipe_path: entry.path,
+    matrix_selection: entry.params.matrix_selection ?? {},
+    run_id: null,
+    run_dir: null,
+    status: "failed",
+    manifest: null,
+    recipe_sha256: null,
+    semantic_recipe_sha256: null,
+    research: null,
+    metrics: {},
+    metric_provenance: {},
+    run_evidence_snapshot: null,
+  };
+}
+
+/** The row of an entry that is not run. */
+export function skippedRow(entry: PackEntry): ResultRow {
+  return { ...blankRow(entry, 0), status: "skipped", skip_reason: entry.skip_reason ?? "It could not be loaded" };
+}
+
+export interface RowContext {
+  runOptions: Omit<RunOptions, "raw">;
+  /** Of the result. */
+  directory: string;
+  /** Whether the backing run stays. */
+  retain: boolean;
+}
+
+/**
+ * Runs a row.
+ *
+ * @returns the row, its snapshot written; null where the run was cancelled. `run_dir` is null where the backing run may go
+ */
+export async function runRow(
+  { pack, replication }: LoadedPack,
+  { entry, recipe, locate }: LoadedRecipe,
+  replicate: number,
+  { runOptions, directory, retain }: RowContext,
+): Promise<ResultRow | null> {
+  const raw = recipeOfReplicate(pack, recipe!, replication, replicate);
+  const row = blankRow(entry, replicate);
+  row.recipe_name = raw.name;
+  if (isObject(raw.metadata.matrix_selection)) row.matrix_selection = raw.metadata.matrix_selection;
+  const { aggregation_cell_id, pairing_id, statistical_unit } = cellOf(raw);
+  if (aggregation_cell_id !== null) row.aggregation_cell_id = aggregation_cell_id;
+  if (pairing_id !== null) row.pairing_id = pairing_id;
+  if (statistical_unit !== null) row.statistical_unit = statistical_unit;
+  let run: RunResult;
+  try {
+    run = await runRecipe({ ...runOptions, raw, locate });
+  } catch (error) {
+    // A recipe that is refused after all, as when a file it reads has gone, fails alone; a defect does not pass as that.
+    if (!(error instanceof SvcError)) throw error;
+    row.error = { code: error.code, message: error.diagnostics[0]?.message ?? error.message };
+    return row;
+  }
+  if (run.status === "canceled") return null;
+  row.run_id = run.run_id;
+  row.status = run.status;
+  const effective = parseJson(Deno.readTextFileSync(join(run.directory, RECIPE_FILE))) as RecipeDocument;
+  row.recipe_sha256 = String(run.summary.recipe_sha256);
+  row.semantic_recipe_sha256 = sha256Json(withoutIdentity(effective));
+  row.research = recipeSpecs(effective);
+  const conditions = conditionEvidence(pack, effective);
+  if (conditions !== undefined) row.common_condition_evidence = conditions;
+  const sums = parseSha256Sums(Deno.readTextFileSync(join(run.directory, SUMS_FILE)));
+  row.manifest = { path: MANIFEST_FILE, sha256: sums.get(MANIFEST_FILE) ?? null };
+  try {
+    measure(row, run);
+    row.run_evidence_snapshot = {
+      ...writeSnapshot(
+        directory,
+        { id: entry.id, replicate, run_id: run.run_id },
+        run.directory,
+        run.status === "completed" ? entry.params.retained_artifact_paths : [],
+      ),
+    };
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    row.status = "failed";
+    row.error = { code: error.code, message: messageOf(error) };
+  }
+  // The run of a failed row stays: it is what one wants to look at.
+  if (retain || row.status === "failed") row.run_dir = `runs/${run.run_id}`;
+  return row;
+
+  function measure(row: ResultRow, { summary }: RunResult): void {
+    if (row.status === "failed") {
+      const failure = (summary.failure ?? {}) as JsonObject;
+      row.metrics = stepMetricsOf(summary);
+      row.error = { code: String(failure.code ?? "run_failed"), message: String(summary.error ?? "The run failed") };
+      return;
+    }
+    try {
+      const { metrics, provenance } = promoteMetrics(summary, pack.metrics, entry.role);
+      row.metrics = metrics;
+      row.metric_provenance = provenance;
+    } catch (error) {
+      row.metrics = stepMetricsOf(summary);
+      throw error;
+    } finally {
+      const admission = admit(pack, entry, row.metrics);
+      if (admission !== null) {
+        Object.assign(row.metrics, admission.metrics);
+        row.resource_admission = admission.record;
+        if (!admission.admitted) row.status = "rejected_resource_budget";
+      }
+    }
+  }
+}
+
+/** What the replicates of a recipe share: neither names nor seeds. */
+function withoutIdentity({ name: _, description: __, metadata, steps, ...rest }: RecipeDocument): JsonObject {
+  const { seed: _seed, seed_namespace: _namespace, ...kept } = metadata;
+  return {
+    ...rest,
+    metadata: kept,
+    steps: steps.map(({ params: { seed: _, ...params }, ...step }) => ({ ...step, params })),
+  };
+}

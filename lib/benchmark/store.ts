@@ -1,0 +1,210 @@
+/** Stored results: where they lie, which there are, and what an interrupted one comes to. */
+import { join } from "node:path";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { nearestName } from "../contract/nearest.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { DISK, replaceFile } from "../run/files.ts";
+import { isRunLocked, tryLockRun } from "../run/lock.ts";
+import { readDocument } from "../run/read.ts";
+import { isRunId } from "../run/reservation.ts";
+import type { Workspace } from "../run/workspace.ts";
+import { Ledger, type LedgerSummary, readLedgerFile, summarizeLedger } from "./ledger.ts";
+import { assembleResult, type BenchmarkEnd, type ResultHead, resultText } from "./result.ts";
+import { type BenchmarkResult, LEDGER_FILE, RESULT_FILE, type ResultStatus } from "./types.ts";
+
+/** The folder of the results in place of that of the runs, so that ids and locks work alike. */
+export function benchmarkWorkspace(workspace: Workspace): Workspace {
+  const runs = join(workspace.stateDir, "benchmarks");
+  return {
+    ...workspace,
+    runs,
+    reservations: join(runs, ".result-id-reservations"),
+    locks: join(runs, ".locks"),
+    transit: join(runs, ".transit"),
+  };
+}
+
+/** A result in a list. */
+export interface ResultListRow {
+  result_id: string;
+  benchmark_id: string | null;
+  benchmark_version: string | null;
+  status: ResultStatus;
+  created_at_utc: string | null;
+  completed_at_utc: string | null;
+  rows: number;
+  completed_rows: number;
+  suite: string | null;
+  /** Why the row could not be filled. */
+  problem?: string;
+}
+
+function resultIds(workspace: Workspace): string[] {
+  try {
+    return [...Deno.readDirSync(benchmarkWorkspace(workspace).runs)]
+      .filter((entry) => entry.isDirectory && isRunId(entry.name)).map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+/**
+ * Lists the stored results, newest first; interrupted ones are settled on the way.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { listBenchmarkResults, openWorkspace } from "../../mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * assert.deepEqual(listBenchmarkResults(openWorkspace({ stateDir })), []);
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
+ */
+export function listBenchmarkResults(workspace: Workspace): ResultListRow[] {
+  return resultIds(workspace).map((id) => listRow(workspace, id))
+    .sort((a, b) => {
+      const [x, y] = [a.created_at_utc ?? "", b.created_at_utc ?? ""];
+      return x < y ? 1 : x > y ? -1 : a.result_id < b.result_id ? 1 : -1;
+    });
+}
+
+function listRow(workspace: Workspace, result_id: string): ResultListRow {
+  const row: ResultListRow = {
+    result_id,
+    benchmark_id: null,
+    benchmark_version: null,
+    status: "incomplete",
+    created_at_utc: null,
+    completed_at_utc: null,
+    rows: 0,
+    completed_rows: 0,
+    suite: null,
+  };
+  try {
+    const { benchmark, status, created_at_utc, completed_at_utc, recipes } = settleResult(workspace, result_id);
+    const { suite } = benchmark;
+    return {
+      ...row,
+      benchmark_id: benchmark.id,
+      benchmark_version: benchmark.version,
+      status,
+      created_at_utc,
+      completed_at_utc,
+      rows: recipes.length,
+      completed_rows: recipes.filter((recipe) => recipe.status === "completed").length,
+      suite: isObject(suite) && typeof suite.id === "string" ? suite.id : null,
+    };
+  } catch (error) {
+    return { ...row, problem: messageOf(error) };
+  }
+}
+
+/**
+ * The result that a person means.
+ *
+ * @param wanted a whole id, or a beginning that only one id has
+ * @throws SvcError `result_not_found` with the nearest id
+ */
+export function resolveResultId(workspace: Workspace, wanted: string): string {
+  const ids = resultIds(workspace);
+  if (ids.includes(wanted)) return wanted;
+  const matches = wanted === "" ? [] : ids.filter((id) => id.startsWith(wanted)).sort();
+  if (matches.length === 1) return matches[0];
+  const refuse = (message: string, hint: string): never => {
+    throw new SvcError("result_not_found", message, { hint });
+  };
+  if (matches.length > 1) {
+    const shown = matches.slice(0, 5).join(", ") + (matches.length > 5 ? ", …" : "");
+    return refuse(`Cannot tell which of ${matches.length} results ${wanted} means`, `Write more of the id: ${shown}`);
+  }
+  const near = nearestName(wanted, ids) ?? ids.sort().reverse().find((id) => wanted !== "" && id.includes(wanted));
+  return refuse(
+    `Cannot find a result named ${wanted || "(empty)"}`,
+    near ? `Did you mean ${near}?` : "List the results with: svc benchmark results",
+  );
+}
+
+/**
+ * Reads a result; an interrupted one is settled first, and one that is being made is shown as far as it has come.
+ *
+ * @param wanted id or a unique beginning of one
+ * @throws SvcError `result_not_found`, `bundle_file_missing`, `bundle_schema_invalid`
+ */
+export function showBenchmarkResult(
+  workspace: Workspace,
+  wanted: string,
+): { result: BenchmarkResult; directory: string } {
+  const id = resolveResultId(workspace, wanted);
+  return { result: settleResult(workspace, id), directory: join(benchmarkWorkspace(workspace).runs, id) };
+}
+
+/** The head of a result and the order of its recipes, from its first event. */
+export function orderOf({ start }: LedgerSummary): string[] {
+  return ((start?.fields.recipes ?? []) as JsonObject[]).map(({ id }) => String(id));
+}
+
+/**
+ * The result as it stands. Where its process has gone without an end, the ledger tells how far it came: the result is
+ * written as incomplete, or with the end that the ledger already holds.
+ */
+export function settleResult(workspace: Workspace, resultId: string): BenchmarkResult {
+  const places = benchmarkWorkspace(workspace);
+  const directory = join(places.runs, resultId);
+  const stored = readDocument(directory, RESULT_FILE) as unknown as BenchmarkResult;
+  if (stored.status !== "running") return stored;
+  const path = join(directory, LEDGER_FILE);
+  if (isRunLocked(places, resultId)) return soFar(stored, summarizeLedger(readLedgerFile(path).events));
+  const lock = tryLockRun(places, resultId);
+  if (lock === null) return soFar(stored, summarizeLedger(readLedgerFile(path).events));
+  try {
+    const summary = summarizeLedger(readLedgerFile(path).events);
+    const end = summary.end === null ? interrupted(path, stored, summary) : endOf(summary.end.event.fields);
+    const result = assembleResult(headOf(stored), summary, orderOf(summary), end);
+    replaceFile(DISK, join(directory, RESULT_FILE), resultText(result), true);
+    return result;
+  } finally {
+    lock.release();
+  }
+}
+
+/** The members of a result that are known at its start. */
+export function headOf({ recipes: _, aggregates: __, comparisons: ___, ...head }: BenchmarkResult): ResultHead {
+  return head;
+}
+
+/** What is there while it is being made. */
+function soFar(stored: BenchmarkResult, summary: LedgerSummary): BenchmarkResult {
+  const end: BenchmarkEnd = { status: "incomplete", completed_at_utc: "", reports: [] };
+  const { recipes, aggregates, comparisons } = assembleResult(headOf(stored), summary, orderOf(summary), end);
+  return { ...stored, recipes, aggregates, comparisons };
+}
+
+function interrupted(path: string, stored: BenchmarkResult, summary: LedgerSummary): BenchmarkEnd {
+  const end: BenchmarkEnd = {
+    status: "incomplete",
+    completed_at_utc: new Date().toISOString(),
+    incomplete_reason: "interrupted",
+    reports: [],
+  };
+  const text = resultText(assembleResult(headOf(stored), summary, orderOf(summary), end));
+  const { ledger } = Ledger.open(path, stored.attempt_id);
+  try {
+    ledger.append("attempt_ended", endFields(end, sha256Hex(text)));
+  } finally {
+    ledger.close();
+  }
+  return end;
+}
+
+/** The end of an attempt as its event tells it. */
+export function endFields(end: BenchmarkEnd, resultSha256: string): JsonObject {
+  return { ...end, result_sha256: resultSha256 } as JsonObject;
+}
+
+/** The end that such an event tells. */
+export function endOf({ result_sha256: _, ...end }: JsonObject): BenchmarkEnd {
+  return end as unknown as BenchmarkEnd;
+}
