@@ -90,6 +90,7 @@ export type { MatrixExpansion, MatrixPoint } from "./lib/recipe/expand_matrix.ts
 export type { Compilation } from "./lib/recipe/types.ts";
 export { researchCatalog } from "./lib/research/catalog.ts";
 export { diffRuns } from "./lib/run/diff.ts";
+export { diagnose } from "./lib/run/doctor.ts";
 export { reproduceRun } from "./lib/run/reproduce.ts";
 export type { RunEvent, RunResult } from "./lib/run/run.ts";
 export type { MatrixEvent, MatrixRow, MatrixRunResult } from "./lib/run/run_matrix.ts";

@@ -7,6 +7,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "./command
 import { benchmarkCommands } from "./commands/benchmark.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { dataCommands } from "./commands/data.ts";
+import { maintenanceCommands } from "./commands/maintenance.ts";
 import { opsCommands } from "./commands/ops.ts";
 import { profilesCommands } from "./commands/profiles.ts";
 import { recipeCommands } from "./commands/recipe.ts";
@@ -14,6 +15,7 @@ import { researchCommands } from "./commands/research.ts";
 import { runsCommands } from "./commands/runs.ts";
 import { schemaCommands } from "./commands/schema.ts";
 import { templateCommands } from "./commands/template.ts";
+import { uiCommands } from "./commands/ui.ts";
 import { contextOf } from "./context.ts";
 import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument, usageMessage, withSystemCode } from "./problem.ts";
 import { colorWanted, environment, painter, stderr, stdout } from "./terminal.ts";
@@ -28,7 +30,7 @@ The five commands to start with
   svc runs verify <run>                    re-hash a bundle and prove it
 
 svc help <command> shows a command; svc help exit-codes lists the exit codes.
-Environment: SVC_WORKSPACE (state directory), NO_COLOR, CLICOLOR, CLICOLOR_FORCE
+Environment: SVC_WORKSPACE (state directory), SVC_TOKEN (of ui serve), NO_COLOR, CLICOLOR, CLICOLOR_FORCE
 `;
 
 function buildProgram(): Command {
@@ -59,6 +61,8 @@ function buildProgram(): Command {
   templateCommands(program);
   dataCommands(program);
   schemaCommands(program);
+  uiCommands(program);
+  maintenanceCommands(program);
   completionCommand(program);
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({ writeOut: stdout, writeErr: () => {} }).showSuggestionAfterError();

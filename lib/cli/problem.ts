@@ -47,6 +47,9 @@ const MISSING = new Set([
   "channel_backend_unsupported",
   "file_system_error",
   "path_forbidden",
+  "server_running",
+  "address_unavailable",
+  "index_unsupported",
 ]);
 
 /** What a file system refuses: permissions, a full disk, a file where a folder should be. */
@@ -82,7 +85,7 @@ export function exitCodeOf(error: unknown): number {
   if (MISSING.has(error.code)) return EXIT.missing;
   if (errors.length > 0 || error.code.startsWith("recipe_syntax")) return EXIT.refused;
   if (NOT_FOUND.has(error.code)) return EXIT.notFound;
-  if (error.code === "usage_invalid" || error.code === "execution_invalid") return EXIT.usage;
+  if (/^(usage_invalid|execution_invalid|token_required|token_too_short)$/.test(error.code)) return EXIT.usage;
   if (error.code === "run_canceled" || error.code === "operation_canceled") return EXIT.canceled;
   if (error.code === "run_failed") return EXIT.runFailed;
   return /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark)_/.test(

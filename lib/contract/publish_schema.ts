@@ -14,6 +14,16 @@ export function parameterSchema(shape: z.ZodObject): JsonObject {
   return schemaNode(shape);
 }
 
+/**
+ * JSON Schema of any type, as for parameters; besides, `z.unknown()` stands for every JSON value and a record for an
+ * object with members of its own. Requests and replies are described with it.
+ *
+ * @throws TypeError for a zod type outside the subset
+ */
+export function jsonSchemaOf(type: z.ZodType): JsonObject {
+  return schemaNode(type, true);
+}
+
 /** What this reads of zod's published internals (`zod/v4/core`). */
 interface ZodDef {
   type: string;
@@ -71,22 +81,24 @@ function constraints(def: ZodDef): JsonObject {
   return node;
 }
 
-function schemaNode(type: z.ZodType): JsonObject {
+function schemaNode(type: z.ZodType, open = false): JsonObject {
   const def = defOf(type);
   const annotations = (z.globalRegistry.get(type) ?? {}) as JsonObject;
+  if (open && def.type === "unknown") return { ...annotations };
+  if (open && def.type === "record") return { ...annotations, type: "object" };
   switch (def.type) {
     case "optional":
-      return { ...schemaNode(def.innerType!), ...annotations };
+      return { ...schemaNode(def.innerType!, open), ...annotations };
     case "default": {
-      const node = schemaNode(def.innerType!);
+      const node = schemaNode(def.innerType!, open);
       return { default: typedDefault(def.defaultValue, node), ...node, ...annotations };
     }
     case "nullable":
-      return { ...nullable(schemaNode(def.innerType!)), ...annotations };
+      return { ...nullable(schemaNode(def.innerType!, open)), ...annotations };
     case "object":
-      return { ...annotations, ...objectNode(def) };
+      return { ...annotations, ...objectNode(def, open) };
     case "array":
-      return { ...annotations, type: "array", ...constraints(def), items: schemaNode(def.element!) };
+      return { ...annotations, type: "array", ...constraints(def), items: schemaNode(def.element!, open) };
     case "number":
       return { ...annotations, type: def.format === undefined ? "number" : "integer", ...constraints(def) };
     case "string":
@@ -97,18 +109,18 @@ function schemaNode(type: z.ZodType): JsonObject {
     case "literal":
       return { ...annotations, ...choice(def.values!) };
     case "union":
-      return { ...annotations, anyOf: def.options!.map(schemaNode) };
+      return { ...annotations, anyOf: def.options!.map((option) => schemaNode(option, open)) };
     default:
       throw new TypeError(`Cannot publish a parameter of the zod type ${def.type}`);
   }
 }
 
-function objectNode(def: ZodDef): JsonObject {
+function objectNode(def: ZodDef, open: boolean): JsonObject {
   const members = Object.entries(def.shape!);
   const required = members.filter(([, member]) => !["optional", "default"].includes(defOf(member).type));
   return {
     type: "object",
-    properties: Object.fromEntries(members.map(([name, member]) => [name, schemaNode(member)])),
+    properties: Object.fromEntries(members.map(([name, member]) => [name, schemaNode(member, open)])),
     ...(required.length > 0 ? { required: required.map(([name]) => name) } : {}),
     ...(def.catchall !== undefined && defOf(def.catchall).type === "never" ? { additionalProperties: false } : {}),
   };

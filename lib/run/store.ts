@@ -46,18 +46,16 @@ export interface RunRow extends JsonObject {
  */
 export function listRuns(workspace: Workspace, files: BundleFiles = DISK): RunRow[] {
   sweepTransit(workspace, files);
-  const rows = runIds(workspace).map((id) => readRow(workspace, id, files)).filter((row) => row !== null);
-  const key = (row: RunRow) => row.created_at_utc ?? timeOfId(row.run_id);
-  return rows.sort((a, b) =>
-    compare(key(b), key(a)) || collision(b.run_id) - collision(a.run_id) || compare(b.run_id, a.run_id)
-  );
+  const rows = runIds(workspace).map((id) => readRunRow(workspace, id, files)).filter((row) => row !== null);
+  return rows.sort((a, b) => compare(sortKey(b), sortKey(a)));
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The number that a collision added to an id. */
-function collision(runId: string): number {
-  return Number(/_(\d+)$/.exec(runId)?.[1] ?? 1);
+/** Rises with time, then with the number that a collision added to the id, then with the id. */
+export function sortKey(row: RunRow): string {
+  const collision = /_(\d+)$/.exec(row.run_id)?.[1] ?? "1";
+  return `${row.created_at_utc ?? timeOfId(row.run_id)}|${collision.slice(0, 20).padStart(20, "0")}|${row.run_id}`;
 }
 
 function timeOfId(runId: string): string {
@@ -65,7 +63,7 @@ function timeOfId(runId: string): string {
 }
 
 /** Ids of all bundles; links are none. */
-function runIds(workspace: Workspace): string[] {
+export function runIds(workspace: Workspace): string[] {
   try {
     return [...Deno.readDirSync(workspace.runs)].filter((entry) => entry.isDirectory && isRunId(entry.name))
       .map((entry) => entry.name);
@@ -75,7 +73,8 @@ function runIds(workspace: Workspace): string[] {
   }
 }
 
-function readRow(workspace: Workspace, runId: string, files: BundleFiles): RunRow | null {
+/** The row of one bundle, settled if it was interrupted; null when it was removed while we looked. */
+export function readRunRow(workspace: Workspace, runId: string, files: BundleFiles = DISK): RunRow | null {
   const directory = join(workspace.runs, runId);
   const row: RunRow = {
     run_id: runId,

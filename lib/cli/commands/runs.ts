@@ -2,6 +2,8 @@
 import { SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
+import type { RunRow } from "../../run/store.ts";
+import type { Workspace } from "../../run/workspace.ts";
 import { type Command, InvalidArgumentError, Option } from "../commander.ts";
 import { contextOf } from "../context.ts";
 import { EXIT } from "../problem.ts";
@@ -61,11 +63,7 @@ interface ListOptions {
 
 async function list(options: ListOptions, command: Command): Promise<void> {
   const context = contextOf(command);
-  const { listRuns } = await import("../../run/store.ts");
-  const rows = listRuns(await context.workspace())
-    .filter((row) => options.status === undefined || row.status === options.status)
-    .filter((row) => options.recipe === undefined || row.recipe_name === options.recipe)
-    .slice(0, options.limit);
+  const rows = await listed(await context.workspace(), options);
   const document = { schema_version: 1, runs: rows as unknown as JsonObject[] };
   if (context.json) return context.emit(document);
   if (options.format === "json") return context.print(prettyJson(document));
@@ -87,6 +85,29 @@ async function list(options: ListOptions, command: Command): Promise<void> {
     [{ key: "run" }, { key: "status" }, { key: "recipe" }, { key: "size", align: "right" }, { key: "created" }],
     options.format,
   ));
+}
+
+/** From the index; where none can be kept, as in a state directory that must not be written, from the bundles. */
+async function listed(workspace: Workspace, options: ListOptions): Promise<RunRow[]> {
+  const { status, recipe: recipeName, limit } = options;
+  const { exists } = await import("../../run/reservation.ts");
+  if (!exists(workspace.runs)) return [];
+  const { openRunIndex } = await import("../../run/index/open.ts");
+  let opened: ReturnType<typeof openRunIndex>;
+  try {
+    opened = openRunIndex(workspace);
+  } catch {
+    const { listRuns } = await import("../../run/store.ts");
+    return listRuns(workspace)
+      .filter((row) => status === undefined || row.status === status)
+      .filter((row) => recipeName === undefined || row.recipe_name === recipeName)
+      .slice(0, limit);
+  }
+  try {
+    return (await opened.index.list({ limit, status, recipeName })).rows;
+  } finally {
+    opened.close();
+  }
 }
 
 async function show(id: string, _options: unknown, command: Command): Promise<void> {

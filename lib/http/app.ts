@@ -1,0 +1,161 @@
+/**
+ * The application: every request passes the guard, finds its route, is checked, answered and written down. It is a function
+ * from `Request` to `Response` and knows no socket.
+ */
+import { SvcError } from "../contract/error.ts";
+import { canonicalJson } from "../contract/json.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { answer, type PlainReply, type PlainRequest } from "./answer.ts";
+import { readBody } from "./body.ts";
+import { type Context, Hono } from "./hono.ts";
+import { PROBLEM_MEDIA, problemOf } from "./problem.ts";
+import { nameOf, type Route } from "./route.ts";
+import { ROUTES } from "./routes/index.ts";
+import { createGuard, type Guard, securityHeaders } from "./security.ts";
+import type { Service } from "./service.ts";
+
+/** A line of the log. */
+export type Log = (record: JsonObject) => void;
+
+export interface AppOptions {
+  /** The port that hosts on the list are expected with. */
+  port: number;
+  log?: Log;
+}
+
+/** A request on its way, as the log will tell of it. */
+interface Passage {
+  reference: string;
+  startedAt: number;
+  /** The route's path, for counters: paths of clients would be without number. */
+  route: string;
+}
+
+/** Makes the application of a service. */
+export function createApp(service: Service, { port, log = () => {} }: AppOptions): Hono {
+  const { allowHosts, allowOrigins, token } = service.options;
+  const guard = createGuard({ port, allowHosts, allowOrigins, token });
+  const app = new Hono();
+  const handler = (route: Route | null, act: (c: Context) => Promise<PlainReply>) => async (c: Context) => {
+    const passage: Passage = {
+      reference: crypto.getRandomValues(new Uint8Array(8)).toHex(),
+      startedAt: performance.now(),
+      route: route?.path ?? "(none)",
+    };
+    let reply: PlainReply;
+    try {
+      check(guard, c);
+      reply = await act(c);
+    } catch (error) {
+      reply = refused(error, passage, log);
+    }
+    return finished(c, reply, passage, service, log);
+  };
+  for (const route of ROUTES) {
+    app.on(
+      route.method.toUpperCase(),
+      route.path,
+      handler(route, (c) => serve(service, route, c)),
+    );
+  }
+  for (const path of new Set(ROUTES.map(({ path }) => path))) {
+    app.all(path, handler(null, () => Promise.reject(methodRefused(path))));
+  }
+  app.notFound(
+    handler(null, (c) =>
+      Promise.reject(
+        new SvcError("not_found", `Cannot find anything at ${new URL(c.req.url).pathname}`, {
+          hint: "GET /api/openapi.json lists what there is",
+        }),
+      )) as Parameters<typeof app.notFound>[0],
+  );
+  return app;
+}
+
+function check(guard: Guard, c: Context): void {
+  guard({ method: c.req.method, path: new URL(c.req.url).pathname, headers: c.req.raw.headers });
+}
+
+async function serve(service: Service, route: Route, c: Context): Promise<PlainReply> {
+  const { options } = service;
+  if (route.writes && options.readOnly) {
+    throw new SvcError("read_only", "Cannot change anything: the server is read-only", {
+      hint: "Start it without --read-only",
+    });
+  }
+  const headers = Object.fromEntries(c.req.raw.headers);
+  const request: PlainRequest = {
+    params: pathParameters(c),
+    search: new URL(c.req.url).search,
+    headers,
+    body: route.method === "post" ? await bodyOf(c, service) : null,
+  };
+  if (route.thread) return await service.threads.answer(nameOf(route), request);
+  return await answer(route, request, service);
+}
+
+function pathParameters(c: Context): Record<string, string> {
+  try {
+    return c.req.param() as Record<string, string>;
+  } catch {
+    throw new SvcError("not_found", "Cannot read the path: it is not encoded as UTF-8");
+  }
+}
+
+async function bodyOf(c: Context, { options }: Service): Promise<Uint8Array<ArrayBuffer>> {
+  const type = (c.req.header("content-type") ?? "").split(";")[0].trim().toLowerCase();
+  if (type !== "application/json") {
+    throw new SvcError("media_type_unsupported", `Cannot take a body of the type ${JSON.stringify(type)}`, {
+      hint: "Send Content-Type: application/json",
+    });
+  }
+  return await readBody(c.req.raw.body, {
+    limit: options.jsonBodyLimit,
+    timeoutMs: options.bodyTimeoutMs,
+    length: c.req.header("content-length"),
+  });
+}
+
+function methodRefused(path: string): SvcError {
+  const allowed = ROUTES.filter((route) => route.path === path).map(({ method }) => method.toUpperCase());
+  return new SvcError("method_not_allowed", `Cannot use this method here: the path takes ${allowed.join(" and ")}`, {
+    extra: { allow: [...allowed, ...(allowed.includes("GET") ? ["HEAD"] : [])] },
+  });
+}
+
+function refused(error: unknown, { reference }: Passage, log: Log): PlainReply {
+  const { status, document } = problemOf(error, reference);
+  if (status === 500) {
+    log({
+      level: "error",
+      request: reference,
+      message: error instanceof Error ? error.message : String(error),
+      stack: error instanceof Error ? error.stack ?? null : null,
+    });
+  }
+  const headers: Record<string, string> = { "content-type": PROBLEM_MEDIA, "cache-control": "no-store" };
+  const { retry_after_seconds: retry, allow, ...rest } = document;
+  if (typeof retry === "number") headers["retry-after"] = String(retry);
+  if (Array.isArray(allow)) headers.allow = allow.join(", ");
+  if (status === 401) headers["www-authenticate"] = "Bearer";
+  if (status === 503) headers["retry-after"] ??= "10";
+  return { status, headers, body: canonicalJson(rest) };
+}
+
+function finished(c: Context, reply: PlainReply, passage: Passage, service: Service, log: Log): Response {
+  const { status, body } = reply;
+  const milliseconds = performance.now() - passage.startedAt;
+  const { method } = c.req;
+  service.counters.request(method, passage.route, status, milliseconds / 1000);
+  log({
+    level: status >= 500 ? "error" : "info",
+    request: passage.reference,
+    method,
+    path: new URL(c.req.url).pathname,
+    status,
+    duration_ms: Math.round(milliseconds * 10) / 10,
+  });
+  const headers = new Headers({ ...securityHeaders(null), "x-request-id": passage.reference, ...reply.headers });
+  if (!headers.has("cache-control")) headers.set("cache-control", reply.headers.etag ? "no-cache" : "no-store");
+  return new Response(body as BodyInit | null, { status, headers });
+}

@@ -1,0 +1,37 @@
+/** Watches free memory while jobs run: below the reserve they are asked to stop before the machine begins to swap. */
+
+export const RESERVE_INTERVAL_S = 0.5;
+const GIB = 2 ** 30;
+
+export class ResourceGuard {
+  /** max(2 GiB, 10 % of memory); null where memory must not be read. */
+  readonly reserveBytes: number | null;
+  onExhausted: () => void = () => {};
+  readonly #available: () => number;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  /** @param read total and available bytes; throws where that is not permitted */
+  constructor(read: () => { total: number; available: number } = () => Deno.systemMemoryInfo()) {
+    let total: number | null = null;
+    try {
+      total = read().total;
+    } catch {
+      // Without the permission there is no guard, which the snapshot tells by a reserve of null.
+    }
+    this.reserveBytes = total === null ? null : Math.max(2 * GIB, Math.floor(total / 10));
+    this.#available = () => read().available;
+  }
+
+  start(): void {
+    const reserve = this.reserveBytes;
+    if (reserve === null || this.#timer !== undefined) return;
+    this.#timer = setInterval(() => {
+      if (this.#available() < reserve) this.onExhausted();
+    }, RESERVE_INTERVAL_S * 1000);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,30 @@
+/** All routes. The order matters where a literal part and a parameter compete: the literal one comes first. */
+import { SvcError } from "../../contract/error.ts";
+import { nameOf, type Route } from "../route.ts";
+import { catalogRoutes } from "./catalog.ts";
+import { jobRoutes } from "./jobs.ts";
+import { recipeRoutes } from "./recipes.ts";
+import { runRoutes } from "./runs.ts";
+import { systemRoutes } from "./system.ts";
+import { templateRoutes } from "./templates.ts";
+
+/** The routes with their types, for the client. */
+export const TYPED_ROUTES = [
+  ...systemRoutes,
+  ...catalogRoutes,
+  ...templateRoutes,
+  ...recipeRoutes,
+  ...jobRoutes,
+  ...runRoutes,
+] as const;
+
+export const ROUTES: readonly Route[] = TYPED_ROUTES as unknown as readonly Route[];
+
+const BY_NAME = new Map(ROUTES.map((route) => [nameOf(route), route]));
+
+/** The route of a name as `nameOf` writes it. */
+export function routeNamed(name: string): Route {
+  const route = BY_NAME.get(name);
+  if (route === undefined) throw new SvcError("not_found", `Cannot find the route ${name}`);
+  return route;
+}

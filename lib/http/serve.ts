@@ -1,0 +1,192 @@
+/**
+ * The server as a process: it takes the state directory for itself, listens, and ends in good order.
+ *
+ * One server serves a state directory: it holds the lock of `server.json` there, which says where it can be reached. The
+ * first signal drains it (nothing new is taken, jobs are asked to stop, what was written stays), the second one leaves.
+ */
+import { join } from "node:path";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { canonicalJson, parseJson, prettyJson } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { openWorkspace } from "../run/workspace.ts";
+import { createApp, type Log } from "./app.ts";
+import { type OpenService, openService } from "./open_service.ts";
+import { MINIMUM_TOKEN_LENGTH } from "./security.ts";
+import { DEFAULT_OPTIONS, type ServiceOptions } from "./service.ts";
+
+export interface ServeOptions extends Partial<Omit<ServiceOptions, "projectRoot" | "stateDir">> {
+  projectRoot?: string;
+  stateDir?: string;
+  /** 127.0.0.1 when left out; any other address needs a token. */
+  host?: string;
+  /** 8765 when left out; 0 takes a free one. */
+  port?: number;
+  log?: Log;
+}
+
+export interface RunningServer {
+  /** Where it answers, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  readonly service: OpenService;
+  /** Drains and ends. */
+  stop(): Promise<void>;
+  /** Resolves when the server has ended. */
+  readonly finished: Promise<void>;
+}
+
+export const DEFAULT_HOST = "127.0.0.1";
+export const DEFAULT_PORT = 8765;
+/** How long open requests may take at the end; jobs that do not poll for their cancellation are left behind. */
+const DRAIN_MS = 30_000;
+
+/**
+ * Starts a server.
+ *
+ * @throws SvcError `token_required` for an address beyond this machine without a token, `token_too_short`,
+ *   `server_running` when the state directory has one, `address_unavailable`
+ */
+export async function startServer(options: ServeOptions = {}): Promise<RunningServer> {
+  const { projectRoot, stateDir, host = DEFAULT_HOST, port = DEFAULT_PORT, log = logLine, ...rest } = options;
+  const token = rest.token ?? null;
+  if (token !== null && token.length < MINIMUM_TOKEN_LENGTH) {
+    throw new SvcError("token_too_short", `Cannot use a token of fewer than ${MINIMUM_TOKEN_LENGTH} characters`, {
+      hint: "Make one with: openssl rand -hex 32",
+    });
+  }
+  if (!isLoopback(host) && token === null) {
+    throw new SvcError("token_required", `Cannot listen at ${host} without a token: others could run code here`, {
+      hint: "Give --token-file or SVC_TOKEN, or listen at 127.0.0.1",
+    });
+  }
+  const workspace = openWorkspace({ projectRoot, stateDir });
+  const place = takePlace(workspace.stateDir);
+  let service: OpenService | undefined;
+  try {
+    service = openService({ ...DEFAULT_OPTIONS, ...rest, ...workspace, token }, log);
+    return await listen(service, place, { host, port, log });
+  } catch (error) {
+    service?.close();
+    place.release();
+    throw error;
+  }
+}
+
+async function listen(
+  service: OpenService,
+  place: Place,
+  { host, port, log }: { host: string; port: number; log: Log },
+): Promise<RunningServer> {
+  // The port may be chosen by the system, and the guard wants to know it: requests wait for it.
+  let handle: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
+  let server: Deno.HttpServer<Deno.NetAddr>;
+  try {
+    server = Deno.serve({ hostname: host, port, onListen() {}, onError: failed(log) }, (request) => handle(request));
+  } catch (error) {
+    throw new SvcError("address_unavailable", `Cannot listen at ${host}:${port}: ${messageOf(error)}`, {
+      hint: "Choose another port with --port, or 0 for a free one",
+      cause: error,
+    });
+  }
+  const bound = server.addr.port;
+  const app = createApp(service, { port: bound, log });
+  handle = (request) => app.fetch(request);
+  const url = `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+  place.announce({ url, pid: Deno.pid, started_at_utc: new Date().toISOString() });
+  log({ level: "info", message: "Listening", url });
+  // The first page of a long list should not wait for the first look at ten thousand bundles.
+  service.index.sync().catch((error) => log({ level: "error", message: `The index: ${messageOf(error)}` }));
+  const finished = Promise.withResolvers<void>();
+  let stopping: Promise<void> | undefined;
+  const stop = () =>
+    stopping ??= (async () => {
+      log({ level: "info", message: "Shutting down" });
+      await within(DRAIN_MS, service.drain());
+      await within(1000, server.shutdown());
+      service.close();
+      place.release();
+      log({ level: "info", message: "Ended" });
+      finished.resolve();
+    })();
+  return await Promise.resolve({ url, port: bound, service, stop, finished: finished.promise });
+}
+
+/** Runs a server until a signal ends it; the second signal leaves at once. */
+export async function serveUntilSignal(options: ServeOptions): Promise<void> {
+  const server = await startServer(options);
+  const log = options.log ?? logLine;
+  let signals = 0;
+  const onSignal = () => {
+    if (++signals > 1) Deno.exit(130);
+    server.stop().catch((error) => log({ level: "error", message: messageOf(error) }));
+  };
+  const names: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] : ["SIGINT", "SIGTERM"];
+  for (const name of names) Deno.addSignalListener(name, onSignal);
+  try {
+    await server.finished;
+  } finally {
+    for (const name of names) Deno.removeSignalListener(name, onSignal);
+  }
+}
+
+const isLoopback = (host: string) => /^127(\.\d{1,3}){3}$|^localhost$|^::1$/.test(host);
+
+function failed(log: Log): (error: unknown) => Response {
+  return (error) => {
+    log({ level: "error", message: messageOf(error) });
+    return new Response(null, { status: 500 });
+  };
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const timer = setTimeout(over.resolve, ms);
+  await Promise.race([work, over.promise]);
+  clearTimeout(timer);
+}
+
+interface Place {
+  announce(document: JsonObject): void;
+  release(): void;
+}
+
+/** The lock of `server.json`; the system frees it however the process ends. */
+function takePlace(stateDir: string): Place {
+  Deno.mkdirSync(stateDir, { recursive: true });
+  const path = join(stateDir, "server.json");
+  const file = Deno.openSync(path, { read: true, write: true, create: true });
+  if (!file.tryLockSync(true)) {
+    file.close();
+    throw new SvcError("server_running", `Cannot serve ${stateDir}: ${runningAt(path)}`, {
+      hint: "Use that one, end it, or choose another state directory with --workspace",
+    });
+  }
+  return {
+    announce(document) {
+      file.truncateSync(0);
+      file.seekSync(0, Deno.SeekMode.Start);
+      file.writeSync(new TextEncoder().encode(prettyJson(document)));
+    },
+    release() {
+      // Emptied rather than removed: whoever opened it meanwhile waits for this very file.
+      file.truncateSync(0);
+      file.close();
+    },
+  };
+}
+
+function runningAt(path: string): string {
+  try {
+    const document = parseJson(Deno.readTextFileSync(path));
+    if (isObject(document)) return `a server answers at ${document.url} (process ${document.pid})`;
+  } catch {
+    // It is being written, or was emptied.
+  }
+  return "another server has it";
+}
+
+/** A line of JSON on standard error. */
+export function logLine(record: JsonObject): void {
+  const line = canonicalJson({ time: new Date().toISOString(), ...record }) + "\n";
+  Deno.stderr.writeSync(new TextEncoder().encode(line));
+}

@@ -1,0 +1,85 @@
+/** What handlers work with: the library of one workspace, and on the main thread the jobs and the index besides. */
+import type { Registry } from "../contract/registry.ts";
+import { readinessOf } from "../execute/readiness.ts";
+import { PlanCache } from "../plan/cache.ts";
+import type { Readiness } from "../plan/types.ts";
+import type { RunIndex } from "../run/index/runs.ts";
+import { openWorkspace, type Workspace } from "../run/workspace.ts";
+import type { JobQueue } from "./jobs/queue.ts";
+import type { EventHub } from "./jobs/events.ts";
+import type { Counters } from "./counters.ts";
+import type { ThreadPool } from "./threads/pool.ts";
+
+/** What a library is opened from; crosses to other threads. */
+export interface LibraryOptions {
+  /** Absolute. */
+  projectRoot: string;
+  /** Absolute. */
+  stateDir: string;
+}
+
+/** The library calls of one workspace, the same in every thread. */
+export interface Library {
+  readonly workspace: Workspace;
+  readonly readiness: Readiness;
+  readonly planCache: PlanCache;
+  /** Made at the first call. */
+  registry(): Promise<Registry>;
+}
+
+export function openLibrary({ projectRoot, stateDir }: LibraryOptions): Library {
+  const workspace = openWorkspace({ projectRoot, stateDir });
+  let registry: Promise<Registry> | undefined;
+  return {
+    workspace,
+    readiness: readinessOf(workspace),
+    planCache: new PlanCache(),
+    registry: () => registry ??= import("../../ops/registry.ts").then(({ createRegistry }) => createRegistry()),
+  };
+}
+
+/** What the main thread has besides. */
+export interface Service extends Library {
+  readonly options: ServiceOptions;
+  readonly index: RunIndex;
+  readonly jobs: JobQueue;
+  readonly events: EventHub;
+  readonly counters: Counters;
+  readonly threads: ThreadPool;
+  /** Whether no new work is taken any more. */
+  readonly draining: boolean;
+}
+
+/** What the faces choose. */
+export interface ServiceOptions extends LibraryOptions {
+  readOnly: boolean;
+  /** Of all requests to `/api` and `/metrics`; null where none is asked for. */
+  token: string | null;
+  /** Host headers besides those of the loopback, with or without a port. */
+  allowHosts: readonly string[];
+  /** Origins besides those of the allowed hosts. */
+  allowOrigins: readonly string[];
+  maxRunningJobs: number;
+  /** Seconds after which a job is asked to stop; null for never. */
+  jobTimeoutS: number | null;
+  jsonBodyLimit: number;
+  /** Milliseconds that reading a body may take. */
+  bodyTimeoutMs: number;
+  /** Threads for what computes long; 0 computes on the main thread. */
+  threads: number;
+  /** Milliseconds between two comments of an idle event stream. */
+  heartbeatMs: number;
+}
+
+export const DEFAULT_OPTIONS = {
+  readOnly: false,
+  token: null,
+  allowHosts: [],
+  allowOrigins: [],
+  maxRunningJobs: 1,
+  jobTimeoutS: null,
+  jsonBodyLimit: 2 * 1024 * 1024,
+  bodyTimeoutMs: 30_000,
+  threads: 2,
+  heartbeatMs: 15_000,
+} as const satisfies Omit<ServiceOptions, keyof LibraryOptions>;

@@ -1,0 +1,90 @@
+/**
+ * Event streams (server-sent events). What was kept since the client's last event comes first, then what happens; a comment
+ * now and then shows that the connection lives. A client that reads too slowly is let go: it comes back and resumes.
+ */
+import { SvcError } from "../contract/error.ts";
+import { canonicalJson } from "../contract/json.ts";
+import type { EventHub } from "./jobs/events.ts";
+import type { JobEvent } from "./jobs/types.ts";
+import { Answer } from "./route.ts";
+
+/** Streams that may be open. */
+export const MAX_STREAMS = 64;
+/** Bytes that may wait for a slow reader. */
+const MAX_BACKLOG = 4 * 1024 * 1024;
+
+export interface StreamOptions {
+  /** What is sent at once. */
+  events: readonly JobEvent[];
+  /** Sequence or id of the oldest kept event, where some before it are gone. */
+  oldest: number | null;
+  /** Whether a live event belongs to this stream. */
+  wanted(event: JobEvent): boolean;
+  /** The number that the stream counts by. */
+  idOf(event: JobEvent): number;
+  /** Whether the stream ends behind this event. */
+  isLast(event: JobEvent): boolean;
+  heartbeatMs: number;
+}
+
+/** @throws SvcError `stream_capacity` */
+export function eventStream(hub: EventHub, options: StreamOptions): Answer {
+  if (hub.streams >= MAX_STREAMS) {
+    throw new SvcError("stream_capacity", `Cannot open more than ${MAX_STREAMS} streams`, {
+      hint: "Close one, or ask for snapshots",
+      extra: { retry_after_seconds: 5 },
+    });
+  }
+  hub.streams++;
+  const encoder = new TextEncoder();
+  let stop = () => {};
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      let open = true;
+      const send = (text: string) => {
+        if (!open) return;
+        if ((controller.desiredSize ?? 0) < -MAX_BACKLOG) return stop();
+        controller.enqueue(encoder.encode(text));
+      };
+      const heartbeat = setInterval(() => send(": \n\n"), options.heartbeatMs);
+      const unsubscribe = hub.subscribe((event) => {
+        if (options.wanted(event)) pass(event);
+      });
+      stop = () => {
+        if (!open) return;
+        open = false;
+        hub.streams--;
+        clearInterval(heartbeat);
+        unsubscribe();
+        try {
+          controller.close();
+        } catch {
+          // The client closed it first.
+        }
+      };
+      const pass = (event: JobEvent) => {
+        send(`id: ${options.idOf(event)}\nevent: ${event.kind}\ndata: ${canonicalJson(event)}\n\n`);
+        if (options.isLast(event)) stop();
+      };
+      send("retry: 2000\n\n");
+      if (options.oldest !== null) {
+        send(`event: truncated\ndata: ${canonicalJson({ kind: "truncated", oldest_seq: options.oldest })}\n\n`);
+      }
+      for (const event of options.events) pass(event);
+    },
+    cancel: () => stop(),
+  }, new ByteLengthQueuingStrategy({ highWaterMark: 0 }));
+  return new Answer(stream, {
+    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
+  });
+}
+
+/** Where a client left off: its `Last-Event-ID`, else what the query says, else the beginning. */
+export function resumePoint(headers: Readonly<Record<string, string>>, afterSeq: number | undefined): number {
+  const header = headers["last-event-id"];
+  if (header === undefined || header === "") return afterSeq ?? 0;
+  if (!/^\d{1,15}$/.test(header)) {
+    throw new SvcError("query_invalid", "Cannot use that Last-Event-ID", { hint: "Send the id of the last event" });
+  }
+  return Number(header);
+}

@@ -1,0 +1,173 @@
+/** What is in order on this machine, and what helps where it is not. */
+import { join } from "node:path";
+import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
+import { messageOf } from "../contract/error.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { nativeExtension } from "../numeric/native/extension.ts";
+import { PROGRAM_ROOT } from "../plan/implementation_source.ts";
+import { version } from "./version.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** One check. A warning is about something that most work does without. */
+export interface Check extends JsonObject {
+  id: string;
+  status: "passed" | "warning" | "failed";
+  detail: string;
+  /** What to do, or null when there is nothing to do. */
+  hint: string | null;
+}
+
+export interface Diagnosis {
+  schema_version: 1;
+  status: Check["status"];
+  version: string;
+  checks: Check[];
+}
+
+/** The version of Deno that this program was written for. */
+const WANTED_DENO = [2, 9] as const;
+const GIB = 2 ** 30;
+
+/**
+ * Looks at the runtime, its permissions, the folders, the free space of memory and the parts that can be missing.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { diagnose, openWorkspace } from "../../mod.ts";
+ *
+ * const { checks } = await diagnose(openWorkspace({ stateDir: await Deno.makeTempDir() }));
+ * assert.ok(checks.some(({ id, status }) => id === "state_directory" && status === "passed"));
+ * ```
+ */
+export async function diagnose(workspace: Workspace): Promise<Diagnosis> {
+  const checks = [
+    runtime(),
+    ...permissions(workspace),
+    projectRoot(workspace),
+    stateDirectory(workspace),
+    await index(workspace),
+    await sandbox(),
+    memory(),
+    native(),
+    ...datasets(workspace),
+  ];
+  const worst = ["failed", "warning", "passed"] as const;
+  const status = worst.find((wanted) => checks.some((check) => check.status === wanted))!;
+  return { schema_version: 1, status, version, checks };
+}
+
+const passed = (id: string, detail: string): Check => ({ id, status: "passed", detail, hint: null });
+const warning = (id: string, detail: string, hint: string | null): Check => ({ id, status: "warning", detail, hint });
+const failed = (id: string, detail: string, hint: string | null): Check => ({ id, status: "failed", detail, hint });
+
+function runtime(): Check {
+  const { deno, v8 } = Deno.version;
+  const [major, minor] = deno.split(".").map(Number);
+  const [wantedMajor, wantedMinor] = WANTED_DENO;
+  const detail = `Deno ${deno}, V8 ${v8}, ${Deno.build.os} ${Deno.build.arch}`;
+  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return passed("runtime", detail);
+  return failed("runtime", detail, `Use Deno ${WANTED_DENO.join(".")} or later`);
+}
+
+function permissions({ projectRoot, stateDir }: Workspace): Check[] {
+  const state = (descriptor: Deno.PermissionDescriptor) => Deno.permissions.querySync(descriptor).state === "granted";
+  const checks: [string, Deno.PermissionDescriptor, boolean, string][] = [
+    ["permission_read_project", { name: "read", path: projectRoot }, true, `--allow-read=${projectRoot}`],
+    ["permission_write_state", { name: "write", path: stateDir }, true, `--allow-write=${stateDir}`],
+    ["permission_sys", { name: "sys" }, false, "--allow-sys"],
+    ["permission_ffi", { name: "ffi" }, false, "--allow-ffi"],
+  ];
+  return checks.map(([id, descriptor, needed, flag]) => {
+    if (state(descriptor)) return passed(id, "granted");
+    return (needed ? failed : warning)(id, "not granted", `Start the program with ${flag}`);
+  });
+}
+
+function projectRoot({ projectRoot }: Workspace): Check {
+  const recipes = join(projectRoot, "recipes");
+  try {
+    if (Deno.statSync(recipes).isDirectory) return passed("project_root", projectRoot);
+  } catch {
+    // Falls through: there is none, or it must not be read.
+  }
+  return warning(
+    "project_root",
+    `${projectRoot} has no recipes/`,
+    "Name the project with --project-root, or make the folder",
+  );
+}
+
+function stateDirectory({ stateDir }: Workspace): Check {
+  const probe = join(stateDir, `.doctor-${crypto.randomUUID()}`);
+  try {
+    Deno.mkdirSync(stateDir, { recursive: true });
+    Deno.writeTextFileSync(probe, "");
+    Deno.removeSync(probe);
+    return passed("state_directory", stateDir);
+  } catch (error) {
+    return failed(
+      "state_directory",
+      `${stateDir} cannot be written: ${messageOf(error)}`,
+      "Check it, or choose another with --workspace",
+    );
+  }
+}
+
+async function index(workspace: Workspace): Promise<Check> {
+  try {
+    const { openDatabase } = await import("./index/database.ts");
+    const { database, damaged } = openDatabase(workspace.stateDir, { check: true });
+    database.close();
+    if (damaged === null) return passed("index", "the index of runs is sound");
+    return warning("index", `the index was damaged and put aside as ${damaged}`, "It is made anew from the bundles");
+  } catch (error) {
+    return failed("index", messageOf(error), "Run svc index rebuild");
+  }
+}
+
+/** Adapters and models run in workers without permissions, which need a flag of the runtime. */
+async function sandbox(): Promise<Check> {
+  const url = new URL("deno.json", PROGRAM_ROOT);
+  const local = url.protocol === "file:";
+  try {
+    const text = local ? await Deno.readTextFile(url) : "";
+    if (/worker-options/.test(text)) return passed("sandbox", "workers with permissions of their own can be started");
+  } catch {
+    // A program without its configuration file has no flag either.
+  }
+  return warning(
+    "sandbox",
+    "workers with permissions of their own cannot be told to be there",
+    "Start with --unstable-worker-options",
+  );
+}
+
+function memory(): Check {
+  try {
+    const { total, available } = Deno.systemMemoryInfo();
+    const reserve = Math.max(2 * GIB, total / 10);
+    const detail = `${(available / GIB).toFixed(1)} of ${(total / GIB).toFixed(1)} GiB available`;
+    if (available > reserve) return passed("memory", detail);
+    return warning("memory", detail, `Jobs of the server are stopped below ${(reserve / GIB).toFixed(1)} GiB`);
+  } catch {
+    return warning(
+      "memory",
+      "memory cannot be read",
+      "Start the program with --allow-sys; without it jobs have no guard",
+    );
+  }
+}
+
+function native(): Check {
+  const { available, path, reason, hint } = nativeExtension();
+  if (available) return passed("native_extension", String(path));
+  return warning("native_extension", `not used: ${reason}`, hint);
+}
+
+function datasets({ stateDir }: Workspace): Check[] {
+  return Object.keys(BUNDLED_DATASETS).map((id) => {
+    if (isBundledDatasetPresent(id, { stateDir })) return passed(`dataset_${id}`, "present");
+    return warning(`dataset_${id}`, "not fetched", `Run svc data fetch ${id}`);
+  });
+}

@@ -1,0 +1,250 @@
+/**
+ * The index of runs: lists of any length from one query, kept in step with the bundles.
+ *
+ * Bundles enter and leave `runs/` by a rename, which changes the time stamp of that folder: while it stands, no name has
+ * come or gone. Rows that say `running` are read again each time, and so is a row of the page at hand whose summary is not
+ * the file it was read from.
+ */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { SvcError } from "../../contract/error.ts";
+import { sha256Hex } from "../../contract/hash.ts";
+import type { JsonObject } from "../../contract/value.ts";
+import { SUMMARY_FILE } from "../documents.ts";
+import { sweepTransit } from "../recover.ts";
+import { readDocument } from "../read.ts";
+import { readRunRow, runIds, type RunRow, sortKey } from "../store.ts";
+import type { Workspace } from "../workspace.ts";
+import { type DatabaseSync, transaction } from "./database.ts";
+
+/** A stamp this close to the present may hide a change that follows in the same tick of the file system's clock. */
+const RACY_MS = 100;
+
+export interface RunQuery {
+  /** 1 … 500. */
+  limit: number;
+  /** `next_cursor` of the page before. */
+  cursor?: string;
+  status?: string;
+  recipeName?: string;
+  suite?: string;
+}
+
+export interface RunPage {
+  rows: RunRow[];
+  /** Where the next page begins, or null behind the last one. */
+  nextCursor: string | null;
+}
+
+type Row = Record<string, string | number | null>;
+
+export class RunIndex {
+  readonly #sliceMs: number;
+  #syncing: Promise<void> | undefined;
+
+  /** @param options `sliceMs` is how long a synchronisation works before it lets others do something */
+  constructor(readonly workspace: Workspace, readonly database: DatabaseSync, options: { sliceMs?: number } = {}) {
+    this.#sliceMs = options.sliceMs ?? Infinity;
+  }
+
+  /** Brings the index in step with the bundles; callers at the same time share one pass. */
+  sync(): Promise<void> {
+    return this.#syncing ??= this.#sync().finally(() => this.#syncing = undefined);
+  }
+
+  /** Forgets all rows and reads every bundle again. @returns how many there are */
+  async rebuild(): Promise<number> {
+    transaction(
+      this.database,
+      () => this.database.exec("DELETE FROM runs; DELETE FROM meta WHERE key = 'runs_stamp';"),
+    );
+    await this.sync();
+    return this.count();
+  }
+
+  count(): number {
+    return (this.database.prepare("SELECT count(*) AS n FROM runs").get() as { n: number }).n;
+  }
+
+  /** Runs by status. */
+  countByStatus(): Record<string, number> {
+    const rows = this.database.prepare("SELECT status, count(*) AS n FROM runs GROUP BY status").all();
+    return Object.fromEntries((rows as { status: string; n: number }[]).map(({ status, n }) => [status, n]));
+  }
+
+  /**
+   * A page of runs, newest first.
+   *
+   * @throws SvcError `query_invalid` for a cursor that is none
+   */
+  async list(query: RunQuery): Promise<RunPage> {
+    await this.sync();
+    const conditions: string[] = [], values: (string | number)[] = [];
+    const where = (sql: string, value: string | undefined) => {
+      if (value === undefined) return;
+      conditions.push(sql);
+      values.push(value);
+    };
+    where("sort_key < ?", query.cursor === undefined ? undefined : cursorKey(query.cursor));
+    where("status = ?", query.status);
+    where("recipe_name = ?", query.recipeName);
+    where("suite_id = ?", query.suite);
+    const filter = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+    const rows = this.database.prepare(`SELECT * FROM runs ${filter} ORDER BY sort_key DESC LIMIT ?`)
+      .all(...values, query.limit + 1) as Row[];
+    const page = rows.slice(0, query.limit);
+    const more = rows.length > query.limit;
+    return {
+      rows: page.flatMap((row) => this.#current(row)),
+      nextCursor: more ? Buffer64.encode(String(page.at(-1)!.sort_key)) : null,
+    };
+  }
+
+  /** A row as it is now: read again when its file is another one, nothing when it is gone. */
+  #current(row: Row): RunRow[] {
+    const id = String(row.run_id), stamp = this.#stamp(id);
+    if (stamp !== null && stamp.mtime === row.mtime && stamp.size === row.size) return [runRow(row)];
+    const read = this.#read(id);
+    if (read === null) this.database.prepare("DELETE FROM runs WHERE run_id = ?").run(id);
+    else this.#put(read);
+    return read === null ? [] : [runRow(read)];
+  }
+
+  async #sync(): Promise<void> {
+    sweepTransit(this.workspace);
+    const running = this.database.prepare("SELECT run_id FROM runs WHERE status = 'running'").all() as Row[];
+    const work = running.map(({ run_id }) => String(run_id));
+    const scanned = this.#scan();
+    if (scanned !== null) work.push(...scanned.added);
+    let startedAt = performance.now();
+    for (let at = 0; at < work.length;) {
+      transaction(this.database, () => {
+        while (at < work.length) {
+          const read = this.#read(work[at++]);
+          if (read !== null) this.#put(read);
+          if (performance.now() - startedAt > this.#sliceMs) break;
+        }
+      });
+      if (at < work.length) await new Promise((resolve) => setTimeout(resolve, 0));
+      startedAt = performance.now();
+    }
+    // Only now: a pass that was cut short by the end of the process is made again.
+    if (scanned !== null && scanned.stamp !== null) {
+      this.database.prepare("INSERT OR REPLACE INTO meta VALUES ('runs_stamp', ?)").run(scanned.stamp);
+    }
+  }
+
+  /** Names that came since the last pass, those that went being forgotten; null when the folder is as it was. */
+  #scan(): { added: string[]; stamp: string | null } | null {
+    const now = Date.now();
+    let folder;
+    try {
+      folder = statSync(this.workspace.runs, { bigint: true });
+    } catch {
+      if (this.count() > 0) this.database.exec("DELETE FROM runs");
+      return null;
+    }
+    const stamp = `${folder.ino}:${folder.mtimeNs}`;
+    const known = this.database.prepare("SELECT value FROM meta WHERE key = 'runs_stamp'").get() as Row | undefined;
+    if (known?.value === stamp) return null;
+    const rows = this.database.prepare("SELECT run_id FROM runs").all() as Row[];
+    const gone = new Set(rows.map(({ run_id }) => String(run_id)));
+    const added = runIds(this.workspace).filter((id) => !gone.delete(id));
+    if (gone.size > 0) {
+      const remove = this.database.prepare("DELETE FROM runs WHERE run_id = ?");
+      transaction(this.database, () => {
+        for (const id of gone) remove.run(id);
+      });
+    }
+    const racy = now - Number(folder.mtimeMs) < RACY_MS;
+    return { added, stamp: racy ? null : stamp };
+  }
+
+  #stamp(runId: string): { mtime: string; size: number } | null {
+    try {
+      const { mtimeNs, size } = statSync(join(this.workspace.runs, runId, SUMMARY_FILE), { bigint: true });
+      return { mtime: String(mtimeNs), size: Number(size) };
+    } catch {
+      return null;
+    }
+  }
+
+  /** The row of a bundle; null when there is none any more. */
+  #read(runId: string): Row | null {
+    // The stamp first: a summary that is replaced in between is noticed the next time.
+    const stamp = this.#stamp(runId) ?? { mtime: "", size: 0 };
+    const row = readRunRow(this.workspace, runId);
+    if (row === null) return null;
+    const { summary_sha256, job_id } = summaryFacts(this.workspace, runId);
+    return {
+      run_id: runId,
+      status: row.status,
+      recipe_name: row.recipe_name,
+      suite_id: row.suite,
+      created_at_utc: row.created_at_utc,
+      completed_at_utc: row.completed_at_utc,
+      effective_recipe_sha256: row.effective_recipe_sha256,
+      summary_sha256,
+      mtime: stamp.mtime,
+      size: stamp.size,
+      step_count: row.step_count,
+      size_bytes: row.size_bytes,
+      job_id,
+      problem: (row.problem as string | undefined) ?? null,
+      sort_key: sortKey(row),
+    };
+  }
+
+  #put(row: Row): void {
+    this.database.prepare(
+      `INSERT OR REPLACE INTO runs VALUES (:run_id, :status, :recipe_name, :suite_id, :created_at_utc, :completed_at_utc,
+        :effective_recipe_sha256, :summary_sha256, :mtime, :size, :step_count, :size_bytes, :job_id, :problem, :sort_key)`,
+    ).run(row);
+  }
+}
+
+function summaryFacts(workspace: Workspace, runId: string): { summary_sha256: string | null; job_id: string | null } {
+  try {
+    const directory = join(workspace.runs, runId);
+    const { job_id } = readDocument(directory, SUMMARY_FILE);
+    return {
+      summary_sha256: sha256Hex(Deno.readTextFileSync(join(directory, SUMMARY_FILE))),
+      job_id: typeof job_id === "string" ? job_id : null,
+    };
+  } catch {
+    // The row itself says what is wrong with the bundle.
+    return { summary_sha256: null, job_id: null };
+  }
+}
+
+function runRow(row: Row): RunRow {
+  return {
+    run_id: row.run_id as string,
+    status: row.status as RunRow["status"],
+    recipe_name: row.recipe_name as string | null,
+    suite: row.suite_id as string | null,
+    created_at_utc: row.created_at_utc as string | null,
+    completed_at_utc: row.completed_at_utc as string | null,
+    effective_recipe_sha256: row.effective_recipe_sha256 as string | null,
+    step_count: row.step_count as number,
+    size_bytes: row.size_bytes as number,
+    ...(row.problem === null ? {} : { problem: row.problem as string } as JsonObject),
+  };
+}
+
+/** Cursors are opaque on the wire. */
+const Buffer64 = {
+  encode: (text: string) => new TextEncoder().encode(text).toBase64({ alphabet: "base64url", omitPadding: true }),
+  decode: (text: string) =>
+    new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.fromBase64(text, { alphabet: "base64url" })),
+};
+
+function cursorKey(cursor: string): string {
+  try {
+    const key = Buffer64.decode(cursor);
+    if (/^[^|]*\|\d{20}\|/.test(key)) return key;
+  } catch {
+    // Falls through: it is no cursor of ours.
+  }
+  throw new SvcError("query_invalid", "Cannot use that cursor", { hint: "Send next_cursor of the page before" });
+}

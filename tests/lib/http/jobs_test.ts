@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { verifyRun } from "../../../lib/run/verify.ts";
+import { BITS, openTestServer, readStream, SLOW } from "./support.ts";
+
+Deno.test("a run job is taken, runs, tells every event once and leaves a bundle that verifies", async () => {
+  await using server = await openTestServer();
+  const taken = await server.post("/api/run-jobs", { recipe: BITS, execution: { parallel_workers: 2 } });
+  assert.equal(taken.status, 202, taken.text);
+  const { job_id } = taken.json;
+  assert.match(job_id, /^[0-9a-f]{32}$/);
+  assert.equal(taken.headers.get("location"), `/api/run-jobs/${job_id}`);
+  assert.ok(["queued", "running"].includes(taken.json.state));
+  const ended = (await server.get(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`)).json;
+  assert.equal(ended.state, "completed", JSON.stringify(ended.error));
+  const kinds = ended.events.map(({ kind }: { kind: string }) => kind);
+  assert.deepEqual(kinds.slice(0, 2), ["queued", "job_started"]);
+  assert.deepEqual(kinds.slice(-2), ["run_completed", "job_completed"]);
+  for (const kind of ["execution_plan_cache", "run_created", "run_started", "step_started", "step_completed"]) {
+    assert.ok(kinds.includes(kind), kind);
+  }
+  assert.deepEqual(ended.events.map(({ seq }: { seq: number }) => seq), kinds.map((_: string, i: number) => i + 1));
+  assert.equal(ended.summary_path, `runs/${ended.run_id}/summary.json`);
+  const report = await verifyRun(server.service.workspace, ended.run_id);
+  assert.equal(report.status, "valid");
+  const { summary } = (await server.get(`/api/runs/${ended.run_id}`)).json;
+  assert.equal(summary.job_id, job_id);
+});
+
+Deno.test("polling gives each event once, and says when older ones are gone", async () => {
+  await using server = await openTestServer();
+  const { job_id } = (await server.post("/api/run-jobs", { recipe: BITS })).json;
+  await server.get(`/api/run-jobs/${job_id}/wait`);
+  const seen: number[] = [];
+  for (let after = 0;;) {
+    const page = (await server.get(`/api/run-jobs/${job_id}?after_seq=${after}&event_limit=3`)).json;
+    if (page.events.length === 0) break;
+    assert.ok(page.events.length <= 3);
+    seen.push(...page.events.map(({ seq }: { seq: number }) => seq));
+    after = page.next_event_seq;
+  }
+  assert.deepEqual(seen, seen.map((_, index) => index + 1));
+  const job = server.service.jobs.get(job_id);
+  job.events.splice(0, 4);
+  assert.equal((await server.get(`/api/run-jobs/${job_id}?after_seq=0`)).json.events_truncated, true);
+  assert.equal((await server.get(`/api/run-jobs/${job_id}?after_seq=4`)).json.events_truncated, false);
+  const stream = await readStream(await server.request(`/api/run-jobs/${job_id}/events`));
+  assert.deepEqual([stream[0].event, stream[0].data.oldest_seq], ["truncated", 5]);
+});
+
+Deno.test("a stream ends with its job, resumes by Last-Event-ID, and answers 204 behind the end", async () => {
+  await using server = await openTestServer();
+  const { job_id } = (await server.post("/api/run-jobs", { recipe: BITS })).json;
+  const path = `/api/run-jobs/${job_id}/events`;
+  const live = await server.request(path);
+  assert.equal(live.headers.get("content-type"), "text/event-stream; charset=utf-8");
+  assert.equal(live.headers.get("content-encoding"), null);
+  const messages = await readStream(live);
+  assert.equal(messages.at(-1)!.event, "job_completed");
+  assert.deepEqual(messages.map(({ id }) => Number(id)), messages.map((_, index) => index + 1));
+  const half = Math.floor(messages.length / 2);
+  const rest = await readStream(await server.request(path, { headers: { "last-event-id": String(half) } }));
+  assert.deepEqual(rest, messages.slice(half));
+  const behind = await server.request(path, { headers: { "last-event-id": String(messages.length) } });
+  assert.equal(behind.status, 204);
+  assert.equal(server.service.events.streams, 0);
+});
+
+Deno.test("the stream of all jobs has rising ids over several jobs and resumes", async () => {
+  await using server = await openTestServer({ heartbeatMs: 20 });
+  const all = readStream(
+    await server.request("/api/events?after_seq=0"),
+    (messages) => messages.filter(({ event }) => event === "job_completed").length === 2,
+  );
+  await server.post("/api/run-jobs", { recipe: BITS });
+  await server.post("/api/run-jobs", { recipe: BITS });
+  const messages = await all;
+  const ids = messages.map(({ id }) => Number(id));
+  assert.ok(ids.every((id, index) => index === 0 || id > ids[index - 1]), String(ids));
+  assert.equal(new Set(messages.map(({ data }) => data.job_id)).size, 2);
+  const resumed = await readStream(
+    await server.request("/api/events", { headers: { "last-event-id": String(ids[3]) } }),
+    (some) => some.length === messages.length - 4,
+  );
+  assert.deepEqual(resumed, messages.slice(4));
+});
+
+Deno.test("at most four jobs of a kind are active; the fifth is told when to come back", async () => {
+  await using server = await openTestServer();
+  const jobs: string[] = [];
+  for (let i = 0; i < 4; i++) jobs.push((await server.post("/api/run-jobs", { recipe: SLOW })).json.job_id);
+  const fifth = await server.post("/api/run-jobs", { recipe: BITS });
+  assert.equal(fifth.status, 429);
+  assert.equal(fifth.json.code, "job_capacity");
+  assert.ok(Number(fifth.headers.get("retry-after")) > 0);
+  // One that waits is canceled at once; one that runs, at its next checkpoint.
+  const waiting = (await server.post(`/api/run-jobs/${jobs[3]}/cancel`, {})).json;
+  assert.equal(waiting.state, "canceled");
+  for (const id of jobs.slice(0, 3)) await server.post(`/api/run-jobs/${id}/cancel`, {});
+  const again = await server.post(`/api/run-jobs/${jobs[0]}/cancel`, {});
+  assert.equal(again.status, 200);
+  const ended = (await server.get(`/api/run-jobs/${jobs[0]}/wait`)).json;
+  assert.equal(ended.state, "canceled");
+  assert.equal(ended.events.filter(({ kind }: { kind: string }) => kind === "stop_requested").length, 1);
+});
+
+Deno.test("a failed run answers 422 with its bundle, and a refused recipe leaves nothing", async () => {
+  await using server = await openTestServer();
+  const failing = {
+    name: "failing",
+    steps: [
+      { id: "data", op: "source.random_bits", params: { bit_count: 7 } },
+      { id: "text", op: "decoding.utf8_decode", inputs: { bits: "data.bits" } },
+    ],
+  };
+  const refused = await server.post("/api/recipe/run-payload", {
+    recipe: { ...failing, steps: [{ id: "a", op: "nope" }] },
+  });
+  assert.equal(refused.status, 400);
+  assert.equal(refused.json.code, "recipe_invalid");
+  assert.equal(refused.json.diagnostics[0].pointer, "/steps/0/op");
+  assert.deepEqual((await server.get("/api/run-jobs")).json.jobs, []);
+  assert.deepEqual((await server.get("/api/runs")).json.runs, []);
+});
+
+Deno.test("execution is taken exactly", async () => {
+  await using server = await openTestServer();
+  const wrong = [
+    '{"workers": 2}',
+    '{"parallel_workers": true}',
+    '{"parallel_workers": 0}',
+    '{"parallel_workers": 33}',
+    '{"parallel_workers": 1.5}',
+    '{"parallel_workers": 2.0}',
+    '{"parallel_workers": "2"}',
+    '{"use_plan_cache": 1}',
+    '{"use_plan_cache": "true"}',
+    "[]",
+    "3",
+  ];
+  const recipe = JSON.stringify(BITS);
+  for (const execution of wrong) {
+    for (const path of ["/api/run-jobs", "/api/recipe/run-payload"]) {
+      const reply = await server.post(path, `{"recipe": ${recipe}, "execution": ${execution}}`);
+      assert.deepEqual([reply.status, reply.json.code], [400, "execution_invalid"], `${path} ${execution}`);
+    }
+  }
+  assert.deepEqual((await server.get("/api/run-jobs")).json.jobs, []);
+});
+
+Deno.test("a synchronous run gives its outcome, and a reproduction its report", async () => {
+  await using server = await openTestServer();
+  const run = await server.post("/api/recipe/run", { path: "recipes/bits.yaml" });
+  assert.equal(run.status, 200, run.text);
+  assert.equal(run.json.status, "completed");
+  assert.equal(run.json.execution.parallel_workers, 1);
+  const taken = await server.post(`/api/runs/${run.json.run_id}/reproduce`, {});
+  assert.equal(taken.status, 202, taken.text);
+  const ended = (await server.get(`/api/run-jobs/${taken.json.job_id}/wait`)).json;
+  assert.equal(ended.result.report.status, "identical");
+  assert.equal((await server.post("/api/runs/nothing/reproduce", {})).status, 404);
+});
+
+Deno.test("jobs and events outlive the server; what was unfinished becomes incomplete", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "svc-http-" });
+  try {
+    const first = await openTestServer({ folder });
+    const done = (await first.post("/api/run-jobs", { recipe: BITS })).json.job_id;
+    await first.get(`/api/run-jobs/${done}/wait`);
+    const running = (await first.post("/api/run-jobs", { recipe: SLOW })).json.job_id;
+    // The process dies: nothing is drained, only what was written is there.
+    first.service.close();
+    await using second = await openTestServer({ folder });
+    const kept = (await second.get(`/api/run-jobs/${done}`)).json;
+    assert.equal(kept.state, "completed");
+    assert.equal(kept.events.at(-1).kind, "job_completed");
+    const lost = (await second.get(`/api/run-jobs/${running}`)).json;
+    assert.equal(lost.state, "incomplete");
+    assert.equal(lost.interruption, "server_restart");
+    assert.equal(lost.events.at(-1).kind, "job_incomplete");
+    assert.ok(lost.events.at(-1).id > kept.events.at(-1).id);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

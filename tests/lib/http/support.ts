@@ -1,0 +1,156 @@
+/** A service on a folder of its own, asked without a socket. */
+import { join } from "node:path";
+import { parseJson } from "../../../lib/contract/json.ts";
+import { createApp, type Log } from "../../../lib/http/app.ts";
+import { type OpenService, openService } from "../../../lib/http/open_service.ts";
+import { DEFAULT_OPTIONS, type ServiceOptions } from "../../../lib/http/service.ts";
+
+export const PORT = 8765;
+export const HOST = `127.0.0.1:${PORT}`;
+
+/** A recipe that runs within milliseconds. */
+export const BITS = {
+  name: "bits",
+  metadata: { seed: 7 },
+  steps: [
+    { id: "data", op: "source.random_bits", params: { bit_count: 64 } },
+    { id: "boundary", op: "channel.bit_boundary", inputs: { bits: "data.bits" } },
+  ],
+};
+
+export const BITS_YAML = `# What this is for
+name: bits
+metadata:
+  seed: 7 # kept
+steps:
+  - id: data
+    op: source.random_bits
+    params: { bit_count: 64 }
+`;
+
+/** A recipe that works for some seconds and looks for its cancellation now and then. */
+export const SLOW = {
+  name: "slow",
+  metadata: { seed: 7 },
+  steps: [
+    { id: "data", op: "source.random_bits", params: { bit_count: 3_000_000 } },
+    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+    ...Array.from({ length: 12 }, (_, i) => ({
+      id: `channel_${i}`,
+      op: "wireless.channel",
+      inputs: { symbols: "modulator.symbols" },
+    })),
+  ],
+};
+
+export interface Asked {
+  status: number;
+  headers: Headers;
+  text: string;
+  // deno-lint-ignore no-explicit-any -- tests look into documents of every shape
+  json: any;
+}
+
+export interface TestServer extends AsyncDisposable {
+  folder: string;
+  service: OpenService;
+  log: Record<string, unknown>[];
+  request(path: string, init?: RequestInit): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Asked>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Asked>;
+}
+
+/** Statuses that were seen of each route, over all tests of the process. */
+export const SEEN = new Set<string>();
+
+export interface TestOptions extends Partial<ServiceOptions> {
+  /** Files of the project by path. */
+  files?: Record<string, string>;
+  folder?: string;
+}
+
+export async function openTestServer({ files = {}, folder, ...options }: TestOptions = {}): Promise<TestServer> {
+  const root = folder ?? await Deno.makeTempDir({ prefix: "svc-http-" });
+  for (const [path, text] of Object.entries({ "recipes/bits.yaml": BITS_YAML, ...files })) {
+    await Deno.mkdir(join(root, path, ".."), { recursive: true });
+    await Deno.writeTextFile(join(root, path), text);
+  }
+  const lines: Record<string, unknown>[] = [];
+  const log: Log = (record) => lines.push(record);
+  const service = openService(
+    { ...DEFAULT_OPTIONS, threads: 0, projectRoot: root, stateDir: join(root, ".svc"), ...options },
+    log,
+  );
+  const app = createApp(service, { port: PORT, log });
+  const request = async (path: string, init: RequestInit = {}) => {
+    const headers = new Headers({ host: HOST, ...init.headers as Record<string, string> });
+    return await app.request(`http://${HOST}${path}`, { ...init, headers });
+  };
+  const asked = async (response: Response): Promise<Asked> => {
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      get json() {
+        return JSON.parse(text);
+      },
+    };
+  };
+  return {
+    folder: root,
+    service,
+    log: lines,
+    request,
+    get: async (path, headers = {}) => asked(await request(path, { headers })),
+    post: async (path, body, headers = {}) =>
+      asked(
+        await request(path, {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: typeof body === "string" ? body : JSON.stringify(body),
+        }),
+      ),
+    [Symbol.asyncDispose]: async () => {
+      await service.drain();
+      service.close();
+      if (folder === undefined) await Deno.remove(root, { recursive: true });
+    },
+  };
+}
+
+/** The typed value of a reply. */
+export const typedJson = (text: string) => parseJson(text);
+
+/** The messages of an event stream, read until it ends or `enough` says so. */
+export async function readStream(
+  response: Response,
+  enough: (messages: StreamMessage[]) => boolean = () => false,
+): Promise<StreamMessage[]> {
+  const messages: StreamMessage[] = [];
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return messages;
+    text += value;
+    const blocks = text.split("\n\n");
+    text = blocks.pop()!;
+    for (const block of blocks) {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1];
+      const data = field("data");
+      if (data === undefined) continue;
+      messages.push({ id: field("id") ?? null, event: field("event") ?? null, data: JSON.parse(data) });
+    }
+    if (enough(messages)) {
+      await reader.cancel();
+      return messages;
+    }
+  }
+}
+
+export interface StreamMessage {
+  id: string | null;
+  event: string | null;
+  data: Record<string, unknown>;
+}
