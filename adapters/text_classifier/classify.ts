@@ -5,17 +5,7 @@
  * labels what is left. Features are hashed words and character trigrams, as in training/train.py: FNV-1a (32 bit) of the
  * UTF-8 modulo 1024, square roots of counts, unit length.
  */
-
-interface ArrayValue {
-  dtype: string;
-  shape: number[];
-  data: Float32Array;
-}
-
-interface Context {
-  seed: number;
-  infer(model: string, feeds: Record<string, ArrayValue>): Promise<Record<string, ArrayValue>>;
-}
+import type { Context, Dataset } from "./svc_types.ts";
 
 interface Report {
   id: string;
@@ -33,11 +23,11 @@ export interface Settings {
 const BINS = 1024;
 export const LABELS = ["health", "logistics", "measurement", "traffic", "weather"];
 
-export async function reports(settings: Settings, context: Context) {
+export async function reports(settings: Settings, context: Context): Promise<Dataset> {
   const { lost_words: lost = 0, example_count } = settings;
   const all: Report[] = JSON.parse(await Deno.readTextFile(new URL("reports.json", import.meta.url)));
   const chosen = all.slice(0, example_count ?? all.length);
-  const draw = uniform(context.seed);
+  const draw = uniform(Number(context.seed ?? 0));
   const kept = chosen.map(({ text }) => tokens(text).filter(() => draw() >= lost));
   const features = new Float32Array(BINS * chosen.length);
   kept.forEach((words, i) => features.set(hashed(words), BINS * i));
@@ -45,7 +35,7 @@ export async function reports(settings: Settings, context: Context) {
     features: { dtype: "float32", shape: [chosen.length, BINS], data: features },
   });
   const examples = chosen.map(({ id, label }, i) => {
-    const own = scores.data.subarray(LABELS.length * i, LABELS.length * (i + 1));
+    const own = (scores.data as Float32Array).subarray(LABELS.length * i, LABELS.length * (i + 1));
     return { id, label, prediction: LABELS[own.indexOf(Math.max(...own))] };
   });
   return { examples, metadata: { labels: LABELS, lost_words: lost } };
