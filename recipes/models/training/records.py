@@ -1,6 +1,7 @@
 """What is kept with a trained model: the loss curve, the candidates and a stored answer of the PyTorch model."""
 
 import csv
+import hashlib
 import json
 from pathlib import Path
 
@@ -30,6 +31,16 @@ def write_reference(path: Path, inputs: dict, outputs: dict) -> None:
     """What the PyTorch model answered to an input, for comparing the ONNX file with it."""
     write_json(path, {"inputs": {k: tensor(v) for k, v in inputs.items()},
                       "outputs": {k: tensor(v) for k, v in outputs.items()}})
+
+
+def digest(*arrays) -> str:
+    """SHA-256 over dtype, shape and bytes of arrays: names the data that candidates were compared on."""
+    total = hashlib.sha256()
+    for array in arrays:
+        array = np.ascontiguousarray(array)
+        total.update(f"{array.dtype.str}{list(array.shape)}".encode())
+        total.update(array.tobytes())
+    return total.hexdigest()
 
 
 def wilson(events: int, trials: int, z: float = 1.959963984540054) -> tuple[float, float]:

@@ -29,7 +29,7 @@ sys.dont_write_bytecode = True  # the folder keeps its digest
 sys.path.insert(0, str(HERE.parents[1] / "training"))
 from onnx_graph import Graph  # noqa: E402
 from pictures import Patches, centre, photographs, psnr  # noqa: E402
-from records import write_curve, write_json, write_reference  # noqa: E402
+from records import digest, write_curve, write_json, write_reference  # noqa: E402
 
 torch.set_num_threads(1)
 SEEDS = {"training": 41, "validation": 42, "evaluation": 43}
@@ -199,7 +199,7 @@ def main(channel, package):
         write_reference(training / "reference.decoder.json", {"symbols_ri": symbols}, {"reconstruction": decoder(symbols)})
     write_json(training / "evaluation.json", {
         "objective": "mean PSNR in dB of the validation photograph over the SNR grid", "channel": channel,
-        "selected": selected, "candidates": results,
+        "selected": selected, "candidates": results, "population_sha256": digest(validation),
         "parameters": {"encoder": sum(p.numel() for p in encoder.parameters()),
                        "decoder": sum(p.numel() for p in decoder.parameters())},
         "validation": measure(encoder, decoder, validation, channel, SEEDS["validation"], 32),

@@ -23,7 +23,7 @@ PACKAGE = HERE.parent
 sys.dont_write_bytecode = True  # the folder keeps its digest
 sys.path.insert(0, str(PACKAGE.parent / "training"))
 from onnx_graph import Graph  # noqa: E402
-from records import wilson, write_curve, write_json, write_reference  # noqa: E402
+from records import digest, wilson, write_curve, write_json, write_reference  # noqa: E402
 
 torch.set_num_threads(1)
 SEEDS = {"training": 23, "validation": 24, "evaluation": 25}
@@ -103,6 +103,10 @@ def cross_entropy(llr, bits):
 def validation_sets(sets=32):
     rng = np.random.default_rng(SEEDS["validation"])
     return {snr: draw(rng, sets, SYMBOLS, snr)[:2] for snr in SNR_GRID_DB}
+
+
+def population_sha256(held_out):
+    return digest(*(array for snr in SNR_GRID_DB for array in held_out[snr]))
 
 
 def validate(model, data):
@@ -190,6 +194,7 @@ def main():
         write_reference(HERE / "reference.json", {"rx_symbols_ri": y[0]}, {"bit_llr": model(torch.from_numpy(y))[0]})
     write_json(HERE / "evaluation.json", {
         "objective": "mean validation cross entropy in bits", "selected": selected, "candidates": results,
+        "population_sha256": population_sha256(held_out),
         "parameters": sum(p.numel() for p in model.parameters()), "matrix": evaluate(model),
     })
 

@@ -28,7 +28,7 @@ PACKAGE = HERE.parent
 sys.dont_write_bytecode = True  # the folder keeps its digest
 sys.path.insert(0, str(PACKAGE.parent / "training"))
 from onnx_graph import Graph  # noqa: E402
-from records import wilson, write_curve, write_json, write_reference  # noqa: E402
+from records import digest, wilson, write_curve, write_json, write_reference  # noqa: E402
 
 torch.set_num_threads(1)
 SEEDS = {"training": 31, "validation": 32, "evaluation": 33}
@@ -138,6 +138,10 @@ def to_onnx(model: Tracker) -> bytes:
     return graph.bytes()
 
 
+def population_sha256(held_out):
+    return digest(*(frames[key] for frames in held_out for key in ("features", "bits")))
+
+
 def loss_of(model, frames):
     residual = model(torch.from_numpy(frames["features"]))
     error = torch.from_numpy(frames["phase"] - frames["interpolated"]).float() - residual
@@ -243,6 +247,7 @@ def main(names):
                         {"residual_phase_rad": model(torch.from_numpy(features))})
     write_json(HERE / "evaluation.json", {
         "objective": "mean of log10 BER over the validation grid", "selected": selected, "candidates": results,
+        "population_sha256": population_sha256(held_out),
         "parameters": sum(p.numel() for p in model.parameters()), "matrix": evaluate(model),
     })
 
