@@ -31,6 +31,8 @@ const SOURCES: Record<string, Source> = {
   "recipe a": (_typed, current) => files(current, /\.(ya?ml|json)$/i),
   "recipe b": (_typed, current) => files(current, /\.(ya?ml|json)$/i),
   folder: (_typed, current) => files(current, null),
+  "adapter kind": scaffolds,
+  "--adapter": (_typed, current) => files(current, null),
   "template id": templates,
   "data id": datasets,
   "research id": research,
@@ -70,6 +72,11 @@ function files(current: string, fits: RegExp | null): Candidate[] {
 async function operations(): Promise<Candidate[]> {
   const { BUILTIN_OPERATIONS } = await import("../../ops/index.ts");
   return BUILTIN_OPERATIONS.map(({ operation }) => ({ value: operation.id, description: operation.definition.name }));
+}
+
+async function scaffolds(): Promise<Candidate[]> {
+  const { SCAFFOLD_KINDS, scaffoldSummary } = await import("../adapter/scaffold.ts");
+  return SCAFFOLD_KINDS.map((value) => ({ value, description: scaffoldSummary(value) }));
 }
 
 async function profiles(): Promise<Candidate[]> {

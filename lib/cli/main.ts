@@ -4,6 +4,7 @@ import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { version } from "../run/version.ts";
 import { Command, CommanderError, InvalidArgumentError, Option } from "./commander.ts";
+import { adapterCommands } from "./commands/adapter.ts";
 import { benchmarkCommands } from "./commands/benchmark.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { dataCommands } from "./commands/data.ts";
@@ -60,6 +61,7 @@ function buildProgram(): Command {
   researchCommands(program);
   templateCommands(program);
   dataCommands(program);
+  adapterCommands(program);
   schemaCommands(program);
   uiCommands(program);
   maintenanceCommands(program);

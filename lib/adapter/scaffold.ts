@@ -1,0 +1,237 @@
+/**
+ * Adapters to start from: for every kind a folder that validates, passes its own tests and runs its own recipe.
+ *
+ * The files lie in `scaffolds/<kind>/`, as they are written but for the name. `svc_types.ts`, which all of them import,
+ * goes with each.
+ */
+import { basename, dirname, join, resolve } from "node:path";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { didYouMean } from "../contract/nearest.ts";
+
+export const SCAFFOLD_KINDS = [
+  "bits",
+  "indices",
+  "latents",
+  "deepjscc_symbols",
+  "classification_dataset",
+  "classification_metric",
+] as const;
+export type ScaffoldKind = typeof SCAFFOLD_KINDS[number];
+
+type Text = Promise<{ default: string }>;
+
+interface Scaffold {
+  /** One line for lists. */
+  summary: string;
+  /** The adapter's name in the files. */
+  name: string;
+  /** Where to begin changing it. */
+  begin: string;
+  files: Record<string, () => Text>;
+}
+
+const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
+  bits: {
+    summary: "pictures to payload bits and back",
+    name: "example-bits",
+    begin:
+      "`codec.ts`: `encode` turns pictures into bits, `decode` turns received bits, right or wrong, into pictures.",
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/bits/svc_adapter.yaml", { with: { type: "text" } }),
+      "codec.ts": () => import("./scaffolds/bits/codec.ts", { with: { type: "text" } }),
+      "codec_test.ts": () => import("./scaffolds/bits/codec_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/bits/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  indices: {
+    summary: "pictures to indices of a codebook and back",
+    name: "example-indices",
+    begin: "`tokenizer.ts`: `encode` turns pictures into indices, `decode` turns received indices into pictures.",
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/indices/svc_adapter.yaml", { with: { type: "text" } }),
+      "tokenizer.ts": () => import("./scaffolds/indices/tokenizer.ts", { with: { type: "text" } }),
+      "tokenizer_test.ts": () => import("./scaffolds/indices/tokenizer_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/indices/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  latents: {
+    summary: "pictures to continuous latents and back",
+    name: "example-latents",
+    begin: "`autoencoder.ts`: `encode` turns pictures into latents, `decode` turns received latents into pictures.",
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/latents/svc_adapter.yaml", { with: { type: "text" } }),
+      "autoencoder.ts": () => import("./scaffolds/latents/autoencoder.ts", { with: { type: "text" } }),
+      "autoencoder_test.ts": () => import("./scaffolds/latents/autoencoder_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/latents/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  deepjscc_symbols: {
+    summary: "pictures to complex channel symbols and back, without bits",
+    name: "example-symbols",
+    begin: "`joint_coder.ts`: `encode` turns pictures into symbols, `decode` turns received symbols into pictures.",
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/deepjscc_symbols/svc_adapter.yaml", { with: { type: "text" } }),
+      "joint_coder.ts": () => import("./scaffolds/deepjscc_symbols/joint_coder.ts", { with: { type: "text" } }),
+      "joint_coder_test.ts": () =>
+        import("./scaffolds/deepjscc_symbols/joint_coder_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/deepjscc_symbols/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  classification_dataset: {
+    summary: "labels and predictions of a data set of one's own",
+    name: "example-dataset",
+    begin: "`table.json`: the examples; and `dataset.ts`, which reads them.",
+    files: {
+      "svc_adapter.yaml": () =>
+        import("./scaffolds/classification_dataset/svc_adapter.yaml", { with: { type: "text" } }),
+      "dataset.ts": () => import("./scaffolds/classification_dataset/dataset.ts", { with: { type: "text" } }),
+      "table.json": () => import("./scaffolds/classification_dataset/table.json", { with: { type: "text" } }),
+      "dataset_test.ts": () => import("./scaffolds/classification_dataset/dataset_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/classification_dataset/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  classification_metric: {
+    summary: "a metric of one's own on labels and predictions",
+    name: "example-metric",
+    begin: "`metric.ts`: `kappa` scores predictions against labels; `examples.ts` has some to try it on.",
+    files: {
+      "svc_adapter.yaml": () =>
+        import("./scaffolds/classification_metric/svc_adapter.yaml", { with: { type: "text" } }),
+      "metric.ts": () => import("./scaffolds/classification_metric/metric.ts", { with: { type: "text" } }),
+      "examples.ts": () => import("./scaffolds/classification_metric/examples.ts", { with: { type: "text" } }),
+      "metric_test.ts": () => import("./scaffolds/classification_metric/metric_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/classification_metric/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+};
+
+/** What a kind is for, in a line. */
+export function scaffoldSummary(kind: ScaffoldKind): string {
+  return SCAFFOLDS[kind].summary;
+}
+
+/** A kind by its name. @throws SvcError `usage_invalid` with the nearest one */
+export function scaffoldKind(name: string): ScaffoldKind {
+  const kind = SCAFFOLD_KINDS.find((known) => known === name);
+  if (kind !== undefined) return kind;
+  throw new SvcError("usage_invalid", `Cannot scaffold the kind ${name}`, {
+    hint: didYouMean(name, SCAFFOLD_KINDS) ?? `Known: ${SCAFFOLD_KINDS.join(", ")}`,
+  });
+}
+
+/** What a folder of one kind holds. */
+export interface ScaffoldFiles {
+  /** Name of the adapter. */
+  name: string;
+  /** Contents by path from the folder, sorted. */
+  files: Record<string, string>;
+}
+
+/**
+ * The files of a scaffold.
+ *
+ * @param name of the adapter; `my-codec` gives operations `my_codec.encode`, …
+ * @throws SvcError `usage_invalid` for a name that no adapter can have
+ */
+export async function scaffoldFiles(kind: ScaffoldKind, name: string): Promise<ScaffoldFiles> {
+  if (!/^[a-z][a-z0-9_-]*$/.test(name)) {
+    throw new SvcError("usage_invalid", `Cannot name an adapter ${JSON.stringify(name)}`, {
+      hint: "A name has lower-case letters, digits, - and _, and begins with a letter",
+    });
+  }
+  const scaffold = SCAFFOLDS[kind];
+  const prefix = (text: string) => text.replaceAll("-", "_");
+  const named = (text: string) => text.replaceAll(scaffold.name, name).replaceAll(prefix(scaffold.name), prefix(name));
+  const files: Record<string, string> = { "README.md": readme(scaffold, name, prefix(name)) };
+  for (const [path, text] of Object.entries(scaffold.files)) files[path] = named((await text()).default);
+  files["svc_types.ts"] = (await import("./scaffolds/svc_types.ts", { with: { type: "text" } })).default;
+  return { name, files: Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))) };
+}
+
+function readme({ summary, begin }: Scaffold, name: string, prefix: string): string {
+  return `# ${name}
+
+An adapter for svc: ${summary}. It works as it is; begin with ${begin}
+
+From the folder above this one:
+
+\`\`\`
+(cd ${name} && deno test)                                   # the code by itself
+svc adapter validate ${name}                                # the manifest, the modules, the digests
+svc --adapter ${name} ops list --filter ${prefix}.          # the operations that recipes can name
+svc --adapter ${name} recipe run ${name}/recipe.yaml        # an experiment
+svc --adapter ${name} runs verify <run>                     # its evidence
+\`\`\`
+
+- \`svc_adapter.yaml\` says which operations there are, what they wrap, which parameters they take, and what the code asks
+  for. It asks for nothing: it can read this folder and reach nothing else, no network, no variables, no programs.
+- \`svc_types.ts\` holds the types of what is passed in and out.
+- Imports stay inside the folder; packages go in as files, for example bundled with \`deno bundle\`.
+- What a callable returns must follow from its arguments and \`context.seed\`: no clock, no \`Math.random\`, or a run cannot be
+  repeated.
+- The digest of this folder is part of every plan: a run tells exactly which code made its numbers. Keep results elsewhere.
+`;
+}
+
+/** What was written. */
+export interface WrittenScaffold {
+  kind: ScaffoldKind;
+  /** Name of the adapter. */
+  name: string;
+  /** As given. */
+  folder: string;
+  /** From the folder, sorted. */
+  files: string[];
+}
+
+/**
+ * Writes an adapter to start from.
+ *
+ * @param folder a new or empty folder; its name becomes the adapter's unless `options.name` says otherwise
+ * @throws SvcError `usage_invalid` when the folder holds anything, or for an impossible name
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { inspectAdapter } from "./inspect.ts";
+ * import { scaffoldAdapter } from "./scaffold.ts";
+ *
+ * const root = await Deno.makeTempDir();
+ * const { folder, files } = await scaffoldAdapter("bits", `${root}/my-codec`);
+ * assert.ok(files.includes("svc_adapter.yaml"));
+ * const { status, operations } = inspectAdapter({ folder }, { projectRoot: root });
+ * assert.equal(status, "valid");
+ * assert.deepEqual(operations.map(({ id }) => id), ["my_codec.encode", "my_codec.decode"]);
+ * await Deno.remove(root, { recursive: true });
+ * ```
+ */
+export async function scaffoldAdapter(
+  kind: ScaffoldKind,
+  folder: string,
+  options: { name?: string } = {},
+): Promise<WrittenScaffold> {
+  const name = options.name ?? basename(resolve(folder)).toLowerCase();
+  const { files } = await scaffoldFiles(kind, name);
+  refuseOccupied(folder);
+  for (const [path, text] of Object.entries(files)) {
+    const target = join(folder, path);
+    await Deno.mkdir(dirname(target), { recursive: true });
+    await Deno.writeTextFile(target, text, { createNew: true });
+  }
+  return { kind, name, folder, files: Object.keys(files) };
+}
+
+/** Somebody's files are not written over, nor mixed with ours. */
+function refuseOccupied(folder: string): void {
+  try {
+    if (Deno.readDirSync(folder)[Symbol.iterator]().next().done) return;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw new SvcError("usage_invalid", `Cannot write an adapter to ${folder}: ${messageOf(error)}`, {
+      hint: "Name a new folder",
+    });
+  }
+  throw new SvcError("usage_invalid", `Cannot write an adapter to ${folder}: the folder is not empty`, {
+    hint: "Name a new folder",
+  });
+}

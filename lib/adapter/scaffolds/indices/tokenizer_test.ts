@@ -1,0 +1,31 @@
+/** Run in this folder with `deno test`. */
+import assert from "node:assert/strict";
+import { decode, encode } from "./tokenizer.ts";
+import type { ArrayValue, Context } from "./svc_types.ts";
+
+const context = { report_progress() {} } as unknown as Context;
+
+function tokens(images: ArrayValue, block_size: number, level_count: number) {
+  const result = encode(images, { block_size, level_count }, context);
+  return result as { array: ArrayValue; metadata: Record<string, unknown> };
+}
+
+const ramp: ArrayValue = {
+  dtype: "uint8",
+  shape: [1, 5, 6, 1],
+  data: Uint8Array.from({ length: 30 }, (_, i) => i * 8),
+};
+
+Deno.test("single pixels with 256 levels lose nothing", () => {
+  const { array, metadata } = tokens(ramp, 1, 256);
+  assert.deepEqual(decode({ array, metadata, params: {} }, context), ramp);
+});
+
+Deno.test("blocks at the edge are averaged over what there is of them", () => {
+  const { array, metadata } = tokens(ramp, 4, 256);
+  assert.deepEqual(array.shape, [1, 2, 2, 1]);
+  // Rows 0 … 3 and columns 0 … 3 of values 8·(6y + x); the last row alone below.
+  assert.deepEqual([...array.data].map(Number), [84, 108, 204, 228]);
+  assert.equal(metadata.codebook_size, 256);
+  assert.deepEqual((decode({ array, metadata, params: {} }, context) as ArrayValue).shape, ramp.shape);
+});

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { inFolder, svc } from "../support/cli.ts";
+
+Deno.test(
+  "from nothing to a validated adapter: scaffold, inspect, validate, list",
+  inFolder(async (cwd) => {
+    const written = await svc(["adapter", "scaffold", "bits", "my-codec"], { cwd });
+    assert.equal(written.code, 0, written.stderr);
+    assert.match(written.stdout, /^written {2}my-codec in my-codec: README\.md, codec\.ts, /);
+    assert.match(written.stdout, /svc --adapter my-codec recipe run my-codec\/recipe\.yaml/);
+
+    const inspected = await svc(["adapter", "inspect", "my-codec", "--json"], { cwd });
+    assert.deepEqual([inspected.code, inspected.json.status, inspected.json.grant_source], [0, "valid", "none"]);
+    const people = await svc(["adapter", "inspect", "my-codec"], { cwd });
+    assert.match(people.stdout, /^asks for {2}nothing$/m);
+    assert.match(people.stdout, /^my_codec\.encode +model\.external_encode_bits +codec\.ts#encode +[0-9a-f]{12}$/m);
+
+    const valid = await svc(["adapter", "validate", "my-codec", "--json"], { cwd });
+    assert.equal(valid.code, 0, valid.stdout);
+    assert.deepEqual(valid.json.operations, ["my_codec.encode", "my_codec.decode"]);
+    assert.equal(valid.json.folder_sha256, inspected.json.folder_sha256);
+
+    const listed = await svc(["adapter", "list", "--json"], { cwd, env: { SVC_ADAPTER_PATHS: "my-codec" } });
+    assert.deepEqual(listed.json.adapters.map(({ name }: { name: string }) => name), ["my-codec"]);
+    assert.match((await svc(["adapter", "list"], { cwd })).stdout, /svc adapter scaffold bits my-codec/);
+  }),
+);
+
+Deno.test(
+  "findings carry the manifest's line, all at once, and exit 3",
+  inFolder(async (cwd) => {
+    await svc(["adapter", "scaffold", "bits", "my-codec"], { cwd });
+    const path = join(cwd, "my-codec", "svc_adapter.yaml");
+    const text = await Deno.readTextFile(path);
+    await Deno.writeTextFile(
+      path,
+      text.replace("external_encode_bits", "external_encode_bit").replace("codec.ts", "x.ts"),
+    );
+    const people = await svc(["adapter", "validate", "my-codec"], { cwd });
+    assert.equal(people.code, 3);
+    assert.match(people.stderr, /error\[adapter_wraps_unsupported\]: Cannot wrap model\.external_encode_bit\n/);
+    assert.match(people.stderr, /svc_adapter\.yaml:\d+:\d+ /);
+    assert.match(people.stderr, /Did you mean model\.external_encode_bits\?/);
+    const json = (await svc(["adapter", "validate", "my-codec", "--json"], { cwd })).json;
+    assert.deepEqual([json.code, json.exit_code], ["adapter_manifest_invalid", 3]);
+    assert.deepEqual(
+      json.diagnostics.map(({ code }: { code: string }) => code).sort(),
+      ["adapter_module_missing", "adapter_wraps_unsupported"],
+    );
+    // Inspecting shows what can be seen, and says that it cannot be used.
+    const shown = await svc(["adapter", "inspect", "my-codec"], { cwd });
+    assert.deepEqual([shown.code, /invalid$/m.test(shown.stdout)], [3, true]);
+  }),
+);
+
+Deno.test(
+  "trust shows the requests, wants to be asked, pins the folder, and can be taken back",
+  inFolder(async (cwd) => {
+    await svc(["adapter", "scaffold", "bits", "my-codec"], { cwd });
+    const path = join(cwd, "my-codec", "svc_adapter.yaml");
+    const text = await Deno.readTextFile(path);
+    await Deno.writeTextFile(path, text.replace(/^# (permissions: )/m, "$1"));
+
+    const unasked = await svc(["adapter", "trust", "my-codec"], { cwd });
+    assert.equal(unasked.code, 2);
+    assert.match(unasked.stdout, /asks for net=models\.example\.org:443 read=\.\.\/weights env=MY_CODEC_LEVEL/);
+    assert.match(unasked.stderr, /Cannot trust my-codec without being asked\n.*add --yes/);
+    await assert.rejects(Deno.stat(join(cwd, "svc_trust.json")), Deno.errors.NotFound);
+
+    const trusted = await svc(["adapter", "trust", "my-codec", "--yes", "--note", "read it", "--json"], { cwd });
+    assert.equal(trusted.code, 0, trusted.stdout);
+    const file = JSON.parse(await Deno.readTextFile(join(cwd, "svc_trust.json")));
+    assert.deepEqual(file.adapters, [trusted.json.entry]);
+    assert.deepEqual([file.adapters[0].note, file.adapters[0].permissions.env], ["read it", ["MY_CODEC_LEVEL"]]);
+    const inspect = async () => (await svc(["adapter", "inspect", "my-codec", "--json"], { cwd })).json;
+    assert.equal((await inspect()).grant_source, "trust_file");
+
+    await Deno.writeTextFile(join(cwd, "my-codec", "README.md"), "changed\n");
+    const changed = await inspect();
+    assert.equal(changed.grant_source, "none");
+    assert.deepEqual(changed.diagnostics.map(({ code }: { code: string }) => code), ["adapter_trust_mismatch"]);
+
+    assert.equal((await svc(["adapter", "untrust", "my-codec"], { cwd })).code, 0);
+    assert.equal((await svc(["adapter", "untrust", "my-codec"], { cwd })).code, 4);
+  }),
+);
+
+Deno.test(
+  "kinds are completed and corrected, and nothing is written over",
+  inFolder(async (cwd) => {
+    const completed = await svc(["__complete", "--", "adapter", "scaffold", "classification_"], { cwd });
+    assert.deepEqual(completed.stdout.split("\n").map((line) => line.split("\t")[0]), [
+      "classification_dataset",
+      "classification_metric",
+      "",
+    ]);
+    const wrong = await svc(["adapter", "scaffold", "latent", "x"], { cwd });
+    assert.deepEqual([wrong.code, /Did you mean latents\?/.test(wrong.stderr)], [2, true]);
+    await svc(["adapter", "scaffold", "latents", "x"], { cwd });
+    const again = await svc(["adapter", "scaffold", "latents", "x"], { cwd });
+    assert.deepEqual([again.code, /the folder is not empty/.test(again.stderr)], [2, true]);
+    assert.match((await svc(["adapter", "scaffold", "--help"], { cwd })).stdout, /svc adapter scaffold bits my-codec/);
+  }),
+);
