@@ -1,8 +1,8 @@
 /**
  * Adapters to start from: for every kind a folder that validates, passes its own tests and runs its own recipe.
  *
- * The files lie in `scaffolds/<kind>/`, as they are written but for the name. `svc_types.ts`, which all of them import,
- * goes with each.
+ * The files lie in `scaffolds/<kind>/`, as they are written but for the name, and for `svc_types.ts`, which lies above them
+ * here and goes into each folder.
  */
 import { basename, dirname, join, resolve } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -141,7 +141,9 @@ export async function scaffoldFiles(kind: ScaffoldKind, name: string): Promise<S
   }
   const scaffold = SCAFFOLDS[kind];
   const prefix = (text: string) => text.replaceAll("-", "_");
-  const named = (text: string) => text.replaceAll(scaffold.name, name).replaceAll(prefix(scaffold.name), prefix(name));
+  const named = (text: string) =>
+    text.replaceAll(scaffold.name, name).replaceAll(prefix(scaffold.name), prefix(name))
+      .replaceAll('"../svc_types.ts"', '"./svc_types.ts"');
   const files: Record<string, string> = { "README.md": readme(scaffold, name, prefix(name)) };
   for (const [path, text] of Object.entries(scaffold.files)) files[path] = named((await text()).default);
   files["svc_types.ts"] = (await import("./scaffolds/svc_types.ts", { with: { type: "text" } })).default;

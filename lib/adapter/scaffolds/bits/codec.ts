@@ -4,7 +4,7 @@
  *
  * Bits cross the link as one array element per bit, values 0 and 1; some of them may arrive wrong.
  */
-import type { ArrayValue, Call, CoderResult, Context } from "./svc_types.ts";
+import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
 /**
  * Encodes a batch of pictures.

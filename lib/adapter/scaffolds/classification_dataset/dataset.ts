@@ -3,7 +3,7 @@
  * the function: it may read files of this folder, and what the operator grants.
  */
 import table from "./table.json" with { type: "json" };
-import type { Context, Dataset } from "./svc_types.ts";
+import type { Context, Dataset } from "../svc_types.ts";
 
 /**
  * The examples of a split.

@@ -1,7 +1,7 @@
 /** Run in this folder with `deno test`. */
 import assert from "node:assert/strict";
 import { examples } from "./dataset.ts";
-import type { Context } from "./svc_types.ts";
+import type { Context } from "../svc_types.ts";
 
 const rows = (split: string) => examples({ params: { split } }, {} as Context).examples;
 

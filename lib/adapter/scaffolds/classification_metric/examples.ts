@@ -1,5 +1,5 @@
 /** A few labels and predictions to try the metric on. */
-import type { Context, Dataset } from "./svc_types.ts";
+import type { Context, Dataset } from "../svc_types.ts";
 
 /** Ten examples of two classes, of which seven are right. */
 export function examples(_context: Context): Dataset {

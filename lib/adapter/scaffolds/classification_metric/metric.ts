@@ -4,7 +4,7 @@
  *
  * Source: Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20(1), 1960.
  */
-import type { Context, Item, Score } from "./svc_types.ts";
+import type { Context, Item, Score } from "../svc_types.ts";
 
 /**
  * Scores predictions.

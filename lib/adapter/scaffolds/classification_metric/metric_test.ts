@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { examples } from "./examples.ts";
 import { kappa } from "./metric.ts";
-import type { Context, Item } from "./svc_types.ts";
+import type { Context, Item } from "../svc_types.ts";
 
 const context = {} as Context;
 const items = (...labels: string[]): Item[] => labels.map((label, i) => ({ id: `${i}`, label }));

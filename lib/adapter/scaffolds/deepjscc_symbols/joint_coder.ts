@@ -6,7 +6,7 @@
  * The link brings the symbols to unit power (step tx_power). What they had before is told to the decoder, for without it
  * grey and white could not be told apart.
  */
-import type { ArrayValue, Call, CoderResult, Context } from "./svc_types.ts";
+import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
 /**
  * Encodes a batch of pictures.

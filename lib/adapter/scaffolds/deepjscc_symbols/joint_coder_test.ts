@@ -1,7 +1,7 @@
 /** Run in this folder with `deno test`. */
 import assert from "node:assert/strict";
 import { decode, encode } from "./joint_coder.ts";
-import type { ArrayValue, Context } from "./svc_types.ts";
+import type { ArrayValue, Context } from "../svc_types.ts";
 
 const context = { report_progress() {} } as unknown as Context;
 

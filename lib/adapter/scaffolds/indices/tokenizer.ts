@@ -4,7 +4,7 @@
  *
  * Indices can be disturbed on the way, or travel as bits; every one that arrives lies in the codebook.
  */
-import type { ArrayValue, Call, CoderResult, Context } from "./svc_types.ts";
+import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
 /**
  * Encodes a batch of pictures.

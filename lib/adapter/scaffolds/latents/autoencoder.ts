@@ -4,7 +4,7 @@
  *
  * Latents can be disturbed on the way, or travel as bits in float16 or float32.
  */
-import type { ArrayValue, Call, CoderResult, Context } from "./svc_types.ts";
+import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
 /**
  * Encodes a batch of pictures.
