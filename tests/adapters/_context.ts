@@ -3,7 +3,7 @@ import { readYaml } from "../../lib/recipe/yaml_reader.ts";
 import { isObject } from "../../lib/contract/value.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { openOnnxSession } from "../../lib/onnx/session.ts";
-import type { ArrayValue, Context } from "../../adapters/learned_bit_codec/svc_types.ts";
+import type { ArrayValue, Context } from "../../adapters/text_classifier/svc_types.ts";
 
 /** A context over the models that the manifest of an adapter lists. */
 export function contextOf(adapter: string, seed = 0): Context {
