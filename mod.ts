@@ -15,6 +15,15 @@
  *
  * @module
  */
+import { type LoadedPack, loadPack } from "./lib/benchmark/load_pack.ts";
+import { packRefusal } from "./lib/benchmark/pack.ts";
+import { resolvePack } from "./lib/benchmark/packs.ts";
+import type { ReplicationOptions } from "./lib/benchmark/replication.ts";
+import {
+  type BenchmarkEvent,
+  type BenchmarkRunResult,
+  runBenchmark as runPack,
+} from "./lib/benchmark/run_benchmark.ts";
 import { SvcError } from "./lib/contract/error.ts";
 import type { Registry } from "./lib/contract/registry.ts";
 import type { JsonObject } from "./lib/contract/value.ts";
@@ -56,6 +65,13 @@ export {
   travel,
 } from "./lib/artifact/values.ts";
 export { type OfdmState, ofdmStateArtifact, ofdmStateOf } from "./lib/artifact/ofdm_state.ts";
+export { compareResults as compareBenchmarkResults, type ResultDiff } from "./lib/benchmark/compare_results.ts";
+export { listBenchmarkPacks, type PackListRow } from "./lib/benchmark/packs.ts";
+export { PACK_SCHEMA } from "./lib/benchmark/pack_schema.ts";
+export type { BenchmarkEvent, BenchmarkRunResult } from "./lib/benchmark/run_benchmark.ts";
+export { listBenchmarkResults, type ResultListRow, showBenchmarkResult } from "./lib/benchmark/store.ts";
+export type { AggregateRow, BenchmarkResult, ComparisonRow, ResultRow } from "./lib/benchmark/types.ts";
+export { type BenchmarkVerification, verifyBenchmark } from "./lib/benchmark/verify.ts";
 export { defineOperation } from "./lib/contract/define.ts";
 export { type Diagnostic, SvcError } from "./lib/contract/error.ts";
 export { canonicalJson, parseJson, prettyJson } from "./lib/contract/json.ts";
@@ -577,5 +593,118 @@ export async function instantiateTemplate(id: string, options: InstantiateOption
   return await instantiate(id, overrides, {
     registry: await createRegistry(operations),
     projectRoot: workspace.projectRoot,
+  });
+}
+
+export interface BenchmarkOptions extends LibraryOptions, ReplicationOptions {
+  /** Steps of a run that may overlap, 1 to 32; 1 when left out. The results do not depend on it. */
+  parallelWorkers?: number;
+  backend?: string;
+  implementation?: string;
+  /** Whether the rows behind a failed one run; false when left out. */
+  continueOnError?: boolean;
+  /** Id of an unfinished result to go on with, or a unique beginning of one. */
+  resume?: string;
+  /** Whether the runs are kept beside their snapshots; false when left out. */
+  retainBackingRuns?: boolean;
+  /** Stops the benchmark cooperatively; it can be resumed. */
+  cancellation?: CancellationToken;
+  onEvent?(event: BenchmarkEvent): void;
+}
+
+/**
+ * Loads a benchmark pack with the recipes it names, and checks all that can be checked without running anything.
+ *
+ * @param pack file, or a name or id as `listBenchmarkPacks` gives them
+ * @returns the pack, its concrete recipes, and every finding; `valid` says whether it can be run
+ * @throws SvcError `pack_not_found`, `pack_invalid` where its text has no such shape
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { loadBenchmarkPack } from "./mod.ts";
+ *
+ * const { valid, recipes, replication } = await loadBenchmarkPack("bit_transport/ber_theory_v1");
+ * assert.ok(valid && recipes.length === 36 && replication?.until_errors === 100);
+ * ```
+ */
+export async function loadBenchmarkPack(
+  pack: string,
+  options: LibraryOptions & ReplicationOptions = {},
+): Promise<LoadedPack> {
+  const workspace = openWorkspace(options);
+  const { replicates, untilErrors, untilHalfwidth, maxBits } = options;
+  const loaded = await loadPack(resolvePack(pack, workspace.projectRoot), {
+    registry: await createRegistry(options.operations),
+    projectRoot: workspace.projectRoot,
+    planning: { readiness: readinessOf(workspace) },
+    replicates,
+    untilErrors,
+    untilHalfwidth,
+    maxBits,
+  });
+  if (loaded.pack === null) throw packRefusal(loaded.diagnostics, pack);
+  return loaded;
+}
+
+/**
+ * Runs a benchmark pack: every recipe in every replicate, as ordinary runs, with intervals and paired comparisons.
+ * What finished is never lost: an interrupted benchmark goes on with `resume`, and ends with the numbers that it would
+ * have had.
+ *
+ * @param pack file, or a name or id as `listBenchmarkPacks` gives them
+ * @returns the result, whose failed and rejected rows are findings in it, and the folder where it lies
+ * @throws SvcError `pack_invalid` with every diagnostic, `benchmark_resume_mismatch`; nothing is written then
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { join } from "node:path";
+ * import { openWorkspace, runBenchmark, verifyBenchmark } from "./mod.ts";
+ *
+ * const projectRoot = await Deno.makeTempDir();
+ * await Deno.writeTextFile(join(projectRoot, "link.yaml"), `
+ * name: link
+ * metadata: {research: {task: {id: bit_transport}}}
+ * steps:
+ *   - {id: data, op: source.random_bits, params: {bit_count: 1000}}
+ *   - {id: link, op: wireless.digital_link, params: {snr_db: 0.0}, inputs: {bits: data.bits}}
+ *   - {id: ber, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: link.bits}}
+ * `);
+ * const pack = join(projectRoot, "pack.yaml");
+ * await Deno.writeTextFile(pack, `
+ * schema_version: 1
+ * id: two_links
+ * version: "1"
+ * dataset: {id: synthetic_random_bits}
+ * task: {id: bit_transport}
+ * metrics: [channel.ber]
+ * baselines: [at_0_db]
+ * replication: {replicates: 3}
+ * recipes:
+ *   - {id: at_0_db, path: link.yaml}
+ *   - {id: at_6_db, path: link.yaml, params: {step_params: {link: {snr_db: 6.0}}}}
+ * `);
+ * const { result } = await runBenchmark(pack, { projectRoot });
+ * assert.equal(result.status, "completed");
+ * assert.equal(result.recipes.length, 6);
+ * const [{ candidate_id, mean_difference }] = result.comparisons;
+ * assert.ok(candidate_id === "at_6_db" && Number(mean_difference) < 0);
+ *
+ * const { status } = await verifyBenchmark(openWorkspace({ projectRoot }), result.result_id);
+ * assert.equal(status, "valid");
+ * await Deno.remove(projectRoot, { recursive: true });
+ * ```
+ */
+export async function runBenchmark(pack: string, options: BenchmarkOptions = {}): Promise<BenchmarkRunResult> {
+  const { operations, projectRoot: _, stateDir: __, cancellation = createCancellation(), ...rest } = options;
+  const workspace = openWorkspace(options);
+  return await runPack({
+    ...rest,
+    pack: resolvePack(pack, workspace.projectRoot),
+    registry: await createRegistry(operations),
+    workspace,
+    readiness: readinessOf(workspace),
+    cancellation,
   });
 }

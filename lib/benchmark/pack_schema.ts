@@ -165,7 +165,17 @@ const metadata: JsonObject = {
   },
 };
 
-/** What `svc schema pack` prints. */
+/**
+ * What `svc schema pack` prints.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { PACK_SCHEMA } from "../../mod.ts";
+ *
+ * assert.equal(PACK_SCHEMA.title, "svc benchmark pack");
+ * ```
+ */
 export const PACK_SCHEMA: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "svc benchmark pack",

@@ -132,6 +132,16 @@ export function resolveResultId(workspace: Workspace, wanted: string): string {
  *
  * @param wanted id or a unique beginning of one
  * @throws SvcError `result_not_found`, `bundle_file_missing`, `bundle_schema_invalid`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { openWorkspace, showBenchmarkResult } from "../../mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * assert.throws(() => showBenchmarkResult(openWorkspace({ stateDir }), "2026"), { code: "result_not_found" });
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
  */
 export function showBenchmarkResult(
   workspace: Workspace,

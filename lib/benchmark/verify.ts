@@ -48,6 +48,16 @@ export interface VerifyOptions {
  *
  * @param wanted id or a unique beginning of one
  * @throws SvcError `result_not_found`, or `run_still_executing` while it is being made
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { openWorkspace, verifyBenchmark } from "../../mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * await assert.rejects(verifyBenchmark(openWorkspace({ stateDir }), "2026"), { code: "result_not_found" });
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
  */
 export async function verifyBenchmark(
   workspace: Workspace,
