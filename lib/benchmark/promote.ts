@@ -111,5 +111,6 @@ export function reportOf(step: JsonObject): string | null {
 
 /** The metrics that a row keeps when it failed before they could be promoted: those of its steps. */
 export function stepMetricsOf(summary: JsonObject): ResultRow["metrics"] {
-  return promoteMetrics(summary, [], "").metrics;
+  const { metrics } = promoteMetrics(summary, [], "");
+  return Object.fromEntries(Object.entries(metrics).filter(([id]) => id.startsWith("steps.")));
 }

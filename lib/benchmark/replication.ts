@@ -37,13 +37,14 @@ export function settleReplication(
   options: ReplicationOptions,
   diagnostics: Diagnostic[],
 ): Replication | null {
-  const asked = Object.values(options).some((value) => value !== undefined);
+  const { replicates, untilErrors, untilHalfwidth, maxBits } = options;
+  const asked = [replicates, untilErrors, untilHalfwidth, maxBits].some((value) => value !== undefined);
   if (pack.replication === null && !asked) return null;
   const given = pack.replication ?? NONE;
-  const until_errors = options.untilErrors ?? given.until_errors;
-  const half: Measure | null = options.untilHalfwidth ?? given.until_halfwidth;
+  const until_errors = untilErrors ?? given.until_errors;
+  const half: Measure | null = untilHalfwidth ?? given.until_halfwidth;
   const until_halfwidth = half === null ? null : float(toNumber(half));
-  const max_bits = options.maxBits ?? given.max_bits;
+  const max_bits = maxBits ?? given.max_bits;
   const adaptive = until_errors !== null || until_halfwidth !== null || max_bits !== null;
   const counted = pack.metrics.find(({ counts }) => counts !== null);
   if (counted === undefined && (until_errors !== null || max_bits !== null)) {
@@ -51,7 +52,7 @@ export function settleReplication(
     diagnostics.push(diagnostic("pack_invalid", ["metrics"], message, { hint: "Declare one, such as channel.ber" }));
   }
   const limit = given.master_seeds?.length;
-  const wanted = options.replicates ?? given.replicates ?? limit ?? (adaptive ? ADAPTIVE_LIMIT : 1);
+  const wanted = replicates ?? given.replicates ?? limit ?? (adaptive ? ADAPTIVE_LIMIT : 1);
   return {
     replicates: Math.min(wanted, limit ?? Infinity),
     base_seed: given.base_seed,

@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { loadBenchmarkPack } from "../../../mod.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { twoLinks, withPack } from "./packs.ts";
+
+/** Codes of the errors and warnings that a pack gets. */
+async function codesOf(pack: JsonObject): Promise<string[]> {
+  let codes: string[] = [];
+  await withPack(pack, async ({ pack, projectRoot }) => {
+    const { diagnostics } = await loadBenchmarkPack(pack, { projectRoot }).catch((error) => error);
+    codes = diagnostics.map(({ code }: { code: string }) => code);
+  });
+  return codes;
+}
+
+const sweep = (params: JsonObject) =>
+  twoLinks({ baselines: [], recipes: [{ id: "point", path: "sweep.yaml", params }] });
+
+Deno.test("a sound pack has no findings, and says what it will run", async () => {
+  await withPack(twoLinks({ replication: { replicates: 2, base_seed: 5 } }), async ({ pack, projectRoot }) => {
+    const loaded = await loadBenchmarkPack(pack, { projectRoot });
+    assert.deepEqual(loaded.diagnostics, []);
+    assert.ok(loaded.valid);
+    assert.deepEqual(loaded.recipes.map(({ recipe }) => recipe!.name), ["link__low", "link__high"]);
+    assert.equal(loaded.pack.metrics[0].statistic, "rate");
+    assert.deepEqual(loaded.pack.metrics[0].counts, {
+      events: "channel.error_count",
+      trials: "channel.compare_bit_count",
+    });
+    assert.equal(loaded.replication!.replicates, 2);
+  });
+});
+
+Deno.test("all problems are reported at once, each at its place", async () => {
+  const broken = twoLinks({
+    metrics: ["channel.bre", "bpp"],
+    baselines: ["lwo"],
+    dataset: { id: "svc_sample_images", modality: "image" },
+    recipes: [
+      { id: "low", path: "link.yaml" },
+      { id: "low", path: "../../../etc/passwd" },
+      { id: "gone", path: "gone.yaml" },
+      { id: "step", path: "link.yaml", params: { step_params: { lnik: { snr_db: float(1) } } } },
+    ],
+  });
+  await withPack(broken, async ({ pack, projectRoot }) => {
+    const { valid, diagnostics } = await loadBenchmarkPack(pack, { projectRoot });
+    assert.equal(valid, false);
+    const found = diagnostics.map(({ code, path }) => `${code} ${path}`);
+    for (
+      const expected of [
+        "pack_metric_unknown $.metrics[0]",
+        "metric_deprecated $.metrics[1]",
+        "pack_baseline_unknown $.baselines[0]",
+        "pack_invalid $.recipes[1].id",
+        "pack_path_outside $.recipes[1].path",
+        "recipe_not_found $.recipes[2].path",
+        "pack_invalid $.recipes[3].params.step_params.lnik",
+        "pack_dataset_mismatch $.recipes[0]",
+      ]
+    ) assert.ok(found.includes(expected), `${expected} is not among\n${found.join("\n")}`);
+    assert.ok(diagnostics.every(({ location }) => location !== undefined), "each has a line");
+    assert.equal(diagnostics.find(({ code }) => code === "pack_baseline_unknown")?.hint, "Did you mean low?");
+  });
+});
+
+Deno.test("what has no such shape is refused with every field that is wrong", async () => {
+  assert.deepEqual(await codesOf({ ...twoLinks(), metrics: [], surprise: 1, version: 3 }), [
+    "pack_invalid",
+    "pack_invalid",
+    "pack_invalid",
+  ]);
+});
+
+Deno.test("a point of a matrix is chosen completely and in range", async () => {
+  assert.deepEqual(await codesOf(sweep({ matrix_selection: { snr_db: float(6), bits: 200 } })), []);
+  assert.deepEqual(await codesOf(sweep({ sweep_values: { snr_db: float(6), bits: 200 } })), []);
+  assert.deepEqual(await codesOf(sweep({ matrix_selection: { snr_db: float(6) } })), ["pack_selection_incomplete"]);
+  assert.deepEqual(await codesOf(sweep({})), ["pack_selection_incomplete"]);
+  assert.deepEqual(await codesOf(sweep({ matrix_selection: { snr_db: 6, bits: 300 } })), [
+    "pack_selection_out_of_range",
+    "pack_selection_out_of_range",
+  ]);
+  const selection = { snr_db: float(6), bits: 200 };
+  assert.deepEqual(
+    await codesOf(sweep({ matrix_selection: selection, step_params: { link: { snr_db: float(0) } } })),
+    ["pack_selection_conflict"],
+  );
+  assert.deepEqual(
+    await codesOf(sweep({ matrix_selection: selection, step_params: { link: { snr_db: float(6) } } })),
+    [],
+  );
+  assert.deepEqual(
+    await codesOf(sweep({ matrix_selection: selection, sweep_values: { snr_db: float(0), bits: 200 } })),
+    [
+      "pack_sweep_values_conflict",
+    ],
+  );
+});
+
+Deno.test("the matrix is gone from a chosen point, its coordinates and others are kept", async () => {
+  const pack = sweep({ matrix_selection: { snr_db: float(6), bits: 200, site: "roof" } });
+  await withPack(pack, async ({ pack, projectRoot }) => {
+    const { recipes: [{ recipe }] } = await loadBenchmarkPack(pack, { projectRoot });
+    const { metadata, steps } = recipe!;
+    assert.equal(metadata.matrix, undefined);
+    assert.deepEqual(metadata.matrix_selection, { snr_db: float(6), bits: 200, site: "roof" });
+    assert.equal(metadata.matrix_index, 3);
+    assert.match(String(metadata.matrix_variant_id), /^mxv1-/);
+    assert.deepEqual(steps.map(({ params }) => params), [{ bit_count: 200 }, { snr_db: float(6) }, {}]);
+  });
+});
+
+Deno.test("an authored seed freezes replicates and is pointed out", async () => {
+  const frozen = (replication: JsonObject) =>
+    twoLinks({
+      ...replication,
+      recipes: [{ id: "low", path: "link.yaml", params: { step_params: { data: { seed: 3 } } } }],
+    });
+  assert.deepEqual(await codesOf(frozen({ replication: { replicates: 2 } })), ["replicate_seed_authored"]);
+  assert.deepEqual(await codesOf(frozen({})), []);
+});
+
+Deno.test("a canonical pack asks for its protocol, a traceable one for more", async () => {
+  const missing = await codesOf(twoLinks({ metadata: { benchmark_tier: "canonical" } }));
+  assert.equal(missing.filter((code) => code === "pack_tier_requirement_missing").length, 7);
+  const traceable = await codesOf(twoLinks({ metadata: { publication_ready: true } }));
+  assert.equal(traceable.filter((code) => code === "pack_tier_requirement_missing").length, 11);
+});
+
+Deno.test("methods of a cell show one comparison identity", async () => {
+  const entry = (id: string, snr_db: number, cell = "a") => ({
+    id,
+    path: "link.yaml",
+    params: {
+      method_id: id,
+      step_params: { link: { snr_db: float(snr_db) } },
+      metadata: { aggregation_cell_id: cell, pairing_id: "p" },
+    },
+  });
+  const conditions = {
+    metadata: { common_conditions: { randomness: { paired_operation_ids: ["source.random_bits"] } } },
+  };
+  const pack = (...recipes: JsonObject[]) => twoLinks({ ...conditions, baselines: [], recipes });
+  assert.deepEqual(await codesOf(pack(entry("one", 3), entry("two", 3))), []);
+  assert.deepEqual(await codesOf(pack(entry("one", 3), entry("two", 4))), ["pack_common_conditions_violated"]);
+  assert.deepEqual(await codesOf(pack(entry("one", 3), entry("two", 3, "b"))), [
+    "pack_common_conditions_violated",
+    "pack_common_conditions_violated",
+  ]);
+});
+
+Deno.test("a recipe that does not compile is told with its own line", async () => {
+  await withPack(twoLinks(), async ({ pack, projectRoot }) => {
+    Deno.writeTextFileSync(
+      join(projectRoot, "link.yaml"),
+      "name: link\nsteps:\n  - {id: data, op: source.random_bist}\n",
+    );
+    const { diagnostics, valid } = await loadBenchmarkPack(pack, { projectRoot });
+    assert.equal(valid, false);
+    const [first] = diagnostics.filter(({ code }) => code === "unknown_operation");
+    assert.match(first.message, /low: link\.yaml:3/);
+  });
+});

@@ -1,0 +1,336 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import {
+  type BenchmarkEvent,
+  type BenchmarkResult,
+  createCancellation,
+  listBenchmarkResults,
+  listRuns,
+  openWorkspace,
+  parseJson,
+  runBenchmark,
+  showBenchmarkResult,
+  verifyBenchmark,
+  verifyRun,
+} from "../../../mod.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { deriveSeed } from "../../../lib/recipe/seeds.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { readSnapshot } from "../../../lib/benchmark/evidence.ts";
+import { twoLinks, withPack } from "./packs.ts";
+
+/** What must be the same however often a benchmark was interrupted: all but ids, times, attempts and volatile metrics. */
+function lasting(result: BenchmarkResult): unknown {
+  const volatile = /^(steps\.[^.]+\.)?(timing|memory|encoder|decoder)\./;
+  const rows = result.recipes.map(({ run_id: _, run_dir: __, manifest: ___, run_evidence_snapshot: ____, ...row }) => ({
+    ...row,
+    metrics: Object.fromEntries(Object.entries(row.metrics).filter(([id]) => !volatile.test(id))),
+    metric_provenance: Object.fromEntries(Object.entries(row.metric_provenance).filter(([id]) => !volatile.test(id))),
+  }));
+  const { aggregates, comparisons, status, replication } = result;
+  return { rows, aggregates, comparisons, status, replication };
+}
+
+Deno.test("replicates share their noise between recipes, and their seeds follow the pack", async () => {
+  const document = twoLinks({ replication: { replicates: 2, base_seed: 5 } });
+  await withPack(document, async ({ pack, projectRoot }) => {
+    const { result, directory } = await runBenchmark(pack, { projectRoot });
+    assert.equal(result.status, "completed");
+    assert.deepEqual(result.recipes.map(({ id, replicate }) => `${id} ${replicate}`), [
+      "low 0",
+      "high 0",
+      "low 1",
+      "high 1",
+    ]);
+    const recipes = result.recipes.map((row) =>
+      parseJson(readSnapshot(directory, row.run_evidence_snapshot!).documents["recipe.json"]) as {
+        metadata: JsonObject;
+        steps: { id: string; params: JsonObject }[];
+      }
+    );
+    const master = Number(BigInt("0x" + sha256Hex("two_links|1|5|replicate|1")) % 2147483647n);
+    assert.equal(recipes[2].metadata.seed, master);
+    assert.equal(recipes[2].steps[1].params.seed, deriveSeed(master, "two_links", "link"));
+    assert.equal(recipes[3].steps[1].params.seed, recipes[2].steps[1].params.seed);
+    assert.notEqual(recipes[0].steps[1].params.seed, recipes[2].steps[1].params.seed);
+    // What the replicates of a recipe share has one digest, what they run has another.
+    const [low0, high0, low1] = result.recipes;
+    assert.equal(low0.semantic_recipe_sha256, low1.semantic_recipe_sha256);
+    assert.notEqual(low0.recipe_sha256, low1.recipe_sha256);
+    assert.notEqual(low0.semantic_recipe_sha256, high0.semantic_recipe_sha256);
+  });
+});
+
+Deno.test("without replication the recipes run once, with their own seeds", async () => {
+  await withPack(twoLinks(), async ({ pack, projectRoot }) => {
+    const { result } = await runBenchmark(pack, { projectRoot });
+    assert.equal(result.replication, null);
+    assert.equal(result.recipes.length, 2);
+    assert.equal(result.aggregates.find(({ ci_method }) => ci_method === "student_t")!.ci_low, null);
+  });
+});
+
+Deno.test("every number has a provenance, and counts follow the rate they belong to", async () => {
+  await withPack(twoLinks({ replication: { replicates: 2 } }), async ({ pack, projectRoot }) => {
+    const { result } = await runBenchmark(pack, { projectRoot });
+    const [row] = result.recipes;
+    assert.equal(Number(row.metrics["channel.compare_bit_count"]), 2000);
+    assert.equal(row.metrics["channel.ber"], row.metrics["steps.ber.channel.ber"]);
+    assert.deepEqual(row.metric_provenance["channel.ber"], row.metric_provenance["channel.error_count"]);
+    assert.equal(row.metric_provenance["channel.ber"].operation_id, "metrics.bit_error_rate");
+    const bare = Object.keys(row.metrics).filter((id) => !id.startsWith("steps."));
+    assert.deepEqual(bare.filter((id) => row.metric_provenance[id] === undefined), []);
+    // A metric of every step is nobody's: it is not promoted.
+    assert.equal(row.metrics["timing.step.wall_time_s"], undefined);
+    assert.ok(row.metrics["steps.data.timing.step.wall_time_s"] !== undefined);
+  });
+});
+
+Deno.test("backing runs go when their snapshot is kept, or stay when asked for", async () => {
+  await withPack(twoLinks(), async ({ pack, projectRoot }) => {
+    const workspace = openWorkspace({ projectRoot });
+    const pruned = await runBenchmark(pack, { projectRoot });
+    assert.deepEqual(listRuns(workspace), []);
+    assert.equal(pruned.result.storage.backing_run_policy, "pruned_after_snapshot");
+    const kept = await runBenchmark(pack, { projectRoot, retainBackingRuns: true });
+    assert.equal(listRuns(workspace).length, 2);
+    assert.equal((await verifyRun(workspace, kept.result.recipes[0].run_id!)).status, "valid");
+    assert.deepEqual(
+      [
+        await verifyBenchmark(workspace, pruned.result.result_id),
+        await verifyBenchmark(workspace, kept.result.result_id),
+      ]
+        .map(({ status, errors }) => [status, errors.length]),
+      [["valid", 0], ["valid", 0]],
+    );
+    assert.equal(listBenchmarkResults(workspace).length, 2);
+  });
+});
+
+const FAILING: JsonObject = {
+  recipes: [
+    { id: "low", path: "link.yaml" },
+    // Ambiguity is only known when it ran: two steps give the same metric.
+    { id: "broken", path: "broken.yaml" },
+    { id: "high", path: "link.yaml", params: { step_params: { link: { snr_db: float(6) } } } },
+  ],
+};
+const BROKEN = `name: broken
+metadata: {research: {task: {id: bit_transport}, dataset: {id: synthetic_random_bits}}}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 2000}}
+  - {id: coded, op: channel.repetition_encoder, inputs: {bits: data.bits}}
+  - {id: cut, op: channel.repetition_decoder, params: {factor: 7}, inputs: {coded_bits: coded.coded_bits}}
+  - {id: ber, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: cut.bits}}
+`;
+
+Deno.test("a failing row loses nothing: with continueOnError the rest runs, without it what finished stays", async () => {
+  await withPack(twoLinks({ ...FAILING, replication: { replicates: 2 } }), async ({ pack, projectRoot }) => {
+    Deno.writeTextFileSync(join(projectRoot, "broken.yaml"), BROKEN);
+    const workspace = openWorkspace({ projectRoot });
+    const stopped = (await runBenchmark(pack, { projectRoot })).result;
+    assert.deepEqual([stopped.status, stopped.recipes.map(({ status }) => status)], ["failed", [
+      "completed",
+      "failed",
+    ]]);
+    assert.equal(stopped.error?.code, "boundary_count_mismatch");
+    assert.equal(stopped.aggregates[0].n, 1);
+    const whole = (await runBenchmark(pack, { projectRoot, continueOnError: true })).result;
+    assert.equal(whole.status, "failed");
+    assert.deepEqual(whole.recipes.map(({ id, status }) => `${id} ${status}`), [
+      "low completed",
+      "broken failed",
+      "high completed",
+      "low completed",
+      "broken failed",
+      "high completed",
+    ]);
+    assert.deepEqual([...new Set(whole.aggregates.map(({ recipe_id, n }) => `${recipe_id} ${n}`))], [
+      "low 2",
+      "high 2",
+    ]);
+    // The run of a failed row stays, to be looked at.
+    assert.deepEqual(listRuns(workspace).map(({ status }) => status), ["failed", "failed", "failed"]);
+    assert.equal((await verifyBenchmark(workspace, whole.result_id)).status, "valid");
+  });
+});
+
+Deno.test("a declared metric that two steps produce fails the row; naming the step settles it", async () => {
+  const twice = BROKEN.replace("factor: 7", "factor: 3") +
+    "  - {id: again, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: data.bits}}\n";
+  const recipes = [{ id: "twice", path: "twice.yaml" }];
+  const declared = (metric: JsonObject | string) => twoLinks({ recipes, baselines: [], metrics: [metric] });
+  await withPack(declared("channel.ber"), async ({ pack, projectRoot, write }) => {
+    Deno.writeTextFileSync(join(projectRoot, "twice.yaml"), twice);
+    await assert.rejects(
+      runBenchmark(pack, { projectRoot }),
+      (error: { diagnostics: { code: string }[] }) =>
+        error.diagnostics.some(({ code }) => code === "metric_source_ambiguous"),
+    );
+    write(declared({ id: "channel.ber", source_step: "again" }));
+    const { result } = await runBenchmark(pack, { projectRoot });
+    assert.equal(result.recipes[0].metric_provenance["channel.ber"].step_id, "again");
+    write(declared("quality.psnr_db"));
+    await assert.rejects(runBenchmark(pack, { projectRoot }), { code: "pack_invalid" });
+    write(declared("channel.snr_db"));
+    const missing = (await runBenchmark(pack, { projectRoot })).result;
+    assert.deepEqual([missing.recipes[0].status, missing.recipes[0].error?.code], ["failed", "metric_source_missing"]);
+  });
+});
+
+Deno.test("a row over its resource budget is rejected with what was observed", async () => {
+  const budget = { metric: "channel.compare_bit_count", maximum: 1500, tolerance: 100 };
+  const document = twoLinks({
+    recipes: [
+      { id: "low", path: "link.yaml", params: { resource_budget: budget } },
+      { id: "high", path: "link.yaml", params: { resource_budget: { ...budget, maximum: 1950 } } },
+    ],
+  });
+  await withPack(document, async ({ pack, projectRoot }) => {
+    const { result } = await runBenchmark(pack, { projectRoot });
+    assert.deepEqual(result.recipes.map(({ status }) => status), ["rejected_resource_budget", "completed"]);
+    const [low, high] = result.recipes;
+    const of = (row: typeof low, member: string) => Number(row.metrics[`benchmark.resource_budget.${member}`]);
+    assert.deepEqual(["admitted", "observed", "maximum", "excess"].map((member) => of(low, member)), [
+      0,
+      2000,
+      1500,
+      500,
+    ]);
+    assert.deepEqual(["admitted", "excess"].map((member) => of(high, member)), [1, 50]);
+    assert.equal(result.attempt_ledger.expected_terminal_status, "resource_rejected");
+    assert.ok(!result.aggregates.some(({ recipe_id }) => recipe_id === "low"));
+  });
+});
+
+Deno.test("placeholders and skipped recipes are rows of their own", async () => {
+  const document = twoLinks({
+    recipes: [
+      { id: "low", path: "link.yaml" },
+      { id: "later", path: "nowhere.yaml", role: "placeholder_baseline" },
+      { id: "no", path: "nowhere.yaml", params: { skip: true, skip_reason: "Its weights are not here" } },
+    ],
+  });
+  await withPack(document, async ({ pack, projectRoot }) => {
+    const { result } = await runBenchmark(pack, { projectRoot });
+    assert.equal(result.status, "completed");
+    assert.deepEqual(result.recipes.map(({ status, skip_reason }) => [status, skip_reason]), [
+      ["completed", undefined],
+      ["skipped", "It only holds a place"],
+      ["skipped", "Its weights are not here"],
+    ]);
+  });
+});
+
+Deno.test("a cancelled benchmark resumes, and ends with the numbers it would have had", async () => {
+  const document = twoLinks({ replication: { replicates: 4, until_errors: 600 } });
+  await withPack(document, async ({ pack, projectRoot }) => {
+    const workspace = openWorkspace({ projectRoot });
+    const whole = (await runBenchmark(pack, { projectRoot })).result;
+    for (const stopAfter of [1, 2, 4]) {
+      const cancellation = createCancellation();
+      let completed = 0;
+      const stopped = (await runBenchmark(pack, {
+        projectRoot,
+        cancellation,
+        onEvent: ({ kind }: BenchmarkEvent) => {
+          if (kind === "benchmark_row_completed" && ++completed === stopAfter) cancellation.cancel();
+        },
+      })).result;
+      assert.deepEqual([stopped.status, stopped.incomplete_reason], ["incomplete", "canceled"]);
+      assert.equal((await verifyBenchmark(workspace, stopped.result_id)).status, "valid");
+      const { result } = await runBenchmark(pack, { projectRoot, resume: stopped.result_id });
+      assert.equal(result.result_id, stopped.result_id);
+      assert.equal(result.resume!.reused_rows, stopAfter);
+      assert.deepEqual(lasting(result), lasting(whole));
+      assert.equal((await verifyBenchmark(workspace, result.result_id)).status, "valid");
+    }
+  });
+});
+
+Deno.test("a benchmark resumes only as it began", async () => {
+  await withPack(twoLinks({ replication: { replicates: 2 } }), async ({ pack, projectRoot, write }) => {
+    const cancellation = createCancellation();
+    const onEvent = ({ kind }: BenchmarkEvent) => kind === "benchmark_row_completed" && cancellation.cancel();
+    const { result: { result_id: resume } } = await runBenchmark(pack, { projectRoot, cancellation, onEvent });
+    const refused = (options: Parameters<typeof runBenchmark>[1], why: RegExp) =>
+      assert.rejects(
+        runBenchmark(pack, { projectRoot, resume, ...options }),
+        (error: { code: string; message: string }) =>
+          error.code === "benchmark_resume_mismatch" && why.test(error.message),
+      );
+    await refused({ parallelWorkers: 2 }, /execution settings/);
+    await refused({ replicates: 3 }, /replication/);
+    const link = join(projectRoot, "link.yaml"), text = Deno.readTextFileSync(link);
+    Deno.writeTextFileSync(link, text.replace("2000", "2001"));
+    await refused({}, /a recipe changed/);
+    Deno.writeTextFileSync(link, text);
+    write(twoLinks({ replication: { replicates: 2 }, name: "renamed" }));
+    await refused({}, /the pack changed/);
+    write(twoLinks({ replication: { replicates: 2 } }));
+    const { result } = await runBenchmark(pack, { projectRoot, resume });
+    assert.equal(result.status, "completed");
+    await refused({}, /is complete/);
+  });
+});
+
+Deno.test("each point stops for its own reason, and says so", async () => {
+  const document = twoLinks({ replication: { replicates: 6, until_errors: 500, max_bits: 5000 } });
+  await withPack(document, async ({ pack, projectRoot }) => {
+    const { result } = await runBenchmark(pack, { projectRoot });
+    const reasons = Object.fromEntries(
+      result.aggregates.map(({ recipe_id, stop_reason, n }) => [recipe_id, [stop_reason, n]]),
+    );
+    // 16 % of 2000 bits at 0 dB, 2.3 % at 6 dB.
+    assert.deepEqual(reasons, { low: ["errors", 2], high: ["max_bits", 3] });
+    const narrow =
+      (await runBenchmark(pack, { projectRoot, untilErrors: 1e9, maxBits: 1e9, untilHalfwidth: 0.006 })).result;
+    const stops = Object.fromEntries(
+      narrow.aggregates.map(({ recipe_id, stop_reason, n }) => [recipe_id, [stop_reason, n]]),
+    );
+    assert.deepEqual(stops, { low: ["replicates", 6], high: ["halfwidth", 2] });
+  });
+});
+
+Deno.test("verification finds what was altered", async () => {
+  await withPack(twoLinks({ replication: { replicates: 2 } }), async ({ pack, projectRoot }) => {
+    const workspace = openWorkspace({ projectRoot });
+    const { result, directory } = await runBenchmark(pack, { projectRoot });
+    const check = async (file: string, change: (text: string) => string, code: string) => {
+      const path = join(directory, file), text = Deno.readTextFileSync(path);
+      Deno.writeTextFileSync(path, change(text));
+      const report = await verifyBenchmark(workspace, result.result_id);
+      Deno.writeTextFileSync(path, text);
+      assert.equal(report.status, "invalid", file);
+      assert.ok(report.errors.some((item) => item.code === code), `${file}: ${JSON.stringify(report.errors)}`);
+    };
+    await check(
+      "result.json",
+      (text) => text.replace('"channel.ber": 0.', '"channel.ber": 0.1'),
+      "bundle_link_mismatch",
+    );
+    await check(
+      "result.json",
+      (text) => text.replace('"mean_difference": -0.', '"mean_difference": -0.0'),
+      "bundle_link_mismatch",
+    );
+    await check("result.json", (text) => text + " ", "bundle_hash_mismatch");
+    await check(
+      ".attempt-ledger",
+      (text) => text.replace('"status":"completed"', '"status":"Completed"'),
+      "bundle_hash_mismatch",
+    );
+    await check("benchmark.json", (text) => text.replace("two_links", "one_links"), "bundle_hash_mismatch");
+    const evidence = join(directory, String(result.recipes[1].run_evidence_snapshot!.relative_path));
+    const bytes = Deno.readFileSync(evidence);
+    Deno.writeFileSync(evidence, bytes.map((byte, at) => at === 200 ? byte ^ 1 : byte));
+    assert.equal((await verifyBenchmark(workspace, result.result_id)).status, "invalid");
+    Deno.removeSync(evidence);
+    assert.ok(
+      (await verifyBenchmark(workspace, result.result_id)).errors.some(({ code }) => code === "bundle_file_missing"),
+    );
+    Deno.writeFileSync(evidence, bytes);
+    assert.equal((await verifyBenchmark(workspace, result.result_id)).status, "valid");
+    assert.equal(showBenchmarkResult(workspace, result.result_id.slice(0, 20)).result.result_id, result.result_id);
+  });
+});

@@ -1,0 +1,216 @@
+/** Intervals cover as often as they say, by simulation; rates without errors are bounds; comparisons are corrected. */
+import assert from "node:assert/strict";
+import { aggregate } from "../../../lib/benchmark/aggregate.ts";
+import { type ComparedRecipe, compareMethods } from "../../../lib/benchmark/compare.ts";
+import type { Sample } from "../../../lib/benchmark/samples.ts";
+import { pairedSeed, replicateSeed } from "../../../lib/benchmark/seeds.ts";
+import { stopReason } from "../../../lib/benchmark/stop.ts";
+import type { PackMetric, Replication } from "../../../lib/benchmark/types.ts";
+import { Generator } from "../../../lib/numeric/random.ts";
+import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+
+const BER: PackMetric = {
+  id: "channel.ber",
+  definition_version: 1,
+  source_step: null,
+  source_operations: null,
+  applicable_roles: null,
+  family: "channel",
+  unit: "fraction",
+  direction: "lower_is_better",
+  statistic: "rate",
+  counts: { events: "channel.error_count", trials: "channel.compare_bit_count" },
+};
+const PSNR: PackMetric = {
+  ...BER,
+  id: "quality.psnr_db",
+  direction: "higher_is_better",
+  statistic: "mean",
+  counts: null,
+};
+
+function counted(replicate: number, events: number, trials: number): Sample {
+  return {
+    replicate,
+    values: { "channel.ber": events / trials, "channel.error_count": events, "channel.compare_bit_count": trials },
+  };
+}
+
+/** Errors among independent bits. */
+function errors(random: Generator, trials: number, rate: number): number {
+  let count = 0;
+  for (const value of random.random(trials)) if (value < rate) count++;
+  return count;
+}
+
+/** Whether a share of hits is what a probability lets expect, at 99.9 %. */
+function assertShare(hits: number, rounds: number, low: number, high: number, what: string): void {
+  const interval = wilsonInterval(hits, rounds, 0.999);
+  assert.ok(interval.high >= low && interval.low <= high, `${what}: ${hits} of ${rounds}`);
+}
+
+for (const [rate, trials] of [[0.02, 500], [0.3, 100]] as const) {
+  Deno.test(`the intervals of ten replicates of ${trials} bits at the rate ${rate} cover it 95 times in 100`, () => {
+    const random = Generator.seeded(1);
+    const rounds = 1500;
+    let wilson = 0, student = 0;
+    for (let round = 0; round < rounds; round++) {
+      const samples = Array.from(
+        { length: 10 },
+        (_, replicate) => counted(replicate, errors(random, trials, rate), trials),
+      );
+      for (const { ci_method, ci_low, ci_high } of aggregate([{ id: "link", samples }], [BER], 0.95)) {
+        const covered = Number(ci_low) <= rate && rate <= Number(ci_high);
+        if (covered) ci_method === "wilson" ? wilson++ : student++;
+      }
+    }
+    // Counts are whole numbers, so the coverage of Wilson's interval swings a little around its level.
+    assertShare(wilson, rounds, 0.935, 0.965, "Wilson");
+    assertShare(student, rounds, 0.925, 0.965, "Student");
+  });
+}
+
+Deno.test("errors that come in bursts: Student's interval covers, Wilson's does not, which is why both are given", () => {
+  const random = Generator.seeded(2);
+  const rounds = 1000, blocks = 20, bits = 100, lost = 0.3;
+  let wilson = 0, student = 0;
+  for (let round = 0; round < rounds; round++) {
+    // A block is lost as a whole, half of its bits wrong.
+    const samples = Array.from(
+      { length: 10 },
+      (_, replicate) => counted(replicate, errors(random, blocks, lost) * bits / 2, blocks * bits),
+    );
+    for (const { ci_method, ci_low, ci_high } of aggregate([{ id: "link", samples }], [BER], 0.95)) {
+      const covered = Number(ci_low) <= lost / 2 && lost / 2 <= Number(ci_high);
+      if (covered) ci_method === "wilson" ? wilson++ : student++;
+    }
+  }
+  assertShare(student, rounds, 0.925, 0.97, "Student");
+  assert.ok(wilson < 0.5 * rounds, `Wilson: ${wilson} of ${rounds}`);
+});
+
+Deno.test("stopping at 100 errors, the interval still covers 95 times in 100", () => {
+  const random = Generator.seeded(3);
+  const rounds = 1000, trials = 400, rate = 0.05;
+  const replication: Replication = {
+    replicates: 1000,
+    base_seed: 0,
+    master_seeds: null,
+    confidence_level: 0.95,
+    min_replicates: 1,
+    until_errors: 100,
+    until_halfwidth: null,
+    max_bits: null,
+    stop_metric: "channel.ber",
+  };
+  let covered = 0, sum = 0;
+  for (let round = 0; round < rounds; round++) {
+    const samples: Sample[] = [];
+    while (stopReason(samples, samples.length, replication, BER) === null) {
+      samples.push(counted(samples.length, errors(random, trials, rate), trials));
+    }
+    const [{ mean, ci_low, ci_high }] = aggregate([{ id: "link", samples }], [BER], 0.95);
+    sum += Number(mean);
+    if (Number(ci_low) <= rate && rate <= Number(ci_high)) covered++;
+  }
+  assertShare(covered, rounds, 0.93, 0.97, "Wilson after inverse sampling");
+  // Biased upwards, by no more than a hundredth.
+  const bias = sum / rounds / rate - 1;
+  assert.ok(bias > -0.008 && bias < 0.02, `bias ${bias}`);
+});
+
+Deno.test("no error at all is an upper bound, never a rate of 0", () => {
+  const samples = [counted(0, 0, 1000), counted(1, 0, 500)];
+  const rows = aggregate([{ id: "link", samples, stop_reason: "max_bits" }], [BER], 0.95);
+  assert.deepEqual(rows.map(({ ci_method, mean }) => [ci_method, mean]), [["wilson", null], ["student_t", null]]);
+  assert.equal(rows[1].ci_low, null);
+  for (const { upper_bound, events, trials, stop_reason } of rows) {
+    assert.deepEqual([Number(upper_bound), events, trials, stop_reason], [3 / 1500, 0, 1500, "max_bits"]);
+  }
+  assert.equal(Number(rows[0].ci_high), 3 / 1500);
+});
+
+Deno.test("the bound of no errors holds 95 times in 100 for a rate at the bound", () => {
+  // P(no error in n at 3/n) = (1 - 3/n)^n, a little under 5 %: the bound is missed no more often than that.
+  assert.ok((1 - 3 / 1500) ** 1500 < 0.05 && (1 - 3 / 1500) ** 1500 > 0.049);
+});
+
+function method(id: string, values: number[], more: Partial<ComparedRecipe> = {}): ComparedRecipe {
+  return {
+    id,
+    method_id: null,
+    baseline_id: null,
+    aggregation_cell_id: null,
+    matrix_selection: {},
+    samples: values.map((value, replicate) => ({ replicate, values: { "quality.psnr_db": value } })),
+    ...more,
+  };
+}
+
+Deno.test("candidates are compared with the baseline of their own point, replicate by replicate", () => {
+  const at = (snr_db: number) => ({ matrix_selection: { snr_db } });
+  const rows = compareMethods(
+    [
+      method("a0", [30, 31, 32], { method_id: "a", ...at(0) }),
+      method("b0", [31, 32, 33], { method_id: "b", ...at(0) }),
+      method("a6", [40, 41], { method_id: "a", ...at(6) }),
+      method("b6", [39, 40, 41], { method_id: "b", ...at(6) }),
+    ],
+    ["a"],
+    [PSNR],
+    0.95,
+  );
+  assert.deepEqual(
+    rows.map((
+      { candidate_id, baseline_id, n, mean_difference },
+    ) => [candidate_id, baseline_id, n, Number(mean_difference)]),
+    [["b0", "a0", 3, 1], ["b6", "a6", 2, -1]],
+  );
+  // Two signs of three pairs: p = 2/8, twice that after Holm, nothing is told apart.
+  assert.deepEqual([Number(rows[0].p_value), Number(rows[0].p_value_holm), rows[0].better], [0.25, 0.5, null]);
+});
+
+Deno.test("who is better depends on the direction of the metric, and is only said when it is sure", () => {
+  const baseline = Array.from({ length: 8 }, (_, i) => 30 + i);
+  const better = (direction: PackMetric["direction"], shift: number) =>
+    compareMethods(
+      [method("old", baseline), method("new", baseline.map((value, i) => value + shift + i / 100))],
+      ["old"],
+      [{ ...PSNR, direction }],
+      0.95,
+    )[0].better;
+  assert.equal(better("higher_is_better", 1), "candidate");
+  assert.equal(better("higher_is_better", -1), "baseline");
+  assert.equal(better("lower_is_better", -1), "candidate");
+  assert.equal(better("neutral", 1), null);
+});
+
+Deno.test("without any difference, one benchmark in twenty finds one", () => {
+  const random = Generator.seeded(5);
+  const rounds = 600;
+  let found = 0;
+  for (let round = 0; round < rounds; round++) {
+    const noise = () => Array.from(random.standardNormal(10));
+    const recipes = ["base", "one", "two", "three"].map((id) => method(id, noise()));
+    if (compareMethods(recipes, ["base"], [PSNR], 0.95).some(({ distinguishable }) => distinguishable)) found++;
+  }
+  // Holm holds the rate of any false finding at or below 5 %.
+  assertShare(found, rounds, 0, 0.05, "family-wise errors");
+  assert.ok(found > 0, "the test can find something");
+});
+
+Deno.test("seeds of replicates and pairs are those of their definition", () => {
+  const digest = (text: string) => Number(BigInt("0x" + sha256Hex(text)) % 2147483647n);
+  assert.equal(
+    replicateSeed({ id: "p", version: "1" }, { base_seed: 7, master_seeds: null }, 3),
+    digest("p|1|7|replicate|3"),
+  );
+  assert.equal(replicateSeed({ id: "p", version: "1" }, { base_seed: 7, master_seeds: [5, 6] }, 1), 6);
+  const pairing = { benchmark_id: "p", benchmark_version: "1", aggregation_cell_id: "c", pairing_id: "x" };
+  assert.equal(
+    pairedSeed({ ...pairing, replicate: 2 }),
+    digest('{"aggregation_cell_id":"c","benchmark_id":"p","benchmark_version":"1","pairing_id":"x","replicate":2}'),
+  );
+  assert.notEqual(pairedSeed(pairing), pairedSeed({ ...pairing, replicate: 0 }));
+});
