@@ -135,6 +135,20 @@ export interface FileAccess {
   bundled(dataset: string, path: string): Promise<Uint8Array>;
 }
 
+/** The trained artifact of a step in its learned mode. Only what an operation feeds reaches the model. */
+export interface LearnedModel {
+  /**
+   * Computes the outputs of the entry point, whose names, types, shapes and finiteness are checked against the ABI.
+   *
+   * @param feeds one array per input of the ABI
+   * @param options.rows at most so many rows (axis 0) a call of the model, joined in their order; all at once when left out
+   * @throws SvcError `artifact_output_invalid`, `artifact_abi_mismatch`, `operation_canceled`
+   */
+  run(feeds: Record<string, NdArray>, options?: { rows?: number }): Promise<Record<string, NdArray>>;
+  /** What the plan says of the artifact: its digests, its entry point. */
+  readonly record: JsonObject;
+}
+
 type Ports = Readonly<Record<string, readonly ArtifactKind[]>>;
 type Outputs = Readonly<Record<string, ArtifactKind>>;
 
@@ -146,6 +160,8 @@ export interface RunContext<In extends Ports, Opt extends Ports, Params extends 
   readonly progress: Progress;
   readonly cancellation: Cancellation;
   readonly files: FileAccess;
+  /** The bound artifact of a learned mode; asking for it in another mode is a defect. */
+  readonly learned: LearnedModel;
   /** The materialisation that the plan chose. */
   readonly backend: string;
   readonly implementation: string;

@@ -10,12 +10,13 @@ import { contractSha256 } from "../contract/define.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
+import { artifactRequest } from "../plan/learned.ts";
 import type { PlanStep } from "../plan/types.ts";
 import { programSources } from "../plan/implementation_source.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { createCancellation } from "./cancellation.ts";
 import { type Running, StepFailure, WorkerPool } from "./pool.ts";
-import type { ProgressReply, TaskInput, WrittenReply } from "./protocol.ts";
+import type { LearnedTask, ProgressReply, TaskInput, WrittenReply } from "./protocol.ts";
 import {
   checkStaged,
   commitStaging,
@@ -162,8 +163,9 @@ class Execution {
         implementation: binding.implementation,
       });
       await this.#checkBinding(step);
+      const learned = await this.#findArtifact(step);
       staging = createStaging(this.#artifacts, document.id);
-      running = this.#start(step, staging);
+      running = this.#start(step, staging, learned);
       const written = await running.written;
       const outputs = await this.#commit(step, staging, written, running);
       const metrics: JsonObject = {
@@ -243,7 +245,31 @@ class Execution {
     }
   }
 
-  #start({ document, binding, moduleUrl }: PlannedStep, staging: string): Running {
+  /** The trained artifact that was planned, its files hashed again. */
+  async #findArtifact({ document, binding }: PlannedStep): Promise<LearnedTask | null> {
+    const planned = binding.implementation_metadata.trained_artifact;
+    if (planned === undefined) return null;
+    const { contract } = this.#options.registry.get(binding.operation_id).operation;
+    const request = artifactRequest(contract, document.params);
+    const found = request && await this.#options.trainedArtifact?.(request);
+    if (!found) {
+      throw new SvcError("runtime_unavailable", `Cannot find the trained artifact of ${document.id} again`);
+    }
+    if (Array.isArray(found)) {
+      const [{ code, message, hint }] = found;
+      throw new SvcError(code, message, { hint, diagnostics: found });
+    }
+    const record = canonicalJson(found.record);
+    if (record !== canonicalJson(planned)) {
+      throw new SvcError(
+        "artifact_package_mismatch",
+        `The trained artifact of ${document.id} changed after it was planned`,
+      );
+    }
+    return { ...found.component, record };
+  }
+
+  #start({ document, binding, moduleUrl }: PlannedStep, staging: string, learned: LearnedTask | null): Running {
     const { bundle, projectRoot, stateDir } = this.#options;
     const inputs = Object.entries(document.inputs).map(([port, reference]): TaskInput => {
       const row = this.#outputs.get(reference)!;
@@ -263,6 +289,7 @@ class Execution {
       threads: this.#threads(),
       projectRoot,
       stateDir,
+      learned,
       cancelFlag: this.#stop.flag,
     }, (progress) => this.#progress(document, progress));
   }

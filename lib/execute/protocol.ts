@@ -9,6 +9,13 @@ export interface TaskInput {
   sha256: string;
 }
 
+/** A trained artifact: the model to run, and what the plan says of it as JSON text. */
+export interface LearnedTask {
+  path: string;
+  sha256: string;
+  record: string;
+}
+
 export interface StepTask {
   type: "run";
   taskId: number;
@@ -27,6 +34,8 @@ export interface StepTask {
   threads: number;
   projectRoot: string;
   stateDir: string;
+  /** The artifact of a step in its learned mode. */
+  learned: LearnedTask | null;
   cancelFlag: Int32Array<SharedArrayBuffer>;
 }
 

@@ -40,27 +40,39 @@ export async function runStep(
   let generator: Generator | undefined;
   let lastReport = -Infinity;
 
+  // Loaded only where a step has an artifact, and before the clock of the operation starts.
+  const model = task.learned === null
+    ? null
+    : await (await import("./learned.ts")).openLearned(operation, task.learned, cancellation);
+  const shown = model === null ? inputs : inputs.filter(({ port }) => !isTruth(port));
+
   const started = performance.now();
-  const result = await definition.run({
-    inputs: Object.fromEntries(inputs.map(({ port, artifact }) => [port, artifact])) as Record<string, InputArtifact>,
-    params: plainParams(asObject(parseJson(task.params))),
-    get generator() {
-      if (task.seed === null) throw new TypeError(`${operation.id} draws random numbers without a seed parameter`);
-      return generator ??= Generator.seeded(BigInt(task.seed));
-    },
-    progress(completed, total, more = {}) {
-      cancellation.throwIfCancelled();
-      const now = performance.now();
-      if (now - lastReport < PROGRESS_INTERVAL_MS && completed < total) return;
-      lastReport = now;
-      report({ completed, total, phase: more.phase ?? null, unit: more.unit ?? null });
-    },
-    cancellation,
-    files: fileAccess(task),
-    backend: task.backend,
-    implementation: task.implementation,
-    threads: task.threads,
-  });
+  const result = await Promise.try(() =>
+    definition.run({
+      inputs: Object.fromEntries(shown.map(({ port, artifact }) => [port, artifact])) as Record<string, InputArtifact>,
+      params: plainParams(asObject(parseJson(task.params))),
+      get generator() {
+        if (task.seed === null) throw new TypeError(`${operation.id} draws random numbers without a seed parameter`);
+        return generator ??= Generator.seeded(BigInt(task.seed));
+      },
+      progress(completed, total, more = {}) {
+        cancellation.throwIfCancelled();
+        const now = performance.now();
+        if (now - lastReport < PROGRESS_INTERVAL_MS && completed < total) return;
+        lastReport = now;
+        report({ completed, total, phase: more.phase ?? null, unit: more.unit ?? null });
+      },
+      cancellation,
+      files: fileAccess(task),
+      get learned() {
+        if (model === null) throw new TypeError(`${operation.id} asks for a trained artifact that it is not bound to`);
+        return model.learned;
+      },
+      backend: task.backend,
+      implementation: task.implementation,
+      threads: task.threads,
+    })
+  ).finally(() => model?.release());
   const runTime = (performance.now() - started) / 1000;
 
   for (const { port, artifact } of inputs) {
@@ -79,6 +91,9 @@ export async function runStep(
     metadata: stepMetadata(result.metadata ?? {}),
   };
 }
+
+/** Inputs that only oracles may see are withheld from a step that runs a trained artifact. */
+const isTruth = (port: string) => port === "truth" || port.endsWith("_truth");
 
 function load(input: TaskInput): Uint8Array {
   if (input.bytes !== null) return input.bytes;

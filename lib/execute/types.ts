@@ -1,6 +1,7 @@
 /** What an execution is given, what it reports while it runs, and what it leaves. */
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
+import type { ArtifactLookup } from "../plan/learned.ts";
 import type { ExecutionPlan, PlanStep } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
@@ -55,6 +56,8 @@ export interface ExecuteOptions {
   /** 1 … 32. */
   parallelWorkers: number;
   cancellation: CancellationToken;
+  /** Finds the artifacts of learned steps again when they are dispatched. */
+  trainedArtifact?: ArtifactLookup;
   onEvent?(event: ExecutionEvent): void;
   /** Called once per step that ended, in order of completion. */
   onStep(row: StepRow): void;

@@ -19,6 +19,8 @@ export interface BoundStep extends CheckedStep {
   choice: Choice;
   source: ModuleSource;
   requirements: Requirement[];
+  /** Of a step in its learned mode: what its artifact is. */
+  trainedArtifact?: JsonObject;
 }
 
 /**
@@ -112,8 +114,8 @@ const MAX_ROWS = 64;
 
 function planStep(bound: BoundStep, runner: Runner): PlanRow {
   const { step, registered: { operation }, choice: { entry, overrides, ...choice }, source, requirements } = bound;
-  // Overrides hold typed numbers, which a plain text cannot tell apart.
-  if (Object.keys(overrides).length > 0) return writeRow(bound, runner);
+  // Overrides and records hold typed numbers, which a plain text cannot tell apart.
+  if (Object.keys(overrides).length > 0 || bound.trainedArtifact !== undefined) return writeRow(bound, runner);
   const key = JSON.stringify([step.id, runner, materializationId(operation.id, entry), choice, source, requirements]);
   let rows = writtenRows.get(operation.contract);
   if (rows === undefined || rows.size >= MAX_ROWS) writtenRows.set(operation.contract, rows = new Map());
@@ -158,6 +160,7 @@ function writeRow(bound: BoundStep, runner: Runner): PlanRow {
         runtime_availability: { requirements: requirements.map(({ kind, id }) => ({ kind, id })) },
       }),
       ...(Object.keys(choice.subordinates).length === 0 ? {} : { subordinate_runtime_selectors: choice.subordinates }),
+      ...(bound.trainedArtifact === undefined ? {} : { trained_artifact: bound.trainedArtifact }),
       ...(entry.notes === undefined ? {} : { notes: entry.notes }),
     },
     operation_contract_sha256: contractSha256(operation.contract),

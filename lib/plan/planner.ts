@@ -25,6 +25,7 @@ import {
   processPlanCache,
 } from "./cache.ts";
 import { checkSteps } from "./check_steps.ts";
+import { artifactRecords, bindArtifacts, findArtifacts, type FoundArtifacts } from "./learned.ts";
 import { type ModuleSource, programSources, type SourceHashes } from "./implementation_source.ts";
 import { inspectProfile } from "./profile_inspect.ts";
 import { profileCatalogue } from "./profiles.ts";
@@ -86,10 +87,11 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
   const sources = await (options.implementationSources ?? await programSources()).describe(
     effective.steps.flatMap((step) => options.registry.find(step.op)?.moduleUrl ?? []),
   );
-  const key = keyOf(compilation, sources, options);
+  const artifacts = await findArtifacts(effective.steps, options.registry, options.readiness);
+  const key = keyOf(compilation, sources, artifacts, options);
   const cache = options.cache ?? processPlanCache;
   cache.observe(options.registry);
-  const build = () => draftPlan(compilation, effective, sources, options);
+  const build = () => draftPlan(compilation, effective, { sources, artifacts }, options);
   const lookup = options.usePlanCache === false
     ? await cache.bypass(build)
     : await cache.obtain(key, effective.name, build);
@@ -140,12 +142,14 @@ function underUmbrella(issue: Diagnostic): Diagnostic {
 function draftPlan(
   compilation: Compilation,
   effective: RecipeDocument,
-  sources: Map<string, ModuleSource>,
+  { sources, artifacts }: { sources: Map<string, ModuleSource>; artifacts: FoundArtifacts },
   options: PlanOptions,
 ): PlanDraft | Refused {
   const { diagnostics: before, checked } = checkRecipe(effective, options);
   const authored = (compilation.normalized ?? effective).steps;
-  const { bound, problems } = bindSteps(checked, authored, sources, options);
+  const chosen = bindSteps(checked, authored, sources, options);
+  const { bound, problems: missing } = bindArtifacts(chosen.bound, artifacts);
+  const problems = [...chosen.problems, ...missing];
   const requirements = requirementsOf(bound);
   if (hasErrors(before) || hasErrors(problems)) return { status: "refused", before, bindings: problems, requirements };
 
@@ -227,15 +231,20 @@ const validationSha256: string = sha256Json({
   backends: [...BACKENDS],
 });
 
-function keyOf(compilation: Compilation, sources: Map<string, ModuleSource>, options: PlanOptions): PlanKey {
+function keyOf(
+  compilation: Compilation,
+  sources: Map<string, ModuleSource>,
+  artifacts: FoundArtifacts,
+  options: PlanOptions,
+): PlanKey {
   const { registry } = options;
   const modules = [...sources.values()]
     .map(({ source_module, source_sha256 }): [string, string | null] => [source_module, source_sha256])
     .sort(([a], [b]) => compareCodePoints(a, b));
   return planKey({
     effective_recipe_sha256: compilation.effective_sha256 ?? sha256Json(compilation.effective),
-    // Contracts of the registry, and the sources that implement what the recipe uses.
-    operation_registry_sha256: sha256Json([registry.sha256, modules]),
+    // Contracts of the registry, the sources that implement what the recipe uses, and the artifacts that it names.
+    operation_registry_sha256: sha256Json([registry.sha256, modules, ...artifactRecords(artifacts)]),
     planner_validation_sha256: validationSha256,
     runner: options.runner ?? "benchmark_run",
     backend: options.backend ?? null,

@@ -1,6 +1,7 @@
 /** The execution plan and what surrounds it. */
 import type { Requirement, Runner } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
+import type { ArtifactLookup } from "./learned.ts";
 
 /** A row of `execution-plan.json`: one step bound to a runner, a backend and an implementation. */
 export interface PlanStep extends JsonObject {
@@ -49,6 +50,8 @@ export interface Lacking {
 /** Tells the planner what is on this machine. Answers the reason and the remedy when something is missing. */
 export interface Readiness {
   missing(requirement: Requirement): Lacking | null;
+  /** Finds the trained artifact of a learned step; without it steps are planned with what they ask for. */
+  trainedArtifact?: ArtifactLookup;
 }
 
 /** What a step asks of the machine. */

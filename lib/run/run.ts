@@ -172,6 +172,7 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
         stateDir: workspace.stateDir,
         parallelWorkers,
         cancellation,
+        trainedArtifact: options.readiness?.trainedArtifact,
         onEvent,
         onStep: (row) => writer.addRow(row),
       });

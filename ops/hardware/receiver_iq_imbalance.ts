@@ -1,24 +1,18 @@
 /**
- * A receiver front end whose two branches differ. With r = x·exp(jφ), φ the phase offset, α = 10^(gain_imbalance_db/40)
- * and ε the quadrature error,
- *
- *     I = α·Re r + dc_i        Q = (Im r·cos ε + Re r·sin ε)/α + dc_q
- *
- * so that the amplitude gains of I and Q differ by gain_imbalance_db. The transform is fixed: a frozen scenario.
+ * An imperfect receiver front end with fixed settings: a frozen scenario. What it does to a symbol, and how it is taken
+ * back, stands in lib/numeric/iq_imbalance.ts; the settings travel as metadata for the receiver that may know them.
  *
  * Shapes: rx_symbols complex64 [n] -> rx_symbols complex64 [n].
- *
- * Source: Windisch, Estimation and Compensation of I/Q Imbalance in Broadband Communications Receivers, 2007, ch. 2.
  */
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { impairIq } from "../../lib/numeric/iq_imbalance.ts";
 import { executed, exportPlanned } from "../_backends.ts";
 
 const IMPLEMENTATION = "fixed_affine_receiver_iq_impairment";
-const RADIANS = Math.PI / 180;
 
 export default defineOperation({
   id: "hardware.receiver_iq_imbalance",
@@ -51,17 +45,7 @@ export default defineOperation({
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.rx_symbols);
-    const gain = 10 ** (params.gain_imbalance_db / 40);
-    const turn = params.phase_offset_deg * RADIANS, skew = params.quadrature_error_deg * RADIANS;
-    const [turnReal, turnImaginary] = [Math.cos(turn), Math.sin(turn)];
-    const [straight, leak] = [Math.cos(skew) / gain, Math.sin(skew) / gain];
-    const impaired = new Float32Array(symbols.length);
-    for (let i = 0; i < symbols.length; i += 2) {
-      const real = symbols[i] * turnReal - symbols[i + 1] * turnImaginary;
-      const imaginary = symbols[i] * turnImaginary + symbols[i + 1] * turnReal;
-      impaired[i] = gain * real + params.dc_offset_i;
-      impaired[i + 1] = imaginary * straight + real * leak + params.dc_offset_q;
-    }
+    const impaired = impairIq(symbols, params);
     const settings = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, float(value)]));
     const metadata = travel(inputs.rx_symbols.metadata, { receiver_iq_imbalance: settings });
     return { outputs: { rx_symbols: symbolsArtifact(impaired, metadata, companionsOf(inputs.rx_symbols)) } };

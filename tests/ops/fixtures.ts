@@ -5,7 +5,7 @@ import { canonicalJson } from "../../lib/contract/json.ts";
 import type { FileAccess } from "../../lib/contract/operation.ts";
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
-import type { GivenInput } from "./harness.ts";
+import type { GivenInput, Model } from "./harness.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
 import { MEDIA_FIXTURES } from "./media_fixtures.ts";
@@ -19,6 +19,8 @@ export interface FixtureCase {
   /** A member that is undefined is left out. */
   params?: { [name: string]: Value | undefined };
   files?: () => Record<string, Uint8Array | string> | FileAccess | Promise<Record<string, Uint8Array | string>>;
+  /** Stands for the trained artifact of a learned mode. */
+  model?: Model;
   /** Whether another seed must give other bytes; yes by default where there is a seed. */
   stochastic?: boolean;
 }

@@ -8,6 +8,8 @@ import { SvcError } from "../../lib/contract/error.ts";
 import type { FileAccess, InputArtifact, Metrics, Operation, OutputArtifact } from "../../lib/contract/operation.ts";
 import { checkValue, isEffective, plainParams } from "../../lib/contract/schema.ts";
 import { cloneValue, isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+import { abiOf, learnedRun } from "../../lib/execute/learned.ts";
+import type { NdArray } from "../../lib/numeric/ndarray.ts";
 import { Generator } from "../../lib/numeric/random.ts";
 import { isRefusal, materialize } from "../../lib/plan/materialize.ts";
 
@@ -26,7 +28,12 @@ export interface RunOptions {
   implementation?: string;
   /** 1 when left out. */
   threads?: number;
+  /** Stands for the trained artifact of a learned mode. */
+  model?: Model;
 }
+
+/** A trained artifact as a function of its inputs. */
+export type Model = (feeds: Record<string, NdArray>) => Record<string, NdArray> | Promise<Record<string, NdArray>>;
 
 export interface RunResult {
   /** Outputs as the next operation sees them. */
@@ -107,6 +114,13 @@ export async function runOperation(operation: Operation, options: RunOptions = {
     progress() {},
     cancellation: { isCancelled: false, throwIfCancelled() {} },
     files: fileAccess(options.files ?? {}),
+    get learned() {
+      const { model } = options;
+      assert.ok(model !== undefined, "a learned mode needs a model");
+      const session = { run: (feeds: Readonly<Record<string, NdArray>>) => Promise.resolve(model({ ...feeds })) };
+      const cancellation = { isCancelled: false, throwIfCancelled() {} };
+      return { run: learnedRun(session, abiOf(operation), cancellation), record: { package_sha256: "0".repeat(64) } };
+    },
     backend: options.backend ?? entry?.backend ?? definition.backends?.benchmark_run?.[0] ?? "python",
     implementation: options.implementation ?? entry?.implementation ?? "default",
     threads: options.threads ?? 1,

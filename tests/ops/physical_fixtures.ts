@@ -1,4 +1,6 @@
 /** Conformance cases of the physical layer: channels, states and receivers. */
+import { writeNpz } from "../../lib/artifact/npz.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import type { FixtureCase } from "./fixtures.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
@@ -7,7 +9,22 @@ const QPSK = { modulation: "qpsk", bits_per_symbol: 2, modulation_padding_bits: 
 const ITEMS = { source_item_counts: [12, 20] };
 const symbols = () => ({ symbols: symbolsInput(32, { ...QPSK, ...ITEMS }) });
 const RX = { kind: "channel.rx_symbols.complex_numpy" };
-const received = () => ({ rx_symbols: symbolsInput(32, { ...QPSK, ...ITEMS, noise_variance: 0.1 }, RX) });
+const received = (more: JsonObject = {}) => ({
+  rx_symbols: symbolsInput(32, { ...QPSK, ...ITEMS, noise_variance: 0.1, ...more }, RX),
+});
+const FRONT_END = {
+  gain_imbalance_db: 5,
+  quadrature_error_deg: 12,
+  phase_offset_deg: 20,
+  dc_offset_i: 0.18,
+  dc_offset_q: -0.12,
+};
+const linearCheckpoint = () =>
+  writeNpz({
+    metadata_json: '{"format":"svc_linear_receiver_npz_v1"}',
+    weight: ndarray("float32", Float32Array.of(3, 0.1, -0.2, 2), [2, 2]),
+    bias: ndarray("float64", Float64Array.of(0.5, -0.5)),
+  });
 
 /** Two frames of 12 and 20 symbols, two pilots each. */
 const framed = () => ({
@@ -80,7 +97,27 @@ export const PHYSICAL_FIXTURES: Record<string, FixtureCase[]> = {
     }),
     params: { mode },
   })),
-  "hardware.receiver_iq_imbalance": [{ inputs: received }],
+  "hardware.receiver_iq_imbalance": [{ inputs: () => received() }],
+  "demodulation.neural_receiver_adapter": [
+    { inputs: () => received() },
+    {
+      name: "oracle_frontend_calibrated",
+      inputs: () => received({ receiver_iq_imbalance: FRONT_END }),
+      params: { mode: "oracle_frontend_calibrated" },
+    },
+    {
+      name: "linear_npz",
+      inputs: () => received(),
+      params: { mode: "linear_npz", checkpoint_path: "linear.npz" },
+      files: () => ({ "linear.npz": linearCheckpoint() }),
+    },
+    {
+      name: "learned_artifact",
+      inputs: () => received(),
+      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
+      model: ({ rx_symbols_ri }) => ({ bit_llr: rx_symbols_ri }),
+    },
+  ],
   "modulation.qpsk_pilot_modulate": [{ inputs: bits }],
   "demodulation.phase_tracking_receiver_adapter": [
     "uncompensated",
@@ -89,7 +126,7 @@ export const PHYSICAL_FIXTURES: Record<string, FixtureCase[]> = {
     "decision_directed_pll",
     "oracle",
   ].map((mode) => ({ name: mode, inputs: framed, params: { mode } })),
-  "wireless.carrier_phase_impairment": [{ inputs: received }],
+  "wireless.carrier_phase_impairment": [{ inputs: () => received() }],
   "wireless.digital_link": PRESETS.map((channel) => ({
     name: channel,
     inputs: bits,

@@ -1,0 +1,185 @@
+/** A recipe with a trained artifact, from its text to its bundle. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { diagnostic } from "../../../lib/contract/error.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { createCancellation } from "../../../lib/execute/cancellation.ts";
+import { decodeArtifact } from "../../../lib/artifact/codec.ts";
+import { PlanCache } from "../../../lib/plan/cache.ts";
+import type { ArtifactRequest } from "../../../lib/plan/learned.ts";
+import { planRecipe } from "../../../lib/plan/planner.ts";
+import type { Readiness } from "../../../lib/plan/types.ts";
+import { compileRecipe } from "../../../lib/recipe/compile.ts";
+import { runRecipe } from "../../../lib/run/run.ts";
+import { createRegistry, openWorkspace, verifyRun } from "../../../mod.ts";
+import { onnxModel } from "../../support/onnx_writer.ts";
+
+const registry = await createRegistry();
+const PACKAGE = "c".repeat(64);
+
+/** bit_llr = gain · rx_symbols_ri, which decides as the exact demapper does for a positive gain. */
+function receiverModel(gain: number): Uint8Array {
+  return onnxModel({
+    nodes: [{ op: "Mul", inputs: ["rx_symbols_ri", "gain"], outputs: ["bit_llr"] }],
+    inputs: [{ name: "rx_symbols_ri", shape: ["n", 2] }],
+    outputs: [{ name: "bit_llr", shape: ["n", 2] }],
+    initializers: [{ name: "gain", data: Float32Array.of(gain), shape: [1] }],
+  });
+}
+
+function recipe(params: JsonObject): JsonObject {
+  return {
+    name: "trained",
+    metadata: { seed: 5 },
+    steps: [
+      { id: "data", op: "source.random_bits", params: { bit_count: 4000 } },
+      {
+        id: "modulator",
+        op: "modulation.digital_modulate",
+        params: { modulation: "qpsk" },
+        inputs: { bits: "data.bits" },
+      },
+      {
+        id: "wireless_channel",
+        op: "wireless.channel",
+        params: { snr_db: 7.5 },
+        inputs: { symbols: "modulator.symbols" },
+      },
+      {
+        id: "demodulator",
+        op: "demodulation.neural_receiver_adapter",
+        params,
+        inputs: { rx_symbols: "wireless_channel.rx_symbols" },
+      },
+      {
+        id: "evaluation",
+        op: "metrics.bit_error_rate",
+        inputs: { reference: "data.bits", candidate: "demodulator.bits" },
+      },
+    ],
+  };
+}
+
+const LEARNED = { mode: "learned_artifact", artifact_package_sha256: PACKAGE, artifact_manifest_path: "model" };
+
+/** A machine with one artifact, whose model lies in a file; `asked` keeps what it was asked for. */
+async function machine(model: Uint8Array) {
+  const folder = await Deno.makeTempDir({ prefix: "svc-learned-" });
+  const path = join(folder, "receiver.onnx");
+  await Deno.writeFile(path, model);
+  const asked: ArtifactRequest[] = [];
+  const readiness: Readiness = {
+    missing: () => null,
+    async trainedArtifact(request) {
+      asked.push(request);
+      if (request.packageSha256 !== PACKAGE) {
+        return [diagnostic("artifact_package_mismatch", [], "Cannot use the package: its digest differs")];
+      }
+      const sha256 = sha256Hex(await Deno.readFile(path));
+      return { record: { package_sha256: PACKAGE, component_sha256: sha256 }, component: { path, sha256 } };
+    },
+  };
+  const workspace = openWorkspace({ projectRoot: folder });
+  return {
+    path,
+    asked,
+    readiness,
+    workspace,
+    run: (params: JsonObject, onEvent?: () => void) =>
+      runRecipe({
+        raw: recipe(params),
+        registry,
+        workspace,
+        readiness,
+        cancellation: createCancellation(),
+        planCache: new PlanCache(),
+        onEvent,
+      }),
+    plan: (params: JsonObject, planCache = new PlanCache()) =>
+      planRecipe(compileRecipe(recipe(params), { mode: "strict", registry }), {
+        registry,
+        readiness,
+        cache: planCache,
+      }),
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
+const bitsIn = async (directory: string) =>
+  decodeArtifact(
+    "channel.demod_bits.numpy",
+    await Deno.readFile(join(directory, "artifacts/demodulator/bits.npz")),
+  ).array();
+
+Deno.test("a learned step runs its artifact, and the bundle says which", async () => {
+  await using host = await machine(receiverModel(4));
+  const learned = await host.run(LEARNED);
+  assert.equal(learned.status, "completed", JSON.stringify(learned.summary.error));
+  const exact = await host.run({ mode: "reference_qpsk" });
+  assert.deepEqual(await bitsIn(learned.directory), await bitsIn(exact.directory));
+  const steps = (learned.summary.steps ?? []) as JsonObject[];
+  const binding = steps.find(({ id }) => id === "demodulator")!.execution_binding as JsonObject;
+  assert.equal(binding.backend, "onnxruntime");
+  const metadata = binding.implementation_metadata as JsonObject;
+  const component_sha256 = sha256Hex(await Deno.readFile(host.path));
+  assert.deepEqual(metadata.trained_artifact, { package_sha256: PACKAGE, component_sha256 });
+  assert.equal((await verifyRun(host.workspace, learned.run_id)).status, "valid");
+  // Once to plan, once to dispatch; a step in another mode asks for nothing.
+  assert.deepEqual(host.asked.map(({ entrypoint, manifestPath }) => [entrypoint, manifestPath]), [
+    ["neural_receiver", "model"],
+    ["neural_receiver", "model"],
+  ]);
+});
+
+Deno.test("the artifact is under the plan's digest, and a cached plan does not outlive it", async () => {
+  await using host = await machine(receiverModel(4));
+  const cache = new PlanCache();
+  const digest = async () => {
+    const planned = await host.plan(LEARNED, cache);
+    assert.equal(planned.status, "planned");
+    return planned.status === "planned" ? [planned.plan.sha256, planned.cache.outcome] : [];
+  };
+  const [first, missed] = await digest();
+  assert.equal(missed, "miss");
+  assert.deepEqual(await digest(), [first, "hit"]);
+  await Deno.writeFile(host.path, receiverModel(5));
+  const [second, outcome] = await digest();
+  assert.notEqual(second, first);
+  assert.equal(outcome, "miss");
+});
+
+Deno.test("what is wrong with an artifact refuses the plan, at its step", async () => {
+  await using host = await machine(receiverModel(4));
+  const refused = await host.plan({ ...LEARNED, artifact_package_sha256: "d".repeat(64) });
+  assert.equal(refused.status, "refused");
+  const [{ code, path, step_id }] = refused.diagnostics;
+  assert.deepEqual([code, path, step_id], [
+    "artifact_package_mismatch",
+    "$.steps[3].params.artifact_manifest_path",
+    "demodulator",
+  ]);
+  const unpinned = await host.plan({ mode: "learned_artifact" });
+  assert.deepEqual(unpinned.diagnostics.map(({ code, path }) => [code, path]), [
+    ["params_conflict", "$.steps[3].params.artifact_package_sha256"],
+  ]);
+});
+
+Deno.test("an artifact that changes between plan and dispatch fails its step", async () => {
+  await using host = await machine(receiverModel(4));
+  let swapped = false;
+  const { status, summary } = await host.run(LEARNED, () => {
+    if (!swapped) Deno.writeFileSync(host.path, receiverModel(-4));
+    swapped = true;
+  });
+  assert.equal(status, "failed");
+  const { step_id, code } = summary.failure as JsonObject;
+  assert.deepEqual([step_id, code], ["demodulator", "artifact_package_mismatch"]);
+});
+
+Deno.test("a model that gives something else than the ABI says fails its step", async () => {
+  await using host = await machine(receiverModel(Infinity));
+  const { status, summary } = await host.run(LEARNED);
+  assert.equal(status, "failed");
+  assert.equal((summary.failure as JsonObject).code, "artifact_output_invalid");
+});
