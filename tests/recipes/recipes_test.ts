@@ -84,8 +84,11 @@ Deno.test("shipped recipes plan from a clean workspace, and those that send bits
   }
 });
 
-/** Steps whose seed is part of a published scenario: one carrier realisation for every receiver that is compared on it. */
-const AUTHORED_SEEDS: Record<string, number> = { "neural_receiver_qpsk_phase_tracking.carrier_impairment": 23002 };
+/** Steps whose seed is part of a published scenario: one noise or carrier realisation for every receiver that is compared on it. */
+const AUTHORED_SEEDS: Record<string, number> = {
+  "neural_receiver_qpsk_iq_calibration.wireless_channel": 23001,
+  "neural_receiver_qpsk_phase_tracking.carrier_impairment": 23002,
+};
 
 Deno.test("no shipped recipe authors a seed, so that replicates differ, except where the scenario is its seed", async () => {
   const authored: Record<string, unknown> = {};
