@@ -64,13 +64,19 @@ function tensors(shapes: Readonly<Record<string, Shape>>): JsonObject {
   );
 }
 
-/** What is missing where a step is to run a trained artifact: it is always pinned by the digest of its package. */
-export function learnedProblems(params: { artifact_package_sha256: string }): ParameterProblem[] {
-  if (SHA256.test(params.artifact_package_sha256)) return [];
+/**
+ * What is missing where a step is to run a trained artifact: it is always pinned by the digest of its package. Where a
+ * package is named without one, whoever looks it up says which digest it has.
+ */
+export function learnedProblems(
+  params: { artifact_manifest_path: string; artifact_package_sha256: string },
+): ParameterProblem[] {
+  const { artifact_manifest_path: path, artifact_package_sha256: sha256 } = params;
+  if (sha256 === "" ? path.trim() !== "" : SHA256.test(sha256)) return [];
   return [{
     message: "Cannot run a trained artifact without artifact_package_sha256",
     place: ["artifact_package_sha256"],
-    hint: "Give the SHA-256 of the package, 64 lower-case digits, as svc artifact inspect prints it",
+    hint: "Give the SHA-256 of the package, 64 lower-case digits; svc artifact list prints it",
   }];
 }
 

@@ -10,7 +10,7 @@ import { contractSha256 } from "../contract/define.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
-import { artifactRequest } from "../plan/learned.ts";
+import { artifactBinding } from "../plan/learned.ts";
 import type { PlanStep } from "../plan/types.ts";
 import { programSources } from "../plan/implementation_source.ts";
 import type { StepDocument } from "../recipe/types.ts";
@@ -163,7 +163,7 @@ class Execution {
         implementation: binding.implementation,
       });
       await this.#checkBinding(step);
-      const learned = await this.#findArtifact(step);
+      const learned = this.#findArtifact(step);
       staging = createStaging(this.#artifacts, document.id);
       running = this.#start(step, staging, learned);
       const written = await running.written;
@@ -246,12 +246,12 @@ class Execution {
   }
 
   /** The trained artifact that was planned, its files hashed again. */
-  async #findArtifact({ document, binding }: PlannedStep): Promise<LearnedTask | null> {
+  #findArtifact({ document, binding }: PlannedStep): LearnedTask | null {
     const planned = binding.implementation_metadata.trained_artifact;
     if (planned === undefined) return null;
     const { contract } = this.#options.registry.get(binding.operation_id).operation;
-    const request = artifactRequest(contract, document.params);
-    const found = request && await this.#options.trainedArtifact?.(request);
+    const asked = artifactBinding(contract, document.params, ["steps", document.id, "params"]);
+    const found = asked && this.#options.trainedArtifact?.(asked);
     if (!found) {
       throw new SvcError("runtime_unavailable", `Cannot find the trained artifact of ${document.id} again`);
     }

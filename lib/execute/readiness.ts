@@ -1,15 +1,26 @@
-/** What is on this machine, for the planner: data sets and the native extension, and the command that brings what is not. */
+/**
+ * What is on this machine, for the planner: data sets, trained artifacts and the native extension, and the command that
+ * brings what is not.
+ */
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
 import { SvcError } from "../contract/error.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { NATIVE_EXTENSION } from "../plan/backends.ts";
+import { PROGRAM_ROOT } from "../plan/implementation_source.ts";
 import type { Lacking, Readiness } from "../plan/types.ts";
+import { resolveTrainedArtifact } from "../training/resolve.ts";
 import { resolveRecipePath } from "./files.ts";
+
+/** The program's own folder, whose bundled packages any project may name; none where it was not loaded from files. */
+const PROGRAM_FOLDER = PROGRAM_ROOT.startsWith("file:") ? fileURLToPath(PROGRAM_ROOT) : undefined;
 
 /** Answers for one workspace. */
 export function readinessOf({ stateDir, projectRoot }: { stateDir: string; projectRoot: string }): Readiness {
+  const places = { stateDir, projectRoot, programRoot: PROGRAM_FOLDER };
   return {
+    trainedArtifact: (binding) => resolveTrainedArtifact(binding, places),
     missing({ kind, id }) {
       if (kind === "file") return missingFile(id, { stateDir, projectRoot });
       if (kind === NATIVE_EXTENSION.kind && id === NATIVE_EXTENSION.id) return missingExtension();

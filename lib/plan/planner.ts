@@ -87,7 +87,7 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
   const sources = await (options.implementationSources ?? await programSources()).describe(
     effective.steps.flatMap((step) => options.registry.find(step.op)?.moduleUrl ?? []),
   );
-  const artifacts = await findArtifacts(effective.steps, options.registry, options.readiness);
+  const artifacts = findArtifacts(effective.steps, options.registry, options.readiness);
   const key = keyOf(compilation, sources, artifacts, options);
   const cache = options.cache ?? processPlanCache;
   cache.observe(options.registry);
@@ -148,7 +148,7 @@ function draftPlan(
   const { diagnostics: before, checked } = checkRecipe(effective, options);
   const authored = (compilation.normalized ?? effective).steps;
   const chosen = bindSteps(checked, authored, sources, options);
-  const { bound, problems: missing } = bindArtifacts(chosen.bound, artifacts);
+  const { bound, problems: missing } = bindArtifacts(chosen.bound, artifacts, options.readiness);
   const problems = [...chosen.problems, ...missing];
   const requirements = requirementsOf(bound);
   if (hasErrors(before) || hasErrors(problems)) return { status: "refused", before, bindings: problems, requirements };

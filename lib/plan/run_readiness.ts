@@ -5,6 +5,7 @@ import { plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { NATIVE_EXTENSION } from "./backends.ts";
+import { findArtifacts } from "./learned.ts";
 import type { Readiness } from "./types.ts";
 
 export interface MissingRequirement extends JsonObject {
@@ -52,5 +53,22 @@ export function runReadiness(
       ...(size_bytes === undefined ? {} : { size_bytes }),
     }];
   });
+  missing.push(...missingArtifacts(steps, registry, readiness));
   return { ready: missing.length === 0, missing };
+}
+
+/** Trained artifacts that are not there, or that cannot be used. */
+function missingArtifacts(
+  steps: readonly StepDocument[],
+  registry: Registry,
+  readiness: Readiness,
+): MissingRequirement[] {
+  const missing = new Map<string, MissingRequirement>();
+  for (const [index, found] of findArtifacts(steps, registry, readiness)) {
+    if (!Array.isArray(found)) continue;
+    const { artifact_manifest_path: path, artifact_package_sha256: sha256 } = steps[index].params;
+    const id = String(path || sha256);
+    missing.set(id, { kind: "model", id, reason: found.map(({ message }) => message).join("; "), fetch: null });
+  }
+  return [...missing.values()];
 }

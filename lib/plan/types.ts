@@ -50,7 +50,7 @@ export interface Lacking {
 /** Tells the planner what is on this machine. Answers the reason and the remedy when something is missing. */
 export interface Readiness {
   missing(requirement: Requirement): Lacking | null;
-  /** Finds the trained artifact of a learned step; without it steps are planned with what they ask for. */
+  /** Finds the trained artifact of a learned step; without it such a step is planned with what it asks for. */
   trainedArtifact?: ArtifactLookup;
 }
 

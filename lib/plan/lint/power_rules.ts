@@ -15,10 +15,10 @@ const CAUSAL = [
   "causal_ar_box_water_filling",
 ];
 
-/** Files that a learned policy comes from, with the digest that pins each. */
-const PINNED: Readonly<Record<string, { path: string; digest: string }>> = {
+/** Files that a learned policy comes from, with the digest that pins each; a package may also be found by its digest. */
+const PINNED: Readonly<Record<string, { path?: string; digest: string }>> = {
   learned_checkpoint: { path: "checkpoint_path", digest: "checkpoint_sha256" },
-  learned_artifact: { path: "artifact_manifest_path", digest: "artifact_package_sha256" },
+  learned_artifact: { digest: "artifact_package_sha256" },
 };
 
 /** Allocators with a learned policy in every variant. */
@@ -52,6 +52,7 @@ function learnedFile(code: string, part: "path" | "digest", fits: RegExp, hint: 
         const policy = recipe.value(step, "policy");
         if (typeof policy !== "string") continue;
         const param = PINNED[policy][part];
+        if (param === undefined) continue;
         if (recipe.choices(step, param).values.some((value) => typeof value === "string" && fits.test(value))) continue;
         yield {
           place: paramOf(step, param),

@@ -7,10 +7,10 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { decodeArtifact } from "../../../lib/artifact/codec.ts";
 import { PlanCache } from "../../../lib/plan/cache.ts";
-import type { ArtifactRequest } from "../../../lib/plan/learned.ts";
 import { planRecipe } from "../../../lib/plan/planner.ts";
 import type { Readiness } from "../../../lib/plan/types.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
+import type { ArtifactBinding, ResolvedArtifact } from "../../../lib/training/resolve.ts";
 import { runRecipe } from "../../../lib/run/run.ts";
 import { createRegistry, openWorkspace, verifyRun } from "../../../mod.ts";
 import { onnxModel } from "../../support/onnx_writer.ts";
@@ -68,16 +68,21 @@ async function machine(model: Uint8Array) {
   const folder = await Deno.makeTempDir({ prefix: "svc-learned-" });
   const path = join(folder, "receiver.onnx");
   await Deno.writeFile(path, model);
-  const asked: ArtifactRequest[] = [];
+  const asked: ArtifactBinding[] = [];
   const readiness: Readiness = {
     missing: () => null,
-    async trainedArtifact(request) {
-      asked.push(request);
-      if (request.packageSha256 !== PACKAGE) {
-        return [diagnostic("artifact_package_mismatch", [], "Cannot use the package: its digest differs")];
+    trainedArtifact(binding) {
+      asked.push(binding);
+      if (binding.packageSha256 !== PACKAGE) {
+        const place = [...binding.place!, "artifact_package_sha256"];
+        return [diagnostic("artifact_package_mismatch", place, "Cannot use the package: its digest differs")];
       }
-      const sha256 = sha256Hex(await Deno.readFile(path));
-      return { record: { package_sha256: PACKAGE, component_sha256: sha256 }, component: { path, sha256 } };
+      const sha256 = sha256Hex(Deno.readFileSync(path));
+      return {
+        record: { package_sha256: PACKAGE, component_sha256: sha256 },
+        component: { path, sha256 },
+        manifest: { application: { mode: "single_binding" } },
+      } as unknown as ResolvedArtifact;
     },
   };
   const workspace = openWorkspace({ projectRoot: folder });
@@ -156,7 +161,7 @@ Deno.test("what is wrong with an artifact refuses the plan, at its step", async 
   const [{ code, path, step_id }] = refused.diagnostics;
   assert.deepEqual([code, path, step_id], [
     "artifact_package_mismatch",
-    "$.steps[3].params.artifact_manifest_path",
+    "$.steps[3].params.artifact_package_sha256",
     "demodulator",
   ]);
   const unpinned = await host.plan({ mode: "learned_artifact" });
