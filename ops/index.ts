@@ -31,6 +31,7 @@ import channelSymbolPowerIdentity from "./channel/symbol_power_identity.ts";
 import channelSymbolPowerNormalize from "./channel/symbol_power_normalize.ts";
 import demodulationDigitalDemodulate from "./demodulation/digital_demodulate.ts";
 import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.ts";
+import demodulationNeuralReceiverAdapter from "./demodulation/neural_receiver_adapter.ts";
 import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_tracking_receiver_adapter.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
 import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
@@ -112,6 +113,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(channelSymbolPowerNormalize, "./channel/symbol_power_normalize.ts"),
   entry(demodulationDigitalDemodulate, "./demodulation/digital_demodulate.ts"),
   entry(demodulationIdentityDemodulate, "./demodulation/identity_demodulate.ts"),
+  entry(demodulationNeuralReceiverAdapter, "./demodulation/neural_receiver_adapter.ts"),
   entry(demodulationPhaseTrackingReceiverAdapter, "./demodulation/phase_tracking_receiver_adapter.ts"),
   entry(hardwareReceiverIqImbalance, "./hardware/receiver_iq_imbalance.ts"),
   entry(metricsBitErrorRate, "./metrics/bit_error_rate.ts"),
