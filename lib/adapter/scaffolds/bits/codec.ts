@@ -23,7 +23,7 @@ export function encode(images: ArrayValue, params: { bits_per_sample: number }, 
   return {
     array: { dtype: "uint8", shape: [bits.length], data: bits },
     metadata: {
-      // What the decoder needs. It must not hold anything that the bits should have carried.
+      // What the decoder needs; it finds it in metadata.adapter_metadata. It must not hold anything that the bits should have carried.
       sample_depth: depth,
       image_shape: images.shape,
       image_dtype: images.dtype,
@@ -35,7 +35,7 @@ export function encode(images: ArrayValue, params: { bits_per_sample: number }, 
 
 /** Decodes what arrived: as many bits as were sent. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
-  const depth = metadata.sample_depth as number, shape = metadata.image_shape as number[];
+  const { sample_depth: depth, image_shape: shape, image_dtype: dtype } = metadata.adapter_metadata;
   const bits = array.data as Uint8Array, samples = new Uint8Array(bits.length / depth);
   for (let i = 0; i < samples.length; i++) {
     let sample = 0;
@@ -43,9 +43,7 @@ export function decode({ array, metadata }: Call, _context: Context): CoderResul
     // The middle of the 2^(8 - depth) values that share these bits.
     samples[i] = (sample << (8 - depth)) + (256 >> depth >> 1);
   }
-  if (metadata.image_dtype === "float32") {
-    return { dtype: "float32", shape, data: Float32Array.from(samples, (sample) => sample / 255) };
-  }
+  if (dtype === "float32") return { dtype, shape, data: Float32Array.from(samples, (sample) => sample / 255) };
   return { dtype: "uint8", shape, data: samples };
 }
 

@@ -10,7 +10,7 @@ function roundTrip(images: ArrayValue, bits_per_sample: number): ArrayValue {
     array: ArrayValue;
     metadata?: Record<string, unknown>;
   };
-  return decode({ array, metadata, params: {} }, context) as ArrayValue;
+  return decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context) as ArrayValue;
 }
 
 const every: ArrayValue = { dtype: "uint8", shape: [2, 8, 16, 1], data: Uint8Array.from({ length: 256 }, (_, i) => i) };

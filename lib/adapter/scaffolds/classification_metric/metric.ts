@@ -11,7 +11,7 @@ import type { Context, Item, Score } from "../svc_types.ts";
  *
  * @param call.reference what is true, by id
  * @param call.candidate what was predicted, in any order
- * @returns finite numbers by metric id; a metric that is not defined is left out
+ * @returns finite numbers by name; in a run they stand as external.example_metric.<name>. One that is not defined is left out
  */
 export function kappa({ reference, candidate }: { reference: Item[]; candidate: Item[] }, _context: Context): Score {
   const predicted = new Map(candidate.map(({ id, label }) => [id, label]));
@@ -25,9 +25,9 @@ export function kappa({ reference, candidate }: { reference: Item[]; candidate: 
   }
   return {
     metrics: {
-      "task.observed_agreement": observed,
+      observed_agreement: observed,
       // One label everywhere: chance alone agrees always, and there is nothing beyond it to measure.
-      ...(expected < 1 ? { "task.cohen_kappa": (observed - expected) / (1 - expected) } : {}),
+      ...(expected < 1 ? { cohen_kappa: (observed - expected) / (1 - expected) } : {}),
     },
     per_example: pairs.map(({ id, label, prediction }) => ({ id, correct: label === prediction })),
   };

@@ -45,6 +45,7 @@ export function encode(images: ArrayValue, params: { block_size: number }, conte
   return {
     array: { dtype: "complex64", shape: [count * perImage], data: parts },
     metadata: {
+      // What the decoder needs; it finds it in metadata.adapter_metadata.
       block_size: side,
       image_shape: images.shape,
       image_dtype: images.dtype,
@@ -58,7 +59,7 @@ export function encode(images: ArrayValue, params: { block_size: number }, conte
 
 /** Decodes what arrived: as many symbols as were sent, at unit power and with noise. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
-  const { block_size: side, image_shape: shape, image_dtype: dtype, symbol_power: power } = metadata;
+  const { block_size: side, image_shape: shape, image_dtype: dtype, symbol_power: power } = metadata.adapter_metadata;
   const [count, height, width, channels] = shape as number[];
   const rows = Math.ceil(height / side), columns = Math.ceil(width / side);
   const perImage = Math.ceil(rows * columns * channels / 2);

@@ -25,7 +25,10 @@ Deno.test("without noise single pixels lose nothing, and pictures keep to their 
   const sent = symbolsOf(ramp, 1);
   assert.deepEqual(sent.array.shape, [2 * 8]);
   assert.deepEqual(sent.metadata.source_item_counts, [8, 8]);
-  assert.deepEqual(decode({ array: normalised(sent), metadata: sent.metadata, params: {} }, context), ramp);
+  assert.deepEqual(
+    decode({ array: normalised(sent), metadata: { adapter_metadata: sent.metadata }, params: {} }, context),
+    ramp,
+  );
 });
 
 Deno.test("the declared power is that of the symbols", () => {

@@ -46,7 +46,7 @@ export function encode(
     metadata: {
       // Required: how many bits an index takes on the wire follows from it.
       codebook_size: levels,
-      // What the decoder needs. It must not hold anything that the indices should have carried.
+      // What the decoder needs; it finds it in metadata.adapter_metadata. It must not hold anything that the indices should have carried.
       block_size: side,
       image_shape: images.shape,
       image_dtype: images.dtype,
@@ -57,7 +57,7 @@ export function encode(
 
 /** Decodes what arrived: as many indices as were sent. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
-  const { block_size: side, codebook_size: levels, image_shape: shape, image_dtype: dtype } = metadata;
+  const { block_size: side, codebook_size: levels, image_shape: shape, image_dtype: dtype } = metadata.adapter_metadata;
   const [count, height, width, channels] = shape as number[];
   const rows = Math.ceil(height / side), columns = Math.ceil(width / side);
   const samples = new Float32Array(count * height * width * channels);

@@ -18,7 +18,7 @@ const ramp: ArrayValue = {
 
 Deno.test("single pixels with 256 levels lose nothing", () => {
   const { array, metadata } = tokens(ramp, 1, 256);
-  assert.deepEqual(decode({ array, metadata, params: {} }, context), ramp);
+  assert.deepEqual(decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context), ramp);
 });
 
 Deno.test("blocks at the edge are averaged over what there is of them", () => {
@@ -27,5 +27,8 @@ Deno.test("blocks at the edge are averaged over what there is of them", () => {
   // Rows 0 … 3 and columns 0 … 3 of values 8·(6y + x); the last row alone below.
   assert.deepEqual([...array.data].map(Number), [84, 108, 204, 228]);
   assert.equal(metadata.codebook_size, 256);
-  assert.deepEqual((decode({ array, metadata, params: {} }, context) as ArrayValue).shape, ramp.shape);
+  assert.deepEqual(
+    (decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context) as ArrayValue).shape,
+    ramp.shape,
+  );
 });

@@ -39,7 +39,7 @@ export function encode(images: ArrayValue, params: { block_size: number }, conte
   return {
     array: { dtype: "float32", shape: [count, rows, columns, channels], data: latents },
     metadata: {
-      // What the decoder needs. It must not hold anything that the latents should have carried.
+      // What the decoder needs; it finds it in metadata.adapter_metadata. It must not hold anything that the latents should have carried.
       block_size: side,
       image_shape: images.shape,
       image_dtype: images.dtype,
@@ -50,7 +50,7 @@ export function encode(images: ArrayValue, params: { block_size: number }, conte
 
 /** Decodes what arrived: as many latents as were sent. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
-  const { block_size: side, image_shape: shape, image_dtype: dtype } = metadata;
+  const { block_size: side, image_shape: shape, image_dtype: dtype } = metadata.adapter_metadata;
   const [count, height, width, channels] = shape as number[];
   const rows = Math.ceil(height / side), columns = Math.ceil(width / side);
   const samples = new Float32Array(count * height * width * channels);

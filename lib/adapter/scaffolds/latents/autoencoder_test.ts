@@ -17,7 +17,7 @@ const ramp: ArrayValue = {
 
 Deno.test("single pixels lose nothing", () => {
   const { array, metadata } = latentsOf(ramp, 1);
-  assert.deepEqual(decode({ array, metadata, params: {} }, context), ramp);
+  assert.deepEqual(decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context), ramp);
 });
 
 Deno.test("black is -1, white is 1, and what lies beyond is cut off", () => {
@@ -25,5 +25,5 @@ Deno.test("black is -1, white is 1, and what lies beyond is cut off", () => {
   const { array, metadata } = latentsOf(ends, 1);
   assert.deepEqual([...array.data], [-1, 1]);
   const noisy: ArrayValue = { dtype: "float32", shape: array.shape, data: Float32Array.of(-1.5, 1.5) };
-  assert.deepEqual(decode({ array: noisy, metadata, params: {} }, context), ends);
+  assert.deepEqual(decode({ array: noisy, metadata: { adapter_metadata: metadata }, params: {} }, context), ends);
 });
