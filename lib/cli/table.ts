@@ -1,5 +1,6 @@
 /** Rows for people, spreadsheets and documents: aligned text, CSV and Markdown from one description. */
 
+import { csvText } from "../artifact/csv.ts";
 import { terminalWidth, unicodeWanted } from "./terminal.ts";
 
 export type TableFormat = "table" | "csv" | "md";
@@ -20,7 +21,7 @@ const cell = (row: Row, column: Column): string => {
 export function formatTable(rows: readonly Row[], columns: readonly Column[], format: TableFormat = "table"): string {
   const titles = columns.map((column) => column.title ?? column.key);
   const lines = rows.map((row) => columns.map((column) => cell(row, column)));
-  if (format === "csv") return [titles, ...lines].map((line) => line.map(csvField).join(",") + "\n").join("");
+  if (format === "csv") return csvText([titles, ...lines]);
   if (format === "md") {
     const ruler = columns.map((column) => (column.align === "right" ? "---:" : "---"));
     return [titles, ruler, ...lines.map((line) => line.map((text) => text.replaceAll("|", "\\|")))]
@@ -59,10 +60,6 @@ export function fitWidths(wanted: readonly number[], columns: readonly Column[],
 function cut(text: string, width: number): string {
   if (text.length <= width) return text.padEnd(width);
   return text.slice(0, width - 1) + (unicodeWanted() ? "…" : "~");
-}
-
-function csvField(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** A size for people, in binary units. */
