@@ -15,6 +15,7 @@ const STOREYS: string[][] = [
   ["lib/plan"],
   ["lib/execute"],
   ["lib/run"],
+  ["lib/figure"],
   ["lib/template", "lib/benchmark", "lib/adapter"],
   ["lib/http"],
   // `svc ui serve` starts the server.

@@ -1,0 +1,102 @@
+/** Axes: domains that hold what is drawn, ticks at round places, and labels that print. */
+import { superscript } from "./number_text.ts";
+import type { FigureAxis } from "./types.ts";
+
+/** Parts of a Vega-Lite position channel. */
+export interface Position {
+  scale: { [key: string]: unknown };
+  axis: { [key: string]: unknown };
+  title: string;
+}
+
+/** Decades beyond which only every second one, third one, … is labelled. */
+const LABELLED_DECADES = 8;
+
+export const axisTitle = ({ title, unit }: FigureAxis): string => unit === "" ? title : `${title} (${unit})`;
+
+/** The decades that hold all values: `[-5, 0]` for 2e-5 … 0.3. */
+export function decadesOf(values: readonly number[]): [number, number] {
+  const positive = values.filter((value) => value > 0);
+  if (positive.length === 0) return [-1, 0];
+  // A value such as 0.001 stands at its decade although its logarithm is a little off.
+  const low = Math.floor(Math.log10(Math.min(...positive)) + 1e-9);
+  const high = Math.ceil(Math.log10(Math.max(...positive)) - 1e-9);
+  // Adding 0 turns -0 into 0.
+  return [low + 0, Math.max(high, low + 1) + 0];
+}
+
+function logPosition(axis: FigureAxis, values: readonly number[]): Position {
+  const [low, high] = decadesOf(values);
+  const decades = Array.from({ length: high - low + 1 }, (_, i) => low + i);
+  const every = Math.ceil(decades.length / (LABELLED_DECADES + 1));
+  const minor = decades.length - 1 <= LABELLED_DECADES ? [2, 3, 4, 5, 6, 7, 8, 9] : [];
+  // A single decade has too few powers of ten to read a value from: label 2 and 5 as well.
+  const labelled = decades.length <= 2 ? [2, 5] : [];
+  const ticks = decades.flatMap((decade) => [
+    { value: Number(`1e${decade}`), label: (decade - low) % every === 0 ? `10${superscript(decade)}` : "" },
+    ...minor.filter(() => decade < high).map((digit) => ({
+      value: Number(`${digit}e${decade}`),
+      label: labelled.includes(digit) ? `${digit}×10${superscript(decade)}` : "",
+    })),
+  ]);
+  const labels = Object.fromEntries(
+    ticks.filter(({ label }) => label !== "").map(({ value, label }) => [value, label]),
+  );
+  return {
+    title: axisTitle(axis),
+    scale: { type: "log", domain: [Number(`1e${low}`), Number(`1e${high}`)], nice: false },
+    axis: {
+      values: ticks.map(({ value }) => value),
+      labelExpr: `(${JSON.stringify(labels)})[toString(datum.value)] || ''`,
+      labelOverlap: false,
+      // Lines at the decades, lighter ones between them.
+      gridOpacity: { condition: { test: isDecade, value: 1 }, value: 0.35 },
+      tickOpacity: { condition: { test: isDecade, value: 1 }, value: 0 },
+    },
+  };
+}
+
+const isDecade = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6";
+
+/** Few distinct places are labelled one by one: they are those that were measured. */
+const EVERY_PLACE = 9;
+
+/**
+ * Scale and ticks of an axis.
+ *
+ * @param values all that is drawn along it
+ * @param measured places that were chosen, such as the signal-to-noise ratios of a sweep; few of them become the ticks
+ */
+export function position(axis: FigureAxis, values: readonly number[], measured: readonly number[] = []): Position {
+  if (axis.scale === "log") return logPosition(axis, values);
+  const places = [...new Set(measured)].sort((a, b) => a - b);
+  const chosen = places.length > 1 && places.length <= EVERY_PLACE && evenly(places) ? { values: places } : {};
+  return {
+    title: axisTitle(axis),
+    scale: axis.domain === null
+      ? { domain: padded(values, places.length === 0), nice: places.length === 0, zero: false }
+      : { domain: axis.domain, nice: false },
+    axis: { ...chosen, labelOverlap: true },
+  };
+}
+
+/** Whether labels at all places would keep their distance. */
+function evenly(places: readonly number[]): boolean {
+  const gaps = places.slice(1).map((place, i) => place - places[i]);
+  return Math.min(...gaps) >= (places.at(-1)! - places[0]) / (2 * EVERY_PLACE);
+}
+
+/**
+ * The range of the values with a little room, so that no marker touches the frame.
+ *
+ * @param keepSign gives no room below 0 to what is never there
+ */
+function padded(values: readonly number[], keepSign: boolean): [number, number] {
+  const finite = values.filter(Number.isFinite);
+  if (finite.length === 0) return [0, 1];
+  const low = Math.min(...finite), high = Math.max(...finite);
+  const room = low === high ? Math.max(Math.abs(low) * 0.1, 0.5) : (high - low) * 0.04;
+  // The same digits whatever the order of the operations was.
+  const start = keepSign && low >= 0 ? Math.max(0, low - room) : low - room;
+  return [start, high + room].map((end) => Number(end.toPrecision(12))) as [number, number];
+}

@@ -1,0 +1,28 @@
+/** The numbers of a figure as a table, every digit. */
+import { csvText } from "../artifact/csv.ts";
+import { matrixCells } from "./matrix_spec.ts";
+import type { Figure } from "./types.ts";
+
+const field = (value: string | number | boolean | null | undefined) =>
+  value === null || value === undefined ? "" : String(value);
+
+/** What is drawn, one line a point, a bar or a cell. */
+export function figureCsv(figure: Figure): string {
+  if (figure.form === "matrix") {
+    const cells = matrixCells(figure).map(({ truth, predicted, count, share }) => [truth, predicted, count, share]);
+    return csvText([
+      ["true_class", "predicted_class", "count", "share_of_true_class"],
+      ...cells.map((row) => row.map(field)),
+    ]);
+  }
+  if (figure.form === "bars") {
+    const rows = figure.bars.map(({ label, kind, value, low, high }) => [label, kind, value, low, high].map(field));
+    return csvText([["series", "kind", "value", "low", "high"], ...rows]);
+  }
+  const rows = figure.series.flatMap(({ label, kind, points }) =>
+    points.map(({ x, y, low, high, bound, outage, front, n }) =>
+      [label, kind, x, y, low, high, bound, outage, front, n].map(field)
+    )
+  );
+  return csvText([["series", "kind", "x", "y", "low", "high", "upper_bound", "outage", "pareto_front", "n"], ...rows]);
+}

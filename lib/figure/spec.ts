@@ -1,0 +1,95 @@
+/** From a figure and a style to a Vega-Lite specification. */
+import { barsViews } from "./bars_spec.ts";
+import { curvesViews } from "./curves_spec.ts";
+import { matrixViews } from "./matrix_spec.ts";
+import type { FigureStyle } from "./style.ts";
+import { textWidth } from "./text_width.ts";
+import type { Figure, FigureSpec } from "./types.ts";
+
+/** Fonts, lines and colours of everything that no mark sets itself. */
+function configOf(style: FigureStyle): FigureSpec {
+  const { font_size: size, ink, muted, grid } = style;
+  const line = style.line_width * 0.45;
+  return {
+    // The root says what the picture is; a name on each of its marks would only be noise to a reader who listens.
+    aria: false,
+    font: `${style.font}, Helvetica, Arial, sans-serif`,
+    view: { stroke: null },
+    concat: { spacing: style.legend === "right" ? size * 1.5 : size * 0.8 },
+    axis: {
+      labelFontSize: size,
+      titleFontSize: size,
+      titleFontWeight: 600,
+      titlePadding: size * 0.6,
+      labelPadding: size * 0.3,
+      labelColor: muted,
+      labelFlush: false,
+      titleColor: ink,
+      domainColor: muted,
+      domainWidth: line,
+      tickColor: muted,
+      tickWidth: line,
+      tickSize: size * 0.35,
+      gridColor: grid,
+      gridWidth: line,
+    },
+    legend: {
+      labelFontSize: size,
+      titleFontSize: size,
+      titleFontWeight: 600,
+      labelColor: muted,
+      titleColor: ink,
+      gradientThickness: size,
+    },
+    title: {
+      anchor: "start",
+      fontSize: style.title_size || size,
+      fontWeight: 600,
+      color: ink,
+      subtitleFontSize: size,
+      subtitleColor: muted,
+      subtitlePadding: size * 0.35,
+      offset: size,
+    },
+  };
+}
+
+function viewsOf(figure: Figure, style: FigureStyle): FigureSpec[] {
+  if (figure.form === "curves") return curvesViews(figure, style);
+  return figure.form === "bars" ? barsViews(figure, style) : matrixViews(figure, style);
+}
+
+/** A subtitle in lines that are no wider than the plot with its axis; it breaks between its parts. */
+function subtitleLines(text: string, style: FigureStyle): string[] {
+  const lines: string[] = [];
+  for (const part of text.split(" · ")) {
+    const longer = lines.length === 0 ? part : `${lines.at(-1)} · ${part}`;
+    if (lines.length > 0 && textWidth(longer, style.font_size) <= style.width + style.font_size * 4) lines.pop();
+    else if (lines.length > 0) {
+      lines.push(part);
+      continue;
+    }
+    lines.push(longer);
+  }
+  return lines;
+}
+
+/**
+ * The specification of a figure: plain JSON, the same for the same figure and style.
+ *
+ * @param style one of `STYLES`, or a style of one's own
+ */
+export function figureSpec(figure: Figure, style: FigureStyle): FigureSpec {
+  const views = viewsOf(figure, style);
+  const subtitle = figure.subtitle === "" ? {} : { subtitle: subtitleLines(figure.subtitle, style) };
+  return {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    description: [figure.title, figure.subtitle].filter(Boolean).join(". "),
+    usermeta: { figure: figure.type, style: style.name, ...figure.source },
+    background: style.background,
+    padding: Math.round(style.font_size * 0.5),
+    ...(style.title_size === 0 ? {} : { title: { text: figure.title, ...subtitle } }),
+    config: configOf(style),
+    ...(views.length === 1 ? views[0] : { [style.legend === "right" ? "hconcat" : "vconcat"]: views }),
+  };
+}

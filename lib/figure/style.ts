@@ -1,0 +1,161 @@
+/**
+ * The looks of figures. `svc` is for screens and reports, `paper` is one column of a two-column page (252 pt, no title: the
+ * caption has it), `compact` is for pages with many figures. A file may change any field of one of them.
+ *
+ * Series colours are those of Okabe and Ito, which readers with any colour vision tell apart; dash and marker repeat the
+ * distinction for print in grey.
+ */
+import { SvcError } from "../contract/error.ts";
+import { z } from "../contract/zod.ts";
+
+const color = z.string().regex(/^#[0-9a-fA-F]{6}$/).describe("colour as #rrggbb");
+const size = z.number().positive().max(4000);
+
+const fields = z.strictObject({
+  width: size.describe("of the plot inside its axes"),
+  height: size,
+  unit: z.enum(["px", "pt"]).describe("unit of all lengths"),
+  font: z.string().min(1).describe("font family of the SVG; PNG files are always set in Inter"),
+  font_size: size,
+  title_size: z.number().min(0).max(200).describe("0 leaves the title to the caption"),
+  line_width: size,
+  marker_size: size.describe("area of a marker"),
+  legend: z.enum(["right", "bottom"]),
+  series: z.array(color).min(1),
+  baseline: color,
+  ink: color,
+  muted: color,
+  grid: color,
+  background: color,
+  png_scale: z.number().positive().max(12).describe("pixels per unit of length"),
+});
+
+export type FigureStyle = z.infer<typeof fields> & { name: string };
+
+const SVC: FigureStyle = {
+  name: "svc",
+  width: 480,
+  height: 320,
+  unit: "px",
+  font: "Inter",
+  font_size: 12,
+  title_size: 14,
+  line_width: 1.75,
+  marker_size: 45,
+  legend: "right",
+  series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900"],
+  baseline: "#667386",
+  ink: "#1b2330",
+  muted: "#4d596b",
+  grid: "#dfe3e8",
+  background: "#ffffff",
+  png_scale: 2,
+};
+
+export const STYLES: Readonly<Record<"svc" | "paper" | "compact", FigureStyle>> = {
+  svc: SVC,
+  paper: {
+    ...SVC,
+    name: "paper",
+    width: 206,
+    height: 150,
+    unit: "pt",
+    font_size: 8,
+    title_size: 0,
+    line_width: 1,
+    marker_size: 18,
+    legend: "bottom",
+    ink: "#000000",
+    muted: "#000000",
+    grid: "#d9d9d9",
+    png_scale: 6,
+  },
+  compact: {
+    ...SVC,
+    name: "compact",
+    width: 250,
+    height: 165,
+    font_size: 10,
+    title_size: 11,
+    line_width: 1.25,
+    marker_size: 24,
+    legend: "bottom",
+    png_scale: 3,
+  },
+};
+
+/** The same style on a dark screen. */
+export function darkened(style: FigureStyle): FigureStyle {
+  return {
+    ...style,
+    name: `${style.name}-dark`,
+    series: ["#56b4e9", "#ff9e5e", "#4fd1a5", "#e9a6cf", "#f0e442"],
+    baseline: "#8b98aa",
+    ink: "#e4e9f0",
+    muted: "#aab6c6",
+    grid: "#2b3440",
+    background: "#191f27",
+  };
+}
+
+const styleFile = fields.partial().extend({
+  name: z.string().min(1).optional(),
+  extends: z.enum(["svc", "paper", "compact"]).default("svc"),
+});
+
+/**
+ * A style made of one of the built-in ones.
+ *
+ * @param value `{extends?, name?, …}` with the fields that differ
+ * @throws SvcError `usage_invalid` that names every field that cannot be used
+ */
+export function styleOf(value: unknown): FigureStyle {
+  const parsed = styleFile.safeParse(value);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "style"}: ${message}`);
+    throw new SvcError("usage_invalid", `Cannot use this figure style: ${problems.join("; ")}`, {
+      hint: `Fields: ${["extends", "name", ...Object.keys(fields.shape)].join(", ")}`,
+    });
+  }
+  const { extends: base, ...changes } = parsed.data;
+  return { ...STYLES[base], name: "custom", ...changes };
+}
+
+const DASHES: readonly number[][] = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [10, 4]];
+const THEORY_DASHES: readonly number[][] = [[4, 3], [1.5, 2.5], [7, 2, 1.5, 2], [9, 3], [2.5, 1.2], [9, 2, 2, 2, 2, 2]];
+const MARKERS = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-right"] as const;
+
+/** Theory is thinner than what was measured. */
+export const theoryWidth = (style: FigureStyle): number => style.line_width * 0.6;
+
+/** How the i-th series of a kind is drawn. */
+export interface SeriesLook {
+  color: string;
+  dash: number[];
+  /** Null for none. */
+  marker: string | null;
+}
+
+/** Looks of series in their order: each kind counts for itself, so that one more baseline recolours nothing. */
+export function seriesLooks(
+  kinds: readonly ("measured" | "baseline" | "theory")[],
+  style: FigureStyle,
+): SeriesLook[] {
+  const counts = { measured: 0, baseline: 0, theory: 0 };
+  const unit = style.line_width / 1.75;
+  return kinds.map((kind) => {
+    const index = counts[kind]++;
+    const scaled = (dash: readonly number[]) => dash.map((length) => length * unit);
+    if (kind === "theory") {
+      const dash = scaled(THEORY_DASHES[index % THEORY_DASHES.length]);
+      return { color: style.ink, dash, marker: null };
+    }
+    const marker = MARKERS[(kind === "baseline" ? MARKERS.length - 1 - index : index) % MARKERS.length] ?? "circle";
+    const palette = kind === "baseline" ? [style.baseline] : style.series;
+    return {
+      color: palette[index % palette.length],
+      dash: scaled(DASHES[(index + Math.floor(index / palette.length)) % DASHES.length]),
+      marker,
+    };
+  });
+}

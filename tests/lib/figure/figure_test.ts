@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { decodePng, parsePng } from "../../../lib/artifact/png_decode.ts";
+import { decadesOf, position } from "../../../lib/figure/axis.ts";
+import { figureCsv } from "../../../lib/figure/figure_csv.ts";
+import { bracketsText, numberText, plusMinusText, superscript } from "../../../lib/figure/number_text.ts";
+import { paretoFront } from "../../../lib/figure/pareto.ts";
+import { renderPng, renderSvg } from "../../../lib/figure/render.ts";
+import { figureSpec } from "../../../lib/figure/spec.ts";
+import { darkened, seriesLooks, styleOf, STYLES } from "../../../lib/figure/style.ts";
+import { textWidth } from "../../../lib/figure/text_width.ts";
+import type { BarFigure, CurveFigure, MatrixFigure } from "../../../lib/figure/types.ts";
+
+const SOURCE = { result_id: "r1", result_sha256: "0f".repeat(32) };
+
+/** Two measured series, one of which stops at a point without errors, and a curve. */
+const CURVES: CurveFigure = {
+  type: "error-rate",
+  form: "curves",
+  title: "Bit error rate over SNR",
+  subtitle: "Small, version 1 · 95 % Wilson intervals",
+  source: SOURCE,
+  x: { title: "SNR", unit: "dB", scale: "linear", domain: null },
+  y: { title: "Bit error rate", unit: "", scale: "log", domain: null },
+  series: [
+    {
+      label: "coded",
+      kind: "measured",
+      points: [
+        { x: 0, y: 0.02, low: 0.01, high: 0.03, n: 2 },
+        { x: 4, y: null, low: 0, high: 3e-4, bound: 3e-4, n: 2 },
+      ],
+    },
+    {
+      label: "uncoded & <plain>",
+      kind: "baseline",
+      points: [{ x: 0, y: 0.1, low: 0.09, high: 0.11 }, { x: 4, y: 0.01, low: 0.008, high: 0.012 }],
+    },
+    {
+      label: "Theory",
+      kind: "theory",
+      points: [{ x: 0, y: 0.1, low: null, high: null }, { x: 4, y: 0.009, low: null, high: null }],
+    },
+  ],
+  step: false,
+  front: null,
+};
+const BARS: BarFigure = {
+  type: "channel-uses",
+  form: "bars",
+  title: "Channel uses",
+  subtitle: "",
+  source: SOURCE,
+  value: { title: "Channel uses", unit: "symbols", scale: "linear", domain: null },
+  bars: [
+    { label: "a", kind: "measured", value: 100, low: 90, high: 110 },
+    { label: "b", kind: "baseline", value: 40, low: null, high: null },
+  ],
+};
+const MATRIX: MatrixFigure = {
+  type: "confusion-matrix",
+  form: "matrix",
+  title: "Confusion matrix",
+  subtitle: "",
+  source: SOURCE,
+  labels: ["bpsk", "qpsk"],
+  counts: [[9, 1], [2, 8]],
+};
+const FIGURES = { curves: CURVES, bars: BARS, matrix: MATRIX };
+
+Deno.test("pictures are those that were looked at", async () => {
+  for (const [name, figure] of Object.entries(FIGURES)) {
+    const file = new URL(`./golden/${name}.svg`, import.meta.url);
+    const svg = await renderSvg(figureSpec(figure, STYLES.compact), STYLES.compact);
+    if (Deno.env.get("UPDATE_GOLDEN") === "1") Deno.writeTextFileSync(file, svg);
+    assert.equal(svg, Deno.readTextFileSync(file), `${name}: look at it, then UPDATE_GOLDEN=1`);
+  }
+});
+
+Deno.test("a picture is the same bytes whatever was drawn before it", async () => {
+  const style = STYLES.paper;
+  const draw = () => renderSvg(figureSpec(CURVES, style), style);
+  const first = await draw();
+  await renderSvg(figureSpec(MATRIX, STYLES.svc), STYLES.svc);
+  assert.equal(await draw(), first);
+  assert.deepEqual(await renderPng(first, style), await renderPng(first, style));
+});
+
+Deno.test("a PNG has its texts", async () => {
+  const style = STYLES.compact;
+  const svg = await renderSvg(figureSpec(CURVES, style), style);
+  const withText = await renderPng(svg, style);
+  const without = await renderPng(svg.replace(/<text[^>]*>[^<]*<\/text>/g, ""), style);
+  const ink = (png: Uint8Array) => decodePng(parsePng(png)).data.filter((value) => value < 128).length;
+  assert.ok(ink(withText) > 1.2 * ink(without), "letters leave ink");
+});
+
+Deno.test("a picture says what it shows and where its numbers come from", async () => {
+  const svg = await renderSvg(figureSpec(CURVES, STYLES.paper), STYLES.paper);
+  assert.match(svg, /<title>Bit error rate over SNR\. Small, version 1/);
+  assert.ok(svg.includes(SOURCE.result_sha256));
+  assert.match(svg, /width="\d+pt"/, "print sizes are points");
+  assert.ok(svg.includes("uncoded &amp; &lt;plain&gt;"), "labels are escaped");
+  assert.ok(svg.includes("10⁻²"), "decades are powers of ten");
+  assert.ok(!svg.includes("NaN") && !svg.includes("undefined"));
+});
+
+Deno.test("a point without errors is an arrow at its bound and never a point of the line", () => {
+  const spec = figureSpec(CURVES, STYLES.svc) as { hconcat: { data: { values: Record<string, unknown>[] } }[] };
+  const [plot, legend] = spec.hconcat.map(({ data }) => data.values);
+  const silent = plot.find(({ bound }) => bound !== null)!;
+  assert.deepEqual([silent.y, silent.low, silent.bound], [null, null, 3e-4]);
+  assert.ok(legend.some(({ sign }) => sign === "bound"));
+  const text = JSON.stringify(spec);
+  assert.ok(text.includes("datum.bound !== null"));
+  const [without] = figureSpecValues({ ...CURVES, series: [CURVES.series[1]] });
+  assert.ok(without.every(({ bound }) => bound === null));
+});
+
+function figureSpecValues(figure: CurveFigure): Record<string, unknown>[][] {
+  const spec = figureSpec(figure, STYLES.svc) as { hconcat: { data: { values: Record<string, unknown>[] } }[] };
+  return spec.hconcat.map(({ data }) => data.values);
+}
+
+Deno.test("a logarithmic axis holds values, bounds and their arrows, and no decade for an interval that nears 0", () => {
+  assert.deepEqual(decadesOf([0.001]), [-3, -2]);
+  assert.deepEqual(decadesOf([2e-5, 0.3]), [-5, 0]);
+  assert.deepEqual(decadesOf([]), [-1, 0]);
+  const wide = structuredClone(CURVES);
+  wide.series[1].points[1] = { x: 4, y: 0.01, low: -1, high: 0.02 };
+  const [rows] = figureSpecValues(wide);
+  assert.equal(rows.find(({ series, x }) => series === "uncoded & <plain>" && x === 4)!.low, 1e-4, "cut at the floor");
+  const axis = position({ title: "", unit: "", scale: "log", domain: null }, [1e-12, 1]).axis;
+  const labels = JSON.parse(/^\((\{.*\})\)/.exec(String(axis.labelExpr))![1]);
+  assert.deepEqual(Object.keys(labels).length, 7, "every second of thirteen decades");
+});
+
+Deno.test("measured places become the ticks while they are few and apart", () => {
+  const axis = { title: "SNR", unit: "dB", scale: "linear", domain: null } as const;
+  assert.deepEqual(position(axis, [0, 5, 10], [0, 5, 10]).axis.values, [0, 5, 10]);
+  assert.equal(position(axis, [0, 0.1, 10], [0, 0.1, 10]).axis.values, undefined);
+  assert.equal(position(axis, [0, 30], Array.from({ length: 31 }, (_, i) => i)).axis.values, undefined);
+});
+
+Deno.test("numbers for readers keep what matters", () => {
+  assert.deepEqual([0, 12, 0.5, 1234567, 2.14159e-4, -0.05, NaN].map((value) => numberText(value, "unicode")), [
+    "0",
+    "12",
+    "0.5",
+    "1.235×10⁶",
+    "2.142×10⁻⁴",
+    "−0.05",
+    "–",
+  ]);
+  assert.equal(numberText(2.14159e-4, "latex"), "$2.142 \\times 10^{-4}$");
+  assert.equal(numberText(null), "–");
+  assert.equal(plusMinusText(0.02131, 0.00042, "unicode"), "0.02131 ± 0.00042");
+  assert.equal(plusMinusText(30.123, 0.4567, "plain"), "30.12 +/- 0.46");
+  assert.equal(plusMinusText(2.1234e-5, 4.5e-6, "unicode"), "(2.12 ± 0.45)×10⁻⁵");
+  assert.equal(plusMinusText(3, 0, "unicode"), "3");
+  assert.equal(bracketsText(6.8e-4, 4.25e-4, 1.09e-3, "unicode"), "6.8 [4.3, 10.9]×10⁻⁴");
+  assert.equal(bracketsText(0.1575, 0.153, 0.1621, "latex"), "$0.1575 [0.1530, 0.1621]$");
+  assert.equal(superscript(-10), "⁻¹⁰");
+});
+
+Deno.test("the Pareto front is what no other point beats", () => {
+  const points = [{ x: 1, y: 30 }, { x: 2, y: 29 }, { x: 2, y: 35 }, { x: 3, y: 35 }, { x: 1, y: 30 }];
+  assert.deepEqual(paretoFront(points, "lower_is_better", "higher_is_better"), [true, false, true, false, true]);
+  assert.deepEqual(paretoFront(points, "higher_is_better", "higher_is_better"), [false, false, false, true, false]);
+  assert.deepEqual(paretoFront(points, "lower_is_better", "lower_is_better"), [true, true, false, false, true]);
+  assert.deepEqual(paretoFront([], "lower_is_better", "higher_is_better"), []);
+});
+
+Deno.test("series look the same whatever baselines and curves stand beside them", () => {
+  const alone = seriesLooks(["measured", "measured"], STYLES.svc);
+  const beside = seriesLooks(["baseline", "measured", "theory", "measured"], STYLES.svc);
+  assert.deepEqual(beside.filter((_, i) => i % 2 === 1), alone);
+  assert.equal(beside[2].marker, null);
+  const many = seriesLooks(new Array(25).fill("measured"), STYLES.svc).map((look) => JSON.stringify(look));
+  assert.equal(new Set(many).size, 25, "no two of 25 series look alike");
+  assert.notDeepEqual(darkened(STYLES.svc).series, STYLES.svc.series);
+});
+
+Deno.test("a style file changes what it names and is refused as a whole otherwise", () => {
+  assert.deepEqual(styleOf({ extends: "paper", width: 300 }), { ...STYLES.paper, name: "custom", width: 300 });
+  assert.throws(
+    () => styleOf({ widht: 300, ink: "red" }),
+    (error: Error) => /widht.*ink|ink.*widht/s.test(error.message),
+  );
+  assert.throws(() => styleOf("paper"), { code: "usage_invalid" });
+});
+
+Deno.test("widths are those of the letters", () => {
+  assert.ok(textWidth("iiii", 10) < textWidth("mmmm", 10));
+  assert.ok(textWidth("abc", 10, 600) > textWidth("abc", 10));
+  assert.equal(textWidth("abc", 20), 2 * textWidth("abc", 10));
+  assert.ok(textWidth("漢", 10) > 0);
+});
+
+Deno.test("the table of a figure holds every digit, quoted where it must be", () => {
+  const csv = figureCsv({ ...CURVES, series: [{ ...CURVES.series[0], label: 'a, "b"' }] });
+  assert.equal(
+    csv,
+    "series,kind,x,y,low,high,upper_bound,outage,pareto_front,n\n" +
+      '"a, ""b""",measured,0,0.02,0.01,0.03,,,,2\n"a, ""b""",measured,4,,0,0.0003,0.0003,,,2\n',
+  );
+  assert.equal(
+    figureCsv(MATRIX).split("\n")[1],
+    "bpsk,bpsk,9,0.9",
+  );
+  assert.equal(figureCsv(BARS).split("\n")[2], "b,baseline,40,,");
+});
