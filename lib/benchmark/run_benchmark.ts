@@ -24,6 +24,7 @@ import { checkExecution, type RunEvent, type RunOptions } from "../run/run.ts";
 import { removeRuns } from "../run/store.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { Ledger, type LedgerSummary, readLedgerFile, rowKey, summarizeLedger } from "./ledger.ts";
+import { exportResult } from "./export.ts";
 import { type LoadedPack, type LoadedRecipe, loadPack, packRecord } from "./load_pack.ts";
 import { packRefusal } from "./pack.ts";
 import { replicationArguments, type ReplicationOptions } from "./replication.ts";
@@ -73,7 +74,7 @@ export interface BenchmarkRunOptions extends ReplicationOptions {
   retainBackingRuns?: boolean;
   jobId?: string | null;
   cancellation: CancellationToken;
-  /** Makes the files that are derived of the result, by name; none when left out. */
+  /** Makes the files that are derived of the result, by name; those of `exportResult` when left out. */
   exportReports?(result: BenchmarkResult): Record<string, string>;
   onEvent?(event: BenchmarkEvent): void;
 }
@@ -429,7 +430,7 @@ class Benchmark {
     // Rows are read again only now: while it goes on, a benchmark holds no more of them than statistics need.
     const state = summarizeLedger(readLedgerFile(join(this.#directory, LEDGER_FILE)).events);
     const assemble = () => assembleResult(this.#head, state, orderOf(state), end);
-    const reports = this.#options.exportReports?.(assemble()) ?? {};
+    const reports = (this.#options.exportReports ?? exportResult)(assemble());
     end.reports = Object.keys(reports).sort();
     for (const [name, text] of Object.entries(reports)) replaceFile(DISK, join(this.#directory, name), text);
     const result = assemble();

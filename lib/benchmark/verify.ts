@@ -14,6 +14,7 @@ import { exists } from "../run/reservation.ts";
 import { type CheckRow, type Finding, Findings, verifyBundle } from "../run/verify.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { readSnapshot, type Snapshot } from "./evidence.ts";
+import { exportResult } from "./export.ts";
 import { type LedgerSummary, readLedgerFile, rowKey, summarizeLedger } from "./ledger.ts";
 import { reportOf } from "./promote.ts";
 import { statistics } from "./result.ts";
@@ -39,7 +40,7 @@ export interface BenchmarkVerification {
 }
 
 export interface VerifyOptions {
-  /** Makes the files that are derived of the result, to be compared with those that are there; left out, they are not. */
+  /** Makes the files that are derived of the result, to be compared with those that are there; those of `exportResult` when left out. */
   exportReports?(result: BenchmarkResult): Record<string, string>;
 }
 
@@ -284,10 +285,10 @@ function checkStatistics(result: BenchmarkResult, findings: Findings): void {
 function checkReports(
   result: BenchmarkResult,
   directory: string,
-  { exportReports }: VerifyOptions,
+  { exportReports = exportResult }: VerifyOptions,
   findings: Findings,
 ): void {
-  const made = exportReports?.(result);
+  const made = exportReports(result);
   for (const name of result.reports) {
     findings.looked();
     let text: string;
@@ -303,7 +304,7 @@ function checkReports(
       );
       continue;
     }
-    if (made !== undefined && made[name] !== text) {
+    if (made[name] !== text) {
       findings.add("warning", "bundle_hash_mismatch", name, "$", `${name} does not follow from ${RESULT_FILE}`);
     }
   }
