@@ -6,6 +6,7 @@ import { type CliContext, contextOf } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatTable } from "../table.ts";
 import { workerCount } from "../worker_count.ts";
+import { reportCommands } from "./benchmark_report.ts";
 
 export function benchmarkCommands(program: Command): void {
   const benchmark = program.command("benchmark")
@@ -59,6 +60,8 @@ export function benchmarkCommands(program: Command): void {
   benchmark.command("compare <a> <b>")
     .description("compare two results recipe by recipe: metrics, intervals, and whether they agree")
     .action(compare);
+
+  reportCommands(benchmark);
 }
 
 function wholeNumber(text: string): number {

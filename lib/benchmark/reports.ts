@@ -1,0 +1,142 @@
+/** Stored results as files for others: tables, plots and pages, written beside the result or where they are wanted. */
+import { join, resolve } from "node:path";
+import { writeFileAtomic } from "../artifact/write_file.ts";
+import { SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { parseJson } from "../contract/json.ts";
+import { type FigureStyle, STYLES } from "../figure/style.ts";
+import { RECIPE_FILE } from "../run/documents.ts";
+import type { Workspace } from "../run/workspace.ts";
+import { readSnapshot, type Snapshot } from "./evidence.ts";
+import { exportResult } from "./export.ts";
+import type { PlotRequest, RowEvidence } from "./figure_of.ts";
+import { type PlotFiles, plotFiles } from "./plot_files.ts";
+import { figuresOf, publishPage } from "./publish.ts";
+import { showBenchmarkResult } from "./store.ts";
+import { type BenchmarkResult, RESULT_FILE, type ResultRow } from "./types.ts";
+
+/** What was written. */
+export interface WrittenFiles {
+  result_id: string;
+  result_sha256: string;
+  /** Absolute. */
+  directory: string;
+  /** Names relative to it. */
+  files: string[];
+}
+
+interface OpenedResult {
+  result: BenchmarkResult;
+  /** Of the bytes of `result.json`. */
+  sha256: string;
+  bytes: Uint8Array;
+  directory: string;
+  evidence: RowEvidence;
+}
+
+function open(workspace: Workspace, wanted: string): OpenedResult {
+  const { result, directory } = showBenchmarkResult(workspace, wanted);
+  const bytes = Deno.readFileSync(join(directory, RESULT_FILE));
+  return { result, directory, bytes, sha256: sha256Hex(bytes), evidence: evidenceOf(directory) };
+}
+
+/** Recipes and reports from the snapshots, each read once. */
+function evidenceOf(directory: string): RowEvidence {
+  const snapshots = new Map<ResultRow, Snapshot | null>();
+  const snapshot = (row: ResultRow) => {
+    const known = snapshots.get(row);
+    if (known !== undefined) return known;
+    const read = row.run_evidence_snapshot === null ? null : readSnapshot(directory, row.run_evidence_snapshot);
+    snapshots.set(row, read);
+    return read;
+  };
+  const objectOf = (text: string | undefined): JsonObject | null => {
+    const value = text === undefined ? null : parseJson(text);
+    return isObject(value) ? value : null;
+  };
+  return {
+    recipe: (row) => objectOf(snapshot(row)?.documents[RECIPE_FILE]),
+    reports: (row) => Object.values(snapshot(row)?.reports ?? {}).map(objectOf).filter((report) => report !== null),
+  };
+}
+
+function write(directory: string, files: Readonly<Record<string, string | Uint8Array>>): void {
+  Deno.mkdirSync(directory, { recursive: true });
+  for (const [name, contents] of Object.entries(files)) writeFileAtomic(join(directory, name), contents);
+}
+
+/**
+ * Makes the tables of a result again: metrics.csv, recipes.csv, summary.md, summary.tex and, for more than one replicate,
+ * aggregates.csv and comparisons.csv. The same result gives the same bytes.
+ *
+ * @param wanted id or a unique beginning of one
+ * @param options `out` is a folder to write to instead of that of the result
+ * @throws SvcError `result_not_found`
+ */
+export function exportBenchmark(workspace: Workspace, wanted: string, options: { out?: string } = {}): WrittenFiles {
+  const { result, sha256, directory } = open(workspace, wanted);
+  const files = exportResult(result);
+  const target = options.out === undefined ? directory : resolve(options.out);
+  write(target, files);
+  return { result_id: result.result_id, result_sha256: sha256, directory: target, files: Object.keys(files) };
+}
+
+/**
+ * Draws a result: specification, SVG, PNG, CSV and the record that binds them to it.
+ *
+ * @param wanted id or a unique beginning of one
+ * @param options `out` is a folder to write to instead of `figures` in that of the result; `name` that of the files
+ * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
+ */
+export async function plotBenchmark(
+  workspace: Workspace,
+  wanted: string,
+  request: PlotRequest = {},
+  options: { style?: FigureStyle; out?: string; name?: string } = {},
+): Promise<WrittenFiles & { plot: PlotFiles }> {
+  const { result, sha256, directory, evidence } = open(workspace, wanted);
+  if (options.name !== undefined) requireName(options.name, "plot", /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
+  const plot = await plotFiles(result, sha256, request, options.style ?? STYLES.svc, { evidence, name: options.name });
+  const target = options.out === undefined ? join(directory, "figures") : resolve(options.out);
+  write(target, plot.files);
+  const files = Object.keys(plot.files);
+  return { result_id: result.result_id, result_sha256: sha256, directory: target, files, plot };
+}
+
+function requireName(name: string, what: string, pattern: RegExp): void {
+  if (pattern.test(name)) return;
+  throw new SvcError("usage_invalid", `Cannot name a ${what} ${name || "(empty)"}`, {
+    hint: "Letters, digits and hyphens, as in ber-over-awgn",
+  });
+}
+
+/**
+ * Publishes a result as a folder that any web server can show, or a browser from disk: `index.html`, which needs nothing
+ * else, and beside it the result, its tables and its figures.
+ *
+ * @param wanted id or a unique beginning of one
+ * @param options `slug` names the folder, by default the pack's id; `out` is the folder to put it into, by default
+ *   `published` in that of the result
+ * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
+ */
+export async function publishBenchmark(
+  workspace: Workspace,
+  wanted: string,
+  options: { slug?: string; out?: string } = {},
+): Promise<WrittenFiles> {
+  const { result, sha256, bytes, directory, evidence } = open(workspace, wanted);
+  const slug = options.slug ?? result.benchmark.id.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  requireName(slug, "page", /^[a-z0-9]+(-[a-z0-9]+)*$/);
+  const files: Record<string, string | Uint8Array> = {
+    "index.html": await publishPage(result, sha256, evidence),
+    [RESULT_FILE]: bytes,
+    ...exportResult(result),
+  };
+  for (const { plot } of figuresOf(result, sha256, evidence)) {
+    Object.assign(files, (await plotFiles(result, sha256, { plot }, STYLES.svc, { evidence })).files);
+  }
+  const target = join(options.out === undefined ? join(directory, "published") : resolve(options.out), slug);
+  write(target, files);
+  return { result_id: result.result_id, result_sha256: sha256, directory: target, files: Object.keys(files) };
+}
