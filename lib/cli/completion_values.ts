@@ -37,6 +37,10 @@ const SOURCES: Record<string, Source> = {
   "data id": datasets,
   "research id": research,
   "research kind": () => ["dataset", "task", "metric"].map((value) => ({ value })),
+  artifact: artifacts,
+  artifacts,
+  package: (_typed, current) => files(current, /\.(zip|ya?ml|json)$/i),
+  "--operation": operations,
   "--set": overrides,
   "--out": (_typed, current) => files(current, /(?:)/),
   "--workspace": (_typed, current) => files(current, null),
@@ -92,6 +96,17 @@ async function templates(): Promise<Candidate[]> {
 async function datasets(): Promise<Candidate[]> {
   const { BUNDLED_DATASETS } = await import("../artifact/bundled_datasets.ts");
   return Object.keys(BUNDLED_DATASETS).map((value) => ({ value }));
+}
+
+/** Digests of the managed store. */
+async function artifacts({ options }: Typed): Promise<Candidate[]> {
+  const { openWorkspace } = await import("../run/workspace.ts");
+  const { listTrainedArtifacts } = await import("../training/store.ts");
+  const workspace = openWorkspace({ projectRoot: options.get("--project-root"), stateDir: options.get("--workspace") });
+  return listTrainedArtifacts(workspace).flatMap(({ id, name, package_sha256: digest }) => [
+    { value: id, description: name },
+    ...(digest === null ? [] : [{ value: digest.slice(0, 12), description: id }]),
+  ]);
 }
 
 async function research({ positionals }: Typed): Promise<Candidate[]> {

@@ -5,6 +5,7 @@ import { didYouMean } from "../contract/nearest.ts";
 import { version } from "../run/version.ts";
 import { Command, CommanderError, InvalidArgumentError, Option } from "./commander.ts";
 import { adapterCommands } from "./commands/adapter.ts";
+import { artifactCommands } from "./commands/artifact.ts";
 import { benchmarkCommands } from "./commands/benchmark.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { dataCommands } from "./commands/data.ts";
@@ -62,6 +63,7 @@ function buildProgram(): Command {
   templateCommands(program);
   dataCommands(program);
   adapterCommands(program);
+  artifactCommands(program);
   schemaCommands(program);
   uiCommands(program);
   maintenanceCommands(program);

@@ -36,6 +36,7 @@ const NOT_FOUND = new Set([
   "pack_not_found",
   "result_not_found",
   "artifact_not_found",
+  "artifact_manifest_missing",
   "file_not_found",
 ]);
 const MISSING = new Set([
@@ -51,6 +52,10 @@ const MISSING = new Set([
   "address_unavailable",
   "index_unsupported",
 ]);
+
+/** What was given is not accepted; artifacts of a run that cannot be read have codes of their own. */
+const REFUSED =
+  /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark)_|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|onnx_unsafe|operation_|package_mismatch|schema_invalid|version_)/;
 
 /** What a file system refuses: permissions, a full disk, a file where a folder should be. */
 const SYSTEM_CODES = /^E(ACCES|DQUOT|ISDIR|LOOP|MFILE|NAMETOOLONG|NOSPC|NOTDIR|PERM|ROFS)$/;
@@ -88,11 +93,7 @@ export function exitCodeOf(error: unknown): number {
   if (/^(usage_invalid|execution_invalid|token_required|token_too_short)$/.test(error.code)) return EXIT.usage;
   if (error.code === "run_canceled" || error.code === "operation_canceled") return EXIT.canceled;
   if (error.code === "run_failed") return EXIT.runFailed;
-  return /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark)_/.test(
-      error.code,
-    )
-    ? EXIT.refused
-    : EXIT.runFailed;
+  return REFUSED.test(error.code) ? EXIT.refused : EXIT.runFailed;
 }
 
 const TITLES: Record<number, string> = {

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { readJson } from "../recipe/json_reader.ts";
 import type { Locate } from "../recipe/types.ts";
 import { readYaml } from "../recipe/yaml_reader.ts";
-import { foldedName, unsafeName } from "./member_names.ts";
+import { foldedName, MANIFEST_NAMES, unsafeName } from "./member_names.ts";
 import { SLOT_CONTRACT_SCHEMA, TRAINED_ARTIFACT_SCHEMA } from "./schema.ts";
 import type { SlotContract, SupportFile, TrainedManifest } from "./types.ts";
 
@@ -16,7 +16,11 @@ export interface ReadDocument {
   diagnostics: Diagnostic[];
 }
 
-/** Reads YAML, or JSON by its suffix; what the reader refuses becomes `artifact_schema_invalid`. */
+/**
+ * Reads YAML, or JSON by its suffix; what the reader refuses becomes `artifact_schema_invalid`.
+ *
+ * @param file name for messages and locations
+ */
 export function readDocument(bytes: Uint8Array, file: string): ReadDocument {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.slice());
@@ -76,6 +80,13 @@ function checkRules(manifest: TrainedManifest, manifestName: string): Diagnostic
   const claim = (path: string, place: Place, what: string) => {
     const why = unsafeName(path);
     if (why !== null) return report("artifact_member_unsafe", place, `Cannot use ${JSON.stringify(path)}: ${why}`);
+    if (MANIFEST_NAMES.includes(path.split("/").at(-1)!)) {
+      return report(
+        "artifact_manifest_ambiguous",
+        place,
+        `Cannot use ${path} for ${what}: its name is that of a manifest`,
+      );
+    }
     const taken = paths.get(foldedName(path));
     if (taken !== undefined) {
       report("artifact_schema_invalid", place, `Cannot use ${path} for ${what}: it is ${taken} already`);

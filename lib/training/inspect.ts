@@ -7,7 +7,7 @@ import { openZip } from "../artifact/zip_read.ts";
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import type { OperationContract } from "../contract/operation.ts";
-import { isObject, type Value } from "../contract/value.ts";
+import type { Value } from "../contract/value.ts";
 import { type OnnxGraph, readOnnxGraph } from "../onnx/graph.ts";
 import { onnxProblems } from "../onnx/safety.ts";
 import { attachLocations } from "../recipe/positions.ts";
@@ -26,8 +26,9 @@ import {
 } from "./limits.ts";
 import { unsafeName } from "./member_names.ts";
 import { publicationReadiness } from "./selection.ts";
+import { abiOf } from "./slot_contract.ts";
 import { type PackageSource, readManifestBytes } from "./source.ts";
-import type { OperationAbi, PackageIdentity, PublicationReadiness, SlotContract, TrainedManifest } from "./types.ts";
+import type { PackageIdentity, PublicationReadiness, SlotContract, TrainedManifest } from "./types.ts";
 
 export type ArtifactStatus = "ready" | "unavailable" | "invalid";
 
@@ -67,11 +68,6 @@ export interface InspectOptions {
   imported?: boolean;
 }
 
-/** The ABI of an operation, or null when it has no slot for artifacts. */
-export function abiOf(contract: OperationContract): OperationAbi | null {
-  return isObject(contract.trained_artifact_abi) ? contract.trained_artifact_abi as OperationAbi : null;
-}
-
 /**
  * Inspects a package.
  *
@@ -80,7 +76,7 @@ export function abiOf(contract: OperationContract): OperationAbi | null {
  */
 export function inspectPackage(source: PackageSource, options: InspectOptions = {}): InspectedPackage {
   const manifestBytes = readManifestBytes(source);
-  const { value, locate, diagnostics } = readDocument(manifestBytes, source.manifestName);
+  const { value, locate, diagnostics } = readDocument(manifestBytes, source.manifestShown);
   const found = diagnostics.length > 0 ? diagnostics : checkManifest(value!, source.manifestName);
   const inspection = new Inspection(source, options);
   if (found.some(({ code }) => STRUCTURAL.has(code))) inspection.diagnostics.push(...found);
@@ -94,6 +90,7 @@ const STRUCTURAL = new Set([
   "artifact_schema_invalid",
   "artifact_version_unsupported",
   "artifact_member_unsafe",
+  "artifact_manifest_ambiguous",
   "artifact_limit_exceeded",
 ]);
 

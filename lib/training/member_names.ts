@@ -5,6 +5,9 @@
 /** Names that Windows gives to devices, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 
+/** Names under which a manifest is found in a folder or a ZIP file. */
+export const MANIFEST_NAMES = ["trained_artifact.yaml", "trained_artifact.yml", "trained_artifact.json"];
+
 /** File of the store that no package brings. */
 export const IMPORT_RECORD = ".svc_import.json";
 

@@ -9,7 +9,8 @@ import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/e
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
-import { abiOf, type InspectedPackage, inspectPackage } from "./inspect.ts";
+import { type InspectedPackage, inspectPackage } from "./inspect.ts";
+import { abiOf } from "./slot_contract.ts";
 import { openPackage } from "./source.ts";
 import type { ArtifactComponent, Entrypoint, PackageIdentity, TrainedManifest } from "./types.ts";
 

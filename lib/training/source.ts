@@ -9,10 +9,7 @@ import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/er
 import { sha256Hex } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import { MAX_EXPANDED_BYTES, MAX_MANIFEST_BYTES, MAX_MEMBERS, MAX_PACKAGE_BYTES } from "./limits.ts";
-import { IMPORT_RECORD, nameCollisions, unsafeName } from "./member_names.ts";
-
-/** Names under which a manifest is found in a folder or a ZIP file. */
-export const MANIFEST_NAMES = ["trained_artifact.yaml", "trained_artifact.yml", "trained_artifact.json"];
+import { IMPORT_RECORD, MANIFEST_NAMES, nameCollisions, unsafeName } from "./member_names.ts";
 
 /** A package that was opened; paths are relative to the folder of its manifest, with `/` between parts. */
 export interface PackageSource {
@@ -21,6 +18,8 @@ export interface PackageSource {
   readonly name: string;
   /** File name of the manifest. */
   readonly manifestName: string;
+  /** Where the manifest lies, as people name it. */
+  readonly manifestShown: string;
   /** Every file that is there; null when only a manifest was named, whose neighbours are nobody's business. */
   readonly members: readonly string[] | null;
   /**
@@ -59,7 +58,12 @@ export function openPackage(from: string | Uint8Array, name?: string): PackageSo
   if (/\.zip$/i.test(path) || (head[0] === 0x50 && head[1] === 0x4b && head[2] < 9)) {
     return archiveSource(readRegularFile(path, MAX_PACKAGE_BYTES, shown)!, shown);
   }
-  return folderSource(dirname(path), basename(path), { kind: "manifest", name: shown, members: null });
+  return folderSource(dirname(path), basename(path), {
+    kind: "manifest",
+    name: shown,
+    manifestShown: shown,
+    members: null,
+  });
 }
 
 const unsafe = (message: string, diagnostics: Diagnostic[] = []) =>
@@ -92,14 +96,21 @@ function directorySource(root: string, name: string): PackageSource {
   return folderSource(join(root, folder), basename(manifest), {
     kind: "directory",
     name,
+    manifestShown: join(name, manifest),
     members: below(paths, folder),
   });
+}
+
+/** A folder of which only files that are asked for are looked at; nothing need be there yet. */
+export function openFolder(root: string, manifestName: string, name = root): PackageSource {
+  const manifestShown = join(name, manifestName);
+  return folderSource(resolve(root), manifestName, { kind: "manifest", name, manifestShown, members: null });
 }
 
 function folderSource(
   root: string,
   manifestName: string,
-  what: Pick<PackageSource, "kind" | "name" | "members">,
+  what: Pick<PackageSource, "kind" | "name" | "manifestShown" | "members">,
 ): PackageSource {
   return {
     ...what,
@@ -107,6 +118,8 @@ function folderSource(
     archiveSha256: null,
     placeOf: (path) => join(root, path),
     read(path, limit) {
+      const why = path === manifestName ? null : unsafeName(path);
+      if (why !== null) throw unsafe(`Cannot read ${JSON.stringify(path)} of ${what.name}: ${why}`);
       let place = root;
       for (const part of path.split("/")) {
         place = join(place, part);
@@ -146,6 +159,7 @@ function archiveSource(bytes: Uint8Array, name: string): PackageSource {
     kind: "archive",
     name,
     manifestName: basename(manifest),
+    manifestShown: `${name}/${manifest}`,
     members: below(paths, folder),
     archiveSha256: sha256Hex(bytes),
     placeOf: () => null,

@@ -36,6 +36,14 @@ export function schemaCommands(program: Command): void {
       const { IMAGE_MANIFEST_SCHEMA } = await import("../../artifact/dataset_manifest_schema.ts");
       write(contextOf(command), IMAGE_MANIFEST_SCHEMA);
     });
+
+  schema.command("trained-artifact")
+    .description("trained_artifact.yaml, the manifest of a trained-artifact package")
+    .addHelpText("after", "\nExamples\n  svc schema trained-artifact\n")
+    .action(async (_options: unknown, command: Command) => {
+      const { TRAINED_ARTIFACT_SCHEMA } = await import("../../training/schema.ts");
+      write(contextOf(command), TRAINED_ARTIFACT_SCHEMA);
+    });
 }
 
 function write(context: CliContext, schema: JsonObject): void {

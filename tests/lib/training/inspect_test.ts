@@ -120,7 +120,7 @@ Deno.test("what a manifest names, it names once, inside the package", () => {
     ["artifact_member_unsafe $.components[0].path", (m) => m.components[0].path = "../receiver.onnx"],
     ["artifact_member_unsafe $.contract.path", (m) => m.contract.path = "/etc/contract.json"],
     ["artifact_schema_invalid $.support_files[0].path", (m) => m.support_files[0].path = "MODELS/receiver.onnx"],
-    ["artifact_schema_invalid $.support_files[0].path", (m) => m.support_files[0].path = "trained_artifact.yaml"],
+    ["artifact_manifest_ambiguous $.support_files[0].path", (m) => m.support_files[0].path = "b/trained_artifact.yaml"],
     [
       "artifact_schema_invalid $.components[1].id",
       (m) => m.components.push({ ...m.components[0], path: "other.onnx" }),

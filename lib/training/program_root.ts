@@ -1,0 +1,8 @@
+/** Where the program lies, when it lies in a folder. */
+import { fileURLToPath } from "node:url";
+
+/** Folder of the program, whose `recipes/models/` any project may name; undefined when it was imported by URL. */
+export function programRoot(): string | undefined {
+  const root = new URL("../../", import.meta.url);
+  return root.protocol === "file:" ? fileURLToPath(root) : undefined;
+}

@@ -1,0 +1,383 @@
+/**
+ * The managed store of trained artifacts: `<state_dir>/trained_artifacts/<package_sha256>/`, one folder a package, put
+ * there whole. Listed beside it are the packages that lie in `recipes/models/` of the project and of the program.
+ */
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { basename, join } from "node:path";
+import { hashFile } from "../artifact/hash_file.ts";
+import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { parseJson, prettyJson } from "../contract/json.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import type { OperationContract } from "../contract/operation.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { type ArtifactStatus, type InspectedPackage, inspectPackage } from "./inspect.ts";
+import { MAX_EXPANDED_BYTES } from "./limits.ts";
+import { IMPORT_RECORD, MANIFEST_NAMES } from "./member_names.ts";
+import { storeFolder } from "./resolve.ts";
+import { openPackage, type PackageSource } from "./source.ts";
+import { stage } from "./transit.ts";
+import type { SourceClass } from "./types.ts";
+
+/** Where artifacts are kept, and which operations they are compared with. */
+export interface ArtifactStore {
+  stateDir: string;
+  /** Also lists what lies in `recipes/models/` here. */
+  projectRoot?: string;
+  /** Also lists what comes with the program. */
+  programRoot?: string;
+  /** Contracts of the operations that are registered; without it artifacts are not compared with them. */
+  contractOf?: (operation: string) => OperationContract | undefined;
+}
+
+/** An artifact in a list. */
+export interface ArtifactRow extends JsonObject {
+  id: string;
+  name: string;
+  label: string | null;
+  /** Null when it cannot be computed. */
+  package_sha256: string | null;
+  status: ArtifactStatus;
+  source_class: SourceClass;
+  /** Where it lies: the managed store, the project, beside the program, or wherever it was named by its path. */
+  place: "store" | "project" | "program" | "elsewhere";
+  path: string;
+  operations: string[];
+  size_bytes: number;
+  imported_at_utc: string | null;
+  publication: "ready" | "blocked" | null;
+  diagnostics: JsonObject[];
+}
+
+/** An artifact with everything that is known of it. */
+export interface ArtifactDetail {
+  row: ArtifactRow;
+  inspected: InspectedPackage;
+}
+
+export interface ImportOptions {
+  /** Name for people. */
+  label?: string;
+  /** Refuses packages that do not fill the slot of this operation. */
+  operation?: string;
+  /** What bytes are called in messages and in the record. */
+  filename?: string;
+}
+
+/** What an import did. */
+export interface ImportedArtifact extends JsonObject {
+  /** `imported`, `present` when it was there already, `repaired` when what was there had been damaged. */
+  outcome: "imported" | "present" | "repaired";
+  artifact: ArtifactRow;
+  /** Digest of the archive, or of the listed files, as a release record names it. */
+  package_file_sha256: string;
+  /** Files that the manifest does not list; they were left out. */
+  unlisted: string[];
+}
+
+/**
+ * Brings a package into the store: everything is checked before anything is written, the files are staged, hashed again
+ * from the disk and renamed into place. Afterwards all of it is there, or nothing.
+ *
+ * @param from folder, manifest or ZIP file; or the bytes of a ZIP file
+ * @throws SvcError `artifact_invalid` with every problem, or what opening it throws
+ */
+export function importTrainedArtifact(
+  from: string | Uint8Array,
+  store: ArtifactStore,
+  options: ImportOptions = {},
+): ImportedArtifact {
+  const name = options.filename ?? (typeof from === "string" ? from : "the package");
+  const source = openPackage(from, name);
+  const inspected = inspectPackage(source, { contractOf: store.contractOf, imported: true });
+  const problems = [...inspected.diagnostics];
+  const { manifest, identity } = inspected;
+  const wanted = options.operation;
+  if (wanted !== undefined && manifest?.compatible_operations.some(({ operation }) => operation === wanted) === false) {
+    const offered = manifest.compatible_operations.map(({ operation }) => operation).join(", ");
+    const message = `Cannot bind ${wanted}: the package was not made for it`;
+    const hint = `It was made for ${offered}`;
+    problems.push(diagnostic("artifact_operation_incompatible", ["compatible_operations"], message, { hint }));
+  }
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0 || identity === null) throw refused(`Cannot import ${name}`, problems);
+
+  const target = join(storeFolder(store.stateDir), identity.package_sha256);
+  const present = lstatSync(target, { throwIfNoEntry: false }) !== undefined;
+  const sound = present && verifyAt(target, store, identity.package_sha256).status !== "invalid";
+  let outcome: ImportedArtifact["outcome"] = "present";
+  if (!sound) {
+    const record: JsonObject = {
+      schema_version: 1,
+      kind: "svc.trained_artifact_import",
+      package_sha256: identity.package_sha256,
+      package_file_sha256: inspected.package_file_sha256,
+      source_name: basename(name),
+      label: options.label ?? null,
+      imported_at_utc: new Date().toISOString(),
+    };
+    outcome = place(source, inspected, record, target, store) ? (present ? "repaired" : "imported") : "present";
+  }
+  return {
+    outcome,
+    artifact: describe({ path: target, place: "store" }, store).row,
+    package_file_sha256: inspected.package_file_sha256!,
+    unlisted: inspected.unlisted,
+  };
+}
+
+function refused(what: string, diagnostics: Diagnostic[]): SvcError {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return new SvcError("artifact_invalid", `${what}: ${errors[0].message}${more}`, {
+    hint: errors[0].hint,
+    diagnostics,
+  });
+}
+
+/** Stages the files and renames them into place; false when somebody else has put the same package there meanwhile. */
+function place(
+  source: PackageSource,
+  inspected: InspectedPackage,
+  record: JsonObject,
+  target: string,
+  { stateDir }: ArtifactStore,
+): boolean {
+  const staging = stage(storeFolder(stateDir));
+  try {
+    for (const [path, { sha256 }] of inspected.files) {
+      const bytes = source.read(path, MAX_EXPANDED_BYTES);
+      // In the store a manifest has the name by which it is found.
+      const own = path !== source.manifestName ? path : /\.json$/i.test(path) ? MANIFEST_NAMES[2] : MANIFEST_NAMES[0];
+      if (bytes !== null) staging.write(join("package", own), bytes);
+      if (bytes === null || hashFile(join(staging.folder, "package", own)).sha256 !== sha256) {
+        throw new SvcError("artifact_hash_mismatch", `Cannot import ${source.name}: ${path} changed meanwhile`);
+      }
+    }
+    staging.write(join("package", IMPORT_RECORD), new TextEncoder().encode(prettyJson(record)));
+    const old = join(staging.folder, "replaced");
+    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) renameSync(target, old);
+    try {
+      renameSync(join(staging.folder, "package"), target);
+    } catch (error) {
+      if (lstatSync(target, { throwIfNoEntry: false }) === undefined) throw error;
+      return false;
+    }
+    syncFolder(storeFolder(stateDir));
+    return true;
+  } finally {
+    staging.release();
+  }
+}
+
+/** Makes a rename durable; Windows opens no folders, and needs no more. */
+function syncFolder(path: string): void {
+  if (Deno.build.os === "windows") return;
+  const folder = Deno.openSync(path, { read: true });
+  try {
+    folder.syncSync();
+  } finally {
+    folder.close();
+  }
+}
+
+interface Located {
+  path: string;
+  place: ArtifactRow["place"];
+}
+
+/** Every package that is here, those in the store first, each in order of its path. */
+function locations({ stateDir, projectRoot, programRoot }: ArtifactStore): Located[] {
+  const below = (folder: string, accept: (name: string) => boolean) => {
+    let names: string[];
+    try {
+      names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) =>
+        name
+      );
+    } catch {
+      return [];
+    }
+    return names.filter(accept).sort().map((name) => join(folder, name));
+  };
+  const stored = below(storeFolder(stateDir), (name) => /^[0-9a-f]{64}$/.test(name));
+  const found: Located[] = stored.map((path) => ({ path, place: "store" }));
+  for (const [root, where] of [[projectRoot, "project"], [programRoot, "program"]] as const) {
+    if (root === undefined || (where === "program" && root === projectRoot)) continue;
+    const folder = join(root, "recipes", "models");
+    const held = (path: string) =>
+      MANIFEST_NAMES.some((name) => lstatSync(join(path, name), { throwIfNoEntry: false }));
+    found.push(...below(folder, () => true).filter(held).map((path): Located => ({ path, place: where })));
+  }
+  return found;
+}
+
+/** What is known of a package at its place; a folder of the store must hold what its name says. */
+function describe(located: Located, store: ArtifactStore): ArtifactDetail {
+  const { path, place } = located;
+  let inspected: InspectedPackage;
+  try {
+    inspected = inspectPackage(openPackage(path), { contractOf: store.contractOf, imported: place === "store" });
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    inspected = broken(error);
+  }
+  const { manifest, identity, files, readiness } = inspected;
+  if (place === "store" && identity !== null && identity.package_sha256 !== basename(path)) {
+    const message = `Cannot trust ${basename(path)}: the files are those of ${identity.package_sha256}`;
+    inspected.diagnostics.push(diagnostic("artifact_package_mismatch", [], message));
+    inspected.status = "invalid";
+  }
+  const record = place === "store" ? importRecord(path) : {};
+  const label = record.label ?? manifest?.label;
+  return {
+    inspected,
+    row: {
+      id: manifest?.id ?? basename(path).slice(0, 12),
+      name: manifest?.name ?? basename(path),
+      label: typeof label === "string" ? label : null,
+      package_sha256: place === "store" ? basename(path) : identity?.package_sha256 ?? null,
+      status: inspected.status,
+      source_class: place === "store" ? "imported" : manifest?.source.origin ?? "imported",
+      place,
+      path,
+      operations: manifest?.compatible_operations.map(({ operation }) => operation) ?? [],
+      size_bytes: [...files.values()].reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+      imported_at_utc: typeof record.imported_at_utc === "string" ? record.imported_at_utc : null,
+      publication: readiness?.status ?? null,
+      diagnostics: inspected.diagnostics as unknown as JsonObject[],
+    },
+  };
+}
+
+function broken(error: SvcError): InspectedPackage {
+  return {
+    status: "invalid",
+    manifest: null,
+    contract: null,
+    identity: null,
+    package_file_sha256: null,
+    graphs: new Map(),
+    readiness: null,
+    files: new Map(),
+    unlisted: [],
+    diagnostics: error.diagnostics.length > 0
+      ? [...error.diagnostics]
+      : [diagnostic(error.code, [], error.message, { hint: error.hint })],
+  };
+}
+
+function importRecord(path: string): JsonObject {
+  try {
+    const record = parseJson(readFileSync(join(path, IMPORT_RECORD), "utf8"));
+    return isObject(record) ? record : {};
+  } catch (_error) {
+    return {}; // It says only when and under which label; nothing depends on it.
+  }
+}
+
+/**
+ * The artifacts that are here, each read and hashed.
+ *
+ * @param options.operation only those that fill the slot of this operation
+ */
+export function listTrainedArtifacts(store: ArtifactStore, options: { operation?: string } = {}): ArtifactRow[] {
+  return locations(store).map((located) => describe(located, store).row)
+    .filter(({ operations }) => options.operation === undefined || operations.includes(options.operation));
+}
+
+/**
+ * Finds one artifact.
+ *
+ * @param reference digest of the package or at least four of its first digits, id, or path of a package
+ * @throws SvcError `artifact_not_found`, `artifact_ambiguous`
+ */
+export function showTrainedArtifact(reference: string, store: ArtifactStore): ArtifactDetail {
+  const isPath = /[/\\]/.test(reference);
+  const details = isPath ? [] : locations(store).map((located) => describe(located, store));
+  const exact = details.filter(({ row }) => row.package_sha256 === reference || row.id === reference);
+  const found = exact.length > 0 || !/^[0-9a-f]{4,}$/.test(reference)
+    ? exact
+    : details.filter(({ row }) => row.package_sha256?.startsWith(reference));
+  const [first] = found;
+  if (first === undefined) {
+    if (lstatSync(reference, { throwIfNoEntry: false }) !== undefined) {
+      return describe({ path: reference, place: "elsewhere" }, store);
+    }
+    throw new SvcError("artifact_not_found", `Cannot find an artifact named ${reference}`, {
+      hint: didYouMean(reference, details.map(({ row }) => row.id)) ?? "svc artifact list shows what is there",
+    });
+  }
+  // The same package may lie in several places.
+  const digests = new Set(found.map(({ row }) => row.package_sha256));
+  if (digests.size === 1) return first;
+  const choices = [...digests].map((digest) => digest?.slice(0, 12) ?? "?").join(", ");
+  throw new SvcError("artifact_ambiguous", `Cannot choose between ${digests.size} artifacts named ${reference}`, {
+    hint: `Give the beginning of a digest: ${choices}`,
+  });
+}
+
+/** What `svc artifact verify` found. */
+export interface ArtifactVerification extends JsonObject {
+  status: "valid" | "invalid";
+  id: string;
+  package_sha256: string | null;
+  path: string;
+  files: { path: string; sha256: string; size_bytes: number }[];
+  diagnostics: JsonObject[];
+}
+
+/**
+ * Reads and hashes every file of an artifact again and repeats every check of its import.
+ *
+ * @param reference as for {@link showTrainedArtifact}
+ */
+export function verifyTrainedArtifact(reference: string, store: ArtifactStore): ArtifactVerification {
+  const { row, inspected } = showTrainedArtifact(reference, store);
+  return verification(row, inspected);
+}
+
+function verification(row: ArtifactRow, inspected: InspectedPackage): ArtifactVerification {
+  const broken = inspected.diagnostics.some(({ severity }) => severity === "error");
+  return {
+    status: broken ? "invalid" : "valid",
+    id: row.id,
+    package_sha256: row.package_sha256,
+    path: row.path,
+    files: [...inspected.files].map(([path, file]) => ({ path, ...file })),
+    diagnostics: row.diagnostics,
+  };
+}
+
+function verifyAt(path: string, store: ArtifactStore, sha256: string): ArtifactVerification {
+  const { row, inspected } = describe({ path, place: "store" }, store);
+  const found = verification(row, inspected);
+  return inspected.identity?.package_sha256 === sha256 ? found : { ...found, status: "invalid" };
+}
+
+/**
+ * Removes an artifact from the managed store; those of a project or the program are their owners'.
+ *
+ * @param reference digest, beginning of one, or id
+ * @returns what was removed
+ * @throws SvcError `artifact_not_found`, `artifact_ambiguous`
+ */
+export function removeTrainedArtifact(reference: string, store: ArtifactStore): ArtifactRow {
+  const { row } = showTrainedArtifact(reference, { stateDir: store.stateDir, contractOf: store.contractOf });
+  if (row.place !== "store") {
+    throw new SvcError("artifact_not_found", `Cannot remove ${reference}: it is not in the managed store`, {
+      hint: `Remove the folder ${row.path} yourself`,
+    });
+  }
+  const root = storeFolder(store.stateDir);
+  mkdirSync(root, { recursive: true });
+  const staging = stage(root);
+  try {
+    // One step takes it out of sight; what a crash leaves of it is cleared with the staging folder.
+    renameSync(row.path, join(staging.folder, "removed"));
+    syncFolder(root);
+  } catch (error) {
+    throw new SvcError("file_system_error", `Cannot remove ${row.id}: ${messageOf(error)}`, { cause: error });
+  } finally {
+    staging.release();
+  }
+  return row;
+}
