@@ -1,0 +1,197 @@
+/**
+ * The inner half of a sandbox: confines itself, then loads the adapter's modules and calls what it is told to call.
+ *
+ * The adapter's code shares this thread, so that nothing said here binds it: the program trusts no message that comes
+ * out. What is done here makes honest mistakes readable and keeps copies few.
+ */
+import { workerData } from "node:worker_threads";
+import { getHeapStatistics } from "node:v8";
+import { confine } from "./confine.ts";
+import {
+  type CallRequest,
+  type HostMessage,
+  type SandboxInit,
+  Vital,
+  type WireArray,
+  type WireError,
+} from "./protocol.ts";
+
+const { port, init } = workerData as { port: MessagePort; init: SandboxInit };
+const send = port.postMessage.bind(port) as (message: unknown, transfer?: Transferable[]) => void;
+const BEAT_MS = 25;
+const PROGRESS_MS = 50;
+
+type Callable = (...args: unknown[]) => unknown;
+
+let confinement: ReturnType<typeof confine> | undefined;
+try {
+  watch();
+  confinement = confine(init);
+  port.onmessage = ({ data }: MessageEvent<HostMessage>) => receive(data);
+  send({ type: "ready" });
+} catch (error) {
+  send({ type: "unsupported", message: textOf(error) });
+}
+
+/** Calls that were begun; what they still send after their answer goes nowhere. */
+interface Call {
+  controller: AbortController;
+  lastProgress: number;
+}
+const calls = new Map<number, Call>();
+const inferences = new Map<number, PromiseWithResolvers<Record<string, WireArray>>>();
+let nextInference = 1;
+const modules = new Map<string, Record<string, unknown>>();
+/** Set while the adapter's code is on the stack: a timer that finds it set knows that the code was cut off. */
+let entered = false;
+
+/** Tells how the thread is. V8 raises a heap's limit once to end the code that filled it. */
+function watch(): void {
+  const limit = getHeapStatistics().heap_size_limit;
+  const beat = () => {
+    Atomics.add(init.vitals, Vital.beat, 1);
+    if (entered || getHeapStatistics().heap_size_limit > limit) Atomics.store(init.vitals, Vital.heapFull, 1);
+    if (confinement !== undefined) Atomics.store(init.vitals, Vital.heldMb, confinement.heldMb());
+  };
+  setInterval(beat, BEAT_MS);
+  globalThis.addEventListener("unhandledrejection", (event) => event.preventDefault());
+  globalThis.addEventListener("error", (event) => event.preventDefault());
+}
+
+async function receive(message: HostMessage): Promise<void> {
+  switch (message.type) {
+    case "load":
+      return await load(message.modules);
+    case "call":
+      return await call(message);
+    case "cancel":
+      return calls.get(message.call)?.controller.abort();
+    case "inferred": {
+      const waiting = inferences.get(message.id);
+      inferences.delete(message.id);
+      if (message.arrays !== undefined) waiting?.resolve(message.arrays);
+      else waiting?.reject(new Error(message.error));
+    }
+  }
+}
+
+async function load(wanted: { url: string; callables: string[] }[]): Promise<void> {
+  for (const { url, callables } of wanted) {
+    let namespace: Record<string, unknown>;
+    try {
+      entered = true;
+      const importing = import(url);
+      entered = false;
+      namespace = await importing;
+    } catch (error) {
+      entered = false;
+      return send({ type: "load_failed", error: wireError("import", error) });
+    }
+    modules.set(url, namespace);
+    for (const name of callables) {
+      if (typeof namespace[name] === "function") continue;
+      return send({
+        type: "load_failed",
+        error: {
+          origin: "missing",
+          name: "",
+          message: `${url.split("/").pop()} exports no function ${name}`,
+          refused: null,
+        },
+      });
+    }
+  }
+  send({ type: "loaded" });
+}
+
+async function call(request: CallRequest): Promise<void> {
+  const id = request.call;
+  const state: Call = { controller: new AbortController(), lastProgress: -Infinity };
+  calls.set(id, state);
+  const context = Object.freeze({
+    signal: state.controller.signal,
+    seed: request.seed,
+    models: Object.freeze(Object.fromEntries(init.models)),
+    report_progress(completed: number, total: number, message?: string) {
+      const now = performance.now();
+      if (!calls.has(id) || (now - state.lastProgress < PROGRESS_MS && completed < total)) return;
+      state.lastProgress = now;
+      send({
+        type: "progress",
+        call: id,
+        completed: Number(completed),
+        total: Number(total),
+        message: message === undefined ? null : String(message).slice(0, 500),
+      });
+    },
+    infer(model: string, feeds: Record<string, WireArray>): Promise<Record<string, WireArray>> {
+      const waiting = Promise.withResolvers<Record<string, WireArray>>();
+      const number = nextInference++;
+      inferences.set(number, waiting);
+      send({ type: "infer", call: id, id: number, model: String(model), feeds });
+      return waiting.promise;
+    },
+  });
+  confinement!.takeRefusal();
+  let origin: WireError["origin"] = "throw";
+  try {
+    entered = true;
+    const returned = (modules.get(request.module)![request.callable] as Callable)(...request.args, context);
+    entered = false;
+    const value = await returned;
+    origin = "result";
+    const { log, dropped } = confinement!.takeLog();
+    const transfer = transferable(value);
+    calls.delete(id);
+    send({ type: "result", call: id, value, log, dropped }, transfer);
+  } catch (error) {
+    entered = false;
+    calls.delete(id);
+    const { log, dropped } = confinement!.takeLog();
+    send({ type: "failed", call: id, error: wireError(origin, error), log, dropped });
+  }
+}
+
+/** The memory of the arrays in a result, which is handed over in place of being copied. */
+function transferable(value: unknown): Transferable[] {
+  const found = new Set<ArrayBuffer>();
+  let bytes = 0;
+  const models = new Set<ArrayBufferLike>([...init.models.values()].map((model) => model.buffer));
+  const note = (array: unknown) => {
+    const data = typeof array === "object" && array !== null ? (array as { data?: unknown }).data : undefined;
+    if (!ArrayBuffer.isView(data)) return;
+    bytes += data.byteLength;
+    const { buffer } = data;
+    // A view of a part would drag the whole along, and the rest may still be needed.
+    if (buffer instanceof ArrayBuffer && data.byteLength === buffer.byteLength && !models.has(buffer)) {
+      found.add(buffer);
+    }
+  };
+  note(value);
+  if (typeof value === "object" && value !== null) note((value as { array?: unknown }).array);
+  if (bytes > init.maxResultBytes) {
+    throw new RangeError(`the array has ${bytes} bytes, and the limit is ${init.maxResultBytes}`);
+  }
+  return [...found];
+}
+
+function wireError(origin: WireError["origin"], error: unknown): WireError {
+  const refused = confinement?.takeRefusal() ?? null;
+  let name = "";
+  try {
+    name = error instanceof Error ? String(error.name).slice(0, 100) : "";
+  } catch {
+    // An error that cannot even be asked for its name has none.
+  }
+  return { origin, name, message: textOf(error), refused };
+}
+
+/** The message of anything that was thrown, also of what throws again when it is asked. */
+function textOf(error: unknown): string {
+  try {
+    const text = error instanceof Error ? error.message : String(error);
+    return String(text).slice(0, 2000);
+  } catch {
+    return "something that cannot be turned into a text";
+  }
+}
