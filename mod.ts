@@ -15,6 +15,7 @@
  *
  * @module
  */
+import type { AdapterSource } from "./lib/adapter/types.ts";
 import { type LoadedPack, loadPack } from "./lib/benchmark/load_pack.ts";
 import { packRefusal } from "./lib/benchmark/pack.ts";
 import { resolvePack } from "./lib/benchmark/packs.ts";
@@ -49,6 +50,8 @@ import { inspectTemplates, type TemplateInspection } from "./lib/template/inspec
 import { instantiateTemplate as instantiate, type Instantiation } from "./lib/template/instantiate.ts";
 import { createRegistry } from "./ops/registry.ts";
 
+export type { AdapterInspection, AdapterSource, PermissionSet } from "./lib/adapter/types.ts";
+export { inspectAdapter } from "./lib/adapter/inspect.ts";
 export { fetchBundledDataset } from "./lib/artifact/bundled.ts";
 export { checkManifestFiles, makeImageManifest, parseImageManifest } from "./lib/artifact/dataset_manifest.ts";
 export { IMAGE_MANIFEST_SCHEMA } from "./lib/artifact/dataset_manifest_schema.ts";
@@ -129,6 +132,11 @@ export type RecipeInput = string | Record<string, unknown>;
 export interface LibraryOptions {
   /** Modules whose default export is an operation; workers load them, and the plan records their digest. */
   operations?: readonly (URL | string)[];
+  /**
+   * Folders of adapters, each with what it is granted in the form `net=<host[:port]>`, `read=<path>` or `env=<NAME>`.
+   * Their operations are there like any other; their code runs in sandboxes that reach nothing else.
+   */
+  adapters?: readonly AdapterSource[];
   /** Relative paths in parameters start here; the current directory when left out. */
   projectRoot?: string;
   /** Where runs are left; `.svc` under the project root when left out. */
@@ -144,6 +152,17 @@ export interface RunOptions extends LibraryOptions {
   /** Stops the run cooperatively; see {@link createCancellation}. */
   cancellation?: CancellationToken;
   onEvent?(event: RunEvent): void;
+}
+
+/** The operations of a call: the built-in ones, those of modules, and those of adapters. */
+async function registryOf(options: Pick<LibraryOptions, "operations" | "adapters" | "projectRoot">): Promise<Registry> {
+  const registry = await createRegistry(options.operations);
+  const { adapters = [] } = options;
+  if (adapters.length > 0) {
+    const { loadAdapters } = await import("./lib/adapter/load.ts");
+    await loadAdapters(registry, adapters, openWorkspace(options));
+  }
+  return registry;
 }
 
 function decode(recipe: RecipeInput): Pick<DecodedText, "value"> & Partial<DecodedText> {
@@ -178,7 +197,7 @@ export async function compile(
   options: LibraryOptions & { mode?: CompileMode } = {},
 ): Promise<Compilation> {
   const { value, locate } = decode(recipe);
-  const registry = await createRegistry(options.operations);
+  const registry = await registryOf(options);
   return compileRecipe(value, { mode: options.mode ?? "strict", registry, locate });
 }
 
@@ -241,7 +260,7 @@ export async function recipeSpecs(
  */
 export async function plan(recipe: RecipeInput, options: LibraryOptions = {}): Promise<PlanResult> {
   const { value, locate } = decode(recipe);
-  const registry = await createRegistry(options.operations);
+  const registry = await registryOf(options);
   const compilation = compileRecipe(value, { mode: "strict", registry, locate });
   const readiness = readinessOf(openWorkspace(options));
   return await planRecipe(compilation, { registry, locate, singleRun: true, readiness });
@@ -282,7 +301,7 @@ export async function lint(
   options: LibraryOptions & { strict?: boolean } = {},
 ): Promise<LintReport> {
   const { value, locate } = decode(recipe);
-  const registry = await createRegistry(options.operations);
+  const registry = await registryOf(options);
   const compilation = compileRecipe(value, { mode: "strict", registry, locate });
   return lintRecipe(compilation, { registry, strict: options.strict, locate });
 }
@@ -313,7 +332,7 @@ export async function explainStep(
   options: LibraryOptions = {},
 ): Promise<StepExplanation> {
   const { value, locate } = decode(recipe);
-  const registry = await createRegistry(options.operations);
+  const registry = await registryOf(options);
   const compilation = compileRecipe(value, { mode: "strict", registry, locate });
   if (compilation.status === "invalid") {
     throw new SvcError("recipe_invalid", "Cannot compile the recipe", { diagnostics: compilation.diagnostics });
@@ -339,7 +358,7 @@ export async function explainStep(
  */
 export async function recipeGraph(recipe: RecipeInput, options: LibraryOptions = {}): Promise<RecipeGraph> {
   const { value, locate } = decode(recipe);
-  const registry = await createRegistry(options.operations);
+  const registry = await registryOf(options);
   const { effective, normalized, diagnostics } = compileRecipe(value, { mode: "strict", registry, locate });
   if (normalized === null) throw new SvcError("recipe_invalid", "Cannot draw the recipe", { diagnostics });
   return graphOf(effective ?? normalized, registry);
@@ -375,8 +394,10 @@ export function diffRecipes(a: RecipeInput, b: RecipeInput): RecipeDiff {
  * assert.equal((await recipeSchema()).title, "svc recipe");
  * ```
  */
-export async function recipeSchema(options: Pick<LibraryOptions, "operations"> = {}): Promise<JsonObject> {
-  return schemaOf(await createRegistry(options.operations));
+export async function recipeSchema(
+  options: Pick<LibraryOptions, "operations" | "adapters" | "projectRoot"> = {},
+): Promise<JsonObject> {
+  return schemaOf(await registryOf(options));
 }
 
 /**
@@ -413,7 +434,7 @@ export async function run(recipe: RecipeInput, options: RunOptions = {}): Promis
   return await runRecipe({
     raw: value,
     locate,
-    registry: await createRegistry(options.operations),
+    registry: await registryOf(options),
     workspace,
     readiness: readinessOf(workspace),
     parallelWorkers: options.parallelWorkers,
@@ -465,8 +486,8 @@ export async function expandMatrix(
   options: LibraryOptions & { mode?: CompileMode; strictLegacy?: boolean } = {},
 ): Promise<MatrixExpansion> {
   const { value, locate } = decode(recipe);
-  const { operations, mode, strictLegacy } = options;
-  return expand(value, { registry: await createRegistry(operations), locate, mode, strictLegacy });
+  const { mode, strictLegacy } = options;
+  return expand(value, { registry: await registryOf(options), locate, mode, strictLegacy });
 }
 
 export interface MatrixRunOptions extends Omit<RunOptions, "onEvent"> {
@@ -521,13 +542,13 @@ export interface MatrixRunOptions extends Omit<RunOptions, "onEvent"> {
  */
 export async function runMatrix(recipe: RecipeInput, options: MatrixRunOptions = {}): Promise<MatrixRunResult> {
   const { value, locate } = decode(recipe);
-  const { operations, projectRoot, stateDir, cancellation = createCancellation(), ...rest } = options;
+  const { operations, adapters, projectRoot, stateDir, cancellation = createCancellation(), ...rest } = options;
   const workspace = openWorkspace({ projectRoot, stateDir });
   return await runVariants({
     ...rest,
     raw: value,
     locate,
-    registry: await createRegistry(operations),
+    registry: await registryOf({ operations, adapters, projectRoot }),
     workspace,
     readiness: readinessOf(workspace),
     cancellation,
@@ -552,7 +573,7 @@ export async function runMatrix(recipe: RecipeInput, options: MatrixRunOptions =
  */
 export async function templates(options: LibraryOptions = {}): Promise<TemplateInspection> {
   const workspace = openWorkspace(options);
-  const registry = await createRegistry(options.operations);
+  const registry = await registryOf(options);
   return await inspectTemplates({
     registry,
     projectRoot: workspace.projectRoot,
@@ -588,10 +609,10 @@ export interface InstantiateOptions extends LibraryOptions {
  * ```
  */
 export async function instantiateTemplate(id: string, options: InstantiateOptions = {}): Promise<Instantiation> {
-  const { operations, projectRoot, stateDir, ...overrides } = options;
+  const { operations, adapters, projectRoot, stateDir, ...overrides } = options;
   const workspace = openWorkspace({ projectRoot, stateDir });
   return await instantiate(id, overrides, {
-    registry: await createRegistry(operations),
+    registry: await registryOf({ operations, adapters, projectRoot }),
     projectRoot: workspace.projectRoot,
   });
 }

@@ -5,7 +5,16 @@ import type { Value } from "../contract/value.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { Command } from "./commander.ts";
 import type { Excerpt } from "./problem.ts";
-import { type ColorChoice, colorWanted, type Paint, painter, stderr, stdout, unicodeWanted } from "./terminal.ts";
+import {
+  type ColorChoice,
+  colorWanted,
+  environment,
+  type Paint,
+  painter,
+  stderr,
+  stdout,
+  unicodeWanted,
+} from "./terminal.ts";
 
 export interface GlobalOptions {
   workspace?: string;
@@ -14,6 +23,8 @@ export interface GlobalOptions {
   quiet?: boolean;
   verbose?: number;
   color?: ColorChoice;
+  adapter?: string[];
+  grant?: string[];
 }
 
 export class CliContext {
@@ -53,9 +64,29 @@ export class CliContext {
     if (!this.json && !this.quiet) stderr(text.endsWith("\n") ? text : text + "\n");
   }
 
+  /** The operations of this command: the built-in ones and those of the adapters that were named. */
   async registry(): Promise<Registry> {
     const { createRegistry } = await import("../../ops/registry.ts");
-    return await createRegistry();
+    const registry = await createRegistry();
+    const { folders, grants } = await this.adapters();
+    if (folders.length + grants.length > 0) {
+      const { loadAdapters } = await import("../adapter/load.ts");
+      const { projectRoot } = await this.workspace();
+      const loaded = await loadAdapters(registry, folders.map((folder) => ({ folder })), { projectRoot, grants });
+      for (const { message, hint } of loaded.flatMap(({ warnings }) => warnings)) {
+        this.note(`${this.paintError("yellow", "warning")}: ${message}${hint === null ? "" : `\n  ${hint}`}`);
+      }
+    }
+    return registry;
+  }
+
+  /** The adapters of this command, by flag and by SVC_ADAPTER_PATHS, and what the flags grant. */
+  async adapters(): Promise<{ folders: string[]; grants: string[] }> {
+    const list = environment("SVC_ADAPTER_PATHS");
+    const { adapter = [], grant = [] } = this.options;
+    if (!list) return { folders: adapter, grants: grant };
+    const { adapterPaths } = await import("../adapter/paths.ts");
+    return { folders: [...adapter, ...adapterPaths(list)], grants: grant };
   }
 
   async workspace(): Promise<Workspace> {

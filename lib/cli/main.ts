@@ -45,6 +45,12 @@ function buildProgram(): Command {
       folderName,
     )
     .option("--project-root <dir>", "project root (default: the current directory)", folderName)
+    .option(
+      "--adapter <folder>",
+      "load the operations of an adapter; repeat for several (also $SVC_ADAPTER_PATHS)",
+      gather,
+    )
+    .option("--grant <grant>", "grant an adapter <name>:net=<host[:port]>, :read=<path> or :env=<NAME>; repeat", gather)
     .option("--json", "print one JSON value on standard output, errors included")
     .option("-q, --quiet", "print errors only")
     .option("-v, --verbose", "print more; repeat for a trace", (_: string, count: number) => count + 1, 0)
@@ -72,6 +78,12 @@ function buildProgram(): Command {
     command.exitOverride().configureOutput({ writeOut: stdout, writeErr: () => {} }).showSuggestionAfterError();
   }
   return program;
+}
+
+/** The values of an option that may be repeated. */
+function gather(text: string, before: string[] = []): string[] {
+  if (text.trim() === "") throw new InvalidArgumentError("Give a value.");
+  return [...before, text];
 }
 
 /** An empty name, as of an unset shell variable, would mean the current folder. */

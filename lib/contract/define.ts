@@ -157,6 +157,7 @@ function buildContract(definition: OperationDefinition): OperationContract {
     },
     ...(definition.entropyInfo === undefined ? {} : { entropy_info: definition.entropyInfo }),
     ...(definition.trainedArtifactAbi === undefined ? {} : { trained_artifact_abi: definition.trainedArtifactAbi }),
+    ...(definition.externalAdapter === undefined ? {} : { external_adapter: definition.externalAdapter }),
     training_capabilities: {
       ...(definition.trainingCapabilities ?? { built_in_fine_tuning: false, portable_replacement: false }),
     },
@@ -165,7 +166,7 @@ function buildContract(definition: OperationDefinition): OperationContract {
 
 function publish(definition: OperationDefinition, refuse: (message: string) => never): JsonObject {
   try {
-    return parameterSchema(definition.params);
+    return definition.paramsSchema ?? parameterSchema(definition.params);
   } catch (error) {
     return refuse(messageOf(error));
   }

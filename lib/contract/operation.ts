@@ -185,6 +185,8 @@ export interface OperationDefinition<
   optionalInputs?: Opt;
   outputs: Out;
   params: Params;
+  /** The parameters as published, where they are known as data and not as a zod object. */
+  paramsSchema?: JsonObject;
   /** numpy/none/false/false when left out. */
   differentiability?: Differentiability;
   /** `python` under benchmark_run and dataset_capture when left out. */
@@ -204,6 +206,8 @@ export interface OperationDefinition<
   trainingCapabilities?: { built_in_fine_tuning: boolean; portable_replacement: boolean };
   trainedArtifactAbi?: JsonObject;
   entropyInfo?: JsonObject;
+  /** The adapter that the operation belongs to: {name, version, wraps, call_style, permissions_requested}. */
+  externalAdapter?: JsonObject;
   /** What schemas cannot say about the parameters together. */
   check?(params: z.output<Params>, connected: ReadonlySet<string>): ParameterProblem[];
   /**

@@ -1,15 +1,22 @@
 /** The operations a program knows, by id. */
 import { contractSha256 } from "./define.ts";
-import { SvcError } from "./error.ts";
+import { type Diagnostic, SvcError } from "./error.ts";
 import { sha256Json } from "./hash.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Operation, OperationContract } from "./operation.ts";
+import type { JsonObject } from "./value.ts";
 
 /** An operation and the module that a worker imports to run it. */
 export interface RegisteredOperation {
   readonly operation: Operation;
-  /** URL of the module whose default export is the operation. */
+  /** URL of the module whose default export is the operation; with a binding, whose `operationOf` makes it. */
   readonly moduleUrl: string;
+  /** What a worker makes the operation from, as data. */
+  readonly binding?: JsonObject;
+  /** What plans and manifests record of an operation that comes from outside. */
+  readonly record?: JsonObject;
+  /** What stands against running it now, asked before every run, also when the plan is known already. */
+  verify?(): Diagnostic[];
 }
 
 /**

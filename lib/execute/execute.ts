@@ -49,6 +49,8 @@ interface PlannedStep {
   document: StepDocument;
   binding: PlanStep;
   moduleUrl: string;
+  /** What the module makes the operation from; null where it exports the operation itself. */
+  outside: JsonObject | null;
   threadSafe: boolean;
   /** Distinct steps whose outputs this one reads. */
   sources: Set<string>;
@@ -77,7 +79,7 @@ class Execution {
     const documents = new Map(options.recipe.steps.map((step) => [step.id, step]));
     this.#steps = options.plan.steps.map((binding) => {
       const document = documents.get(binding.step_id)!;
-      const { operation, moduleUrl } = options.registry.get(binding.operation_id);
+      const { operation, moduleUrl, binding: outside = null } = options.registry.get(binding.operation_id);
       const references = Object.values(document.inputs);
       for (const reference of references) {
         this.#consumers.set(reference, (this.#consumers.get(reference) ?? 0) + 1);
@@ -86,6 +88,7 @@ class Execution {
         document,
         binding,
         moduleUrl,
+        outside,
         threadSafe: operation.definition.threadSafe,
         sources: new Set(references.map((reference) => reference.split(".")[0])),
       };
@@ -186,7 +189,7 @@ class Execution {
         execution_binding: binding,
         outputs,
         metrics,
-        metadata: { ...asObject(parseJson(written.metadata)), timing: timing() },
+        metadata: { ...asObject(parseJson(written.metadata)), ...recordOf(binding), timing: timing() },
       });
       this.#event("step_completed", "info", `${document.id} completed`, { step_id: document.id, metrics });
     } catch (error) {
@@ -209,7 +212,7 @@ class Execution {
       execution_binding: binding,
       outputs: {},
       metrics: { "timing.step.wall_time_s": timing.step_wall_time_s },
-      metadata: { timing },
+      metadata: { ...recordOf(binding), timing },
       error: { code, message, hint },
       error_type: error instanceof StepFailure ? error.reply.errorType : error instanceof Error ? error.name : "Error",
     };
@@ -269,7 +272,11 @@ class Execution {
     return { ...found.component, record };
   }
 
-  #start({ document, binding, moduleUrl }: PlannedStep, staging: string, learned: LearnedTask | null): Running {
+  #start(
+    { document, binding, moduleUrl, outside }: PlannedStep,
+    staging: string,
+    learned: LearnedTask | null,
+  ): Running {
     const { bundle, projectRoot, stateDir } = this.#options;
     const inputs = Object.entries(document.inputs).map(([port, reference]): TaskInput => {
       const row = this.#outputs.get(reference)!;
@@ -280,6 +287,7 @@ class Execution {
     return this.#pool.start({
       operationId: document.op,
       moduleUrl,
+      binding: outside === null ? null : canonicalJson(outside),
       params: canonicalJson(document.params),
       seed: seed === undefined || seed === null ? null : String(seed),
       inputs,
@@ -355,4 +363,9 @@ class Execution {
   ): void {
     this.#options.onEvent?.({ kind, level, message, fields });
   }
+}
+
+/** What the plan recorded of an operation from outside, for the row of its step. */
+function recordOf({ implementation_metadata: { external_adapter_sdk } }: PlanStep): JsonObject {
+  return external_adapter_sdk === undefined ? {} : { external_adapter_sdk };
 }

@@ -21,6 +21,8 @@ export interface StepTask {
   taskId: number;
   operationId: string;
   moduleUrl: string;
+  /** What the module makes the operation from, JSON text; null where it exports the operation itself. */
+  binding: string | null;
   /** Effective parameters, JSON text with typed numbers. */
   params: string;
   /** Decimal digits, or null for an operation without a seed. */

@@ -3,7 +3,9 @@
 /** Worker thread of the executor: loads operations on first use and runs one step at a time. */
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
+import { asObject, parseJson } from "../contract/json.ts";
 import type { Operation } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/value.ts";
 import type { StepTask, WorkerReply } from "./protocol.ts";
 import { runStep } from "./run_step.ts";
 
@@ -12,12 +14,16 @@ const INLINE_HASH_BYTES = 1 << 18;
 
 const loaded = new Map<string, Promise<Operation>>();
 
-async function load(url: string, id: string): Promise<Operation> {
-  const module = await import(url) as { default?: Operation };
-  if (module.default?.id !== id) {
-    throw new SvcError("implementation_changed", `The module ${url} does not export ${id} as its default`);
+async function load({ moduleUrl, operationId, binding }: StepTask): Promise<Operation> {
+  const module = await import(moduleUrl) as { default?: Operation; operationOf?(binding: JsonObject): Operation };
+  const operation = binding === null ? module.default : module.operationOf?.(asObject(parseJson(binding)));
+  if (operation?.id !== operationId) {
+    throw new SvcError(
+      "implementation_changed",
+      `The module ${moduleUrl} does not export ${operationId} as its default`,
+    );
   }
-  return module.default;
+  return operation;
 }
 
 const send = (reply: WorkerReply) => self.postMessage(reply);
@@ -25,8 +31,9 @@ const send = (reply: WorkerReply) => self.postMessage(reply);
 self.onmessage = async ({ data: task }: MessageEvent<StepTask>) => {
   const { taskId } = task;
   try {
-    let operation = loaded.get(task.moduleUrl);
-    if (operation === undefined) loaded.set(task.moduleUrl, operation = load(task.moduleUrl, task.operationId));
+    const key = task.binding ?? task.moduleUrl;
+    let operation = loaded.get(key);
+    if (operation === undefined) loaded.set(key, operation = load(task));
     const written = await runStep(await operation, task, (progress) => send({ type: "progress", taskId, ...progress }));
     const digests = () => Object.fromEntries(written.outputs.map(({ port, bytes }) => [port, sha256Hex(bytes)]));
     const total = written.outputs.reduce((sum, { bytes }) => sum + bytes.length, 0);

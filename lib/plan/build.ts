@@ -125,7 +125,7 @@ function planStep(bound: BoundStep, runner: Runner): PlanRow {
 }
 
 function writeRow(bound: BoundStep, runner: Runner): PlanRow {
-  const { step, registered: { operation }, choice, source, requirements } = bound;
+  const { step, registered: { operation, record }, choice, source, requirements } = bound;
   const { entry } = choice;
   const id = materializationId(operation.id, entry);
   const row = {
@@ -162,6 +162,7 @@ function writeRow(bound: BoundStep, runner: Runner): PlanRow {
       ...(Object.keys(choice.subordinates).length === 0 ? {} : { subordinate_runtime_selectors: choice.subordinates }),
       ...(bound.trainedArtifact === undefined ? {} : { trained_artifact: bound.trainedArtifact }),
       ...(entry.notes === undefined ? {} : { notes: entry.notes }),
+      ...(record === undefined ? {} : { external_adapter_sdk: record }),
     },
     operation_contract_sha256: contractSha256(operation.contract),
   };

@@ -88,7 +88,7 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
     effective.steps.flatMap((step) => options.registry.find(step.op)?.moduleUrl ?? []),
   );
   const artifacts = findArtifacts(effective.steps, options.registry, options.readiness);
-  const key = keyOf(compilation, sources, artifacts, options);
+  const key = keyOf(compilation, effective, { sources, artifacts }, options);
   const cache = options.cache ?? processPlanCache;
   cache.observe(options.registry);
   const build = () => draftPlan(compilation, effective, { sources, artifacts }, options);
@@ -100,10 +100,13 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
   const matrix = options.singleRun ? unresolvedMatrix(effective) : [];
   if ("plan" in result) {
     const missing = unavailable(result.requirements, options.readiness);
+    const outside = verifyOutside(effective, options.registry);
     const diagnostics = [...compilation.diagnostics, ...result.diagnostics];
-    if (matrix.length + missing.length > 0) {
-      return { status: "refused", diagnostics: [...diagnostics, ...located([...matrix, ...missing], options)] };
+    if (matrix.length + missing.length > 0 || hasErrors(outside)) {
+      const found = [...matrix, ...missing, ...outside];
+      return { status: "refused", diagnostics: [...diagnostics, ...located(found, options)] };
     }
+    diagnostics.push(...outside);
     return {
       status: "planned",
       plan: result.plan,
@@ -115,6 +118,19 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
   const { before, bindings, requirements } = result;
   const found = [...before, ...matrix, ...bindings, ...unavailable(requirements, options.readiness)];
   return { status: "refused", diagnostics: [...compilation.diagnostics, ...located(found, options)] };
+}
+
+/** What operations from outside say against running now, each thing once. */
+function verifyOutside(recipe: RecipeDocument, registry: Registry): Diagnostic[] {
+  const found = new Map<string, Diagnostic>();
+  recipe.steps.forEach((step, index) => {
+    for (const item of registry.find(step.op)?.verify?.() ?? []) {
+      if (found.has(item.message)) continue;
+      const { code, message, hint, severity } = item;
+      found.set(message, diagnostic(code, ["steps", index], message, { hint, severity, step_id: step.id }));
+    }
+  });
+  return [...found.values()];
 }
 
 /** What stands in the way of a plan, in the order of the checks. */
@@ -233,18 +249,25 @@ const validationSha256: string = sha256Json({
 
 function keyOf(
   compilation: Compilation,
-  sources: Map<string, ModuleSource>,
-  artifacts: FoundArtifacts,
+  effective: RecipeDocument,
+  { sources, artifacts }: { sources: Map<string, ModuleSource>; artifacts: FoundArtifacts },
   options: PlanOptions,
 ): PlanKey {
   const { registry } = options;
+  const records = [...new Set(effective.steps.flatMap((step) => registry.find(step.op)?.record ?? []))];
   const modules = [...sources.values()]
     .map(({ source_module, source_sha256 }): [string, string | null] => [source_module, source_sha256])
     .sort(([a], [b]) => compareCodePoints(a, b));
   return planKey({
     effective_recipe_sha256: compilation.effective_sha256 ?? sha256Json(compilation.effective),
-    // Contracts of the registry, the sources that implement what the recipe uses, and the artifacts that it names.
-    operation_registry_sha256: sha256Json([registry.sha256, modules, ...artifactRecords(artifacts)]),
+    // Contracts of the registry, the sources that implement what the recipe uses, the artifacts that it names, and what
+    // is recorded of operations from outside.
+    operation_registry_sha256: sha256Json([
+      registry.sha256,
+      modules,
+      ...artifactRecords(artifacts),
+      ...(records.length === 0 ? [] : [records]),
+    ]),
     planner_validation_sha256: validationSha256,
     runner: options.runner ?? "benchmark_run",
     backend: options.backend ?? null,

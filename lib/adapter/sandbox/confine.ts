@@ -12,7 +12,7 @@ import type { Refusal, SandboxInit } from "./protocol.ts";
 
 /** Globals that stay: the language, and what computes and holds data. */
 const KEPT = new Set(
-  `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp
+  `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error
   globalThis JSON Math Intl ArrayBuffer SharedArrayBuffer Atomics DataView Map BigInt Set Iterator AsyncIterator WeakMap
   WeakSet Proxy Reflect FinalizationRegistry WeakRef decodeURI decodeURIComponent encodeURI encodeURIComponent escape
   unescape eval isFinite isNaN WebAssembly Temporal DisposableStack AsyncDisposableStack Float16Array queueMicrotask
@@ -65,6 +65,12 @@ export function confine(init: SandboxInit): Confinement {
     refusal ??= { kind, value: value.slice(0, 500) };
     throw new NotAllowed(message);
   };
+
+  // A function of the old kind, which may also be called with new.
+  const unusable = (name: string) =>
+    function () {
+      return refuse("other", name, `Cannot use ${name} in an adapter`);
+    };
 
   registerHooks({
     resolve(
@@ -156,7 +162,7 @@ export function confine(init: SandboxInit): Confinement {
   // What an adapter can never do says so, in place of not being a function.
   for (const name of Object.keys(native)) {
     if (!(name in facade) && typeof (native as unknown as Record<string, unknown>)[name] === "function") {
-      facade[name] = () => refuse("other", `Deno.${name}`, `Cannot use Deno.${name} in an adapter`);
+      facade[name] = unusable(`Deno.${name}`);
     }
   }
   const permission = (method: string) => () =>
@@ -232,10 +238,6 @@ export function confine(init: SandboxInit): Confinement {
     if (KEPT.has(name) || /^[A-Z]\w*(?:Error|Array)$/.test(name)) continue;
     if (!Reflect.deleteProperty(globalThis, name)) throw new Error(`the global ${name} cannot be taken away`);
   }
-  const unavailable = (name: string) =>
-    function () {
-      return refuse("other", name, `Cannot use ${name} in an adapter`);
-    };
   const replaced: Record<string, unknown> = {
     Deno: Object.freeze(facade),
     console: Object.freeze(quietConsole),
@@ -246,7 +248,7 @@ export function confine(init: SandboxInit): Confinement {
         name,
       ) => [
         name,
-        unavailable(name),
+        unusable(name),
       ]),
     ),
   };

@@ -1,0 +1,81 @@
+/**
+ * What ties a step to an adapter: everything that a worker thread needs to run one of its operations, as data, and the
+ * record of it that stands in plans and manifests.
+ */
+import type { JsonObject } from "../contract/value.ts";
+import type { Locate } from "../recipe/types.ts";
+import { moduleSha256 } from "./modules.ts";
+import type {
+  AdapterLimits,
+  AdapterModel,
+  AdapterOperation,
+  AdapterPackage,
+  EffectiveGrants,
+  PermissionSet,
+} from "./types.ts";
+
+export interface AdapterBinding {
+  name: string;
+  version: string;
+  /** Absolute path of the folder. */
+  root: string;
+  folder_sha256: string;
+  limits: AdapterLimits;
+  models: AdapterModel[];
+  granted: PermissionSet;
+  requested: PermissionSet;
+  /** Where the manifest asks for permissions, for hints. */
+  manifest: { file: string; lines: Record<keyof PermissionSet, number> };
+  operation: AdapterOperation;
+}
+
+/** The binding of one operation. */
+export function bindingOf(
+  adapter: AdapterPackage,
+  operation: AdapterOperation,
+  grants: EffectiveGrants,
+): AdapterBinding {
+  const { folder, manifest, manifest_file, locate } = adapter;
+  return {
+    name: manifest.name,
+    version: manifest.version,
+    root: folder.root,
+    folder_sha256: folder.folder_sha256,
+    limits: manifest.limits,
+    models: manifest.models,
+    granted: grants.granted,
+    requested: manifest.permissions,
+    manifest: {
+      file: manifest_file,
+      lines: { net: lineOf(locate, "net"), read: lineOf(locate, "read"), env: lineOf(locate, "env") },
+    },
+    operation,
+  };
+}
+
+/** The line of a permission in the manifest, or of what stands nearest around it. */
+function lineOf(locate: Locate, kind: keyof PermissionSet): number {
+  return locate(["permissions", kind], "key")?.line ?? 1;
+}
+
+/** The record `external_adapter_sdk` of plans and manifests: no path of this machine, every digest. */
+export function adapterRecord(
+  adapter: AdapterPackage,
+  operation: AdapterOperation,
+  grants: EffectiveGrants,
+): JsonObject {
+  const { folder, manifest, manifest_sha256 } = adapter;
+  return {
+    name: manifest.name,
+    version: manifest.version,
+    folder_sha256: folder.folder_sha256,
+    manifest_sha256,
+    module_sha256: moduleSha256(folder, operation.adapter.path),
+    models: manifest.models.map((model) => ({ ...model })),
+    call_style: operation.adapter.call_style,
+    limits: { ...manifest.limits },
+    permissions_requested: { ...manifest.permissions },
+    permissions_granted: { ...grants.granted },
+    grant_source: grants.source,
+  };
+}

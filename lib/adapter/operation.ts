@@ -1,0 +1,518 @@
+/**
+ * An adapter's operation as one of svc's own: contract from the manifest and the wrapped contract, `run` a call into the
+ * sandbox between checks.
+ *
+ * Bits are one uint8 a bit on the link. A callable may hold them packed, eight a byte: what an encoder returns is unpacked
+ * before the link, and what a decoder gets is packed behind it, both in the declared order, the last byte padded with
+ * zeros. `metadata.bit_count` says how many of an encoder's bits count.
+ */
+import { checkBits, checkFinite, checkImages } from "../artifact/boundary.ts";
+import {
+  bitsArtifact,
+  bitsOf,
+  imagesArtifact,
+  imagesOf,
+  itemsOf,
+  metadataNumber,
+  reportResult,
+  symbolsArtifact,
+  travel,
+} from "../artifact/values.ts";
+import { defineOperation } from "../contract/define.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
+import type {
+  InputArtifact,
+  Metrics,
+  Operation,
+  OperationDefinition,
+  OperationResult,
+  OutputArtifact,
+  RunContext,
+} from "../contract/operation.ts";
+import { isInteger, isObject, type JsonObject, toNumber, toPlain, type Value } from "../contract/value.ts";
+import { z } from "../contract/zod.ts";
+import { packBits, unpackBits } from "../numeric/bit_packing.ts";
+import { elementCount, type NdArray, ndarray, type TypedData } from "../numeric/ndarray.ts";
+import type { AdapterBinding } from "./binding.ts";
+import { arrayResult, metricValue, plainJson, refuseResult } from "./results.ts";
+import { type AdapterAnswer, callAdapter } from "./runtime.ts";
+import type { AdapterOperation, BitOrder, PermissionSet } from "./types.ts";
+import { WRAP_CONTRACTS } from "./wraps.ts";
+
+const MIB = 2 ** 20;
+const MAX_EXAMPLES = 1_000_000;
+const MAX_DOCUMENT_BYTES = 64 * MIB;
+
+type Context = RunContext<Record<string, readonly string[]>, Record<never, never>, z.ZodObject>;
+
+/** What the contract of an adapter's operation says of the adapter. */
+export interface AdapterFace {
+  name: string;
+  version: string;
+  permissions_requested: PermissionSet;
+}
+
+/**
+ * The operation of a manifest.
+ *
+ * @param face of the adapter
+ * @param binding of a step that is to run it; without one the operation can be planned only
+ */
+export function adapterOperation(operation: AdapterOperation, face: AdapterFace, binding?: AdapterBinding): Operation {
+  const { id, name, description, wraps, adapter, params_schema } = operation;
+  const { inputs, outputs, guarantees } = WRAP_CONTRACTS[wraps];
+  const definition = {
+    id,
+    name,
+    ...(description === undefined ? {} : { description }),
+    inputs,
+    outputs,
+    params: z.object({}),
+    paramsSchema: params_schema,
+    outputMetadataGuarantees: guarantees,
+    differentiability: { framework: "blackbox", gradient: "none", trainable_params: false, exportable: false },
+    backends: { benchmark_run: ["external"], dataset_capture: ["external"] },
+    materializations: (["benchmark_run", "dataset_capture"] as const).map((runner) => ({
+      runner,
+      backend: "external",
+      implementation: "external_adapter",
+    })),
+    ...declared(operation),
+    // An adapter's state is its own business, and its memory is told from the process's growth: it always runs alone.
+    threadSafe: false,
+    externalAdapter: {
+      name: face.name,
+      version: face.version,
+      wraps,
+      call_style: adapter.call_style,
+      permissions_requested: { ...face.permissions_requested },
+    },
+    run: (context: Context) => {
+      if (binding === undefined) throw new TypeError(`${id} runs in steps alone`);
+      return run(operation, binding, context);
+    },
+  };
+  return defineOperation(definition as unknown as OperationDefinition);
+}
+
+/** What a manifest may say of its operation in place of the defaults. */
+function declared({ differentiability, backends, equivalence, formats, materializations }: AdapterOperation) {
+  const given = { differentiability, backends, equivalence, formats, materializations };
+  return Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined).map((
+      [key, value],
+    ) => [key, toPlain(value as Value)]),
+  );
+}
+
+function run(operation: AdapterOperation, binding: AdapterBinding, context: Context): Promise<OperationResult> {
+  switch (operation.wraps) {
+    case "model.external_encode_bits":
+      return new Coder(operation, binding, context).encode("bits");
+    case "model.external_encode_indices":
+      return new Coder(operation, binding, context).encode("indices");
+    case "model.external_encode_latents":
+      return new Coder(operation, binding, context).encode("latents");
+    case "model.deepjscc_external_encode":
+      return new Coder(operation, binding, context).encode("symbols");
+    case "model.external_decode_bits":
+      return new Coder(operation, binding, context).decode("bits");
+    case "model.external_decode_indices":
+      return new Coder(operation, binding, context).decode("indices");
+    case "model.external_decode_latents":
+      return new Coder(operation, binding, context).decode("latents");
+    case "model.deepjscc_external_decode":
+      return new Coder(operation, binding, context).decode("symbols");
+    case "source.external_classification_dataset":
+      return new Task(operation, binding, context).dataset();
+    case "metrics.external_classification":
+      return new Task(operation, binding, context).metric();
+  }
+}
+
+class Step {
+  protected readonly params: Record<string, unknown>;
+
+  constructor(
+    protected readonly operation: AdapterOperation,
+    protected readonly binding: AdapterBinding,
+    protected readonly context: Context,
+  ) {
+    this.params = { ...toPlain(operation.fixed_params) as Record<string, unknown>, ...context.params };
+  }
+
+  protected async call(args: unknown[], transfer: Transferable[] = []): Promise<AdapterAnswer> {
+    const { seed } = this.context.params as { seed?: number | bigint | null };
+    const { progress, cancellation } = this.context;
+    return await callAdapter(this.binding, {
+      args,
+      transfer,
+      seed: seed ?? null,
+      cancellation,
+      progress: (completed, total, phase) => progress(completed, total, phase === null ? {} : { phase }),
+    });
+  }
+
+  /** Metrics and facts that every step of an adapter has. */
+  protected evidence(answer: AdapterAnswer): { metrics: Metrics; metadata: JsonObject } {
+    const { timing } = WRAP_CONTRACTS[this.operation.wraps];
+    const { log, dropped, seconds } = answer;
+    return {
+      metrics: timing === undefined ? {} : { [timing]: seconds },
+      metadata: log.length === 0 ? {} : { adapter_output: { lines: log, dropped_lines: dropped } },
+    };
+  }
+
+  /** Checks of our own contracts, in the name of the adapter's result. */
+  protected checked<T>(check: () => T): T {
+    try {
+      return check();
+    } catch (error) {
+      if (error instanceof SvcError && error.code !== "adapter_result_invalid") {
+        refuseResult(messageOf(error), error.hint);
+      }
+      throw error;
+    }
+  }
+}
+
+class Coder extends Step {
+  /** Calls with an array in the declared style; the array is a copy that is handed over. */
+  async #withArray(array: NdArray, metadata: JsonObject): Promise<AdapterAnswer & ReturnType<typeof arrayResult>> {
+    const data = array.data.slice() as TypedData;
+    const value = { dtype: array.dtype, shape: [...array.shape], data };
+    const style = this.operation.adapter.call_style;
+    const args = style === "array"
+      ? [value]
+      : style === "array_params"
+      ? [value, this.params]
+      : [{ array: value, metadata: toPlain(metadata), params: this.params }];
+    const answer = await this.call(args, [data.buffer as ArrayBuffer]);
+    return { ...answer, ...arrayResult(answer.value, this.binding.limits.memory_mb * MIB) };
+  }
+
+  async encode(port: "bits" | "indices" | "latents" | "symbols"): Promise<OperationResult> {
+    const input = this.context.inputs.images;
+    const { count, height, width, channels, dtype } = this.checked(() => imagesOf(input));
+    const answer = await this.#withArray(input.array(), input.metadata);
+    const pixels = count * height * width;
+    const about: JsonObject = {
+      image_count: count,
+      image_height: height,
+      image_width: width,
+      image_channels: channels,
+      image_dtype: dtype,
+      ...(Object.keys(answer.metadata).length === 0 ? {} : { adapter_metadata: answer.metadata }),
+    };
+    const { metrics, metadata } = this.evidence(answer);
+    const metadataOf = (counts: number[] | null, more: JsonObject = {}) =>
+      travel(input.metadata, { ...about, ...more, ...(counts === null ? {} : { source_item_counts: counts }) }, [
+        ...DELIVERY,
+        ...(counts === null ? ["source_item_counts"] : []),
+      ]);
+    switch (port) {
+      case "bits": {
+        const bits = this.checked(() => receivedBits(answer, this.operation));
+        const counts = itemCounts(answer, bits.length, count);
+        return {
+          outputs: { bits: bitsArtifact(bits, metadataOf(counts), "payload.bits") },
+          metrics: { ...metrics, "codec.bit_count": BigInt(bits.length), "rate.payload_bpp": bits.length / pixels },
+          metadata,
+        };
+      }
+      case "indices": {
+        const { array, codebookSize } = checkIndices(answer);
+        const counts = itemCounts(answer, array.data.length, count);
+        return {
+          outputs: { indices: { array, metadata: metadataOf(counts, { codebook_size: codebookSize }) } },
+          metrics: { ...metrics, "codec.index_count": BigInt(array.data.length) },
+          metadata,
+        };
+      }
+      case "latents": {
+        const array = this.checked(() => checkLatents(answer.array));
+        const counts = itemCounts(answer, array.data.length, count);
+        return {
+          outputs: { latents: { array, metadata: metadataOf(counts) } },
+          metrics: { ...metrics, "codec.latent_count": BigInt(array.data.length) },
+          metadata,
+        };
+      }
+      case "symbols": {
+        const { symbols, shape } = this.checked(() => complexSymbols(answer.array));
+        const counts = itemCounts({ ...answer, array: { ...answer.array, shape } }, symbols.length / 2, count);
+        return {
+          outputs: { symbols: symbolsArtifact(symbols, metadataOf(counts, { symbol_shape: shape })) },
+          metrics: { ...metrics, "codec.symbol_count": BigInt(symbols.length / 2) },
+          metadata,
+        };
+      }
+    }
+  }
+
+  async decode(port: "bits" | "indices" | "latents" | "symbols"): Promise<OperationResult> {
+    const input = this.context.inputs[port];
+    const answer = await this.#withArray(this.#received(input, port), this.#receivedMetadata(input, port));
+    const images = this.checked(() => checkImages(answer.array));
+    const [count, height, width, channels] = images.shape;
+    const dtype = images.dtype as "uint8" | "float32";
+    const expected = metadataNumber(input.metadata, "image_count");
+    if (expected !== undefined && expected !== count) {
+      refuseResult(
+        `it has ${count} images, and ${expected} were sent`,
+        "Return one image for every one that was encoded",
+      );
+    }
+    const more: JsonObject = Object.keys(answer.metadata).length === 0 ? {} : { adapter_metadata: answer.metadata };
+    const kept = travel(input.metadata, more, [
+      ...CODED,
+      ...(expected === undefined ? ["source_item_counts"] : []),
+    ]);
+    const { metrics, metadata } = this.evidence(answer);
+    return {
+      outputs: {
+        images: imagesArtifact({ count, height, width, channels, dtype, data: images.data as Uint8Array }, kept),
+      },
+      metrics,
+      metadata,
+    };
+  }
+
+  #received(input: InputArtifact, port: string): NdArray {
+    if (port === "bits") {
+      const bits = bitsOf(input);
+      const { bit_storage, bit_order } = this.operation.adapter;
+      return bit_storage === "unpacked_bits" ? input.array() : ndarray("uint8", packedBits(bits, bit_order));
+    }
+    const array = input.array();
+    if (port !== "symbols") return array;
+    const { symbol_shape: shape } = input.metadata;
+    const sizes = Array.isArray(shape) ? shape.map((size) => isInteger(size) ? Number(size) : NaN) : [];
+    return sizes.length > 0 && elementCount(sizes) === elementCount(array.shape) ? { ...array, shape: sizes } : array;
+  }
+
+  #receivedMetadata(input: InputArtifact, port: string): JsonObject {
+    return port === "bits" ? { ...input.metadata, bit_count: bitsOf(input).length } : input.metadata;
+  }
+}
+
+/** Says how earlier transmissions went; what is encoded anew has not been sent yet. */
+const DELIVERY = ["delivered", "failed_item_indices", "on_error"];
+/** Describes the coded form, which ends at the decoder. */
+const CODED = [
+  "symbol_shape",
+  "codebook_size",
+  "image_height",
+  "image_width",
+  "image_channels",
+  "image_dtype",
+  "source_item_counts",
+  "adapter_metadata",
+];
+
+/** Bytes that hold the bits in order; the last one is padded with zeros. */
+export function packedBits(bits: Uint8Array, order: BitOrder): Uint8Array {
+  const bytes = packBits(bits);
+  return order === "big" ? bytes : bytes.map(reversed);
+}
+
+/** The first `count` bits of bytes. */
+export function unpackedBits(bytes: Uint8Array, order: BitOrder, count: number): Uint8Array {
+  return unpackBits(order === "big" ? bytes : bytes.map(reversed), count);
+}
+
+function reversed(byte: number): number {
+  let mirror = 0;
+  for (let bit = 0; bit < 8; bit++) mirror |= (byte >> bit & 1) << (7 - bit);
+  return mirror;
+}
+
+function receivedBits(
+  { array, metadata }: { array: NdArray; metadata: JsonObject },
+  operation: AdapterOperation,
+): Uint8Array {
+  const { bit_storage, bit_order } = operation.adapter;
+  if (array.dtype !== "uint8") refuseResult(`bits are uint8, and it is ${array.dtype}`);
+  const data = array.data as Uint8Array;
+  const most = bit_storage === "packed_bytes" ? 8 * data.length : data.length;
+  const { bit_count = most } = metadata;
+  if (!isInteger(bit_count) || bit_count < 0 || bit_count > most) {
+    return refuseResult(`metadata.bit_count is no count of at most ${most} bits`);
+  }
+  const count = Number(bit_count);
+  if (bit_storage === "packed_bytes") return unpackedBits(data, bit_order, count);
+  return checkBits(ndarray("uint8", data)).slice(0, count);
+}
+
+/** Elements per image, where the adapter says so or its first axis does. */
+function itemCounts(
+  { array, metadata }: { array: NdArray; metadata: JsonObject },
+  length: number,
+  images: number,
+): number[] | null {
+  const declared = metadata.source_item_counts;
+  if (declared !== undefined) {
+    const counts = Array.isArray(declared) ? declared.map((value) => (isInteger(value) ? Number(value) : NaN)) : [NaN];
+    const total = counts.reduce((sum, value) => sum + value, 0);
+    if (counts.length !== images || !counts.every((value) => value >= 0) || total !== length) {
+      refuseResult(`metadata.source_item_counts are no ${images} counts that sum to ${length}`);
+    }
+    return counts;
+  }
+  const { shape } = array;
+  if (images === 1) return [length];
+  if (shape.length > 1 && shape[0] === images && length % images === 0) return Array(images).fill(length / images);
+  return null;
+}
+
+function checkIndices(
+  { array, metadata }: { array: NdArray; metadata: JsonObject },
+): { array: NdArray; codebookSize: number } {
+  const { codebook_size } = metadata;
+  if (!isInteger(codebook_size) || codebook_size < 1 || codebook_size > 2 ** 31) {
+    return refuseResult("it does not say the size of its codebook", "Return {array, metadata: {codebook_size}}");
+  }
+  const size = Number(codebook_size);
+  if (!["uint8", "int32", "int64"].includes(array.dtype)) {
+    refuseResult(`indices are uint8, int32 or int64, and it is ${array.dtype}`);
+  }
+  const indices = array.dtype === "int64"
+    ? Int32Array.from(array.data as BigInt64Array, (index) => index >= 0n && index < BigInt(size) ? Number(index) : -1)
+    : array.data as Uint8Array | Int32Array;
+  const wrong = indices.findIndex((index) => index < 0 || index >= size);
+  if (wrong >= 0) refuseResult(`the index ${wrong} is ${array.data[wrong]}, outside of a codebook of ${size}`);
+  return { array: { dtype: "int32", shape: array.shape, data: Int32Array.from(indices) }, codebookSize: size };
+}
+
+function checkLatents(array: NdArray): NdArray {
+  if (array.dtype !== "float32" && array.dtype !== "float64") {
+    refuseResult(`latents are float32, and it is ${array.dtype}`);
+  }
+  const data = array.dtype === "float32" ? array.data as Float32Array : Float32Array.from(array.data as Float64Array);
+  checkFinite(data, "the latents");
+  return { dtype: "float32", shape: array.shape, data };
+}
+
+/**
+ * Symbols as interleaved values with their shape: complex64 of any shape, or float32 [batch, 2 channels, …] whose first
+ * half of channels is real and whose second half is imaginary.
+ */
+function complexSymbols({ dtype, shape, data }: NdArray): { symbols: Float32Array; shape: number[] } {
+  if (dtype === "complex64") {
+    checkFinite(data as Float32Array, "the symbols");
+    return { symbols: data as Float32Array, shape: [...shape] };
+  }
+  if (dtype !== "float32" || shape.length < 2 || shape[1] % 2 !== 0) {
+    return refuseResult(
+      `symbols are complex64, or float32 [batch, 2 channels, …], and it is ${dtype} [${shape.join(", ")}]`,
+    );
+  }
+  const values = data as Float32Array;
+  checkFinite(values, "the symbols");
+  const [batch, both, ...rest] = shape;
+  const half = (both / 2) * elementCount(rest);
+  const symbols = new Float32Array(values.length);
+  for (let item = 0, to = 0; item < batch; item++) {
+    const real = item * 2 * half, imaginary = real + half;
+    for (let i = 0; i < half; i++) {
+      symbols[to++] = values[real + i];
+      symbols[to++] = values[imaginary + i];
+    }
+  }
+  return { symbols, shape: [batch, both / 2, ...rest] };
+}
+
+class Task extends Step {
+  async dataset(): Promise<OperationResult> {
+    const style = this.operation.adapter.call_style;
+    const answer = await this.call(
+      style === "none" ? [] : style === "params" ? [this.params] : [{ params: this.params }],
+    );
+    const { examples, metadata: about = {}, ...more } = plainJson(
+      answer.value,
+      "it",
+      MAX_DOCUMENT_BYTES,
+      MAX_EXAMPLES * 8,
+    );
+    refuseMore(more, "Return {examples: [{id, label, prediction}], metadata}");
+    if (!Array.isArray(examples) || examples.length === 0) {
+      return refuseResult("it has no examples", "Return {examples: [{id, label, prediction}]}");
+    }
+    const seen = new Set<string>();
+    const rows = examples.map((example, index) => {
+      if (!isObject(example)) return refuseResult(`the example ${index} is no mapping`);
+      const { id, label, prediction } = example;
+      if (typeof id !== "string" || id === "") return refuseResult(`the example ${index} has no id`);
+      if (seen.has(id)) refuseResult(`two examples have the id ${JSON.stringify(id)}`);
+      seen.add(id);
+      return {
+        id,
+        label: labelText(label, `the label of ${id}`),
+        prediction: labelText(prediction, `the prediction of ${id}`),
+      };
+    });
+    if (!isObject(about)) return refuseResult("its metadata is no mapping");
+    const { metrics, metadata } = this.evidence(answer);
+    const shared: JsonObject = {
+      example_count: rows.length,
+      ...(Object.keys(about).length === 0 ? {} : { adapter_metadata: about }),
+    };
+    const document = (kind: string, pick: (row: typeof rows[number]) => string): OutputArtifact => ({
+      json: { kind, schema_version: 1, items: rows.map((row): JsonObject => ({ id: row.id, label: pick(row) })) },
+      metadata: shared,
+    });
+    return {
+      outputs: {
+        candidate: document("task.predictions", (row) => row.prediction),
+        reference: document("task.labels", (row) => row.label),
+      },
+      metrics,
+      metadata,
+    };
+  }
+
+  async metric(): Promise<OperationResult> {
+    const { candidate, reference } = this.context.inputs;
+    const data = { reference: toPlain(itemsOf(reference)), candidate: toPlain(itemsOf(candidate)) };
+    const style = this.operation.adapter.call_style;
+    const args = style === "none"
+      ? [data]
+      : style === "params"
+      ? [data, this.params]
+      : [{ ...data, params: this.params }];
+    const answer = await this.call(args);
+    const { metrics: returned, per_example: rows = [], ...more } = plainJson(
+      answer.value,
+      "it",
+      MAX_DOCUMENT_BYTES,
+      MAX_EXAMPLES * 8,
+    );
+    refuseMore(more, "Return {metrics: {name: number}, per_example: [{id, …}]}");
+    if (!isObject(returned) || Object.keys(returned).length === 0) {
+      return refuseResult("it has no metrics", "Return {metrics: {name: number}}");
+    }
+    const measured: Metrics = {};
+    for (const [name, value] of Object.entries(returned)) {
+      if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$/.test(name)) {
+        refuseResult(`${JSON.stringify(name).slice(0, 80)} is no name of a metric`, "Names are like task.accuracy");
+      }
+      // An adapter's numbers never pass for those of a built-in metric.
+      measured[`external.${this.binding.name.replaceAll("-", "_")}.${name}`] = metricValue(value, `the metric ${name}`);
+    }
+    if (!Array.isArray(rows) || !rows.every(isObject)) return refuseResult("per_example is no list of mappings");
+    const { metrics, metadata } = this.evidence(answer);
+    const report = reportResult(this.operation.id, measured, { items: rows });
+    return { outputs: report.outputs, metrics: { ...measured, ...metrics }, metadata };
+  }
+}
+
+function refuseMore(more: JsonObject, hint: string): void {
+  const [name] = Object.keys(more);
+  if (name !== undefined) refuseResult(`it has the member ${JSON.stringify(name).slice(0, 80)}`, hint);
+}
+
+function labelText(value: Value | undefined, what: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  if (isInteger(value)) return String(toNumber(value));
+  return refuseResult(`${what} is no text and no whole number`);
+}

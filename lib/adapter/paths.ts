@@ -1,0 +1,7 @@
+/** Where adapters are looked for. */
+import { delimiter, resolve } from "node:path";
+
+/** The folders of a path list, as in SVC_ADAPTER_PATHS. */
+export function adapterPaths(list: string | undefined): string[] {
+  return (list ?? "").split(delimiter).filter((path) => path.trim() !== "").map((path) => resolve(path));
+}

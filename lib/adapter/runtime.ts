@@ -1,0 +1,182 @@
+/**
+ * Calls into adapters from one thread: a sandbox per adapter, started by the first call and kept for the next, and
+ * failures in words that say what would help.
+ */
+import { SvcError } from "../contract/error.ts";
+import { sha256Json } from "../contract/hash.ts";
+import type { Cancellation } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { isObject } from "../contract/value.ts";
+import type { NdArray } from "../numeric/ndarray.ts";
+import { openOnnxSession } from "../onnx/session.ts";
+import type { AdapterBinding } from "./binding.ts";
+import { readFolder } from "./folder.ts";
+import { grantFlag } from "./grants.ts";
+import { checkedArray } from "./results.ts";
+import { AdapterSandbox, type CallOutcome, type SandboxCall, SandboxFailure } from "./sandbox.ts";
+import type { Refusal } from "./sandbox/protocol.ts";
+import { adapterModels, adapterSources } from "./sources.ts";
+
+const MIB = 2 ** 20;
+
+interface Live {
+  sandbox: AdapterSandbox;
+  models: Map<string, Uint8Array>;
+}
+
+/** The sandboxes of this thread, by what they were made of. */
+const live = new Map<string, Live>();
+
+export interface AdapterCall extends Pick<SandboxCall, "args" | "transfer" | "seed"> {
+  cancellation?: Cancellation;
+  progress?(completed: number, total: number, message: string | null): void;
+}
+
+/** What a call brought, and how long it took in seconds. */
+export interface AdapterAnswer extends CallOutcome {
+  seconds: number;
+}
+
+/**
+ * Calls the callable of an adapter's operation.
+ *
+ * @throws SvcError with the codes of section 17.7 of the annexed list: `adapter_isolation_unavailable`,
+ * `adapter_changed`, `adapter_load_failed`, `adapter_callable_missing`, `adapter_permission_refused`, `adapter_timeout`,
+ * `adapter_memory_exceeded`, `adapter_call_failed`, `adapter_result_invalid`
+ */
+export async function callAdapter(binding: AdapterBinding, call: AdapterCall): Promise<AdapterAnswer> {
+  const { path: module, callable } = binding.operation.adapter;
+  try {
+    const { sandbox, models } = await open(binding);
+    await sandbox.load(module, [callable]);
+    const begun = performance.now();
+    const outcome = await sandbox.call({ module, callable, ...call }, {
+      cancellation: call.cancellation,
+      progress: call.progress,
+      infer: (model, feeds) => infer(binding, models, model, feeds, call.cancellation),
+    });
+    return { ...outcome, seconds: (performance.now() - begun) / 1000 };
+  } catch (error) {
+    throw error instanceof SandboxFailure ? explained(binding, error) : error;
+  }
+}
+
+/**
+ * Loads the module of an operation and finds its callable, and ends the sandbox again.
+ *
+ * @throws SvcError as {@link callAdapter}
+ */
+export async function tryLoad(bindings: readonly AdapterBinding[]): Promise<void> {
+  const [first] = bindings;
+  if (first === undefined) return;
+  const { sandbox } = await start(first, bindings.map(({ operation }) => operation.adapter.path));
+  try {
+    for (const binding of bindings) {
+      try {
+        await sandbox.load(binding.operation.adapter.path, [binding.operation.adapter.callable]);
+      } catch (error) {
+        throw error instanceof SandboxFailure ? explained(binding, error) : error;
+      }
+    }
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** Ends every sandbox of this thread. */
+export async function closeAdapters(): Promise<void> {
+  const ending = [...live.values()];
+  live.clear();
+  await Promise.all(ending.map(({ sandbox }) => sandbox.close()));
+}
+
+async function open(binding: AdapterBinding): Promise<Live> {
+  const { root, folder_sha256, limits, granted, models } = binding;
+  const key = sha256Json({ root, folder_sha256, limits, granted, models } as unknown as JsonObject);
+  const known = live.get(key);
+  if (known !== undefined && !known.sandbox.ended) return known;
+  const started = await start(binding, [binding.operation.adapter.path]);
+  live.set(key, started);
+  return started;
+}
+
+/** Starts a sandbox with the folder as it was when it was registered, or not at all. */
+async function start(binding: AdapterBinding, modules: readonly string[]): Promise<Live> {
+  const { name, root, limits, granted } = binding;
+  const { folder, diagnostics } = readFolder(root);
+  if (folder === null || folder.folder_sha256 !== binding.folder_sha256) {
+    throw new SvcError("adapter_changed", `Cannot run the adapter ${name}: its folder is not the one that was loaded`, {
+      hint: diagnostics[0]?.message ?? "Load it again; a changed folder has lost its grants",
+    });
+  }
+  const sources = adapterSources(folder, modules);
+  const models = adapterModels(folder, binding.models);
+  return { sandbox: await AdapterSandbox.start({ name, root, sources, models, granted, limits }), models };
+}
+
+/** Computes a model of the manifest beside the sandbox, in one that has no permissions at all. */
+async function infer(
+  binding: AdapterBinding,
+  models: ReadonlyMap<string, Uint8Array>,
+  id: string,
+  feeds: unknown,
+  cancellation?: Cancellation,
+): Promise<Record<string, NdArray>> {
+  const bytes = models.get(id);
+  if (bytes === undefined) {
+    throw new SvcError("adapter_model_missing", `the manifest lists no model ${id}`, {
+      hint: `Known: ${[...models.keys()].join(", ")}`,
+    });
+  }
+  if (!isObject(feeds)) throw new SvcError("adapter_result_invalid", "feeds are {input: {dtype, shape, data}}");
+  const arrays = Object.entries(feeds).map(([name, value]): [string, NdArray] => [
+    name,
+    checkedArray(value, `the feed ${name}`, binding.limits.memory_mb * MIB),
+  ]);
+  const session = await openOnnxSession(bytes, { sha256: binding.models.find((model) => model.id === id)!.sha256 });
+  try {
+    return await session.run(Object.fromEntries(arrays), { cancellation });
+  } finally {
+    await session.release();
+  }
+}
+
+/** The failure with what would help, and with what the code printed. */
+function explained(binding: AdapterBinding, failure: SandboxFailure): SvcError {
+  const { refused } = failure.error;
+  const printed = failure.log.slice(-3).map((line) => line.slice(0, 200));
+  const hint = failure.code === "adapter_permission_refused" && refused !== null
+    ? permissionHint(binding, refused)
+    : failure.code === "adapter_result_invalid"
+    ? "Return plain data: arrays, texts, numbers"
+    : printed.length > 0
+    ? `It printed: ${printed.join(" | ")}`
+    : null;
+  const message = failure.code === "adapter_permission_refused" && refused !== null
+    ? `The adapter ${binding.name} was refused ${accessOf(refused)}: ${failure.error.message}`
+    : failure.message;
+  return new SvcError(failure.code, message, { hint, extra: { adapter: binding.name } });
+}
+
+function accessOf({ kind, value }: Refusal): string {
+  return kind === "other"
+    ? value
+    : kind === "net"
+    ? `the connection to ${value}`
+    : kind === "read"
+    ? `reading ${value}`
+    : `the environment variable ${value}`;
+}
+
+/** The line of the manifest that would ask, or the flag that would grant what it asks for already. */
+function permissionHint(binding: AdapterBinding, { kind, value }: Refusal): string {
+  if (kind === "other") return "An adapter can ask for net, read and env, and for nothing else";
+  const { name, requested, manifest: { file, lines } } = binding;
+  const asked = kind === "net"
+    ? requested.net.find((request) => request === value || request === value.replace(/:[0-9]+$/, ""))
+    : requested[kind].includes(value)
+    ? value
+    : undefined;
+  if (asked !== undefined) return `Grant it with ${grantFlag(name, kind, asked)}`;
+  return `To ask for it: ${file}:${lines[kind]} permissions.${kind}: [${JSON.stringify(value)}]`;
+}

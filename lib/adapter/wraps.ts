@@ -1,0 +1,59 @@
+/** The contracts that adapters wrap: their ports, which side of a link they are on, and what their outputs promise. */
+import * as kinds from "../contract/kinds.ts";
+import type { MetadataGuarantee } from "../contract/operation.ts";
+import type { Wrap } from "./types.ts";
+
+export interface WrapContract {
+  inputs: Readonly<Record<string, readonly string[]>>;
+  outputs: Readonly<Record<string, string>>;
+  guarantees?: Readonly<Record<string, MetadataGuarantee>>;
+  /** Under which the time of the call is recorded, in seconds. */
+  timing?: "encoder.external_call" | "decoder.external_call";
+}
+
+const IMAGES = [kinds.IMAGES];
+const ENCODER = "encoder.external_call", DECODER = "decoder.external_call";
+const LABELS = "task.labels.json", PREDICTIONS = "task.predictions.json";
+
+const decoder = (port: string, accepted: readonly string[]): WrapContract => ({
+  inputs: { [port]: accepted },
+  outputs: { images: kinds.IMAGES },
+  guarantees: { images: { from: port, keys: ["boundary_contract", "image_count"] } },
+  timing: DECODER,
+});
+
+export const WRAP_CONTRACTS: Readonly<Record<Wrap, WrapContract>> = {
+  "model.external_encode_bits": {
+    inputs: { images: IMAGES },
+    outputs: { bits: kinds.PAYLOAD_BITS },
+    guarantees: { bits: { from: "images", keys: ["boundary_contract", "bit_count"] } },
+    timing: ENCODER,
+  },
+  "model.external_encode_indices": {
+    inputs: { images: IMAGES },
+    outputs: { indices: kinds.INDICES },
+    guarantees: { indices: { from: "images", keys: ["codebook_size"] } },
+    timing: ENCODER,
+  },
+  "model.external_encode_latents": {
+    inputs: { images: IMAGES },
+    outputs: { latents: kinds.LATENTS },
+    guarantees: { latents: { from: "images" } },
+    timing: ENCODER,
+  },
+  "model.deepjscc_external_encode": {
+    inputs: { images: IMAGES },
+    outputs: { symbols: kinds.SYMBOLS },
+    guarantees: { symbols: { from: "images", keys: ["boundary_contract", "symbol_count"] } },
+    timing: ENCODER,
+  },
+  "model.external_decode_bits": decoder("bits", kinds.PAYLOAD_OR_BITS),
+  "model.external_decode_indices": decoder("indices", [kinds.INDICES]),
+  "model.external_decode_latents": decoder("latents", [kinds.LATENTS]),
+  "model.deepjscc_external_decode": decoder("symbols", [kinds.RX_SYMBOLS, kinds.SYMBOLS]),
+  "source.external_classification_dataset": { inputs: {}, outputs: { candidate: PREDICTIONS, reference: LABELS } },
+  "metrics.external_classification": {
+    inputs: { candidate: [PREDICTIONS, LABELS], reference: [LABELS] },
+    outputs: { report: kinds.REPORT },
+  },
+};
