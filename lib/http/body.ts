@@ -84,7 +84,10 @@ export function parseBody(bytes: Uint8Array): JsonObject {
     });
   }
   if (!isObject(value)) {
-    throw new SvcError("body_invalid_json", "Cannot use the body: it is no JSON object", { hint: "Send {…}" });
+    refuse("body_invalid_json", [
+      diagnostic("body_invalid_json", [], "Cannot use the body: it is no JSON object", { hint: "Send {…}" }),
+    ]);
+    return {};
   }
   return value;
 }

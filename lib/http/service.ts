@@ -67,6 +67,8 @@ export interface ServiceOptions extends LibraryOptions {
   bodyTimeoutMs: number;
   /** Threads for what computes long; 0 computes on the main thread. */
   threads: number;
+  /** Milliseconds after which a synchronous run answers with its job instead. */
+  synchronousMs: number;
   /** Milliseconds between two comments of an idle event stream. */
   heartbeatMs: number;
 }
@@ -81,5 +83,6 @@ export const DEFAULT_OPTIONS = {
   jsonBodyLimit: 2 * 1024 * 1024,
   bodyTimeoutMs: 30_000,
   threads: 2,
+  synchronousMs: 60_000,
   heartbeatMs: 15_000,
 } as const satisfies Omit<ServiceOptions, keyof LibraryOptions>;

@@ -1,6 +1,7 @@
 /** All routes. The order matters where a literal part and a parameter compete: the literal one comes first. */
 import { SvcError } from "../../contract/error.ts";
 import { nameOf, type Route } from "../route.ts";
+import { artifactRoutes } from "./artifacts.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { jobRoutes } from "./jobs.ts";
 import { recipeRoutes } from "./recipes.ts";
@@ -16,6 +17,7 @@ export const TYPED_ROUTES = [
   ...recipeRoutes,
   ...jobRoutes,
   ...runRoutes,
+  ...artifactRoutes,
 ] as const;
 
 export const ROUTES: readonly Route[] = TYPED_ROUTES as unknown as readonly Route[];

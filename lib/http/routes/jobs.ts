@@ -13,8 +13,6 @@ import { eventStream, resumePoint } from "../stream.ts";
 import type { RecipeSource } from "../threads/tasks.ts";
 
 const RUN_KINDS: readonly JobKind[] = ["run", "reproduce"];
-/** Seconds after which a synchronous run answers with its job instead. */
-const SYNCHRONOUS_S = 60;
 
 const ACCEPTED = { description: "The job was taken; Location names it", schema: JOB } as const;
 const CAPACITY = problem("Too many jobs of this kind are active; Retry-After says when to ask again");
@@ -223,7 +221,7 @@ export function jobStream(service: Service, job: Job, afterSeq: number): Answer 
 
 async function runNow(service: Service, source: RecipeSource, given: unknown): Promise<Answer> {
   const job = await submitRun(service, source, given);
-  await endOf(service, job, SYNCHRONOUS_S);
+  await endOf(service, job, service.options.synchronousMs / 1000);
   const { document } = job;
   if (isActive(document.state)) return accepted(job);
   if (document.state === "completed") {

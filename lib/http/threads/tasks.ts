@@ -5,6 +5,7 @@ import { planRecipe } from "../../plan/planner.ts";
 import { compileRecipe } from "../../recipe/compile.ts";
 import { refusal } from "../../run/run.ts";
 import { showRun } from "../../run/store.ts";
+import { previewArtifact } from "../artifact_file.ts";
 import { readRecipeAt } from "../recipe_file.ts";
 import type { Library } from "../service.ts";
 
@@ -34,6 +35,12 @@ export const TASKS = {
         : refusal("plan_invalid", "Cannot plan the recipe", planned.diagnostics);
     }
     return { recipe: value, name: planned.recipe.name };
+  },
+
+  /** The beginning of an artifact file. @throws SvcError `path_forbidden`, `artifact_not_found`, `artifact_invalid` */
+  // deno-lint-ignore require-await -- every task is asynchronous to its caller
+  async preview({ workspace }: Library, { path }: { path: string }): Promise<JsonObject> {
+    return previewArtifact(workspace, path);
   },
 
   /**

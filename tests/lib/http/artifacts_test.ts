@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { writeNpz } from "../../../lib/artifact/npz.ts";
+import { decodeImage } from "../../../lib/artifact/image_file.ts";
+import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { imageOfArray } from "../../../lib/http/array_image.ts";
+import { seriesOf } from "../../../lib/http/series.ts";
+import { openTestServer } from "./support.ts";
+
+async function put(folder: string, name: string, bytes: Uint8Array | string): Promise<string> {
+  const at = join(folder, ".svc/runs/20260101T000000Z_x");
+  await Deno.mkdir(at, { recursive: true });
+  await Deno.writeFile(join(at, name), typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes);
+  return `runs/20260101T000000Z_x/${name}`;
+}
+
+Deno.test("a preview shows the beginning of each array with typed numbers, and of a text", async () => {
+  await using server = await openTestServer();
+  const npz = writeNpz({
+    symbols: ndarray("complex64", new Float32Array([1, -1, 0.5, 2]), [2]),
+    count: ndarray("int64", new BigInt64Array([5n, 2n ** 60n]), [2]),
+    level: ndarray("float32", Float32Array.of(1, NaN, Infinity), [3]),
+    long: ndarray("uint8", new Uint8Array(1000), [1000]),
+  });
+  const path = await put(server.folder, "a.npz", npz);
+  const { text, json } = await server.get(`/api/artifact?path=${path}`);
+  assert.deepEqual([json.format, json.truncated, json.size_bytes], ["npz", true, npz.length]);
+  assert.match(text, /\[\[1\.0,-1\.0\],\[0\.5,2\.0\]\]/);
+  assert.match(text, /\[5,1152921504606846976\]/);
+  assert.match(text, /\[1\.0,"NaN","Infinity"\]/);
+  const long = json.preview.arrays.find(({ name }: { name: string }) => name === "long");
+  assert.deepEqual([long.shape, long.values.length], [[1000], 256]);
+  const words = await put(server.folder, "a.json", `{"text": "${"ä".repeat(40_000)}"}`);
+  const shown = (await server.get(`/api/artifact?path=${words}`)).json;
+  assert.equal(shown.truncated, true);
+  assert.ok(new TextEncoder().encode(shown.preview.text).length <= 65536);
+  assert.ok(!shown.preview.text.includes("\ufffd"));
+});
+
+Deno.test("bytes come as an attachment, whatever they are", async () => {
+  await using server = await openTestServer();
+  const path = await put(server.folder, "a.svg", "<svg onload='alert(1)'/>");
+  const reply = await server.request(`/api/artifact?path=${path}&download=1`);
+  assert.equal(reply.headers.get("content-type"), "application/octet-stream");
+  assert.equal(reply.headers.get("content-disposition"), 'attachment; filename="a.svg"');
+  assert.equal(await reply.text(), "<svg onload='alert(1)'/>");
+  const page = await put(server.folder, "a.html", "<script>alert(1)</script>");
+  assert.equal((await server.get(`/api/artifact?path=${page}`)).json.preview, null);
+  assert.equal((await server.get(`/api/image?path=${path}`)).status, 422);
+});
+
+Deno.test("pictures of arrays are what the arrays hold", async () => {
+  await using server = await openTestServer();
+  const pixels = Uint8Array.from({ length: 2 * 4 * 5 * 3 }, (_, i) => i * 2);
+  const path = await put(server.folder, "i.npz", writeNpz({ images: ndarray("uint8", pixels, [2, 4, 5, 3]) }));
+  const reply = await server.request(`/api/image?path=${path}&index=1`);
+  assert.equal(reply.headers.get("content-type"), "image/png");
+  const image = decodeImage(await reply.bytes());
+  assert.deepEqual([image.width, image.height, image.channels], [5, 4, 3]);
+  assert.deepEqual([...image.data], [...pixels.subarray(60)]);
+  const beyond = await server.get(`/api/image?path=${path}&index=2`);
+  assert.deepEqual([beyond.status, beyond.json.code], [400, "query_invalid"]);
+  const wrong = await server.get(`/api/image?path=${path}&array=image`);
+  assert.equal(wrong.json.hint, "Did you mean images?");
+});
+
+Deno.test("floats in [0, 1] are scaled to samples, other planes are stretched, constants are black", () => {
+  const samples = (
+    values: number[],
+  ) => [...imageOfArray(ndarray("float64", Float64Array.from(values), [1, values.length]), 0).data];
+  assert.deepEqual(samples([0, 0.5, 1]), [0, 128, 255]);
+  assert.deepEqual(samples([-1, 0, 3]), [0, 64, 255]);
+  assert.deepEqual(samples([7, 7]), [0, 0]);
+  assert.throws(() => imageOfArray(ndarray("complex64", new Float32Array(8), [2, 2]), 0), { code: "artifact_invalid" });
+  assert.throws(() => imageOfArray(ndarray("uint8", new Uint8Array(8), [8]), 0), { code: "artifact_invalid" });
+});
+
+Deno.test("a thinned line keeps every peak, and no more points than were asked for", () => {
+  const data = Float64Array.from({ length: 100_000 }, (_, i) => Math.sin(i / 1000));
+  data[77_777] = 9;
+  data[12_345] = -9;
+  const { x, y, source_count } = seriesOf(ndarray("float64", data), 100) as {
+    x: number[];
+    y: unknown[];
+    source_count: number;
+  };
+  assert.ok(x.length <= 100);
+  assert.equal(source_count, 100_000);
+  assert.ok(x.every((value, i) => i === 0 || value > x[i - 1]));
+  assert.equal(Number(y[x.indexOf(77_777)]), 9);
+  assert.equal(Number(y[x.indexOf(12_345)]), -9);
+  const short = seriesOf(ndarray("int32", Int32Array.of(3, 1, 2)), 100) as { y: unknown[] };
+  assert.deepEqual(short.y.map(Number), [3, 1, 2]);
+});
+
+Deno.test("a constellation is a histogram that counts every finite symbol once", () => {
+  const symbols = Float32Array.of(-1, -1, 1, 1, 1, 1, NaN, 0, 1, -1);
+  const { kind, x, y, counts } = seriesOf(ndarray("complex64", symbols, [5]), 4) as {
+    kind: string;
+    x: unknown[];
+    y: unknown[];
+    counts: number[][];
+  };
+  assert.equal(kind, "histogram_2d");
+  assert.deepEqual(counts, [[1, 1], [0, 2]]);
+  assert.deepEqual([x.map(Number), y.map(Number)], [[-1, 0, 1], [-1, 0, 1]]);
+  assert.throws(() => seriesOf(ndarray("complex64", symbols, [5]), 4, "line"), { code: "artifact_invalid" });
+  const bins = seriesOf(ndarray("uint8", Uint8Array.of(0, 0, 255)), 2, "histogram") as { y: number[] };
+  assert.deepEqual(bins.y, [2, 1]);
+});

@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { checkValue } from "../../../lib/contract/schema.ts";
+import { parseJson } from "../../../lib/contract/json.ts";
+import { isObject, type JsonObject } from "../../../lib/contract/value.ts";
+import { schemaOf } from "../../../lib/http/answer.ts";
+import { COMMON_STATUSES } from "../../../lib/http/openapi.ts";
+import { nameOf, type Route } from "../../../lib/http/route.ts";
+import { ROUTES } from "../../../lib/http/routes/index.ts";
+import { MAX_STREAMS } from "../../../lib/http/stream.ts";
+import { BITS, BITS_YAML, openTestServer, readStream, SLOW, type TestServer } from "./support.ts";
+
+Deno.test("routes have different names, and each says what it answers", () => {
+  assert.equal(new Set(ROUTES.map(nameOf)).size, ROUTES.length);
+  for (const route of ROUTES) {
+    assert.ok(route.summary !== "", nameOf(route));
+    assert.ok(Object.keys(route.replies).some((status) => Number(status) < 300), nameOf(route));
+    for (const description of Object.values(route.replies)) {
+      if (description.schema) assert.ok(isObject(schemaOf(description.schema)));
+    }
+  }
+});
+
+Deno.test("the description lists every route with its parameters, bodies and replies", async () => {
+  await using server = await openTestServer();
+  const { status, json: document } = await server.get("/api/openapi.json");
+  assert.equal(status, 200);
+  assert.equal(document.openapi, "3.1.0");
+  const listed = Object.entries(document.paths as Record<string, Record<string, JsonObject>>).flatMap((
+    [path, methods],
+  ) => Object.keys(methods).map((method) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`));
+  assert.deepEqual(listed.sort(), ROUTES.map(nameOf).sort());
+  const operations = Object.values(document.paths as Record<string, Record<string, JsonObject>>)
+    .flatMap((methods) => Object.values(methods));
+  assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
+  const text = JSON.stringify(document);
+  for (const [, reference] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) {
+    assert.ok(document.components.schemas[reference], reference);
+  }
+});
+
+/** Answers that were seen: status and, for JSON, whether the body has the shape that is described. */
+class Witness {
+  readonly seen = new Map<string, Set<number>>();
+
+  take(route: Route, status: number, media: string | null, text: string): void {
+    const name = nameOf(route);
+    this.seen.set(name, (this.seen.get(name) ?? new Set()).add(status));
+    const described = route.replies[status];
+    if (described === undefined) {
+      return assert.ok(
+        COMMON_STATUSES.includes(status),
+        `${name} answered ${status}, which nothing describes: ${text}`,
+      );
+    }
+    if (described.schema === undefined) return;
+    assert.equal(media?.split(";")[0], described.media ?? "application/json", name);
+    const problems = checkValue(schemaOf(described.schema), parseJson(text), []);
+    assert.deepEqual(problems, [], `${name} ${status}`);
+  }
+}
+
+/** The route that a path belongs to. */
+function routeOf(method: string, path: string): Route {
+  const pathname = path.split("?")[0];
+  const found = ROUTES.find((route) =>
+    route.method === method && new RegExp(`^${route.path.replaceAll(/:\w+/g, "[^/]+")}$`).test(pathname)
+  );
+  assert.ok(found, `${method} ${path}`);
+  return found;
+}
+
+Deno.test("every documented status is seen of its route, and no other", async () => {
+  const witness = new Witness();
+  const taker = (server: TestServer) => ({
+    async get(path: string, headers: Record<string, string> = {}) {
+      const reply = await server.get(path, headers);
+      witness.take(routeOf("get", path), reply.status, reply.headers.get("content-type"), reply.text);
+      return reply;
+    },
+    async post(path: string, body: unknown, headers: Record<string, string> = {}) {
+      const reply = await server.post(path, body, headers);
+      witness.take(routeOf("post", path), reply.status, reply.headers.get("content-type"), reply.text);
+      return reply;
+    },
+    async stream(path: string, headers: Record<string, string> = {}, messages = 1) {
+      const response = await server.request(path, { headers });
+      const text = response.status === 200 ? "" : await response.text();
+      witness.take(routeOf("get", path), response.status, response.headers.get("content-type"), text);
+      if (response.status === 200) await readStream(response, (seen) => seen.length >= messages);
+    },
+  });
+  const files = {
+    "recipes/broken.yaml": "name: [",
+    "recipes/matrix.yaml": MATRIX,
+    "recipes/slow.json": JSON.stringify(SLOW),
+  };
+  await using server = await openTestServer({ files });
+  const { get, post, stream } = taker(server);
+  const recipe = BITS;
+
+  for (const path of ["/", "/metrics", "/api/health", "/api/openapi.json", "/api/doctor", "/api/ops", "/api/recipes"]) {
+    await get(path);
+  }
+  for (const path of ["/api/research/catalog", "/api/execution-profiles", "/api/recipe-templates", "/api/suites"]) {
+    if (ROUTES.some((route) => route.path === path)) await get(path);
+  }
+  for (const id of ["wireless.channel", "nothing"]) await get(`/api/ops/${id}`);
+  await get("/api/datasets/images?dataset=svc_sample_images");
+  await get("/api/datasets/images");
+  await get("/api/datasets/images?dataset=nothing");
+  await get("/api/datasets/images?dataset=x&dataset_dir=../x");
+  for (const path of ["/api/recipe", "/api/recipe/graph", "/api/recipe/matrix"]) {
+    const target = path.endsWith("matrix") ? "recipes/matrix.yaml" : "recipes/bits.yaml";
+    for (
+      const query of [`?path=${target}`, "", "?path=recipes/broken.yaml", "?path=../x.yaml", "?path=recipes/no.yaml"]
+    ) {
+      await get(path + query);
+    }
+  }
+  await post("/api/recipe-templates/instantiate", { template_id: "nothing" });
+  const { templates } = (await server.get("/api/recipe-templates")).json;
+  const row = (available: boolean) => templates.find((item: { available: boolean }) => item.available === available);
+  await post("/api/recipe-templates/instantiate", { template_id: row(true).id });
+  await post("/api/recipe-templates/instantiate", { template_id: row(true).id, step_params: { nothing: {} } });
+  if (row(false)) await post("/api/recipe-templates/instantiate", { template_id: row(false).id });
+  for (const path of ["validate", "lint", "plan", "matrix/expand", "save"]) {
+    await post(`/api/recipe/${path}`, { recipe });
+    await post(`/api/recipe/${path}`, { recipe: { steps: 3 }, nothing: 1 });
+  }
+  await post("/api/recipe/diff", { a: recipe, b: {} });
+  await post("/api/recipe/diff", { a: recipe });
+  await post("/api/recipe/save", { recipe, filename: "../x.yaml" });
+  await post("/api/recipe/save", { recipe, filename: "bits.yaml" }, { "if-match": '"stale"' });
+
+  const run = (await post("/api/recipe/run", { path: "recipes/bits.yaml" })).json;
+  await post("/api/recipe/run", {});
+  await post("/api/recipe/run", { path: "../x.yaml" });
+  await post("/api/recipe/run", { path: "recipes/no.yaml" });
+  await post("/api/recipe/run-payload", { recipe });
+  await post("/api/recipe/run-payload", { recipe: 1 });
+  for (const path of ["../x.yaml", "recipes/no.yaml", "recipes/broken.yaml"]) await post("/api/run-jobs", { path });
+  const { job_id } = (await post("/api/run-jobs", { recipe })).json;
+  await get(`/api/run-jobs/${job_id}/wait`);
+  await get("/api/run-jobs/nothing/wait");
+  await get("/api/run-jobs");
+  for (const id of [job_id, "nothing"]) {
+    await get(`/api/run-jobs/${id}`);
+    await post(`/api/run-jobs/${id}/cancel`, {});
+    await stream(`/api/run-jobs/${id}/events`);
+  }
+  await stream(`/api/run-jobs/${job_id}/events`, { "last-event-id": "9999" });
+  await stream("/api/events?after_seq=0");
+  server.service.events.streams += MAX_STREAMS;
+  await stream("/api/events");
+  await stream(`/api/run-jobs/${job_id}/events`);
+  server.service.events.streams -= MAX_STREAMS;
+
+  await get("/api/runs?fields=metrics,size_bytes");
+  await get("/api/runs?limit=0");
+  for (const id of [run.run_id, "nothing"]) {
+    await get(`/api/runs/${id}`);
+    await get(`/api/runs/${id}/verify`);
+    await get(`/api/runs/diff?a=${id}&b=${run.run_id}`);
+    const taken = (await post(`/api/runs/${id}/reproduce`, {})).json;
+    if (taken.job_id) await server.get(`/api/run-jobs/${taken.job_id}/wait`);
+  }
+  await get("/api/runs/diff");
+  await post(`/api/runs/${run.run_id}/reproduce`, { execution: 3 });
+  const artifact = `runs/${run.run_id}/artifacts/data/bits.npz`, document = `runs/${run.run_id}/summary.json`;
+  for (const path of [artifact, document, "runs/none/x.npz", "../x", ""]) {
+    for (const place of ["/api/artifact", "/api/image", "/api/series"]) {
+      await get(path === "" ? place : `${place}?path=${path}`);
+    }
+  }
+  await Deno.writeTextFile(`${server.folder}/.svc/runs/${run.run_id}/torn.npz`, "PK");
+  await get(`/api/artifact?path=runs/${run.run_id}/torn.npz`);
+  const image = {
+    name: "image",
+    steps: [{ id: "data", op: "source.image_dataset", params: { dataset: "svc_sample_images", image_ids: "camera" } }],
+  };
+  const pictured = (await server.post("/api/recipe/run-payload", { recipe: image })).json;
+  const { summary } = (await server.get(`/api/runs/${pictured.run_id}`)).json;
+  const { path: pictures } = Object.values(summary.steps[0].outputs)[0] as { path: string };
+  await get(`/api/image?path=${pictures}`);
+
+  // A run under way: a synchronous one that is stopped, its bundle while it executes, and no more than four jobs.
+  const stopped = post("/api/recipe/run-payload", { recipe: SLOW });
+  const named = post("/api/recipe/run", { path: "recipes/slow.json" });
+  const seen = await readStream(
+    await server.request("/api/events?after_seq=0"),
+    (messages) => messages.some(({ event, data }) => event === "run_created" && String(data.run_id).endsWith("slow")),
+  );
+  const running = seen.find(({ event, data }) => event === "run_created" && String(data.run_id).endsWith("slow"))!.data;
+  await get(`/api/runs/${running.run_id}/verify`);
+  await post(`/api/runs/${running.run_id}/reproduce`, {});
+  while (server.service.jobs.list(["run"]).filter(({ document }) => /queued|running/.test(document.state)).length < 4) {
+    await server.post("/api/run-jobs", { recipe: SLOW });
+  }
+  await post("/api/run-jobs", { recipe });
+  await post("/api/recipe/run-payload", { recipe });
+  await post("/api/recipe/run", { path: "recipes/bits.yaml" });
+  const reproductions: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    reproductions.push((await server.post(`/api/runs/${run.run_id}/reproduce`, {})).json.job_id);
+  }
+  await post(`/api/runs/${run.run_id}/reproduce`, {});
+  for (const { document } of server.service.jobs.list()) server.service.jobs.cancel(document.job_id);
+  await stopped;
+  await named;
+
+  // A synchronous run that lasts longer than its client waits.
+  await using hasty = await openTestServer({ synchronousMs: 0 });
+  await taker(hasty).post("/api/recipe/run", { path: "recipes/bits.yaml" });
+  await taker(hasty).post("/api/recipe/run-payload", { recipe });
+  const unseen = ROUTES.flatMap((route) =>
+    Object.keys(route.replies).map(Number)
+      .filter((status) => !witness.seen.get(nameOf(route))?.has(status))
+      .map((status) => `${nameOf(route)} ${status}`)
+  );
+  assert.deepEqual(unseen, []);
+});
+
+const MATRIX = `${BITS_YAML}
+`.replace(
+  "metadata:\n",
+  "metadata:\n  matrix:\n    dimensions: { count: [8, 16] }\n    step_params: { data: { bit_count: { matrix: count } } }\n",
+);

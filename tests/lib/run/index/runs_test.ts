@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { openDatabase } from "../../../../lib/run/index/database.ts";
+import { openRunIndex } from "../../../../lib/run/index/open.ts";
+import { listRuns, removeRuns } from "../../../../lib/run/store.ts";
+import { openWorkspace, type Workspace } from "../../../../lib/run/workspace.ts";
+import { run } from "../../../../mod.ts";
+
+const recipe = (name: string, suite?: string) => ({
+  name,
+  ...(suite === undefined ? {} : { suite: { id: suite } }),
+  steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 8 } }],
+});
+
+async function inWorkspace(body: (workspace: Workspace) => Promise<void>): Promise<void> {
+  const stateDir = await Deno.makeTempDir({ prefix: "svc-index-" });
+  try {
+    await body(openWorkspace({ stateDir, projectRoot: stateDir }));
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+/** Past the moment in which a change of the folder could share its time stamp with the last look. */
+const settle = () => new Promise((resolve) => setTimeout(resolve, 120));
+
+Deno.test("the index lists what the bundles say, page by page, newest first", () =>
+  inWorkspace(async (workspace) => {
+    const { stateDir } = workspace;
+    for (const name of ["a", "b", "a", "c", "a"]) {
+      await run(recipe(name, name === "c" ? "semantic_comm" : undefined), { stateDir, projectRoot: stateDir });
+    }
+    const { index, close } = openRunIndex(workspace);
+    const all = (await index.list({ limit: 500 })).rows;
+    assert.deepEqual(all, listRuns(workspace));
+    const pages: string[] = [];
+    for (let cursor: string | undefined;;) {
+      const { rows, nextCursor } = await index.list({ limit: 2, cursor });
+      pages.push(...rows.map(({ run_id }) => run_id));
+      if (nextCursor === null) break;
+      cursor = nextCursor;
+    }
+    assert.deepEqual(pages, all.map(({ run_id }) => run_id));
+    const named = (await index.list({ limit: 500, recipeName: "a" })).rows;
+    assert.deepEqual(named.map(({ recipe_name }) => recipe_name), ["a", "a", "a"]);
+    assert.equal((await index.list({ limit: 500, status: "failed" })).rows.length, 0);
+    const inSuite = (await index.list({ limit: 500, suite: "semantic_comm" })).rows;
+    assert.deepEqual(inSuite.map(({ recipe_name }) => recipe_name), ["c"]);
+    await assert.rejects(index.list({ limit: 1, cursor: "none" }), { code: "query_invalid" });
+    close();
+  }));
+
+Deno.test("a new bundle, a removed one and a changed summary are noticed", () =>
+  inWorkspace(async (workspace) => {
+    const { stateDir } = workspace;
+    const first = await run(recipe("a"), { stateDir, projectRoot: stateDir });
+    const { index, close } = openRunIndex(workspace);
+    const ids = async () => (await index.list({ limit: 10 })).rows.map(({ run_id }) => run_id);
+    assert.deepEqual(await ids(), [first.run_id]);
+    await settle();
+    assert.deepEqual(await ids(), [first.run_id]);
+    const second = await run(recipe("b"), { stateDir, projectRoot: stateDir });
+    assert.deepEqual(await ids(), [second.run_id, first.run_id]);
+    removeRuns(workspace, [first.run_id]);
+    assert.deepEqual(await ids(), [second.run_id]);
+    const text = await Deno.readTextFile(second.summary_path);
+    await Deno.writeTextFile(second.summary_path, text.replace('"status": "completed"', '"status": "failed" '));
+    assert.deepEqual((await index.list({ limit: 10 })).rows.map(({ status }) => status), ["failed"]);
+    close();
+  }));
+
+Deno.test("a missing, damaged or foreign database is made anew from the bundles", () =>
+  inWorkspace(async (workspace) => {
+    const { stateDir } = workspace;
+    const { run_id } = await run(recipe("a"), { stateDir, projectRoot: stateDir });
+    const path = join(stateDir, "index.sqlite3");
+    const rows = async () => {
+      const { index, damaged, close } = openRunIndex(workspace, { check: true });
+      const found = (await index.list({ limit: 10 })).rows.map((row) => row.run_id);
+      close();
+      return { found, damaged };
+    };
+    assert.deepEqual(await rows(), { found: [run_id], damaged: null });
+    await Deno.writeTextFile(path, "this is no database, and never was one".repeat(500));
+    const again = await rows();
+    assert.deepEqual(again.found, [run_id]);
+    assert.ok(again.damaged !== null && (await Deno.stat(again.damaged)).isFile);
+    // A page in the middle overwritten: SQLite's own check finds it.
+    const bytes = await Deno.readFile(path);
+    bytes.fill(0xa5, 4096, 8192);
+    await Deno.writeFile(path, bytes);
+    assert.deepEqual((await rows()).found, [run_id]);
+    await Deno.truncate(path, 100);
+    assert.deepEqual((await rows()).found, [run_id]);
+    await Deno.remove(path);
+    assert.deepEqual((await rows()).found, [run_id]);
+  }));
+
+Deno.test("a database of a later version is refused, not overwritten", () =>
+  inWorkspace((workspace) => {
+    const { database, path } = openDatabase(workspace.stateDir);
+    database.exec("PRAGMA user_version = 99");
+    database.close();
+    assert.throws(() => openDatabase(workspace.stateDir), { code: "index_unsupported" });
+    assert.ok(Deno.statSync(path).isFile);
+    return Promise.resolve();
+  }));
+
+Deno.test("rebuilding forgets rows of bundles that are not there", () =>
+  inWorkspace(async (workspace) => {
+    const { stateDir } = workspace;
+    await run(recipe("a"), { stateDir, projectRoot: stateDir });
+    const { index, close } = openRunIndex(workspace);
+    await index.sync();
+    index.database.exec("UPDATE runs SET recipe_name = 'wrong'");
+    assert.equal(await index.rebuild(), 1);
+    assert.equal((await index.list({ limit: 10 })).rows[0].recipe_name, "a");
+    close();
+  }));
