@@ -34,7 +34,8 @@ Deno.test("the index lists what the bundles say, page by page, newest first", ()
     const all = (await index.list({ limit: 500 })).rows;
     assert.deepEqual(all, listRuns(workspace));
     const pages: string[] = [];
-    for (let cursor: string | undefined;;) {
+    let cursor: string | undefined;
+    for (;;) {
       const { rows, nextCursor } = await index.list({ limit: 2, cursor });
       pages.push(...rows.map(({ run_id }) => run_id));
       if (nextCursor === null) break;

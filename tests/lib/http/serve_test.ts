@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { canonicalJson, Float, float } from "../../../lib/contract/json.ts";
+import { createClient } from "../../../lib/http/client.ts";
+import { type RunningServer, type ServeOptions, startServer } from "../../../lib/http/serve.ts";
+import { BITS, SLOW } from "./support.ts";
+
+async function withServer(
+  options: ServeOptions,
+  body: (server: RunningServer, folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "svc-serve-" });
+  const server = await startServer({ projectRoot: folder, port: 0, threads: 1, log() {}, ...options });
+  try {
+    await body(server, folder);
+  } finally {
+    await server.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("the typed client: paths, bodies and replies have types, and 1.0 stays 1.0 both ways", () =>
+  withServer({}, async ({ url }) => {
+    const client = createClient(url);
+    const health = await (await client.api.health.$get()).json();
+    assert.equal(health.status, "ok");
+    const recipe = { ...BITS, metadata: { seed: 2n ** 62n, gain: float(1), whole: 1, fraction: 0.5 } };
+    const reply = await client.api.recipe.validate.$post({ json: { recipe } });
+    assert.equal(reply.status, 200);
+    const valid = await reply.json();
+    assert.ok("recipe" in valid);
+    const metadata = valid.recipe.metadata as Record<string, unknown>;
+    assert.ok(metadata.gain instanceof Float);
+    assert.equal(metadata.whole, 1);
+    assert.equal(metadata.seed, 2n ** 62n);
+    assert.equal(metadata.fraction, 0.5);
+    const run = await (await client.api.recipe["run-payload"].$post({ json: { recipe: BITS } })).json();
+    assert.ok("run_id" in run && typeof run.run_id === "string");
+    const { runs } = await (await client.api.runs.$get({ query: { limit: 1, fields: "metrics" } })).json() as {
+      runs: { run_id: string }[];
+    };
+    assert.equal(runs[0].run_id, run.run_id);
+    const shown = await client.api.runs[":run_id"].$get({ param: { run_id: run.run_id } });
+    assert.match(canonicalJson(await shown.json() as never), /"sampler_interval_s":0\.05/);
+    const unknown = await client.api["run-jobs"][":job_id"].$get({ param: { job_id: "none" } });
+    assert.equal(unknown.status, 404);
+  }));
+
+Deno.test("a token is sent by the client and asked for by the server, wherever it listens", async () => {
+  const token = "f".repeat(64);
+  await assert.rejects(startServer({ host: "0.0.0.0", port: 0, log() {} }), { code: "token_required" });
+  await assert.rejects(startServer({ port: 0, token: "short", log() {} }), { code: "token_too_short" });
+  await withServer({ host: "0.0.0.0", token, allowHosts: ["lab.example"] }, async ({ port }) => {
+    const url = `http://127.0.0.1:${port}`;
+    assert.equal((await createClient(url).api.ops.$get()).status as number, 401);
+    const reply = await createClient(url, { token }).api.health.$get();
+    assert.equal((await reply.json()).auth_required, true);
+  });
+});
+
+Deno.test("one server has a state directory, and the next one may have it when it has ended", () =>
+  withServer({}, async ({ url }, folder) => {
+    const taken = startServer({ projectRoot: folder, port: 0, log() {} });
+    await assert.rejects(taken, { code: "server_running", message: new RegExp(`a server answers at ${url}`) });
+    const other = await startServer({ projectRoot: folder, stateDir: join(folder, "other"), port: 0, log() {} });
+    const place = JSON.parse(await Deno.readTextFile(join(folder, "other/server.json")));
+    assert.deepEqual([place.url, place.pid], [other.url, Deno.pid]);
+    await other.stop();
+    const again = await startServer({ projectRoot: folder, stateDir: join(folder, "other"), port: 0, log() {} });
+    await again.stop();
+  }));
+
+Deno.test("while a heavy run is on, answers come as they come from an idle server", () =>
+  withServer({ threads: 1 }, async ({ url }) => {
+    const get = async (path: string) => {
+      const started = performance.now();
+      const response = await fetch(url + path);
+      await response.body?.cancel();
+      return { ms: performance.now() - started, status: response.status };
+    };
+    const client = createClient(url);
+    // The threads are there before anything is measured.
+    await client.api.recipe["run-payload"].$post({ json: { recipe: BITS } });
+    const { job_id } = await (await client.api["run-jobs"].$post({ json: { recipe: SLOW } })).json() as {
+      job_id: string;
+    };
+    const times: number[] = [];
+    let state = "queued";
+    while (state === "queued" || state === "running") {
+      for (const path of ["/api/health", "/api/runs", "/api/run-jobs"]) {
+        const { ms, status } = await get(path);
+        assert.equal(status, 200);
+        times.push(ms);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      ({ state } = await (await fetch(`${url}/api/run-jobs/${job_id}`)).json());
+    }
+    assert.equal(state, "completed");
+    times.sort((a, b) => a - b);
+    // A blocked event loop would answer when the run, of seconds, has ended: the bound tells the two apart on any machine.
+    const median = times[times.length >> 1];
+    assert.ok(times.length > 20 && median < 100, `${times.length} answers, median ${median.toFixed(1)} ms`);
+  }));
+
+Deno.test("clients that go away leave no stream behind, and one that comes back misses nothing", () =>
+  withServer({ heartbeatMs: 20 }, async ({ url, service }) => {
+    const leave = await Promise.all(Array.from({ length: 20 }, async () => {
+      const controller = new AbortController();
+      const response = await fetch(`${url}/api/events`, { signal: controller.signal });
+      const reader = response.body!.getReader();
+      await reader.read();
+      return () => {
+        controller.abort();
+        reader.cancel().catch(() => {});
+      };
+    }));
+    assert.equal(service.events.streams, 20);
+    for (const go of leave) go();
+    for (let i = 0; i < 200 && service.events.streams > 0; i++) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(service.events.streams, 0);
+  }));
+
+Deno.test("a body that does not come ends with 408 and frees the connection", () =>
+  withServer({ bodyTimeoutMs: 100 }, async ({ port }) => {
+    using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+    const head = `POST /api/recipe/validate HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n` +
+      "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{";
+    await connection.write(new TextEncoder().encode(head));
+    const bytes = new Uint8Array(4096);
+    const count = await connection.read(bytes);
+    assert.match(new TextDecoder().decode(bytes.subarray(0, count ?? 0)), /^HTTP\/1\.1 408 /);
+  }));
+
+Deno.test("paths of the request line are taken as they are spelled", () =>
+  withServer({}, async ({ port }) => {
+    const ask = async (target: string) => {
+      using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+      const head = `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`;
+      await connection.write(new TextEncoder().encode(head));
+      const text = await new Response(connection.readable).text();
+      return Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
+    };
+    for (const target of ["/../../etc/passwd", "/static/../server.json", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd"]) {
+      assert.equal(await ask(target), 404, target);
+    }
+    assert.equal(await ask("/api/runs/..%2f..%2fserver.json"), 404);
+    assert.equal(await ask("/api/runs/%ff"), 404);
+    assert.equal(await ask("/api/ops/%00"), 404);
+  }));
+
+Deno.test("shutting down refuses new work, stops what runs and keeps what was written", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "svc-serve-" });
+  const server = await startServer({ projectRoot: folder, port: 0, threads: 1, log() {} });
+  const client = createClient(server.url);
+  const { job_id } = await (await client.api["run-jobs"].$post({ json: { recipe: SLOW } })).json() as {
+    job_id: string;
+  };
+  const events = await fetch(`${server.url}/api/run-jobs/${job_id}/events`);
+  const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ""; !text.includes("run_started");) text += (await reader.read()).value ?? "";
+  const stopped = server.stop();
+  const refused = await client.api["run-jobs"].$post({ json: { recipe: BITS } }).catch(() => null);
+  if (refused !== null) assert.equal(refused.status as number, 503);
+  await reader.cancel();
+  await stopped;
+  await server.finished;
+  const again = await startServer({ projectRoot: folder, port: 0, threads: 1, log() {} });
+  const job = await (await fetch(`${again.url}/api/run-jobs/${job_id}`)).json();
+  assert.equal(job.state, "canceled");
+  const { runs } = await (await fetch(`${again.url}/api/runs`)).json();
+  assert.deepEqual(runs.map(({ status }: { status: string }) => status), ["canceled"]);
+  const report = await (await fetch(`${again.url}/api/runs/${runs[0].run_id}/verify`)).json();
+  assert.equal(report.status, "valid");
+  await again.stop();
+  await Deno.remove(folder, { recursive: true });
+});
