@@ -1,5 +1,6 @@
 /** What a job of each kind does, with library calls alone. */
 import { relative, sep } from "node:path";
+import { runBenchmark } from "../../benchmark/run_benchmark.ts";
 import { asObject, parseJson } from "../../contract/json.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { executePlan } from "../../execute/execute.ts";
@@ -24,6 +25,8 @@ export async function performJob(task: JobTask, library: Library, means: JobMean
       return await performRun(task, request, library, means);
     case "reproduce":
       return await performReproduction(task, request, library, means);
+    case "benchmark":
+      return await performBenchmark(task, request, library, means);
     default:
       throw new Error(`There is no job of the kind ${task.kind}`);
   }
@@ -68,6 +71,45 @@ function runError(runId: string, status: "failed" | "canceled", summary: JsonObj
     hint: status === "failed" ? `Its bundle tells more: svc runs show ${runId}` : null,
     diagnostics: [],
     extra: { run_id: runId, failure },
+  };
+}
+
+async function performBenchmark(
+  task: JobTask,
+  request: JsonObject,
+  library: Library,
+  means: JobMeans,
+): Promise<JobOutcome> {
+  const { execute: _execute, sharedProcess: _shared, ...options } = await runOptions(task, library, means);
+  const { pack, replicates, continue_on_error, resume } = request as {
+    pack: string;
+    replicates?: number;
+    continue_on_error?: boolean;
+    resume?: string;
+  };
+  const { result } = await runBenchmark({
+    ...options,
+    workspace: library.workspace,
+    pack,
+    replicates,
+    continueOnError: continue_on_error,
+    resume,
+    onEvent: (event) => means.onReport(event),
+  });
+  const { result_id, status } = result;
+  const ended = status === "completed" ? "completed" : means.cancellation.isCancelled ? "canceled" : "failed";
+  return {
+    status: ended,
+    run_id: null,
+    summary_path: `benchmarks/${result_id}/result.json`,
+    error: ended !== "failed" ? null : {
+      code: "run_failed",
+      message: `Benchmark ${result_id} is ${status}`,
+      hint: `Its rows tell why: svc benchmark result ${result_id}`,
+      diagnostics: [],
+      extra: { result_id },
+    },
+    result: { result_id },
   };
 }
 

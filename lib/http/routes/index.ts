@@ -2,6 +2,7 @@
 import { SvcError } from "../../contract/error.ts";
 import { nameOf, type Route } from "../route.ts";
 import { artifactRoutes } from "./artifacts.ts";
+import { benchmarkRoutes } from "./benchmarks.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { jobRoutes } from "./jobs.ts";
 import { recipeRoutes } from "./recipes.ts";
@@ -18,6 +19,7 @@ export const TYPED_ROUTES = [
   ...jobRoutes,
   ...runRoutes,
   ...artifactRoutes,
+  ...benchmarkRoutes,
 ] as const;
 
 export const ROUTES: readonly Route[] = TYPED_ROUTES as unknown as readonly Route[];

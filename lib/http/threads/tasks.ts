@@ -1,4 +1,6 @@
 /** What the main thread hands over besides whole requests. Inputs and outputs are JSON values. */
+import { loadPack } from "../../benchmark/load_pack.ts";
+import { resolveResultId } from "../../benchmark/store.ts";
 import { SvcError } from "../../contract/error.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { planRecipe } from "../../plan/planner.ts";
@@ -6,6 +8,7 @@ import { compileRecipe } from "../../recipe/compile.ts";
 import { refusal } from "../../run/run.ts";
 import { showRun } from "../../run/store.ts";
 import { previewArtifact } from "../artifact_file.ts";
+import { packFile } from "../pack_file.ts";
 import { readRecipeAt } from "../recipe_file.ts";
 import type { Library } from "../service.ts";
 
@@ -35,6 +38,28 @@ export const TASKS = {
         : refusal("plan_invalid", "Cannot plan the recipe", planned.diagnostics);
     }
     return { recipe: value, name: planned.recipe.name };
+  },
+
+  /**
+   * Finds out whether a pack can run.
+   *
+   * @throws SvcError `pack_not_found`, `path_forbidden`, `result_not_found`, or `pack_invalid` with every diagnostic
+   */
+  async admitPack(
+    library: Library,
+    { path, replicates, resume }: { path: string; replicates?: number; resume?: string },
+  ): Promise<{ file: string; name: string }> {
+    const { workspace, readiness } = library;
+    const found = packFile(workspace.projectRoot, path);
+    if (resume !== undefined) resolveResultId(workspace, resume);
+    const { valid, diagnostics } = await loadPack(found.file, {
+      registry: await library.registry(),
+      projectRoot: workspace.projectRoot,
+      planning: { readiness },
+      ...(replicates === undefined ? {} : { replicates }),
+    });
+    if (!valid) throw refusal("pack_invalid", `Cannot run the pack ${path}`, diagnostics);
+    return found;
   },
 
   /** The beginning of an artifact file. @throws SvcError `path_forbidden`, `artifact_not_found`, `artifact_invalid` */

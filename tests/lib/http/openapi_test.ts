@@ -93,6 +93,10 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     "recipes/broken.yaml": "name: [",
     "recipes/matrix.yaml": MATRIX,
     "recipes/slow.json": JSON.stringify(SLOW),
+    "recipes/link.json": JSON.stringify(LINK),
+    "benchmarks/tiny.json": JSON.stringify(packOf("tiny", ["link.json"])),
+    "benchmarks/long.json": JSON.stringify(packOf("long", new Array(40).fill("link.json"))),
+    "benchmarks/wrong.json": JSON.stringify(packOf("wrong", ["nothing.json"])),
   };
   await using server = await openTestServer({ files });
   const { get, post, stream } = taker(server);
@@ -183,6 +187,52 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   const { path: pictures } = Object.values(summary.steps[0].outputs)[0] as { path: string };
   await get(`/api/image?path=${pictures}`);
 
+  await get("/api/benchmarks/packs");
+  await get("/api/benchmark-jobs");
+  for (const path of ["wrong", "nothing", "benchmarks/../recipes/bits.yaml"]) {
+    await post("/api/benchmark-jobs", { path });
+  }
+  const benchmark = (await post("/api/benchmark-jobs", { path: "tiny" })).json;
+  const ended = (await get(`/api/benchmark-jobs/${benchmark.job_id}/wait?timeout_seconds=60`)).json;
+  assert.equal(ended.state, "completed", JSON.stringify(ended.error));
+  assert.ok(ended.events.some(({ kind }: { kind: string }) => kind === "benchmark_row_completed"));
+  const { result_id } = ended.result;
+  await get("/api/benchmarks/results");
+  for (const id of [result_id, "nothing"]) {
+    await get(`/api/benchmarks/results/${id}`);
+    await get(`/api/benchmarks/results/${id}/verify`);
+    await get(`/api/benchmarks/compare?a=${id}&b=${result_id}`);
+  }
+  await get("/api/benchmarks/compare?a=1");
+  const { recipes: rows } = (await server.get(`/api/benchmarks/results/${result_id}`)).json;
+  const evidence = `/api/benchmarks/results/${result_id}/runs/${rows[0].run_id}`;
+  await get(evidence);
+  await get(`/api/benchmarks/results/${result_id}/runs/nothing`);
+  await Deno.writeTextFile(
+    `${server.folder}/.svc/benchmarks/${result_id}/${rows[0].run_evidence_snapshot.relative_path}`,
+    "altered",
+  );
+  await get(evidence);
+  for (const id of [benchmark.job_id, "nothing"]) {
+    await get(`/api/benchmark-jobs/${id}`);
+    await get(`/api/benchmark-jobs/${id}/wait`);
+    await stream(`/api/benchmark-jobs/${id}/events`);
+    await post(`/api/benchmark-jobs/${id}/cancel`, {});
+  }
+  await stream(`/api/benchmark-jobs/${benchmark.job_id}/events`, { "last-event-id": "9999" });
+  server.service.events.streams += MAX_STREAMS;
+  await stream(`/api/benchmark-jobs/${benchmark.job_id}/events`);
+  server.service.events.streams -= MAX_STREAMS;
+  for (let i = 0; i < 5; i++) await post("/api/benchmark-jobs", { path: "long" });
+  const long = await readStream(
+    await server.request("/api/events?after_seq=0"),
+    (seen) => seen.some(({ event, data }) => event === "benchmark_row_started" && data.job_id !== benchmark.job_id),
+  );
+  assert.ok(long.length > 0);
+  const [going] = (await server.get("/api/benchmarks/results")).json.results;
+  await get(`/api/benchmarks/results/${going.result_id}/verify`);
+  for (const { document } of server.service.jobs.list(["benchmark"])) server.service.jobs.cancel(document.job_id);
+
   // A run under way: a synchronous one that is stopped, its bundle while it executes, and no more than four jobs.
   const stopped = post("/api/recipe/run-payload", { recipe: SLOW });
   const named = post("/api/recipe/run", { path: "recipes/slow.json" });
@@ -225,3 +275,41 @@ const MATRIX = `${BITS_YAML}
   "metadata:\n",
   "metadata:\n  matrix:\n    dimensions: { count: [8, 16] }\n    step_params: { data: { bit_count: { matrix: count } } }\n",
 );
+
+const LINK = {
+  name: "link",
+  metadata: {
+    seed: 3,
+    research: { task: { id: "bit_transport" }, dataset: { id: "synthetic_random_bits" }, metrics: ["channel.ber"] },
+  },
+  steps: [
+    { id: "data", op: "source.random_bits", params: { bit_count: 1000 } },
+    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+    { id: "wireless_channel", op: "wireless.channel", inputs: { symbols: "modulator.symbols" } },
+    { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "wireless_channel.rx_symbols" } },
+    {
+      id: "evaluation",
+      op: "metrics.bit_error_rate",
+      inputs: { reference: "data.bits", candidate: "demodulator.bits" },
+    },
+  ],
+};
+
+function packOf(id: string, recipes: string[]) {
+  return {
+    schema_version: 1,
+    id,
+    version: "1",
+    name: id,
+    dataset: { id: "synthetic_random_bits", modality: "bits", version: "synthetic_random_bits-v1" },
+    task: { id: "bit_transport", kind: "transport_integrity", modality: "bits" },
+    metrics: ["channel.ber"],
+    baselines: [],
+    recipes: recipes.map((file, index) => ({
+      id: `row_${index}`,
+      label: file,
+      role: "candidate",
+      path: `../recipes/${file}`,
+    })),
+  };
+}
