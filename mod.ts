@@ -69,8 +69,10 @@ export {
 } from "./lib/artifact/values.ts";
 export { type OfdmState, ofdmStateArtifact, ofdmStateOf } from "./lib/artifact/ofdm_state.ts";
 export { compareResults as compareBenchmarkResults, type ResultDiff } from "./lib/benchmark/compare_results.ts";
+export type { PlotRequest } from "./lib/benchmark/figure_of.ts";
 export { listBenchmarkPacks, type PackListRow } from "./lib/benchmark/packs.ts";
 export { PACK_SCHEMA } from "./lib/benchmark/pack_schema.ts";
+export { exportBenchmark, plotBenchmark, publishBenchmark, type WrittenFiles } from "./lib/benchmark/reports.ts";
 export type { BenchmarkEvent, BenchmarkRunResult } from "./lib/benchmark/run_benchmark.ts";
 export { listBenchmarkResults, type ResultListRow, showBenchmarkResult } from "./lib/benchmark/store.ts";
 export type { AggregateRow, BenchmarkResult, ComparisonRow, ResultRow } from "./lib/benchmark/types.ts";
@@ -93,6 +95,8 @@ export {
   staticTaps,
   tdlProfile,
 } from "./lib/numeric/delay_profile.ts";
+export { type FigureStyle, styleOf as figureStyle, STYLES as FIGURE_STYLES } from "./lib/figure/style.ts";
+export { holm, type MeanEstimate, pairedDifference, type PairedEstimate, studentT } from "./lib/numeric/inference.ts";
 export { type NdArray, ndarray } from "./lib/numeric/ndarray.ts";
 export { Generator } from "./lib/numeric/random.ts";
 export { combineRepetition } from "./lib/numeric/repetition.ts";

@@ -14,6 +14,7 @@ import type { PlotRequest, RowEvidence } from "./figure_of.ts";
 import { type PlotFiles, plotFiles } from "./plot_files.ts";
 import { figuresOf, publishPage } from "./publish.ts";
 import { showBenchmarkResult } from "./store.ts";
+import { FIGURES_FOLDER } from "./verify_plots.ts";
 import { type BenchmarkResult, RESULT_FILE, type ResultRow } from "./types.ts";
 
 /** What was written. */
@@ -73,6 +74,17 @@ function write(directory: string, files: Readonly<Record<string, string | Uint8A
  * @param wanted id or a unique beginning of one
  * @param options `out` is a folder to write to instead of that of the result
  * @throws SvcError `result_not_found`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { exportBenchmark, openWorkspace } from "../../mod.ts";
+ *
+ * const workspace = openWorkspace({ stateDir: await Deno.makeTempDir() });
+ * // const { files } = exportBenchmark(workspace, "20260101T120000Z_ber_theory_v1", { out: "tables" });
+ * assert.throws(() => exportBenchmark(workspace, "nothing"), { code: "result_not_found" });
+ * await Deno.remove(workspace.stateDir, { recursive: true });
+ * ```
  */
 export function exportBenchmark(workspace: Workspace, wanted: string, options: { out?: string } = {}): WrittenFiles {
   const { result, sha256, directory } = open(workspace, wanted);
@@ -88,6 +100,19 @@ export function exportBenchmark(workspace: Workspace, wanted: string, options: {
  * @param wanted id or a unique beginning of one
  * @param options `out` is a folder to write to instead of `figures` in that of the result; `name` that of the files
  * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { FIGURE_STYLES, plotBenchmark, openWorkspace } from "../../mod.ts";
+ *
+ * const workspace = openWorkspace({ stateDir: await Deno.makeTempDir() });
+ * const request = { plot: "error-rate", where: { channel: "awgn" } } as const;
+ * await assert.rejects(plotBenchmark(workspace, "nothing", request, { style: FIGURE_STYLES.paper }), {
+ *   code: "result_not_found",
+ * });
+ * await Deno.remove(workspace.stateDir, { recursive: true });
+ * ```
  */
 export async function plotBenchmark(
   workspace: Workspace,
@@ -98,7 +123,7 @@ export async function plotBenchmark(
   const { result, sha256, directory, evidence } = open(workspace, wanted);
   if (options.name !== undefined) requireName(options.name, "plot", /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
   const plot = await plotFiles(result, sha256, request, options.style ?? STYLES.svc, { evidence, name: options.name });
-  const target = options.out === undefined ? join(directory, "figures") : resolve(options.out);
+  const target = options.out === undefined ? join(directory, FIGURES_FOLDER) : resolve(options.out);
   write(target, plot.files);
   const files = Object.keys(plot.files);
   return { result_id: result.result_id, result_sha256: sha256, directory: target, files, plot };
@@ -119,6 +144,17 @@ function requireName(name: string, what: string, pattern: RegExp): void {
  * @param options `slug` names the folder, by default the pack's id; `out` is the folder to put it into, by default
  *   `published` in that of the result
  * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { publishBenchmark, openWorkspace } from "../../mod.ts";
+ *
+ * const workspace = openWorkspace({ stateDir: await Deno.makeTempDir() });
+ * const request = publishBenchmark(workspace, "nothing", { slug: "ber-over-awgn", out: "site" });
+ * await assert.rejects(request, { code: "result_not_found" });
+ * await Deno.remove(workspace.stateDir, { recursive: true });
+ * ```
  */
 export async function publishBenchmark(
   workspace: Workspace,

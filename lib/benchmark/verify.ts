@@ -19,6 +19,7 @@ import { type LedgerSummary, readLedgerFile, rowKey, summarizeLedger } from "./l
 import { reportOf } from "./promote.ts";
 import { statistics } from "./result.ts";
 import { benchmarkWorkspace, resolveResultId, settleResult } from "./store.ts";
+import { checkPlots } from "./verify_plots.ts";
 import { type BenchmarkResult, LEDGER_FILE, PACK_RECORD_FILE, RESULT_FILE, type ResultRow } from "./types.ts";
 
 export interface BenchmarkVerification {
@@ -84,6 +85,8 @@ export async function verifyBenchmark(
     checkStatistics(result, findings);
     findings.group("reports");
     checkReports(result, directory, options, findings);
+    findings.group("plots");
+    checkPlots(directory, findings);
   }
   const invalid = findings.errors.length > 0;
   // What is preliminary, or not complete, proves nothing to others.

@@ -108,6 +108,15 @@ const styleFile = fields.partial().extend({
  *
  * @param value `{extends?, name?, …}` with the fields that differ
  * @throws SvcError `usage_invalid` that names every field that cannot be used
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { FIGURE_STYLES, figureStyle } from "../../mod.ts";
+ *
+ * const wide = figureStyle({ extends: "paper", name: "wide", width: 400 });
+ * assert.deepEqual([wide.width, wide.font_size], [400, FIGURE_STYLES.paper.font_size]);
+ * ```
  */
 export function styleOf(value: unknown): FigureStyle {
   const parsed = styleFile.safeParse(value);

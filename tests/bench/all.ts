@@ -9,6 +9,7 @@ const names = [
   "jpeg",
   "matrix",
   "lint",
+  "plot",
   "ldpc",
   "native",
   "bandwidth",

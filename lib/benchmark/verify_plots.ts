@@ -1,0 +1,45 @@
+/** Whether the plots beside a result still show it: their records name its digest and those of their files. */
+import { join } from "node:path";
+import { messageOf } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { asObject, parseJson } from "../contract/json.ts";
+import { isObject } from "../contract/value.ts";
+import type { FindingCode, Findings } from "../run/verify.ts";
+import { RESULT_FILE } from "./types.ts";
+
+export const FIGURES_FOLDER = "figures";
+const RECORD = ".plot.json";
+
+function namesIn(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+/** Checks every record in the folder of figures; what no longer fits is a warning, for plots can be drawn again. */
+export function checkPlots(directory: string, findings: Findings): void {
+  const folder = join(directory, FIGURES_FOLDER);
+  const records = namesIn(folder).filter((name) => name.endsWith(RECORD));
+  if (records.length === 0) return;
+  const result = sha256Hex(Deno.readFileSync(join(directory, RESULT_FILE)));
+  for (const name of records) {
+    const path = `${FIGURES_FOLDER}/${name}`;
+    const warn = (code: FindingCode, message: string) => findings.add("warning", code, path, "$", message);
+    findings.looked();
+    try {
+      const { result_sha256, files } = asObject(parseJson(Deno.readTextFileSync(join(folder, name))));
+      if (result_sha256 !== result) warn("bundle_hash_mismatch", `${name} is of another result.json: plot it again`);
+      for (const [file, entry] of Object.entries(isObject(files) ? files : {})) {
+        const actual = sha256Hex(Deno.readFileSync(join(folder, file)));
+        if (!isObject(entry) || entry.sha256 !== actual) {
+          warn("bundle_hash_mismatch", `${file} is not the file that ${name} names`);
+        }
+      }
+    } catch (error) {
+      warn("bundle_schema_invalid", `Cannot check ${name}: ${messageOf(error)}`);
+    }
+  }
+}
