@@ -21,7 +21,11 @@ Deno.test(
     assert.deepEqual(valid.json.operations, ["my_codec.encode", "my_codec.decode"]);
     assert.equal(valid.json.folder_sha256, inspected.json.folder_sha256);
 
+    assert.equal(valid.json.imported, true);
+
     const listed = await svc(["adapter", "list", "--json"], { cwd, env: { SVC_ADAPTER_PATHS: "my-codec" } });
+    const flagged = await svc(["--adapter", "my-codec", "adapter", "list", "--json"], { cwd });
+    assert.deepEqual(flagged.json, listed.json);
     assert.deepEqual(listed.json.adapters.map(({ name }: { name: string }) => name), ["my-codec"]);
     assert.match((await svc(["adapter", "list"], { cwd })).stdout, /svc adapter scaffold bits my-codec/);
   }),
@@ -51,6 +55,43 @@ Deno.test(
     // Inspecting shows what can be seen, and says that it cannot be used.
     const shown = await svc(["adapter", "inspect", "my-codec"], { cwd });
     assert.deepEqual([shown.code, /invalid$/m.test(shown.stdout)], [3, true]);
+  }),
+);
+
+Deno.test(
+  "code that cannot be loaded is found by loading it, and left alone with --no-import",
+  inFolder(async (cwd) => {
+    await svc(["adapter", "scaffold", "bits", "my-codec"], { cwd });
+    const path = join(cwd, "my-codec", "codec.ts");
+    await Deno.writeTextFile(
+      path,
+      (await Deno.readTextFile(path)).replace("export function encode", "function encode"),
+    );
+    const loaded = await svc(["adapter", "validate", "my-codec", "--json"], { cwd });
+    assert.deepEqual([loaded.code, loaded.json.diagnostics[0].code], [3, "adapter_callable_missing"]);
+    const alone = await svc(["adapter", "validate", "my-codec", "--no-import", "--json"], { cwd });
+    assert.deepEqual([alone.code, alone.json.imported], [0, false]);
+  }),
+);
+
+Deno.test(
+  "from the command line alone: scaffold, run, verify, reproduce; without the adapter the recipe is refused",
+  inFolder(async (cwd) => {
+    await svc(["adapter", "scaffold", "latents", "my-latents"], { cwd });
+    const listed = await svc(["--adapter", "my-latents", "ops", "list", "--filter", "my_latents.", "--json"], { cwd });
+    assert.deepEqual((listed.json.operations ?? listed.json).map(({ id }: { id: string }) => id), [
+      "my_latents.decode",
+      "my_latents.encode",
+    ]);
+    const recipe = "my-latents/recipe.yaml";
+    const run = await svc(["--adapter", "my-latents", "recipe", "run", recipe, "--json"], { cwd });
+    assert.equal(run.code, 0, run.stdout);
+    assert.equal((await svc(["runs", "verify", run.json.run_id], { cwd })).code, 0);
+    const again = await svc(["runs", "reproduce", run.json.run_id, "--adapter", "my-latents"], { cwd });
+    assert.equal(again.code, 0, again.stdout + again.stderr);
+    const bare = await svc(["recipe", "plan", recipe], { cwd });
+    assert.equal(bare.code, 3);
+    assert.match(bare.stderr, /Cannot find an operation named my_latents\.encode/);
   }),
 );
 

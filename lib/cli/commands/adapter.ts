@@ -1,13 +1,12 @@
 /** `svc adapter`: folders with models and codecs of one's own, what they ask for, and what they are granted. */
-import { delimiter, relative } from "node:path";
-import type { AdapterInspection, AdapterSource, PermissionSet } from "../../adapter/types.ts";
+import { relative } from "node:path";
+import type { AdapterInspection, PermissionSet } from "../../adapter/types.ts";
 import { type Diagnostic, SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { Command } from "../commander.ts";
 import { type CliContext, contextOf } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatBytes, formatTable } from "../table.ts";
-import { environment } from "../terminal.ts";
 
 export function adapterCommands(program: Command): void {
   const adapter = program.command("adapter").description("models and codecs of one's own, in folders");
@@ -25,7 +24,8 @@ export function adapterCommands(program: Command): void {
 
   adapter.command("validate <folder>")
     .description("check an adapter: manifest, modules, digests; exit 3 with every finding and its line")
-    .addHelpText("after", "\nExamples\n  svc adapter validate my-codec\n  svc adapter validate my-codec --json\n")
+    .option("--no-import", "leave the code alone; else it is loaded once, in its sandbox, with what it was granted")
+    .addHelpText("after", "\nExamples\n  svc adapter validate my-codec\n  svc adapter validate my-codec --no-import\n")
     .action(validate);
 
   adapter.command("inspect <folder>")
@@ -58,23 +58,12 @@ export function adapterCommands(program: Command): void {
     .action(list);
 }
 
-/** Options of the whole command line, as far as they are about adapters. */
-function globalOptions(context: CliContext): { adapter?: string[]; grant?: string[] } {
-  return context.options as { adapter?: string[]; grant?: string[] };
-}
-
 /** What is known of a folder, with the grants of the command line. */
 async function inspectionOf(context: CliContext, folder: string): Promise<AdapterInspection> {
   const { inspectAdapter } = await import("../../adapter/inspect.ts");
   const { projectRoot } = await context.workspace();
-  return inspectAdapter({ folder, grants: globalOptions(context).grant }, { projectRoot });
-}
-
-/** Folders of --adapter, then those of SVC_ADAPTER_PATHS. */
-function sources(context: CliContext): AdapterSource[] {
-  const named = globalOptions(context).adapter ?? [];
-  const listed = (environment("SVC_ADAPTER_PATHS") ?? "").split(delimiter).filter((path) => path !== "");
-  return [...named, ...listed].map((folder) => ({ folder }));
+  const { grants } = await context.adapters();
+  return inspectAdapter({ folder, grants }, { projectRoot });
 }
 
 /** Findings on standard error, the errors as an exit code. */
@@ -101,11 +90,12 @@ function quoted(word: string): string {
   return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-async function validate(folder: string, _options: unknown, command: Command): Promise<void> {
+async function validate(folder: string, options: { import: boolean }, command: Command): Promise<void> {
   const context = contextOf(command);
   const inspection = await inspectionOf(context, folder);
   const { diagnostics, operations } = inspection;
   if (inspection.status === "invalid") refuse(inspection);
+  await tryToLoad(context, folder, options.import);
   context.emit({
     schema_version: 1,
     status: "valid",
@@ -113,6 +103,7 @@ async function validate(folder: string, _options: unknown, command: Command): Pr
     version: inspection.version,
     folder_sha256: inspection.folder_sha256,
     operations: operations.map(({ id }) => id),
+    imported: options.import,
     diagnostics: diagnostics as unknown as JsonObject[],
   });
   noteFindings(context, diagnostics);
@@ -121,6 +112,15 @@ async function validate(folder: string, _options: unknown, command: Command): Pr
     `${context.paint("green", "valid")}  ${inspection.name} ${inspection.version}: ${ids}\n` +
       `  folder_sha256: ${inspection.folder_sha256}`,
   );
+}
+
+/** Brings the adapter beside the built-in operations, as a run would, and forgets it again. */
+async function tryToLoad(context: CliContext, folder: string, loadModules: boolean): Promise<void> {
+  const { createRegistry } = await import("../../../ops/registry.ts");
+  const { loadAdapters } = await import("../../adapter/load.ts");
+  const { projectRoot } = await context.workspace();
+  const { grants } = await context.adapters();
+  await loadAdapters(await createRegistry(), [{ folder }], { projectRoot, grants, loadModules });
 }
 
 /** @throws SvcError `adapter_manifest_invalid` with every finding */
@@ -233,7 +233,8 @@ async function untrust(folder: string, _options: unknown, command: Command): Pro
 async function list(_options: unknown, command: Command): Promise<void> {
   const context = contextOf(command);
   const found: AdapterInspection[] = [];
-  for (const { folder } of sources(context)) found.push(await inspectionOf(context, folder));
+  const { folders } = await context.adapters();
+  for (const folder of folders) found.push(await inspectionOf(context, folder));
   context.emit({ schema_version: 1, adapters: found as unknown as JsonObject[] });
   if (found.length === 0) {
     return context.print(

@@ -5,7 +5,7 @@ import { didYouMean } from "../../contract/nearest.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import type { OperationContract } from "../../contract/operation.ts";
 import { type Command, Option } from "../commander.ts";
-import { contextOf } from "../context.ts";
+import { type CliContext, contextOf } from "../context.ts";
 import { formatTable, type TableFormat } from "../table.ts";
 import type { Paint } from "../terminal.ts";
 
@@ -15,6 +15,18 @@ async function builtinContracts(): Promise<OperationContract[]> {
   return (parseJson(text) as { operations: OperationContract[] }).operations;
 }
 
+/** The built-in contracts, and those of the adapters that were named, none of whose code is loaded for it. */
+async function knownContracts(context: CliContext): Promise<OperationContract[]> {
+  const { folders, grants } = await context.adapters();
+  if (folders.length === 0) return await builtinContracts();
+  const { createRegistry } = await import("../../../ops/registry.ts");
+  const { loadAdapters } = await import("../../adapter/load.ts");
+  const registry = await createRegistry();
+  const { projectRoot } = await context.workspace();
+  await loadAdapters(registry, folders.map((folder) => ({ folder })), { projectRoot, grants, loadModules: false });
+  return registry.contracts();
+}
+
 export function opsCommands(program: Command): void {
   const ops = program.command("ops").description("list and show the operations a recipe can use");
 
@@ -22,11 +34,11 @@ export function opsCommands(program: Command): void {
     .description("list operations")
     .option("--filter <text>", "only ids or names that contain the text")
     .addOption(new Option("--format <format>", "output form").choices(["table", "csv", "md", "json"]).default("table"))
-    .addHelpText("after", "\nExamples\n  svc ops list --filter channel.\n  svc ops list --json\n")
+    .addHelpText("after", "\nExamples\n  svc ops list --filter channel.\n  svc --adapter my-codec ops list --json\n")
     .action(async (options: { filter?: string; format: TableFormat | "json" }, command: Command) => {
       const context = contextOf(command);
       const wanted = options.filter?.toLowerCase() ?? "";
-      const contracts = (await builtinContracts())
+      const contracts = (await knownContracts(context))
         .filter(({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted));
       if (options.format === "json" || context.json) {
         const document = { schema_version: 1, operations: contracts };
@@ -48,7 +60,7 @@ export function opsCommands(program: Command): void {
     .addHelpText("after", "\nExamples\n  svc ops show wireless.channel\n  svc ops show channel.crc32_check --json\n")
     .action(async (id: string, _options: unknown, command: Command) => {
       const context = contextOf(command);
-      const contracts = await builtinContracts();
+      const contracts = await knownContracts(context);
       const contract = contracts.find((candidate) => candidate.id === id);
       if (contract === undefined) {
         throw new SvcError("unknown_operation", `Cannot find an operation named ${id}`, {
@@ -64,6 +76,10 @@ function describe(contract: OperationContract, paint: Paint): string {
   const lines = [`${paint("bold", contract.id)}  ${contract.name}`];
   if (contract.status !== "implemented") lines.push(`  status: ${contract.status}`);
   if (typeof contract.description === "string") lines.push(`  ${contract.description}`);
+  if (isObject(contract.external_adapter)) {
+    const { name, version, wraps } = contract.external_adapter;
+    lines.push(`  adapter: ${name} ${version}, wraps ${wraps}; always runs alone`);
+  }
   const ports = (title: string, kinds: JsonObject) => {
     const entries = Object.entries(kinds);
     if (entries.length === 0) return;

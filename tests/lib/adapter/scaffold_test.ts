@@ -3,6 +3,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { inspectAdapter } from "../../../lib/adapter/inspect.ts";
 import { SCAFFOLD_KINDS, scaffoldAdapter, scaffoldFiles, scaffoldKind } from "../../../lib/adapter/scaffold.ts";
+import { loadAdapters } from "../../../lib/adapter/load.ts";
+import { toNumber } from "../../../lib/contract/value.ts";
+import { formatRecipeText } from "../../../lib/recipe/format.ts";
+import { compile, createRegistry, openWorkspace, run, verifyRun } from "../../../mod.ts";
 import { withFolder } from "./support.ts";
 
 /** What the operations of each kind wrap. */
@@ -57,6 +61,50 @@ Deno.test("the tests of every scaffold pass, types included", () =>
     const text = new TextDecoder().decode(stdout);
     assert.equal(code, 0, text + new TextDecoder().decode(stderr));
     assert.match(text, /\b12 passed/);
+  }));
+
+Deno.test("the recipe of every scaffold is laid out, has no finding, runs, and leaves a bundle that verifies", () =>
+  withFolder(async (root) => {
+    for (const kind of SCAFFOLD_KINDS) {
+      const folder = join(root, `my-${kind}`);
+      await scaffoldAdapter(kind, folder);
+      const recipe = await Deno.readTextFile(join(folder, "recipe.yaml"));
+      assert.equal(formatRecipeText(recipe, { file: "recipe.yaml" }), recipe, kind);
+      const options = { projectRoot: root, adapters: [{ folder }] };
+      assert.deepEqual((await compile(recipe, options)).diagnostics, []);
+      const { status, summary, run_id } = await run(recipe, options);
+      assert.equal(status, "completed", `${kind}: ${JSON.stringify(summary.error)}`);
+      const steps = summary.steps as { op: string; metrics: Record<string, number> }[];
+      const metric = (id: string) => toNumber(steps.find(({ metrics }) => id in metrics)!.metrics[id]);
+      if (kind === "classification_metric") {
+        assert.ok(Math.abs(metric("external.my_classification_metric.cohen_kappa") - 0.4) < 1e-12);
+      } else if (kind !== "classification_dataset") assert.ok(metric("quality.psnr_db") > 15, kind);
+      const report = await verifyRun(openWorkspace({ projectRoot: root }), run_id);
+      assert.equal(report.status, "valid", `${kind}: ${JSON.stringify(report)}`);
+    }
+  }));
+
+Deno.test("what scaffolds wrap has the ports of the contracts that it wraps", () =>
+  withFolder(async (root) => {
+    const registry = await createRegistry();
+    for (const kind of SCAFFOLD_KINDS) {
+      const folder = join(root, kind);
+      await scaffoldAdapter(kind, folder, { name: "own" });
+      const before = new Set(registry.ids());
+      const added = await createRegistry();
+      await loadAdapters(added, [{ folder }], { projectRoot: root, loadModules: false });
+      for (const id of added.ids().filter((id) => !before.has(id))) {
+        const { contract } = added.get(id).operation;
+        const wrapped = registry.find((contract.external_adapter as { wraps: string }).wraps)?.operation.contract;
+        if (wrapped === undefined) {
+          // The joint coders' contracts come with the slots for trained artifacts.
+          assert.equal(kind, "deepjscc_symbols");
+          continue;
+        }
+        const ports = ["input_kinds", "optional_input_kinds", "output_kinds", "execution_safety"] as const;
+        for (const port of ports) assert.deepEqual(contract[port], wrapped[port], `${id} ${port}`);
+      }
+    }
   }));
 
 Deno.test("somebody's files are left alone, and impossible names and kinds are refused", () =>
