@@ -121,6 +121,22 @@ export { listRuns, removeRuns, showRun } from "./lib/run/store.ts";
 export { verifyRun } from "./lib/run/verify.ts";
 export { version } from "./lib/run/version.ts";
 export { openWorkspace, type Workspace } from "./lib/run/workspace.ts";
+export { type PackagedArtifact, packageTrainedArtifact } from "./lib/training/pack.ts";
+export { TRAINED_ARTIFACT_SCHEMA } from "./lib/training/schema.ts";
+export { trainableSlotContract } from "./lib/training/slot_contract.ts";
+export {
+  type ArtifactDetail,
+  type ArtifactRow,
+  type ArtifactStore,
+  artifactStore,
+  type ArtifactVerification,
+  type ImportedArtifact,
+  importTrainedArtifact,
+  listTrainedArtifacts,
+  removeTrainedArtifact,
+  showTrainedArtifact,
+  verifyTrainedArtifact,
+} from "./lib/training/store.ts";
 export type { TemplateInspection, TemplateRow } from "./lib/template/inspect.ts";
 export type { Instantiation, TemplateProvenance } from "./lib/template/instantiate.ts";
 export { replaceWorkingCopy } from "./lib/template/working_copy.ts";

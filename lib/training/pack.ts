@@ -56,6 +56,32 @@ export interface PackagedArtifact extends JsonObject {
  * @returns digests and what was written
  * @throws SvcError `artifact_invalid` with every problem; `artifact_manifest_missing` without a draft or operations;
  * `artifact_conflict` when another file is in the way
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { join } from "node:path";
+ * import {
+ *   artifactStore,
+ *   createRegistry,
+ *   openWorkspace,
+ *   packageTrainedArtifact,
+ * } from "../../mod.ts";
+ *
+ * const folder = await Deno.makeTempDir();
+ * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
+ * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
+ * await Deno.mkdir(join(folder, "rx"));
+ * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
+ * const operations = ["demodulation.neural_receiver_adapter"];
+ * const { archive, package_sha256 } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
+ *
+ * assert.match(package_sha256, /^[0-9a-f]{64}$/);
+ * assert.equal(archive, join(folder, "rx.zip"));
+ * const again = packageTrainedArtifact(join(folder, "rx"), store);
+ * assert.equal(again.package_sha256, package_sha256);
+ * await Deno.remove(folder, { recursive: true });
+ * ```
  */
 export function packageTrainedArtifact(from: string, options: PackageOptions): PackagedArtifact {
   const { folder, draftName, manifestName } = findDraft(from, options.operations ?? []);

@@ -84,6 +84,9 @@ function checkHistory(history: SelectionHistory, facts: SelectionFacts): Diagnos
   const support = (path: string, role: string) =>
     facts.supportFiles.find((file) => file.path === path && file.role === role);
 
+  if (toNumber((history.selection_rule.tolerance ?? 0) as number | Float) < 0) {
+    report(["selection_rule", "tolerance"], "Cannot use a tolerance below zero");
+  }
   if (population.role !== history.selection_population_role) {
     report(["selection_population", "role"], `Cannot select on a population of role ${population.role}`);
   }

@@ -3,16 +3,18 @@
  * there whole. Listed beside it are the packages that lie in `recipes/models/` of the project and of the program.
  */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
 import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract } from "../contract/operation.ts";
+import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { type ArtifactStatus, type InspectedPackage, inspectPackage } from "./inspect.ts";
 import { MAX_EXPANDED_BYTES } from "./limits.ts";
 import { IMPORT_RECORD, MANIFEST_NAMES } from "./member_names.ts";
+import { programRoot } from "./program_root.ts";
 import { storeFolder } from "./resolve.ts";
 import { openPackage, type PackageSource } from "./source.ts";
 import { stage } from "./transit.ts";
@@ -27,6 +29,28 @@ export interface ArtifactStore {
   programRoot?: string;
   /** Contracts of the operations that are registered; without it artifacts are not compared with them. */
   contractOf?: (operation: string) => OperationContract | undefined;
+}
+
+/**
+ * The store of a workspace, with the packages of the project and of the program beside it.
+ *
+ * @param registry operations that artifacts are compared with
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { artifactStore, createRegistry, openWorkspace } from "../../mod.ts";
+ *
+ * const store = artifactStore(openWorkspace({ projectRoot: "fading_study" }), await createRegistry());
+ * assert.ok(store.projectRoot?.endsWith("fading_study"));
+ * ```
+ */
+export function artifactStore(
+  { stateDir, projectRoot }: { stateDir: string; projectRoot: string },
+  registry: Pick<Registry, "find">,
+): ArtifactStore & Required<Pick<ArtifactStore, "contractOf">> {
+  const contractOf = (id: string) => registry.find(id)?.operation.contract;
+  return { stateDir, projectRoot, programRoot: programRoot(), contractOf };
 }
 
 /** An artifact in a list. */
@@ -80,6 +104,32 @@ export interface ImportedArtifact extends JsonObject {
  *
  * @param from folder, manifest or ZIP file; or the bytes of a ZIP file
  * @throws SvcError `artifact_invalid` with every problem, or what opening it throws
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { join } from "node:path";
+ * import {
+ *   artifactStore,
+ *   createRegistry,
+ *   importTrainedArtifact,
+ *   openWorkspace,
+ *   packageTrainedArtifact,
+ * } from "../../mod.ts";
+ *
+ * const folder = await Deno.makeTempDir();
+ * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
+ * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
+ * await Deno.mkdir(join(folder, "rx"));
+ * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
+ * const operations = ["demodulation.neural_receiver_adapter"];
+ * const { archive, package_sha256 } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
+ *
+ * const { outcome, artifact } = importTrainedArtifact(archive, store, { label: "first try" });
+ * assert.deepEqual([outcome, artifact.status], ["imported", "ready"]);
+ * assert.equal(artifact.package_sha256, package_sha256);
+ * await Deno.remove(folder, { recursive: true });
+ * ```
  */
 export function importTrainedArtifact(
   from: string | Uint8Array,
@@ -201,7 +251,8 @@ function locations({ stateDir, projectRoot, programRoot }: ArtifactStore): Locat
   const stored = below(storeFolder(stateDir), (name) => /^[0-9a-f]{64}$/.test(name));
   const found: Located[] = stored.map((path) => ({ path, place: "store" }));
   for (const [root, where] of [[projectRoot, "project"], [programRoot, "program"]] as const) {
-    if (root === undefined || (where === "program" && root === projectRoot)) continue;
+    const same = where === "program" && projectRoot !== undefined && resolve(projectRoot) === resolve(root ?? "");
+    if (root === undefined || same) continue;
     const folder = join(root, "recipes", "models");
     const held = (path: string) =>
       MANIFEST_NAMES.some((name) => lstatSync(join(path, name), { throwIfNoEntry: false }));
@@ -278,6 +329,33 @@ function importRecord(path: string): JsonObject {
  * The artifacts that are here, each read and hashed.
  *
  * @param options.operation only those that fill the slot of this operation
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { join } from "node:path";
+ * import {
+ *   artifactStore,
+ *   createRegistry,
+ *   importTrainedArtifact,
+ *   listTrainedArtifacts,
+ *   openWorkspace,
+ *   packageTrainedArtifact,
+ * } from "../../mod.ts";
+ *
+ * const folder = await Deno.makeTempDir();
+ * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
+ * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
+ * await Deno.mkdir(join(folder, "rx"));
+ * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
+ * const operations = ["demodulation.neural_receiver_adapter"];
+ * const { archive, package_sha256 } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
+ *
+ * importTrainedArtifact(archive, store);
+ * const rows = listTrainedArtifacts(store, { operation: operations[0] });
+ * assert.ok(rows.some((row) => row.package_sha256 === package_sha256 && row.place === "store"));
+ * await Deno.remove(folder, { recursive: true });
+ * ```
  */
 export function listTrainedArtifacts(store: ArtifactStore, options: { operation?: string } = {}): ArtifactRow[] {
   return locations(store).map((located) => describe(located, store).row)
@@ -289,6 +367,33 @@ export function listTrainedArtifacts(store: ArtifactStore, options: { operation?
  *
  * @param reference digest of the package or at least four of its first digits, id, or path of a package
  * @throws SvcError `artifact_not_found`, `artifact_ambiguous`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { join } from "node:path";
+ * import {
+ *   artifactStore,
+ *   createRegistry,
+ *   openWorkspace,
+ *   packageTrainedArtifact,
+ *   showTrainedArtifact,
+ * } from "../../mod.ts";
+ *
+ * const folder = await Deno.makeTempDir();
+ * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
+ * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
+ * await Deno.mkdir(join(folder, "rx"));
+ * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
+ * const operations = ["demodulation.neural_receiver_adapter"];
+ * const { archive } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
+ *
+ * const { inspected } = showTrainedArtifact(archive, store);
+ * assert.deepEqual(inspected.graphs.get("receiver")!.inputs, [
+ *   { name: "rx_symbols_ri", dtype: "float32", shape: ["symbol", 2] },
+ * ]);
+ * await Deno.remove(folder, { recursive: true });
+ * ```
  */
 export function showTrainedArtifact(reference: string, store: ArtifactStore): ArtifactDetail {
   const isPath = /[/\\]/.test(reference);
@@ -329,6 +434,34 @@ export interface ArtifactVerification extends JsonObject {
  * Reads and hashes every file of an artifact again and repeats every check of its import.
  *
  * @param reference as for {@link showTrainedArtifact}
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { join } from "node:path";
+ * import {
+ *   artifactStore,
+ *   createRegistry,
+ *   importTrainedArtifact,
+ *   openWorkspace,
+ *   packageTrainedArtifact,
+ *   verifyTrainedArtifact,
+ * } from "../../mod.ts";
+ *
+ * const folder = await Deno.makeTempDir();
+ * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
+ * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
+ * await Deno.mkdir(join(folder, "rx"));
+ * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
+ * const operations = ["demodulation.neural_receiver_adapter"];
+ * const { archive, package_sha256 } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
+ *
+ * const { artifact } = importTrainedArtifact(archive, store);
+ * assert.equal(verifyTrainedArtifact(package_sha256, store).status, "valid");
+ * await Deno.writeTextFile(join(artifact.path, "receiver.onnx"), "something else");
+ * assert.equal(verifyTrainedArtifact(package_sha256, store).status, "invalid");
+ * await Deno.remove(folder, { recursive: true });
+ * ```
  */
 export function verifyTrainedArtifact(reference: string, store: ArtifactStore): ArtifactVerification {
   const { row, inspected } = showTrainedArtifact(reference, store);
@@ -359,6 +492,33 @@ function verifyAt(path: string, store: ArtifactStore, sha256: string): ArtifactV
  * @param reference digest, beginning of one, or id
  * @returns what was removed
  * @throws SvcError `artifact_not_found`, `artifact_ambiguous`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { join } from "node:path";
+ * import {
+ *   artifactStore,
+ *   createRegistry,
+ *   importTrainedArtifact,
+ *   openWorkspace,
+ *   packageTrainedArtifact,
+ *   removeTrainedArtifact,
+ * } from "../../mod.ts";
+ *
+ * const folder = await Deno.makeTempDir();
+ * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
+ * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
+ * await Deno.mkdir(join(folder, "rx"));
+ * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
+ * const operations = ["demodulation.neural_receiver_adapter"];
+ * const { archive, package_sha256 } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
+ *
+ * importTrainedArtifact(archive, store);
+ * assert.equal(removeTrainedArtifact(package_sha256, store).package_sha256, package_sha256);
+ * assert.throws(() => removeTrainedArtifact(package_sha256, store), { code: "artifact_not_found" });
+ * await Deno.remove(folder, { recursive: true });
+ * ```
  */
 export function removeTrainedArtifact(reference: string, store: ArtifactStore): ArtifactRow {
   const { row } = showTrainedArtifact(reference, { stateDir: store.stateDir, contractOf: store.contractOf });

@@ -65,16 +65,9 @@ export function artifactCommands(program: Command): void {
 
 const collect = (value: string, values: string[]): string[] => [...values, value];
 
-async function storeOf(context: CliContext): Promise<ArtifactStore> {
-  const { programRoot } = await import("../../training/program_root.ts");
-  const { stateDir, projectRoot } = await context.workspace();
-  const registry = await context.registry();
-  return {
-    stateDir,
-    projectRoot,
-    programRoot: programRoot(),
-    contractOf: (id) => registry.find(id)?.operation.contract,
-  };
+async function storeOf(context: CliContext) {
+  const { artifactStore } = await import("../../training/store.ts");
+  return artifactStore(await context.workspace(), await context.registry());
 }
 
 /** @throws SvcError `unknown_operation` with the nearest name */
@@ -115,7 +108,7 @@ async function packageFolder(folder: string, options: PackageCommandOptions, com
   for (const id of options.operation) await knownOperation(context, id);
   const { contractOf } = await storeOf(context);
   const made = packageTrainedArtifact(folder, {
-    contractOf: contractOf!,
+    contractOf,
     operations: options.operation,
     out: options.out,
     force: options.force,
