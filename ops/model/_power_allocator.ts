@@ -1,8 +1,15 @@
 /** What both power allocators do. */
+import { LEARNED_ARTIFACT } from "../../lib/artifact/learned.ts";
 import { checkResourceElements } from "../../lib/artifact/ofdm_state.ts";
 import { bitsOf, companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { SvcError } from "../../lib/contract/error.ts";
-import type { FileAccess, InputArtifact, Metrics, OperationResult } from "../../lib/contract/operation.ts";
+import type {
+  FileAccess,
+  InputArtifact,
+  LearnedModel,
+  Metrics,
+  OperationResult,
+} from "../../lib/contract/operation.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { fillLoading, loadBits, type LoadedBits, modulateLoaded } from "../../lib/numeric/bit_loading.ts";
 import { meanPower } from "../../lib/numeric/complex.ts";
@@ -12,7 +19,14 @@ import { sum } from "../../lib/numeric/statistics.ts";
 import { loadedMetadata } from "../_symbol_items.ts";
 import { type ChannelKnowledge, channelKnowledge, policyGains } from "./_power_csi.ts";
 import type { PowerParams } from "./_power_params.ts";
-import { learnedPowers, powersWithoutState, repeatRows, sharePower } from "./_power_policies.ts";
+import {
+  learnedPowers,
+  policyFeatures,
+  powersWithoutState,
+  projectScores,
+  repeatRows,
+  sharePower,
+} from "./_power_policies.ts";
 
 export interface PowerContext {
   readonly inputs: {
@@ -22,7 +36,11 @@ export interface PowerContext {
   };
   readonly params: PowerParams;
   readonly files: FileAccess;
+  readonly learned: LearnedModel;
 }
+
+/** What a trained policy of an operation sees of the channel, besides the budget and the noise. */
+export type ChannelFeature = "channel_gain" | "csi_history";
 
 interface Sharing {
   /** [state, subcarrier] */
@@ -34,11 +52,14 @@ interface Sharing {
 }
 
 /** Shares out the power, loads the bits where asked to, and scales the symbols. */
-export async function allocatePower(context: PowerContext): Promise<OperationResult<"allocation" | "symbols">> {
+export async function allocatePower(
+  context: PowerContext,
+  feature: ChannelFeature,
+): Promise<OperationResult<"allocation" | "symbols">> {
   const { inputs, params } = context;
   const given = symbolsOf(inputs.symbols);
   const knowledge = inputs.channel_state && channelKnowledge(inputs.channel_state, params);
-  const sharing = knowledge ? await shareKnown(knowledge, context) : shareUnknown(given.length / 2, params);
+  const sharing = knowledge ? await shareKnown(knowledge, context, feature) : shareUnknown(given.length / 2, params);
   const { states, subcarriers } = sharing;
   const grid = { grids: 1, symbols: states, subcarriers };
 
@@ -58,6 +79,7 @@ export async function allocatePower(context: PowerContext): Promise<OperationRes
     power_unit: params.power_unit,
     ...(params.granularity === "per_stream" ? { stream_count: params.stream_count } : {}),
     ...(params.policy === "learned_checkpoint" ? { checkpoint_sha256: params.checkpoint_sha256 } : {}),
+    ...(params.policy === LEARNED_ARTIFACT ? { artifact_package_sha256: params.artifact_package_sha256 } : {}),
   };
   const { metadata } = inputs.symbols;
   const described = loaded
@@ -88,7 +110,12 @@ function shareUnknown(symbolCount: number, params: PowerParams): Sharing {
   return { ...powersWithoutState(symbolCount, params), subcarriers: params.subcarrier_count };
 }
 
-async function shareKnown(knowledge: ChannelKnowledge, { params, files }: PowerContext): Promise<Sharing> {
+async function shareKnown(
+  knowledge: ChannelKnowledge,
+  context: PowerContext,
+  feature: ChannelFeature,
+): Promise<Sharing> {
+  const { params, files } = context;
   const { rows, repeat, state: { subcarriers, noiseVariance } } = knowledge;
   const grid = { rows, subcarriers, repeat };
   const snrs = policyGains(knowledge, params).map((gain) => gain / noiseVariance);
@@ -103,10 +130,10 @@ async function shareKnown(knowledge: ChannelKnowledge, { params, files }: PowerC
     });
     return { power: learnedPowers(network, knowledge, params), ...more };
   }
-  if (params.policy === "learned_artifact") {
-    throw new SvcError("materialization_unavailable", "Cannot run a trained artifact as a power policy", {
-      hint: "Choose another policy",
-    });
+  if (params.policy === LEARNED_ARTIFACT) {
+    const feeds = policyFeatures(knowledge, params, feature);
+    const { allocation_scores } = await context.learned.run(feeds, { rows: params.model_batch_size });
+    return { power: projectScores(allocation_scores.data as Float32Array, grid, params), ...more };
   }
   return { power: sharePower(snrs, grid, params), ...more };
 }

@@ -2,6 +2,7 @@
 import type { Materialization, ParameterProblem, Requirement } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { LEARNED_ARTIFACT, learnedParameters, learnedProblems } from "../../lib/artifact/learned.ts";
 import { executed, exportPlanned } from "../_backends.ts";
 
 export const CHECKPOINT_FORMAT = "svc_csi_power_deepset_npz_v1";
@@ -71,9 +72,7 @@ export const POWER_PARAMS = z.strictObject({
   checkpoint_format: z.enum([CHECKPOINT_FORMAT]).default(CHECKPOINT_FORMAT),
   checkpoint_max_bytes: z.int().positive().default(67108864).describe("a larger file is refused"),
   checkpoint_strict: z.boolean().default(true).describe("refuse members that the format does not name"),
-  artifact_manifest_path: z.string().default("").describe("manifest of learned_artifact"),
-  artifact_package_sha256: z.string().default("").describe("SHA-256 of that package"),
-  artifact_entrypoint: z.string().default("power_policy").describe("entry point of that package"),
+  ...learnedParameters("power_policy"),
   model_batch_size: z.int().positive().default(1024)
     .describe("most states in a call of learned_artifact; never changes a result"),
   eps: z.number().positive().default(1e-12).describe("a mean power below this is replaced by equal power"),
@@ -121,32 +120,38 @@ export function checkPower(params: PowerParams, connected: ReadonlySet<string>):
       hint: "The lower ratio is at most 1, the upper one at least 1",
     });
   }
-  if (policy === "learned_checkpoint" || policy === "learned_artifact") problems.push(...learnedProblems(params));
+  if (policy === "learned_checkpoint") problems.push(...checkpointProblems(params), ...learnedSharing(params));
+  if (policy === LEARNED_ARTIFACT) {
+    const code = "learned_power_checkpoint_sha_missing";
+    problems.push(...learnedProblems(params).map((problem) => ({ ...problem, code })), ...learnedSharing(params));
+  }
   return problems;
 }
 
-function learnedProblems(params: PowerParams): ParameterProblem[] {
+function checkpointProblems(params: PowerParams): ParameterProblem[] {
   const problems: ParameterProblem[] = [];
-  const own = params.policy === "learned_checkpoint";
-  const path = own ? "checkpoint_path" : "artifact_manifest_path";
-  const digest = own ? "checkpoint_sha256" : "artifact_package_sha256";
-  const without = (name: string) => `Cannot use the policy ${params.policy} without ${name}`;
-  if (params[path].trim() === "") {
+  if (params.checkpoint_path.trim() === "") {
     problems.push({
       code: "learned_power_checkpoint_path_missing",
-      message: without(path),
-      place: [path],
+      message: "Cannot use the policy learned_checkpoint without checkpoint_path",
+      place: ["checkpoint_path"],
       hint: "Name the file",
     });
   }
-  if (!SHA256.test(params[digest])) {
+  if (!SHA256.test(params.checkpoint_sha256)) {
     problems.push({
       code: "learned_power_checkpoint_sha_missing",
-      message: without(digest),
-      place: [digest],
+      message: "Cannot use the policy learned_checkpoint without checkpoint_sha256",
+      place: ["checkpoint_sha256"],
       hint: "Give its SHA-256, 64 lower-case digits",
     });
   }
+  return problems;
+}
+
+/** How a learned policy shares power: a score per subcarrier, projected onto the budget of a state. */
+function learnedSharing(params: PowerParams): ParameterProblem[] {
+  const problems: ParameterProblem[] = [];
   if (params.granularity !== "per_subcarrier") {
     problems.push({
       code: "learned_power_granularity_invalid",
@@ -183,10 +188,7 @@ const IMPLEMENTATIONS: Readonly<Record<Exclude<Policy, "learned_artifact">, stri
 
 export const POWER_MATERIALIZATIONS: readonly Materialization[] = [
   ...Object.entries(IMPLEMENTATIONS).flatMap(([policy, name]) => executed("numpy", name, { policy })),
-  ...executed("onnxruntime", "portable_trained_artifact_policy_plus_svc_projection", { policy: "learned_artifact" }, {
-    status: "planned",
-    notes: "Comes with trained artifacts",
-  }),
+  ...executed("onnxruntime", "portable_trained_artifact_policy_plus_svc_projection", { policy: LEARNED_ARTIFACT }),
   exportPlanned("torch", "trainable_budgeted_symbol_allocator"),
 ];
 

@@ -12,6 +12,7 @@
  */
 import { noiseFloors, projectOntoSimplex, waterFill, waterFillBox } from "../../lib/numeric/water_filling.ts";
 import { dbToLinear, linearToDb } from "../../lib/numeric/decibel.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { type DeepSet, deepSetScores } from "../../lib/numeric/deep_set.ts";
 import { type ChannelKnowledge, reportedGains } from "./_power_csi.ts";
@@ -143,4 +144,35 @@ export function learnedPowers(network: DeepSet, knowledge: ChannelKnowledge, par
     powers.set(projectOntoSimplex(scores, params.target_power * subcarriers), row * subcarriers);
   }
   return repeatRows(powers, { rows, subcarriers, repeat });
+}
+
+/**
+ * What a trained policy is given, float32: the mean power budget P and N0 of every row, and either the gains |h|² of its
+ * last report or all its reports, the oldest first, as real and imaginary parts.
+ */
+export function policyFeatures(
+  knowledge: ChannelKnowledge,
+  params: PowerParams,
+  feature: "channel_gain" | "csi_history",
+): Record<string, NdArray> {
+  const { rows, history, state: { h, subcarriers, noiseVariance } } = knowledge;
+  const column = (value: number) => ndarray("float32", new Float32Array(rows).fill(value), [rows, 1]);
+  return {
+    average_power_budget: column(params.target_power),
+    noise_variance: column(noiseVariance),
+    [feature]: feature === "channel_gain"
+      ? ndarray("float32", Float32Array.from(reportedGains(knowledge)), [rows, subcarriers])
+      : ndarray("float32", h, [rows, history, subcarriers, 2]),
+  };
+}
+
+/** Powers of a trained policy, [state, subcarrier]: the scores of each row on the simplex of its budget. */
+export function projectScores(scores: Float32Array, grid: ElementGrid, params: PowerParams): Float64Array {
+  const { rows, subcarriers } = grid;
+  const powers = new Float64Array(rows * subcarriers);
+  for (let at = 0; at < powers.length; at += subcarriers) {
+    const own = scores.subarray(at, at + subcarriers);
+    powers.set(projectOntoSimplex(own, params.target_power * subcarriers), at);
+  }
+  return repeatRows(powers, grid);
 }

@@ -53,5 +53,5 @@ export default defineOperation({
   check: checkPower,
   requires: requiredFiles,
   threadSafe: true,
-  run: allocatePower,
+  run: (context) => allocatePower(context, "csi_history"),
 });

@@ -52,5 +52,5 @@ export default defineOperation({
   check: checkPower,
   requires: requiredFiles,
   threadSafe: true,
-  run: allocatePower,
+  run: (context) => allocatePower(context, "channel_gain"),
 });

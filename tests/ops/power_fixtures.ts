@@ -3,7 +3,7 @@ import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
 import { writeNpz } from "../../lib/artifact/npz.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import type { FixtureCase } from "./fixtures.ts";
 import { type Described, payloadInput, someBits, symbolsInput } from "./inputs.ts";
 
@@ -114,7 +114,24 @@ const ALLOCATOR: FixtureCase[] = [
     },
   },
   { name: "learned", inputs: old, params: LEARNED, files: () => ({ "policy.npz": checkpoint() }) },
+  {
+    name: "trained",
+    inputs: old,
+    params: { policy: "learned_artifact", granularity: "per_subcarrier", artifact_package_sha256: "a".repeat(64) },
+    model: ({ csi_history, channel_gain }) => ({ allocation_scores: firstGains(csi_history, channel_gain) }),
+  },
 ];
+
+/** Scores that are the real part of the oldest report, or the gains where those are given. */
+function firstGains(history: NdArray | undefined, gains: NdArray | undefined): NdArray {
+  if (history === undefined) return gains!;
+  const [rows, reports, subcarriers] = history.shape;
+  const scores = Float32Array.from({ length: rows * subcarriers }, (_, i) => {
+    const row = Math.floor(i / subcarriers);
+    return Number(history.data[2 * (row * reports * subcarriers + i % subcarriers)]);
+  });
+  return ndarray("float32", scores, [rows, subcarriers]);
+}
 
 const GRID: [number, number] = [4, 8];
 const powers = Float64Array.from({ length: 32 }, (_, i) => (i % 4) / 1.5);

@@ -157,6 +157,40 @@ Deno.test("the projection: known answers, fixed points, and nothing nearer", () 
   }
 });
 
+/** Scores of many sizes: small and large, near and far from the budget, with ties. */
+function* projections() {
+  const generator = Generator.seeded(18n);
+  for (let trial = 0; trial < 400; trial++) {
+    const scale = 10 ** Math.floor(9 * generator.random() - 4);
+    const scores = Float64Array.from({ length: 1 + trial % 130 }, () => Math.fround(scale * generator.normal(0, 1, 1)[0]));
+    for (let i = 3; i < scores.length; i += 7) scores[i] = scores[i - 1];
+    yield { scores, budget: scores.length * (0.1 + generator.random()), generator };
+  }
+}
+
+Deno.test("the projection meets the budget to two units in the last place, and the optimality conditions", () => {
+  for (const { scores, budget } of projections()) {
+    const powers = projectOntoSimplex(scores, budget);
+    assert.ok(Math.abs(sum(powers) - budget) <= 2 ** -52 * budget, `${sum(powers)} for ${budget}`);
+    // One theta: s - p where there is power, at least s where there is none.
+    const thetas = Array.from(powers, (power, i) => scores[i] - power).filter((_, i) => powers[i] > 0);
+    const theta = Math.max(...thetas);
+    const scale = Math.max(budget, ...scores.map(Math.abs));
+    assert.ok(theta - Math.min(...thetas) <= 1e-14 * scale);
+    scores.forEach((score, i) => assert.ok(powers[i] > 0 || score <= theta + 1e-14 * scale));
+  }
+});
+
+Deno.test("the projection does not know places: another order gives the same powers, bit for bit", () => {
+  for (const { scores, budget, generator } of projections()) {
+    const powers = projectOntoSimplex(scores, budget);
+    const order = Array.from(generator.permutation(scores.length), Number);
+    const moved = projectOntoSimplex(Float64Array.from(order, (i) => scores[i]), budget);
+    assert.deepEqual(moved, Float64Array.from(order, (i) => powers[i]));
+    scores.forEach((score, i) => assert.ok(i === 0 || score !== scores[i - 1] || powers[i] === powers[i - 1]));
+  }
+});
+
 Deno.test("an unusable budget is refused", () => {
   for (const budget of [-1, NaN, Infinity]) assert.throws(() => waterFill([1], budget), RangeError);
   assert.throws(() => waterFill([], 1), RangeError);
