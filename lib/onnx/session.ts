@@ -9,7 +9,7 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
-import { engineBinary } from "./engine.ts";
+import { engineBinary, type EngineSession } from "./engine.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "./isolation.ts";
 import type { SandboxReply, SandboxRequest, SandboxValue, SessionShape } from "./sandbox_protocol.ts";
 import { buffersOf, misfit, ownArray, type TensorInfo } from "./tensors.ts";
@@ -42,6 +42,8 @@ export interface OnnxSession {
 export interface SessionOptions {
   /** Digest that the model must have. */
   sha256?: string;
+  /** The native runtime in the calling thread instead of the sandbox; never chosen by itself. */
+  accelerator?: "onnxruntime-node";
 }
 
 /**
@@ -66,8 +68,42 @@ export async function openOnnxSession(model: Uint8Array, options: SessionOptions
       hint: `Expected ${options.sha256}`,
     });
   }
+  if (options.accelerator !== undefined) return await openAccelerated(model, sha256);
   const sandbox = await currentSandbox();
   return await sandbox.open(model, sha256);
+}
+
+/** A session of the native runtime, which cannot be stopped in the middle of a run. */
+async function openAccelerated(model: Uint8Array, sha256: string): Promise<OnnxSession> {
+  const { acceleratedEngine } = await import("./accelerator.ts");
+  const engine = await acceleratedEngine();
+  let session: EngineSession | null;
+  try {
+    session = await engine.open(model.slice());
+  } catch (error) {
+    throw new SvcError("runtime_unavailable", `Cannot load the model: ${messageOf(error)}`);
+  }
+  const { inputs, outputs } = session;
+  return {
+    sha256,
+    inputs,
+    outputs,
+    async run(feeds, { cancellation } = {}) {
+      if (session === null) throw new TypeError("Cannot run a session that was released");
+      checkFeeds(feeds, inputs);
+      cancellation?.throwIfCancelled();
+      try {
+        return await session.run(Object.fromEntries(inputs.map(({ name }) => [name, ownArray(feeds[name])])));
+      } catch (error) {
+        throw new SvcError("operation_failed", `Cannot run the model: ${messageOf(error)}`);
+      }
+    },
+    async release() {
+      const ending = session;
+      session = null;
+      await ending?.release();
+    },
+  };
 }
 
 /** Ends the sandbox of this thread and every session in it; the next one that is opened starts another. */

@@ -12,6 +12,7 @@ const names = [
   "plot",
   "ldpc",
   "native",
+  "onnx",
   "bandwidth",
 ];
 const wanted = Deno.args.length > 0 ? Deno.args : names;

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { type Dtype, type NdArray, ndarray, type TypedData } from "../../../lib/numeric/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { closeOnnxSessions, openOnnxSession } from "../../../lib/onnx/session.ts";
-import { identityModel, linearModel } from "../../support/onnx_graphs.ts";
+import { identityModel, linearModel, perceptron } from "../../support/onnx_graphs.ts";
 import { onnxModel } from "../../support/onnx_writer.ts";
 
 /** A test that ends the sandbox it started. */
@@ -19,25 +19,6 @@ function sandboxed(name: string, body: (t: Deno.TestContext) => Promise<void>): 
 
 const rows = (values: number[], columns: number) =>
   ndarray("float32", Float32Array.from(values), [values.length / columns, columns]);
-
-/** A network with every kind of rounding: two layers, a tanh between. */
-function network(columns = 24, hidden = 48): Uint8Array {
-  const generator = Generator.seeded(5n);
-  const weights = (count: number) => Float32Array.from(generator.standardNormal(count));
-  return onnxModel({
-    nodes: [
-      { op: "MatMul", inputs: ["x", "w1"], outputs: ["a"] },
-      { op: "Tanh", inputs: ["a"], outputs: ["b"] },
-      { op: "MatMul", inputs: ["b", "w2"], outputs: ["y"] },
-    ],
-    inputs: [{ name: "x", shape: ["n", columns] }],
-    outputs: [{ name: "y", shape: ["n", 3] }],
-    initializers: [
-      { name: "w1", data: weights(columns * hidden), shape: [columns, hidden] },
-      { name: "w2", data: weights(hidden * 3), shape: [hidden, 3] },
-    ],
-  });
-}
 
 sandboxed("a session computes and says what it takes", async () => {
   const model = linearModel([2, 0, 0, 3], 2);
@@ -90,7 +71,7 @@ sandboxed("the same inputs give the same bits, in a new sandbox too", async () =
   const x = ndarray("float32", Float32Array.from(Generator.seeded(9n).standardNormal(24 * 333)), [333, 24]);
   const answers: NdArray[] = [];
   for (let round = 0; round < 2; round++) {
-    const session = await openOnnxSession(network());
+    const session = await openOnnxSession(perceptron([24, 48, 3]));
     answers.push((await session.run({ x })).y, (await session.run({ x })).y);
     await session.release();
     await closeOnnxSessions();
