@@ -161,6 +161,11 @@ export interface LibraryOptions {
   projectRoot?: string;
   /** Where runs are left; `.svc` under the project root when left out. */
   stateDir?: string;
+  /**
+   * Runs trained artifacts on the native runtime instead of in the sandbox. Results differ in the last digits of binary32,
+   * so the plan records it; without the package or `--allow-ffi` the step fails with `runtime_unavailable`.
+   */
+  onnxAccelerator?: "onnxruntime-node";
 }
 
 export interface RunOptions extends LibraryOptions {

@@ -2,6 +2,7 @@
 import type { Registry } from "../contract/registry.ts";
 import { prettyJson } from "../contract/json.ts";
 import type { Value } from "../contract/value.ts";
+import type { OnnxAccelerator } from "../onnx/session.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { Command } from "./commander.ts";
 import type { Excerpt } from "./problem.ts";
@@ -19,6 +20,7 @@ import {
 export interface GlobalOptions {
   workspace?: string;
   projectRoot?: string;
+  onnxAccelerator?: OnnxAccelerator;
   json?: boolean;
   quiet?: boolean;
   verbose?: number;
@@ -91,7 +93,8 @@ export class CliContext {
 
   async workspace(): Promise<Workspace> {
     const { openWorkspace } = await import("../run/workspace.ts");
-    return openWorkspace({ projectRoot: this.options.projectRoot, stateDir: this.options.workspace });
+    const { projectRoot, workspace: stateDir, onnxAccelerator } = this.options;
+    return openWorkspace({ projectRoot, stateDir, onnxAccelerator });
   }
 }
 

@@ -54,6 +54,10 @@ function buildProgram(): Command {
     .option("--json", "print one JSON value on standard output, errors included")
     .option("-q, --quiet", "print errors only")
     .option("-v, --verbose", "print more; repeat for a trace", (_: string, count: number) => count + 1, 0)
+    .addOption(
+      new Option("--onnx-accelerator <runtime>", "run trained artifacts natively instead of in the sandbox")
+        .choices(["onnxruntime-node"]),
+    )
     .addOption(new Option("--color <when>", "colour").choices(["auto", "always", "never"]).default("auto"))
     .addHelpText("after", OVERVIEW)
     .helpCommand("help [command]", "show the help of a command, or exit-codes")

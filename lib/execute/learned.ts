@@ -5,7 +5,7 @@ import type { Cancellation, LearnedModel, Operation } from "../contract/operatio
 import { isObject } from "../contract/value.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
 import { chunked } from "../onnx/chunked.ts";
-import { type OnnxSession, openOnnxSession } from "../onnx/session.ts";
+import { type OnnxAccelerator, type OnnxSession, openOnnxSession } from "../onnx/session.ts";
 import { misfit, type TensorInfo } from "../onnx/tensors.ts";
 import type { LearnedTask } from "./protocol.ts";
 
@@ -27,9 +27,11 @@ export async function openLearned(
   { path, sha256, record }: LearnedTask,
   cancellation: Cancellation,
 ): Promise<OpenModel> {
-  const session = await openOnnxSession(await Deno.readFile(path), { sha256 });
+  const known = asObject(parseJson(record));
+  const accelerator = known.accelerator as OnnxAccelerator | undefined;
+  const session = await openOnnxSession(await Deno.readFile(path), { sha256, accelerator });
   return {
-    learned: { run: learnedRun(session, abiOf(operation), cancellation), record: asObject(parseJson(record)) },
+    learned: { run: learnedRun(session, abiOf(operation), cancellation), record: known },
     release: () => session.release(),
   };
 }

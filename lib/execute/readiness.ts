@@ -9,18 +9,30 @@ import { SvcError } from "../contract/error.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { NATIVE_EXTENSION } from "../plan/backends.ts";
 import { PROGRAM_ROOT } from "../plan/implementation_source.ts";
+import type { OnnxAccelerator } from "../onnx/session.ts";
 import type { Lacking, Readiness } from "../plan/types.ts";
-import { resolveTrainedArtifact } from "../training/resolve.ts";
+import { isResolved, resolveTrainedArtifact } from "../training/resolve.ts";
 import { resolveRecipePath } from "./files.ts";
 
 /** The program's own folder, whose bundled packages any project may name; none where it was not loaded from files. */
 const PROGRAM_FOLDER = PROGRAM_ROOT.startsWith("file:") ? fileURLToPath(PROGRAM_ROOT) : undefined;
 
 /** Answers for one workspace. */
-export function readinessOf({ stateDir, projectRoot }: { stateDir: string; projectRoot: string }): Readiness {
+export function readinessOf(
+  { stateDir, projectRoot, onnxAccelerator }: {
+    stateDir: string;
+    projectRoot: string;
+    onnxAccelerator?: OnnxAccelerator;
+  },
+): Readiness {
   const places = { stateDir, projectRoot, programRoot: PROGRAM_FOLDER };
   return {
-    trainedArtifact: (binding) => resolveTrainedArtifact(binding, places),
+    trainedArtifact(binding) {
+      const found = resolveTrainedArtifact(binding, places);
+      if (onnxAccelerator === undefined || !isResolved(found)) return found;
+      // The plan says what runs the model: results differ in the last digits.
+      return { ...found, record: { ...found.record, accelerator: onnxAccelerator } };
+    },
     missing({ kind, id }) {
       if (kind === "file") return missingFile(id, { stateDir, projectRoot });
       if (kind === NATIVE_EXTENSION.kind && id === NATIVE_EXTENSION.id) return missingExtension();

@@ -39,11 +39,14 @@ export interface OnnxSession {
   release(): Promise<void>;
 }
 
+/** Runtimes besides the portable one. */
+export type OnnxAccelerator = "onnxruntime-node";
+
 export interface SessionOptions {
   /** Digest that the model must have. */
   sha256?: string;
   /** The native runtime in the calling thread instead of the sandbox; never chosen by itself. */
-  accelerator?: "onnxruntime-node";
+  accelerator?: OnnxAccelerator;
 }
 
 /**

@@ -6,6 +6,7 @@
  * directory, as on every command line.
  */
 import { join, resolve } from "node:path";
+import type { OnnxAccelerator } from "../onnx/session.ts";
 
 export interface Workspace {
   /** Absolute; relative paths in parameters start here. */
@@ -18,6 +19,8 @@ export interface Workspace {
   readonly reservations: string;
   /** One file per executing run, locked by its process. */
   readonly locks: string;
+  /** The native runtime for trained artifacts, where it was asked for. */
+  readonly onnxAccelerator?: OnnxAccelerator;
   /** Bundles whose first files are being written, and bundles that are being removed. */
   readonly transit: string;
 }
@@ -39,7 +42,9 @@ export interface Workspace {
  * assert.equal(runs, join(projectRoot, ".svc", "runs"));
  * ```
  */
-export function openWorkspace(options: { projectRoot?: string; stateDir?: string } = {}): Workspace {
+export function openWorkspace(
+  options: { projectRoot?: string; stateDir?: string; onnxAccelerator?: OnnxAccelerator } = {},
+): Workspace {
   const projectRoot = resolve(options.projectRoot ?? Deno.cwd());
   const chosen = options.stateDir ?? environmentValue("SVC_WORKSPACE");
   const stateDir = chosen === undefined ? join(projectRoot, ".svc") : resolve(chosen);
@@ -51,6 +56,7 @@ export function openWorkspace(options: { projectRoot?: string; stateDir?: string
     reservations: join(runs, ".run-id-reservations"),
     locks: join(runs, ".locks"),
     transit: join(runs, ".transit"),
+    ...(options.onnxAccelerator === undefined ? {} : { onnxAccelerator: options.onnxAccelerator }),
   };
 }
 

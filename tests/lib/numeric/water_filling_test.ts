@@ -162,7 +162,10 @@ function* projections() {
   const generator = Generator.seeded(18n);
   for (let trial = 0; trial < 400; trial++) {
     const scale = 10 ** Math.floor(9 * generator.random() - 4);
-    const scores = Float64Array.from({ length: 1 + trial % 130 }, () => Math.fround(scale * generator.normal(0, 1, 1)[0]));
+    const scores = Float64Array.from(
+      { length: 1 + trial % 130 },
+      () => Math.fround(scale * generator.normal(0, 1, 1)[0]),
+    );
     for (let i = 3; i < scores.length; i += 7) scores[i] = scores[i - 1];
     yield { scores, budget: scores.length * (0.1 + generator.random()), generator };
   }
