@@ -178,16 +178,19 @@ class Benchmark {
     if (this.#lock === null) throw mismatch(`${this.#resultId} is still being made`, "Wait for its end, or cancel it");
     const attempt_id = crypto.randomUUID();
     let opened: ReturnType<typeof Ledger.open> | undefined;
+    // A new result appears with its first files at once: they are written in transit, and the folder is renamed.
+    const nursery = earlier === null ? join(places.transit, this.#resultId) : this.#directory;
     try {
-      Deno.mkdirSync(this.#directory, { recursive: true });
-      opened = Ledger.open(join(this.#directory, LEDGER_FILE), attempt_id);
+      Deno.mkdirSync(nursery, { recursive: true });
+      opened = Ledger.open(join(nursery, LEDGER_FILE), attempt_id);
       this.#ledger = opened.ledger;
       this.#before = summarizeLedger(opened.state.events);
       const start = this.#startFields(earlier);
       if (earlier !== null) this.#checkSame(this.#before, start);
       const sha256 = this.#begin(earlier, start, opened.state.torn_bytes);
       this.#head = this.#headOf(earlier, attempt_id, now, sha256);
-      this.#writeStart(earlier);
+      this.#writeStart(nursery, earlier);
+      if (nursery !== this.#directory) Deno.renameSync(nursery, this.#directory);
     } catch (error) {
       opened?.ledger.close();
       this.#lock.release();
@@ -296,13 +299,13 @@ class Benchmark {
     };
   }
 
-  #writeStart(earlier: BenchmarkResult | null): void {
+  #writeStart(directory: string, earlier: BenchmarkResult | null): void {
     const head: BenchmarkResult = { ...this.#head, recipes: [], aggregates: [], comparisons: [] };
     if (earlier === null) {
       const record = packRecord(this.#loaded, this.#options.workspace.projectRoot);
-      replaceFile(DISK, join(this.#directory, PACK_RECORD_FILE), prettyJson(record), true);
+      replaceFile(DISK, join(directory, PACK_RECORD_FILE), prettyJson(record), true);
     }
-    replaceFile(DISK, join(this.#directory, RESULT_FILE), resultText(head), true);
+    replaceFile(DISK, join(directory, RESULT_FILE), resultText(head), true);
   }
 
   async run(): Promise<{ result: BenchmarkResult; directory: string }> {

@@ -7,6 +7,7 @@ import { isObject, type JsonObject } from "../contract/value.ts";
 import { DISK, replaceFile } from "../run/files.ts";
 import { isRunLocked, tryLockRun } from "../run/lock.ts";
 import { readDocument } from "../run/read.ts";
+import { sweepTransit } from "../run/recover.ts";
 import { isRunId } from "../run/reservation.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { Ledger, type LedgerSummary, readLedgerFile, summarizeLedger } from "./ledger.ts";
@@ -64,6 +65,7 @@ function resultIds(workspace: Workspace): string[] {
  * ```
  */
 export function listBenchmarkResults(workspace: Workspace): ResultListRow[] {
+  sweepTransit(benchmarkWorkspace(workspace));
   return resultIds(workspace).map((id) => listRow(workspace, id))
     .sort((a, b) => {
       const [x, y] = [a.created_at_utc ?? "", b.created_at_utc ?? ""];

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import {
   type BenchmarkEvent,
-  type BenchmarkResult,
   createCancellation,
   listBenchmarkResults,
   listRuns,
@@ -17,19 +16,8 @@ import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { deriveSeed } from "../../../lib/recipe/seeds.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { readSnapshot } from "../../../lib/benchmark/evidence.ts";
+import { lasting } from "../../support/benchmark.ts";
 import { twoLinks, withPack } from "./packs.ts";
-
-/** What must be the same however often a benchmark was interrupted: all but ids, times, attempts and volatile metrics. */
-function lasting(result: BenchmarkResult): unknown {
-  const volatile = /^(steps\.[^.]+\.)?(timing|memory|encoder|decoder)\./;
-  const rows = result.recipes.map(({ run_id: _, run_dir: __, manifest: ___, run_evidence_snapshot: ____, ...row }) => ({
-    ...row,
-    metrics: Object.fromEntries(Object.entries(row.metrics).filter(([id]) => !volatile.test(id))),
-    metric_provenance: Object.fromEntries(Object.entries(row.metric_provenance).filter(([id]) => !volatile.test(id))),
-  }));
-  const { aggregates, comparisons, status, replication } = result;
-  return { rows, aggregates, comparisons, status, replication };
-}
 
 Deno.test("replicates share their noise between recipes, and their seeds follow the pack", async () => {
   const document = twoLinks({ replication: { replicates: 2, base_seed: 5 } });
