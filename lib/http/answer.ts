@@ -54,15 +54,16 @@ export async function answer<Context>(
   context: Context,
 ): Promise<PlainReply> {
   const query = checkQuery(route.query ? schemaOf(route.query) : NOTHING, new URLSearchParams(request.search));
-  const body = route.method === "post"
-    ? checkBody(route.body ? schemaOf(route.body) : NOTHING, parseBody(request.body ?? new Uint8Array()))
+  const bytes = request.body ?? new Uint8Array();
+  const body = route.method === "post" && route.upload === undefined
+    ? checkBody(route.body ? schemaOf(route.body) : NOTHING, parseBody(bytes))
     : {};
   const { params, headers } = request;
   for (const [name, value] of Object.entries(params)) {
     if (value === "") throw new SvcError("not_found", `Cannot find anything without its ${name}`);
   }
   const handle = route.handle as unknown as (call: unknown) => Value | Answer | Promise<Value | Answer>;
-  const result = await handle({ params, query, body, service: context, headers });
+  const result = await handle({ params, query, body, bytes, service: context, headers });
   return await written(result instanceof Answer ? result : new Answer(result), route, headers);
 }
 

@@ -88,7 +88,7 @@ async function serve(service: Service, route: Route, c: Context): Promise<PlainR
     params: pathParameters(c),
     search: new URL(c.req.url).search,
     headers,
-    body: route.method === "post" ? await bodyOf(c, service) : null,
+    body: route.method === "post" ? await bodyOf(c, route, service) : null,
   };
   if (route.thread) return await service.threads.answer(nameOf(route), request);
   return await answer(route, request, service);
@@ -102,15 +102,16 @@ function pathParameters(c: Context): Record<string, string> {
   }
 }
 
-async function bodyOf(c: Context, { options }: Service): Promise<Uint8Array<ArrayBuffer>> {
+async function bodyOf(c: Context, { upload }: Route, { options }: Service): Promise<Uint8Array<ArrayBuffer>> {
+  const wanted = upload === undefined ? "application/json" : "application/octet-stream";
   const type = (c.req.header("content-type") ?? "").split(";")[0].trim().toLowerCase();
-  if (type !== "application/json") {
+  if (type !== wanted) {
     throw new SvcError("media_type_unsupported", `Cannot take a body of the type ${JSON.stringify(type)}`, {
-      hint: "Send Content-Type: application/json",
+      hint: `Send Content-Type: ${wanted}`,
     });
   }
   return await readBody(c.req.raw.body, {
-    limit: options.jsonBodyLimit,
+    limit: upload ?? options.jsonBodyLimit,
     timeoutMs: options.bodyTimeoutMs,
     length: c.req.header("content-length"),
   });

@@ -27,7 +27,8 @@ const INDEX_SLICE_MS = 8;
  */
 export function openService(options: ServiceOptions, log: Log = () => {}): OpenService {
   const library = openLibrary(options);
-  const { workspace } = library;
+  const { workspace, adapters } = library;
+  const places = { projectRoot: workspace.projectRoot, stateDir: workspace.stateDir, adapters };
   const { database, damaged } = openDatabase(workspace.stateDir, { check: true });
   if (damaged !== null) {
     log({ level: "warning", message: "The index was damaged and is made anew", put_aside: damaged });
@@ -37,14 +38,14 @@ export function openService(options: ServiceOptions, log: Log = () => {}): OpenS
   const index = new RunIndex(workspace, database, { sliceMs: INDEX_SLICE_MS });
   const events = new EventHub();
   const jobs = new JobQueue({
-    ...workspace,
+    library: places,
     maxRunning: options.maxRunningJobs,
     timeoutS: options.jobTimeoutS,
     store: new JobStore(database),
     hub: events,
     guard: new ResourceGuard(),
   });
-  const threads = new ThreadPool(options.threads, workspace);
+  const threads = new ThreadPool(options.threads, places);
   let closed = false;
   const close = () => {
     if (closed) return;

@@ -82,7 +82,13 @@ function queryParameters({ query }: Route): JsonObject[] {
   }));
 }
 
-function requestBody({ body }: Route): JsonObject {
+function requestBody({ body, upload }: Route): JsonObject {
+  if (upload !== undefined) {
+    return {
+      required: true,
+      content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+    };
+  }
   const schema = body === undefined ? { type: "object", additionalProperties: false } : schemaOf(body);
   const required = Array.isArray(schema.required) && schema.required.length > 0;
   return { required, content: { "application/json": { schema } } };

@@ -31,6 +31,7 @@ const STATUS: Readonly<Record<string, number>> = {
   stale_overwrite: 412,
   body_too_large: 413,
   media_type_unsupported: 415,
+  artifact_ambiguous: 400,
   run_failed: 422,
   run_canceled: 422,
   artifact_invalid: 422,

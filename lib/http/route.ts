@@ -34,6 +34,8 @@ export interface Call<Params extends string, Query, Body, Context> {
   readonly params: Readonly<Record<Params, string>>;
   readonly query: Query;
   readonly body: Body;
+  /** What was uploaded; empty where the route takes JSON. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly service: Context;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -76,6 +78,8 @@ export interface RouteDefinition<
   query?: Query;
   /** Of a JSON body; a POST without one takes `{}`. */
   body?: Body;
+  /** Bytes that are taken in place of JSON, at most this many. */
+  upload?: number;
   replies: R;
   /** Whether `--read-only` refuses it; every POST when left out. */
   writes?: boolean;
@@ -100,6 +104,7 @@ export interface TypedRoute<
   readonly description?: string;
   readonly query?: Query;
   readonly body?: Body;
+  readonly upload?: number;
   readonly replies: R;
   readonly writes: boolean;
   readonly stable: boolean;

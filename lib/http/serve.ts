@@ -64,6 +64,8 @@ export async function startServer(options: ServeOptions = {}): Promise<RunningSe
   let service: OpenService | undefined;
   try {
     service = openService({ ...DEFAULT_OPTIONS, ...rest, ...workspace, token }, log);
+    // An adapter that cannot be loaded is told of now rather than by every request.
+    if (rest.adapters !== undefined && rest.adapters.folders.length > 0) await service.registry();
     return await listen(service, place, { host, port, log });
   } catch (error) {
     service?.close();

@@ -16,6 +16,8 @@ export interface LibraryOptions {
   projectRoot: string;
   /** Absolute. */
   stateDir: string;
+  /** Folders whose operations are registered besides the built-in ones, and what they are granted. */
+  adapters?: { folders: readonly string[]; grants: readonly string[] };
 }
 
 /** The library calls of one workspace, the same in every thread. */
@@ -23,19 +25,36 @@ export interface Library {
   readonly workspace: Workspace;
   readonly readiness: Readiness;
   readonly planCache: PlanCache;
+  readonly adapters: { folders: readonly string[]; grants: readonly string[] };
   /** Made at the first call. */
   registry(): Promise<Registry>;
 }
 
-export function openLibrary({ projectRoot, stateDir }: LibraryOptions): Library {
+const NO_ADAPTERS = { folders: [], grants: [] };
+
+export function openLibrary({ projectRoot, stateDir, adapters = NO_ADAPTERS }: LibraryOptions): Library {
   const workspace = openWorkspace({ projectRoot, stateDir });
   let registry: Promise<Registry> | undefined;
   return {
     workspace,
     readiness: readinessOf(workspace),
     planCache: new PlanCache(),
-    registry: () => registry ??= import("../../ops/registry.ts").then(({ createRegistry }) => createRegistry()),
+    adapters,
+    registry: () => registry ??= buildRegistry(projectRoot, adapters),
   };
+}
+
+async function buildRegistry(
+  projectRoot: string,
+  { folders, grants }: NonNullable<LibraryOptions["adapters"]>,
+): Promise<Registry> {
+  const { createRegistry } = await import("../../ops/registry.ts");
+  const registry = await createRegistry();
+  if (folders.length + grants.length > 0) {
+    const { loadAdapters } = await import("../adapter/load.ts");
+    await loadAdapters(registry, folders.map((folder) => ({ folder })), { projectRoot, grants });
+  }
+  return registry;
 }
 
 /** What the main thread has besides. */

@@ -66,9 +66,12 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   const context = contextOf(command);
   const { logLine, serveUntilSignal } = await import("../../http/serve.ts");
   const { projectRoot, stateDir } = await context.workspace();
+  const { resolve } = await import("node:path");
+  const { folders, grants } = await context.adapters();
   await serveUntilSignal({
     projectRoot,
     stateDir,
+    adapters: { folders: folders.map((folder) => resolve(folder)), grants },
     host: options.host,
     port: options.port,
     readOnly: options.readOnly ?? false,

@@ -5,6 +5,7 @@
 import { float, type JsonObject } from "../../contract/value.ts";
 import { SvcError } from "../../contract/error.ts";
 import { errorOf, type ErrorRecord, problemOf } from "../problem.ts";
+import type { LibraryOptions } from "../service.ts";
 import type { EventHub } from "./events.ts";
 import { RESERVE_INTERVAL_S, type ResourceGuard } from "./resource_guard.ts";
 import type { JobStore } from "./store.ts";
@@ -29,8 +30,7 @@ export const MAX_EVENTS = 512;
 const RETRY_AFTER_S = 2;
 
 export interface JobQueueOptions {
-  projectRoot: string;
-  stateDir: string;
+  library: LibraryOptions;
   maxRunning: number;
   timeoutS: number | null;
   store: JobStore;
@@ -216,7 +216,7 @@ export class JobQueue {
   }
 
   #start(job: LiveJob): void {
-    const { projectRoot, stateDir, timeoutS, guard } = this.#options;
+    const { library, timeoutS, guard } = this.#options;
     job.document.state = "running";
     job.document.started_at_utc = new Date().toISOString();
     this.#report(job, { kind: "job_started", level: "info", message: `Job for ${what(job.document)} started` });
@@ -232,7 +232,7 @@ export class JobQueue {
     const { kind, request, parallelWorkers, usePlanCache } = job.request!;
     // What was asked for is in the thread now; the memory of a long queue holds no recipes.
     job.request = null;
-    const thread = this.#idle.pop() ?? new JobThread({ projectRoot, stateDir });
+    const thread = this.#idle.pop() ?? new JobThread(library);
     job.thread = thread;
     thread.run({ jobId: job.document.job_id, kind, request, parallelWorkers, usePlanCache, shared: job.shared }, {
       onReport: (report) => this.#report(job, report),

@@ -13,14 +13,14 @@ export class JobThread {
   readonly #worker: Worker;
   #current: Current | null = null;
 
-  constructor({ projectRoot, stateDir }: LibraryOptions) {
+  constructor(options: LibraryOptions) {
     this.#worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc job" });
     this.#worker.onmessage = ({ data }: MessageEvent<JobMessage>) => this.#receive(data);
     this.#worker.onerror = (event) => {
       event.preventDefault();
       this.#current?.ended.reject(new Error(`The job thread ended: ${event.message}`));
     };
-    this.#send({ type: "open", projectRoot, stateDir });
+    this.#send({ type: "open", options });
   }
 
   /** Runs a job. @throws Error when the thread died */

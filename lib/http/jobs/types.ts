@@ -1,5 +1,6 @@
 /** Jobs and their events, as the wire and the database have them. */
 import type { JsonObject, Value } from "../../contract/value.ts";
+import type { LibraryOptions } from "../service.ts";
 
 export const JOB_KINDS = ["run", "benchmark", "dataset_capture", "reproduce"] as const;
 export type JobKind = typeof JOB_KINDS[number];
@@ -75,7 +76,7 @@ export interface JobTask {
 
 /** From the main thread to a job thread. */
 export type JobCommand =
-  | { type: "open"; projectRoot: string; stateDir: string }
+  | { type: "open"; options: LibraryOptions }
   | { type: "start"; task: JobTask }
   | { type: "cancel"; jobId: string };
 

@@ -21,7 +21,7 @@ const send = (message: JobMessage) => self.postMessage(message);
 self.onmessage = ({ data: command }: MessageEvent<JobCommand>) => {
   switch (command.type) {
     case "open":
-      library = openLibrary(command);
+      library = openLibrary(command.options);
       pool.warmUp();
       return;
     case "cancel":

@@ -5,6 +5,7 @@ import { artifactRoutes } from "./artifacts.ts";
 import { benchmarkRoutes } from "./benchmarks.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { jobRoutes } from "./jobs.ts";
+import { modelRoutes } from "./models.ts";
 import { recipeRoutes } from "./recipes.ts";
 import { runRoutes } from "./runs.ts";
 import { systemRoutes } from "./system.ts";
@@ -20,6 +21,7 @@ export const TYPED_ROUTES = [
   ...runRoutes,
   ...artifactRoutes,
   ...benchmarkRoutes,
+  ...modelRoutes,
 ] as const;
 
 export const ROUTES: readonly Route[] = TYPED_ROUTES as unknown as readonly Route[];

@@ -23,9 +23,9 @@ export class ThreadPool {
   #closed = false;
 
   /** @param size threads at most; 0 does the work on the calling thread */
-  constructor(size: number, { projectRoot, stateDir }: LibraryOptions) {
+  constructor(size: number, options: LibraryOptions) {
     this.#size = size;
-    this.#options = { projectRoot, stateDir };
+    this.#options = options;
   }
 
   /** Answers a request by a route. @throws what the route throws */
@@ -92,8 +92,7 @@ export class ThreadPool {
       if (at >= 0) this.#threads.splice(at, 1);
       this.#lose(thread, event.message);
     };
-    const { projectRoot, stateDir } = this.#options;
-    worker.postMessage({ type: "open", projectRoot, stateDir } satisfies ThreadCommand);
+    worker.postMessage({ type: "open", options: this.#options } satisfies ThreadCommand);
     this.#threads.push(thread);
     return thread;
   }

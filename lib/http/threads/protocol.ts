@@ -1,9 +1,10 @@
 /** What the main thread and the threads beside it say to each other. */
 import type { PlainReply, PlainRequest } from "../answer.ts";
 import type { ErrorRecord } from "../problem.ts";
+import type { LibraryOptions } from "../service.ts";
 
 export type ThreadCommand =
-  | { type: "open"; projectRoot: string; stateDir: string }
+  | { type: "open"; options: LibraryOptions }
   /** Answer a request by the route of that name. */
   | { type: "route"; id: number; name: string; request: PlainRequest }
   /** Do one of the tasks; its input and output are canonical JSON. */

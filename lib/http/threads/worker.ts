@@ -15,9 +15,9 @@ const send = (message: ThreadMessage, transfer: Transferable[] = []) => self.pos
 
 self.onmessage = async ({ data: command }: MessageEvent<ThreadCommand>) => {
   if (command.type === "open") {
-    library = openLibrary(command);
-    // What every request needs is made before the first one asks.
-    await library.registry();
+    library = openLibrary(command.options);
+    // What every request needs is made before the first one asks; who needs it hears why it cannot be made.
+    await library.registry().catch(() => {});
     return;
   }
   const { id } = command;

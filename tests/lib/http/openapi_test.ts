@@ -7,6 +7,7 @@ import { COMMON_STATUSES } from "../../../lib/http/openapi.ts";
 import { nameOf, type Route } from "../../../lib/http/route.ts";
 import { ROUTES } from "../../../lib/http/routes/index.ts";
 import { MAX_STREAMS } from "../../../lib/http/stream.ts";
+import { packageFiles, zipOf } from "../training/_package.ts";
 import { BITS, BITS_YAML, openTestServer, readStream, SLOW, type TestServer } from "./support.ts";
 
 Deno.test("routes have different names, and each says what it answers", () => {
@@ -232,6 +233,29 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   const [going] = (await server.get("/api/benchmarks/results")).json.results;
   await get(`/api/benchmarks/results/${going.result_id}/verify`);
   for (const { document } of server.service.jobs.list(["benchmark"])) server.service.jobs.cancel(document.job_id);
+
+  await get("/api/adapters");
+  for (const query of ["", "?operation=nothing"]) await get(`/api/trained-artifacts${query}`);
+  const octets = { "content-type": "application/octet-stream" };
+  await post("/api/trained-artifacts/import", "no archive", octets);
+  await post("/api/trained-artifacts/import?labl=x", "x", octets);
+  await post("/api/trained-artifacts/import?operation=nothing", "x", octets);
+  const imported = await server.request("/api/trained-artifacts/import", {
+    method: "POST",
+    headers: octets,
+    body: new Uint8Array(zipOf(packageFiles())),
+  });
+  const stored = await imported.text();
+  witness.take(
+    routeOf("post", "/api/trained-artifacts/import"),
+    imported.status,
+    imported.headers.get("content-type"),
+    stored,
+  );
+  for (const id of [JSON.parse(stored).artifact.package_sha256, "nothing"]) {
+    await get(`/api/trained-artifacts/${id}`);
+    await get(`/api/trained-artifacts/${id}/verify`);
+  }
 
   // A run under way: a synchronous one that is stopped, its bundle while it executes, and no more than four jobs.
   const stopped = post("/api/recipe/run-payload", { recipe: SLOW });

@@ -1,0 +1,238 @@
+/** The server as its own process: with the permissions it needs and no more, killed at random moments, ended by signals. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { verifyRun } from "../../lib/run/verify.ts";
+import { openWorkspace } from "../../lib/run/workspace.ts";
+import { inFolder } from "../support/cli.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+import { BITS, BITS_YAML, SLOW } from "../lib/http/support.ts";
+
+interface Served extends AsyncDisposable {
+  url: string;
+  child: Deno.ChildProcess;
+  stderr: Promise<string>;
+}
+
+/** Starts `svc ui serve` on a free port and waits for its address. */
+async function serve(folder: string, flags: string[] = ["-A"], more: string[] = []): Promise<Served> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      ...flags,
+      "--no-check",
+      "--config",
+      join(ROOT_PATH, "deno.json"),
+      join(ROOT_PATH, "cli.ts"),
+      "--project-root",
+      folder,
+      "--json",
+      "ui",
+      "serve",
+      "--port",
+      "0",
+      ...more,
+    ],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const stderr = new Response(child.stderr).text();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes("}")) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`The server ended: ${await stderr}`);
+    text += value;
+  }
+  reader.cancel();
+  return {
+    url: JSON.parse(text).url,
+    child,
+    stderr,
+    [Symbol.asyncDispose]: async () => {
+      try {
+        child.kill("SIGKILL");
+      } catch {
+        // It has ended by itself.
+      }
+      await child.status;
+      await stderr;
+    },
+  };
+}
+
+const post = (url: string, body: unknown) =>
+  fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+
+async function project(folder: string): Promise<void> {
+  await Deno.mkdir(join(folder, "recipes"), { recursive: true });
+  await Deno.writeTextFile(join(folder, "recipes/bits.yaml"), BITS_YAML);
+}
+
+Deno.test(
+  "the permissions that the documentation names are enough, and none is asked for",
+  inFolder(async (folder) => {
+    await project(folder);
+    const state = join(folder, ".svc");
+    await Deno.mkdir(state);
+    await using server = await serve(folder, [
+      "--no-prompt",
+      `--allow-read=${ROOT_PATH},${folder}`,
+      `--allow-write=${state},${join(folder, "recipes")}`,
+      "--allow-net=127.0.0.1",
+      "--allow-env",
+      "--allow-sys",
+    ]);
+    const { url } = server;
+    for (
+      const path of [
+        "/",
+        "/api/health",
+        "/api/ops",
+        "/api/recipes",
+        "/api/recipe-templates",
+        "/api/datasets/images?dataset=svc_sample_images",
+        "/api/benchmarks/packs",
+        "/metrics",
+      ]
+    ) {
+      const reply = await fetch(url + path);
+      assert.equal(reply.status, 200, `${path}: ${await reply.text()}`);
+    }
+    const run = await (await post(`${url}/api/recipe/run`, { path: "recipes/bits.yaml" })).json();
+    assert.equal(run.status, "completed", JSON.stringify(run));
+    const verified = await (await fetch(`${url}/api/runs/${run.run_id}/verify`)).json();
+    assert.equal(verified.status, "valid");
+    const saved = await post(`${url}/api/recipe/save`, { recipe: BITS, filename: "other.yaml" });
+    assert.equal(saved.status, 200, await saved.text());
+    const { checks } = await (await fetch(`${url}/api/doctor`)).json();
+    const failed = checks.filter(({ status }: { status: string }) => status === "failed");
+    assert.deepEqual(failed, []);
+  }),
+);
+
+Deno.test(
+  "a signal drains the server: what ran is canceled, what was taken is remembered, the exit code is 0",
+  inFolder(async (folder) => {
+    await project(folder);
+    await using server = await serve(folder);
+    const { job_id } = await (await post(`${server.url}/api/run-jobs`, { recipe: SLOW })).json();
+    for (let state = "queued"; state === "queued";) {
+      ({ state } = await (await fetch(`${server.url}/api/run-jobs/${job_id}`)).json());
+    }
+    server.child.kill("SIGTERM");
+    const { code, signal } = await server.child.status;
+    assert.deepEqual([code, signal], [0, null], await server.stderr);
+    await using again = await serve(folder);
+    const job = await (await fetch(`${again.url}/api/run-jobs/${job_id}`)).json();
+    assert.equal(job.state, "canceled");
+  }),
+);
+
+Deno.test(
+  "killed at random moments, the server loses nothing that it acknowledged",
+  inFolder(async (folder) => {
+    await project(folder);
+    const saved = new Map<string, number>();
+    const jobs = new Set<string>(), runs = new Set<string>();
+    for (let round = 0; round < 4; round++) {
+      const server = await serve(folder);
+      const ended = server.child.status;
+      // Somewhere in the middle of writing, once every kind of work has been acknowledged.
+      const before = saved.size + jobs.size + runs.size;
+      let killer: ReturnType<typeof setTimeout> | undefined;
+      const acknowledged = () => {
+        if (killer !== undefined || runs.size <= round || saved.size + jobs.size + runs.size < before + 3) return;
+        killer = setTimeout(() => server.child.kill("SIGKILL"), Math.random() * 1500);
+      };
+      const work = [
+        async (turn: number) => {
+          const filename = `saved_${round}_${turn}.yaml`;
+          const reply = await post(`${server.url}/api/recipe/save`, {
+            recipe: { ...BITS, metadata: { seed: turn } },
+            filename,
+          });
+          if (reply.status === 200) saved.set(filename, turn);
+          await reply.body?.cancel();
+        },
+        async () => {
+          const reply = await post(`${server.url}/api/run-jobs`, { recipe: BITS });
+          const { job_id } = await reply.json();
+          if (reply.status === 202) jobs.add(job_id);
+        },
+        async () => {
+          const reply = await post(`${server.url}/api/recipe/run-payload`, { recipe: BITS });
+          const { run_id, status } = await reply.json();
+          if (status === "completed") runs.add(run_id);
+        },
+      ];
+      await Promise.all(work.map(async (act) => {
+        try {
+          for (let turn = 0;; turn++) {
+            await act(turn);
+            acknowledged();
+          }
+        } catch {
+          // The connection broke: the server is dead.
+        }
+      }));
+      clearTimeout(killer);
+      await ended;
+      await server.stderr;
+    }
+    assert.ok(saved.size > 0 && jobs.size > 0 && runs.size > 0, `${saved.size} ${jobs.size} ${runs.size}`);
+    await using server = await serve(folder);
+    for (const [filename, seed] of saved) {
+      const { recipe } = await (await fetch(`${server.url}/api/recipe?path=recipes/${filename}`)).json();
+      assert.equal(recipe.metadata.seed, seed, filename);
+    }
+    for (const id of jobs) {
+      const { state, events } = await (await fetch(`${server.url}/api/run-jobs/${id}`)).json();
+      assert.ok(["completed", "incomplete"].includes(state), `${id} ${state}`);
+      assert.equal(events.at(-1).kind, `job_${state}`);
+    }
+    const workspace = openWorkspace({ projectRoot: folder });
+    const { runs: rows } = await (await fetch(`${server.url}/api/runs?limit=500`)).json();
+    const listed = new Set(rows.map(({ run_id }: { run_id: string }) => run_id));
+    for (const id of runs) {
+      assert.ok(listed.has(id), id);
+      assert.equal((await verifyRun(workspace, id)).status, "valid", id);
+    }
+    // Runs that nobody was told of are there as well, and settled: none claims to be running.
+    assert.ok(rows.every(({ status }: { status: string }) => status === "completed" || status === "incomplete"));
+    const names = [...Deno.readDirSync(join(folder, "recipes"))].map(({ name }) => name);
+    assert.ok(names.every((name) => !name.endsWith(".yaml") || name === "bits.yaml" || /^saved_/.test(name)));
+  }),
+);
+
+Deno.test(
+  "flags that cannot be meant are refused before anything listens",
+  inFolder(async (folder) => {
+    const refused = async (...args: string[]) => {
+      const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+        args: [
+          "run",
+          "-A",
+          "--no-check",
+          "--config",
+          join(ROOT_PATH, "deno.json"),
+          join(ROOT_PATH, "cli.ts"),
+          "--project-root",
+          folder,
+          "--json",
+          "ui",
+          "serve",
+          ...args,
+        ],
+        env: { SVC_TOKEN: "" },
+      }).output();
+      return [code, JSON.parse(new TextDecoder().decode(stdout)).code];
+    };
+    assert.deepEqual(await refused("--host", "0.0.0.0"), [2, "token_required"]);
+    assert.deepEqual(await refused("--port", "70000"), [2, "usage_invalid"]);
+    assert.deepEqual(await refused("--max-running-jobs", "0"), [2, "usage_invalid"]);
+    await Deno.writeTextFile(join(folder, "token"), "short");
+    assert.deepEqual(await refused("--token-file", join(folder, "token")), [2, "token_too_short"]);
+    assert.deepEqual(await refused("--token-file", join(folder, "none")), [4, "file_not_found"]);
+  }),
+);
