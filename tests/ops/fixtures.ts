@@ -7,7 +7,9 @@ import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
 import type { GivenInput, Model } from "./harness.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
+import { AOA_FIXTURES } from "./aoa_fixtures.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
+import { LOCALIZATION_FIXTURES } from "./localization_fixtures.ts";
 import { MEDIA_FIXTURES } from "./media_fixtures.ts";
 import { NR_LDPC_FIXTURES } from "./nr_ldpc_fixtures.ts";
 import { PHYSICAL_FIXTURES } from "./physical_fixtures.ts";
@@ -148,10 +150,12 @@ const WRAPPED = Object.fromEntries(
 
 export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }> = {
   ...CHANNEL_PATH,
+  ...AOA_FIXTURES,
   ...JPEG_FIXTURES,
   ...MEDIA_FIXTURES,
   ...NR_LDPC_FIXTURES,
   ...PHYSICAL_FIXTURES,
+  ...LOCALIZATION_FIXTURES,
   ...POWER_FIXTURES,
   ...WRAPPED,
 };

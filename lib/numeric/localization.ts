@@ -1,0 +1,129 @@
+/**
+ * Positions in the plane from ranges to anchors, r_i = |p - a_i| + noise.
+ *
+ * Subtracting the first equation's square from the others leaves a linear system (section "linear" below); its least-squares
+ * solution is only a start, for it treats all differences alike and the noise of r_0 as that of all. Gauss-Newton steps on
+ * r_i - |p - a_i| reach the maximum of the likelihood.
+ *
+ *     2(a_i - a_0)·p = |a_i|² - |a_0|² - r_i² + r_0²,   i = 1 … n - 1
+ *
+ * Shapes: anchors [n, 2] row-major, ranges [n]; metres.
+ *
+ * Sources: Smith and Abel, "Closed-form least-squares source location estimation from range-difference measurements", IEEE
+ * Trans. ASSP 35, 1987; Torrieri, "Statistical theory of passive location systems", IEEE Trans. AES 20, 1984 (bound).
+ */
+
+export type Point = [x: number, y: number];
+
+/** Sums of a linear system MᵀM p = Mᵀb in two unknowns. */
+interface Normal {
+  xx: number;
+  xy: number;
+  yy: number;
+  x: number;
+  y: number;
+}
+
+/** Anchors whose differences span less than this share of a plane count as lying on a line. */
+const COLLINEAR = 1e-12;
+
+/**
+ * Least squares of the linear system.
+ *
+ * @returns null when fewer than three anchors, or anchors on one line, leave the position open
+ */
+export function linearTrilateration(anchors: Float64Array, ranges: Float64Array): Point | null {
+  const normal = linearSystem(anchors, ranges);
+  return isSingular(normal) ? null : solved(normal);
+}
+
+/**
+ * Least squares of the linear system with the pull `weight`·|p - centroid|² towards the anchors' centroid; one solution for
+ * any anchors.
+ */
+export function regularizedTrilateration(anchors: Float64Array, ranges: Float64Array, weight = 0.1): Point {
+  const { xx, xy, yy, x, y } = linearSystem(anchors, ranges), [cx, cy] = centroid(anchors);
+  return solved({ xx: xx + weight, xy, yy: yy + weight, x: x + weight * cx, y: y + weight * cy });
+}
+
+/** Refinement by Gauss-Newton: at most 20 steps, until one is shorter than 1e-9 m. */
+export function refinePosition(anchors: Float64Array, ranges: Float64Array, start: Point): Point {
+  let [x, y] = start;
+  for (let step = 0; step < 20; step++) {
+    const normal: Normal = { xx: 0, xy: 0, yy: 0, x: 0, y: 0 };
+    for (let i = 0; i < ranges.length; i++) {
+      const dx = x - anchors[2 * i], dy = y - anchors[2 * i + 1], distance = Math.hypot(dx, dy);
+      // On an anchor the range has no direction, and says nothing about where to go.
+      if (distance > 0) addRow(normal, dx / distance, dy / distance, ranges[i] - distance);
+    }
+    if (isSingular(normal)) break;
+    const [sx, sy] = solved(normal);
+    x += sx;
+    y += sy;
+    if (Math.hypot(sx, sy) < 1e-9) break;
+  }
+  return [x, y];
+}
+
+/**
+ * The Cramér-Rao bound of E|p̂ - p|² for independent normal errors of the ranges, σ²·trace((Σ u_i·u_iᵀ)⁻¹) with u_i the unit
+ * vector from anchor i; Infinity where the anchors do not fix the position.
+ */
+export function rangeCramerRao(anchors: Float64Array, position: Point, sigma: number): number {
+  const normal: Normal = { xx: 0, xy: 0, yy: 0, x: 0, y: 0 };
+  for (let i = 0; i < anchors.length; i += 2) {
+    const dx = position[0] - anchors[i], dy = position[1] - anchors[i + 1], distance = Math.hypot(dx, dy);
+    if (distance > 0) addRow(normal, dx / distance, dy / distance, 0);
+  }
+  if (isSingular(normal)) return Infinity;
+  const { xx, xy, yy } = normal;
+  return sigma * sigma * (xx + yy) / (xx * yy - xy * xy);
+}
+
+/** Anchors on the outline of a square of a side, from the corner (0, 0) counter-clockwise at equal steps. */
+export function perimeterAnchors(count: number, side: number): Float64Array<ArrayBuffer> {
+  const anchors = new Float64Array(2 * count);
+  for (let i = 0; i < count; i++) {
+    const along = 4 * i / count, edge = Math.floor(along), rest = (along - edge) * side;
+    const [x, y] = [[rest, 0], [side, rest], [side - rest, side], [0, side - rest]][edge];
+    anchors[2 * i] = x;
+    anchors[2 * i + 1] = y;
+  }
+  return anchors;
+}
+
+function linearSystem(anchors: Float64Array, ranges: Float64Array): Normal {
+  const normal: Normal = { xx: 0, xy: 0, yy: 0, x: 0, y: 0 };
+  const x0 = anchors[0], y0 = anchors[1], r0 = ranges[0];
+  for (let i = 1; i < ranges.length; i++) {
+    const x = anchors[2 * i], y = anchors[2 * i + 1], r = ranges[i];
+    addRow(normal, 2 * (x - x0), 2 * (y - y0), x * x + y * y - x0 * x0 - y0 * y0 - r * r + r0 * r0);
+  }
+  return normal;
+}
+
+function addRow(normal: Normal, mx: number, my: number, b: number): void {
+  normal.xx += mx * mx;
+  normal.xy += mx * my;
+  normal.yy += my * my;
+  normal.x += mx * b;
+  normal.y += my * b;
+}
+
+function isSingular({ xx, xy, yy }: Normal): boolean {
+  return !(xx * yy - xy * xy > COLLINEAR * (xx + yy) ** 2);
+}
+
+function solved({ xx, xy, yy, x, y }: Normal): Point {
+  const determinant = xx * yy - xy * xy;
+  return [(yy * x - xy * y) / determinant, (xx * y - xy * x) / determinant];
+}
+
+function centroid(anchors: Float64Array): Point {
+  let x = 0, y = 0;
+  for (let i = 0; i < anchors.length; i += 2) {
+    x += anchors[i];
+    y += anchors[i + 1];
+  }
+  return [2 * x / anchors.length, 2 * y / anchors.length];
+}

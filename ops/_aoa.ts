@@ -1,0 +1,76 @@
+/**
+ * What the operations of angle of arrival hand each other. A problem and an observation hold snapshots complex64 [example,
+ * antenna, snapshot] as their main array; a problem also holds the true `angles` float64 [example] in degrees from broadside,
+ * which estimators never read. Metadata element_spacing_wavelengths is the spacing of the array.
+ */
+import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { metadataNumber } from "../lib/artifact/values.ts";
+import { SvcError } from "../lib/contract/error.ts";
+import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import type { JsonObject } from "../lib/contract/value.ts";
+import { BearingSearch, sampleCovariance } from "../lib/numeric/direction_finding.ts";
+import { ndarray } from "../lib/numeric/ndarray.ts";
+
+export const AOA_SCENE = "ai_phy.aoa_scene.numpy";
+export const AOA_PROBLEM = "ai_phy.aoa_problem.numpy";
+export const AOA_OBSERVATION = "ai_phy.aoa_observation.numpy";
+export const AOA_TRUTH = "ai_phy.aoa_truth.numpy";
+export const AOA_ESTIMATE = "ai_phy.aoa_estimate.numpy";
+
+/** What an estimator sees of a problem or an observation. */
+export interface ArrayProblem {
+  examples: number;
+  antennas: number;
+  snapshots: number;
+  /** [example, antenna, snapshot], interleaved */
+  received: Float32Array;
+  /** Between antennas, in wavelengths. */
+  spacing: number;
+}
+
+/** @throws SvcError with a boundary code where the artifact is not what it should be */
+export function arrayProblemOf(input: InputArtifact): ArrayProblem {
+  const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "antenna", "snapshot"]);
+  const spacing = metadataNumber(input.metadata, "element_spacing_wavelengths");
+  if (spacing === undefined || !(spacing > 0)) {
+    throw new SvcError("input_metadata_missing", "Cannot find a bearing without element_spacing_wavelengths");
+  }
+  return {
+    examples: arrays.size("example"),
+    antennas: arrays.size("antenna"),
+    snapshots: arrays.size("snapshot"),
+    received,
+    spacing,
+  };
+}
+
+/** The true bearings of a problem or of a truth artifact. */
+export function trueAngles(arrays: NamedArrays): Float64Array {
+  return arrays.read("float64", ["example"], arrays.input.kind === AOA_PROBLEM ? "angles" : undefined);
+}
+
+/** Bearings in degrees. */
+export function bearingsArtifact(angles: Float64Array, facts: JsonObject): OutputArtifact {
+  return {
+    array: ndarray("float64", angles, [angles.length]),
+    metadata: { example_count: angles.length, unit: "degree", ...facts },
+  };
+}
+
+/** A grid from -90 to at most 90 degrees. */
+export function gridOfStep(step: number): Float64Array {
+  return Float64Array.from({ length: Math.floor(180 / step + 1e-9) + 1 }, (_, k) => -90 + k * step);
+}
+
+/** Searches the bearing of every example by itself. */
+export function searchBearings(
+  { examples, antennas, snapshots, received, spacing }: ArrayProblem,
+  grid: Float64Array,
+  method: "music" | "bartlett",
+): Float64Array {
+  const search = new BearingSearch(grid, antennas, spacing), stride = 2 * antennas * snapshots;
+  return Float64Array.from({ length: examples }, (_, example) => {
+    const own = received.subarray(example * stride, (example + 1) * stride);
+    return search[method](sampleCovariance(own, antennas, snapshots));
+  });
+}

@@ -1,0 +1,107 @@
+/**
+ * What the operations of localisation hand each other. A problem and an observation hold ranges [example, anchor] in metres as
+ * their main array and the companion `anchors` [example, anchor, 2]; a problem also holds the true `positions` [example, 2],
+ * which estimators never read. All are float64; metadata area_m is the side of the square, range_noise_std_m the standard
+ * deviation of the ranges.
+ */
+import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { metadataNumber } from "../lib/artifact/values.ts";
+import { SvcError } from "../lib/contract/error.ts";
+import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import { float, type JsonObject } from "../lib/contract/value.ts";
+import { type Point, rangeCramerRao } from "../lib/numeric/localization.ts";
+import { ndarray } from "../lib/numeric/ndarray.ts";
+
+export const LOCALIZATION_SCENE = "ai_phy.localization_scene.numpy";
+export const LOCALIZATION_PROBLEM = "ai_phy.localization_problem.numpy";
+export const LOCALIZATION_OBSERVATION = "ai_phy.localization_observation.numpy";
+export const LOCALIZATION_TRUTH = "ai_phy.localization_truth.numpy";
+export const LOCALIZATION_ESTIMATE = "ai_phy.localization_estimate.numpy";
+
+/** What an estimator sees of a problem or an observation. */
+export interface RangeProblem {
+  examples: number;
+  anchorCount: number;
+  /** [example, anchor] */
+  ranges: Float64Array;
+  /** [example, anchor, 2] */
+  anchors: Float64Array;
+  /** Side of the square, metres. */
+  area: number;
+}
+
+/** @throws SvcError with a boundary code where the artifact is not what it should be */
+export function rangeProblemOf(input: InputArtifact): RangeProblem {
+  const arrays = arraysOf(input);
+  const ranges = arrays.read("float64", ["example", "anchor"]);
+  const anchors = arrays.read("float64", ["example", "anchor", 2], "anchors");
+  const area = metadataNumber(input.metadata, "area_m");
+  if (area === undefined || !(area > 0)) {
+    throw new SvcError("input_metadata_missing", "Cannot locate anything without the metadata area_m");
+  }
+  return { examples: arrays.size("example"), anchorCount: arrays.size("anchor"), ranges, anchors, area };
+}
+
+/** The true positions of a problem or of a truth artifact. */
+export function truePositions(arrays: NamedArrays): Float64Array {
+  const companion = arrays.input.kind === LOCALIZATION_PROBLEM ? "positions" : undefined;
+  return arrays.read("float64", ["example", 2], companion);
+}
+
+/** Position estimates in metres, cut to the square. */
+export function estimateArtifact(positions: Float64Array, { examples, area }: RangeProblem, facts: JsonObject) {
+  const cut = positions.map((value) => Math.min(area, Math.max(0, value)));
+  return {
+    array: ndarray("float64", cut, [examples, 2]),
+    metadata: { example_count: examples, unit: "m", area_m: float(area), ...facts },
+  } satisfies OutputArtifact;
+}
+
+/** Estimates every example by itself. @param locate gives null where the anchors leave the position open */
+export function locateAll(
+  { examples, anchorCount, ranges, anchors }: RangeProblem,
+  locate: (anchors: Float64Array, ranges: Float64Array) => Point | null,
+): Float64Array {
+  const positions = new Float64Array(2 * examples);
+  for (let example = 0; example < examples; example++) {
+    const own = anchors.subarray(2 * example * anchorCount, 2 * (example + 1) * anchorCount);
+    const position = locate(own, ranges.subarray(example * anchorCount, (example + 1) * anchorCount));
+    if (position === null) {
+      throw new SvcError(
+        "operation_failed",
+        anchorCount < 3
+          ? `Cannot trilaterate from ${anchorCount} anchors: three are needed`
+          : `Cannot trilaterate example ${example}: its anchors lie on one line`,
+        { hint: "Use more anchors, or the mode regularized_trilateration of model.localization_adapter" },
+      );
+    }
+    positions.set(position, 2 * example);
+  }
+  return positions;
+}
+
+/** Root of the mean Cramér-Rao bound over the examples, metres; undefined where the anchors fix no position. */
+export function boundRmse(anchors: Float64Array, positions: Float64Array, sigma: number): number | undefined {
+  const examples = positions.length / 2, stride = anchors.length / examples;
+  let sum = 0;
+  for (let example = 0; example < examples; example++) {
+    const position: Point = [positions[2 * example], positions[2 * example + 1]];
+    sum += rangeCramerRao(anchors.subarray(example * stride, (example + 1) * stride), position, sigma);
+  }
+  return Number.isFinite(sum) ? Math.sqrt(sum / examples) : undefined;
+}
+
+/** Anchors of every example, for a scene in which they stand still. */
+export function repeatedAnchors(anchors: Float64Array, examples: number): Float64Array<ArrayBuffer> {
+  const all = new Float64Array(examples * anchors.length);
+  for (let example = 0; example < examples; example++) all.set(anchors, example * anchors.length);
+  return all;
+}
+
+/** |p - a_i| for every example and anchor. */
+export function trueRanges(positions: Float64Array, anchors: Float64Array, anchorCount: number): Float64Array {
+  return Float64Array.from({ length: anchors.length / 2 }, (_, i) => {
+    const example = Math.floor(i / anchorCount);
+    return Math.hypot(positions[2 * example] - anchors[2 * i], positions[2 * example + 1] - anchors[2 * i + 1]);
+  });
+}

@@ -1,0 +1,75 @@
+/**
+ * Range measurements in one step: terminals in a square with an anchor on each corner, without blocked links.
+ *
+ *     r = |p - a| + σ·n,   σ² = range_noise_m² + 10^(-snr_db/10)  (m²)
+ *
+ * Draws: uniform positions [example, 2], then normal [example, anchor].
+ *
+ * Shapes: problem float64 [example, 4] (see ../_localization.ts).
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { perimeterAnchors } from "../../lib/numeric/localization.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { executed, exportPlanned } from "../_backends.ts";
+import { boundRmse, LOCALIZATION_PROBLEM, repeatedAnchors, trueRanges } from "../_localization.ts";
+
+const METRES = { "x-svc-ui": { unit: "m" } };
+const ANCHORS = 4;
+
+export default defineOperation({
+  id: "source.localization_sensing_scenario",
+  name: "Noisy range measurement scenario",
+  description: "Draws terminals in a square and measures their ranges to its corners",
+  outputs: { problem: LOCALIZATION_PROBLEM },
+  params: z.strictObject({
+    example_count: z.int().positive().default(16),
+    area_m: z.number().positive().default(20).describe("side of the square").meta(METRES),
+    snr_db: z.number().default(20).meta({ "x-svc-ui": { unit: "dB" } }),
+    range_noise_m: z.number().nonnegative().default(0.25).describe("noise left at any SNR").meta(METRES),
+    seed: seedParameter(0),
+  }),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
+  materializations: [
+    ...executed("numpy", "geometric_range_measurements"),
+    exportPlanned("torch", "torch_range_geometry"),
+    exportPlanned("phylib", "phylib_rt_scene_endpoint"),
+  ],
+  outputMetadataGuarantees: { problem: { keys: ["area_m", "range_noise_std_m", "unit"] } },
+  threadSafe: true,
+  run({ params, generator }) {
+    const { example_count: examples, area_m: area } = params;
+    const positions = (generator.random(2 * examples) as Float64Array<ArrayBuffer>).map((value) => area * value);
+    const anchors = repeatedAnchors(perimeterAnchors(ANCHORS, area), examples);
+    const sigma = Math.sqrt(params.range_noise_m ** 2 + dbToLinear(-params.snr_db));
+    const noise = generator.standardNormal(examples * ANCHORS) as Float64Array;
+    const ranges = trueRanges(positions, anchors, ANCHORS).map((range, i) => range + sigma * noise[i]);
+    const bound = boundRmse(anchors, positions, sigma);
+    return {
+      outputs: {
+        problem: {
+          array: ndarray("float64", ranges, [examples, ANCHORS]),
+          companions: {
+            anchors: ndarray("float64", anchors, [examples, ANCHORS, 2]),
+            positions: ndarray("float64", positions, [examples, 2]),
+          },
+          metadata: {
+            example_count: examples,
+            anchor_count: ANCHORS,
+            area_m: float(area),
+            range_noise_std_m: float(sigma),
+            snr_db: float(params.snr_db),
+            unit: "m",
+          },
+        },
+      },
+      metrics: {
+        "localization.range_noise_std_m": sigma,
+        ...(bound === undefined ? {} : { "localization.cramer_rao_rmse_m": bound }),
+      },
+    };
+  },
+});

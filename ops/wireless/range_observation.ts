@@ -1,0 +1,101 @@
+/**
+ * Ranges from every anchor to the terminal, with noise and, on some links, the detour of a blocked line of sight:
+ *
+ *     r = |p - a| + [u < nlos_probability]·nlos_bias_m + σ·n,   σ² = range_noise_floor_m² + 10^(-snr_db/10)  (m²)
+ *
+ * Draws: random [example, anchor] for the detours, then normal [example, anchor]. The root of the mean Cramér-Rao bound for
+ * ranges without detours is the step metric localization.cramer_rao_rmse_m.
+ *
+ * Shapes: scene [example, 2] -> observation, problem float64 [example, anchor] (see ../_localization.ts), truth [example, 2].
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { metadataNumber } from "../../lib/artifact/values.ts";
+import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import {
+  boundRmse,
+  LOCALIZATION_OBSERVATION,
+  LOCALIZATION_PROBLEM,
+  LOCALIZATION_SCENE,
+  LOCALIZATION_TRUTH,
+  repeatedAnchors,
+  trueRanges,
+} from "../_localization.ts";
+
+const METRES = { "x-svc-ui": { unit: "m" } };
+const KEYS = ["area_m", "range_noise_std_m", "unit"];
+
+export default defineOperation({
+  id: "wireless.range_observation",
+  name: "Noisy range reception",
+  description: "Measures the ranges between anchors and terminals",
+  inputs: { scene: [LOCALIZATION_SCENE] },
+  outputs: {
+    observation: LOCALIZATION_OBSERVATION,
+    problem: LOCALIZATION_PROBLEM,
+    truth: LOCALIZATION_TRUTH,
+  },
+  params: z.strictObject({
+    snr_db: z.number().default(20).meta({ "x-svc-ui": { unit: "dB" } }),
+    range_noise_floor_m: z.number().nonnegative().default(0.05).describe("noise left at any SNR").meta(METRES),
+    nlos_probability: z.number().min(0).max(1).default(0).describe("of a blocked line of sight, per link"),
+    nlos_bias_m: z.number().nonnegative().default(1.5).describe("detour of a blocked link").meta(METRES),
+    seed: seedParameter(0),
+  }),
+  differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  outputMetadataGuarantees: { observation: { keys: KEYS }, problem: { keys: KEYS }, truth: { keys: ["unit"] } },
+  threadSafe: true,
+  run({ inputs, params, generator }) {
+    const scene = arraysOf(inputs.scene);
+    const positions = scene.read("float64", ["example", 2]);
+    const placed = scene.read("float64", ["anchor", 2], "anchors");
+    const examples = scene.size("example"), anchorCount = scene.size("anchor");
+    const anchors = repeatedAnchors(placed, examples);
+    const sigma = Math.sqrt(params.range_noise_floor_m ** 2 + dbToLinear(-params.snr_db));
+
+    const blocked = (generator.random(examples * anchorCount) as Float64Array).map((u) =>
+      u < params.nlos_probability ? 1 : 0
+    );
+    const noise = generator.standardNormal(examples * anchorCount) as Float64Array;
+    const ranges = trueRanges(positions, anchors, anchorCount).map((range, i) =>
+      range + params.nlos_bias_m * blocked[i] + sigma * noise[i]
+    );
+
+    const metadata = {
+      example_count: examples,
+      anchor_count: anchorCount,
+      area_m: float(metadataNumber(inputs.scene.metadata, "area_m")!),
+      range_noise_std_m: float(sigma),
+      snr_db: float(params.snr_db),
+      unit: "m",
+    };
+    const measured = {
+      array: ndarray("float64", ranges, [examples, anchorCount]),
+      companions: { anchors: ndarray("float64", anchors, [examples, anchorCount, 2]) },
+      metadata,
+    };
+    const truth = ndarray("float64", positions.slice(), [examples, 2]);
+    const bound = boundRmse(anchors, positions, sigma);
+    return {
+      outputs: {
+        observation: measured,
+        problem: { ...measured, companions: { ...measured.companions, positions: truth } },
+        truth: {
+          array: truth,
+          companions: { blocked: ndarray("uint8", Uint8Array.from(blocked), [examples, anchorCount]) },
+          metadata: { example_count: examples, unit: "m" },
+        },
+      },
+      metrics: {
+        "localization.range_noise_std_m": sigma,
+        ...(bound === undefined ? {} : { "localization.cramer_rao_rmse_m": bound }),
+      },
+    };
+  },
+});
