@@ -196,7 +196,8 @@ function materializationRows(
     const identity = `${definition.id}@${entry.runner}/${entry.backend}/${implementation}`;
     if (identities.has(identity)) refuse(`the materialisation ${identity} is declared twice`);
     identities.add(identity);
-    if (!backends[entry.runner].includes(entry.backend)) {
+    // What is only planned may name a backend that is not there yet.
+    if (entry.status !== "planned" && !backends[entry.runner].includes(entry.backend)) {
       refuse(`the materialisation ${identity} uses a backend that ${entry.runner} does not list`);
     }
     const bindings = entry.parameter_bindings ?? {};

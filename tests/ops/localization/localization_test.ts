@@ -99,7 +99,7 @@ Deno.test("the scores are those of their definitions", async () => {
   assert.deepEqual(found, {
     "localization.rmse_m": root,
     "localization.mae_m": 2,
-    "localization.p90_error_m": 2 + 0.7 * 3,
+    "localization.p90_error_m": 2 + (3 * 0.9 - 2) * 3,
     "task.score": 1 / (1 + root),
   });
 });
