@@ -4,8 +4,9 @@ import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { powers } from "../../lib/numeric/complex.ts";
 
-export interface AllocatedState {
-  readonly state: OfdmState;
+/** Powers and gains of the elements of some states, each with the same budget and noise. */
+export interface Allocated {
+  readonly state: Pick<OfdmState, "noiseVariance" | "averagePowerBudget">;
   /** (grid, OFDM symbol) rows. */
   readonly states: number;
   readonly subcarriers: number;
@@ -13,6 +14,10 @@ export interface AllocatedState {
   readonly power: Float64Array;
   /** |h|² of each element. */
   readonly gain: Float64Array;
+}
+
+export interface AllocatedState extends Allocated {
+  readonly state: OfdmState;
   /** Bits of each element under bit loading. */
   readonly loading?: Uint8Array;
 }
@@ -50,7 +55,7 @@ export function allocatedState(stateInput: InputArtifact, allocation: InputArtif
 export const rowOf = <T extends Float64Array | Uint8Array>(
   values: T,
   row: number,
-  { subcarriers }: AllocatedState,
+  { subcarriers }: Allocated,
 ): T => values.subarray(row * subcarriers, (row + 1) * subcarriers) as T;
 
 /** Checks that there are as many elements as symbols. @throws SvcError `boundary_count_mismatch` */
@@ -59,6 +64,6 @@ export function checkPlaced({ state }: AllocatedState, symbolCount: number): voi
 }
 
 /** log2(1 + p·g/N0) of each element; a negative power, which no radio sends, carries nothing. */
-export function shannonRates({ power, gain, state }: AllocatedState): Float64Array<ArrayBuffer> {
+export function shannonRates({ power, gain, state }: Allocated): Float64Array<ArrayBuffer> {
   return Float64Array.from(power, (p, i) => Math.log1p(Math.max(p, 0) * gain[i] / state.noiseVariance) * Math.LOG2E);
 }

@@ -21,10 +21,9 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, metadataText, reportResult, symbolsOf } from "../../lib/artifact/values.ts";
 import { energy } from "../../lib/numeric/complex.ts";
-import { linearToDb } from "../../lib/numeric/decibel.ts";
-import { mean, quantile, standardDeviation, sum } from "../../lib/numeric/statistics.ts";
-import { noiseFloors, waterFill, waterFillingResidual } from "../../lib/numeric/water_filling.ts";
-import { type AllocatedState, allocatedState, checkPlaced, rowOf, shannonRates } from "./_ofdm_allocation.ts";
+import { mean } from "../../lib/numeric/statistics.ts";
+import { budgetMetrics, oracleMetrics, outageMetrics, powerMetrics, rateMetrics } from "./_allocation_metrics.ts";
+import { type AllocatedState, allocatedState, checkPlaced, shannonRates } from "./_ofdm_allocation.ts";
 
 const PAYLOAD = [PAYLOAD_BITS, BITS] as const;
 
@@ -54,95 +53,19 @@ export default defineOperation({
   run({ inputs, params }) {
     const allocated = allocatedState(inputs.state, inputs.allocation);
     if (allocated.power.length === 0) return reportResult("metrics.ofdm_power_allocation", {});
-    const { state } = allocated;
     const rates = shannonRates(allocated);
     const efficiency = mean(rates);
     const target = params.outage_target_spectral_efficiency_bps_hz;
     return reportResult("metrics.ofdm_power_allocation", {
-      ...rateMetrics(allocated, rates, target),
+      ...rateMetrics(allocated, rates),
+      ...outageMetrics(allocated, rates, target),
       ...oracleMetrics(allocated, efficiency),
       ...powerMetrics(allocated, metadataText(inputs.allocation.metadata, "granularity") ?? "per_subcarrier"),
-      "resource.average_transmit_power_budget": state.averagePowerBudget,
-      "resource.nominal_snr_db": linearToDb(state.averagePowerBudget / state.noiseVariance),
+      ...budgetMetrics(allocated),
       ...linkMetrics(allocated, efficiency, inputs, params.transport_block_size_bits),
     }, { facts: { state_count: allocated.states, subcarrier_count: allocated.subcarriers } });
   },
 });
-
-function rateMetrics(allocated: AllocatedState, rates: Float64Array, target: number): Metrics {
-  const { states, subcarriers } = allocated;
-  const rows = Array.from({ length: states }, (_, row) => rowOf(rates, row, allocated));
-  const stateRates = rows.map(mean);
-  const subcarrierRates = Array.from({ length: subcarriers }, (_, k) => mean(rows.map((row) => row[k])));
-  const name = (part: string) => `resource.theoretical_shannon_${part}`;
-  return {
-    [name("sum_bits_per_ofdm_symbol")]: mean(rows.map(sum)),
-    [name("spectral_efficiency_bps_hz")]: mean(rates),
-    [name("min_subcarrier_spectral_efficiency_bps_hz")]: Math.min(...subcarrierRates),
-    [name("min_state_spectral_efficiency_bps_hz")]: quantile(stateRates, 0),
-    [name("p05_state_spectral_efficiency_bps_hz")]: quantile(stateRates, 0.05),
-    "resource.theoretical_outage_probability": stateRates.filter((rate) => rate < target).length / states,
-    "resource.theoretical_outage_target_bps_hz": target,
-    "resource.fairness_jain": mean(rows.map(jain)),
-  };
-}
-
-/** (sum r)²/(n·sum r²); 1 when all are zero. */
-function jain(rates: Float64Array): number {
-  const squares = sum(rates.map((rate) => rate * rate));
-  return squares === 0 ? 1 : sum(rates) ** 2 / (rates.length * squares);
-}
-
-function oracleMetrics(allocated: AllocatedState, efficiency: number): Metrics {
-  const { state, states, subcarriers, power, gain } = allocated;
-  const budget = state.averagePowerBudget * subcarriers;
-  const best = new Float64Array(power.length);
-  let residual = 0;
-  for (let row = 0; row < states; row++) {
-    const floors = noiseFloors(rowOf(gain, row, allocated), state.noiseVariance);
-    best.set(waterFill(floors, budget), row * subcarriers);
-    residual = Math.max(residual, waterFillingResidual(rowOf(power, row, allocated), floors, budget));
-  }
-  const oracle = mean(shannonRates({ ...allocated, power: best }));
-  const rmse = Math.sqrt(mean(power.map((p, i) => (p - best[i]) ** 2)));
-  return {
-    "resource.water_filling_oracle_spectral_efficiency_bps_hz": oracle,
-    "resource.water_filling_optimality_gap_bps_hz": oracle - efficiency,
-    ...(oracle > 0
-      ? {
-        "resource.water_filling_relative_optimality_gap": (oracle - efficiency) / oracle,
-        "task.score": Math.min(efficiency / oracle, 1),
-      }
-      : {}),
-    "resource.water_filling_power_rmse": rmse,
-    "resource.water_filling_power_normalized_rmse": rmse / state.averagePowerBudget,
-    "resource.water_filling_kkt_normalized_residual": residual,
-  };
-}
-
-function powerMetrics(allocated: AllocatedState, granularity: string): Metrics {
-  const { state: { averagePowerBudget: budget }, states, power, gain } = allocated;
-  const means = granularity === "per_subcarrier"
-    ? Array.from({ length: states }, (_, row) => mean(rowOf(power, row, allocated)))
-    : [mean(power)];
-  const miss = means.reduce((most, average) => Math.max(most, Math.abs(average - budget)), 0);
-  const average = mean(power), averageGain = mean(gain);
-  return {
-    "resource.power_constraint.max_abs_error": miss,
-    "resource.power_constraint.max_relative_error": miss / budget,
-    "resource.power_constraint.max_negative_violation": power.reduce((most, p) => Math.max(most, -p), 0),
-    "resource.active_resource_element_fraction": power.filter((p) => p > 0).length / power.length,
-    ...(average > 0
-      ? { "resource.allocation_power_coefficient_of_variation": standardDeviation(power, 0) / average }
-      : {}),
-    ...(average > 0 && averageGain > 0
-      ? {
-        "resource.allocated_power_weighted_channel_gain_lift": mean(power.map((p, i) => p * gain[i])) /
-          (average * averageGain),
-      }
-      : {}),
-  };
-}
 
 interface Sent {
   readonly candidate?: InputArtifact;

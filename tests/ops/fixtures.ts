@@ -7,6 +7,7 @@ import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
 import type { GivenInput, Model } from "./harness.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
+import { ALLOCATION_FIXTURES } from "./allocation_fixtures.ts";
 import { AOA_FIXTURES } from "./aoa_fixtures.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
 import { LOCALIZATION_FIXTURES } from "./localization_fixtures.ts";
@@ -150,6 +151,7 @@ const WRAPPED = Object.fromEntries(
 
 export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }> = {
   ...CHANNEL_PATH,
+  ...ALLOCATION_FIXTURES,
   ...AOA_FIXTURES,
   ...JPEG_FIXTURES,
   ...MEDIA_FIXTURES,

@@ -1,0 +1,65 @@
+/**
+ * Frequency responses of fading channels whose power is to be shared out, from taps with the profile e^{-l}, of sum 1:
+ *
+ *     H_k = Σ_l h_l·exp(-j2πkl/F),   N0 = (total_power/F)·10^(-snr_db/10)
+ *
+ * so snr_db is the mean SNR of a subcarrier under equal power. Draws: complex taps [snapshot, 1, 1, tap].
+ *
+ * Shapes: problem complex64 [snapshot, subcarrier].
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { exponentialProfile, frequencyResponse, staticTaps } from "../../lib/numeric/delay_profile.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { executed, exportPlanned } from "../_backends.ts";
+import { RESOURCE_PROBLEM } from "../_resource.ts";
+
+export default defineOperation({
+  id: "source.resource_allocation_scenario",
+  name: "OFDM power allocation scenario",
+  description: "Draws frequency-selective channels and a power budget",
+  outputs: { problem: RESOURCE_PROBLEM },
+  params: z.strictObject({
+    snapshot_count: z.int().positive().default(32).describe("independent channels"),
+    subcarrier_count: z.int().positive().default(16),
+    channel_tap_count: z.int().positive().default(4),
+    total_power: z.number().positive().default(1).describe("of all subcarriers of a snapshot"),
+    snr_db: z.number().default(10).describe("mean of a subcarrier under equal power").meta({
+      "x-svc-ui": { unit: "dB" },
+    }),
+    seed: seedParameter(0),
+  }),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
+  materializations: [
+    ...executed("numpy", "synthetic_ofdm_frequency_response"),
+    exportPlanned("torch", "torch_ofdm_resource_state"),
+    exportPlanned("phylib", "phylib_sys_resource_state"),
+  ],
+  outputMetadataGuarantees: { problem: { keys: ["total_power", "noise_variance"] } },
+  threadSafe: true,
+  run({ params, generator }) {
+    const { snapshot_count: snapshots, subcarrier_count: subcarriers, total_power: totalPower } = params;
+    const profile = exponentialProfile(params.channel_tap_count, 1);
+    const taps = staticTaps(profile, snapshots, generator);
+    const h = frequencyResponse(taps, profile, { count: subcarriers, spacing: 1 / subcarriers, first: 0 });
+    const noiseVariance = totalPower / subcarriers * dbToLinear(-params.snr_db);
+    return {
+      outputs: {
+        problem: {
+          array: ndarray("complex64", Float32Array.from(h), [snapshots, subcarriers]),
+          metadata: {
+            snapshot_count: snapshots,
+            subcarrier_count: subcarriers,
+            total_power: float(totalPower),
+            noise_variance: float(noiseVariance),
+            snr_db: float(params.snr_db),
+          },
+        },
+      },
+      metrics: { "channel.noise_variance": noiseVariance },
+    };
+  },
+});
