@@ -34,16 +34,23 @@ import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.t
 import demodulationNeuralReceiverAdapter from "./demodulation/neural_receiver_adapter.ts";
 import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_tracking_receiver_adapter.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
+import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
+import metricsBeamforming from "./metrics/beamforming.ts";
 import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
 import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
 import metricsExternalClassification from "./metrics/external_classification.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
+import metricsLocalization from "./metrics/localization.ts";
 import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
 import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
 import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
+import metricsResourceAllocation from "./metrics/resource_allocation.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
+import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
+import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
 import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
+import modelEqualPowerAllocator from "./model/equal_power_allocator.ts";
 import modelExternalDecodeBits from "./model/external_decode_bits.ts";
 import modelExternalDecodeIndices from "./model/external_decode_indices.ts";
 import modelExternalDecodeLatents from "./model/external_decode_latents.ts";
@@ -52,11 +59,17 @@ import modelExternalEncodeIndices from "./model/external_encode_indices.ts";
 import modelExternalEncodeLatents from "./model/external_encode_latents.ts";
 import modelJpegDecode from "./model/jpeg_decode.ts";
 import modelJpegEncode from "./model/jpeg_encode.ts";
+import modelLocalizationAdapter from "./model/localization_adapter.ts";
+import modelMrtBeamformer from "./model/mrt_beamformer.ts";
+import modelMusicAoaEstimator from "./model/music_aoa_estimator.ts";
+import modelResourceAllocationAdapter from "./model/resource_allocation_adapter.ts";
 import modelSymbolPowerAllocator from "./model/symbol_power_allocator.ts";
 import modelTextUtf8Decode from "./model/text_utf8_decode.ts";
 import modelTextUtf8Encode from "./model/text_utf8_encode.ts";
 import modelToyVqvaeDecode from "./model/toy_vqvae_decode.ts";
 import modelToyVqvaeEncode from "./model/toy_vqvae_encode.ts";
+import modelTrilaterationLocalizer from "./model/trilateration_localizer.ts";
+import modelWaterFillingPowerAllocator from "./model/water_filling_power_allocator.ts";
 import modulationDigitalModulate from "./modulation/digital_modulate.ts";
 import modulationIdentityModulate from "./modulation/identity_modulate.ts";
 import modulationQpskPilotModulate from "./modulation/qpsk_pilot_modulate.ts";
@@ -64,11 +77,16 @@ import noiseRepresentationIndices from "./noise/representation_indices.ts";
 import noiseRepresentationLatents from "./noise/representation_latents.ts";
 import noiseSourceImagePerturbation from "./noise/source_image_perturbation.ts";
 import noiseSourceTextPerturbation from "./noise/source_text_perturbation.ts";
+import sourceAoaScene from "./source/aoa_scene.ts";
+import sourceBeamformingScenario from "./source/beamforming_scenario.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
 import sourceExternalClassificationDataset from "./source/external_classification_dataset.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
 import sourceLocalNpzImages from "./source/local_npz_images.ts";
+import sourceLocalizationGeometry from "./source/localization_geometry.ts";
+import sourceLocalizationSensingScenario from "./source/localization_sensing_scenario.ts";
 import sourceRandomBits from "./source/random_bits.ts";
+import sourceResourceAllocationScenario from "./source/resource_allocation_scenario.ts";
 import sourceTextDataset from "./source/text_dataset.ts";
 import wirelessCarrierPhaseImpairment from "./wireless/carrier_phase_impairment.ts";
 import wirelessChannel from "./wireless/channel.ts";
@@ -76,6 +94,8 @@ import wirelessDigitalLink from "./wireless/digital_link.ts";
 import wirelessMisoOfdmCsi from "./wireless/miso_ofdm_csi.ts";
 import wirelessOfdmChannelState from "./wireless/ofdm_channel_state.ts";
 import wirelessOfdmDelayedCsi from "./wireless/ofdm_delayed_csi.ts";
+import wirelessRangeObservation from "./wireless/range_observation.ts";
+import wirelessUlaArrayObservation from "./wireless/ula_array_observation.ts";
 
 const entry = (operation: Operation, path: string): RegisteredOperation => ({
   operation,
@@ -116,16 +136,23 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(demodulationNeuralReceiverAdapter, "./demodulation/neural_receiver_adapter.ts"),
   entry(demodulationPhaseTrackingReceiverAdapter, "./demodulation/phase_tracking_receiver_adapter.ts"),
   entry(hardwareReceiverIqImbalance, "./hardware/receiver_iq_imbalance.ts"),
+  entry(metricsAoaEstimation, "./metrics/aoa_estimation.ts"),
+  entry(metricsBeamforming, "./metrics/beamforming.ts"),
   entry(metricsBitErrorRate, "./metrics/bit_error_rate.ts"),
   entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
   entry(metricsExternalClassification, "./metrics/external_classification.ts"),
   entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
   entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
+  entry(metricsLocalization, "./metrics/localization.ts"),
   entry(metricsNrLdpcOfdmDelivery, "./metrics/nr_ldpc_ofdm_delivery.ts"),
   entry(metricsOfdmFiniteBlocklengthAllocation, "./metrics/ofdm_finite_blocklength_allocation.ts"),
   entry(metricsOfdmPowerAllocation, "./metrics/ofdm_power_allocation.ts"),
+  entry(metricsResourceAllocation, "./metrics/resource_allocation.ts"),
   entry(metricsTextSemanticSimilarity, "./metrics/text_semantic_similarity.ts"),
+  entry(modelAoaEstimatorAdapter, "./model/aoa_estimator_adapter.ts"),
+  entry(modelBeamformingAdapter, "./model/beamforming_adapter.ts"),
   entry(modelCausalCsiPowerAllocator, "./model/causal_csi_power_allocator.ts"),
+  entry(modelEqualPowerAllocator, "./model/equal_power_allocator.ts"),
   entry(modelExternalDecodeBits, "./model/external_decode_bits.ts"),
   entry(modelExternalDecodeIndices, "./model/external_decode_indices.ts"),
   entry(modelExternalDecodeLatents, "./model/external_decode_latents.ts"),
@@ -134,11 +161,17 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelExternalEncodeLatents, "./model/external_encode_latents.ts"),
   entry(modelJpegDecode, "./model/jpeg_decode.ts"),
   entry(modelJpegEncode, "./model/jpeg_encode.ts"),
+  entry(modelLocalizationAdapter, "./model/localization_adapter.ts"),
+  entry(modelMrtBeamformer, "./model/mrt_beamformer.ts"),
+  entry(modelMusicAoaEstimator, "./model/music_aoa_estimator.ts"),
+  entry(modelResourceAllocationAdapter, "./model/resource_allocation_adapter.ts"),
   entry(modelSymbolPowerAllocator, "./model/symbol_power_allocator.ts"),
   entry(modelTextUtf8Decode, "./model/text_utf8_decode.ts"),
   entry(modelTextUtf8Encode, "./model/text_utf8_encode.ts"),
   entry(modelToyVqvaeDecode, "./model/toy_vqvae_decode.ts"),
   entry(modelToyVqvaeEncode, "./model/toy_vqvae_encode.ts"),
+  entry(modelTrilaterationLocalizer, "./model/trilateration_localizer.ts"),
+  entry(modelWaterFillingPowerAllocator, "./model/water_filling_power_allocator.ts"),
   entry(modulationDigitalModulate, "./modulation/digital_modulate.ts"),
   entry(modulationIdentityModulate, "./modulation/identity_modulate.ts"),
   entry(modulationQpskPilotModulate, "./modulation/qpsk_pilot_modulate.ts"),
@@ -146,11 +179,16 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(noiseRepresentationLatents, "./noise/representation_latents.ts"),
   entry(noiseSourceImagePerturbation, "./noise/source_image_perturbation.ts"),
   entry(noiseSourceTextPerturbation, "./noise/source_text_perturbation.ts"),
+  entry(sourceAoaScene, "./source/aoa_scene.ts"),
+  entry(sourceBeamformingScenario, "./source/beamforming_scenario.ts"),
   entry(sourceBitManifest, "./source/bit_manifest.ts"),
   entry(sourceExternalClassificationDataset, "./source/external_classification_dataset.ts"),
   entry(sourceImageDataset, "./source/image_dataset.ts"),
   entry(sourceLocalNpzImages, "./source/local_npz_images.ts"),
+  entry(sourceLocalizationGeometry, "./source/localization_geometry.ts"),
+  entry(sourceLocalizationSensingScenario, "./source/localization_sensing_scenario.ts"),
   entry(sourceRandomBits, "./source/random_bits.ts"),
+  entry(sourceResourceAllocationScenario, "./source/resource_allocation_scenario.ts"),
   entry(sourceTextDataset, "./source/text_dataset.ts"),
   entry(wirelessCarrierPhaseImpairment, "./wireless/carrier_phase_impairment.ts"),
   entry(wirelessChannel, "./wireless/channel.ts"),
@@ -158,4 +196,6 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(wirelessMisoOfdmCsi, "./wireless/miso_ofdm_csi.ts"),
   entry(wirelessOfdmChannelState, "./wireless/ofdm_channel_state.ts"),
   entry(wirelessOfdmDelayedCsi, "./wireless/ofdm_delayed_csi.ts"),
+  entry(wirelessRangeObservation, "./wireless/range_observation.ts"),
+  entry(wirelessUlaArrayObservation, "./wireless/ula_array_observation.ts"),
 ];
