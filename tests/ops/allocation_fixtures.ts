@@ -1,4 +1,5 @@
 /** Conformance cases of beamforming and resource allocation. */
+import { ndarray } from "../../lib/numeric/ndarray.ts";
 import type { FixtureCase } from "./fixtures.ts";
 import { arrayInput } from "./inputs.ts";
 
@@ -25,11 +26,22 @@ export const ALLOCATION_FIXTURES: Record<string, FixtureCase[]> = {
     params: { example_count: 3, channel_model },
   })),
   "model.mrt_beamformer": [channels],
-  "model.beamforming_adapter": ["mrt", "codebook_sweep_reference"].map((mode) => ({
-    ...channels,
-    name: mode,
-    params: { mode },
-  })),
+  "model.beamforming_adapter": [
+    ...["mrt", "codebook_sweep_reference"].map((mode) => ({ ...channels, name: mode, params: { mode } })),
+    {
+      ...channels,
+      name: "learned_artifact",
+      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
+      // Weights of any norm, and none at all for one example.
+      model: ({ channels_ri: { shape, data } }) => ({
+        weights_ri: ndarray(
+          "float32",
+          Float32Array.from(data as Float32Array, (value, i) => i < 8 ? 0 : 3 * value),
+          shape,
+        ),
+      }),
+    },
+  ],
   "metrics.beamforming": [{
     inputs: () => ({
       problem: beamProblem(),

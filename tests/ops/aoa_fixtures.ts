@@ -43,11 +43,21 @@ export const AOA_FIXTURES: Record<string, FixtureCase[]> = {
     { inputs: () => ({ problem: snapshotsInput("problem") }) },
     { name: "by step", inputs: () => ({ problem: snapshotsInput("observation") }), params: { grid_step_deg: 1.5 } },
   ],
-  "model.aoa_estimator_adapter": ["music", "bartlett_reference"].map((mode) => ({
-    name: mode,
-    inputs: () => ({ problem: snapshotsInput("observation") }),
-    params: { mode },
-  })),
+  "model.aoa_estimator_adapter": [
+    ...["music", "bartlett_reference"].map((mode) => ({
+      name: mode,
+      inputs: () => ({ problem: snapshotsInput("observation") }),
+      params: { mode },
+    })),
+    {
+      name: "learned_artifact",
+      inputs: () => ({ problem: snapshotsInput("problem") }),
+      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
+      model: ({ snapshots_ri: { shape, data } }) => ({
+        angles_deg: ndarray("float32", Float32Array.from({ length: shape[0] }, (_, i) => Number(data[i])), [shape[0]]),
+      }),
+    },
+  ],
   "metrics.aoa_estimation": [
     { inputs: () => ({ estimate, problem: snapshotsInput("problem") }) },
     { name: "truth apart", inputs: () => ({ estimate, problem: truth }) },

@@ -58,11 +58,26 @@ export const LOCALIZATION_FIXTURES: Record<string, FixtureCase[]> = {
     { inputs: () => ({ problem: rangeInput("problem") }) },
     { name: "observation", inputs: () => ({ problem: rangeInput("observation") }) },
   ],
-  "model.localization_adapter": ["trilateration", "regularized_trilateration"].map((mode) => ({
-    name: mode,
-    inputs: () => ({ problem: rangeInput("observation") }),
-    params: { mode },
-  })),
+  "model.localization_adapter": [
+    ...["trilateration", "regularized_trilateration"].map((mode) => ({
+      name: mode,
+      inputs: () => ({ problem: rangeInput("observation") }),
+      params: { mode },
+    })),
+    {
+      name: "learned_artifact",
+      inputs: () => ({ problem: rangeInput("problem") }),
+      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
+      // The first anchor of every example.
+      model: ({ anchors }) => ({
+        positions: ndarray(
+          "float32",
+          Float32Array.from({ length: 2 * EXAMPLES }, (_, i) => Number(anchors.data[8 * (i >> 1) + i % 2])),
+          [EXAMPLES, 2],
+        ),
+      }),
+    },
+  ],
   "metrics.localization": [
     { inputs: () => ({ estimate, problem: rangeInput("problem") }) },
     {

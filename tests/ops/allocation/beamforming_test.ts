@@ -69,7 +69,7 @@ Deno.test("the codebook is orthonormal; equal gains go to the lowest index", () 
 Deno.test("a channel of zeros gets equal weights, and does not count", async () => {
   const silence = new Float64Array(8);
   assert.deepEqual([...maximumRatio(silence)], [0.5, 0, 0.5, 0, 0.5, 0, 0.5, 0]);
-  for (const params of [{ mode: "mrt" }, {}]) {
+  for (const params of [{ mode: "mrt" }, {}] as JsonObject[]) {
     const problem = beamProblem(new Float32Array(16));
     const { decision } = (await runOperation(adapter, { inputs: { problem }, params })).outputs;
     assert.deepEqual([...decision.array().data as Float32Array].slice(0, 4), [0.5, 0, 0.5, 0]);
