@@ -7,6 +7,7 @@
  *     pilot_smoothing        at every symbol a line through the pilots around it; not causal
  *     decision_directed_pll  a second-order loop: pll_alpha, pll_beta
  *     oracle                 phase_truth, the only mode that reads it
+ *     learned_artifact       what a trained package adds to pilot_interpolation; its features: _phase_features.ts
  *
  * The estimators are in lib/numeric/phase_tracking.ts, the frames in _pilot_frames.ts.
  *
@@ -15,8 +16,9 @@
 import { DEMOD_BITS, LLR, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
-import type { InputArtifact, Materialization } from "../../lib/contract/operation.ts";
+import type { InputArtifact, LearnedModel, Materialization } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { LEARNED_ARTIFACT, learnedParameters, learnedProblems } from "../../lib/artifact/learned.ts";
 import { bitsArtifact, symbolsOf } from "../../lib/artifact/values.ts";
 import { demodulateLlr, hardBits } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
@@ -25,6 +27,7 @@ import { executed, exportPlanned } from "../_backends.ts";
 import { PILOT_CONTEXT, type PilotFrame, pilotFrames } from "../_pilot_frames.ts";
 import { demodulatedMetadata } from "../_symbol_items.ts";
 import { noiseVarianceOf } from "./_noise.ts";
+import { frameBatches } from "./_phase_features.ts";
 import { PHASE_TRACKING_ABI } from "./_phase_tracking_abi.ts";
 
 const CLASSICAL = [
@@ -34,14 +37,13 @@ const CLASSICAL = [
   "decision_directed_pll",
   "oracle",
 ] as const;
+/** Packets in a call of a trained tracker. */
+const ROWS = 256;
 const KEYS = ["modulation", "llr_sign", "llr_method", "noise_variance_source", "phase_tracking_mode"];
 
 const MATERIALIZATIONS: readonly Materialization[] = [
   ...CLASSICAL.flatMap((mode) => executed("numpy", `${mode}_phase_tracking_receiver`, { mode })),
-  ...executed("onnxruntime", "portable_packet_context_receiver", { mode: "learned_artifact" }, {
-    status: "planned",
-    notes: "Comes with trained artifacts",
-  }),
+  ...executed("onnxruntime", "portable_packet_context_receiver", { mode: LEARNED_ARTIFACT }),
   exportPlanned("torch", "phase_tracking_receiver_training_endpoint"),
 ];
 
@@ -53,13 +55,11 @@ export default defineOperation({
   optionalInputs: { phase_truth: ["channel.carrier_phase_truth.numpy"] },
   outputs: { bits: DEMOD_BITS, llr: LLR, diagnostics: "receiver.phase_tracking_diagnostics.numpy" },
   params: z.strictObject({
-    mode: z.enum([...CLASSICAL, "learned_artifact"]).default("pilot_smoothing"),
+    mode: z.enum([...CLASSICAL, LEARNED_ARTIFACT]).default("pilot_smoothing"),
     pilot_smoothing_nearest_pilots: z.int().positive().default(5).describe("pilots of a fit, of pilot_smoothing"),
     pll_alpha: z.number().nonnegative().default(0.12).describe("proportional gain, of decision_directed_pll"),
     pll_beta: z.number().nonnegative().default(0.005).describe("integral gain, of decision_directed_pll"),
-    artifact_manifest_path: z.string().default("").describe("trained artifact, of learned_artifact"),
-    artifact_package_sha256: z.string().default(""),
-    artifact_entrypoint: z.string().default("phase_tracking_receiver"),
+    ...learnedParameters("phase_tracking_receiver"),
   }),
   differentiability: { framework: "torch", gradient: "surrogate", trainable_params: true, exportable: true },
   backends: {
@@ -78,6 +78,7 @@ export default defineOperation({
     diagnostics: { keys: ["phase_tracking_mode", "frame_symbol_counts"] },
   },
   check(params, connected) {
+    if (params.mode === LEARNED_ARTIFACT) return learnedProblems(params);
     if (params.mode !== "oracle" || connected.has("phase_truth")) return [];
     return [{
       code: "input_missing",
@@ -87,11 +88,16 @@ export default defineOperation({
     }];
   },
   threadSafe: true,
-  run({ inputs, params }) {
+  async run(context) {
+    const { inputs, params } = context;
     const symbols = symbolsOf(inputs.rx_symbols), count = symbols.length / 2;
     const { frames, preamble } = pilotFrames(inputs.pilot_context, count);
     const truth = params.mode === "oracle" ? truthOf(inputs.phase_truth!, count) : undefined;
     const { variance, source, facts } = noiseVarianceOf(inputs.rx_symbols, count);
+
+    const learned = params.mode === LEARNED_ARTIFACT
+      ? await learnedPhases(frames, symbols, variance, context.learned)
+      : undefined;
 
     const estimate = (frame: PilotFrame, own: Float32Array): Float64Array => {
       const { pilots, start, length } = frame;
@@ -108,8 +114,8 @@ export default defineOperation({
           return trackPhase(own, pilots, { alpha: params.pll_alpha, beta: params.pll_beta, preamble });
         case "oracle":
           return truth!.subarray(start, start + length);
-        case "learned_artifact":
-          throw new SvcError("materialization_unavailable", "Cannot run a trained phase tracker here");
+        case LEARNED_ARTIFACT:
+          return learned!.subarray(start, start + length);
       }
     };
 
@@ -148,6 +154,24 @@ export default defineOperation({
     };
   },
 });
+
+/** Interpolated phases of all frames with what a trained tracker adds to them, radians. */
+async function learnedPhases(
+  frames: readonly PilotFrame[],
+  symbols: Float32Array,
+  noise: number | Float32Array,
+  model: LearnedModel,
+): Promise<Float64Array> {
+  const phases = new Float64Array(symbols.length / 2);
+  for (const batch of frameBatches(frames, symbols, noise)) {
+    const { residual_phase_rad } = await model.run({ receiver_features_v3: batch.features }, { rows: ROWS });
+    const residual = residual_phase_rad.data as Float32Array;
+    batch.frames.forEach(({ start, length }, packet) => {
+      for (let k = 0; k < length; k++) phases[start + k] = batch.interpolated[packet][k] + residual[packet * length + k];
+    });
+  }
+  return phases;
+}
 
 /** LLRs of the data symbols of a frame, turned back; padding cut off. */
 function dataLlr(

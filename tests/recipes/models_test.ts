@@ -1,14 +1,29 @@
-/** The shipped models: each ONNX file computes what the PyTorch model computed, and all of them are small. */
+/**
+ * The shipped models: small, packaged as recorded, computing what the PyTorch model computed, and in their recipes better
+ * than the baseline by more than chance and near their oracle.
+ */
 import assert from "node:assert/strict";
+import { runMatrix } from "../../mod.ts";
+import { isNumber, toNumber } from "../../lib/contract/value.ts";
+import { wilsonInterval } from "../../lib/numeric/statistics.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
+import { inspectPackage } from "../../lib/training/inspect.ts";
+import { openPackage } from "../../lib/training/source.ts";
+import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
+import { expectedFiles, modelIds, packageOf } from "../../recipes/models/generate_packages.ts";
+import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";
 import { assertGivesStoredAnswer } from "../support/stored_reference.ts";
 
-const MODELS = new URL("../../recipes/models/", import.meta.url);
+const RECIPES = new URL("../../recipes/", import.meta.url), MODELS = new URL("models/", RECIPES);
 const ADAPTERS = new URL("../../adapters/", import.meta.url);
+
+const contractOf = (id: string) =>
+  BUILTIN_OPERATIONS.find(({ operation }) => operation.contract.id === id)?.operation.contract;
 
 /** Component, and the stored answer beside its training script. */
 const STORED: readonly [root: URL, model: string, reference: string][] = [
   [MODELS, "qpsk-iq-receiver-v1/receiver.onnx", "qpsk-iq-receiver-v1/training/reference.json"],
+  [MODELS, "qpsk-phase-tracker-v1/receiver.onnx", "qpsk-phase-tracker-v1/training/reference.json"],
   [ADAPTERS, "text_classifier/models/classifier.onnx", "text_classifier/training/reference.json"],
 ];
 
@@ -19,7 +34,7 @@ for (const [root, model, reference] of STORED) {
   });
 }
 
-Deno.test("slot artifacts stay below 200 kB and everything below 8 MiB together", async () => {
+Deno.test("slot artifacts stay below 200 kB, image models below 2 MiB and everything below 8 MiB together", async () => {
   let total = 0;
   for await (const { path, size } of filesOf(MODELS)) {
     total += size;
@@ -27,6 +42,69 @@ Deno.test("slot artifacts stay below 200 kB and everything below 8 MiB together"
     if (path.endsWith(".onnx")) assert.ok(size < 2 * 2 ** 20, `${path} has ${size} bytes`);
   }
   assert.ok(total < 8 * 2 ** 20, `${total} bytes`);
+});
+
+for (const id of modelIds()) {
+  Deno.test(`the package ${id} is in order, and its selection may be published`, () => {
+    const found = inspectPackage(openPackage(fromFileUrl(new URL(`${id}/`, MODELS))), { contractOf });
+    assert.deepEqual(found.diagnostics, []);
+    assert.equal(found.status, "ready");
+    assert.equal(found.identity?.package_sha256, packageOf(id).package_sha256);
+    assert.deepEqual(found.readiness?.issues, []);
+    assert.equal(found.readiness?.ready, true);
+  });
+}
+
+Deno.test("manifests, contracts, selection histories and pinned digests are the generated ones", () => {
+  for (const [file, content] of expectedFiles()) {
+    assert.equal(Deno.readTextFileSync(new URL(file)), content, `${file}: run recipes/models/generate_packages.ts`);
+  }
+});
+
+/** Bit errors and bits of a recipe at 6 dB, by the value of one matrix dimension. */
+async function errorsOf(recipe: string, dimension: string): Promise<Map<string, [number, number]>> {
+  const stateDir = await Deno.makeTempDir();
+  try {
+    const text = await Deno.readTextFile(new URL(recipe, RECIPES));
+    const { status, rows } = await runMatrix(text, { projectRoot: ROOT_PATH, stateDir, points: ["snr_db=6.0"] });
+    assert.equal(status, "completed");
+    return new Map(rows.map(({ selection, metrics }) => {
+      const [errors, bits] = ["error_count", "compare_bit_count"].map((name) =>
+        metrics.coded_ber[`channel.coded.${name}`]
+      );
+      assert.ok(isNumber(errors) && isNumber(bits));
+      return [String(selection[dimension]), [toNumber(errors), toNumber(bits)]];
+    }));
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+/** Largest ratio of error rates, learned to oracle, that is still near: by the upper end of the interval of the learned. */
+const NEAR = { iq: 1.1, phase: 1.35 };
+
+async function compare(recipe: string, dimension: string, [baseline, oracle]: [string, string], near: number) {
+  const errors = await errorsOf(recipe, dimension);
+  const interval = (mode: string) => wilsonInterval(...errors.get(mode)!);
+  const learned = interval("learned_artifact");
+  assert.ok(errors.get(oracle)![0] >= 100, "too few errors to compare");
+  assert.ok(learned.high < interval(baseline).low, `${learned.high} is not below ${interval(baseline).low}`);
+  const [count, bits] = errors.get(oracle)!;
+  assert.ok(learned.high < near * count / bits, `${learned.high} is far from ${count / bits}`);
+  return interval;
+}
+
+Deno.test("the trained receiver undoes the I/Q imbalance: far below the reference, at the oracle", async () => {
+  const recipe = "neural_receiver_qpsk_iq_learned.yaml";
+  const interval = await compare(recipe, "receiver", ["reference_qpsk", "oracle_frontend_calibrated"], NEAR.iq);
+  // Same symbols, and decisions that differ in a handful of bits.
+  assert.ok(interval("learned_artifact").low < interval("oracle_frontend_calibrated").high);
+});
+
+Deno.test("the trained tracker beats pilots alone, smoothed or not, and comes near the true phase", async () => {
+  const recipe = "neural_receiver_qpsk_phase_tracking_learned.yaml";
+  const interval = await compare(recipe, "tracker", ["pilot_smoothing", "oracle"], NEAR.phase);
+  assert.ok(interval("pilot_smoothing").high < interval("pilot_interpolation").low);
 });
 
 async function* filesOf(folder: URL): AsyncGenerator<{ path: string; size: number }> {
