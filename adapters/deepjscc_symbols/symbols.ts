@@ -6,7 +6,7 @@
  * channels the first eight are the real parts. The power is left to channel.symbol_power_normalize.
  *
  * Shapes: images uint8 or float32 in [0, 1], [N, H, W, C], H and W multiples of 4, C = 1 or 3 -> symbols complex64
- * [N · H · W / 2]; back to float32 [N, H, W, 3].
+ * [N · H · W / 2]; back to uint8 [N, H, W, 3].
  */
 import type { ArrayValue, Call, CoderResult, Context } from "./svc_types.ts";
 
@@ -44,7 +44,7 @@ export async function decode({ array, metadata }: Call, context: Context): Promi
   if (array.shape[0] !== count * each) {
     throw new Error(`Cannot decode ${array.shape[0]} symbols: ${count} pictures are ${count * each}`);
   }
-  const received = real(array), images = new Float32Array(count * plane * 3);
+  const received = real(array), images = new Uint8Array(count * plane * 3);
   for (let item = 0; item < count; item++) {
     const parts = new Float32Array(2 * each);
     for (let i = 0; i < each; i++) {
@@ -55,11 +55,11 @@ export async function decode({ array, metadata }: Call, context: Context): Promi
     const { reconstruction } = await context.infer("decoder", { symbols_ri: { dtype: "float32", shape, data: parts } });
     const pixels = real(reconstruction);
     for (let i = 0; i < plane; i++) {
-      for (let c = 0; c < 3; c++) images[3 * (item * plane + i) + c] = pixels[c * plane + i];
+      for (let c = 0; c < 3; c++) images[3 * (item * plane + i) + c] = Math.round(255 * pixels[c * plane + i]);
     }
     context.report_progress(item + 1, count, "pictures");
   }
-  return { array: { dtype: "float32", shape: [count, height, width, 3], data: images } };
+  return { array: { dtype: "uint8", shape: [count, height, width, 3], data: images } };
 }
 
 /** One picture as float32 [1, 3, H, W] in [0, 1], grey repeated. */
