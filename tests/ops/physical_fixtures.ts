@@ -120,12 +120,22 @@ export const PHYSICAL_FIXTURES: Record<string, FixtureCase[]> = {
   ],
   "modulation.qpsk_pilot_modulate": [{ inputs: bits }],
   "demodulation.phase_tracking_receiver_adapter": [
-    "uncompensated",
-    "pilot_interpolation",
-    "pilot_smoothing",
-    "decision_directed_pll",
-    "oracle",
-  ].map((mode) => ({ name: mode, inputs: framed, params: { mode } })),
+    ...["uncompensated", "pilot_interpolation", "pilot_smoothing", "decision_directed_pll", "oracle"]
+      .map((mode): FixtureCase => ({ name: mode, inputs: framed, params: { mode } })),
+    {
+      name: "learned_artifact",
+      inputs: framed,
+      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
+      // The third feature, of every symbol, as a phase.
+      model: ({ receiver_features_v3: { data, shape: [packets, length, features] } }) => ({
+        residual_phase_rad: ndarray(
+          "float32",
+          Float32Array.from({ length: packets * length }, (_, i) => Number(data[i * features + 2])),
+          [packets, length],
+        ),
+      }),
+    },
+  ],
   "wireless.carrier_phase_impairment": [{ inputs: () => received() }],
   "wireless.digital_link": PRESETS.map((channel) => ({
     name: channel,

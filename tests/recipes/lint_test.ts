@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { lint } from "../../mod.ts";
 
-/** All recipes below a folder. */
+/** All recipes below a folder; models have manifests and no recipes. */
 function* recipesBelow(folder: URL): Iterable<URL> {
   for (const entry of [...Deno.readDirSync(folder)].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.name === "models") continue;
     if (entry.isDirectory) yield* recipesBelow(new URL(`${entry.name}/`, folder));
     else if (entry.name.endsWith(".yaml")) yield new URL(entry.name, folder);
   }
