@@ -167,7 +167,9 @@ async function learnedPhases(
     const { residual_phase_rad } = await model.run({ receiver_features_v3: batch.features }, { rows: ROWS });
     const residual = residual_phase_rad.data as Float32Array;
     batch.frames.forEach(({ start, length }, packet) => {
-      for (let k = 0; k < length; k++) phases[start + k] = batch.interpolated[packet][k] + residual[packet * length + k];
+      for (let k = 0; k < length; k++) {
+        phases[start + k] = batch.interpolated[packet][k] + residual[packet * length + k];
+      }
     });
   }
   return phases;
