@@ -100,6 +100,6 @@ export const ADAPTER_MANIFEST_SCHEMA: JsonObject = {
         model_card: {},
       },
     },
-    operations: { type: "array", minItems: 1, maxItems: 64, items: operation },
+    operations: { type: "array", minItems: 1, maxItems: 256, items: operation },
   },
 };

@@ -23,7 +23,7 @@ const LINE_COMMENTS = /(^|[^:/"'`\\])\/\/.*$/gm;
 const SPECIFIERS = [
   /\b(?:import|export)\b[^"'`;()]*?\bfrom\s*(["'])((?:\\.|(?!\1)[^\\\n])*)\1/g,
   /\bimport\s*(["'])((?:\\.|(?!\1)[^\\\n])*)\1/g,
-  /\bimport\s*\(\s*(["'`])((?:\\.|(?!\1)[^\\\n$])*)\1/g,
+  /\bimport\s*\(\s*(["'`])((?:\\.|(?!\1)[^\\\n$])*)\1\s*[,)]/g,
 ];
 
 /** The literal specifiers of a module's imports, each once. */

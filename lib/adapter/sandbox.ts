@@ -32,6 +32,8 @@ const MAX_MESSAGES = 50_000;
 const END_MS = 5000;
 const MIB = 2 ** 20;
 const START = "start";
+/** The sandbox itself starts in less, also on a busy machine. */
+const START_S = 60;
 
 /** What a sandbox is made of. */
 export interface SandboxSpec {
@@ -154,6 +156,7 @@ export class AdapterSandbox {
       granted: spec.granted,
       sandboxFolder,
       vitals: this.#vitals,
+      timeoutMs: spec.limits.timeout_s * 1000,
       maxResultBytes: this.#maxResultBytes,
     };
     const request: BootRequest = { type: "start", port: port2, init, heapMb: spec.limits.memory_mb };
@@ -249,12 +252,13 @@ export class AdapterSandbox {
     this.#waiting = { call, answer, options, messages: 0 };
     const begun = performance.now();
     const baseline = residentMb();
+    const seconds = what === START ? START_S : limits.timeout_s;
     let cancelled = false;
     const watch = setInterval(() => {
       const attempt = `Cannot ${what} the adapter ${name}`;
-      if (performance.now() - begun > limits.timeout_s * 1000) {
+      if (performance.now() - begun > seconds * 1000) {
         this.#break(
-          new SvcError("adapter_timeout", `${attempt}: it took longer than ${limits.timeout_s} s`, {
+          new SvcError("adapter_timeout", `${attempt}: it took longer than ${seconds} s`, {
             hint: "Raise limits.timeout_s in its manifest, or give it less to do at once",
           }),
         );

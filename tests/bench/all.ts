@@ -14,6 +14,7 @@ const names = [
   "native",
   "onnx",
   "bandwidth",
+  "adapter",
 ];
 const wanted = Deno.args.length > 0 ? Deno.args : names;
 let failed = 0;

@@ -8,24 +8,20 @@
  * may before it asks. Modules come from a table that the program filled with what it has hashed.
  */
 import { registerHooks } from "node:module";
+import type { Guard } from "./guard.ts";
 import type { Refusal, SandboxInit } from "./protocol.ts";
 
 /** Globals that stay: the language, and what computes and holds data. */
 const KEPT = new Set(
   `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error
   globalThis JSON Math Intl ArrayBuffer SharedArrayBuffer Atomics DataView Map BigInt Set Iterator AsyncIterator WeakMap
-  WeakSet Proxy Reflect FinalizationRegistry WeakRef decodeURI decodeURIComponent encodeURI encodeURIComponent escape
-  unescape eval isFinite isNaN WebAssembly Temporal DisposableStack AsyncDisposableStack Float16Array queueMicrotask
-  AbortController AbortSignal Blob File FormData Headers Request Response ByteLengthQueuingStrategy
-  CountQueuingStrategy CompressionStream DecompressionStream DOMException Event EventTarget CustomEvent ReadableStream
-  ReadableStreamDefaultReader ReadableStreamBYOBReader WritableStream WritableStreamDefaultWriter TransformStream
-  TextDecoder TextEncoder TextDecoderStream TextEncoderStream URL URLPattern URLSearchParams atob btoa setTimeout
-  clearTimeout setInterval clearInterval structuredClone crypto Crypto CryptoKey SubtleCrypto performance Buffer`
+  WeakSet Proxy Reflect WeakRef decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape eval isFinite
+  isNaN WebAssembly Temporal DisposableStack AsyncDisposableStack queueMicrotask AbortController AbortSignal Blob File
+  FormData Headers Request Response DOMException Event EventTarget CustomEvent TextDecoder TextEncoder URL URLPattern
+  URLSearchParams atob btoa clearTimeout clearInterval structuredClone crypto Crypto CryptoKey SubtleCrypto performance
+  Buffer`
     .split(/\s+/),
 );
-
-/** Parts of Node that compute and touch nothing. */
-export const NODE_MODULES = ["assert", "buffer", "crypto", "events", "path", "string_decoder", "url", "util", "zlib"];
 
 /** Thrown for every access that is refused; the refusal is remembered for the program's report. */
 class NotAllowed extends Error {
@@ -33,6 +29,8 @@ class NotAllowed extends Error {
 }
 
 export interface Confinement {
+  /** Throws for an import of what is not in the adapter's folder. */
+  refuseImport(specifier: string): never;
   /** The first refusal since the last call of this function, and forgets it. */
   takeRefusal(): Refusal | null;
   /** What was printed since the last call of this function, and how many lines were dropped. */
@@ -49,12 +47,12 @@ const MAX_LOG_LINE = 500;
  *
  * @throws Error where the runtime has no module hooks: then nothing may be loaded
  */
-export function confine(init: SandboxInit): Confinement {
+export function confine(init: SandboxInit, guard: Guard): Confinement {
   const native = Deno;
   const nativeFetch = fetch;
+  const nativeTimers = { setTimeout, setInterval };
   const NativeRequest = Request;
-  const NativeWebSocket = WebSocket;
-  const { granted, root, sources } = init;
+  const { granted, root } = init;
   let refusal: Refusal | null = null;
   let log: string[] = [], dropped = 0;
 
@@ -72,28 +70,12 @@ export function confine(init: SandboxInit): Confinement {
       return refuse("other", name, `Cannot use ${name} in an adapter`);
     };
 
+  const refuseImport = (specifier: string): never =>
+    refuse("other", `import of ${specifier}`, `Cannot import ${specifier}: code comes from the adapter's folder alone`);
+  // The adapter's modules are made from its sources and never come this way: what does is the import of evaluated text.
   registerHooks({
-    resolve(
-      specifier: string,
-      context: { parentURL?: string },
-      next: (specifier: string, context: unknown) => unknown,
-    ) {
-      if (specifier.startsWith("node:") && NODE_MODULES.includes(specifier.slice(5))) return next(specifier, context);
-      const base = context.parentURL;
-      const url = URL.canParse(specifier, base) ? new URL(specifier, base).href : specifier;
-      if (sources.has(url)) return { url, format: formatOf(url), shortCircuit: true };
-      return refuse(
-        "other",
-        `import of ${specifier}`,
-        `Cannot import ${specifier}: code comes from the adapter's folder alone`,
-      );
-    },
-    load(url: string, context: unknown, next: (url: string, context: unknown) => unknown) {
-      const source = sources.get(url);
-      if (source !== undefined) return { format: formatOf(url), source, shortCircuit: true };
-      if (url.startsWith("node:")) return next(url, context);
-      return refuse("other", `import of ${url}`, `Cannot import ${url}: code comes from the adapter's folder alone`);
-    },
+    resolve: (specifier: string) => refuseImport(specifier),
+    load: (url: string) => refuseImport(url),
     // deno-lint-ignore no-explicit-any -- the types of node:module know no hooks yet
   } as any);
 
@@ -126,38 +108,26 @@ export function confine(init: SandboxInit): Confinement {
       refuse("net", host, `Cannot connect to ${host}: it is not granted`);
     }
   };
-  const portOf = (url: URL) => url.port || (url.protocol === "https:" || url.protocol === "wss:" ? "443" : "80");
+  const portOf = (url: URL) => url.port || (url.protocol === "https:" ? "443" : "80");
 
+  const guarded = <T>(start: () => Promise<T>): Promise<T> => guard.follow(Promise.try(start));
   const facade: Record<string, unknown> = {
     version: native.version,
     build: native.build,
     errors: native.errors,
     inspect: native.inspect,
-    readFile: (path: unknown) => asPromise(() => native.readFile(readable(path))),
+    readFile: (path: unknown) => guarded(() => native.readFile(readable(path))),
     readFileSync: (path: unknown) => native.readFileSync(readable(path)),
-    readTextFile: (path: unknown) => asPromise(() => native.readTextFile(readable(path))),
+    readTextFile: (path: unknown) => guarded(() => native.readTextFile(readable(path))),
     readTextFileSync: (path: unknown) => native.readTextFileSync(readable(path)),
     readDirSync: (path: unknown) => native.readDirSync(readable(path)),
-    readDir: (path: unknown) => native.readDir(readable(path)),
-    stat: (path: unknown) => asPromise(() => native.stat(readable(path))),
+    stat: (path: unknown) => guarded(() => native.stat(readable(path))),
     statSync: (path: unknown) => native.statSync(readable(path)),
     env: Object.freeze({
       get: (name: unknown) => native.env.get(variable(name)),
       has: (name: unknown) => native.env.has(variable(name)),
       toObject: () => Object.fromEntries(granted.env.map((name) => [name, native.env.get(name)])),
     }),
-    connect: (options: Deno.ConnectOptions) =>
-      asPromise(() => {
-        const { hostname = "127.0.0.1", port } = { ...options };
-        reachable(String(hostname), String(port));
-        return native.connect({ hostname: String(hostname), port: Number(port) });
-      }),
-    connectTls: (options: Deno.ConnectTlsOptions) =>
-      asPromise(() => {
-        const { hostname = "127.0.0.1", port } = { ...options };
-        reachable(String(hostname), String(port));
-        return native.connectTls({ hostname: String(hostname), port: Number(port) });
-      }),
   };
   // What an adapter can never do says so, in place of not being a function.
   for (const name of Object.keys(native)) {
@@ -192,20 +162,15 @@ export function confine(init: SandboxInit): Confinement {
       if (![301, 302, 303, 307, 308].includes(response.status) || target === null || options?.redirect === "manual") {
         return response;
       }
-      await response.body?.cancel();
       if (hops >= MAX_REDIRECTS || options?.redirect === "error") throw new TypeError("Too many redirects");
       if (response.status === 307 || response.status === 308) {
-        if (request.body !== null) throw new TypeError("Cannot repeat a body after a redirect");
+        if (request.method !== "GET" && request.method !== "HEAD") {
+          throw new TypeError("Cannot repeat a body after a redirect");
+        }
         request = new NativeRequest(new URL(target, url), request);
       } else request = new NativeRequest(new URL(target, url), { headers: request.headers, redirect: "manual" });
     }
   };
-  const ConfinedWebSocket = function (address: string | URL, protocols?: string | string[]) {
-    const url = new URL(String(address));
-    reachable(url.hostname, portOf(url));
-    return new NativeWebSocket(url, protocols);
-  };
-
   // --- output ------------------------------------------------------------------------------------------------------
   const print = (...parts: unknown[]) => {
     if (log.length >= MAX_LOG_LINES) {
@@ -233,29 +198,73 @@ export function confine(init: SandboxInit): Confinement {
   );
   for (const name of ["log", "info", "debug", "warn", "error", "trace", "dir", "table"]) quietConsole[name] = print;
 
+  // --- what answers later ------------------------------------------------------------------------------------------
+  const later = (holder: object, names: string[]) => {
+    for (const name of names) {
+      const original = (holder as Record<string, (...args: unknown[]) => Promise<unknown>>)[name];
+      const value = function (this: unknown, ...args: unknown[]) {
+        return guarded(() => original.apply(this, args));
+      };
+      Object.defineProperty(holder, name, { value, writable: true, configurable: true });
+    }
+  };
+  const bodyMethods = ["text", "json", "arrayBuffer", "bytes", "blob", "formData"];
+  later(Response.prototype, bodyMethods);
+  later(Request.prototype, bodyMethods);
+  later(Blob.prototype, ["text", "arrayBuffer", "bytes"]);
+  later(WebAssembly, ["compile", "instantiate"]);
+  const subtle = Object.getOwnPropertyNames(SubtleCrypto.prototype);
+  later(SubtleCrypto.prototype, subtle.filter((name) => name !== "constructor"));
+  // Streams and waits would call back on their own.
+  for (
+    const [holder, name] of [
+      [Response.prototype, "body"],
+      [Request.prototype, "body"],
+      [Blob.prototype, "stream"],
+      [WebAssembly, "compileStreaming"],
+      [WebAssembly, "instantiateStreaming"],
+      [AbortSignal, "timeout"],
+      [Atomics, "waitAsync"],
+    ] as [object, string][]
+  ) Reflect.deleteProperty(holder, name);
+  const timer = (start: (callback: () => void, ms?: number) => unknown) =>
+    function (callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
+      if (typeof callback !== "function") throw new TypeError("A timer calls a function");
+      return start(() => {
+        try {
+          guard.run(() => callback(...args));
+        } catch (error) {
+          print(error);
+        }
+      }, ms);
+    };
+
   // --- the globals -------------------------------------------------------------------------------------------------
   for (const name of Object.getOwnPropertyNames(globalThis)) {
-    if (KEPT.has(name) || /^[A-Z]\w*(?:Error|Array)$/.test(name)) continue;
+    if (KEPT.has(name) || name === guard.global || /^[A-Z]\w*(?:Error|Array)$/.test(name)) continue;
     if (!Reflect.deleteProperty(globalThis, name)) throw new Error(`the global ${name} cannot be taken away`);
   }
   const replaced: Record<string, unknown> = {
     Deno: Object.freeze(facade),
     console: Object.freeze(quietConsole),
-    fetch: confinedFetch,
-    WebSocket: ConfinedWebSocket,
+    fetch: (input: RequestInfo | URL, options?: RequestInit) => guarded(() => confinedFetch(input, options)),
+    setTimeout: timer(nativeTimers.setTimeout),
+    setInterval: timer(nativeTimers.setInterval),
     ...Object.fromEntries(
-      ["Worker", "BroadcastChannel", "EventSource", "prompt", "confirm", "alert", "require", "postMessage"].map((
-        name,
-      ) => [
-        name,
-        unusable(name),
-      ]),
+      ["Worker", "BroadcastChannel", "WebSocket", "EventSource", "prompt", "confirm", "alert", "require", "postMessage"]
+        .map((
+          name,
+        ) => [
+          name,
+          unusable(name),
+        ]),
     ),
   };
   for (const [name, value] of Object.entries(replaced)) {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
   }
   return {
+    refuseImport,
     takeRefusal() {
       const taken = refusal;
       refusal = null;
@@ -272,13 +281,4 @@ export function confine(init: SandboxInit): Confinement {
       return Math.round((heapUsed + external) / 2 ** 20);
     },
   };
-}
-
-function formatOf(url: string): "json" | "module" {
-  return url.endsWith(".json") ? "json" : "module";
-}
-
-/** Like an async function, without making its errors late. */
-async function asPromise<T>(body: () => T | Promise<T>): Promise<T> {
-  return await body();
 }

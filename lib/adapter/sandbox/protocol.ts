@@ -22,6 +22,8 @@ export interface SandboxInit {
   sandboxFolder: string;
   /** See {@link Vital}. */
   vitals: Int32Array<SharedArrayBuffer>;
+  /** How long a call may take. */
+  timeoutMs: number;
   /** Results with more bytes are not sent. */
   maxResultBytes: number;
 }

@@ -7,6 +7,8 @@
 import { workerData } from "node:worker_threads";
 import { getHeapStatistics } from "node:v8";
 import { confine } from "./confine.ts";
+import { createGuard, type Guard } from "./guard.ts";
+import { createModules, type ModuleTable } from "./modules.ts";
 import {
   type CallRequest,
   type HostMessage,
@@ -23,10 +25,14 @@ const PROGRESS_MS = 50;
 
 type Callable = (...args: unknown[]) => unknown;
 
+let guard: Guard;
+let modules: ModuleTable;
 let confinement: ReturnType<typeof confine> | undefined;
 try {
+  guard = createGuard();
   watch();
-  confinement = confine(init);
+  modules = await createModules(init.sources, guard, (specifier) => confinement!.refuseImport(specifier));
+  confinement = confine(init, guard);
   port.onmessage = ({ data }: MessageEvent<HostMessage>) => receive(data);
   send({ type: "ready" });
 } catch (error) {
@@ -41,21 +47,24 @@ interface Call {
 const calls = new Map<number, Call>();
 const inferences = new Map<number, PromiseWithResolvers<Record<string, WireArray>>>();
 let nextInference = 1;
-const modules = new Map<string, Record<string, unknown>>();
-/** Set while the adapter's code is on the stack: a timer that finds it set knows that the code was cut off. */
-let entered = false;
+const namespaces = new Map<string, Record<string, unknown>>();
 
 /** Tells how the thread is. V8 raises a heap's limit once to end the code that filled it. */
 function watch(): void {
   const limit = getHeapStatistics().heap_size_limit;
   const beat = () => {
     Atomics.add(init.vitals, Vital.beat, 1);
-    if (entered || getHeapStatistics().heap_size_limit > limit) Atomics.store(init.vitals, Vital.heapFull, 1);
+    if (guard.entered || getHeapStatistics().heap_size_limit > limit) Atomics.store(init.vitals, Vital.heapFull, 1);
     if (confinement !== undefined) Atomics.store(init.vitals, Vital.heldMb, confinement.heldMb());
   };
   setInterval(beat, BEAT_MS);
-  globalThis.addEventListener("unhandledrejection", (event) => event.preventDefault());
-  globalThis.addEventListener("error", (event) => event.preventDefault());
+  // Nobody else hears of these: a listener of the code would run where nothing can cut it off.
+  for (const name of ["unhandledrejection", "rejectionhandled", "error", "message", "messageerror"]) {
+    globalThis.addEventListener(name, (event) => {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    });
+  }
 }
 
 async function receive(message: HostMessage): Promise<void> {
@@ -65,12 +74,13 @@ async function receive(message: HostMessage): Promise<void> {
     case "call":
       return await call(message);
     case "cancel":
-      return calls.get(message.call)?.controller.abort();
+      return void guard.enter(() => calls.get(message.call)?.controller.abort()).catch(() => {});
     case "inferred": {
       const waiting = inferences.get(message.id);
       inferences.delete(message.id);
-      if (message.arrays !== undefined) waiting?.resolve(message.arrays);
-      else waiting?.reject(new Error(message.error));
+      const { arrays, error } = message;
+      await guard.enter(() => arrays === undefined ? waiting?.reject(new Error(error)) : waiting?.resolve(arrays))
+        .catch(() => {});
     }
   }
 }
@@ -78,16 +88,14 @@ async function receive(message: HostMessage): Promise<void> {
 async function load(wanted: { url: string; callables: string[] }[]): Promise<void> {
   for (const { url, callables } of wanted) {
     let namespace: Record<string, unknown>;
+    guard.allow(init.timeoutMs);
     try {
-      entered = true;
-      const importing = import(url);
-      entered = false;
-      namespace = await importing;
+      namespace = await modules.load(url);
     } catch (error) {
-      entered = false;
-      return send({ type: "load_failed", error: wireError("import", error) });
+      const found = await wireError("import", error);
+      return send({ type: "load_failed", error: found });
     }
-    modules.set(url, namespace);
+    namespaces.set(url, namespace);
     for (const name of callables) {
       if (typeof namespace[name] === "function") continue;
       return send({
@@ -134,21 +142,27 @@ async function call(request: CallRequest): Promise<void> {
   });
   confinement!.takeRefusal();
   let origin: WireError["origin"] = "throw";
+  guard.allow(init.timeoutMs);
   try {
-    entered = true;
-    const returned = (modules.get(request.module)![request.callable] as Callable)(...request.args, context);
-    entered = false;
+    const callable = namespaces.get(request.module)![request.callable] as Callable;
+    // In an object: what is returned may have a `then` of its own, which belongs under the guard.
+    const { returned } = await guard.enter(() => ({ returned: Promise.resolve(callable(...request.args, context)) }));
     const value = await returned;
     origin = "result";
     const { log, dropped } = confinement!.takeLog();
-    const transfer = transferable(value);
-    calls.delete(id);
-    send({ type: "result", call: id, value, log, dropped }, transfer);
+    // Copying asks getters and proxies.
+    await guard.enter(() => {
+      const transfer = transferable(value);
+      calls.delete(id);
+      send({ type: "result", call: id, value, log, dropped }, transfer);
+    });
   } catch (error) {
-    entered = false;
     calls.delete(id);
+    const found = await wireError(origin, error);
     const { log, dropped } = confinement!.takeLog();
-    send({ type: "failed", call: id, error: wireError(origin, error), log, dropped });
+    send({ type: "failed", call: id, error: found, log, dropped });
+  } finally {
+    guard.allow(null);
   }
 }
 
@@ -175,15 +189,22 @@ function transferable(value: unknown): Transferable[] {
   return [...found];
 }
 
-function wireError(origin: WireError["origin"], error: unknown): WireError {
+async function wireError(origin: WireError["origin"], error: unknown): Promise<WireError> {
   const refused = confinement?.takeRefusal() ?? null;
-  let name = "";
   try {
-    name = error instanceof Error ? String(error.name).slice(0, 100) : "";
+    const [name, message] = await guard.enter(() => [nameOf(error), textOf(error)]);
+    return { origin, name, message, refused };
   } catch {
-    // An error that cannot even be asked for its name has none.
+    return { origin, name: "", message: "something that cannot be turned into a text", refused };
   }
-  return { origin, name, message: textOf(error), refused };
+}
+
+function nameOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.name).slice(0, 100) : "";
+  } catch {
+    return "";
+  }
 }
 
 /** The message of anything that was thrown, also of what throws again when it is asked. */

@@ -1,6 +1,12 @@
 /** Adapter folders for tests, written file by file. */
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
+import { bindingOf } from "../../../lib/adapter/binding.ts";
+import { effectiveGrants, parseGrant } from "../../../lib/adapter/grants.ts";
+import { readAdapter } from "../../../lib/adapter/read_manifest.ts";
+import { operationOf } from "../../../lib/adapter/step.ts";
+import { imagesArtifact } from "../../../lib/artifact/values.ts";
+import type { Operation, OutputArtifact } from "../../../lib/contract/operation.ts";
 
 export const sha256 = (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex");
 
@@ -52,3 +58,35 @@ export const FILES: Record<string, string> = {
   "encode.ts": ENCODER,
   "lib/half.ts": "export const half = (value: number) => value & 1;\n",
 };
+
+/** A manifest of one module whose every named function is an operation `<name>.<function>` of the same contract. */
+export function manifestOf(
+  functions: readonly string[],
+  { name = "probe", wraps = "model.external_encode_bits", extra = "", call = "call_style: dict" } = {},
+): string {
+  const operations = functions.map((id) => `
+  - id: ${name}.${id.toLowerCase()}
+    name: ${id}
+    wraps: ${wraps}
+    adapter: { path: code.ts, callable: ${id}, ${call} }
+    params_schema: { type: object, properties: { level: { type: number, default: 0.5 }, seed: { type: integer } } }`);
+  return `schema_version: 1\nname: ${name}\nversion: "1"\n${extra}\noperations:${operations.join("")}\n`;
+}
+
+/** The operations of a folder as a worker has them, by id. */
+export function operationsOf(folder: string, grants: string[] = []): Map<string, Operation> {
+  const { adapter, diagnostics } = readAdapter(folder);
+  if (adapter === null) throw new Error(JSON.stringify(diagnostics, null, 1));
+  const name = adapter.manifest.name;
+  const effective = effectiveGrants(adapter, grants.map((text) => parseGrant(text, name)), null, folder);
+  return new Map(adapter.manifest.operations.map((operation) => {
+    const binding = bindingOf(adapter, operation, effective);
+    return [operation.id, operationOf(JSON.parse(JSON.stringify(binding)))];
+  }));
+}
+
+/** A batch of small images. */
+export function images(count = 1, side = 4): OutputArtifact {
+  const data = Uint8Array.from({ length: count * side * side * 3 }, (_, index) => (index * 37) % 256);
+  return imagesArtifact({ count, height: side, width: side, channels: 3, dtype: "uint8", data }, {});
+}

@@ -1,0 +1,77 @@
+/**
+ * What a call into an adapter costs against calling the same function directly, in the same run: the first call (which
+ * starts the sandbox), later small ones, and per megabyte.
+ */
+import { join } from "node:path";
+import { callAdapter, closeAdapters } from "../../lib/adapter/runtime.ts";
+import { bindingOf } from "../../lib/adapter/binding.ts";
+import { effectiveGrants } from "../../lib/adapter/grants.ts";
+import { readAdapter } from "../../lib/adapter/read_manifest.ts";
+import { median } from "./measure.ts";
+
+const CODE = `
+/** Something like the work of a codec: a filter over every sample. */
+export function encode(array) {
+  const { data } = array, out = new Uint8Array(data.length);
+  let state = 0;
+  for (let i = 0; i < data.length; i++) {
+    state = 0.75 * state + 0.25 * data[i];
+    out[i] = state > 127 ? 1 : 0;
+  }
+  return { dtype: "uint8", shape: [out.length], data: out };
+}
+export const empty = () => ({ dtype: "uint8", shape: [0], data: new Uint8Array(0) });
+`;
+const MANIFEST = `
+schema_version: 1
+name: bench
+version: "1"
+operations:
+  - { id: bench.encode, name: filter, wraps: model.external_encode_bits, adapter: { path: code.js, callable: encode, call_style: array } }
+  - { id: bench.empty, name: empty, wraps: model.external_encode_bits, adapter: { path: code.js, callable: empty, call_style: array } }
+`;
+
+export async function adapterBench(): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(join(folder, "svc_adapter.yaml"), MANIFEST);
+  await Deno.writeTextFile(join(folder, "code.js"), CODE);
+  const adapter = readAdapter(folder).adapter!;
+  const grants = effectiveGrants(adapter, [], null, folder);
+  const [encode, empty] = adapter.manifest.operations.map((operation) => bindingOf(adapter, operation, grants));
+  const direct = await import(`file://${join(folder, "code.js")}`);
+  const call = async (binding: typeof encode, data: Uint8Array) => {
+    // A step's input stays as it is, so a copy is handed over.
+    const copy = data.slice();
+    const args = [{ dtype: "uint8", shape: [copy.length], data: copy }];
+    await callAdapter(binding, { args, transfer: [copy.buffer], seed: null });
+  };
+  const timed = async (body: () => unknown) => {
+    const begun = performance.now();
+    await body();
+    return performance.now() - begun;
+  };
+  const first = await timed(() => call(empty, new Uint8Array(0)));
+  const small: number[] = [];
+  for (let i = 0; i < 200; i++) small.push(await timed(() => call(empty, new Uint8Array(64))));
+  console.log(
+    `adapter: first call ${first.toFixed(0)} ms, later calls ${median(small).toFixed(3)} ms each (median of 200)`,
+  );
+  for (const megabytes of [1, 10, 50]) {
+    const data = new Uint8Array(megabytes * 1e6).map((_, index) => index * 31 & 255);
+    const through: number[] = [], own: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      through.push(await timed(() => call(encode, data)));
+      own.push(await timed(() => direct.encode({ data })));
+    }
+    const [a, b] = [median(through.slice(2)), median(own.slice(2))];
+    console.log(
+      `adapter: ${megabytes} MB ${a.toFixed(1)} ms against ${b.toFixed(1)} ms direct: ${
+        (100 * (a / b - 1)).toFixed(1)
+      } % more, ${((a - b) / megabytes).toFixed(2)} ms per MB`,
+    );
+  }
+  await closeAdapters();
+  await Deno.remove(folder, { recursive: true });
+}
+
+if (import.meta.main) await adapterBench();

@@ -1,0 +1,345 @@
+/** Adapters that mean harm or are broken: each is contained, with the right error, and the host is as it was. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { closeAdapters } from "../../../lib/adapter/runtime.ts";
+import type { Operation } from "../../../lib/contract/operation.ts";
+import { runOperation } from "../../ops/harness.ts";
+import { images, manifestOf, operationsOf, withFolder, writeFolder } from "./support.ts";
+
+const BITS = `{ dtype: "uint8", shape: [4], data: Uint8Array.of(1, 0, 1, 1) }`;
+
+/** What is refused, by the name of the function that tries it. */
+const REFUSED: Record<string, string> = {
+  readByDeno: `Deno.readTextFileSync("/etc/passwd")`,
+  readByUrl: `await Deno.readFile(new URL("file:///etc/passwd"))`,
+  readByClimbing: `Deno.readTextFileSync(new URL("../../../../../../../../etc/passwd", import.meta.url))`,
+  readByDots: `Deno.readTextFileSync("sub/../../../../../../etc/passwd")`,
+  readByNode: `(await load("node:fs")).readFileSync("/etc/passwd")`,
+  readByRequire: `require("node:fs").readFileSync("/etc/passwd")`,
+  readByText: `await load("/etc/passwd", { with: { type: "text" } } as any)`,
+  readByJson: `await load("/etc/passwd", { with: { type: "json" } } as any)`,
+  readByBytes: `await load("/etc/passwd", { with: { type: "bytes" } } as any)`,
+  readByEvaluatedText: `await (0, eval)('imp' + 'ort("/etc/passwd", { with: { type: "text" } })')`,
+  readByFetch: `await fetch("file:///etc/passwd")`,
+  readItsHost: `Deno.readTextFileSync("/proc/self/environ")`,
+  readItsProgram: `Deno.readTextFileSync(PROGRAM)`,
+  listRoot: `Deno.readDirSync("/")`,
+  statRoot: `await Deno.stat("/etc/passwd")`,
+  environment: `Deno.env.get("HOME")`,
+  connect: `await Deno.connect({ hostname: "127.0.0.1", port: 1 })`,
+  request: `await fetch("http://127.0.0.1:9/")`,
+  socket: `new WebSocket("ws://127.0.0.1:9")`,
+  listen: `Deno.listen({ port: 0 })`,
+  resolveName: `await Deno.resolveDns("example.org", "A")`,
+  runProgram: `new Deno.Command("true").outputSync()`,
+  killHost: `Deno.kill(1, "SIGTERM")`,
+  exitHost: `Deno.exit(3)`,
+  catchSignals: `Deno.addSignalListener("SIGINT", () => {})`,
+  changeFolder: `Deno.chdir("/")`,
+  loadLibrary: `Deno.dlopen("libc.so.6", {})`,
+  hostName: `Deno.hostname()`,
+  writeFile: `Deno.writeTextFileSync("here.txt", "x")`,
+  makeTemporary: `Deno.makeTempFileSync()`,
+  askPermission: `await Deno.permissions.request({ name: "read" })`,
+  askPermissionNow: `Deno.permissions.requestSync({ name: "run" })`,
+  askPerson: `prompt("password?")`,
+  startWorker: `new Worker(new URL("./code.ts", import.meta.url), { type: "module" })`,
+  startBlobWorker: `new Worker(URL.createObjectURL(new Blob(["1"])), { type: "module" })`,
+  startDataWorker: `new Worker("data:text/javascript,1", { type: "module" })`,
+  startThread: `new ((await load("node:worker_threads")).Worker)("1", { eval: true })`,
+  importBlob: `await load(URL.createObjectURL(new Blob(["export default 1"], { type: "text/javascript" })))`,
+  importData: `await load("data:text/javascript,export default 1")`,
+  importRemote: `await load("https://example.org/x.js")`,
+  importPackage: `await load("npm:is-odd@3.0.1")`,
+  importFromText: `await new Function('return imp' + 'ort("npm:is-odd@3.0.1")')()`,
+  importJsr: `await load("jsr:@std/path")`,
+  importOutside: `await load("../../outside.ts")`,
+  importModule: `(await load("node:module")).createRequire(import.meta.url)("zod")`,
+  importVm: `(await load("node:vm")).runInThisContext("1")`,
+  importFlags: `(await load("node:v8")).setFlagsFromString("--expose-gc")`,
+  importProcess: `(await load("node:process")).exit(3)`,
+};
+
+/** What is broken or ill-meant in the answer, with the words of the refusal. */
+const ANSWERS: Record<string, [string, RegExp]> = {
+  nothing: [`undefined`, /it is undefined/],
+  text: [`"bits"`, /it is "bits"/],
+  wrongDtype: [`{ dtype: "float16", shape: [4], data: new Uint8Array(4) }`, /the dtype "float16"/],
+  otherDtype: [`{ dtype: "float32", shape: [4], data: new Float32Array(4) }`, /bits are uint8/],
+  mixedDtype: [`{ dtype: "uint8", shape: [4], data: new Float32Array(4) }`, /says uint8 and holds a Float32Array/],
+  wrongShape: [`{ dtype: "uint8", shape: [5], data: new Uint8Array(4) }`, /another number/],
+  negativeShape: [`{ dtype: "uint8", shape: [-1, -4], data: new Uint8Array(4) }`, /no list of at most/],
+  hugeShape: [`{ dtype: "uint8", shape: [2 ** 30, 2 ** 30, 2 ** 30], data: new Uint8Array(4) }`, /another number/],
+  notBits: [`{ dtype: "uint8", shape: [4], data: Uint8Array.of(0, 1, 2, 1) }`, /element 2 is 2/],
+  nanMetadata: [`{ array: ${BITS}, metadata: { loss: NaN } }`, /NaN, which is no JSON number/],
+  infiniteMetadata: [`{ array: ${BITS}, metadata: { a: [1, { b: -Infinity }] } }`, /no JSON number/],
+  dateMetadata: [`{ array: ${BITS}, metadata: { at: new Date(0) } }`, /a Date, which is no JSON value/],
+  mapMetadata: [`{ array: ${BITS}, metadata: new Map([["a", 1]]) }`, /a Map/],
+  deepMetadata: [`{ array: ${BITS}, metadata: JSON.parse('{"a":'.repeat(40) + "1" + "}".repeat(40)) }`, /too deep/],
+  largeMetadata: [`{ array: ${BITS}, metadata: { a: "x".repeat(2 ** 21) } }`, /too long/],
+  wideMetadata: [`{ array: ${BITS}, metadata: { a: new Array(300000).fill(1) } }`, /too large/],
+  wrongCount: [`{ array: ${BITS}, metadata: { bit_count: 5 } }`, /no count of at most 4/],
+  wrongItems: [`{ array: ${BITS}, metadata: { source_item_counts: [3] } }`, /sum to 4/],
+  secondOutput: [`{ array: ${BITS}, bits: ${BITS} }`, /the member "bits"/],
+  noArray: [`{ metadata: {} }`, /the member "metadata"/],
+  functionInside: [`{ array: ${BITS}, metadata: { f: () => 1 } }`, /could not be cloned/],
+  proxied: [`new Proxy(${BITS}, {})`, /could not be cloned/],
+  throwingGetter: [`{ get dtype() { throw new Error("gotcha"); } }`, /gotcha/],
+  sharedMemory: [`{ dtype: "uint8", shape: [4], data: new Uint8Array(new SharedArrayBuffer(4)) }`, /shared/],
+  growingMemory: [
+    `{ dtype: "uint8", shape: [4], data: new Uint8Array(new ArrayBuffer(4, { maxByteLength: 8 })) }`,
+    /change its size/,
+  ],
+  notTyped: [`{ dtype: "uint8", shape: [4], data: [1, 0, 1, 1] }`, /not a typed array/],
+  disguised: [
+    `{ dtype: "uint8", shape: [4], data: Object.assign(new Uint8Array(4), { length2: 1 }), __proto__: { x: 1 } }`,
+    /never/,
+  ],
+  pollution: [
+    `JSON.parse('{"array": {"dtype": "uint8", "shape": [1], "data": [1]}, "__proto__": {"polluted": true}}')`,
+    /the member "__proto__"/,
+  ],
+};
+// An array with members of its own is cloned without them, and is in order.
+delete ANSWERS.disguised;
+
+/** What is thrown or rejected. */
+const THROWN: Record<string, [string, RegExp]> = {
+  error: [`throw new RangeError("too short")`, /RangeError: too short/],
+  number: [`throw 7`, /failed: 7/],
+  nothingThrown: [`throw undefined`, /failed: undefined/],
+  symbol: [`throw Symbol("s")`, /Symbol\(s\)/],
+  trap: [`throw { toString() { throw 1; } }`, /cannot be turned into a text/],
+  poisoned: [`throw new Proxy(new Error("x"), { get() { throw new Error("y"); } })`, /failed/],
+  rejection: [`await Promise.reject("no")`, /failed: no/],
+  endlessText: [`throw new Error("x".repeat(10_000_000))`, /x{100}/],
+  escapes: [`throw new Error("\\x1b]0;title\\x07\\x1b[2J")`, /failed: ·\]0;title··\[2J/],
+  recursion: [`const f = (): number => f() + 1; f()`, /RangeError/],
+};
+
+const body = (code: string) => `  ${code};\n  return ${BITS};`;
+const SOURCE = `declare const require: any;
+// What is computed escapes the look at the sources, and meets the sandbox.
+const load = (specifier: string, options?: any): Promise<any> => import(specifier, options);
+const PROGRAM = ${JSON.stringify(new URL("../../../mod.ts", import.meta.url).pathname)};
+${
+  Object.entries(REFUSED).map(([name, code]) => `export async function ${name}() {\n${body(`const it = ${code}`)}\n}`)
+    .join("\n")
+}
+${Object.entries(ANSWERS).map(([name, [code]]) => `export function ${name}(): any {\n  return ${code};\n}`).join("\n")}
+${Object.entries(THROWN).map(([name, [code]]) => `export async function ${name}() {\n${body(code)}\n}`).join("\n")}
+export function fine() { console.log("hello", { a: 1 }); return ${BITS}; }
+export function flood() { for (let i = 0; i < 100_000; i++) console.log("x".repeat(10_000)); return ${BITS}; }
+export function late({}, context: any) {
+  setTimeout(() => context.report_progress(1, 2, "late"), 5);
+  setTimeout(() => { throw new Error("late"); }, 5);
+  Promise.reject(new Error("nobody listens"));
+  return ${BITS};
+}
+export function tamper() {
+  Object.prototype.toString = () => "tampered";
+  Array.prototype.map = () => { throw new Error("tampered"); };
+  Promise.prototype.then = () => { throw new Error("tampered"); };
+  return ${BITS};
+}
+`;
+const FUNCTIONS = [
+  ...Object.keys(REFUSED),
+  ...Object.keys(ANSWERS),
+  ...Object.keys(THROWN),
+  "fine",
+  "flood",
+  "late",
+  "tamper",
+];
+
+/** Runs the functions one after another in one sandbox. */
+async function probing(body: (call: (name: string) => Promise<unknown>) => Promise<void>): Promise<void> {
+  await withFolder(async (project) => {
+    const folder = writeFolder(join(project, "probe"), {
+      "svc_adapter.yaml": manifestOf(FUNCTIONS),
+      "code.ts": SOURCE,
+    });
+    const operations = operationsOf(folder);
+    try {
+      await body((name) =>
+        runOperation(operations.get(`probe.${name.toLowerCase()}`) as Operation, { inputs: { images: images() } })
+      );
+    } finally {
+      await closeAdapters();
+    }
+  });
+}
+
+/** The failure of a call, as `code: message`. */
+async function failure(call: Promise<unknown>): Promise<{ code: string; message: string; hint: string | null }> {
+  try {
+    await call;
+  } catch (error) {
+    return error as { code: string; message: string; hint: string | null };
+  }
+  return { code: "none", message: "it succeeded", hint: null };
+}
+
+Deno.test("what reaches out of the sandbox is refused, whatever its spelling, and the host is as it was", () =>
+  probing(async (call) => {
+    const before = { folder: Deno.cwd(), environment: Deno.env.toObject() };
+    for (const name of Object.keys(REFUSED)) {
+      const { code, message, hint } = await failure(call(name));
+      assert.equal(code, "adapter_permission_refused", `${name}: ${code} ${message}`);
+      assert.ok(hint, name);
+    }
+    await call("fine");
+    assert.deepEqual({ folder: Deno.cwd(), environment: Deno.env.toObject() }, before);
+  }));
+
+Deno.test("an answer that is not what was promised is refused with the reason", () =>
+  probing(async (call) => {
+    for (const [name, [, reason]] of Object.entries(ANSWERS)) {
+      const { code, message } = await failure(call(name));
+      assert.equal(code, "adapter_result_invalid", `${name}: ${code} ${message}`);
+      assert.match(message, reason, name);
+    }
+    assert.equal(({} as { polluted?: boolean }).polluted, undefined);
+    await call("fine");
+  }));
+
+Deno.test("whatever is thrown becomes a readable failure", () =>
+  probing(async (call) => {
+    for (const [name, [, reason]] of Object.entries(THROWN)) {
+      const { code, message } = await failure(call(name));
+      assert.equal(code, "adapter_call_failed", `${name}: ${code} ${message}`);
+      assert.match(message, reason, name);
+      assert.ok(message.length < 3000, name);
+    }
+    await call("fine");
+  }));
+
+Deno.test("what is printed goes to the step's facts, and a flood is cut", () =>
+  probing(async (call) => {
+    const quiet = await call("fine") as { metadata: { adapter_output: { lines: string[]; dropped_lines: number } } };
+    assert.deepEqual(quiet.metadata.adapter_output, { lines: ["hello { a: 1 }"], dropped_lines: 0 });
+    const loud = await call("flood") as typeof quiet;
+    assert.equal(loud.metadata.adapter_output.lines.length, 100);
+    assert.equal(loud.metadata.adapter_output.dropped_lines, 99_900);
+  }));
+
+Deno.test("what happens after the answer changes nothing", () =>
+  probing(async (call) => {
+    await call("late");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await call("fine");
+    // Built-in prototypes belong to the adapter's thread alone.
+    await failure(call("tamper"));
+    assert.equal(String({}), "[object Object]");
+    assert.deepEqual([1].map((x) => x + 1), [2]);
+  }));
+
+/** Broken in a way that ends the sandbox. */
+const FATAL: Record<string, [string, string]> = {
+  loop: [`for (;;);`, "adapter_timeout"],
+  loopLater: [`await new Promise((resolve) => setTimeout(resolve, 5)); for (;;);`, "adapter_timeout"],
+  loopInTimer: [`setTimeout(() => { for (;;); }, 5); await new Promise(() => {})`, "adapter_timeout"],
+  loopInGetter: [`return { get dtype() { for (;;); } }`, "adapter_timeout"],
+  loopInThen: [`return { then() { for (;;); } }`, "adapter_timeout"],
+  never: [`await new Promise(() => {})`, "adapter_timeout"],
+  blocked: [`Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`, "adapter_timeout"],
+  heap: [
+    `const all: unknown[] = []; for (;;) all.push(new Array(1000).fill(Math.random()));`,
+    "adapter_memory_exceeded",
+  ],
+  heapLater: [
+    `await new Promise((resolve) => setTimeout(resolve, 5)); const all: unknown[] = []; for (;;) all.push([Math.random()]);`,
+    "adapter_memory_exceeded",
+  ],
+  typed: [`const all: unknown[] = []; for (;;) all.push(new Uint8Array(1e7).fill(1));`, "adapter_memory_exceeded"],
+};
+
+Deno.test("loops, waits and bombs end within their bounds, the program lives on, and nothing keeps computing", () =>
+  withFolder(async (project) => {
+    const source = Object.entries(FATAL)
+      .map(([name, [code]]) => `export async function ${name}(): Promise<any> {\n${body(code)}\n}`)
+      .join("\n");
+    const folder = writeFolder(join(project, "probe"), {
+      "svc_adapter.yaml": manifestOf([...Object.keys(FATAL), "fine"], {
+        extra: "limits: { timeout_s: 2, memory_mb: 64 }",
+      }),
+      "code.ts": `${source}\nexport function fine() { return ${BITS}; }`,
+    });
+    const operations = operationsOf(folder);
+    const call = (name: string) =>
+      runOperation(operations.get(`probe.${name.toLowerCase()}`) as Operation, { inputs: { images: images() } });
+    try {
+      for (const [name, [, expected]] of Object.entries(FATAL)) {
+        const { code, message } = await failure(call(name));
+        // On a busy machine a bomb may not have filled its memory when its time is over.
+        const allowed = expected === "adapter_memory_exceeded" ? [expected, "adapter_timeout"] : [expected];
+        assert.ok(allowed.includes(code), `${name}: ${code} ${message}`);
+      }
+      await call("fine");
+    } finally {
+      await closeAdapters();
+    }
+    await untilIdle();
+  }));
+
+/** A thread that was not stopped would use a processor for ever. */
+async function untilIdle(): Promise<void> {
+  const used = () => {
+    const { user, system } = (Deno as unknown as { cpuUsage(): { user: number; system: number } }).cpuUsage();
+    return (user + system) / 1000;
+  };
+  for (let tries = 0; tries < 40; tries++) {
+    const before = used();
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    if (used() - before < 50) return;
+  }
+  assert.fail("the process keeps computing");
+}
+
+Deno.test("a request that was not granted is refused with the manifest's line, a granted one is answered", () =>
+  withFolder(async (project) => {
+    await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response("served"));
+    const host = `127.0.0.1:${server.addr.port}`;
+    const weights = writeFolder(join(project, "weights"), { "w.txt": "heavy" });
+    const folder = writeFolder(join(project, "probe"), {
+      "svc_adapter.yaml": manifestOf(["ask", "read", "look", "other"], {
+        extra: `permissions:\n  net: ["${host}"]\n  read: [../weights]\n  env: [SVC_TEST_LEVEL]`,
+      }),
+      "code.ts": `
+const answer = (text: string) => { console.log(text); return ${BITS}; };
+export async function ask() { return answer(await (await fetch("http://${host}/")).text()); }
+export async function read() { return answer(Deno.readTextFileSync("../weights/w.txt")); }
+export async function look() { return answer(Deno.env.get("SVC_TEST_LEVEL")!); }
+export async function other() { return answer(Deno.env.get("HOME")!); }
+`,
+    });
+    const call = async (grants: string[], name: string) => {
+      const operation = operationsOf(folder, grants).get(`probe.${name}`)!;
+      return await runOperation(operation, { inputs: { images: images() } });
+    };
+    Deno.env.set("SVC_TEST_LEVEL", "seven");
+    try {
+      for (
+        const [name, flag] of [["ask", `--grant probe:net=${host}`], ["read", "read /"], [
+          "look",
+          "--grant probe:env=SVC_TEST_LEVEL",
+        ]]
+      ) {
+        const { code, hint } = await failure(call([], name));
+        assert.equal(code, "adapter_permission_refused", name);
+        if (name !== "read") assert.equal(hint, `Grant it with ${flag}`);
+      }
+      const { hint } = await failure(call([], "other"));
+      assert.equal(hint, `To ask for it: svc_adapter.yaml:7 permissions.env: ["HOME"]`);
+      const granted = [`net=${host}`, `read=${weights}`, "env=SVC_TEST_LEVEL"];
+      for (const [name, text] of [["ask", "served"], ["read", "heavy"], ["look", "seven"]]) {
+        const { metadata } = await call(granted, name);
+        assert.deepEqual((metadata.adapter_output as { lines: string[] }).lines, [text]);
+      }
+      assert.equal((await failure(call(granted, "other"))).code, "adapter_permission_refused");
+    } finally {
+      Deno.env.delete("SVC_TEST_LEVEL");
+      await closeAdapters();
+    }
+  }));
