@@ -68,7 +68,7 @@ export function checkSteps(
 
 function unknownOperation(step: StepDocument, index: number, registry: Registry): Diagnostic {
   return diagnostic("unknown_operation", ["steps", index, "op"], `Cannot find an operation named ${step.op}`, {
-    hint: didYouMean(step.op, registry.ids()),
+    hint: didYouMean(step.op, registry.ids()) ?? "An operation of an adapter is known where --adapter names its folder",
     step_id: step.id,
   });
 }

@@ -11,7 +11,11 @@ import { decodeImage } from "../../lib/artifact/image_file.ts";
 import { centreCrop } from "../../lib/artifact/image_resize.ts";
 import { encodeJpeg } from "../../lib/artifact/jpeg/encoder.ts";
 import { decodeJpeg } from "../../lib/artifact/jpeg/decoder.ts";
+import { toNumber, type Value } from "../../lib/contract/value.ts";
 import { Generator } from "../../lib/numeric/random.ts";
+import { formatRecipeText } from "../../lib/recipe/format.ts";
+import { openWorkspace, run, verifyRun } from "../../mod.ts";
+import { fromFileUrl } from "../support/paths.ts";
 
 const context = { report_progress() {} } as unknown as Context;
 const encoded = (images: ArrayValue, bits_per_pixel = 1) =>
@@ -159,5 +163,34 @@ Deno.test("whatever arrives is decoded to a picture of the right size", async ()
       noise[at + 2] = check & 255;
     }
     assert.deepEqual(decoded({ dtype: "uint8", shape: [noise.length], data: noise }, metadata).shape, image.shape);
+  }
+});
+
+Deno.test("over a link: a clean one costs nothing, a noisy one slices, and the bundle verifies", async () => {
+  const root = await Deno.makeTempDir();
+  try {
+    const folder = fromFileUrl(new URL("../../adapters/dct_slices/", import.meta.url));
+    const recipe = await Deno.readTextFile(`${folder}/recipe.yaml`);
+    assert.equal(formatRecipeText(recipe, { file: "recipe.yaml" }), recipe);
+    const quality: number[] = [];
+    for (const snr of ["20.0", "11.0", "4.0"]) {
+      const point = recipe.replace(/\n {2}matrix:\n[^]*?(?=\nsteps:)/, "").replace(
+        "channel: awgn",
+        `channel: awgn, snr_db: ${snr}`,
+      )
+        .replace("coffee,chelsea,camera,rocket", "camera");
+      const { status, summary, run_id } = await run(point, { projectRoot: root, adapters: [{ folder }] });
+      assert.equal(status, "completed", JSON.stringify(summary.error));
+      const steps = summary.steps as unknown as { id: string; metrics: Record<string, Value> }[];
+      const metric = (id: string, name: string) =>
+        toNumber(steps.find((step) => step.id === id)!.metrics[name] as number);
+      assert.equal(metric("sender", "rate.payload_bpp"), 1);
+      quality.push(metric("evaluation", "quality.psnr_db"));
+      assert.equal((await verifyRun(openWorkspace({ projectRoot: root }), run_id)).status, "valid");
+    }
+    const [clean, some, none] = quality;
+    assert.ok(clean > 33 && some < clean - 5 && some > none + 2, quality.join(", "));
+  } finally {
+    await Deno.remove(root, { recursive: true });
   }
 });
