@@ -20,6 +20,8 @@ export interface DraftSources {
   contractOf(operation: string): OperationContract | undefined;
   /** Id of the artifact when the draft names none. */
   id: string;
+  /** ONNX files that are there, for a draft that names none. */
+  models: readonly string[];
 }
 
 export interface CompletedManifest {
@@ -104,9 +106,12 @@ class Completion {
   /** Components without id or role are known by their slot, or by the name of their file. */
   #components(abis: readonly OperationAbi[]): void {
     const { manifest } = this;
-    manifest.components ??= [...new Set(abis.map(({ component_id: id }) => id))].map((id) => ({
+    const ids = [...new Set(abis.map(({ component_id: id }) => id))];
+    const { models } = this.sources;
+    manifest.components ??= ids.map((id) => ({
       id,
-      path: [`${id}.onnx`, `models/${id}.onnx`].find((path) => this.#read(path) !== null) ?? `${id}.onnx`,
+      path: [`${id}.onnx`, `models/${id}.onnx`].find((path) => this.#read(path) !== null) ??
+        (ids.length === 1 && models.length === 1 ? models[0] : `${id}.onnx`),
     }));
     const components = objects(manifest.components);
     for (const [index, component] of components.entries()) {

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { writeFileAtomic } from "../artifact/write_file.ts";
 import { writeZip } from "../artifact/zip_write.ts";
-import { type Diagnostic, SvcError } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
@@ -13,6 +13,7 @@ import { readDocument, supportFiles } from "./documents.ts";
 import { inspectPackage } from "./inspect.ts";
 import { MAX_COMPONENT_BYTES, MAX_MANIFEST_BYTES } from "./limits.ts";
 import { MANIFEST_NAMES } from "./member_names.ts";
+import { abiOf } from "./slot_contract.ts";
 import { openFolder, openPackage } from "./source.ts";
 
 /** Name of a draft that is completed into `trained_artifact.yaml` beside it. */
@@ -88,19 +89,27 @@ export function packageTrainedArtifact(from: string, options: PackageOptions): P
   const source = openFolder(folder, manifestName, from);
   const draftBytes = draftName === null ? null : source.read(draftName, MAX_MANIFEST_BYTES);
   const draft = draftBytes === null ? blankDraft(options.operations!) : parseDraft(draftBytes, draftName!);
+  refuseErrors(from, unfitOperations(draft, options.contractOf));
   const { manifest, files } = completeManifest(draft, {
     read: (path) => source.read(path, MAX_COMPONENT_BYTES),
     contractOf: options.contractOf,
+    models: readdirSync(folder).filter((name) => /\.onnx$/i.test(name)),
     id: basename(folder).replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "artifact",
   });
   const text = manifestText(draftBytes, manifest, manifestName);
   files.set(manifestName, new TextEncoder().encode(text));
 
   const contents = new Map<string, Uint8Array>();
+  const absent: Diagnostic[] = [];
   for (const path of listedPaths(manifest)) {
     const bytes = files.get(path) ?? source.read(path, MAX_COMPONENT_BYTES);
     if (bytes !== null) contents.set(path, bytes);
+    else {
+      const hint = "Put it into the folder, or name another one in the manifest";
+      absent.push(diagnostic("artifact_file_missing", [], `Cannot find the file ${path} in ${from}`, { hint }));
+    }
   }
+  refuseErrors(from, absent);
   contents.set(manifestName, files.get(manifestName)!);
   const archiveBytes = writeZip([...contents].map(([name, bytes]) => ({ name, parts: [bytes] })));
   const inspected = inspectPackage(openPackage(archiveBytes, from), { contractOf: options.contractOf });
@@ -125,6 +134,20 @@ export function packageTrainedArtifact(from: string, options: PackageOptions): P
     size_bytes: archiveBytes.length,
     diagnostics: inspected.diagnostics as unknown as JsonObject[],
   };
+}
+
+/** Operations that a draft names and that take no artifact: nothing could be completed from them. */
+function unfitOperations(draft: JsonObject, contractOf: PackageOptions["contractOf"]): Diagnostic[] {
+  const rows = Array.isArray(draft.compatible_operations) ? draft.compatible_operations : [];
+  return rows.flatMap((row, index) => {
+    const id = isObject(row) ? row.operation : undefined;
+    const contract = typeof id === "string" ? contractOf(id) : undefined;
+    if (contract === undefined || abiOf(contract) !== null) return [];
+    const place = ["compatible_operations", index, "operation"];
+    return [
+      diagnostic("artifact_operation_incompatible", place, `Cannot fill ${contract.id}: it takes no trained artifact`),
+    ];
+  });
 }
 
 function findDraft(
