@@ -148,6 +148,16 @@ Deno.test(
 );
 
 Deno.test(
+  "a folder that is a link is refused",
+  inFolder((folder) => {
+    const { resolve } = project(folder, packageFiles());
+    Deno.renameSync(join(folder, "models/toy/models"), join(folder, "elsewhere"));
+    Deno.symlinkSync(join(folder, "elsewhere"), join(folder, "models/toy/models"));
+    assert.deepEqual(refused(resolve()), ["artifact_member_unsafe $.params.artifact_manifest_path"]);
+  }),
+);
+
+Deno.test(
   "an artifact fills the slot it was made for, with the parameters it was made with",
   inFolder((folder) => {
     const { resolve } = project(

@@ -176,6 +176,15 @@ Deno.test(
   }),
 );
 
+Deno.test("a member that is too large for its part is not inflated", () => {
+  const large = [...packageFiles()].map(([name, data]): HostileEntry =>
+    name === "slot_contract.json" ? { name, data: new Uint8Array(4 * 2 ** 20 + 1), deflate: true } : { name, data }
+  );
+  assert.deepEqual(open(hostileZip(large)).diagnostics.map(({ code, path }) => [code, path]), [
+    ["artifact_limit_exceeded", "$.contract.path"],
+  ]);
+});
+
 Deno.test(
   "links and special files in a folder are refused, wherever they point",
   inFolder((folder) => {
