@@ -122,6 +122,8 @@ export function exportResult(result: BenchmarkResult): Record<string, string> {
     files["comparisons.csv"] = recordsCsv(COMPARISON_COLUMNS, result.comparisons);
   }
   files["summary.md"] = summary(result);
-  files["summary.tex"] = latexTables(result, reportTables(result, "latex"));
+  // The intervals of every recipe and metric are no table for a page of print; they are in aggregates.csv.
+  const printed = reportTables(result, "latex").filter(({ id }) => id !== "intervals");
+  files["summary.tex"] = latexTables(result, printed);
   return files;
 }

@@ -27,6 +27,7 @@ th, td { padding: .35rem .75rem; text-align: left; vertical-align: baseline; bor
 thead th { border-top: 0; color: var(--soft); font-weight: 600; vertical-align: bottom; }
 thead .r { white-space: normal; }
 .r { text-align: right; white-space: nowrap; }
+tbody th { min-width: 9rem; }
 .facts th { width: 12rem; color: var(--soft); font-weight: 400; }
 .facts td { overflow-wrap: anywhere; }
 .note { color: var(--soft); font-size: .87rem; margin: .5rem 0 1.5rem; }
