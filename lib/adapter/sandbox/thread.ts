@@ -141,6 +141,7 @@ async function call(request: CallRequest): Promise<void> {
     },
   });
   confinement!.takeRefusal();
+  confinement!.takeLog();
   let origin: WireError["origin"] = "throw";
   guard.allow(init.timeoutMs);
   try {
