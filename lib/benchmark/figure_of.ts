@@ -6,7 +6,7 @@
 import { basename } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
-import { isNumber, type JsonObject, toNumber, type Value } from "../contract/value.ts";
+import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { numberText } from "../figure/number_text.ts";
 import { paretoFront } from "../figure/pareto.ts";
 import type { BarFigure, CurveFigure, Figure, FigurePoint, FigureSeries, FigureType } from "../figure/types.ts";
@@ -442,12 +442,37 @@ function channelUses(
   return { ...base, title: name, subtitle, form: "bars", value: axis(result, request.y), bars };
 }
 
-/** Share of rows at or below each value, with the band that holds the whole function at the confidence. */
-function distribution(result: BenchmarkResult, groups: readonly Group[], base: Base, request: Filled): CurveFigure {
+/** Values of a metric item by item, where exactly one report of a row has them. */
+function itemValues(reports: readonly JsonObject[], id: string): number[] | null {
+  const lists = reports.map(({ items }) =>
+    (Array.isArray(items) ? items : []).flatMap((item) => {
+      const value = isObject(item) && isObject(item.metrics) ? item.metrics[id] : undefined;
+      return isNumber(value) ? [toNumber(value)] : [];
+    })
+  ).filter((values) => values.length > 0);
+  return lists.length === 1 ? lists[0] : null;
+}
+
+/**
+ * Share of items, such as images, at or below each value, or of rows where reports do not tell items apart; with the band
+ * that holds the whole function at the confidence.
+ */
+function distribution(
+  result: BenchmarkResult,
+  groups: readonly Group[],
+  base: Base,
+  request: Filled,
+  evidence: RowEvidence,
+): CurveFigure {
+  const rows = groups.flatMap(({ recipes }) => recipes.flatMap(({ id }) => completedRows(result, id)))
+    .filter(({ metrics }) => request.y in metrics);
+  const items = new Map(rows.map((row) => [row, itemValues(evidence.reports(row), request.y)]));
+  const itemized = rows.every((row) => items.get(row) !== null);
   const confidence = toNumber(result.replication?.confidence_level ?? 0.95);
   const series: FigureSeries[] = groups.map(({ label, kind, recipes }) => {
-    const values = recipes.flatMap(({ id }) => completedRows(result, id)).flatMap(({ metrics }) =>
-      request.y in metrics ? [toNumber(metrics[request.y])] : []
+    const ids = new Set(recipes.map(({ id }) => id));
+    const values = rows.filter(({ id }) => ids.has(id)).flatMap((row) =>
+      itemized ? items.get(row)! : [toNumber(row.metrics[request.y])]
     ).sort((a, b) => a - b);
     const reach = Math.sqrt(Math.log(2 / (1 - confidence)) / (2 * values.length));
     const at = (x: number, y: number): FigurePoint => ({
@@ -465,7 +490,7 @@ function distribution(result: BenchmarkResult, groups: readonly Group[], base: B
     ...base,
     form: "curves",
     x: axis(result, request.y),
-    y: { title: "Share of rows at or below", unit: "", scale: "linear", domain: PROBABILITY },
+    y: { title: `Share of ${itemized ? "items" : "rows"} at or below`, unit: "", scale: "linear", domain: PROBABILITY },
     series,
     step: true,
     front: null,

@@ -124,6 +124,21 @@ Deno.test("packet success, channel uses and distributions", () => {
   assert.ok(points.every(({ low, high, y }) => low! <= y! && y! <= high!));
 });
 
+Deno.test("a distribution is that of the items where each row tells them apart", () => {
+  const request = { plot: "cdf", y: "quality.psnr_db", recipes: ["deepjscc_0.5_10db"] } as const;
+  const item = (value: number) => ({ id: "x", metrics: { "quality.psnr_db": value } });
+  const report: JsonObject = { items: [item(30.5), item(31.5)] };
+  const itemized = curves(QUALITY, request, { recipe: () => null, reports: () => [report, { items: [] }] });
+  assert.equal(itemized.y.title, "Share of items at or below");
+  assert.deepEqual(itemized.series[0].points.map(({ x, y, n }) => [x, y, n]), [[30.5, 0, 10], [30.5, 0.5, 10], [
+    31.5,
+    1,
+    10,
+  ]]);
+  const twice = curves(QUALITY, request, { recipe: () => null, reports: () => [report, report] });
+  assert.equal(twice.y.title, "Share of rows at or below", "two reports say two things");
+});
+
 Deno.test("confusion matrices are added up over the rows", () => {
   const report: JsonObject = { class_names: ["a", "b"], confusion_matrix: [[3, 1], [0, 4]] };
   const evidence: RowEvidence = { recipe: () => null, reports: () => [{ other: 1 }, report] };
