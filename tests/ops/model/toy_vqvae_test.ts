@@ -62,18 +62,34 @@ Deno.test("patches of every size work, and equal codewords go to the first", asy
 });
 
 Deno.test("odd sizes are continued by their edges, recorded, and cut off again", async () => {
-  const full = mosaic(64, 8, [1, 20, 40, 63, 63, 40, 20, 1]);
-  // Cutting pixels off changes what the encoder sees only at the cut.
-  const height = 13, width = 30, cut = new Uint8Array(height * width);
-  for (let y = 0; y < height; y++) cut.set(full.data.subarray(y * 32, y * 32 + width), y * width);
-  const indices = await indicesOf(batch({ height, width, data: cut }));
-  assert.deepEqual(indices.metadata.patch_padding, { right: 2, bottom: 3 });
-  assert.deepEqual(indices.array().shape, [1, 2, 4]);
-  assert.deepEqual(indices.metadata.source_item_counts, [8]);
-  assert.deepEqual([...indices.array().data.slice(0, 3)], [1, 20, 40]);
-  const { outputs } = await runOperation(decode, { inputs: { indices } });
-  assert.deepEqual(outputs.images.array().shape, [1, height, width, 1]);
-  assert.deepEqual(outputs.images.array().data.slice(0, 24), cut.slice(0, 24));
+  const height = 13, width = 30, channels = 3;
+  const pixel = (y: number, x: number, c: number) => (y * 19 + x * 7 + c * 40) % 256;
+  const picture = (rows: number, columns: number) => ({
+    height: rows,
+    width: columns,
+    channels,
+    data: Uint8Array.from({ length: rows * columns * channels }, (_, i) => {
+      const c = i % channels, x = Math.floor(i / channels) % columns, y = Math.floor(i / channels / columns);
+      return pixel(Math.min(y, height - 1), Math.min(x, width - 1), c);
+    }),
+  });
+  const odd = await indicesOf(batch(picture(height, width)));
+  assert.deepEqual(odd.metadata.patch_padding, { right: 2, bottom: 3 });
+  assert.deepEqual(odd.metadata.source_item_counts, [8]);
+  // The same picture, continued by hand to whole patches.
+  const whole = await indicesOf(batch(picture(16, 32)));
+  assert.deepEqual(odd.array(), whole.array());
+  assert.deepEqual(odd.array().shape, [1, 2, 4]);
+
+  const decoded = async (indices: typeof odd) =>
+    (await runOperation(decode, { inputs: { indices } })).outputs.images.array();
+  const cut = await decoded(odd), full = await decoded(whole);
+  assert.deepEqual(cut.shape, [1, height, width, channels]);
+  for (let y = 0; y < height; y++) {
+    const line = width * channels;
+    const expected = full.data.slice(y * 32 * channels, y * 32 * channels + line);
+    assert.deepEqual(cut.data.slice(y * line, (y + 1) * line), expected, `line ${y}`);
+  }
 });
 
 Deno.test("float pictures take the indices of 8-bit ones and come back as floats", async () => {
