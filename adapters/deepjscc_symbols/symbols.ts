@@ -11,7 +11,6 @@
 import type { ArrayValue, Call, CoderResult, Context } from "./svc_types.ts";
 
 const STRIDE = 4, CHANNELS = 8;
-const KEY = "deepjscc_symbols";
 
 export async function encode(images: ArrayValue, _params: unknown, context: Context): Promise<CoderResult> {
   const [count, height, width, channels] = images.shape;
@@ -32,14 +31,12 @@ export async function encode(images: ArrayValue, _params: unknown, context: Cont
   }
   return {
     array: { dtype: "complex64", shape: [count * each], data: symbols },
-    metadata: { [KEY]: { image_count: count, height, width }, source_item_counts: new Array(count).fill(each) },
+    metadata: { source_item_counts: new Array(count).fill(each) },
   };
 }
 
 export async function decode({ array, metadata }: Call, context: Context): Promise<CoderResult> {
-  const layout = metadata[KEY] as { image_count: number; height: number; width: number } | undefined;
-  if (layout === undefined) throw new Error(`Cannot decode: the metadata of the symbols hold no ${KEY}`);
-  const { image_count: count, height, width } = layout;
+  const { image_count: count, image_height: height, image_width: width } = metadata;
   const each = CHANNELS * height * width / STRIDE ** 2, plane = height * width;
   if (array.shape[0] !== count * each) {
     throw new Error(`Cannot decode ${array.shape[0]} symbols: ${count} pictures are ${count * each}`);

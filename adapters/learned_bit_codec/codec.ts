@@ -2,8 +2,8 @@
  * Pictures to bits and back by two small convolutional networks: 32 bits per 8 x 8 pixels, 0.5 bit per pixel.
  *
  * A picture is padded to whole blocks by repeating its last row and column. Bit (c, i, j) of a picture, C order, is 1 where
- * the encoder's output is negative; the decoder takes +1 for 0 and -1 for 1. Nothing of a picture's content is in the
- * metadata, only its shape.
+ * the encoder's output is negative; the decoder takes +1 for 0 and -1 for 1. How many pictures of which
+ * size there are reaches the decoder by the metadata that svc writes.
  *
  * Shapes: images uint8 or float32 in [0, 1], [N, H, W, C] with C = 1 or 3 -> bits uint8 [N · 32 · ceil(H/8) · ceil(W/8)];
  * back to uint8 [N, H, W, C].
@@ -17,7 +17,6 @@ interface Shape {
 }
 
 const BLOCK = 8, BITS = 32;
-const KEY = "learned_bit_codec";
 const blocks = (extent: number) => Math.ceil(extent / BLOCK);
 const bitsOf = ({ height, width }: Shape) => BITS * blocks(height) * blocks(width);
 
@@ -33,14 +32,13 @@ export async function encode(images: ArrayValue, _params: unknown, context: Cont
   }
   return {
     array: { dtype: "uint8", shape: [bits.length], data: bits },
-    metadata: { [KEY]: { image_count: count, ...shape }, source_item_counts: new Array(count).fill(each) },
+    metadata: { source_item_counts: new Array(count).fill(each) },
   };
 }
 
 export async function decode({ array, metadata }: Call, context: Context): Promise<CoderResult> {
-  const layout = metadata[KEY] as Shape & { image_count: number } | undefined;
-  if (layout === undefined) throw new Error(`Cannot decode: the metadata of the bits hold no ${KEY}`);
-  const { image_count: count, height, width, channels } = layout, each = bitsOf(layout);
+  const { image_count: count, image_height: height, image_width: width, image_channels: channels } = metadata;
+  const layout = { height, width, channels }, each = bitsOf(layout);
   const bits = array.data as Uint8Array;
   if (bits.length !== count * each) {
     throw new Error(`Cannot decode ${bits.length} bits: ${count} pictures are ${count * each}`);

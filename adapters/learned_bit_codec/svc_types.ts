@@ -11,7 +11,11 @@ export type ArrayValue =
   | { dtype: "float32" | "complex64"; shape: number[]; data: Float32Array }
   | { dtype: "float64"; shape: number[]; data: Float64Array };
 
-/** What an artifact carries besides its array. It travels along the link, so that a decoder finds what its encoder left. */
+/**
+ * What an artifact carries besides its array. It travels along the link; what an encoder of one's own returned as metadata
+ * is its member `adapter_metadata`, and image_count, image_height, image_width, image_channels and image_dtype tell what
+ * was encoded.
+ */
 // deno-lint-ignore no-explicit-any -- any JSON
 export type Metadata = Record<string, any>;
 
@@ -57,7 +61,7 @@ export interface Item {
   label: string;
 }
 
-/** What a metric returns: finite numbers by id, and whatever is worth keeping of each example. */
+/** What a metric returns: finite numbers by name, and whatever is worth keeping of each example. */
 export interface Score {
   metrics: Record<string, number>;
   per_example?: Record<string, unknown>[];

@@ -10,8 +10,8 @@ export function accuracy({ reference, candidate }: { reference: Item[]; candidat
   );
   return {
     metrics: {
-      "task.accuracy": share(rows),
-      "classification.balanced_accuracy": recalls.reduce((sum, recall) => sum + recall, 0) / recalls.length,
+      accuracy: share(rows),
+      balanced_accuracy: recalls.reduce((sum, recall) => sum + recall, 0) / recalls.length,
     },
     per_example: rows.map(({ id, correct }) => ({ id, correct })),
   };

@@ -18,6 +18,7 @@ const FAMILIES = [
   /^quality\.ms_ssim$/,
   /^(semantic|text)\./,
   /^task\.|^faithfulness\./,
+  /^external\./,
   /^codec\.jpeg\.selected_quality_mean$/,
   /^rate\.(payload_bpp|coded_bpp)$/,
   /^channel\.payload_bit_count$/,

@@ -16,8 +16,11 @@ function picture(name: string, size: number): ArrayValue {
   return { dtype: "uint8", shape: [1, height, width, channels], data };
 }
 
+/** Bits with the metadata that a decoder gets. */
 async function encoded(images: ArrayValue): Promise<{ array: ArrayValue; metadata: Metadata }> {
-  return await encode(images, {}, contextOf(ADAPTER)) as { array: ArrayValue; metadata: Metadata };
+  const { array, metadata } = await encode(images, {}, contextOf(ADAPTER)) as { array: ArrayValue; metadata: Metadata };
+  const [image_count, image_height, image_width, image_channels] = images.shape;
+  return { array, metadata: { ...metadata, image_count, image_height, image_width, image_channels } };
 }
 
 async function decoded(array: ArrayValue, metadata: Metadata): Promise<ArrayValue> {

@@ -1,0 +1,68 @@
+/** The recipes of the example adapters, in their sandboxes: what they measure is what their training recorded. */
+import assert from "node:assert/strict";
+import { lint, runMatrix } from "../../mod.ts";
+import { sha256Hex } from "../../lib/contract/hash.ts";
+import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
+import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";
+import { assertGivesStoredAnswer } from "../support/stored_reference.ts";
+import { closeOnnxSessions } from "../../lib/onnx/session.ts";
+
+const ADAPTERS = new URL("../../adapters/", import.meta.url);
+
+/** Metrics of every chosen point, as `step/metric`. */
+async function measured(adapter: string, points?: string[]): Promise<((id: string) => number)[]> {
+  const folder = new URL(`${adapter}/`, ADAPTERS), adapters = [{ folder: fromFileUrl(folder) }];
+  const recipe = await Deno.readTextFile(new URL("recipe.yaml", folder));
+  const linted = await lint(recipe, { adapters });
+  assert.deepEqual(linted.issues.filter(({ severity }) => severity === "error"), []);
+  const stateDir = await Deno.makeTempDir();
+  try {
+    const { status, rows } = await runMatrix(recipe, { adapters, projectRoot: ROOT_PATH, stateDir, points });
+    assert.equal(status, "completed");
+    return rows.map(({ metrics }) => (id) => {
+      const [step, metric] = id.split("/"), value: Value = metrics[step][metric];
+      assert.ok(isNumber(value), `${id} was not measured`);
+      return toNumber(value);
+    });
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+Deno.test("bit errors cost the learned codec quality, not pictures", async () => {
+  const [noisy, clean] = await measured("learned_bit_codec", ["snr_db=4.0", "snr_db=13.0"]);
+  const quality = "evaluation/quality.psnr_db";
+  assert.ok(noisy("payload_ber/channel.payload.ber") > 0.04);
+  assert.ok(clean(quality) > 23.3 && noisy(quality) > 21.5 && noisy(quality) < clean(quality));
+});
+
+Deno.test("quality of the joint coder rises gently with the SNR", async () => {
+  const points = await measured("deepjscc_symbols");
+  const [low, mid, high] = points.map((metric) => metric("evaluation/quality.psnr_db"));
+  assert.ok(low > 24.9 && mid > low + 1 && high > mid + 0.2 && high < 29, `${low}, ${mid}, ${high} dB`);
+});
+
+Deno.test("the text classifier loses accuracy with the words", async () => {
+  const points = await measured("text_classifier");
+  const accuracies = points.map((metric) => metric("evaluation/external.text_classifier.accuracy"));
+  assert.equal(accuracies.length, 4);
+  assert.ok(accuracies.every((accuracy, i) => i === 0 || accuracy < accuracies[i - 1]), String(accuracies));
+  assert.ok(accuracies[0] > 0.85 && accuracies[3] > 0.55);
+});
+
+for (const half of ["encoder", "decoder"]) {
+  Deno.test(`the ${half} of the learned bit codec gives the stored PyTorch answer`, async () => {
+    const folder = new URL("learned_bit_codec/", ADAPTERS);
+    await assertGivesStoredAnswer(
+      new URL(`models/${half}.onnx`, folder),
+      new URL(`training/reference.${half}.json`, folder),
+    );
+    await closeOnnxSessions();
+  });
+
+  Deno.test(`the ${half} of the joint coder is that of deepjscc-tiny-awgn-v1`, () => {
+    const own = new URL(`deepjscc_symbols/models/${half}.onnx`, ADAPTERS);
+    const bundled = new URL(`../recipes/models/deepjscc-tiny-awgn-v1/${half}.onnx`, ADAPTERS);
+    assert.equal(sha256Hex(Deno.readFileSync(own)), sha256Hex(Deno.readFileSync(bundled)));
+  });
+}
