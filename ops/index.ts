@@ -50,6 +50,8 @@ import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts
 import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
 import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
 import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
+import modelDeepjsccExternalDecode from "./model/deepjscc_external_decode.ts";
+import modelDeepjsccExternalEncode from "./model/deepjscc_external_encode.ts";
 import modelEqualPowerAllocator from "./model/equal_power_allocator.ts";
 import modelExternalDecodeBits from "./model/external_decode_bits.ts";
 import modelExternalDecodeIndices from "./model/external_decode_indices.ts";
@@ -152,6 +154,8 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelAoaEstimatorAdapter, "./model/aoa_estimator_adapter.ts"),
   entry(modelBeamformingAdapter, "./model/beamforming_adapter.ts"),
   entry(modelCausalCsiPowerAllocator, "./model/causal_csi_power_allocator.ts"),
+  entry(modelDeepjsccExternalDecode, "./model/deepjscc_external_decode.ts"),
+  entry(modelDeepjsccExternalEncode, "./model/deepjscc_external_encode.ts"),
   entry(modelEqualPowerAllocator, "./model/equal_power_allocator.ts"),
   entry(modelExternalDecodeBits, "./model/external_decode_bits.ts"),
   entry(modelExternalDecodeIndices, "./model/external_decode_indices.ts"),
