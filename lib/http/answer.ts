@@ -76,10 +76,14 @@ async function written(answer: Answer, route: Route, asked: Record<string, strin
   const text = headers["content-type"] !== undefined && typeof body === "string" ? body : canonicalJson(body);
   headers["content-type"] ??= "application/json";
   if (route.stable && headers.etag === undefined) headers.etag = `W/"${sha256Hex(text).slice(0, 32)}"`;
-  if (status === 200 && headers.etag !== undefined && matches(asked["if-none-match"], headers.etag)) {
-    return { status: 304, headers: { etag: headers.etag, vary: "accept-encoding" }, body: null };
-  }
-  return await compressed({ status, headers, body: text }, text, asked);
+  return await compressed(notModified({ status, headers, body: text }, asked), asked);
+}
+
+/** A reply that the client has already, as its tag tells, becomes a 304. */
+export function notModified(reply: PlainReply, asked: Record<string, string>): PlainReply {
+  const { etag } = reply.headers;
+  if (reply.status !== 200 || etag === undefined || !matches(asked["if-none-match"], etag)) return reply;
+  return { status: 304, headers: { etag, vary: "accept-encoding" }, body: null };
 }
 
 /** Whether an `If-None-Match` names this tag; comparing weakly, as caches do. */
@@ -93,7 +97,9 @@ function matches(header: string | undefined, tag: string): boolean {
  * Compresses a reply for those who take gzip. Nothing secret stands beside what a client chose in any reply, so that its
  * length tells nothing; a strong tag is about bytes, so what carries one stays as it is.
  */
-async function compressed(reply: PlainReply, text: string, asked: Record<string, string>): Promise<PlainReply> {
+async function compressed(reply: PlainReply, asked: Record<string, string>): Promise<PlainReply> {
+  const text = reply.body;
+  if (typeof text !== "string") return reply;
   reply.headers.vary = "accept-encoding";
   const strong = reply.headers.etag?.startsWith('"') ?? false;
   if (strong || text.length < GZIP_FROM || text.length > GZIP_UP_TO || !takesGzip(asked["accept-encoding"])) {
@@ -105,7 +111,7 @@ async function compressed(reply: PlainReply, text: string, asked: Record<string,
   return { ...reply, headers: { ...reply.headers, "content-encoding": "gzip" }, body };
 }
 
-function takesGzip(header: string | undefined): boolean {
+export function takesGzip(header: string | undefined): boolean {
   return (header ?? "").split(",").some((item) => {
     const [name, ...params] = item.split(";").map((part) => part.trim().toLowerCase());
     return (name === "gzip" || name === "*") && !params.some((param) => /^q=0(\.0*)?$/.test(param));

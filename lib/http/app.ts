@@ -5,7 +5,7 @@
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { answer, type PlainReply, type PlainRequest } from "./answer.ts";
+import { answer, notModified, type PlainReply, type PlainRequest, takesGzip } from "./answer.ts";
 import { readBody } from "./body.ts";
 import { type Context, Hono } from "./hono.ts";
 import { PROBLEM_MEDIA, problemOf } from "./problem.ts";
@@ -36,6 +36,7 @@ export function createApp(service: Service, { port, log = () => {} }: AppOptions
   const { allowHosts, allowOrigins, token } = service.options;
   const guard = createGuard({ port, allowHosts, allowOrigins, token });
   const app = new Hono();
+  const kept: KeptReplies = new Map();
   const handler = (route: Route | null, act: (c: Context) => Promise<PlainReply>) => async (c: Context) => {
     const passage: Passage = {
       reference: crypto.getRandomValues(new Uint8Array(8)).toHex(),
@@ -55,7 +56,7 @@ export function createApp(service: Service, { port, log = () => {} }: AppOptions
     app.on(
       route.method.toUpperCase(),
       route.path,
-      handler(route, (c) => serve(service, route, c)),
+      handler(route, (c) => serve(service, route, c, kept)),
     );
   }
   for (const path of new Set(ROUTES.map(({ path }) => path))) {
@@ -76,7 +77,10 @@ function check(guard: Guard, c: Context): void {
   guard({ method: c.req.method, path: new URL(c.req.url).pathname, headers: c.req.raw.headers });
 }
 
-async function serve(service: Service, route: Route, c: Context): Promise<PlainReply> {
+/** Replies of constant routes, by what was asked for and whether compressed. */
+type KeptReplies = Map<string, PlainReply>;
+
+async function serve(service: Service, route: Route, c: Context, kept: KeptReplies): Promise<PlainReply> {
   const { options } = service;
   if (route.writes && options.readOnly) {
     throw new SvcError("read_only", "Cannot change anything: the server is read-only", {
@@ -90,6 +94,19 @@ async function serve(service: Service, route: Route, c: Context): Promise<PlainR
     headers,
     body: route.method === "post" ? await bodyOf(c, route, service) : null,
   };
+  // A query that such a route does not take is refused there, and would make keys without number here.
+  if (!route.constant || request.search.length > 1) return await passOn(service, route, request);
+  const key = `${nameOf(route)} ${canonicalJson([request.params, takesGzip(headers["accept-encoding"])])}`;
+  let reply = kept.get(key);
+  if (reply === undefined) {
+    const { "if-none-match": _asked, ...whole } = headers;
+    reply = await passOn(service, route, { ...request, headers: whole });
+    if (reply.status === 200) kept.set(key, reply);
+  }
+  return notModified(reply, headers);
+}
+
+async function passOn(service: Service, route: Route, request: PlainRequest): Promise<PlainReply> {
   if (route.thread) return await service.threads.answer(nameOf(route), request);
   return await answer(route, request, service);
 }

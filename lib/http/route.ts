@@ -85,6 +85,8 @@ export interface RouteDefinition<
   writes?: boolean;
   /** Whether the reply carries an ETag and is answered with 304 when the client has it. */
   stable?: boolean;
+  /** Whether the reply is the same as long as the server lives; it is made once. */
+  constant?: boolean;
   handle(
     call: Call<PathParams<Path>, z.output<Query>, z.output<Body>, Context>,
   ): Result | Promise<Result>;
@@ -108,6 +110,7 @@ export interface TypedRoute<
   readonly replies: R;
   readonly writes: boolean;
   readonly stable: boolean;
+  readonly constant: boolean;
   /** Whether it runs in a thread of its own. */
   readonly thread: boolean;
   readonly handle: (call: Call<string, unknown, unknown, Service>) => Result | Promise<Result>;
@@ -150,7 +153,8 @@ function finished<
   return {
     ...definition,
     writes: definition.writes ?? definition.method === "post",
-    stable: definition.stable ?? false,
+    stable: definition.stable ?? definition.constant ?? false,
+    constant: definition.constant ?? false,
     thread,
     handle: definition.handle as unknown as Route["handle"],
   };

@@ -73,8 +73,17 @@ export function runIds(workspace: Workspace): string[] {
   }
 }
 
-/** The row of one bundle, settled if it was interrupted; null when it was removed while we looked. */
-export function readRunRow(workspace: Workspace, runId: string, files: BundleFiles = DISK): RunRow | null {
+/**
+ * The row of one bundle, settled if it was interrupted; null when it was removed while we looked.
+ *
+ * @param onSummary gets the summary that the row was made from, for those who want more of it
+ */
+export function readRunRow(
+  workspace: Workspace,
+  runId: string,
+  files: BundleFiles = DISK,
+  onSummary: (summary: JsonObject) => void = () => {},
+): RunRow | null {
   const directory = join(workspace.runs, runId);
   const row: RunRow = {
     run_id: runId,
@@ -90,6 +99,7 @@ export function readRunRow(workspace: Workspace, runId: string, files: BundleFil
   try {
     row.size_bytes = listFiles(directory).reduce((total, { size }) => total + size, 0);
     const summary = settleRun(workspace, runId, files);
+    onSummary(summary);
     const text = (value: unknown) => (typeof value === "string" ? value : null);
     if (RUN_STATUSES.includes(summary.status as RunStatus)) row.status = summary.status as RunStatus;
     row.recipe_name = text(summary.recipe_name);

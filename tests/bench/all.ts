@@ -15,6 +15,7 @@ const names = [
   "onnx",
   "bandwidth",
   "adapter",
+  "http",
 ];
 const wanted = Deno.args.length > 0 ? Deno.args : names;
 let failed = 0;

@@ -11,7 +11,7 @@ export const catalogRoutes = [
     method: "get",
     path: "/api/ops",
     summary: "The contracts of all operations",
-    stable: true,
+    constant: true,
     replies: { 200: { description: "Contracts by id", schema: z.object({ operations: z.array(OBJECT) }) } },
     async handle({ service }) {
       return { operations: (await service.registry()).contracts() };
@@ -21,7 +21,7 @@ export const catalogRoutes = [
     method: "get",
     path: "/api/ops/:operation_id",
     summary: "The contract of one operation",
-    stable: true,
+    constant: true,
     replies: {
       200: { description: "The contract", schema: z.object({ id: z.string(), name: z.string(), status: z.string() }) },
       404: problem("No operation has this id"),
@@ -34,7 +34,7 @@ export const catalogRoutes = [
     method: "get",
     path: "/api/research/catalog",
     summary: "Areas, data sets, tasks and metrics",
-    stable: true,
+    constant: true,
     replies: {
       200: {
         description: "The catalogue",
@@ -47,7 +47,7 @@ export const catalogRoutes = [
     method: "get",
     path: "/api/execution-profiles",
     summary: "The topologies that a recipe can claim",
-    stable: true,
+    constant: true,
     replies: { 200: { description: "The catalogue of profiles", schema: z.object({ profiles: z.array(OBJECT) }) } },
     handle: () => profileCatalogue(),
   }),

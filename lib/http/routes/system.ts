@@ -61,7 +61,7 @@ export const systemRoutes = [
     method: "get",
     path: "/api/openapi.json",
     summary: "This interface, described in OpenAPI 3.1",
-    stable: true,
+    constant: true,
     replies: { 200: { description: "The description", schema: z.object({ openapi: z.string(), paths: OBJECT }) } },
     handle: async ({ service }) => {
       const { ROUTES } = await import("./index.ts");

@@ -11,8 +11,8 @@ import { SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { SUMMARY_FILE } from "../documents.ts";
+import { DISK } from "../files.ts";
 import { sweepTransit } from "../recover.ts";
-import { readDocument } from "../read.ts";
 import { readRunRow, runIds, type RunRow, sortKey } from "../store.ts";
 import type { Workspace } from "../workspace.ts";
 import { type DatabaseSync, transaction } from "./database.ts";
@@ -173,9 +173,11 @@ export class RunIndex {
   #read(runId: string): Row | null {
     // The stamp first: a summary that is replaced in between is noticed the next time.
     const stamp = this.#stamp(runId) ?? { mtime: "", size: 0 };
-    const row = readRunRow(this.workspace, runId);
+    let job_id: string | null = null;
+    const row = readRunRow(this.workspace, runId, DISK, (summary) => {
+      if (typeof summary.job_id === "string") job_id = summary.job_id;
+    });
     if (row === null) return null;
-    const { summary_sha256, job_id } = summaryFacts(this.workspace, runId);
     return {
       run_id: runId,
       status: row.status,
@@ -184,7 +186,7 @@ export class RunIndex {
       created_at_utc: row.created_at_utc,
       completed_at_utc: row.completed_at_utc,
       effective_recipe_sha256: row.effective_recipe_sha256,
-      summary_sha256,
+      summary_sha256: this.#digest(runId),
       mtime: stamp.mtime,
       size: stamp.size,
       step_count: row.step_count,
@@ -195,25 +197,20 @@ export class RunIndex {
     };
   }
 
+  #digest(runId: string): string | null {
+    try {
+      return sha256Hex(Deno.readFileSync(join(this.workspace.runs, runId, SUMMARY_FILE)));
+    } catch {
+      // The row itself says what is wrong with the bundle.
+      return null;
+    }
+  }
+
   #put(row: Row): void {
     this.database.prepare(
       `INSERT OR REPLACE INTO runs VALUES (:run_id, :status, :recipe_name, :suite_id, :created_at_utc, :completed_at_utc,
         :effective_recipe_sha256, :summary_sha256, :mtime, :size, :step_count, :size_bytes, :job_id, :problem, :sort_key)`,
     ).run(row);
-  }
-}
-
-function summaryFacts(workspace: Workspace, runId: string): { summary_sha256: string | null; job_id: string | null } {
-  try {
-    const directory = join(workspace.runs, runId);
-    const { job_id } = readDocument(directory, SUMMARY_FILE);
-    return {
-      summary_sha256: sha256Hex(Deno.readTextFileSync(join(directory, SUMMARY_FILE))),
-      job_id: typeof job_id === "string" ? job_id : null,
-    };
-  } catch {
-    // The row itself says what is wrong with the bundle.
-    return { summary_sha256: null, job_id: null };
   }
 }
 

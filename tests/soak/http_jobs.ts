@@ -1,0 +1,182 @@
+/**
+ * Hours of a server in minutes: thousands of jobs, clients that vanish, malformed bodies, streams that are cut and resumed.
+ *
+ *     deno run -A tests/soak/http_jobs.ts [jobs, 2000 by default] [state directory, a fresh one by default]
+ *
+ * Every job that was acknowledged must end, every event of it must be seen once by a client that keeps coming back, every
+ * run must be listed, and memory must not grow with the number of jobs: the growth of the resident set from a third of the
+ * way to the end is printed, with a straight line through all samples between. Exits 1 when something is lost or the
+ * growth over the last two thirds is above 15 % of the set.
+ */
+import { join } from "node:path";
+import { startServer } from "../../lib/http/serve.ts";
+
+const total = Number(Deno.args[0] ?? 2000);
+const folder = Deno.args[1] ?? await Deno.makeTempDir({ prefix: "svc-soak-" });
+const server = await startServer({
+  projectRoot: folder,
+  stateDir: join(folder, ".svc"),
+  port: 0,
+  log() {},
+  threads: 1,
+});
+const { url, service } = server;
+const headers = { "content-type": "application/json" };
+const recipe = (seed: number) => ({
+  name: "soak",
+  metadata: { seed },
+  steps: [
+    { id: "data", op: "source.random_bits", params: { bit_count: 64 } },
+    { id: "boundary", op: "channel.bit_boundary", inputs: { bits: "data.bits" } },
+  ],
+});
+
+const acknowledged = new Set<string>();
+const ended = new Map<string, string>();
+const nextSeq = new Map<string, number>();
+let lost = 0, canceled = 0, reconnects = 0, refused = 0, vanished = 0, malformed = 0;
+let running = true;
+
+/** A client of all events that is cut off every now and then and resumes where it was. */
+async function follow(): Promise<void> {
+  let lastId = 0;
+  while (running || [...acknowledged].some((id) => !ended.has(id))) {
+    const controller = new AbortController();
+    const cut = setTimeout(() => controller.abort(), 200 + Math.random() * 2000);
+    try {
+      const response = await fetch(`${url}/api/events`, {
+        headers: { "last-event-id": String(lastId) },
+        signal: controller.signal,
+      });
+      let text = "";
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+        text += chunk;
+        const blocks = text.split("\n\n");
+        text = blocks.pop()!;
+        for (const block of blocks) {
+          const data = /^data: (.*)$/m.exec(block)?.[1];
+          if (data === undefined) continue;
+          const event = JSON.parse(data);
+          if (event.kind === "truncated") {
+            console.log("truncated");
+            lost++;
+            continue;
+          }
+          const expected = nextSeq.get(event.job_id) ?? 1;
+          if (event.seq !== expected) {
+            console.log(`job ${event.job_id}: seq ${event.seq}, expected ${expected}`);
+            lost++;
+          }
+          nextSeq.set(event.job_id, event.seq + 1);
+          lastId = event.id;
+          if (/^job_(completed|canceled|failed)$/.test(event.kind)) ended.set(event.job_id, event.kind);
+        }
+      }
+    } catch {
+      reconnects++;
+    } finally {
+      clearTimeout(cut);
+    }
+  }
+}
+
+/** Clients that ask for something and go away before they have it. */
+async function vanish(): Promise<void> {
+  while (running) {
+    const controller = new AbortController();
+    const paths = ["/api/ops", "/api/events", "/api/recipe-templates", "/api/runs?limit=500", "/api/run-jobs"];
+    const asking = fetch(url + paths[vanished % paths.length], { signal: controller.signal });
+    setTimeout(() => controller.abort(), Math.random() * 20);
+    await asking.then((response) => response.body?.cancel()).catch(() => {});
+    vanished++;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Bodies that nobody should send. */
+async function malform(): Promise<void> {
+  const bodies = ["{", "[]", "x".repeat(10_000), '{"recipe": {"steps": [', '{"a": 1}', "\u0000", "[".repeat(5000)];
+  while (running) {
+    const reply = await fetch(`${url}/api/run-jobs`, {
+      method: "POST",
+      headers,
+      body: bodies[malformed % bodies.length],
+    });
+    await reply.body?.cancel();
+    if (reply.status !== 400) {
+      console.log(`a malformed body got ${reply.status}`);
+      lost++;
+    }
+    malformed++;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const samples: [number, number][] = [];
+async function submit(): Promise<void> {
+  while (acknowledged.size < total) {
+    const reply = await fetch(`${url}/api/run-jobs`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ recipe: recipe(acknowledged.size) }),
+    });
+    if (reply.status === 429) {
+      refused++;
+      await reply.body?.cancel();
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      continue;
+    }
+    const { job_id } = await reply.json();
+    acknowledged.add(job_id);
+    if (acknowledged.size % 50 === 0) {
+      const canceling = await fetch(`${url}/api/run-jobs/${job_id}/cancel`, { method: "POST", headers, body: "{}" });
+      await canceling.body?.cancel();
+    }
+    if (acknowledged.size % Math.max(1, Math.floor(total / 60)) === 0) {
+      samples.push([acknowledged.size, Deno.memoryUsage().rss]);
+    }
+  }
+}
+
+const startedAt = performance.now();
+const following = follow();
+const noise = [vanish(), vanish(), malform()];
+await submit();
+running = false;
+await Promise.all([...noise, following]);
+const seconds = (performance.now() - startedAt) / 1000;
+for (const id of acknowledged) if (!ended.has(id)) lost++;
+for (const kind of ended.values()) if (kind === "job_canceled") canceled++;
+for (const kind of ended.values()) if (kind === "job_failed") lost++;
+
+let listed = 0;
+for (let cursor: string | null = "";;) {
+  const page = await (await fetch(`${url}/api/runs?limit=500${cursor ? `&cursor=${cursor}` : ""}`)).json();
+  listed += page.runs.length;
+  cursor = page.next_cursor;
+  if (cursor === null) break;
+}
+const completed = [...ended.values()].filter((kind) => kind === "job_completed").length;
+if (listed < completed) lost += completed - listed;
+for (let wait = 0; wait < 100 && service.events.streams > 0; wait++) await new Promise((go) => setTimeout(go, 50));
+if (service.events.streams !== 0) lost++;
+
+const tail = samples.slice(Math.floor(samples.length / 3));
+const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const [jobs, memory] = [tail.map(([count]) => count), tail.map(([, rss]) => rss)];
+const slope = mean(tail.map(([count, rss]) => (count - mean(jobs)) * (rss - mean(memory)))) /
+  mean(jobs.map((count) => (count - mean(jobs)) ** 2));
+const growth = slope * (jobs.at(-1)! - jobs[0]) / mean(memory);
+const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+console.log(
+  `${acknowledged.size} jobs in ${seconds.toFixed(0)} s, ${completed} completed, ${canceled} canceled, ${listed} runs`,
+);
+console.log(
+  `${reconnects} reconnects, ${refused} refusals (429), ${vanished} clients vanished, ${malformed} malformed bodies`,
+);
+console.log(`resident set ${samples.map(([, rss]) => mib(rss)).filter((_, i) => i % 10 === 0).join(", ")}`);
+console.log(`growth over the last two thirds: ${(100 * growth).toFixed(1)} % (${(slope / 1024).toFixed(2)} KiB a job)`);
+console.log(`lost: ${lost}`);
+await server.stop();
+if (Deno.args[1] === undefined) await Deno.remove(folder, { recursive: true });
+Deno.exit(lost === 0 && growth < 0.15 ? 0 : 1);
