@@ -1,0 +1,20 @@
+/** The shared worker: holds the one event stream of all tabs and passes on what comes. */
+import { openStream } from "./state/stream.ts";
+
+const ports = new Set<MessagePort>();
+let state: "ok" | "lost" = "ok", opened = false;
+const tell = (message: unknown) => ports.forEach((port) => port.postMessage(message));
+
+(self as unknown as { onconnect: (event: MessageEvent) => void }).onconnect = ({ ports: [port] }) => {
+  ports.add(port);
+  port.start();
+  port.postMessage({ state });
+  if (opened) return;
+  opened = true;
+  openStream({
+    url: "/api/events",
+    token: null,
+    onEvent: (event) => tell({ event }),
+    onState: (next) => tell({ state: state = next }),
+  });
+};

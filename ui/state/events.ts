@@ -1,0 +1,91 @@
+/**
+ * What happens on the server, as it happens: one connection for all tabs of the browser, held by a shared worker; each tab by
+ * itself where a token is needed or there are no shared workers. A lost connection comes back and resumes by event id.
+ */
+import { connection, get, token } from "../api.ts";
+import { signal } from "../preact.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { openStream } from "./stream.ts";
+
+export interface JobEvent {
+  id: number;
+  seq: number;
+  job_id: string;
+  time: string;
+  kind: string;
+  level: "info" | "warning" | "error";
+  message: string;
+  [key: string]: unknown;
+}
+
+export interface Job {
+  job_id: string;
+  kind: string;
+  state: string;
+  recipe_name: string | null;
+  run_id: string | null;
+  error: JsonObject | null;
+  created_at_utc: string;
+  started_at_utc: string | null;
+  completed_at_utc: string | null;
+  [key: string]: unknown;
+}
+
+/** Jobs by id, newest last. */
+export const jobs = signal<ReadonlyMap<string, Job>>(new Map());
+const listeners = new Set<(event: JobEvent) => void>();
+
+/** Calls back with every event from now on. @returns stops it */
+export function onEvent(listener: (event: JobEvent) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+const ENDED = ["completed", "failed", "canceled", "resource_exhausted", "timed_out", "incomplete"];
+export const isEnded = (state: string) => ENDED.includes(state);
+export const activeJobs = () => [...jobs.value.values()].filter(({ state }) => !isEnded(state));
+
+export function rememberJob(job: Job): void {
+  const next = new Map(jobs.value);
+  next.set(job.job_id, { ...next.get(job.job_id), ...job });
+  jobs.value = next;
+}
+
+export async function refreshJobs(): Promise<void> {
+  const { jobs: listed } = await get<{ jobs: Job[] }>("/api/run-jobs");
+  jobs.value = new Map(listed.map((job) => [job.job_id, job]));
+}
+
+function passOn(event: JobEvent): void {
+  const job = jobs.value.get(event.job_id);
+  const state = event.kind === "queued" ? "queued" : event.kind === "job_started" ? "running" : /^job_(.+)$/.exec(event.kind)?.[1];
+  const known = state !== undefined && (isEnded(state) || state === "queued" || state === "running");
+  if (known || typeof event.run_id === "string") {
+    rememberJob({
+      ...(job ?? { job_id: event.job_id, kind: "run", state: "queued", recipe_name: null, run_id: null, error: null, created_at_utc: event.time, started_at_utc: null, completed_at_utc: null }),
+      ...(known ? { state } : {}),
+      ...(typeof event.run_id === "string" ? { run_id: event.run_id } : {}),
+    } as Job);
+  }
+  for (const listener of listeners) listener(event);
+}
+
+/** Starts listening; called once. */
+export function listen(): void {
+  const onState = (state: "ok" | "lost") => {
+    const back = connection.value === "lost" && state === "ok";
+    connection.value = state;
+    if (back) refreshJobs().catch(() => {});
+  };
+  refreshJobs().catch(() => {});
+  if (token() === null && typeof SharedWorker === "function") {
+    const worker = new SharedWorker(new URL("./events_worker.js", import.meta.url), { type: "module", name: "svc events" });
+    worker.port.onmessage = ({ data }: MessageEvent<{ event?: JobEvent; state?: "ok" | "lost" }>) => {
+      if (data.event) passOn(data.event);
+      if (data.state) onState(data.state);
+    };
+    worker.port.start();
+  } else {
+    openStream({ url: "/api/events", token: token(), onEvent: (event) => passOn(event as JobEvent), onState });
+  }
+}
