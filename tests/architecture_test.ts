@@ -50,6 +50,11 @@ function objection(from: string, to: string): string | null {
     // The registry module is the place where the operations are handed to those above.
     return OPERATIONS_MAY_USE.includes(target) ? null : "operations see contract, numeric and artifact only";
   }
+  // The page is built for whoever serves it, and takes pure parts of the library: types, typed JSON, layouts, figures.
+  if (to === "ui/build.ts") return source === "lib/http" ? null : "only the server builds the page";
+  if (source === "ui") {
+    return ["lib/contract", "lib/numeric", "lib/plan", "lib/figure"].includes(target) ? null : "the page speaks HTTP";
+  }
   if (target === "ops") {
     return source === "lib/cli" || source === "lib/http" ? null : "only the faces bring operations in";
   }

@@ -55,7 +55,9 @@ export async function buildPage(stateDir: string): Promise<BuiltPage> {
 
 async function bundle(folder: string): Promise<void> {
   const { bundle } = Deno as unknown as { bundle?: (options: object) => Promise<BundleResult> };
-  if (bundle === undefined) throw new Error("this Deno runs without the unstable feature bundle, which deno.json lists");
+  if (bundle === undefined) {
+    throw new Error("this Deno runs without the unstable feature bundle, which deno.json lists");
+  }
   const result = await bundle({
     entrypoints: ENTRIES.map((name) => new URL(name, HERE).pathname),
     outputDir: folder,
@@ -85,7 +87,14 @@ async function styles(): Promise<string> {
 /** Everything that the page is made from: this folder, what it takes from the library, the lock file, Deno. */
 async function sourcesDigest(): Promise<string> {
   const parts = [Deno.version.deno, await Deno.readTextFile(new URL("../deno.lock", HERE))];
-  for (const folder of [HERE, new URL("../lib/contract/", HERE), new URL("../lib/plan/", HERE), new URL("../lib/figure/", HERE)]) {
+  for (
+    const folder of [
+      HERE,
+      new URL("../lib/contract/", HERE),
+      new URL("../lib/plan/", HERE),
+      new URL("../lib/figure/", HERE),
+    ]
+  ) {
     for (const [name, text] of await texts(folder)) parts.push(name, text);
   }
   return sha256Hex(parts.join("\0")).slice(0, 16);
@@ -96,7 +105,12 @@ async function texts(folder: URL): Promise<[string, string][]> {
   if (!await exists(folder)) return found;
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     if (isDirectory) found.push(...await texts(new URL(`${name}/`, folder)));
-    else if (/\.(tsx?|css)$/.test(name)) found.push([new URL(name, folder).href.slice(HERE.href.length - 3), await Deno.readTextFile(new URL(name, folder))]);
+    else if (/\.(tsx?|css)$/.test(name)) {
+      found.push([
+        new URL(name, folder).href.slice(HERE.href.length - 3),
+        await Deno.readTextFile(new URL(name, folder)),
+      ]);
+    }
   }
   return found.sort(([a], [b]) => a < b ? -1 : 1);
 }

@@ -22,7 +22,11 @@ const PAGES: Record<string, () => Promise<{ default: View }>> = {
 export function App() {
   return (
     <div class="app">
-      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}
+      >
         Skip to content
       </a>
       <TopBar />
@@ -58,7 +62,10 @@ function TopBar() {
         </a>
         <label class="row">
           <span class="hidden-text">Theme</span>
-          <select value={theme.value} onChange={(event) => theme.value = event.currentTarget.value as typeof theme.value}>
+          <select
+            value={theme.value}
+            onChange={(event) => theme.value = event.currentTarget.value as typeof theme.value}
+          >
             {THEMES.map((name) => <option key={name} value={name}>{name}</option>)}
           </select>
         </label>
@@ -69,7 +76,11 @@ function TopBar() {
 
 function Banner() {
   if (connection.value === "ok") return null;
-  return <div class="banner" role="alert">The server does not answer. What is shown stays; the page reconnects by itself.</div>;
+  return (
+    <div class="banner" role="alert">
+      The server does not answer. What is shown stays; the page reconnects by itself.
+    </div>
+  );
 }
 
 function Shown() {
@@ -82,19 +93,36 @@ function Shown() {
     const load = PAGES[view];
     document.title = `${VIEWS.find(([name]) => name === view)?.[1] ?? "Not found"} · svc`;
     if (load === undefined) return setFailure(`There is no view named ${view}`);
-    load().then(({ default: Page }) => wanted && setLoaded({ view, Page }), (error) => wanted && setFailure(String(error)));
+    load().then(
+      ({ default: Page }) => wanted && setLoaded({ view, Page }),
+      (error) => wanted && setFailure(String(error)),
+    );
     return () => wanted = false;
   }, [view]);
-  if (failure !== null) return <Page title="Not found"><p>{failure}.</p><p><a href={address("editor")}>To the editor</a></p></Page>;
+  if (failure !== null) {
+    return (
+      <Page title="Not found">
+        <p>{failure}.</p>
+        <p>
+          <a href={address("editor")}>To the editor</a>
+        </p>
+      </Page>
+    );
+  }
   if (loaded?.view !== view) return <div class="empty">Loading the view</div>;
   return <loaded.Page />;
 }
 
 /** A view with a heading. */
-export function Page({ title, actions, children }: { title: string; actions?: ComponentChildren; children: ComponentChildren }) {
+export function Page(
+  { title, actions, children }: { title: string; actions?: ComponentChildren; children: ComponentChildren },
+) {
   return (
     <div class="page">
-      <div class="row spread"><h1>{title}</h1><div class="row">{actions}</div></div>
+      <div class="row spread">
+        <h1>{title}</h1>
+        <div class="row">{actions}</div>
+      </div>
       {children}
     </div>
   );
@@ -115,7 +143,13 @@ function TokenDialog() {
         <p class="muted">It is kept for this tab alone.</p>
         <div class="row">
           <label class="hidden-text" for="token">Token</label>
-          <input id="token" type="password" autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          <input
+            id="token"
+            type="password"
+            autocomplete="off"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
           <button type="submit" class="primary">Continue</button>
         </div>
       </form>

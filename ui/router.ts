@@ -31,8 +31,14 @@ function read(): Place {
 addEventListener("hashchange", () => place.value = read());
 
 /** The address of a view. */
-export function address(view: string, path: readonly string[] = [], query: Record<string, string | undefined> = {}): string {
-  const kept = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== "");
+export function address(
+  view: string,
+  path: readonly string[] = [],
+  query: Record<string, string | undefined> = {},
+): string {
+  const kept = Object.entries(query).filter((entry): entry is [string, string] =>
+    entry[1] !== undefined && entry[1] !== ""
+  );
   const search = kept.length > 0 ? `?${new URLSearchParams(kept)}` : "";
   return `#/${[view, ...path].map(encodeURIComponent).join("/")}${search}`;
 }

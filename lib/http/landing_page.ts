@@ -1,4 +1,4 @@
-/** The page at `/`: what this is and where the interface begins. It holds no data, and neither scripts nor forms. */
+/** The page at `/` where the dashboard cannot be built: why, what this is and where the interface begins. It holds no data, and neither scripts nor forms. */
 import { version } from "../run/version.ts";
 
 const LINKS: [string, string][] = [
@@ -13,8 +13,12 @@ const LINKS: [string, string][] = [
   ["/metrics", "counters for Prometheus"],
 ];
 
-/** @param nonce of the page's style */
-export function landingPage(nonce: string): string {
+/**
+ * @param nonce of the page's style
+ * @param reason why this page is shown in place of the dashboard
+ */
+export function landingPage(nonce: string, reason: string): string {
+  const why = reason.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const rows = LINKS.map(([path, text]) => `<dt><a href="${path}">${path}</a></dt><dd>${text}</dd>`).join("\n");
   return `<!doctype html>
 <html lang="en">
@@ -30,6 +34,7 @@ dt { font-family: ui-monospace, monospace; } dd { margin: 0 0 .6rem; color: #555
 <p>Experiments for communication and semantic-communication research that one can trust. This server answers over HTTP with
 the same library calls as the command line. Where it was started with a token, <code>/api</code> and <code>/metrics</code>
 ask for it.</p>
+<p><strong>The dashboard is not here:</strong> ${why}.</p>
 <dl>
 ${rows}
 </dl>

@@ -1,6 +1,7 @@
 /** Opens and closes what a server works with. */
 import { openDatabase } from "../run/index/database.ts";
 import { RunIndex } from "../run/index/runs.ts";
+import type { BuiltPage } from "../../ui/build.ts";
 import type { Log } from "./app.ts";
 import { Counters } from "./counters.ts";
 import { EventHub } from "./jobs/events.ts";
@@ -46,6 +47,13 @@ export function openService(options: ServiceOptions, log: Log = () => {}): OpenS
     guard: new ResourceGuard(),
   });
   const threads = new ThreadPool(options.threads, places);
+  let page: Promise<BuiltPage> | undefined;
+  const built = (stateDir: string) => {
+    const building = import("../../ui/build.ts").then(({ buildPage }) => buildPage(stateDir));
+    // What failed once, for want of a network say, is tried again at the next call.
+    building.catch(() => page = undefined);
+    return building;
+  };
   let closed = false;
   const close = () => {
     if (closed) return;
@@ -62,6 +70,7 @@ export function openService(options: ServiceOptions, log: Log = () => {}): OpenS
     events,
     counters: new Counters(),
     threads,
+    page: () => page ??= built(workspace.stateDir),
     get draining() {
       return jobs.draining;
     },

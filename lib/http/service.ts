@@ -5,6 +5,7 @@ import { PlanCache } from "../plan/cache.ts";
 import type { Readiness } from "../plan/types.ts";
 import type { RunIndex } from "../run/index/runs.ts";
 import { openWorkspace, type Workspace } from "../run/workspace.ts";
+import type { BuiltPage } from "../../ui/build.ts";
 import type { JobQueue } from "./jobs/queue.ts";
 import type { EventHub } from "./jobs/events.ts";
 import type { Counters } from "./counters.ts";
@@ -65,6 +66,8 @@ export interface Service extends Library {
   readonly events: EventHub;
   readonly counters: Counters;
   readonly threads: ThreadPool;
+  /** The dashboard, built at the first call. @throws SvcError `page_unavailable` */
+  page(): Promise<BuiltPage>;
   /** Whether no new work is taken any more. */
   readonly draining: boolean;
 }

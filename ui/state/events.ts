@@ -58,11 +58,26 @@ export async function refreshJobs(): Promise<void> {
 
 function passOn(event: JobEvent): void {
   const job = jobs.value.get(event.job_id);
-  const state = event.kind === "queued" ? "queued" : event.kind === "job_started" ? "running" : /^job_(.+)$/.exec(event.kind)?.[1];
+  const state = event.kind === "queued"
+    ? "queued"
+    : event.kind === "job_started"
+    ? "running"
+    : /^job_(.+)$/.exec(event.kind)?.[1];
   const known = state !== undefined && (isEnded(state) || state === "queued" || state === "running");
   if (known || typeof event.run_id === "string") {
     rememberJob({
-      ...(job ?? { job_id: event.job_id, kind: "run", state: "queued", recipe_name: null, run_id: null, error: null, created_at_utc: event.time, started_at_utc: null, completed_at_utc: null }),
+      ...(job ??
+        {
+          job_id: event.job_id,
+          kind: "run",
+          state: "queued",
+          recipe_name: null,
+          run_id: null,
+          error: null,
+          created_at_utc: event.time,
+          started_at_utc: null,
+          completed_at_utc: null,
+        }),
       ...(known ? { state } : {}),
       ...(typeof event.run_id === "string" ? { run_id: event.run_id } : {}),
     } as Job);
@@ -79,7 +94,10 @@ export function listen(): void {
   };
   refreshJobs().catch(() => {});
   if (token() === null && typeof SharedWorker === "function") {
-    const worker = new SharedWorker(new URL("./events_worker.js", import.meta.url), { type: "module", name: "svc events" });
+    const worker = new SharedWorker(new URL("./events_worker.js", import.meta.url), {
+      type: "module",
+      name: "svc events",
+    });
     worker.port.onmessage = ({ data }: MessageEvent<{ event?: JobEvent; state?: "ok" | "lost" }>) => {
       if (data.event) passOn(data.event);
       if (data.state) onState(data.state);

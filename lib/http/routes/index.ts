@@ -6,6 +6,7 @@ import { benchmarkRoutes } from "./benchmarks.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { jobRoutes } from "./jobs.ts";
 import { modelRoutes } from "./models.ts";
+import { pageRoutes } from "./page.ts";
 import { recipeRoutes } from "./recipes.ts";
 import { runRoutes } from "./runs.ts";
 import { systemRoutes } from "./system.ts";
@@ -13,6 +14,7 @@ import { templateRoutes } from "./templates.ts";
 
 /** The routes with their types, for the client. */
 export const TYPED_ROUTES = [
+  ...pageRoutes,
   ...systemRoutes,
   ...catalogRoutes,
   ...templateRoutes,

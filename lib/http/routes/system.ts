@@ -1,28 +1,14 @@
-/** The server itself: its page, its health, its description and its counters. */
+/** The server itself: its health, its description and its counters. */
 import { z } from "../../contract/zod.ts";
 import { nativeExtension } from "../../numeric/native/extension.ts";
 import { diagnose } from "../../run/doctor.ts";
 import { version } from "../../run/version.ts";
 import { JOB_STATES } from "../jobs/types.ts";
-import { landingPage } from "../landing_page.ts";
 import { openApi } from "../openapi.ts";
 import { Answer, json, route, threadRoute } from "../route.ts";
 import { OBJECT } from "../schemas.ts";
-import { freshNonce, securityHeaders } from "../security.ts";
 
 export const systemRoutes = [
-  route({
-    method: "get",
-    path: "/",
-    summary: "The page of the server",
-    replies: { 200: { description: "A page with links", media: "text/html" } },
-    handle() {
-      const nonce = freshNonce();
-      return new Answer(landingPage(nonce), {
-        headers: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", ...securityHeaders(nonce) },
-      });
-    },
-  }),
   route({
     method: "get",
     path: "/api/health",

@@ -1,0 +1,9 @@
+import { Page } from "../frame.tsx";
+
+export default function View() {
+  return (
+    <Page title="Templates">
+      <p class="empty">Not here yet</p>
+    </Page>
+  );
+}
