@@ -106,6 +106,9 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   for (const path of ["/", "/metrics", "/api/health", "/api/openapi.json", "/api/doctor", "/api/ops", "/api/recipes"]) {
     await get(path);
   }
+  const [style] = /\/static\/[^"]+\.css/.exec((await server.get("/")).text)!;
+  await get(style);
+  await get(style.replace("main", "other"));
   for (const path of ["/api/research/catalog", "/api/execution-profiles", "/api/recipe-templates", "/api/suites"]) {
     if (ROUTES.some((route) => route.path === path)) await get(path);
   }
