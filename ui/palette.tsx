@@ -24,7 +24,7 @@ provideCommands(() =>
   VIEWS.map(([view, label]) => ({ kind: "View", text: label, run: () => location.hash = address(view) }))
 );
 
-addEventListener("keydown", (event) => {
+globalThis.addEventListener("keydown", (event: KeyboardEvent) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
     event.preventDefault();
     openPalette();

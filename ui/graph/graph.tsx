@@ -1,0 +1,327 @@
+/**
+ * The link as the textbook draws it: blocks and wires where `lib/plan/graph_layout` puts them, the same picture as
+ * `svc recipe graph --format svg`. It can be moved and zoomed, walked with the arrow keys, and never edited.
+ */
+import type { JsonObject } from "../../lib/contract/value.ts";
+import type { RecipeGraph } from "../../lib/plan/graph.ts";
+import { type GraphBlock, layoutGraph, type Plane } from "../../lib/plan/graph_layout.ts";
+import { useEffect, useMemo, useRef, useState } from "../preact.ts";
+import { contracts } from "../state/contracts.ts";
+import { type Step, stepsOf } from "../state/copies.ts";
+import type { StepState } from "../state/runs.ts";
+
+/** The graph of a recipe as the layout reads it. */
+export function graphOf(recipe: JsonObject): RecipeGraph {
+  const steps = stepsOf(recipe), known = contracts.value;
+  return {
+    schema_version: 1,
+    recipe: String(recipe.name ?? ""),
+    nodes: steps.map(({ id, op, params }) => {
+      const contract = known.get(op);
+      return {
+        id,
+        op,
+        name: contract?.name ?? op,
+        status: contract?.status ?? "unknown",
+        inputs: contract?.input_kinds ?? {},
+        optional_inputs: contract?.optional_input_kinds ?? {},
+        outputs: contract?.output_kinds ?? {},
+        params,
+      };
+    }),
+    edges: steps.flatMap((step) =>
+      Object.entries(step.inputs).flatMap(([port, reference]) => {
+        const [from, output] = String(reference).split(".");
+        return output === undefined ? [] : [{ from_step: from, from_output: output, to_step: step.id, to_input: port }];
+      })
+    ),
+  };
+}
+
+/** Letters that go with the colours. */
+export const PLANES: Readonly<Record<Plane, string>> = {
+  source: "S",
+  semantic: "M",
+  communication: "C",
+  measurement: "E",
+};
+export const GLYPHS = { running: "▶", completed: "✓", failed: "✕", canceled: "⏹" } as const;
+
+interface Props {
+  recipe: JsonObject;
+  selected: string | null;
+  onSelect(id: string): void;
+  onOpen?(id: string): void;
+  states?: ReadonlyMap<string, StepState>;
+  /** Problems by step. */
+  problems?: ReadonlyMap<string, number>;
+}
+
+const LEAST_SCALE = 0.15, LARGEST_SCALE = 3;
+
+export function Graph({ recipe, selected, onSelect, onOpen, states, problems }: Props) {
+  const steps = stepsOf(recipe);
+  // Topology alone decides the picture: typing a value never moves a block.
+  const topology = JSON.stringify(steps.map(({ id, op, inputs }) => [id, op, inputs])) + contracts.value.size;
+  const layout = useMemo(() => layoutGraph(graphOf(recipe)), [topology]);
+  const frame = useRef<HTMLDivElement>(null);
+  const [size, setSize] = useState({ width: 800, height: 500 });
+  const [view, setView] = useState<{ x: number; y: number; scale: number } | null>(null);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) =>
+      setSize({ width: entry.contentRect.width, height: entry.contentRect.height })
+    );
+    observer.observe(frame.current!);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => setView(null), [topology]);
+  const fit = Math.min(1.25, (size.width - 32) / layout.width, (size.height - 32) / layout.height);
+  const shown = view ?? {
+    scale: fit,
+    x: (size.width - layout.width * fit) / 2,
+    y: (size.height - layout.height * fit) / 2,
+  };
+  const zoom = (factor: number, x = size.width / 2, y = size.height / 2) => {
+    const scale = Math.min(LARGEST_SCALE, Math.max(LEAST_SCALE, shown.scale * factor)), ratio = scale / shown.scale;
+    setView({ scale, x: x - (x - shown.x) * ratio, y: y - (y - shown.y) * ratio });
+  };
+  const drag = useRef<{ x: number; y: number } | null>(null);
+  const faint = selected !== null && layout.blocks.length > 24;
+  const kin = faint ? lineage(steps, selected!) : null;
+
+  return (
+    <div class="graph" ref={frame} data-faint={faint ? "" : undefined}>
+      <svg
+        role="group"
+        aria-label={`Blocks of ${String(recipe.name ?? "the recipe")}`}
+        onWheel={(event) => {
+          event.preventDefault();
+          const box = event.currentTarget.getBoundingClientRect();
+          zoom(Math.exp(-event.deltaY / 500), event.clientX - box.left, event.clientY - box.top);
+        }}
+        onPointerDown={(event) => {
+          if ((event.target as Element).closest(".block")) return;
+          event.currentTarget.setPointerCapture(event.pointerId);
+          drag.current = { x: event.clientX - shown.x, y: event.clientY - shown.y };
+        }}
+        onPointerMove={(event) => {
+          if (drag.current) setView({ ...shown, x: event.clientX - drag.current.x, y: event.clientY - drag.current.y });
+        }}
+        onPointerUp={() => drag.current = null}
+        onPointerCancel={() => drag.current = null}
+        onKeyDown={(event) => {
+          if (event.key === "+" || event.key === "=") zoom(1.25);
+          else if (event.key === "-") zoom(0.8);
+          else if (event.key === "0") setView(null);
+          else return;
+          event.preventDefault();
+        }}
+      >
+        <defs>
+          <marker
+            id="arrow"
+            viewBox="0 0 8 8"
+            refX="7"
+            refY="4"
+            markerWidth="7"
+            markerHeight="7"
+            orient="auto-start-reverse"
+          >
+            <path class="arrow" d="M0 0 8 4 0 8z" />
+          </marker>
+        </defs>
+        <g transform={`translate(${shown.x} ${shown.y}) scale(${shown.scale})`}>
+          {layout.wires.map(({ edge, points, measures, label }) => {
+            const near = edge.from_step === selected || edge.to_step === selected;
+            return (
+              <g key={`${edge.from_step}.${edge.from_output}>${edge.to_step}.${edge.to_input}`}>
+                <polyline
+                  class={`wire${measures ? " measures" : ""}${near ? " near" : ""}`}
+                  points={points.map(([x, y]) => `${x},${y}`).join(" ")}
+                  marker-end="url(#arrow)"
+                />
+                {shown.scale >= 0.62 && (
+                  <text class="wire-label" x={label.x} y={label.y} text-anchor={label.anchor}>{label.text}</text>
+                )}
+              </g>
+            );
+          })}
+          {layout.blocks.map((block, index) => (
+            <Block
+              key={block.id}
+              block={block}
+              position={`${index + 1} of ${layout.blocks.length}`}
+              selected={block.id === selected}
+              reachable={block.id === (selected ?? layout.blocks[0]?.id)}
+              kin={kin?.has(block.id) ?? false}
+              near={shown.scale >= 0.62}
+              params={steps.find(({ id }) => id === block.id)!.params}
+              state={states?.get(block.id)}
+              problems={problems?.get(block.id) ?? 0}
+              onSelect={onSelect}
+              onOpen={onOpen}
+              onWalk={(key) => walk(layout.blocks, steps, block, key, onSelect)}
+            />
+          ))}
+        </g>
+      </svg>
+      <div class="graph-tools" role="toolbar" aria-label="View of the graph">
+        <button type="button" class="quiet" aria-label="Zoom out" onClick={() => zoom(0.8)}>−</button>
+        <button type="button" class="quiet" onClick={() => setView(null)}>Fit</button>
+        <button type="button" class="quiet" aria-label="Zoom in" onClick={() => zoom(1.25)}>+</button>
+      </div>
+      <div class="graph-legend" aria-hidden="true">
+        {Object.entries(PLANES).map(([plane, letter]) => (
+          <span key={plane} class="row">
+            <span class={`plane-mark plane-${plane}`}>{letter}</span>
+            {plane}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface BlockProps {
+  block: GraphBlock;
+  position: string;
+  selected: boolean;
+  reachable: boolean;
+  kin: boolean;
+  near: boolean;
+  params: JsonObject;
+  state?: StepState;
+  problems: number;
+  onSelect(id: string): void;
+  onOpen?(id: string): void;
+  onWalk(key: string): boolean;
+}
+
+function Block(
+  { block, position, selected, reachable, kin, near, params, state, problems, onSelect, onOpen, onWalk }: BlockProps,
+) {
+  const { id, name, x, y, width, height, plane } = block;
+  const element = useRef<SVGGElement>(null);
+  useEffect(() => {
+    // Focus follows the selection only where it already is among the blocks.
+    if (selected && document.activeElement?.closest(".graph") && document.activeElement !== element.current) {
+      element.current!.focus();
+    }
+  }, [selected]);
+  const chosen = Object.entries(params).slice(0, 2).map(([key, value]) => `${key} ${brief(value)}`).join(", ");
+  const words = [
+    name,
+    id,
+    position,
+    `${plane} plane`,
+    state === undefined ? "" : state.state,
+    problems === 0 ? "" : `${problems} problems`,
+  ].filter(Boolean).join(", ");
+  return (
+    <g
+      ref={element}
+      class={`block${kin ? " kin" : ""}`}
+      role="button"
+      aria-pressed={selected}
+      aria-selected={selected}
+      aria-label={words}
+      tabindex={reachable ? 0 : -1}
+      data-problems={problems > 0}
+      data-step={id}
+      transform={`translate(${x} ${y})`}
+      onClick={() => onSelect(id)}
+      onDblClick={() => onOpen?.(id)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" || event.key === " ") (onSelect(id), onOpen?.(id));
+        else if (!onWalk(event.key)) return;
+        event.preventDefault();
+        event.stopPropagation();
+      }}
+    >
+      <rect class="body" width={width} height={height} rx="4" />
+      <rect class={`plane-${plane}`} width="6" height={height} rx="2" />
+      <text
+        x="16"
+        y={near ? 22 : 34}
+        textLength={name.length > 24 ? width - 44 : undefined}
+        lengthAdjust="spacingAndGlyphs"
+      >
+        {name}
+      </text>
+      {near && <text class="sub" x="16" y="40">{clip(id, 24)}</text>}
+      {near && <text class="sub" x="16" y="56">{clip(chosen, 26)}</text>}
+      <text class="sub" x={width - 16} y="18">{PLANES[plane]}</text>
+      {problems > 0 && <text class="state" x={width - 34} y="18" fill="var(--error)">!{problems}</text>}
+      {state !== undefined && (
+        <>
+          <rect class="bar" x="12" y={height - 12} width={width - 24} height="4" rx="2" />
+          <rect
+            class="bar-done"
+            x="12"
+            y={height - 12}
+            width={(width - 24) * (state.fraction ?? (state.state === "running" ? 0.5 : 1))}
+            height="4"
+            rx="2"
+          />
+          <text class="state" x={width - 16} y={height - 18} text-anchor="end">
+            {GLYPHS[state.state]} {state.state}
+            {state.seconds === null ? "" : ` ${seconds(state.seconds)}`}
+          </text>
+        </>
+      )}
+    </g>
+  );
+}
+
+export const seconds = (value: number): string =>
+  value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(2)} s`;
+const clip = (text: string, most: number) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
+const brief = (value: unknown): string =>
+  typeof value === "object" && value !== null && !("value" in value)
+    ? (Array.isArray(value) ? "[…]" : "{…}")
+    : String(value);
+
+/** Right and Left follow wires, Up and Down take the nearest block above or below, Home and End the first and last. */
+function walk(
+  blocks: readonly GraphBlock[],
+  steps: readonly Step[],
+  from: GraphBlock,
+  key: string,
+  select: (id: string) => void,
+): boolean {
+  const sources = (id: string) =>
+    Object.values(steps.find((step) => step.id === id)?.inputs ?? {}).map((text) => String(text).split(".")[0]);
+  const nearest = (wanted: (block: GraphBlock) => boolean) =>
+    blocks.filter((block) => block !== from && wanted(block))
+      .sort((a, b) => Math.hypot(a.x - from.x, a.y - from.y) - Math.hypot(b.x - from.x, b.y - from.y))[0];
+  const target = key === "ArrowRight"
+    ? nearest((block) => sources(block.id).includes(from.id))
+    : key === "ArrowLeft"
+    ? nearest((block) => sources(from.id).includes(block.id))
+    : key === "ArrowUp"
+    ? nearest((block) => block.y < from.y)
+    : key === "ArrowDown"
+    ? nearest((block) => block.y > from.y)
+    : key === "Home"
+    ? blocks[0]
+    : key === "End"
+    ? blocks.at(-1)
+    : null;
+  if (target === null) return false;
+  if (target !== undefined) select(target.id);
+  return true;
+}
+
+/** A block with all that it comes from and all that comes of it. */
+function lineage(steps: readonly Step[], id: string): Set<string> {
+  const inputs = new Map(
+    steps.map((step) => [step.id, Object.values(step.inputs).map((text) => String(text).split(".")[0])]),
+  );
+  const found = new Set([id]);
+  const up = (at: string) =>
+    (inputs.get(at) ?? []).forEach((source) => !found.has(source) && (found.add(source), up(source)));
+  up(id);
+  const below = new Set([id]);
+  for (const step of steps) if (inputs.get(step.id)!.some((source) => below.has(source))) below.add(step.id);
+  return new Set([...found, ...below]);
+}

@@ -1,0 +1,74 @@
+/** The blocks as a list: what the graph shows, for reading and for the keyboard. */
+import type { GraphBlock } from "../../lib/plan/graph_layout.ts";
+import { layoutGraph } from "../../lib/plan/graph_layout.ts";
+import { GLYPHS, graphOf, PLANES } from "../graph/graph.tsx";
+import { useMemo, useState } from "../preact.ts";
+import { contracts } from "../state/contracts.ts";
+import { type Copy, stepsOf, update } from "../state/copies.ts";
+import type { StepState } from "../state/runs.ts";
+
+interface Props {
+  copy: Copy;
+  problems: ReadonlyMap<string, number>;
+  states?: ReadonlyMap<string, StepState>;
+}
+
+export function Outline({ copy, problems, states }: Props) {
+  const [filter, setFilter] = useState("");
+  const steps = stepsOf(copy.recipe);
+  const planes = useMemo(
+    () => new Map(layoutGraph(graphOf(copy.recipe)).blocks.map((block: GraphBlock) => [block.id, block.plane])),
+    [JSON.stringify(steps.map(({ id, op }) => [id, op])), contracts.value.size],
+  );
+  const shown = steps.filter(({ id, op }) =>
+    `${id} ${op} ${contracts.value.get(op)?.name ?? ""}`.toLowerCase().includes(filter.toLowerCase())
+  );
+  return (
+    <nav class="outline" aria-label="Blocks">
+      <div class="row">
+        <label class="hidden-text" for="block-filter">Filter blocks</label>
+        <input
+          id="block-filter"
+          placeholder="Filter blocks"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+      </div>
+      {shown.length === 0 && (
+        <p class="empty">
+          No block fits the filter. <button type="button" class="quiet" onClick={() => setFilter("")}>Show all</button>
+        </p>
+      )}
+      <ol>
+        {shown.map(({ id, op }) => {
+          const plane = planes.get(id) ?? "communication",
+            state = states?.get(id)?.state,
+            count = problems.get(id) ?? 0;
+          return (
+            <li key={id}>
+              <button
+                type="button"
+                class="outline-item"
+                aria-current={copy.selected === id}
+                onClick={() => update(copy.id, { selected: id })}
+              >
+                <span class={`plane-mark plane-${plane}`} title={plane}>{PLANES[plane]}</span>
+                <span class="clip">
+                  <span class="clip">{id}</span>
+                  <span class="hidden-text">, {contracts.value.get(op)?.name ?? op}</span>
+                </span>
+                {count > 0 && <span class="tag" data-tone="error">{count} {count === 1 ? "problem" : "problems"}</span>}
+                {state !== undefined && (
+                  <span class="state" data-tone={state === "completed" ? "ok" : state === "failed" ? "error" : "busy"}>
+                    {GLYPHS[state]}
+                    <span class="hidden-text">{state}</span>
+                  </span>
+                )}
+              </button>
+            </li>
+          );
+        })}
+      </ol>
+    </nav>
+  );
+}

@@ -1,0 +1,274 @@
+/**
+ * Working copies: the recipes that are open, each with its history, what the server says of it, and where it was saved. A copy
+ * is the author's sparse mapping, as typed values; every edit makes a new one, so that undo is a step back in a list. Drafts
+ * live in the browser's database and survive reload and crash; nothing of this page's own ever enters a recipe.
+ */
+import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
+import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+import { type Diagnostic, get, getTagged, post, Problem } from "../api.ts";
+import { batch, signal } from "../preact.ts";
+import { deleteDraft, type Draft, readDrafts, writeDraft } from "./drafts.ts";
+
+export interface Step extends JsonObject {
+  id: string;
+  op: string;
+  inputs: { [port: string]: string };
+  params: JsonObject;
+}
+
+/** What the server said of a copy last. */
+export interface Verdict {
+  /** Of the text that was judged. */
+  text: string;
+  valid: boolean;
+  diagnostics: Diagnostic[];
+  normalized: JsonObject | null;
+  effective: JsonObject | null;
+  specs: JsonObject | null;
+  seedPolicy: JsonObject | null;
+}
+
+export interface Copy {
+  id: string;
+  recipe: JsonObject;
+  past: JsonObject[];
+  future: JsonObject[];
+  /** Where it lies, relative to the project, and the tag of the file as it was read; null for what was never saved. */
+  file: { path: string; etag: string | null } | null;
+  /** Canonical text of what the file holds. */
+  savedText: string | null;
+  verdict: Verdict | null;
+  selected: string | null;
+  /** A draft of the raw text that is not applied. */
+  rawDraft: string | null;
+  /** The job of its last run. */
+  jobId: string | null;
+}
+
+export const copies = signal<readonly Copy[]>([]);
+export const activeId = signal<string | null>(null);
+export const active = () => copies.value.find(({ id }) => id === activeId.value) ?? copies.value[0] ?? null;
+const MOST_STEPS_BACK = 200;
+
+export const stepsOf = (recipe: JsonObject): Step[] =>
+  (Array.isArray(recipe.steps) ? recipe.steps : []).filter(isObject).map((step, index) => ({
+    ...step,
+    id: String(step.id ?? `step_${index}`),
+    op: String(step.op ?? ""),
+    inputs: (isObject(step.inputs) ? step.inputs : {}) as Step["inputs"],
+    params: (isObject(step.params) ? step.params : {}) as JsonObject,
+  }));
+export const nameOf = (copy: Copy): string => String(copy.recipe.name ?? "untitled");
+export const textOf = (copy: Copy): string => canonicalJson(copy.recipe);
+export const isUnsaved = (copy: Copy): boolean => copy.savedText !== textOf(copy);
+
+/** Changes a copy's facts, without a step in its history. */
+export function update(id: string, change: Partial<Copy>): void {
+  copies.value = copies.value.map((copy) => copy.id === id ? { ...copy, ...change } : copy);
+}
+
+/** Makes an edit: one step in the history. */
+export function edit(id: string, recipe: JsonObject): void {
+  const copy = copies.value.find((copy) => copy.id === id);
+  if (copy === undefined || canonicalJson(recipe) === textOf(copy)) return;
+  update(id, { recipe, past: [...copy.past, copy.recipe].slice(-MOST_STEPS_BACK), future: [] });
+  changed(id);
+}
+
+export function undo(id: string): void {
+  const copy = copies.value.find((copy) => copy.id === id);
+  if (copy === undefined || copy.past.length === 0) return;
+  update(id, { recipe: copy.past.at(-1)!, past: copy.past.slice(0, -1), future: [copy.recipe, ...copy.future] });
+  changed(id);
+}
+
+export function redo(id: string): void {
+  const copy = copies.value.find((copy) => copy.id === id);
+  if (copy === undefined || copy.future.length === 0) return;
+  update(id, { recipe: copy.future[0], past: [...copy.past, copy.recipe], future: copy.future.slice(1) });
+  changed(id);
+}
+
+/** Sets a parameter of a step, or takes it out (undefined): the recipe stays sparse. */
+export function setParam(copy: Copy, stepId: string, name: string, value: Value | undefined): void {
+  const steps = stepsOf(copy.recipe).map((step) => {
+    if (step.id !== stepId) return step;
+    const { [name]: _, ...others } = step.params;
+    const params = value === undefined ? others : { ...step.params, [name]: value };
+    return { ...step, params };
+  });
+  edit(copy.id, { ...copy.recipe, steps: steps.map(sparse) });
+}
+
+/** A step as its author would write it: without empty mappings. */
+function sparse(step: Step): JsonObject {
+  const { inputs, params, ...rest } = step;
+  return {
+    ...rest,
+    ...(Object.keys(inputs).length > 0 ? { inputs } : {}),
+    ...(Object.keys(params).length > 0 ? { params } : {}),
+  };
+}
+
+/** Opens a recipe as a copy and shows it. */
+export function openCopy(recipe: JsonObject, file: Copy["file"] = null): Copy {
+  const copy: Copy = {
+    id: crypto.randomUUID(),
+    recipe,
+    past: [],
+    future: [],
+    file,
+    savedText: file === null ? null : canonicalJson(recipe),
+    verdict: null,
+    selected: null,
+    rawDraft: null,
+    jobId: null,
+  };
+  batch(() => {
+    copies.value = [...copies.value, copy];
+    activeId.value = copy.id;
+  });
+  changed(copy.id);
+  return copy;
+}
+
+/** Opens a file of the project; one that is open already is shown. */
+export async function openFile(path: string): Promise<void> {
+  const known = copies.value.find(({ file }) => file?.path === path);
+  if (known !== undefined) {
+    activeId.value = known.id;
+    return;
+  }
+  const { document, etag } = await getTagged<{ recipe: JsonObject; path: string }>(
+    `/api/recipe?path=${encodeURIComponent(path)}`,
+  );
+  openCopy(document.recipe, { path: document.path, etag });
+}
+
+export async function openTemplate(templateId: string): Promise<void> {
+  const { recipe } = await post<{ recipe: JsonObject }>("/api/recipe-templates/instantiate", {
+    template_id: templateId,
+  });
+  openCopy(recipe);
+}
+
+export function duplicate(copy: Copy): void {
+  openCopy({ ...structuredCopy(copy.recipe), name: `${nameOf(copy)}_copy` });
+}
+
+const structuredCopy = (recipe: JsonObject) => parseJson(canonicalJson(recipe)) as JsonObject;
+
+export function closeCopy(id: string): void {
+  deleteDraft(id);
+  copies.value = copies.value.filter((copy) => copy.id !== id);
+  if (activeId.value === id) activeId.value = copies.value[0]?.id ?? null;
+}
+
+/** Saves a copy. @throws Problem `stale_overwrite` when the file changed meanwhile, `recipe_invalid` with all diagnostics */
+export async function save(copy: Copy, filename?: string): Promise<void> {
+  const tag = copy.file !== null && filename === undefined ? copy.file.etag : null;
+  const name = filename ?? copy.file?.path.replace(/^recipes\//, "");
+  const saved = await post<{ path: string }>(
+    "/api/recipe/save",
+    { recipe: copy.recipe, ...(name === undefined ? {} : { filename: name }) },
+    { headers: tag === null ? {} : { "if-match": tag } },
+  );
+  const { etag } = await getTagged(`/api/recipe?path=${encodeURIComponent(saved.path)}`);
+  update(copy.id, { file: { path: saved.path, etag }, savedText: textOf(copy) });
+  keepDraft(copy.id);
+}
+
+// What follows every change: the draft is kept, and the server is asked a moment later.
+
+const timers = new Map<string, ReturnType<typeof setTimeout>>();
+const VALIDATE_AFTER_MS = 250;
+
+function changed(id: string): void {
+  keepDraft(id);
+  clearTimeout(timers.get(id));
+  timers.set(id, setTimeout(() => validate(id), VALIDATE_AFTER_MS));
+}
+
+/** Asks the server, the one authority, what it thinks of a copy. */
+export async function validate(id: string): Promise<void> {
+  const copy = copies.value.find((copy) => copy.id === id);
+  if (copy === undefined) return;
+  const text = textOf(copy);
+  let verdict: Verdict;
+  try {
+    const answer = await post("/api/recipe/validate", { recipe: copy.recipe, mode: "strict" });
+    const { diagnostics } = answer.validation as unknown as { diagnostics: Diagnostic[] };
+    verdict = {
+      text,
+      valid: true,
+      diagnostics,
+      normalized: answer.recipe as JsonObject,
+      effective: answer.effective as JsonObject,
+      specs: answer.specs as JsonObject,
+      seedPolicy: answer.seed_policy as JsonObject,
+    };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 400) return;
+    const diagnostics = error.diagnostics.length > 0
+      ? error.diagnostics
+      : [{ code: error.code, message: error.message }];
+    verdict = { text, valid: false, diagnostics, normalized: null, effective: null, specs: null, seedPolicy: null };
+  }
+  // An answer to a question that is no longer asked is dropped.
+  const present = copies.value.find((copy) => copy.id === id);
+  if (present !== undefined && textOf(present) === text) update(id, { verdict });
+}
+
+function keepDraft(id: string): void {
+  const copy = copies.value.find((copy) => copy.id === id);
+  if (copy === undefined) return;
+  const draft: Draft = {
+    id,
+    text: textOf(copy),
+    file: copy.file,
+    savedText: copy.savedText,
+    rawDraft: copy.rawDraft,
+    order: copies.value.indexOf(copy),
+  };
+  writeDraft(draft);
+}
+
+/** Keeps what is typed in the raw editor and not applied. */
+export function keepRaw(id: string, rawDraft: string | null): void {
+  update(id, { rawDraft });
+  keepDraft(id);
+}
+
+let restored: Promise<void> | undefined;
+
+/** Brings back what was open, or opens the default template where nothing was. */
+export function restore(): Promise<void> {
+  return restored ??= (async () => {
+    const drafts = await readDrafts();
+    if (drafts.length > 0) {
+      copies.value = drafts.map((draft): Copy => ({
+        id: draft.id,
+        recipe: parseJson(draft.text) as JsonObject,
+        past: [],
+        future: [],
+        file: draft.file,
+        savedText: draft.savedText,
+        verdict: null,
+        selected: null,
+        rawDraft: draft.rawDraft,
+        jobId: null,
+      }));
+      activeId.value = copies.value[0].id;
+      for (const { id } of copies.value) validate(id);
+      return;
+    }
+    const { templates } = await get<{ templates: { id: string; available: boolean; default: boolean }[] }>(
+      "/api/recipe-templates",
+    );
+    const first = templates.find((row) => row.default && row.available) ?? templates.find((row) => row.available);
+    if (first !== undefined) await openTemplate(first.id);
+  })().catch((error) => {
+    restored = undefined;
+    throw error;
+  });
+}
