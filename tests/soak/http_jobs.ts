@@ -151,7 +151,8 @@ for (const kind of ended.values()) if (kind === "job_failed") lost++;
 
 let listed = 0;
 for (let cursor: string | null = "";;) {
-  const page = await (await fetch(`${url}/api/runs?limit=500${cursor ? `&cursor=${cursor}` : ""}`)).json();
+  const page: { runs: { run_id: string; status: string }[]; next_cursor: string | null } =
+    await (await fetch(`${url}/api/runs?limit=500${cursor ? `&cursor=${cursor}` : ""}`)).json();
   listed += page.runs.length;
   cursor = page.next_cursor;
   if (cursor === null) break;
