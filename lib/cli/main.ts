@@ -16,6 +16,7 @@ import { recipeCommands } from "./commands/recipe.ts";
 import { researchCommands } from "./commands/research.ts";
 import { runsCommands } from "./commands/runs.ts";
 import { schemaCommands } from "./commands/schema.ts";
+import { suiteCommands } from "./commands/suite.ts";
 import { templateCommands } from "./commands/template.ts";
 import { uiCommands } from "./commands/ui.ts";
 import { contextOf } from "./context.ts";
@@ -71,6 +72,7 @@ function buildProgram(): Command {
   benchmarkCommands(program);
   researchCommands(program);
   templateCommands(program);
+  suiteCommands(program);
   dataCommands(program);
   adapterCommands(program);
   artifactCommands(program);

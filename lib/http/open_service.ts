@@ -6,7 +6,7 @@ import type { Log } from "./app.ts";
 import { Counters } from "./counters.ts";
 import { EventHub } from "./jobs/events.ts";
 import { JobQueue } from "./jobs/queue.ts";
-import { ResourceGuard } from "./jobs/resource_guard.ts";
+import { type ReadMemory, ResourceGuard } from "./jobs/resource_guard.ts";
 import { JobStore } from "./jobs/store.ts";
 import { openLibrary, type Service, type ServiceOptions } from "./service.ts";
 import { ThreadPool } from "./threads/pool.ts";
@@ -24,9 +24,10 @@ const INDEX_SLICE_MS = 8;
 /**
  * Opens a service. The caller sees to it that nobody else has one on the same state directory.
  *
+ * @param memory tells how much there is and how much is free; the system's own when left out
  * @throws SvcError what opening the index throws
  */
-export function openService(options: ServiceOptions, log: Log = () => {}): OpenService {
+export function openService(options: ServiceOptions, log: Log = () => {}, memory?: ReadMemory): OpenService {
   const library = openLibrary(options);
   const { workspace, adapters } = library;
   const places = { projectRoot: workspace.projectRoot, stateDir: workspace.stateDir, adapters };
@@ -44,7 +45,7 @@ export function openService(options: ServiceOptions, log: Log = () => {}): OpenS
     timeoutS: options.jobTimeoutS,
     store: new JobStore(database),
     hub: events,
-    guard: new ResourceGuard(),
+    guard: new ResourceGuard(memory),
   });
   const threads = new ThreadPool(options.threads, places);
   let page: Promise<BuiltPage> | undefined;

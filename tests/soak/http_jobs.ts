@@ -9,18 +9,28 @@
  * growth over the last two thirds is above 15 % of the set.
  */
 import { join } from "node:path";
-import { startServer } from "../../lib/http/serve.ts";
+import { addressOfCli } from "../bench/places.ts";
 
 const total = Number(Deno.args[0] ?? 2000);
 const folder = Deno.args[1] ?? await Deno.makeTempDir({ prefix: "svc-soak-" });
-const server = await startServer({
-  projectRoot: folder,
-  stateDir: join(folder, ".svc"),
-  port: 0,
-  log() {},
-  threads: 1,
-});
-const { url, service } = server;
+// A process of its own: its memory is the server's alone.
+const server = new Deno.Command(Deno.execPath(), {
+  args: [
+    ...addressOfCli,
+    "--project-root",
+    folder,
+    "--workspace",
+    join(folder, ".svc"),
+    "--json",
+    "ui",
+    "serve",
+    "--port",
+    "0",
+  ],
+  stdin: "null",
+  stdout: "piped",
+}).spawn();
+const url = await listening(server.stdout);
 const headers = { "content-type": "application/json" };
 const recipe = (seed: number) => ({
   name: "soak",
@@ -133,7 +143,7 @@ async function submit(): Promise<void> {
       await canceling.body?.cancel();
     }
     if (acknowledged.size % Math.max(1, Math.floor(total / 60)) === 0) {
-      samples.push([acknowledged.size, Deno.memoryUsage().rss]);
+      samples.push([acknowledged.size, await gauge("svc_resident_memory_bytes")]);
     }
   }
 }
@@ -159,8 +169,10 @@ for (let cursor: string | null = "";;) {
 }
 const completed = [...ended.values()].filter((kind) => kind === "job_completed").length;
 if (listed < completed) lost += completed - listed;
-for (let wait = 0; wait < 100 && service.events.streams > 0; wait++) await new Promise((go) => setTimeout(go, 50));
-if (service.events.streams !== 0) lost++;
+for (let wait = 0; wait < 100 && await gauge("svc_event_streams") > 0; wait++) {
+  await new Promise((go) => setTimeout(go, 50));
+}
+if (await gauge("svc_event_streams") !== 0) lost++;
 
 const tail = samples.slice(Math.floor(samples.length / 3));
 const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -178,6 +190,23 @@ console.log(
 console.log(`resident set ${samples.map(([, rss]) => mib(rss)).filter((_, i) => i % 10 === 0).join(", ")}`);
 console.log(`growth over the last two thirds: ${(100 * growth).toFixed(1)} % (${(slope / 1024).toFixed(2)} KiB a job)`);
 console.log(`lost: ${lost}`);
-await server.stop();
+server.kill("SIGTERM");
+if ((await server.status).code !== 0) lost++;
 if (Deno.args[1] === undefined) await Deno.remove(folder, { recursive: true });
 Deno.exit(lost === 0 && growth < 0.15 ? 0 : 1);
+
+/** The address in the JSON value that the server prints first. */
+async function listening(output: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
+  let text = "";
+  for await (const chunk of output.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.includes("}")) return JSON.parse(text).url;
+  }
+  throw new Error("The server ended before it listened");
+}
+
+/** A number of `/metrics`. */
+async function gauge(name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+}

@@ -3,6 +3,9 @@
 export const RESERVE_INTERVAL_S = 0.5;
 const GIB = 2 ** 30;
 
+/** Total and available bytes; throws where they must not be read. */
+export type ReadMemory = () => { total: number; available: number };
+
 export class ResourceGuard {
   /** max(2 GiB, 10 % of memory); null where memory must not be read. */
   readonly reserveBytes: number | null;
@@ -10,8 +13,7 @@ export class ResourceGuard {
   readonly #available: () => number;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** @param read total and available bytes; throws where that is not permitted */
-  constructor(read: () => { total: number; available: number } = () => Deno.systemMemoryInfo()) {
+  constructor(read: ReadMemory = () => Deno.systemMemoryInfo()) {
     let total: number | null = null;
     try {
       total = read().total;

@@ -2,6 +2,7 @@
 import { compareResults } from "../../benchmark/compare_results.ts";
 import { readSnapshot } from "../../benchmark/evidence.ts";
 import { listBenchmarkResults, showBenchmarkResult } from "../../benchmark/store.ts";
+import { listSuites } from "../../benchmark/suites.ts";
 import { verifyBenchmark } from "../../benchmark/verify.ts";
 import { SvcError } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
@@ -17,6 +18,13 @@ const BASE = "/api/benchmark-jobs";
 const NO_RESULT = problem("There is no such result");
 
 export const benchmarkRoutes = [
+  threadRoute({
+    method: "get",
+    path: "/api/suites",
+    summary: "Families of benchmark protocols, their tasks and packs",
+    replies: { 200: { description: "The suites", schema: z.object({ suites: z.array(OBJECT) }) } },
+    handle: ({ service }) => ({ suites: listSuites(service.workspace.projectRoot) }),
+  }),
   threadRoute({
     method: "get",
     path: "/api/benchmarks/packs",

@@ -1,5 +1,5 @@
 /**
- * The index database of a state directory, `index.sqlite3`. What it says of runs and results is a copy of the bundles, made
+ * The index database of a state directory, `index.sqlite3`. What it says of runs is a copy of the bundles, made
  * for fast lists: a missing or damaged database is made anew from them. Jobs and their events live in it alone.
  *
  * Several processes may have it open (WAL): a server, and a command line beside it.
@@ -30,12 +30,7 @@ const MIGRATIONS: readonly string[] = [
    ) WITHOUT ROWID;
    CREATE INDEX jobs_by_time ON jobs (kind, created_at_utc);
    CREATE TABLE job_events (id INTEGER PRIMARY KEY, job_id TEXT NOT NULL, seq INTEGER NOT NULL, document TEXT NOT NULL);
-   CREATE INDEX job_events_by_job ON job_events (job_id, seq);
-   CREATE TABLE benchmark_results (
-     result_id TEXT PRIMARY KEY, status TEXT NOT NULL, pack_id TEXT, created_at_utc TEXT, completed_at_utc TEXT,
-     result_sha256 TEXT, mtime TEXT NOT NULL, size INTEGER NOT NULL, sort_key TEXT NOT NULL
-   ) WITHOUT ROWID;
-   CREATE UNIQUE INDEX benchmark_results_newest ON benchmark_results (sort_key);`,
+   CREATE INDEX job_events_by_job ON job_events (job_id, seq);`,
 ];
 
 /** An open database, and what happened to the one that lay there. */
@@ -97,7 +92,7 @@ function migrate(database: DatabaseSync): void {
       throw new SvcError(
         "index_unsupported",
         `Cannot use ${INDEX_FILE}: its version is ${version}, this program knows ${MIGRATIONS.length}`,
-        { hint: "Use the later program, or move the file away: runs and results are read from their bundles again" },
+        { hint: "Use the later program, or move the file away: runs are read from their bundles again" },
       );
     }
     for (const step of MIGRATIONS.slice(version)) database.exec(step);

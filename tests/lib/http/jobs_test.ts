@@ -103,18 +103,10 @@ Deno.test("at most four jobs of a kind are active; the fifth is told when to com
   assert.equal(ended.events.filter(({ kind }: { kind: string }) => kind === "stop_requested").length, 1);
 });
 
-Deno.test("a failed run answers 422 with its bundle, and a refused recipe leaves nothing", async () => {
+Deno.test("a refused recipe leaves neither a job nor a run", async () => {
   await using server = await openTestServer();
-  const failing = {
-    name: "failing",
-    steps: [
-      { id: "data", op: "source.random_bits", params: { bit_count: 7 } },
-      { id: "text", op: "decoding.utf8_decode", inputs: { bits: "data.bits" } },
-    ],
-  };
-  const refused = await server.post("/api/recipe/run-payload", {
-    recipe: { ...failing, steps: [{ id: "a", op: "nope" }] },
-  });
+  const recipe = { name: "refused", steps: [{ id: "a", op: "nope" }] };
+  const refused = await server.post("/api/recipe/run-payload", { recipe });
   assert.equal(refused.status, 400);
   assert.equal(refused.json.code, "recipe_invalid");
   assert.equal(refused.json.diagnostics[0].pointer, "/steps/0/op");
@@ -181,4 +173,31 @@ Deno.test("jobs and events outlive the server; what was unfinished becomes incom
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("a job that takes too long is asked to stop and ends as timed out", async () => {
+  await using server = await openTestServer({ jobTimeoutS: 0.3 });
+  const { job_id } = (await server.post("/api/run-jobs", { recipe: SLOW })).json;
+  const ended = (await server.get(`/api/run-jobs/${job_id}/wait`)).json;
+  assert.equal(ended.state, "timed_out");
+  assert.deepEqual(ended.events.slice(-1).map(({ kind }: { kind: string }) => kind), ["job_timed_out"]);
+});
+
+Deno.test("when memory runs short the running job is stopped, and its snapshot says so", async () => {
+  const GIB = 2 ** 30;
+  let available = 10 * GIB;
+  await using server = await openTestServer({ memory: () => ({ total: 16 * GIB, available }) });
+  const { job_id, resource_guard } = (await server.post("/api/run-jobs", { recipe: SLOW })).json;
+  assert.deepEqual(resource_guard, { reserve_bytes: 2 * GIB, sampler_interval_s: 0.5, tripped: false });
+  available = GIB;
+  const ended = (await server.get(`/api/run-jobs/${job_id}/wait`)).json;
+  assert.equal(ended.state, "resource_exhausted");
+  assert.equal(ended.resource_guard.tripped, true);
+  // Without the permission to look there is no guard, and the snapshot tells.
+  await using blind = await openTestServer({
+    memory() {
+      throw new Deno.errors.NotCapable("no");
+    },
+  });
+  assert.equal((await blind.post("/api/run-jobs", { recipe: BITS })).json.resource_guard.reserve_bytes, null);
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseJson } from "../../../lib/contract/json.ts";
 import { createApp, type Log } from "../../../lib/http/app.ts";
 import { type OpenService, openService } from "../../../lib/http/open_service.ts";
+import type { ReadMemory } from "../../../lib/http/jobs/resource_guard.ts";
 import { DEFAULT_OPTIONS, type ServiceOptions } from "../../../lib/http/service.ts";
 
 export const PORT = 8765;
@@ -67,9 +68,12 @@ export interface TestOptions extends Partial<ServiceOptions> {
   /** Files of the project by path. */
   files?: Record<string, string>;
   folder?: string;
+  memory?: ReadMemory;
 }
 
-export async function openTestServer({ files = {}, folder, ...options }: TestOptions = {}): Promise<TestServer> {
+export async function openTestServer(
+  { files = {}, folder, memory, ...options }: TestOptions = {},
+): Promise<TestServer> {
   const root = folder ?? await Deno.makeTempDir({ prefix: "svc-http-" });
   for (const [path, text] of Object.entries({ "recipes/bits.yaml": BITS_YAML, ...files })) {
     await Deno.mkdir(join(root, path, ".."), { recursive: true });
@@ -80,6 +84,7 @@ export async function openTestServer({ files = {}, folder, ...options }: TestOpt
   const service = openService(
     { ...DEFAULT_OPTIONS, threads: 0, projectRoot: root, stateDir: join(root, ".svc"), ...options },
     log,
+    memory,
   );
   const app = createApp(service, { port: PORT, log });
   const request = async (path: string, init: RequestInit = {}) => {
