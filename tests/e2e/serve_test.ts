@@ -5,61 +5,8 @@ import { verifyRun } from "../../lib/run/verify.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { inFolder } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { serve } from "../support/served.ts";
 import { BITS, BITS_YAML, SLOW } from "../lib/http/support.ts";
-
-interface Served extends AsyncDisposable {
-  url: string;
-  child: Deno.ChildProcess;
-  stderr: Promise<string>;
-}
-
-/** Starts `svc ui serve` on a free port and waits for its address. */
-async function serve(folder: string, flags: string[] = ["-A"], more: string[] = []): Promise<Served> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      ...flags,
-      "--no-check",
-      "--config",
-      join(ROOT_PATH, "deno.json"),
-      join(ROOT_PATH, "cli.ts"),
-      "--project-root",
-      folder,
-      "--json",
-      "ui",
-      "serve",
-      "--port",
-      "0",
-      ...more,
-    ],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const stderr = new Response(child.stderr).text();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (!text.includes("}")) {
-    const { done, value } = await reader.read();
-    if (done) throw new Error(`The server ended: ${await stderr}`);
-    text += value;
-  }
-  reader.cancel();
-  return {
-    url: JSON.parse(text).url,
-    child,
-    stderr,
-    [Symbol.asyncDispose]: async () => {
-      try {
-        child.kill("SIGKILL");
-      } catch {
-        // It has ended by itself.
-      }
-      await child.status;
-      await stderr;
-    },
-  };
-}
 
 const post = (url: string, body: unknown) =>
   fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
@@ -75,14 +22,16 @@ Deno.test(
     await project(folder);
     const state = join(folder, ".svc");
     await Deno.mkdir(state);
-    await using server = await serve(folder, [
-      "--no-prompt",
-      `--allow-read=${ROOT_PATH},${folder}`,
-      `--allow-write=${state},${join(folder, "recipes")}`,
-      "--allow-net=127.0.0.1",
-      "--allow-env",
-      "--allow-sys",
-    ]);
+    await using server = await serve(folder, {
+      flags: [
+        "--no-prompt",
+        `--allow-read=${ROOT_PATH},${folder}`,
+        `--allow-write=${state},${join(folder, "recipes")}`,
+        "--allow-net=127.0.0.1",
+        "--allow-env",
+        "--allow-sys",
+      ],
+    });
     const { url } = server;
     for (
       const path of [

@@ -1,0 +1,54 @@
+/** `svc ui serve` as its own process, for tests that end it, kill it or look at its page. */
+import { CLI_ARGS } from "./cli.ts";
+
+export interface Served extends AsyncDisposable {
+  url: string;
+  child: Deno.ChildProcess;
+  stderr: Promise<string>;
+}
+
+export interface ServeOptions {
+  /** Permissions in place of all. */
+  flags?: string[];
+  /** More arguments of `ui serve`. */
+  args?: string[];
+  /** Before the subcommand, such as `--adapter`. */
+  globals?: string[];
+  /** 0, a free one, when left out. */
+  port?: number;
+}
+
+/** Starts `svc ui serve` over a folder and waits for its address. */
+export async function serve(folder: string, options: ServeOptions = {}): Promise<Served> {
+  const { flags, args = [], globals = [], port = 0 } = options;
+  const program = flags === undefined ? CLI_ARGS : ["run", ...flags, ...CLI_ARGS.slice(2)];
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...program, "--project-root", folder, ...globals, "--json", "ui", "serve", "--port", String(port), ...args],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const stderr = new Response(child.stderr).text();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes("}")) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`The server ended: ${await stderr}`);
+    text += value;
+  }
+  reader.cancel();
+  return {
+    url: JSON.parse(text).url,
+    child,
+    stderr,
+    [Symbol.asyncDispose]: async () => {
+      try {
+        child.kill("SIGKILL");
+      } catch {
+        // It has ended by itself.
+      }
+      await child.status;
+      await stderr;
+    },
+  };
+}

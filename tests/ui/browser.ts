@@ -1,0 +1,190 @@
+/**
+ * Tests in a browser: a server of its own over a temporary project, Debian's Chromium, and a page that must not complain. A
+ * test fails on any message of an error or a policy, on a failed request, on a request to another origin, and on whatever
+ * axe finds in the end state.
+ *
+ *     SVC_SCREENSHOTS=/tmp/shots deno test -A tests/ui/     keeps the pictures that tests take, in both themes
+ *     SVC_CHROMIUM=/path/to/chromium                        another browser than /usr/bin/chromium
+ */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { serve, type Served, type ServeOptions } from "../support/served.ts";
+import { AXE_SOURCE } from "./axe.ts";
+import { type BrowserContext, chromium, type Page } from "./playwright.ts";
+
+const EXECUTABLE = [Deno.env.get("SVC_CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser"]
+  .find((path) => path !== undefined && exists(path));
+const SHOTS = Deno.env.get("SVC_SCREENSHOTS");
+
+export interface SceneOptions {
+  /** Files of the project by path. */
+  files?: Record<string, string>;
+  serve?: ServeOptions;
+  viewport?: { width: number; height: number };
+  colorScheme?: "light" | "dark";
+  reducedMotion?: "reduce";
+  forcedColors?: "active";
+  /** Messages and failures that belong to the test, such as a refused recipe, which the browser logs as an error. */
+  allow?: RegExp[];
+  /** Leave the end state unchecked: for tests that end without a page. */
+  axe?: false;
+}
+
+/** What a test has at hand. */
+export interface Scene {
+  page: Page;
+  context: BrowserContext;
+  /** Folder of the project. */
+  folder: string;
+  url: string;
+  /** Shows a view: `open("#/catalog")`. */
+  open(hash?: string, page?: Page): Promise<void>;
+  /** Another tab of the same browser, watched in the same way. */
+  newPage(): Promise<Page>;
+  /** From now on, what matches is no failure. */
+  allow(pattern: RegExp): void;
+  /** Asks axe about the page as it is now. */
+  checkAccessibility(page?: Page): Promise<void>;
+  /** Keeps a picture in light and in dark, where pictures are asked for. */
+  shot(name: string): Promise<void>;
+  /** Ends the server at once; `restart` brings it back at the same address. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+}
+
+/** A test with a browser; skipped, with the reason, where there is none. */
+export function browserTest(name: string, body: (scene: Scene) => Promise<void>, options: SceneOptions = {}): void {
+  if (EXECUTABLE === undefined) {
+    console.log(`SKIPPED ${name}: there is no Chromium on this machine (apt-get install chromium, or SVC_CHROMIUM)`);
+  }
+  Deno.test({ name, ignore: EXECUTABLE === undefined, fn: () => play(body, options) });
+}
+
+async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "svc-ui-" });
+  const closers: (() => PromiseLike<unknown>)[] = [() => Deno.remove(folder, { recursive: true })];
+  try {
+    for (const [path, text] of Object.entries(options.files ?? {})) {
+      await Deno.mkdir(join(folder, path, ".."), { recursive: true });
+      await Deno.writeTextFile(join(folder, path), text);
+    }
+    let server: Served = await serve(folder, options.serve);
+    closers.push(() => server[Symbol.asyncDispose]());
+    const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox"] });
+    closers.push(() => browser.close());
+    const context = await browser.newContext({
+      viewport: options.viewport ?? { width: 1440, height: 900 },
+      colorScheme: options.colorScheme ?? "light",
+      reducedMotion: options.reducedMotion,
+      forcedColors: options.forcedColors,
+      acceptDownloads: true,
+    });
+    context.setDefaultTimeout(20_000);
+    const complaints: string[] = [], allowed = [...options.allow ?? []];
+    watch(context, server.url, (text) => complaints.push(text));
+    await context.addInitScript(REPORT_VIOLATIONS);
+    const page = await context.newPage();
+    const scene: Scene = {
+      page,
+      context,
+      folder,
+      url: server.url,
+      async open(hash = "", target = page) {
+        await target.goto(server.url + "/" + hash);
+        await target.locator("#main h1").first().waitFor({ state: "attached" });
+      },
+      newPage: () => context.newPage(),
+      allow: (pattern) => void allowed.push(pattern),
+      checkAccessibility: (target = page) => checkAccessibility(target),
+      shot: (name) => keepShot(page, name),
+      async kill() {
+        server.child.kill("SIGKILL");
+        await server.child.status;
+      },
+      async restart() {
+        server = await serve(folder, { ...options.serve, port: Number(new URL(server.url).port) });
+      },
+    };
+    try {
+      await body(scene);
+    } catch (error) {
+      await keepFailure(page);
+      // What the page complained of is often the reason.
+      if (complaints.length > 0) console.error(`The page complained:\n${complaints.join("\n")}`);
+      throw error;
+    }
+    const wrong = complaints.filter((text) => !allowed.some((pattern) => pattern.test(text)));
+    assert.deepEqual(wrong, [], "The page complained");
+    if (options.axe !== false) await checkAccessibility(page);
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+/** A refusal of the content policy is an error of the page, whatever the browser says of it by itself. */
+const REPORT_VIOLATIONS = `addEventListener("securitypolicyviolation", (event) =>
+  console.error("policy: " + event.violatedDirective + " " + event.blockedURI + " " + event.sample));`;
+
+function watch(context: BrowserContext, url: string, complain: (text: string) => void): void {
+  const { origin } = new URL(url);
+  context.on("console", (message) => {
+    const text = `${message.type()}: ${message.text()} ${message.location().url}`;
+    if (message.type() === "error" || /policy|refused to|violates/i.test(message.text())) complain(text);
+  });
+  context.on("weberror", (error) => complain(`page error: ${error.error().stack ?? error.error().message}`));
+  context.on("requestfailed", (request) => {
+    // What the page itself gave up, on leaving a view, is no failure.
+    const reason = request.failure()?.errorText ?? "";
+    if (reason !== "net::ERR_ABORTED") complain(`request failed: ${request.method()} ${request.url()} ${reason}`);
+  });
+  context.on("request", (request) => {
+    const { protocol, origin: asked } = new URL(request.url());
+    if (protocol !== "data:" && protocol !== "blob:" && asked !== origin) {
+      complain(`request to another origin: ${request.url()}`);
+    }
+  });
+}
+
+interface AxeViolation {
+  id: string;
+  help: string;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+
+async function checkAccessibility(page: Page): Promise<void> {
+  await page.evaluate(AXE_SOURCE);
+  const violations = await page.evaluate(`axe.run(document, {
+    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    resultTypes: ["violations"],
+  }).then(({ violations }) => violations)`) as AxeViolation[];
+  const told = violations.map(({ id, help, nodes }) =>
+    `${id}: ${help}\n` +
+    nodes.slice(0, 4).map(({ target, failureSummary }) =>
+      `  ${target.join(" ")}\n    ${failureSummary.replaceAll("\n", "\n    ")}`
+    ).join("\n")
+  );
+  assert.equal(told.join("\n"), "", "axe found violations");
+}
+
+async function keepShot(page: Page, name: string): Promise<void> {
+  if (SHOTS === undefined) return;
+  await Deno.mkdir(SHOTS, { recursive: true });
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(SHOTS, `${name}_${colorScheme}.png`) });
+  }
+}
+
+async function keepFailure(page: Page): Promise<void> {
+  if (SHOTS === undefined) return;
+  await Deno.mkdir(SHOTS, { recursive: true });
+  await page.screenshot({ path: join(SHOTS, `failed_${Date.now()}.png`) }).catch(() => {});
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
