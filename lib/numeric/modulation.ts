@@ -171,7 +171,11 @@ const DEMAPPERS: Record<Modulation, Demapper> = {
 
 /** Hard decisions: 1 where the LLR is negative; zero gives 0. */
 export function hardBits(llr: Float32Array): Uint8Array<ArrayBuffer> {
-  const bits = new Uint8Array(llr.length);
-  for (let i = 0; i < llr.length; i++) bits[i] = llr[i] < 0 ? 1 : 0;
+  const words = new Int32Array(llr.buffer, llr.byteOffset, llr.length), bits = new Uint8Array(llr.length);
+  for (let i = 0; i < words.length; i++) {
+    // The sign bit, unless nothing else is set (-0). A comparison would be a branch that nobody can foresee.
+    const rest = words[i] << 1;
+    bits[i] = (words[i] & (rest | -rest)) >>> 31;
+  }
   return bits;
 }

@@ -26,9 +26,11 @@ export function combineRepetition(llr: Float32Array, factor: number): Float32Arr
   if (!Number.isSafeInteger(factor) || factor < 1 || llr.length % factor !== 0) {
     throw new RangeError(`Cannot cut ${llr.length} LLRs into groups of ${factor} copies`);
   }
-  return Float32Array.from({ length: llr.length / factor }, (_, bit) => {
+  const combined = new Float32Array(llr.length / factor);
+  for (let bit = 0, at = 0; bit < combined.length; bit++) {
     let sum = 0;
-    for (let copy = 0; copy < factor; copy++) sum += llr[bit * factor + copy];
-    return sum;
-  });
+    for (const end = at + factor; at < end; at++) sum += llr[at];
+    combined[bit] = sum;
+  }
+  return combined;
 }

@@ -6,6 +6,7 @@ const names = [
   "channel",
   "random",
   "linear",
+  "plain",
   "jpeg",
   "matrix",
   "lint",

@@ -93,7 +93,7 @@ async function compile(compiler: string, args: string[]): Promise<void> {
 }
 
 /** The normal tables of the portable kernels as C++: one place for the numbers. */
-function zigguratTables(): string {
+export function zigguratTables(): string {
   const source = readFileSync(new URL("../assembly/ziggurat.ts", import.meta.url), "utf8");
   const part = (pattern: RegExp, name: string) => {
     const match = source.match(pattern);
