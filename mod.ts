@@ -71,7 +71,7 @@ export { type OfdmState, ofdmStateArtifact, ofdmStateOf } from "./lib/artifact/o
 export { compareResults as compareBenchmarkResults, type ResultDiff } from "./lib/benchmark/compare_results.ts";
 export type { PlotRequest } from "./lib/benchmark/figure_of.ts";
 export { listBenchmarkPacks, type PackListRow } from "./lib/benchmark/packs.ts";
-export { listSuites } from "./lib/benchmark/suites.ts";
+export { listSuites, type Suite } from "./lib/benchmark/suites.ts";
 export { PACK_SCHEMA } from "./lib/benchmark/pack_schema.ts";
 export { exportBenchmark, plotBenchmark, publishBenchmark, type WrittenFiles } from "./lib/benchmark/reports.ts";
 export type { BenchmarkEvent, BenchmarkRunResult } from "./lib/benchmark/run_benchmark.ts";

@@ -98,8 +98,9 @@ export class Ledger {
   }
 
   /**
-   * Appends an event and waits until the disk has it, where it must not be lost with the power either.
+   * Appends an event. The system has it when this returns, so that no kill can take it away.
    *
+   * @param durable whether to wait until the disk has it, so that it cannot go with the power either
    * @returns the digest of its line
    */
   append(kind: LedgerEventKind, fields: JsonObject, durable = true): string {
@@ -116,6 +117,11 @@ export class Ledger {
     for (let done = 0; done < bytes.length;) done += this.#file.writeSync(bytes.subarray(done));
     if (durable) this.#file.syncDataSync();
     return this.#previous = sha256Hex(line);
+  }
+
+  /** Sees that the disk gets what was appended; the caller goes on meanwhile. */
+  async sync(): Promise<void> {
+    await this.#file.syncData();
   }
 
   close(): void {

@@ -27,6 +27,7 @@ import { Ledger, type LedgerSummary, readLedgerFile, rowKey, summarizeLedger } f
 import { exportResult } from "./export.ts";
 import { type LoadedPack, type LoadedRecipe, loadPack, packRecord } from "./load_pack.ts";
 import { packRefusal } from "./pack.ts";
+import { Pruner } from "./prune.ts";
 import { replicationArguments, type ReplicationOptions } from "./replication.ts";
 import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead, resultText } from "./result.ts";
 import { runRow, skippedRow } from "./row.ts";
@@ -119,7 +120,7 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
   try {
     return { ...await benchmark.run(), diagnostics: loaded.diagnostics };
   } finally {
-    benchmark.close();
+    await benchmark.close();
   }
 }
 
@@ -153,6 +154,8 @@ class Benchmark {
   readonly #ledger: Ledger;
   readonly #before: LedgerSummary;
   readonly #head: ResultHead;
+  readonly #pruner: Pruner;
+  #synced: Promise<void> = Promise.resolve();
   readonly #reused = new Map<string, ResultRow>();
   readonly #samples = new Map<string, Sample[]>();
   readonly #made = new Map<string, number>();
@@ -170,6 +173,7 @@ class Benchmark {
     this.#loaded = loaded;
     this.#environment = environment;
     const { workspace } = options;
+    this.#pruner = new Pruner(workspace);
     const places = benchmarkWorkspace(workspace);
     const now = new Date();
     this.#resultId = earlier?.result_id ?? reserveRunId(places, loaded.pack.id, now);
@@ -313,7 +317,7 @@ class Benchmark {
     const { cancellation } = this.#options;
     for (const loaded of recipes) {
       if (loaded.recipe !== null || this.#before.rows.has(rowKey(loaded.entry.id, 0))) continue;
-      this.#keep(skippedRow(loaded.entry));
+      await this.#keep(skippedRow(loaded.entry));
     }
     const replicates = replication?.replicates ?? 1;
     rows: for (let replicate = 0; replicate < replicates; replicate++) {
@@ -327,6 +331,8 @@ class Benchmark {
         if (row.status === "failed" && !this.#options.continueOnError) break rows;
       }
     }
+    await this.#synced;
+    await this.#pruner.finish();
     return { result: this.#finish(), directory: this.#directory };
   }
 
@@ -383,14 +389,19 @@ class Benchmark {
       retain: this.#head.storage.backing_run_policy === "retained",
     });
     if (row === null) return null;
-    this.#keep(row);
-    if (row.run_id !== null && row.run_dir === null) removeRuns(workspace, [row.run_id]);
+    await this.#keep(row);
+    if (row.run_id !== null && row.run_dir === null) await this.#pruner.prune(row.run_id);
     report("benchmark_row_completed", { run_id: row.run_id, status: row.status });
     return row;
   }
 
-  #keep(row: ResultRow): void {
-    this.#ledger.append("row_completed", { row: row as unknown as JsonObject });
+  /** Appends the row at once; the disk gets it while the next one runs, and has it before that one is appended. */
+  async #keep(row: ResultRow): Promise<void> {
+    await this.#synced;
+    this.#ledger.append("row_completed", { row: row as unknown as JsonObject }, false);
+    this.#synced = this.#ledger.sync();
+    // It is awaited before the next row, and a failure is told there.
+    this.#synced.catch(() => {});
   }
 
   /** Takes a row into account: what it says, and whether its recipe has enough. */
@@ -445,8 +456,9 @@ class Benchmark {
     return result;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#pool.close();
+    await this.#synced.catch(() => {});
     this.#ledger.close();
     this.#lock?.release();
   }

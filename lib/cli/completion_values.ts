@@ -33,6 +33,13 @@ const SOURCES: Record<string, Source> = {
   folder: (_typed, current) => files(current, null),
   "adapter kind": scaffolds,
   "--adapter": (_typed, current) => files(current, null),
+  "benchmark pack": packs,
+  "benchmark result": results,
+  "benchmark a": results,
+  "benchmark b": results,
+  "--resume": results,
+  "suite suite": async () =>
+    (await import("../benchmark/suites.ts")).listSuites(Deno.cwd()).map(({ id }) => ({ value: id })),
   "template id": templates,
   "data id": datasets,
   "research id": research,
@@ -127,6 +134,23 @@ async function runs({ options }: Typed): Promise<Candidate[]> {
     name
   );
   return names.sort().reverse().map((value) => ({ value }));
+}
+
+/** Ids of stored benchmark results, the newest first. */
+async function results({ options }: Typed): Promise<Candidate[]> {
+  const { openWorkspace } = await import("../run/workspace.ts");
+  const { benchmarkWorkspace } = await import("../benchmark/store.ts");
+  const workspace = openWorkspace({ projectRoot: options.get("--project-root"), stateDir: options.get("--workspace") });
+  const names = [...Deno.readDirSync(benchmarkWorkspace(workspace).runs)].filter(({ name }) => !name.startsWith("."));
+  return names.map(({ name }) => name).sort().reverse().map((value) => ({ value }));
+}
+
+/** Benchmark packs by name, and files. */
+async function packs({ options }: Typed, current: string): Promise<Candidate[]> {
+  const { listBenchmarkPacks } = await import("../benchmark/packs.ts");
+  const known = listBenchmarkPacks(options.get("--project-root") ?? Deno.cwd());
+  const named = known.map(({ name, title }) => ({ value: name, ...(title === null ? {} : { description: title }) }));
+  return [...named, ...files(current, /\.(ya?ml|json)$/i)];
 }
 
 /** The steps of the recipe that was named before. */

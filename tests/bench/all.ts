@@ -9,6 +9,7 @@ const names = [
   "plain",
   "jpeg",
   "matrix",
+  "benchmark",
   "lint",
   "plot",
   "ldpc",

@@ -1,0 +1,50 @@
+/** Removes backing runs whose snapshot is kept: out of sight at once, off the disk while the next row runs. */
+import { join } from "node:path";
+import { tryLockRun } from "../run/lock.ts";
+import type { Workspace } from "../run/workspace.ts";
+
+/** Folders that may wait to be deleted; beyond that the benchmark waits. */
+const MOST_WAITING = 4;
+
+export class Pruner {
+  readonly #workspace: Workspace;
+  readonly #waiting = new Set<Promise<void>>();
+  #failure: unknown;
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+  }
+
+  /** Moves a finished run out of sight and starts to delete it; a run that somebody is looking at stays. */
+  async prune(runId: string): Promise<void> {
+    const { transit, runs } = this.#workspace;
+    const lock = tryLockRun(this.#workspace, runId);
+    if (lock === null) return;
+    const grave = join(transit, runId);
+    try {
+      Deno.mkdirSync(transit, { recursive: true });
+      // In one step: nobody ever sees half a bundle.
+      Deno.renameSync(join(runs, runId), grave);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+    const deleted = Deno.remove(grave, { recursive: true })
+      .catch((error) => {
+        // Another process that lists runs sweeps the folder as well.
+        if (!(error instanceof Deno.errors.NotFound)) this.#failure ??= error;
+      })
+      .finally(() => {
+        lock.release();
+        this.#waiting.delete(deleted);
+      });
+    this.#waiting.add(deleted);
+    if (this.#waiting.size >= MOST_WAITING) await Promise.race(this.#waiting);
+  }
+
+  /** Waits until everything is off the disk. @throws what kept a folder from being deleted */
+  async finish(): Promise<void> {
+    await Promise.all(this.#waiting);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}

@@ -1,0 +1,102 @@
+/** The shipped packs: valid, without findings, each in a suite; and what physics says of those that are quick. */
+import assert from "node:assert/strict";
+import { type BenchmarkResult, listBenchmarkPacks, listSuites, loadBenchmarkPack, runBenchmark } from "../../mod.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+
+const PACKS = listBenchmarkPacks(ROOT_PATH);
+
+Deno.test("there are packs, and every one is in a suite that exists", () => {
+  assert.ok(PACKS.length >= 7);
+  const suites = listSuites(ROOT_PATH);
+  const inSuites = suites.flatMap(({ benchmark_packs }) => benchmark_packs.map(({ path }) => path));
+  assert.deepEqual(PACKS.map(({ name }) => name).filter((name) => !inSuites.includes(name)), []);
+  assert.equal(new Set(inSuites).size, inSuites.length);
+});
+
+for (const { name, file } of PACKS) {
+  Deno.test(`${name} is valid, without a finding, and named after its file`, async () => {
+    const { diagnostics, pack, valid } = await loadBenchmarkPack(file);
+    assert.deepEqual(diagnostics, []);
+    assert.ok(valid);
+    assert.equal(pack.id, name.split("/").at(-1));
+  });
+}
+
+async function resultOf(pack: string, options: Parameters<typeof runBenchmark>[1] = {}): Promise<BenchmarkResult> {
+  const stateDir = await Deno.makeTempDir();
+  try {
+    const { result } = await runBenchmark(pack, { ...options, projectRoot: ROOT_PATH, stateDir });
+    assert.equal(result.status, "completed");
+    return result;
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+const meanOf = (result: BenchmarkResult, recipe: string, metric: string) =>
+  Number(result.aggregates.find((row) => row.recipe_id === recipe && row.metric === metric)!.mean);
+
+Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
+  const result = await resultOf("semantic_comm/image_rate_distortion_v1");
+  const curve = ["jpeg_q10", "jpeg_q25", "jpeg_q50", "jpeg_q75", "jpeg_q90"].map((id) => ({
+    rate: meanOf(result, id, "rate.payload_bpp"),
+    psnr: meanOf(result, id, "quality.psnr_db"),
+    ssim: meanOf(result, id, "quality.ssim"),
+  }));
+  for (let i = 1; i < curve.length; i++) {
+    for (const key of ["rate", "psnr", "ssim"] as const) assert.ok(curve[i][key] > curve[i - 1][key], `${key} ${i}`);
+  }
+});
+
+Deno.test("jpeg_channel_coding_awgn_v1: each code has its cliff, the ideal one first, and behind it the codec's pictures", async () => {
+  const result = await resultOf("semantic_comm/jpeg_channel_coding_awgn_v1", { replicates: 1 });
+  const outage = (method: string) =>
+    ["m4db", "0db", "4db", "8db", "12db"].map((at) => meanOf(result, `${method}_${at}`, "channel.outage_rate"));
+  // Rate 1/2 over QPSK is one bit a channel use: the capacity log2(1 + SNR) reaches it at 0 dB.
+  assert.deepEqual(outage("capacity_oracle"), [1, 0, 0, 0, 0]);
+  assert.deepEqual(outage("nr_ldpc"), [1, 1, 0, 0, 0]);
+  assert.deepEqual(outage("repetition"), [1, 1, 1, 1, 0]);
+  const pictures = ["capacity_oracle_0db", "nr_ldpc_4db", "repetition_12db"].map((id) =>
+    meanOf(result, id, "quality.psnr_db")
+  );
+  assert.ok(pictures[0] > 30 && pictures.every((psnr) => psnr === pictures[0]));
+});
+
+Deno.test("text_semantic_smoke_v1: a clean link loses nothing, a perturbed source does", async () => {
+  const result = await resultOf("semantic_comm/text_semantic_smoke_v1");
+  for (const { id } of result.benchmark.metrics) {
+    assert.equal(meanOf(result, "utf8_clean", id), 1);
+    assert.ok(meanOf(result, "utf8_source_perturbation", id) < 1);
+    assert.equal(result.comparisons.find(({ metric }) => metric === id)!.better, "baseline");
+  }
+});
+
+Deno.test("power_allocation_v1: water-filling has the most rate, and no gap to its optimum", async () => {
+  const result = await resultOf("resource_allocation/power_allocation_v1", { replicates: 1 });
+  const rate = "resource.theoretical_shannon_spectral_efficiency_bps_hz";
+  for (const budget of ["0p5", "1p0", "2p0"]) {
+    assert.ok(meanOf(result, `water_filling_${budget}`, rate) > meanOf(result, `equal_power_${budget}`, rate));
+    assert.ok(
+      Math.abs(meanOf(result, `water_filling_${budget}`, "resource.water_filling_optimality_gap_bps_hz")) < 1e-9,
+    );
+  }
+});
+
+Deno.test("qpsk_phase_tracking_v1: nobody beats the known phase, and it is QPSK over AWGN to theory", async () => {
+  const result = await resultOf("neural_receiver_ai_phy/qpsk_phase_tracking_v1", { replicates: 1 });
+  const wilson = (id: string) =>
+    result.aggregates.find((row) =>
+      row.recipe_id === id && row.metric === "channel.coded.ber" && row.ci_method === "wilson"
+    )!;
+  const { bitErrorRateAwgn } = await import("../../mod.ts");
+  for (const snr of [6, 10]) {
+    const oracle = wilson(`oracle_${snr}db`), theory = bitErrorRateAwgn("qpsk", 10 ** (snr / 10));
+    // The interval of 95 % widened by half, for two points.
+    const [low, high] = [Number(oracle.ci_low), Number(oracle.ci_high)], slack = (high - low) / 4;
+    assert.ok(low - slack <= theory && theory <= high + slack, `${theory} is not within ${low} … ${high}`);
+    for (const method of ["pilot_smoothing", "pilot_interpolation", "decision_directed_pll"]) {
+      assert.ok(Number(wilson(`${method}_${snr}db`).mean) > Number(oracle.mean), method);
+    }
+    assert.ok(Number(wilson(`uncompensated_${snr}db`).mean) > 0.4);
+  }
+});
