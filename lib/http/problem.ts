@@ -44,6 +44,7 @@ const STATUS: Readonly<Record<string, number>> = {
   file_system_error: 500,
   file_write_failed: 500,
   shutting_down: 503,
+  server_busy: 503,
 };
 
 /** Codes of what a client sent wrong. */

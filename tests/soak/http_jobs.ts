@@ -59,8 +59,16 @@ async function follow(): Promise<void> {
         signal: controller.signal,
       });
       let text = "";
-      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-        text += chunk;
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+      // A reader that waits does not always hear of the abort; whoever cuts the stream must not wait for it either.
+      const aborted = new Promise<never>((_, reject) =>
+        controller.signal.addEventListener("abort", () => reject(new Error("cut off")))
+      );
+      aborted.catch(() => {});
+      for (;;) {
+        const { done, value } = await Promise.race([reader.read(), aborted]);
+        if (done) break;
+        text += value;
         const blocks = text.split("\n\n");
         text = blocks.pop()!;
         for (const block of blocks) {

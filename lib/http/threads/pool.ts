@@ -2,12 +2,18 @@
  * Threads that compile, plan, hash and decode, so that the main thread only routes and streams. They start at the first
  * request that needs one; each takes any number of requests at once and works on them in turn.
  */
+import { SvcError } from "../../contract/error.ts";
 import { canonicalJson, parseJson, type Value } from "../../contract/json.ts";
 import type { PlainReply, PlainRequest } from "../answer.ts";
 import { errorOf } from "../problem.ts";
 import { type Library, type LibraryOptions, openLibrary } from "../service.ts";
 import type { ThreadCommand, ThreadMessage } from "./protocol.ts";
 import type { TaskInput, TaskName, TaskOutput } from "./tasks.ts";
+
+/** Requests that may wait for the threads, all together. */
+const MAX_PENDING = 64;
+
+const closed = () => new SvcError("shutting_down", "Cannot answer any more: the server is shutting down");
 
 interface Thread {
   worker: Worker;
@@ -56,7 +62,7 @@ export class ThreadPool {
 
   close(): void {
     this.#closed = true;
-    for (const thread of this.#threads.splice(0)) this.#lose(thread, "it was closed");
+    for (const thread of this.#threads.splice(0)) this.#lose(thread, closed());
   }
 
   #library(): Library {
@@ -64,7 +70,14 @@ export class ThreadPool {
   }
 
   async #ask(command: Exclude<ThreadCommand, { type: "open" }>): Promise<ThreadMessage> {
-    if (this.#closed) throw new Error("The threads are closed");
+    if (this.#closed) throw closed();
+    if (this.#threads.reduce((sum, { pending }) => sum + pending.size, 0) >= MAX_PENDING) {
+      // Clients that went away are still being answered; a queue without an end would only grow.
+      throw new SvcError("server_busy", `Cannot take more than ${MAX_PENDING} requests of this kind at a time`, {
+        hint: "Ask again in a moment",
+        extra: { retry_after_seconds: 1 },
+      });
+    }
     const idle = this.#threads.find(({ pending }) => pending.size === 0);
     const thread = idle ?? (this.#threads.length < this.#size ? this.#spawn() : this.#leastBusy());
     const answered = Promise.withResolvers<ThreadMessage>();
@@ -90,16 +103,16 @@ export class ThreadPool {
       event.preventDefault();
       const at = this.#threads.indexOf(thread);
       if (at >= 0) this.#threads.splice(at, 1);
-      this.#lose(thread, event.message);
+      this.#lose(thread, new Error(`The library thread ended: ${event.message}`));
     };
     worker.postMessage({ type: "open", options: this.#options } satisfies ThreadCommand);
     this.#threads.push(thread);
     return thread;
   }
 
-  #lose(thread: Thread, why: string): void {
+  #lose(thread: Thread, why: Error): void {
     thread.worker.terminate();
-    for (const { reject } of thread.pending.values()) reject(new Error(`The library thread ended: ${why}`));
+    for (const { reject } of thread.pending.values()) reject(why);
     thread.pending.clear();
   }
 }

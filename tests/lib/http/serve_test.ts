@@ -174,3 +174,17 @@ Deno.test("shutting down refuses new work, stops what runs and keeps what was wr
   await again.stop();
   await Deno.remove(folder, { recursive: true });
 });
+
+Deno.test("requests beyond what the threads can hold are told to come back, and the rest is answered", () =>
+  withServer({ threads: 1 }, async ({ url }) => {
+    const statuses = await Promise.all(Array.from({ length: 100 }, async () => {
+      const response = await fetch(`${url}/api/recipe-templates`);
+      await response.body?.cancel();
+      if (response.status === 503) assert.equal(response.headers.get("retry-after"), "1");
+      return response.status;
+    }));
+    // How many are refused depends on how fast they come; none gets anything else.
+    assert.ok(statuses.every((status) => status === 200 || status === 503), String(statuses));
+    assert.equal((await fetch(`${url}/api/health`).then((response) => response.json())).status, "ok");
+    assert.ok(statuses.filter((status) => status === 200).length >= 64);
+  }));
