@@ -125,7 +125,10 @@ Deno.test(
   withRecipe(async (cwd) => {
     for (
       const [settings, message] of [
-        [["wireless_channel.data_plane_backend=cpp_native"], /wireless\.channel on cpp: .*no kernels for it/],
+        [
+          ["wireless_channel.channel=flat_rayleigh", "wireless_channel.data_plane_backend=cpp_native"],
+          /wireless\.channel on cpp: .*no kernels for it/,
+        ],
         [["modulator.modulation=qam16", "modulator.data_plane_backend=cpp_native"], /digital_modulate on cpp/],
         [["demodulator.modulation=auto", "demodulator.data_plane_backend=cpp_native"], /digital_demodulate on cpp/],
       ] as const
