@@ -41,6 +41,7 @@ import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
 import metricsExternalClassification from "./metrics/external_classification.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
+import metricsIsacOfdm from "./metrics/isac_ofdm.ts";
 import metricsLocalization from "./metrics/localization.ts";
 import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
 import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
@@ -59,6 +60,7 @@ import modelExternalDecodeLatents from "./model/external_decode_latents.ts";
 import modelExternalEncodeBits from "./model/external_encode_bits.ts";
 import modelExternalEncodeIndices from "./model/external_encode_indices.ts";
 import modelExternalEncodeLatents from "./model/external_encode_latents.ts";
+import modelIsacOfdmAllocatorAdapter from "./model/isac_ofdm_allocator_adapter.ts";
 import modelJpegDecode from "./model/jpeg_decode.ts";
 import modelJpegEncode from "./model/jpeg_encode.ts";
 import modelLocalizationAdapter from "./model/localization_adapter.ts";
@@ -84,6 +86,7 @@ import sourceBeamformingScenario from "./source/beamforming_scenario.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
 import sourceExternalClassificationDataset from "./source/external_classification_dataset.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
+import sourceIsacOfdmScenario from "./source/isac_ofdm_scenario.ts";
 import sourceLocalNpzImages from "./source/local_npz_images.ts";
 import sourceLocalizationGeometry from "./source/localization_geometry.ts";
 import sourceLocalizationSensingScenario from "./source/localization_sensing_scenario.ts";
@@ -145,6 +148,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsExternalClassification, "./metrics/external_classification.ts"),
   entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
   entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
+  entry(metricsIsacOfdm, "./metrics/isac_ofdm.ts"),
   entry(metricsLocalization, "./metrics/localization.ts"),
   entry(metricsNrLdpcOfdmDelivery, "./metrics/nr_ldpc_ofdm_delivery.ts"),
   entry(metricsOfdmFiniteBlocklengthAllocation, "./metrics/ofdm_finite_blocklength_allocation.ts"),
@@ -163,6 +167,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelExternalEncodeBits, "./model/external_encode_bits.ts"),
   entry(modelExternalEncodeIndices, "./model/external_encode_indices.ts"),
   entry(modelExternalEncodeLatents, "./model/external_encode_latents.ts"),
+  entry(modelIsacOfdmAllocatorAdapter, "./model/isac_ofdm_allocator_adapter.ts"),
   entry(modelJpegDecode, "./model/jpeg_decode.ts"),
   entry(modelJpegEncode, "./model/jpeg_encode.ts"),
   entry(modelLocalizationAdapter, "./model/localization_adapter.ts"),
@@ -188,6 +193,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceBitManifest, "./source/bit_manifest.ts"),
   entry(sourceExternalClassificationDataset, "./source/external_classification_dataset.ts"),
   entry(sourceImageDataset, "./source/image_dataset.ts"),
+  entry(sourceIsacOfdmScenario, "./source/isac_ofdm_scenario.ts"),
   entry(sourceLocalNpzImages, "./source/local_npz_images.ts"),
   entry(sourceLocalizationGeometry, "./source/localization_geometry.ts"),
   entry(sourceLocalizationSensingScenario, "./source/localization_sensing_scenario.ts"),

@@ -10,6 +10,7 @@ import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./i
 import { ALLOCATION_FIXTURES } from "./allocation_fixtures.ts";
 import { AOA_FIXTURES } from "./aoa_fixtures.ts";
 import { DEEPJSCC_FIXTURES } from "./deepjscc_fixtures.ts";
+import { ISAC_FIXTURES } from "./isac_fixtures.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
 import { LOCALIZATION_FIXTURES } from "./localization_fixtures.ts";
 import { MEDIA_FIXTURES } from "./media_fixtures.ts";
@@ -154,6 +155,7 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...CHANNEL_PATH,
   ...ALLOCATION_FIXTURES,
   ...AOA_FIXTURES,
+  ...ISAC_FIXTURES,
   ...DEEPJSCC_FIXTURES,
   ...JPEG_FIXTURES,
   ...MEDIA_FIXTURES,

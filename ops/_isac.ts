@@ -1,0 +1,67 @@
+/**
+ * What the operations of joint sensing and communication hand each other. A problem holds the response to the receiver g_c
+ * complex64 [example, subcarrier] as its main array and the companion `sensing` g_s of the same shape, the response of the
+ * echo; metadata total_power, noise_variance and sensing_weight. A decision holds powers float64 of the same shape that sum
+ * to total_power in every example. Formulas: lib/numeric/isac.ts.
+ */
+import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { metadataNumber } from "../lib/artifact/values.ts";
+import { SvcError } from "../lib/contract/error.ts";
+import type { InputArtifact } from "../lib/contract/operation.ts";
+import { powers } from "../lib/numeric/complex.ts";
+import type { IsacChannels } from "../lib/numeric/isac.ts";
+
+export const ISAC_PROBLEM = "isac.ofdm_allocation_problem.numpy";
+export const ISAC_DECISION = "isac.ofdm_power_allocation.numpy";
+export const ISAC_METADATA = ["total_power", "noise_variance", "sensing_weight"];
+
+export interface IsacProblem {
+  arrays: NamedArrays;
+  examples: number;
+  subcarriers: number;
+  totalPower: number;
+  /** w, 0 … 1 */
+  sensingWeight: number;
+  /** |g_c|²/N0 and |g_s|²/N0, [example, subcarrier] */
+  communication: Float64Array;
+  sensing: Float64Array;
+  /** Those of one example. */
+  channelsAt(example: number): IsacChannels;
+}
+
+/** @throws SvcError with a boundary code where the artifact is not what it should be */
+export function isacProblemOf(input: InputArtifact): IsacProblem {
+  const arrays = arraysOf(input), shape = ["example", "subcarrier"];
+  const received = arrays.read("complex64", shape), echoed = arrays.read("complex64", shape, "sensing");
+  const [totalPower, noiseVariance, sensingWeight] = ISAC_METADATA.map((key) => numberOf(input, key));
+  if (!(totalPower > 0 && noiseVariance > 0 && sensingWeight >= 0 && sensingWeight <= 1)) {
+    throw new SvcError(
+      "boundary_value_invalid",
+      `Cannot share a power of ${totalPower} over a noise of ${noiseVariance} with the sensing weight ${sensingWeight}`,
+    );
+  }
+  const overNoise = (g: Float32Array) =>
+    Float64Array.from(powers(Float64Array.from(g)), (gain) => gain / noiseVariance);
+  const communication = overNoise(received), sensing = overNoise(echoed), subcarriers = arrays.size("subcarrier");
+  return {
+    arrays,
+    examples: arrays.size("example"),
+    subcarriers,
+    totalPower,
+    sensingWeight,
+    communication,
+    sensing,
+    channelsAt(example) {
+      const [from, to] = [example * subcarriers, (example + 1) * subcarriers];
+      return { communication: communication.subarray(from, to), sensing: sensing.subarray(from, to), totalPower };
+    },
+  };
+}
+
+function numberOf(input: InputArtifact, key: string): number {
+  const value = metadataNumber(input.metadata, key);
+  if (value === undefined) {
+    throw new SvcError("input_metadata_missing", `Cannot share power without ${key} in the metadata`);
+  }
+  return value;
+}

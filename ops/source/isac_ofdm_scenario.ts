@@ -1,0 +1,70 @@
+/**
+ * OFDM symbols whose power serves a receiver and a radar echo at once. Both responses fade independently on every
+ * subcarrier, g_c, g_s ~ CN(0, 1), and
+ *
+ *     N0 = (total_power/F)·10^(-snr_db/10)
+ *
+ * so snr_db is the mean SNR of a subcarrier under equal power, of either response.
+ *
+ * Draws: communication gains, then sensing gains, complex [example, subcarrier].
+ *
+ * Shapes: problem complex64 [example, subcarrier] (see ../_isac.ts).
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { executed, exportPlanned } from "../_backends.ts";
+import { ISAC_METADATA, ISAC_PROBLEM } from "../_isac.ts";
+
+export default defineOperation({
+  id: "source.isac_ofdm_scenario",
+  name: "Joint sensing and communication scenario",
+  description: "Draws frequency-selective channels of a receiver and of an echo, and a power budget",
+  outputs: { problem: ISAC_PROBLEM },
+  params: z.strictObject({
+    example_count: z.int().positive().default(64),
+    subcarriers: z.int().positive().default(12),
+    total_power: z.number().positive().default(1).describe("of all subcarriers of an example"),
+    sensing_weight: z.number().min(0).max(1).default(0.4).describe("of the echo: 0 rate alone, 1 echo alone"),
+    snr_db: z.number().default(10).describe("mean of a subcarrier under equal power").meta({
+      "x-svc-ui": { unit: "dB" },
+    }),
+    seed: seedParameter(0),
+  }),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
+  materializations: [
+    ...executed("numpy", "synthetic_frequency_selective_isac"),
+    exportPlanned("torch", "captured_isac_allocation_contract"),
+  ],
+  outputMetadataGuarantees: { problem: { keys: ISAC_METADATA } },
+  threadSafe: true,
+  run({ params, generator }) {
+    const { example_count: examples, subcarriers, total_power: totalPower } = params;
+    const noiseVariance = totalPower / subcarriers * dbToLinear(-params.snr_db);
+    const response = () => {
+      const gains = generator.complexNormal64(examples * subcarriers, 1);
+      return ndarray("complex64", Float32Array.from(gains), [examples, subcarriers]);
+    };
+    const communication = response(), sensing = response();
+    return {
+      outputs: {
+        problem: {
+          array: communication,
+          companions: { sensing },
+          metadata: {
+            example_count: examples,
+            subcarrier_count: subcarriers,
+            total_power: float(totalPower),
+            noise_variance: float(noiseVariance),
+            sensing_weight: float(params.sensing_weight),
+            snr_db: float(params.snr_db),
+          },
+        },
+      },
+      metrics: { "channel.noise_variance": noiseVariance },
+    };
+  },
+});
