@@ -15,7 +15,7 @@ export interface BuiltPage {
 
 const HERE = new URL("./", import.meta.url);
 const ENTRIES = ["main.tsx", "events_worker.ts"];
-const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "charts"];
+const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "editor", "charts"];
 const FONTS = ["inter.woff2", "inter_greek.woff2", "jetbrains_mono.woff2"];
 
 /**

@@ -17,6 +17,8 @@ export interface LaneOptions {
   block: { width: number; height: number };
   /** Least space between two columns. */
   gutter: number;
+  /** Whether room is left for the labels of wires. */
+  labels: boolean;
   /** Where the wires of a row run: to the right (1) or to the left (-1). */
   direction(row: number): 1 | -1;
 }
@@ -106,7 +108,7 @@ export function route(wires: readonly LaneWire[], cells: readonly Cell[], option
     const start = ports.abstract(way, "from"), end = ports.abstract(way, "to");
     const side = way.gutter - options.gutter / pitch / 2;
     const bend = way.fromGap === way.toGap ? start : side;
-    const label = labelOf(way.wire).length * LETTER_WIDTH / pitch + 0.05;
+    const label = (options.labels ? labelOf(way.wire).length * LETTER_WIDTH / pitch : 0) + 0.05;
     // A label stands along its wire, or on the other side where the wire is too short.
     way.labelSide = (bend <= end) === (Math.abs(end - bend) >= label) ? -1 : 1;
     gaps[way.toGap].add(`to ${way.index}`, bend, end);
@@ -116,8 +118,10 @@ export function route(wires: readonly LaneWire[], cells: readonly Cell[], option
     gutters[way.gutter].add(way.wire.net, way.fromGap, way.toGap);
   }
 
-  const directLabel = Math.max(0, ...ways.filter(({ direct }) => direct).map(({ wire }) => shortLabel(wire).length));
-  const least = Math.max(options.gutter, directLabel * LETTER_WIDTH + 22);
+  const directLabel = !options.labels
+    ? 0
+    : Math.max(0, ...ways.filter(({ direct }) => direct).map(({ wire }) => shortLabel(wire).length));
+  const least = Math.max(options.gutter, directLabel === 0 ? 0 : directLabel * LETTER_WIDTH + 22);
   const xs: number[] = [], ys: number[] = [];
   let x = MARGIN + LANE_WIDTH * (gutters[0].count + 1), y = MARGIN;
   for (let column = 0; column < columns; column++) {
@@ -166,7 +170,7 @@ export function route(wires: readonly LaneWire[], cells: readonly Cell[], option
       label.x - label.text.length * LETTER_WIDTH * { start: 0, middle: 0.5, end: 1 }[label.anchor]
     ),
   );
-  const shift = Math.max(0, Math.ceil(MARGIN / 2 - left));
+  const shift = options.labels ? Math.max(0, Math.ceil(MARGIN / 2 - left)) : 0;
   return {
     width: x + MARGIN + shift,
     height,

@@ -52,22 +52,38 @@ const MAX_CUT = 4;
 export const BLOCK = { width: 184, height: 78 } as const;
 const GUTTER = 64;
 
-/** Lays a graph out. */
-export function layoutGraph(graph: RecipeGraph): GraphLayout {
+/** Measures of a drawing, in its own units. */
+export interface GraphFrame {
+  block: { width: number; height: number };
+  gutter: number;
+  /** Width that the picture is folded for. */
+  pageWidth: number;
+  /** Whether wires leave room for their labels. */
+  labels: boolean;
+}
+
+const PAPER: GraphFrame = { block: BLOCK, gutter: GUTTER, pageWidth: PAGE_WIDTH, labels: true };
+
+/**
+ * Lays a graph out.
+ *
+ * @param frame measures; a printed page when left out
+ */
+export function layoutGraph(graph: RecipeGraph, frame: GraphFrame = PAPER): GraphLayout {
   const nodes = graph.nodes.map((node, index) => ({ index, id: String(node.id), op: String(node.op), node }));
   const indexOf = new Map(nodes.map(({ id, index }) => [id, index]));
   const edges = graph.edges.filter((edge) => indexOf.has(edge.from_step) && indexOf.has(edge.to_step));
   const links = edges.map((edge): Link => [indexOf.get(edge.from_step)!, indexOf.get(edge.to_step)!]);
   const evaluation = evaluationSteps(graph.nodes, links);
   const layers = layersOf(nodes.length, links.filter(([from, to]) => !evaluation[from] && !evaluation[to]), evaluation);
-  const { cells, folded, direction } = placeSpine(nodes.map(({ op }) => op), layers, links, evaluation);
+  const { cells, folded, direction } = placeSpine(nodes.map(({ op }) => op), layers, links, evaluation, frame);
   placeEvaluation(cells, links, evaluation);
 
   const wires = edges.map((edge, index): LaneWire => {
     const [from, to] = links[index];
     return { edge, from: cells[from]!, to: cells[to]!, net: `${edge.from_step}.${edge.from_output}` };
   });
-  const routed = route(wires, cells as Cell[], { block: BLOCK, gutter: GUTTER, direction });
+  const routed = route(wires, cells as Cell[], { ...frame, direction });
   return {
     folded,
     width: routed.width,
@@ -79,7 +95,7 @@ export function layoutGraph(graph: RecipeGraph): GraphLayout {
       plane: planeOf(op),
       ...cells[index]!,
       ...routed.corner(cells[index]!),
-      ...BLOCK,
+      ...frame.block,
     })),
     wires: routed.wires.map((wire, index) => ({ ...wire, measures: evaluation[links[index][1]] })),
   };
@@ -148,6 +164,7 @@ function placeSpine(
   layers: readonly number[],
   links: readonly Link[],
   evaluation: readonly boolean[],
+  frame: GraphFrame,
 ): Placed {
   const steps = ops.map((_, index) => index).filter((index) => !evaluation[index]);
   const count = Math.max(...steps.map((step) => layers[step])) + 1;
@@ -156,7 +173,7 @@ function placeSpine(
   // The spine first, then what stands beside it.
   for (const layer of byLayer) layer.sort((a, b) => Number(spine.has(b)) - Number(spine.has(a)) || a - b);
 
-  const cut = foldAfter(ops, layers, links, evaluation, spine, count);
+  const cut = foldAfter(ops, layers, links, evaluation, spine, count, frame);
   const cells: (Cell | undefined)[] = ops.map(() => undefined);
   const rowsOf = (part: number[][]) => Math.max(1, ...part.map((layer) => layer.length));
   if (cut === null) {
@@ -193,8 +210,9 @@ function foldAfter(
   evaluation: readonly boolean[],
   spine: ReadonlySet<number>,
   count: number,
+  { block, gutter, pageWidth }: GraphFrame,
 ): number | null {
-  if (PAGE_WIDTH / (count * (BLOCK.width + GUTTER)) >= READABLE_SCALE) return null;
+  if (pageWidth / (count * (block.width + gutter)) >= READABLE_SCALE) return null;
   const crossing = (cut: number) =>
     links.filter(([from, to]) => !evaluation[to] && layers[from] < cut && layers[to] >= cut).length;
   const fitting = (cuts: number[]) =>

@@ -4,8 +4,8 @@
  */
 import type { JsonObject } from "../../lib/contract/value.ts";
 import type { RecipeGraph } from "../../lib/plan/graph.ts";
-import { type GraphBlock, layoutGraph, type Plane } from "../../lib/plan/graph_layout.ts";
-import { useEffect, useMemo, useRef, useState } from "../preact.ts";
+import { type GraphBlock, type GraphFrame, layoutGraph, type Plane } from "../../lib/plan/graph_layout.ts";
+import { signal, useEffect, useMemo, useRef, useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Step, stepsOf } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
@@ -45,7 +45,13 @@ export const PLANES: Readonly<Record<Plane, string>> = {
   communication: "C",
   measurement: "E",
 };
-export const GLYPHS = { running: "▶", completed: "✓", failed: "✕", canceled: "⏹" } as const;
+export const GLYPHS = { running: "▶", completed: "✓", failed: "✕", canceled: "⏹", "not started": "○" } as const;
+/** Smaller than on paper, and folded early: the page has panels at its sides. */
+const SCREEN: GraphFrame = { block: { width: 164, height: 82 }, gutter: 36, pageWidth: 900, labels: false };
+/** From here on a block shows all it has; below, its name alone in larger type. */
+const READABLE = 0.85;
+/** Whether only the selection's ancestors and descendants are shown in full. */
+const focusMode = signal(false);
 
 interface Props {
   recipe: JsonObject;
@@ -55,15 +61,17 @@ interface Props {
   states?: ReadonlyMap<string, StepState>;
   /** Problems by step. */
   problems?: ReadonlyMap<string, number>;
+  /** What is known of an output, by `step.port`: shape, dtype. */
+  outputs?: ReadonlyMap<string, string>;
 }
 
 const LEAST_SCALE = 0.15, LARGEST_SCALE = 3;
 
-export function Graph({ recipe, selected, onSelect, onOpen, states, problems }: Props) {
+export function Graph({ recipe, selected, onSelect, onOpen, states, problems, outputs }: Props) {
   const steps = stepsOf(recipe);
   // Topology alone decides the picture: typing a value never moves a block.
   const topology = JSON.stringify(steps.map(({ id, op, inputs }) => [id, op, inputs])) + contracts.value.size;
-  const layout = useMemo(() => layoutGraph(graphOf(recipe)), [topology]);
+  const layout = useMemo(() => layoutGraph(graphOf(recipe), SCREEN), [topology]);
   const frame = useRef<HTMLDivElement>(null);
   const [size, setSize] = useState({ width: 800, height: 500 });
   const [view, setView] = useState<{ x: number; y: number; scale: number } | null>(null);
@@ -75,7 +83,7 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems }: 
     return () => observer.disconnect();
   }, []);
   useEffect(() => setView(null), [topology]);
-  const fit = Math.min(1.25, (size.width - 32) / layout.width, (size.height - 32) / layout.height);
+  const fit = Math.min(1.4, (size.width - 24) / layout.width, (size.height - 24) / layout.height);
   const shown = view ?? {
     scale: fit,
     x: (size.width - layout.width * fit) / 2,
@@ -86,7 +94,7 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems }: 
     setView({ scale, x: x - (x - shown.x) * ratio, y: y - (y - shown.y) * ratio });
   };
   const drag = useRef<{ x: number; y: number } | null>(null);
-  const faint = selected !== null && layout.blocks.length > 24;
+  const faint = selected !== null && focusMode.value;
   const kin = faint ? lineage(steps, selected!) : null;
 
   return (
@@ -140,7 +148,10 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems }: 
                   points={points.map(([x, y]) => `${x},${y}`).join(" ")}
                   marker-end="url(#arrow)"
                 />
-                {shown.scale >= 0.62 && (
+                <polyline class="wire-hit" points={points.map(([x, y]) => `${x},${y}`).join(" ")}>
+                  <title>{wireTitle(edge, outputs)}</title>
+                </polyline>
+                {near && shown.scale >= READABLE && (
                   <text class="wire-label" x={label.x} y={label.y} text-anchor={label.anchor}>{label.text}</text>
                 )}
               </g>
@@ -154,7 +165,7 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems }: 
               selected={block.id === selected}
               reachable={block.id === (selected ?? layout.blocks[0]?.id)}
               kin={kin?.has(block.id) ?? false}
-              near={shown.scale >= 0.62}
+              scale={shown.scale}
               params={steps.find(({ id }) => id === block.id)!.params}
               state={states?.get(block.id)}
               problems={problems?.get(block.id) ?? 0}
@@ -169,7 +180,19 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems }: 
         <button type="button" class="quiet" aria-label="Zoom out" onClick={() => zoom(0.8)}>−</button>
         <button type="button" class="quiet" onClick={() => setView(null)}>Fit</button>
         <button type="button" class="quiet" aria-label="Zoom in" onClick={() => zoom(1.25)}>+</button>
+        <button
+          type="button"
+          class="quiet"
+          aria-pressed={focusMode.value}
+          title="Shows what the selected block comes from and what comes of it"
+          onClick={() => focusMode.value = !focusMode.value}
+        >
+          Focus
+        </button>
       </div>
+      {view !== null && view.scale > fit * 1.15 && (
+        <Minimap blocks={layout.blocks} layout={layout} view={view} size={size} />
+      )}
       <div class="graph-legend" aria-hidden="true">
         {Object.entries(PLANES).map(([plane, letter]) => (
           <span key={plane} class="row">
@@ -188,7 +211,7 @@ interface BlockProps {
   selected: boolean;
   reachable: boolean;
   kin: boolean;
-  near: boolean;
+  scale: number;
   params: JsonObject;
   state?: StepState;
   problems: number;
@@ -198,7 +221,7 @@ interface BlockProps {
 }
 
 function Block(
-  { block, position, selected, reachable, kin, near, params, state, problems, onSelect, onOpen, onWalk }: BlockProps,
+  { block, position, selected, reachable, kin, scale, params, state, problems, onSelect, onOpen, onWalk }: BlockProps,
 ) {
   const { id, name, x, y, width, height, plane } = block;
   const element = useRef<SVGGElement>(null);
@@ -209,6 +232,7 @@ function Block(
     }
   }, [selected]);
   const chosen = Object.entries(params).slice(0, 2).map(([key, value]) => `${key} ${brief(value)}`).join(", ");
+  const far = scale < READABLE, lines = wrap(name, far ? 14 : 20, far ? 3 : 2);
   const words = [
     name,
     id,
@@ -227,6 +251,7 @@ function Block(
       aria-label={words}
       tabindex={reachable ? 0 : -1}
       data-problems={problems > 0}
+      data-state={state?.state}
       data-step={id}
       transform={`translate(${x} ${y})`}
       onClick={() => onSelect(id)}
@@ -240,34 +265,31 @@ function Block(
     >
       <rect class="body" width={width} height={height} rx="4" />
       <rect class={`plane-${plane}`} width="6" height={height} rx="2" />
-      <text
-        x="16"
-        y={near ? 22 : 34}
-        textLength={name.length > 24 ? width - 44 : undefined}
-        lengthAdjust="spacingAndGlyphs"
-      >
-        {name}
-      </text>
-      {near && <text class="sub" x="16" y="40">{clip(id, 24)}</text>}
-      {near && <text class="sub" x="16" y="56">{clip(chosen, 26)}</text>}
-      <text class="sub" x={width - 16} y="18">{PLANES[plane]}</text>
-      {problems > 0 && <text class="state" x={width - 34} y="18" fill="var(--error)">!{problems}</text>}
+      {lines.map((line, index) => (
+        <text key={index} class={far ? "far" : undefined} x="14" y={far ? 30 + index * 19 : 20 + index * 15}>
+          {line}
+        </text>
+      ))}
+      {!far && <text class="sub" x="14" y={20 + lines.length * 15}>{clip(id, 22)}</text>}
+      {!far && <text class="sub" x="14" y={34 + lines.length * 15}>{clip(chosen, 22)}</text>}
+      <text class="sub" x={width - 12} y="16" text-anchor="end">{PLANES[plane]}</text>
+      {problems > 0 && <text class="state" x={width - 24} y="16" text-anchor="end" data-tone="error">!{problems}</text>}
       {state !== undefined && (
-        <>
-          <rect class="bar" x="12" y={height - 12} width={width - 24} height="4" rx="2" />
+        <g class="step-state" data-state={state.state}>
+          <rect class="bar" x="12" y={height - 9} width={width - 24} height="4" rx="2" />
           <rect
             class="bar-done"
             x="12"
-            y={height - 12}
+            y={height - 9}
             width={(width - 24) * (state.fraction ?? (state.state === "running" ? 0.5 : 1))}
             height="4"
             rx="2"
           />
-          <text class="state" x={width - 16} y={height - 18} text-anchor="end">
-            {GLYPHS[state.state]} {state.state}
-            {state.seconds === null ? "" : ` ${seconds(state.seconds)}`}
+          <text class="state" x={width - 12} y={height - 13} text-anchor="end">
+            {GLYPHS[state.state]}{" "}
+            {state.state === "completed" && state.seconds !== null ? seconds(state.seconds) : state.state}
           </text>
-        </>
+        </g>
       )}
     </g>
   );
@@ -275,6 +297,54 @@ function Block(
 
 export const seconds = (value: number): string =>
   value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(2)} s`;
+/** What a wire carries. */
+function wireTitle(
+  { from_step, from_output, to_step, to_input }: RecipeGraph["edges"][number],
+  outputs?: ReadonlyMap<string, string>,
+): string {
+  const known = outputs?.get(`${from_step}.${from_output}`);
+  return `${from_step}.${from_output} to ${to_step}.${to_input}${known === undefined ? "" : `: ${known}`}`;
+}
+
+/** Words in lines of a length; what is too long is cut. */
+export function wrap(text: string, most: number, lines: number): string[] {
+  const wrapped: string[] = [""];
+  for (const word of text.split(" ")) {
+    const last = wrapped.at(-1)!;
+    if (last === "") wrapped[wrapped.length - 1] = word;
+    else if (last.length + 1 + word.length <= most) wrapped[wrapped.length - 1] = `${last} ${word}`;
+    else wrapped.push(word);
+  }
+  const kept = wrapped.slice(0, lines).map((line) => clip(line, most));
+  if (wrapped.length > lines) kept[lines - 1] = clip(`${kept[lines - 1]} …`, most);
+  return kept;
+}
+
+/** The whole picture with what is seen of it. */
+function Minimap(
+  { blocks, layout, view, size }: {
+    blocks: readonly GraphBlock[];
+    layout: { width: number; height: number };
+    view: { x: number; y: number; scale: number };
+    size: { width: number; height: number };
+  },
+) {
+  return (
+    <svg class="minimap" viewBox={`0 0 ${layout.width} ${layout.height}`} aria-hidden="true">
+      {blocks.map(({ id, x, y, width, height, plane }) => (
+        <rect key={id} class={`plane-${plane}`} x={x} y={y} width={width} height={height} />
+      ))}
+      <rect
+        class="seen"
+        x={-view.x / view.scale}
+        y={-view.y / view.scale}
+        width={size.width / view.scale}
+        height={size.height / view.scale}
+      />
+    </svg>
+  );
+}
+
 const clip = (text: string, most: number) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
 const brief = (value: unknown): string =>
   typeof value === "object" && value !== null && !("value" in value)

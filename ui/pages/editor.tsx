@@ -1,23 +1,20 @@
 /** The editor: open recipes as tabs, the outline, the graph, the inspector, and what the server says below. */
-import type { Diagnostic } from "../api.ts";
-import { Problem } from "../api.ts";
-import { Graph } from "../graph/graph.tsx";
+import { attempt, Bar, openFiles, trouble, whyNotRun } from "../panels/bar.tsx";
+import { Centre } from "../panels/centre.tsx";
+import { OpenDialog } from "../panels/files.tsx";
 import { Inspector } from "../panels/inspector.tsx";
 import { Outline } from "../panels/outline.tsx";
 import { Dock } from "../panels/dock.tsx";
-import { useEffect, useState } from "../preact.ts";
+import { useEffect, useRef, useState } from "../preact.ts";
 import { provideCommands } from "../palette.tsx";
 import { address } from "../router.ts";
 import { contracts, loadContracts } from "../state/contracts.ts";
 import {
   active,
   activeId,
-  closeCopy,
   copies,
   type Copy,
   duplicate,
-  isUnsaved,
-  nameOf,
   redo,
   restore,
   save,
@@ -25,9 +22,14 @@ import {
   undo,
   update,
 } from "../state/copies.ts";
-import { isEnded, jobs } from "../state/events.ts";
-import { cancelRun, startRun, stepStates } from "../state/runs.ts";
-import { planCache, WORKERS, workers } from "../state/settings.ts";
+import { jobs } from "../state/events.ts";
+import { cancelRun, catchUp, startRun, statesOf, stepStates } from "../state/runs.ts";
+import { itemsOf, runInSequence } from "../state/sequence.ts";
+import { divider, Splitter } from "../split.tsx";
+
+const LEFT = divider("left", 196, 120, 480),
+  RIGHT = divider("right", 320, 220, 720),
+  DOCK = divider("dock", 220, 60, 640);
 
 /** Problems by step. */
 export function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
@@ -37,11 +39,12 @@ export function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
     const id = step_id ?? steps[Number(/^\/steps\/(\d+)/.exec(pointer ?? "")?.[1])]?.id;
     if (id !== undefined) found.set(id, (found.get(id) ?? 0) + 1);
   }
+  for (const { stepId } of Object.values(copy.unread)) found.set(stepId, (found.get(stepId) ?? 0) + 1);
   return found;
 }
 
 export default function Editor() {
-  const [failure, setFailure] = useState<string | null>(null);
+  const [failure, setFailure] = useState<string | null>(null), [opening, setOpening] = useState(false);
   useEffect(() => {
     Promise.all([loadContracts(), restore()]).catch((error) => setFailure(error.message));
     return provideCommands(commands);
@@ -57,129 +60,83 @@ export default function Editor() {
       <div class="empty">
         {contracts.value.size === 0 ? "Reading the operations" : (
           <>
-            No recipe is open. <a href={address("templates")}>Start from a template</a>
+            No recipe is open. <a href={address("templates")}>Start from a template</a> or{" "}
+            <button type="button" onClick={() => setOpening(true)}>open a file</button>
+            {opening && <OpenDialog onClose={() => setOpening(false)} />}
           </>
         )}
       </div>
     );
   }
-  const problems = problemsByStep(copy), states = copy.jobId === null ? undefined : stepStates.value.get(copy.jobId);
+  return <Desk copy={copy} />;
+}
+
+function Desk({ copy }: { copy: Copy }) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const { style } = element.current!;
+    style.setProperty("--left", `${LEFT.size.value}px`);
+    style.setProperty("--right", `${RIGHT.size.value}px`);
+    style.setProperty("--dock", `${DOCK.size.value}px`);
+  }, [LEFT.size.value, RIGHT.size.value, DOCK.size.value]);
+  const { jobId } = copy, job = jobId === null ? undefined : jobs.value.get(jobId);
+  useEffect(() => {
+    // After a reload the job is known, and what its steps did is not.
+    if (jobId !== null && job !== undefined && !stepStates.value.has(jobId)) catchUp(jobId).catch(() => {});
+  }, [jobId, job === undefined]);
+  const problems = problemsByStep(copy), states = statesOf(copy);
   return (
-    <div class="editor">
+    <div class="editor" ref={element}>
       <h1 class="hidden-text">Editor</h1>
       <Bar copy={copy} />
       <Outline copy={copy} problems={problems} states={states} />
-      <div class="centre">
-        <Graph
-          recipe={copy.recipe}
-          selected={copy.selected}
-          states={states}
-          problems={problems}
-          onSelect={(id) => update(copy.id, { selected: id })}
-          onOpen={() => document.querySelector<HTMLElement>(".inspector input, .inspector select")?.focus()}
-        />
-      </div>
+      <Splitter label="Width of the outline" of={LEFT} side="left" />
+      <Centre copy={copy} problems={problems} states={states} />
+      <Splitter label="Width of the inspector" of={RIGHT} side="right" />
       <Inspector copy={copy} />
+      <Splitter label="Height of the panels below" of={DOCK} side="below" />
       <Dock copy={copy} />
     </div>
   );
 }
 
-function Bar({ copy }: { copy: Copy }) {
-  const [problem, setProblem] = useState<string | null>(null);
-  const job = copy.jobId === null ? undefined : jobs.value.get(copy.jobId);
-  const running = job !== undefined && !isEnded(job.state);
-  const reason = whyNotRun(copy);
-  const act = (work: () => unknown) => async () => {
-    setProblem(null);
-    try {
-      await work();
-    } catch (error) {
-      setProblem(error instanceof Problem ? `${error.message}${error.hint ? `. ${error.hint}` : ""}` : String(error));
-    }
-  };
-  return (
-    <div class="tabs">
-      <div role="tablist" aria-label="Open recipes" class="row">
-        {copies.value.map((other) => (
-          <button
-            key={other.id}
-            type="button"
-            role="tab"
-            aria-selected={other.id === copy.id}
-            onClick={() => activeId.value = other.id}
-          >
-            {nameOf(other)}
-            {isUnsaved(other) ? " *" : ""}
-            {isUnsaved(other) && <span class="hidden-text">(not saved)</span>}
-          </button>
-        ))}
-      </div>
-      <button type="button" class="quiet" aria-label={`Close ${nameOf(copy)}`} onClick={() => closeCopy(copy.id)}>
-        ✕
-      </button>
-      <a class="small" href={address("templates")}>New</a>
-      <span class="row end-tools">
-        <button type="button" onClick={() => duplicate(copy)}>Duplicate</button>
-        <button type="button" disabled={copy.past.length === 0} onClick={() => undo(copy.id)}>Undo</button>
-        <button type="button" disabled={copy.future.length === 0} onClick={() => redo(copy.id)}>Redo</button>
-        <button type="button" onClick={act(() => save(copy))}>Save</button>
-        <label class="row">
-          <span class="small muted">Workers</span>
-          <select
-            value={workers.value}
-            onChange={(event) => workers.value = event.currentTarget.value as typeof workers.value}
-          >
-            {WORKERS.map((count) => <option key={count} value={count}>{count === "1" ? "Sequential" : count}</option>)}
-          </select>
-        </label>
-        <label class="row small">
-          <input
-            type="checkbox"
-            checked={planCache.value === "on"}
-            onChange={(event) => planCache.value = event.currentTarget.checked ? "on" : "off"}
-          />
-          Plan cache
-        </label>
-        {running ? <button type="button" onClick={act(() => cancelRun(copy.jobId!))}>Cancel</button> : (
-          <button
-            type="button"
-            class="primary"
-            disabled={reason !== null}
-            title={reason ?? undefined}
-            onClick={act(() => startRun(copy))}
-          >
-            Run
-          </button>
-        )}
-        {reason !== null && <span class="small muted">{reason}</span>}
-      </span>
-      {problem !== null && <span class="tag" data-tone="error" role="alert">{problem}</span>}
-    </div>
-  );
-}
-
-function whyNotRun(copy: Copy): string | null {
-  if (copy.verdict === null) return "Being checked";
-  const errors = copy.verdict.diagnostics.filter((one: Diagnostic) =>
-    one.severity !== "warning" && one.severity !== "info"
-  );
-  if (!copy.verdict.valid) return `${errors.length} ${errors.length === 1 ? "problem" : "problems"} to mend first`;
-  const metadata = copy.recipe.metadata as Record<string, unknown> | undefined;
-  return metadata?.matrix === undefined ? null : "A matrix runs from its tab below";
-}
-
 function shortcuts(event: KeyboardEvent): void {
   const copy = active();
-  if (copy === null || !(event.ctrlKey || event.metaKey)) return;
-  const key = event.key.toLowerCase(), typing = (event.target as Element).matches("input, textarea, select");
-  if (key === "s") save(copy).catch(() => {});
-  else if (key === "enter" && whyNotRun(copy) === null) startRun(copy).catch(() => {});
-  else if (key === "." && copy.jobId !== null) cancelRun(copy.jobId).catch(() => {});
+  if (copy === null || document.querySelector("dialog[open]") !== null) return;
+  if (event.altKey && /^[1-9]$/.test(event.key)) {
+    const chosen = copies.value[Number(event.key) - 1];
+    if (chosen === undefined) return;
+    activeId.value = chosen.id;
+  } else if (event.key === "F8") nextProblem(copy, event.shiftKey ? -1 : 1);
+  else if (!(event.ctrlKey || event.metaKey) || !command(copy, event)) return;
+  event.preventDefault();
+}
+
+/** Does what Ctrl with a key stands for; false where it stands for nothing. */
+function command(copy: Copy, event: KeyboardEvent): boolean {
+  // In a text the browser's own undo goes on.
+  const key = event.key.toLowerCase(),
+    typing = (event.target as Element).matches("input[type=text], textarea, .cm-content");
+  if (key === "s") attempt(() => save(copy));
+  else if (key === "enter") {
+    const reason = event.shiftKey ? null : whyNotRun(copy);
+    if (reason !== null) trouble.value = `Cannot run: ${reason}`;
+    else attempt(async () => event.shiftKey ? runInSequence(await itemsOf(copies.value)) : startRun(copy));
+  } else if (key === "." && copy.jobId !== null) attempt(() => cancelRun(copy.jobId!));
   else if (key === "z" && !typing) event.shiftKey ? redo(copy.id) : undo(copy.id);
   else if (key === "d") duplicate(copy);
-  else return;
-  event.preventDefault();
+  else if (key === "o") openFiles();
+  else if (key === "j") document.querySelector<HTMLElement>(".dock [role=tab][aria-selected=true]")?.focus();
+  else return false;
+  return true;
+}
+
+/** Selects the block of the next problem. */
+function nextProblem(copy: Copy, by: 1 | -1): void {
+  const ids = stepsOf(copy.recipe).map(({ id }) => id).filter((id) => problemsByStep(copy).has(id));
+  if (ids.length === 0) return;
+  const at = ids.indexOf(copy.selected ?? "");
+  update(copy.id, { selected: ids[at < 0 ? (by > 0 ? 0 : ids.length - 1) : (at + by + ids.length) % ids.length] });
 }
 
 /** Blocks and their parameters, for the palette. */

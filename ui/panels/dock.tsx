@@ -11,7 +11,7 @@ const PANELS = ["Problems", "Results", "Plan", "Raw JSON"] as const;
 
 export function Dock({ copy }: { copy: Copy }) {
   const [panel, setPanel] = useState<typeof PANELS[number]>("Problems");
-  const count = copy.verdict?.diagnostics.length ?? 0;
+  const count = (copy.verdict?.diagnostics.length ?? 0) + Object.keys(copy.unread).length;
   return (
     <section class="dock" aria-label="Below the graph">
       <div class="tabs" role="tablist" aria-label="Panels">

@@ -8,12 +8,22 @@ import { isObject, type JsonObject, type Value } from "../../lib/contract/value.
 import { type Diagnostic, get, getTagged, post, Problem } from "../api.ts";
 import { batch, signal } from "../preact.ts";
 import { deleteDraft, type Draft, readDrafts, writeDraft } from "./drafts.ts";
+import { type History, record, stepBack, stepForth } from "./history.ts";
+import { checkMode } from "./settings.ts";
 
 export interface Step extends JsonObject {
   id: string;
   op: string;
   inputs: { [port: string]: string };
   params: JsonObject;
+}
+
+/** A text in a field that is no value. */
+export interface Unread {
+  stepId: string;
+  param: string;
+  text: string;
+  message: string;
 }
 
 /** What the server said of a copy last. */
@@ -31,14 +41,16 @@ export interface Verdict {
 export interface Copy {
   id: string;
   recipe: JsonObject;
-  past: JsonObject[];
-  future: JsonObject[];
+  past: readonly JsonObject[];
+  future: readonly JsonObject[];
   /** Where it lies, relative to the project, and the tag of the file as it was read; null for what was never saved. */
   file: { path: string; etag: string | null } | null;
   /** Canonical text of what the file holds. */
   savedText: string | null;
   verdict: Verdict | null;
   selected: string | null;
+  /** What was typed into fields and cannot be read, by field; the recipe keeps the value before. */
+  unread: { readonly [field: string]: Unread };
   /** A draft of the raw text that is not applied. */
   rawDraft: string | null;
   /** The job of its last run. */
@@ -48,7 +60,6 @@ export interface Copy {
 export const copies = signal<readonly Copy[]>([]);
 export const activeId = signal<string | null>(null);
 export const active = () => copies.value.find(({ id }) => id === activeId.value) ?? copies.value[0] ?? null;
-const MOST_STEPS_BACK = 200;
 
 export const stepsOf = (recipe: JsonObject): Step[] =>
   (Array.isArray(recipe.steps) ? recipe.steps : []).filter(isObject).map((step, index) => ({
@@ -69,24 +80,34 @@ export function update(id: string, change: Partial<Copy>): void {
 
 /** Makes an edit: one step in the history. */
 export function edit(id: string, recipe: JsonObject): void {
-  const copy = copies.value.find((copy) => copy.id === id);
+  const copy = find(id);
   if (copy === undefined || canonicalJson(recipe) === textOf(copy)) return;
-  update(id, { recipe, past: [...copy.past, copy.recipe].slice(-MOST_STEPS_BACK), future: [] });
+  adopt(id, record(historyOf(copy), recipe));
+}
+
+export const undo = (id: string) => travel(id, stepBack);
+export const redo = (id: string) => travel(id, stepForth);
+
+const find = (id: string) => copies.value.find((copy) => copy.id === id);
+const historyOf = ({ recipe, past, future }: Copy): History<JsonObject> => ({ present: recipe, past, future });
+
+function travel(id: string, step: typeof stepBack): void {
+  const copy = find(id), history = copy && step(historyOf(copy));
+  // Texts that could not be read belong to the edits that are left behind.
+  if (history) adopt(id, history, { unread: {} });
+}
+
+function adopt(id: string, { present, past, future }: History<JsonObject>, more: Partial<Copy> = {}): void {
+  update(id, { recipe: present, past, future, ...more });
   changed(id);
 }
 
-export function undo(id: string): void {
-  const copy = copies.value.find((copy) => copy.id === id);
-  if (copy === undefined || copy.past.length === 0) return;
-  update(id, { recipe: copy.past.at(-1)!, past: copy.past.slice(0, -1), future: [copy.recipe, ...copy.future] });
-  changed(id);
-}
-
-export function redo(id: string): void {
-  const copy = copies.value.find((copy) => copy.id === id);
-  if (copy === undefined || copy.future.length === 0) return;
-  update(id, { recipe: copy.future[0], past: [...copy.past, copy.recipe], future: copy.future.slice(1) });
-  changed(id);
+/** Remembers a text that cannot be read, or forgets it (null). */
+export function setUnread(id: string, field: string, unread: Unread | null): void {
+  const copy = find(id);
+  if (copy === undefined || (unread === null && copy.unread[field] === undefined)) return;
+  const { [field]: _, ...others } = copy.unread;
+  update(id, { unread: unread === null ? others : { ...others, [field]: unread } });
 }
 
 /** Sets a parameter of a step, or takes it out (undefined): the recipe stays sparse. */
@@ -121,6 +142,7 @@ export function openCopy(recipe: JsonObject, file: Copy["file"] = null): Copy {
     savedText: file === null ? null : canonicalJson(recipe),
     verdict: null,
     selected: null,
+    unread: {},
     rawDraft: null,
     jobId: null,
   };
@@ -139,9 +161,7 @@ export async function openFile(path: string): Promise<void> {
     activeId.value = known.id;
     return;
   }
-  const { document, etag } = await getTagged<{ recipe: JsonObject; path: string }>(
-    `/api/recipe?path=${encodeURIComponent(path)}`,
-  );
+  const { document, etag } = await readFile(path);
   openCopy(document.recipe, { path: document.path, etag });
 }
 
@@ -164,19 +184,89 @@ export function closeCopy(id: string): void {
   if (activeId.value === id) activeId.value = copies.value[0]?.id ?? null;
 }
 
-/** Saves a copy. @throws Problem `stale_overwrite` when the file changed meanwhile, `recipe_invalid` with all diagnostics */
+/** Why a copy was not saved: what the file holds is not what was read from it. */
+export interface Conflict {
+  copyId: string;
+  path: string;
+  /** What lies there now, and its tag. */
+  recipe: JsonObject;
+  etag: string | null;
+  changes: { path: string; kind: string; a?: Value; b?: Value }[];
+}
+
+export const conflict = signal<Conflict | null>(null);
+
+/**
+ * Saves a copy. Where something else lies in the file, nothing is written and `conflict` tells of it.
+ *
+ * @param filename in recipes/; the copy's own file, or one named after the recipe, when left out
+ * @throws Problem `recipe_invalid` with all diagnostics
+ */
 export async function save(copy: Copy, filename?: string): Promise<void> {
-  const tag = copy.file !== null && filename === undefined ? copy.file.etag : null;
-  const name = filename ?? copy.file?.path.replace(/^recipes\//, "");
-  const saved = await post<{ path: string }>(
-    "/api/recipe/save",
-    { recipe: copy.recipe, ...(name === undefined ? {} : { filename: name }) },
-    { headers: tag === null ? {} : { "if-match": tag } },
-  );
-  const { etag } = await getTagged(`/api/recipe?path=${encodeURIComponent(saved.path)}`);
-  update(copy.id, { file: { path: saved.path, etag }, savedText: textOf(copy) });
+  const path = filename === undefined ? copy.file?.path ?? fileOf(nameOf(copy)) : recipesPath(filename);
+  const own = copy.file?.path === path;
+  if (!own && (await listFiles()).some((row) => row.path === path)) return await tellConflict(copy, path);
+  await saveOver(copy, path, own ? copy.file!.etag : null);
+}
+
+/** Saves a copy over a file that has a tag. @throws Problem */
+export async function saveOver(copy: Copy, path: string, etag: string | null): Promise<void> {
+  try {
+    const saved = await post<{ path: string; file_sha256: string }>(
+      "/api/recipe/save",
+      { recipe: copy.recipe, filename: path.replace(/^recipes\//, "") },
+      { headers: etag === null ? {} : { "if-match": etag } },
+    );
+    update(copy.id, { file: { path: saved.path, etag: `"${saved.file_sha256}"` }, savedText: textOf(copy) });
+    keepDraft(copy.id);
+    conflict.value = null;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "stale_overwrite") throw error;
+    await tellConflict(copy, path);
+  }
+}
+
+async function tellConflict(copy: Copy, path: string): Promise<void> {
+  const { document, etag } = await readFile(path);
+  const { changes } = await post<{ changes: Conflict["changes"] }>("/api/recipe/diff", {
+    a: document.recipe,
+    b: copy.recipe,
+  });
+  conflict.value = { copyId: copy.id, path, recipe: document.recipe, etag, changes };
+}
+
+/** Takes what a file holds now into a copy, as one edit that can be undone. */
+export async function revert(copy: Copy): Promise<void> {
+  if (copy.file === null) return;
+  const { document, etag } = await readFile(copy.file.path);
+  edit(copy.id, document.recipe);
+  update(copy.id, {
+    file: { path: document.path, etag },
+    savedText: canonicalJson(document.recipe),
+    rawDraft: null,
+    unread: {},
+  });
   keepDraft(copy.id);
 }
+
+const readFile = (path: string) =>
+  getTagged<{ recipe: JsonObject; path: string }>(`/api/recipe?path=${encodeURIComponent(path)}`);
+const recipesPath = (name: string) => `recipes/${name.replace(/^recipes\//, "")}`;
+
+/** The file that a recipe of this name is saved in first. */
+export const fileOf = (name: string) => `recipes/${name.replaceAll(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "")}.yaml`;
+
+export interface RecipeFile {
+  path: string;
+  name: string | null;
+  status: string;
+  description: string | null;
+  step_count: number | null;
+  diagnostics: Diagnostic[];
+}
+
+/** The recipe files of the project. @throws Problem */
+export const listFiles = async () => (await get<{ recipes: RecipeFile[] }>("/api/recipes")).recipes;
 
 // What follows every change: the draft is kept, and the server is asked a moment later.
 
@@ -191,12 +281,12 @@ function changed(id: string): void {
 
 /** Asks the server, the one authority, what it thinks of a copy. */
 export async function validate(id: string): Promise<void> {
-  const copy = copies.value.find((copy) => copy.id === id);
+  const copy = find(id);
   if (copy === undefined) return;
   const text = textOf(copy);
   let verdict: Verdict;
   try {
-    const answer = await post("/api/recipe/validate", { recipe: copy.recipe, mode: "strict" });
+    const answer = await post("/api/recipe/validate", { recipe: copy.recipe, mode: checkMode.value });
     const { diagnostics } = answer.validation as unknown as { diagnostics: Diagnostic[] };
     verdict = {
       text,
@@ -215,12 +305,12 @@ export async function validate(id: string): Promise<void> {
     verdict = { text, valid: false, diagnostics, normalized: null, effective: null, specs: null, seedPolicy: null };
   }
   // An answer to a question that is no longer asked is dropped.
-  const present = copies.value.find((copy) => copy.id === id);
+  const present = find(id);
   if (present !== undefined && textOf(present) === text) update(id, { verdict });
 }
 
 function keepDraft(id: string): void {
-  const copy = copies.value.find((copy) => copy.id === id);
+  const copy = find(id);
   if (copy === undefined) return;
   const draft: Draft = {
     id,
@@ -228,9 +318,16 @@ function keepDraft(id: string): void {
     file: copy.file,
     savedText: copy.savedText,
     rawDraft: copy.rawDraft,
+    jobId: copy.jobId,
     order: copies.value.indexOf(copy),
   };
   writeDraft(draft);
+}
+
+/** Remembers the job of a copy's last run. */
+export function setJob(id: string, jobId: string): void {
+  update(id, { jobId });
+  keepDraft(id);
 }
 
 /** Keeps what is typed in the raw editor and not applied. */
@@ -255,8 +352,9 @@ export function restore(): Promise<void> {
         savedText: draft.savedText,
         verdict: null,
         selected: null,
+        unread: {},
         rawDraft: draft.rawDraft,
-        jobId: null,
+        jobId: draft.jobId ?? null,
       }));
       activeId.value = copies.value[0].id;
       for (const { id } of copies.value) validate(id);

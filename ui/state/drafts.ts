@@ -7,6 +7,8 @@ export interface Draft {
   file: { path: string; etag: string | null } | null;
   savedText: string | null;
   rawDraft: string | null;
+  /** The job of its last run. */
+  jobId?: string | null;
   order: number;
 }
 

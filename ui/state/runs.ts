@@ -1,14 +1,14 @@
 /** Runs of working copies: starting them, and the state of every step as its events come. */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { post } from "../api.ts";
+import { get, post } from "../api.ts";
 import { signal } from "../preact.ts";
 import { announce } from "./announce.ts";
-import { type Copy, nameOf, update } from "./copies.ts";
-import { isEnded, type Job, type JobEvent, onEvent, rememberJob } from "./events.ts";
+import { type Copy, nameOf, setJob, stepsOf } from "./copies.ts";
+import { isEnded, type Job, type JobEvent, jobs, onEvent, rememberJob } from "./events.ts";
 import { planCache, workers } from "./settings.ts";
 
 export interface StepState {
-  state: "running" | "completed" | "failed" | "canceled";
+  state: "running" | "completed" | "failed" | "canceled" | "not started";
   /** 0 … 1 where the operation tells. */
   fraction: number | null;
   message: string | null;
@@ -23,14 +23,31 @@ export const execution = (): JsonObject => ({
   use_plan_cache: planCache.value === "on",
 });
 
+/** The states of a copy's steps in its last run; what a run that ended left undone was not started. */
+export function statesOf(copy: Copy): ReadonlyMap<string, StepState> | undefined {
+  if (copy.jobId === null) return undefined;
+  const known = stepStates.value.get(copy.jobId), job = jobs.value.get(copy.jobId);
+  if (known === undefined || job === undefined || !isEnded(job.state) || job.state === "completed") return known;
+  const idle: StepState = { state: "not started", fraction: 0, message: null, seconds: null };
+  return new Map(
+    stepsOf(copy.recipe).map(({ id }) => {
+      const state = known.get(id) ?? idle;
+      return [id, state.state === "running" ? { ...state, state: "canceled" } : state];
+    }),
+  );
+}
+
+/** Gives a recipe to the server, to be run in the background. @throws Problem */
+export async function submit(recipe: JsonObject): Promise<Job> {
+  const job = await post<JsonObject>("/api/run-jobs", { recipe, execution: execution() }) as unknown as Job;
+  rememberJob(job);
+  return job;
+}
+
 /** Starts a background run of a copy as it stands. @throws Problem */
 export async function startRun(copy: Copy): Promise<Job> {
-  const job = await post<JsonObject>("/api/run-jobs", {
-    recipe: copy.recipe,
-    execution: execution(),
-  }) as unknown as Job;
-  rememberJob(job);
-  update(copy.id, { jobId: job.job_id });
+  const job = await submit(copy.recipe);
+  setJob(copy.id, job.job_id);
   announce(`Run of ${nameOf(copy)} started`);
   return job;
 }
@@ -43,7 +60,20 @@ function note(jobId: string, stepId: string, change: Partial<StepState>): void {
   stepStates.value = new Map(stepStates.value).set(jobId, job);
 }
 
-onEvent((event: JobEvent) => {
+/** Brings the states of a job's steps up to date, after a reload or a lost connection. @throws Problem */
+export async function catchUp(jobId: string): Promise<void> {
+  const { events, ...job } = await get<JsonObject>(`/api/run-jobs/${jobId}?event_limit=512`);
+  rememberJob(job as unknown as Job);
+  for (const event of events as unknown as JobEvent[]) follow(event);
+}
+
+onEvent((event) => {
+  follow(event);
+  const ended = /^job_(.+)$/.exec(event.kind)?.[1];
+  if (ended !== undefined && isEnded(ended)) announce(`Run ${ended}`);
+});
+
+function follow(event: JobEvent): void {
   const step = event.step_id as string | undefined;
   switch (event.kind) {
     case "step_started":
@@ -67,6 +97,4 @@ onEvent((event: JobEvent) => {
         message: String(event.message),
       });
   }
-  const ended = /^job_(.+)$/.exec(event.kind)?.[1];
-  if (ended !== undefined && isEnded(ended)) announce(`Run ${ended}`);
-});
+}

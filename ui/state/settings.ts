@@ -16,6 +16,10 @@ export const density = remembered("density", "compact", DENSITIES);
 export const WORKERS = ["1", "2", "4", "8"] as const;
 export const workers = remembered("workers", "1", WORKERS);
 export const planCache = remembered("plan-cache", "on", ["on", "off"] as const);
+/** How recipes are checked while they are edited; runs are always strict. */
+export const checkMode = remembered("check-mode", "strict", ["strict", "compat"] as const);
+/** Whether a sequence of runs ends at its first failure. */
+export const stopAfterFailure = remembered("stop-after-failure", "on", ["on", "off"] as const);
 
 effect(() => {
   const root = document.documentElement;

@@ -1,0 +1,222 @@
+/** Above the editor: the open recipes as tabs, what is done with the present one, and how it runs. */
+import { type Signal, signal, useState } from "../preact.ts";
+import { address } from "../router.ts";
+import {
+  activeId,
+  closeCopy,
+  copies,
+  type Copy,
+  duplicate,
+  isUnsaved,
+  nameOf,
+  redo,
+  revert,
+  save,
+  undo,
+} from "../state/copies.ts";
+import { isEnded, jobs } from "../state/events.ts";
+import { cancelRun, startRun } from "../state/runs.ts";
+import { hasMatrix, isRunning, itemsOf, runInSequence, sequence, stopSequence } from "../state/sequence.ts";
+import { planCache, stopAfterFailure, WORKERS, workers } from "../state/settings.ts";
+import { ConflictDialog, OpenDialog, SaveAsDialog, told } from "./files.tsx";
+
+/** What the last action could not do. */
+export const trouble = signal<string | null>(null);
+
+/** Does something and says where it failed. */
+export async function attempt(work: () => unknown): Promise<void> {
+  trouble.value = null;
+  try {
+    await work();
+  } catch (error) {
+    trouble.value = told(error);
+  }
+}
+
+export function whyNotRun(copy: Copy): string | null {
+  const unread = Object.keys(copy.unread).length;
+  if (copy.verdict === null && unread === 0) return "Being checked";
+  const errors = unread +
+    (copy.verdict?.diagnostics ?? []).filter(({ severity }) => severity !== "warning" && severity !== "info").length;
+  if (copy.verdict?.valid === false || unread > 0) {
+    return `${errors} ${errors === 1 ? "problem" : "problems"} to mend first`;
+  }
+  return hasMatrix(copy.recipe) ? "A matrix runs from its tab" : null;
+}
+
+const OPEN = { files: signal(false), saveAs: signal(false) };
+export const openFiles = () => OPEN.files.value = true;
+
+export function Bar({ copy }: { copy: Copy }) {
+  return (
+    <header class="bar">
+      <div class="tabs">
+        <div role="tablist" aria-label="Open recipes" class="row">
+          {copies.value.map((other) => <RecipeTab key={other.id} copy={other} selected={other.id === copy.id} />)}
+        </div>
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`Close ${nameOf(copy)}`}
+          onClick={() => {
+            // A draft that was never saved is gone with its tab.
+            if (!isUnsaved(copy) || confirm(`Close ${nameOf(copy)} without saving it?`)) closeCopy(copy.id);
+          }}
+        >
+          ✕
+        </button>
+        <a class="small" href={address("templates")}>New from template</a>
+        <button type="button" class="quiet small" onClick={openFiles}>Open file</button>
+      </div>
+      <Tools copy={copy} />
+      <SequenceStrip />
+      {trouble.value !== null && (
+        <p class="notice row spread" data-tone="error" role="alert">
+          <span>{trouble.value}</span>
+          <button type="button" class="quiet" aria-label="Close the message" onClick={() => trouble.value = null}>
+            ✕
+          </button>
+        </p>
+      )}
+      {OPEN.files.value && <OpenDialog onClose={() => OPEN.files.value = false} />}
+      {OPEN.saveAs.value && <SaveAsDialog copy={copy} onClose={() => OPEN.saveAs.value = false} />}
+      {/* A new conflict is a new dialog. */}
+      <ConflictDialog />
+    </header>
+  );
+}
+
+function RecipeTab({ copy, selected }: { copy: Copy; selected: boolean }) {
+  const state = copy.jobId === null ? undefined : jobs.value.get(copy.jobId)?.state;
+  return (
+    <button
+      type="button"
+      role="tab"
+      aria-selected={selected}
+      tabindex={selected ? 0 : -1}
+      title={copy.file?.path ?? "not in a file yet"}
+      onClick={() => activeId.value = copy.id}
+      onKeyDown={(event) => {
+        const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (by === undefined) return;
+        const all = copies.value, next = all[(all.indexOf(copy) + by + all.length) % all.length];
+        activeId.value = next.id;
+        const list = event.currentTarget.parentElement!;
+        (list.children[all.indexOf(next)] as HTMLElement).focus();
+      }}
+    >
+      {nameOf(copy)}
+      {isUnsaved(copy) && <span aria-hidden="true">*</span>}
+      {isUnsaved(copy) && <span class="hidden-text">(not saved)</span>}
+      {state !== undefined && <span class="small muted">{state}</span>}
+    </button>
+  );
+}
+
+function Tools({ copy }: { copy: Copy }) {
+  const [busy, setBusy] = useState(false);
+  const job = copy.jobId === null ? undefined : jobs.value.get(copy.jobId);
+  const running = job !== undefined && !isEnded(job.state);
+  const reason = whyNotRun(copy);
+  const runAll = () =>
+    attempt(async () => {
+      setBusy(true);
+      try {
+        await runInSequence(await itemsOf(copies.value));
+      } finally {
+        setBusy(false);
+      }
+    });
+  return (
+    <div class="tools row">
+      <button type="button" disabled={copy.past.length === 0} onClick={() => undo(copy.id)}>Undo</button>
+      <button type="button" disabled={copy.future.length === 0} onClick={() => redo(copy.id)}>Redo</button>
+      <button type="button" onClick={() => duplicate(copy)}>Duplicate</button>
+      <button type="button" onClick={() => attempt(() => save(copy))}>Save</button>
+      <button type="button" onClick={() => OPEN.saveAs.value = true}>Save as</button>
+      <button
+        type="button"
+        disabled={copy.file === null}
+        title={copy.file === null ? "This recipe is in no file yet" : `Read ${copy.file.path} again`}
+        onClick={() => attempt(() => revert(copy))}
+      >
+        Revert
+      </button>
+      <span class="row end-tools">
+        <label class="row">
+          <span class="small muted">Workers</span>
+          <select
+            value={workers.value}
+            onChange={(event) => workers.value = event.currentTarget.value as typeof workers.value}
+          >
+            {WORKERS.map((count) => <option key={count} value={count}>{count === "1" ? "Sequential" : count}</option>)}
+          </select>
+        </label>
+        <Switch label="Plan cache" of={planCache} />
+        <Switch label="Stop after failure" of={stopAfterFailure} />
+        <button
+          type="button"
+          disabled={isRunning() || busy}
+          title="Runs all open recipes and their variants, one after another"
+          onClick={runAll}
+        >
+          Run all
+        </button>
+        {running
+          ? (
+            <button type="button" onClick={() => attempt(() => cancelRun(copy.jobId!))}>
+              {job.state === "canceling" ? "Canceling, waits for the running operation" : "Cancel"}
+            </button>
+          )
+          : (
+            <button
+              type="button"
+              class="primary"
+              disabled={reason !== null}
+              aria-describedby={reason === null ? undefined : "why-not-run"}
+              onClick={() => attempt(() => startRun(copy))}
+            >
+              Run
+            </button>
+          )}
+        {reason !== null && <span id="why-not-run" class="small muted">{reason}</span>}
+      </span>
+    </div>
+  );
+}
+
+function Switch({ label, of }: { label: string; of: Signal<"on" | "off"> }) {
+  return (
+    <label class="row small">
+      <input
+        type="checkbox"
+        checked={of.value === "on"}
+        onChange={(event) => of.value = event.currentTarget.checked ? "on" : "off"}
+      />
+      {label}
+    </label>
+  );
+}
+
+/** How far a sequence of runs has come. */
+function SequenceStrip() {
+  const present = sequence.value;
+  if (present === null) return null;
+  const { items, at } = present;
+  const done = items.filter(({ state }) => state === "completed").length;
+  const failed = items.filter(({ state }) => !["completed", "waiting", "running", "not started"].includes(state));
+  return (
+    <p class="notice row spread" data-tone={failed.length > 0 ? "warn" : undefined}>
+      <span>
+        {at === null ? "Sequence over" : `Run ${at + 1} of ${items.length}: ${items[at].label}`} · {done} completed
+        {failed.map(({ label, state }) => ` · ${label} ${state}`).join("")}
+        {items.some(({ state }) => state === "not started")
+          ? ` · ${items.filter(({ state }) => state === "not started").length} not started`
+          : ""}
+      </span>
+      {at === null
+        ? <button type="button" class="quiet" onClick={() => sequence.value = null}>Close</button>
+        : <button type="button" onClick={stopSequence}>{present.stopping ? "Stopping" : "Stop"}</button>}
+    </p>
+  );
+}

@@ -1,0 +1,136 @@
+/** What is done with files: opening one of the project's, saving under a name, and what to do where a file has changed. */
+import { Problem } from "../api.ts";
+import { useEffect, useState } from "../preact.ts";
+import {
+  conflict,
+  copies,
+  type Copy,
+  edit,
+  fileOf,
+  listFiles,
+  nameOf,
+  openFile,
+  type RecipeFile,
+  save,
+  saveOver,
+  update,
+} from "../state/copies.ts";
+import { canonicalJson } from "../../lib/contract/json.ts";
+import { Changes } from "./changes.tsx";
+import { Dialog } from "./dialog.tsx";
+
+export const told = (error: unknown): string =>
+  error instanceof Problem
+    ? [error.message, ...error.diagnostics.map(({ message }) => message), error.hint].filter(Boolean).join(". ")
+    : String((error as Error).message ?? error);
+
+export function OpenDialog({ onClose }: { onClose(): void }) {
+  const [files, setFiles] = useState<RecipeFile[] | null>(null);
+  const [filter, setFilter] = useState(""), [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    listFiles().then(setFiles, (error) => setProblem(told(error)));
+  }, []);
+  const shown = (files ?? []).filter(({ path, description }) =>
+    `${path} ${description ?? ""}`.toLowerCase().includes(filter.toLowerCase())
+  );
+  return (
+    <Dialog title="Open a recipe file" onClose={onClose}>
+      <label class="hidden-text" for="file-filter">Filter files</label>
+      <input
+        id="file-filter"
+        class="wide"
+        placeholder="Filter files"
+        value={filter}
+        onInput={(event) => setFilter(event.currentTarget.value)}
+      />
+      {problem !== null && <p class="notice" data-tone="error" role="alert">{problem}</p>}
+      {files === null && problem === null && <p class="muted">Reading the files</p>}
+      {files !== null && shown.length === 0 && (
+        <p class="empty">{files.length === 0 ? "There is no file in recipes/ yet." : "No file fits the filter."}</p>
+      )}
+      <ul class="choices">
+        {shown.map((file) => (
+          <li key={file.path}>
+            <button
+              type="button"
+              class="choice"
+              onClick={() => openFile(file.path).then(onClose, (error) => setProblem(told(error)))}
+            >
+              <span class="mono">{file.path}</span>
+              <span class="tag" data-tone={file.status === "valid" ? "ok" : "error"}>{file.status}</span>
+              <span class="muted clip">{file.description ?? file.diagnostics?.[0]?.message ?? ""}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+export function SaveAsDialog({ copy, onClose }: { copy: Copy; onClose(): void }) {
+  const [path, setPath] = useState(copy.file?.path ?? fileOf(nameOf(copy))), [problem, setProblem] = useState("");
+  return (
+    <Dialog title="Save as" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save(copy, path.trim()).then(onClose, (error) => setProblem(told(error)));
+        }}
+      >
+        <label for="save-as">File in recipes/, ending in .yaml or .json</label>
+        <div class="row">
+          <input
+            id="save-as"
+            class="mono wide"
+            value={path}
+            spellcheck={false}
+            onInput={(event) => setPath(event.currentTarget.value)}
+          />
+          <button type="submit" class="primary">Save</button>
+        </div>
+        {problem !== "" && <p class="notice" data-tone="error" role="alert">{problem}</p>}
+      </form>
+    </Dialog>
+  );
+}
+
+/** Shown where a file holds something else than what was read from it. */
+export function ConflictDialog() {
+  const [problem, setProblem] = useState("");
+  const found = conflict.value;
+  const copy = copies.value.find(({ id }) => id === found?.copyId);
+  if (found === null || copy === undefined) return null;
+  const { path, etag, recipe, changes } = found;
+  const close = () => conflict.value = null;
+  return (
+    <Dialog title={`${path} holds something else`} onClose={close}>
+      <p>
+        {copy.file?.path === path
+          ? "The file changed since it was read here."
+          : "There is a file of this name already."} Nothing was written. This is what saving would change:
+      </p>
+      <Changes changes={changes} a="In the file" b="Here" />
+      {problem !== "" && <p class="notice" data-tone="error" role="alert">{problem}</p>}
+      <div class="row end-tools">
+        <button type="button" onClick={close}>Leave both</button>
+        <button
+          type="button"
+          onClick={() => {
+            edit(copy.id, recipe);
+            update(copy.id, { file: { path, etag }, savedText: canonicalJson(recipe) });
+            close();
+          }}
+        >
+          Take the file's version
+        </button>
+        <button
+          type="button"
+          class="primary"
+          onClick={() => saveOver(copy, path, etag).catch((error) => setProblem(told(error)))}
+        >
+          Overwrite the file
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,24 @@
+/** A history of documents: undo and redo are steps in a list, and any edit ends what could be redone. */
+
+export interface History<T> {
+  present: T;
+  past: readonly T[];
+  future: readonly T[];
+}
+
+/** Steps that can be taken back. */
+export const MOST_STEPS_BACK = 200;
+
+export const record = <T>({ present, past }: History<T>, next: T): History<T> => ({
+  present: next,
+  past: [...past, present].slice(-MOST_STEPS_BACK),
+  future: [],
+});
+
+/** One step back; null where there is none. */
+export const stepBack = <T>({ present, past, future }: History<T>): History<T> | null =>
+  past.length === 0 ? null : { present: past.at(-1)!, past: past.slice(0, -1), future: [present, ...future] };
+
+/** One step forth; null where there is none. */
+export const stepForth = <T>({ present, past, future }: History<T>): History<T> | null =>
+  future.length === 0 ? null : { present: future[0], past: [...past, present], future: future.slice(1) };
