@@ -1,10 +1,15 @@
 /** The middle of the editor: the graph, or the recipe as text, as a matrix, as specifications. */
 import { Graph } from "../graph/graph.tsx";
-import { lazy, signal, Suspense } from "../preact.ts";
+import { matrixFacts } from "../form/matrix.ts";
+import { signal } from "../preact.ts";
 import { type Copy, update } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
+import { jobOf, shapeOf, useSummary } from "../state/summaries.ts";
+import { Matrix } from "./matrix.tsx";
+import { Raw } from "./raw.tsx";
+import { Specs } from "./specs.tsx";
 
-const VIEWS = ["Graph"] as const;
+const VIEWS = ["Graph", "Matrix", "Raw JSON", "Specs"] as const;
 export type CentreView = typeof VIEWS[number];
 export const centreView = signal<CentreView>("Graph");
 
@@ -15,7 +20,15 @@ interface Props {
 }
 
 export function Centre({ copy, problems, states }: Props) {
-  const view = centreView.value;
+  const view = centreView.value, { count } = matrixFacts(copy.recipe);
+  const summary = useSummary(jobOf(copy));
+  const outputs = new Map(
+    (summary?.steps ?? []).flatMap(({ id, outputs }) =>
+      Object.entries(outputs ?? {}).map(([port, facts]) =>
+        [`${id}.${port}`, `${facts.kind} ${shapeOf(facts)}`] as const
+      )
+    ),
+  );
   return (
     <section class="centre" aria-label="Recipe">
       <div class="tabs" role="tablist" aria-label="Views of the recipe">
@@ -28,6 +41,8 @@ export function Centre({ copy, problems, states }: Props) {
             onClick={() => centreView.value = name}
           >
             {name}
+            {name === "Matrix" && count > 0 ? ` (${count})` : ""}
+            {name === "Raw JSON" && copy.rawDraft !== null ? " *" : ""}
           </button>
         ))}
       </div>
@@ -38,10 +53,14 @@ export function Centre({ copy, problems, states }: Props) {
             selected={copy.selected}
             states={states}
             problems={problems}
+            outputs={outputs}
             onSelect={(id) => update(copy.id, { selected: id })}
             onOpen={() => document.querySelector<HTMLElement>(".inspector input, .inspector select")?.focus()}
           />
         )}
+        {view === "Matrix" && <Matrix copy={copy} />}
+        {view === "Raw JSON" && <Raw copy={copy} />}
+        {view === "Specs" && <Specs copy={copy} />}
       </div>
     </section>
   );

@@ -1,13 +1,15 @@
-/** Below the graph: problems, the latest run, the plan, the raw text. */
-import { prettyJson } from "../../lib/contract/json.ts";
+/** Below the recipe: problems, the latest run, the plan, the log. */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { type Diagnostic, get, post, Problem } from "../api.ts";
+import { type Diagnostic, post, Problem } from "../api.ts";
 import { useEffect, useState } from "../preact.ts";
 import { address } from "../router.ts";
-import { type Copy, edit, keepRaw, stepsOf, textOf, update } from "../state/copies.ts";
-import { isEnded, jobs } from "../state/events.ts";
+import { type Copy, stepsOf, textOf, update, validate } from "../state/copies.ts";
+import { checkMode } from "../state/settings.ts";
+import { jobOf, metricOf, useSummary } from "../state/summaries.ts";
+import { Log } from "./log.tsx";
+import { brief, headlineMetrics } from "./matrix.tsx";
 
-const PANELS = ["Problems", "Results", "Plan", "Raw JSON"] as const;
+const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
 
 export function Dock({ copy }: { copy: Copy }) {
   const [panel, setPanel] = useState<typeof PANELS[number]>("Problems");
@@ -32,44 +34,75 @@ export function Dock({ copy }: { copy: Copy }) {
         {panel === "Problems" && <Problems copy={copy} />}
         {panel === "Results" && <Results copy={copy} />}
         {panel === "Plan" && <Plan copy={copy} />}
-        {panel === "Raw JSON" && <Raw copy={copy} />}
+        {panel === "Log" && <Log copy={copy} />}
       </div>
     </section>
   );
 }
 
 function Problems({ copy }: { copy: Copy }) {
-  const { verdict } = copy;
-  if (verdict === null) return <p class="muted">Being checked</p>;
-  if (verdict.diagnostics.length === 0) return <p class="muted">Nothing to mend: the recipe is valid.</p>;
+  const { verdict } = copy, unread = Object.entries(copy.unread);
+  const found = verdict?.diagnostics ?? [];
   return (
-    <ul>
-      {verdict.diagnostics.map((one, index) => (
-        <li key={index}>
-          <Finding copy={copy} one={one} />
-        </li>
-      ))}
-    </ul>
+    <>
+      <label class="row small">
+        Check
+        <select
+          value={checkMode.value}
+          onChange={(event) => {
+            checkMode.value = event.currentTarget.value as "strict" | "compat";
+            validate(copy.id);
+          }}
+        >
+          <option value="strict">strict, as runs are</option>
+          <option value="compat">compat, as older recipes are read</option>
+        </select>
+      </label>
+      {verdict === null && <p class="muted">Being checked</p>}
+      {verdict !== null && found.length + unread.length === 0 && (
+        <p class="muted">Nothing to mend: the recipe is valid.</p>
+      )}
+      <ul>
+        {unread.map(([field, { stepId, param, message }]) => (
+          <li key={field} class="row">
+            <span class="tag" data-tone="error">error</span>
+            <button type="button" class="quiet mono" onClick={() => showField(copy, stepId, param)}>
+              {stepId}.{param}
+            </button>
+            <span>{message}</span>
+          </li>
+        ))}
+        {found.map((one, index) => (
+          <li key={index}>
+            <Finding copy={copy} one={one} />
+          </li>
+        ))}
+      </ul>
+    </>
   );
+}
+
+/** Selects a block and goes to one of its fields. */
+function showField(copy: Copy, stepId: string, param: string | undefined): void {
+  update(copy.id, { selected: stepId });
+  if (param !== undefined) setTimeout(() => document.getElementById(`param-${stepId}-${param}`)?.focus(), 50);
 }
 
 function Finding({ copy, one }: { copy: Copy; one: Diagnostic }) {
   const match = /^\/steps\/(\d+)(?:\/params\/([^/]+))?/.exec(one.pointer ?? "");
   const step = match === null ? undefined : stepsOf(copy.recipe)[Number(match[1])];
-  const follow = () => {
-    update(copy.id, { selected: step!.id });
-    if (match![2] !== undefined) {
-      setTimeout(() => document.getElementById(`param-${step!.id}-${match![2]}`)?.focus(), 50);
-    }
-  };
   const tone = one.severity === "warning" ? "warn" : one.severity === "info" ? undefined : "error";
   return (
     <div class="row">
       <span class="tag" data-tone={tone}>{one.severity ?? "error"}</span>
       {step === undefined
         ? null
-        : <button type="button" class="quiet mono" onClick={follow}>{step.id}{match![2] ? `.${match![2]}` : ""}
-        </button>}
+        : (
+          <button type="button" class="quiet mono" onClick={() => showField(copy, step.id, match?.[2])}>
+            {step.id}
+            {match![2] ? `.${match![2]}` : ""}
+          </button>
+        )}
       <span>{one.message}{one.hint ? <span class="muted">· {one.hint}</span> : null}</span>
       <code class="small muted">{one.code}</code>
     </div>
@@ -77,22 +110,11 @@ function Finding({ copy, one }: { copy: Copy; one: Diagnostic }) {
 }
 
 function Results({ copy }: { copy: Copy }) {
-  const job = copy.jobId === null ? undefined : jobs.value.get(copy.jobId);
-  const [summary, setSummary] = useState<JsonObject | null>(null);
-  const ended = job !== undefined && isEnded(job.state), runId = job?.run_id ?? null;
-  useEffect(() => {
-    setSummary(null);
-    if (!ended || runId === null) return;
-    const stop = new AbortController();
-    get<{ summary: JsonObject }>(`/api/runs/${encodeURIComponent(runId)}`, stop.signal).then(
-      ({ summary }) => setSummary(summary),
-      () => {},
-    );
-    return () => stop.abort();
-  }, [ended, runId]);
+  const job = jobOf(copy), summary = useSummary(job);
   if (job === undefined) return <p class="muted">This recipe was not run yet.</p>;
-  const steps = (summary?.steps ?? []) as unknown as { id: string; metrics: Record<string, unknown> }[];
-  const rows = steps.flatMap(({ id, metrics }) =>
+  const headline = headlineMetrics(copy.verdict?.specs ?? null),
+    units = new Map(headline.map(({ id, unit }) => [id, unit]));
+  const rows = (summary?.steps ?? []).flatMap(({ id, metrics }) =>
     Object.entries(metrics).filter(([name]) => !name.startsWith("timing.")).map(([name, value]) => ({
       id,
       name,
@@ -103,9 +125,24 @@ function Results({ copy }: { copy: Copy }) {
     <>
       <p class="row">
         <strong>{job.state}</strong>
-        {runId !== null && <a class="mono" href={address("runs", [runId])}>{runId}</a>}
-        {job.error !== null && <span class="tag" data-tone="error">{String(job.error.detail ?? job.error.code)}</span>}
+        {job.run_id !== null && <a class="mono" href={address("runs", [job.run_id])}>{job.run_id}</a>}
+        {job.error !== null && (
+          <span class="tag" data-tone="error">{String(job.error.detail ?? job.error.message ?? job.error.code)}</span>
+        )}
       </p>
+      {summary !== null && (
+        <dl class="headline">
+          {headline.filter(({ id }) => metricOf(summary, id) !== undefined).map(({ id, unit, direction }) => (
+            <div key={id}>
+              <dt>{id}</dt>
+              <dd title={String(metricOf(summary, id))}>
+                {brief(metricOf(summary, id)!)} <span class="unit">{unit ?? ""}</span>
+              </dd>
+              <dd class="small muted">{direction?.replaceAll("_", " ")}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
       {rows.length > 0 && (
         <table>
           <thead>
@@ -113,6 +150,7 @@ function Results({ copy }: { copy: Copy }) {
               <th>Step</th>
               <th>Metric</th>
               <th class="number">Value</th>
+              <th>Unit</th>
             </tr>
           </thead>
           <tbody>
@@ -120,7 +158,8 @@ function Results({ copy }: { copy: Copy }) {
               <tr key={`${id} ${name}`}>
                 <td class="mono">{id}</td>
                 <td class="mono">{name}</td>
-                <td class="number mono">{String(value)}</td>
+                <td class="number mono" title={String(value)}>{brief(value)}</td>
+                <td>{units.get(name) ?? ""}</td>
               </tr>
             ))}
           </tbody>
@@ -173,46 +212,5 @@ function Plan({ copy }: { copy: Copy }) {
         </tbody>
       </table>
     </>
-  );
-}
-
-function Raw({ copy }: { copy: Copy }) {
-  const [problem, setProblem] = useState<string | null>(null);
-  const text = copy.rawDraft ?? prettyJson(copy.recipe);
-  const apply = async () => {
-    setProblem(null);
-    try {
-      const { parseJson } = await import("../../lib/contract/json.ts");
-      const { recipe } = await post<{ recipe: JsonObject }>("/api/recipe/validate", {
-        recipe: parseJson(text) as JsonObject,
-        mode: "strict",
-      });
-      edit(copy.id, recipe);
-      keepRaw(copy.id, null);
-    } catch (error) {
-      setProblem(
-        error instanceof Problem
-          ? error.diagnostics.map(({ message }) => message).join("; ") || error.message
-          : `Cannot read this as JSON: ${(error as Error).message}`,
-      );
-    }
-  };
-  return (
-    <div class="stack raw">
-      <div class="row">
-        <button type="button" class="primary" disabled={copy.rawDraft === null} onClick={apply}>Apply</button>
-        <button type="button" disabled={copy.rawDraft === null} onClick={() => keepRaw(copy.id, null)}>Discard</button>
-        {problem !== null && <span class="tag" data-tone="error" role="alert">{problem}</span>}
-      </div>
-      <label class="hidden-text" for="raw">Recipe as JSON</label>
-      <textarea
-        id="raw"
-        class="mono"
-        spellcheck={false}
-        rows={14}
-        value={text}
-        onInput={(event) => keepRaw(copy.id, event.currentTarget.value)}
-      />
-    </div>
   );
 }

@@ -1,0 +1,59 @@
+/** Summaries of runs, read once each when a run has ended. */
+import type { JsonObject, Value } from "../../lib/contract/value.ts";
+import { get } from "../api.ts";
+import { signal, useEffect } from "../preact.ts";
+import type { Copy } from "./copies.ts";
+import { isEnded, type Job, jobs } from "./events.ts";
+
+export interface OutputFacts extends JsonObject {
+  kind: string;
+  path: string;
+  sha256: string;
+  metadata: JsonObject;
+}
+
+export interface StepRow {
+  id: string;
+  op: string;
+  metrics: { [name: string]: Value };
+  outputs: { [port: string]: OutputFacts };
+}
+
+export interface Summary {
+  run_id: string;
+  status: string;
+  steps: StepRow[];
+}
+
+export const summaries = signal<ReadonlyMap<string, Summary>>(new Map());
+const asked = new Set<string>();
+
+/** Reads the summary of a job's run where it has ended and that was not done yet. */
+export function wantSummary(job: Job | undefined): void {
+  const runId = job?.run_id ?? null;
+  if (job === undefined || runId === null || !isEnded(job.state) || asked.has(runId)) return;
+  asked.add(runId);
+  get<{ summary: JsonObject }>(`/api/runs/${encodeURIComponent(runId)}`).then(
+    ({ summary }) => summaries.value = new Map(summaries.value).set(runId, summary as unknown as Summary),
+    () => asked.delete(runId),
+  );
+}
+
+/** The summary of a job's run, as soon as there is one. */
+export function useSummary(job: Job | undefined): Summary | null {
+  useEffect(() => wantSummary(job), [job?.state, job?.run_id]);
+  return job?.run_id == null ? null : summaries.value.get(job.run_id) ?? null;
+}
+
+export const jobOf = (copy: Copy): Job | undefined => copy.jobId === null ? undefined : jobs.value.get(copy.jobId);
+
+/** Shape and type of an output, as one text. */
+export function shapeOf({ metadata }: OutputFacts): string {
+  const { shape, dtype } = metadata;
+  return [dtype, Array.isArray(shape) ? `[${shape.join(", ")}]` : null].filter(Boolean).map(String).join(" ");
+}
+
+/** The value of a metric in a summary: the last step that measured it. */
+export function metricOf({ steps }: Summary, metric: string): Value | undefined {
+  for (const { metrics } of [...steps].reverse()) if (metrics[metric] !== undefined) return metrics[metric];
+}
