@@ -53,6 +53,7 @@ function objection(from: string, to: string): string | null {
   // The page is built for whoever serves it, and takes pure parts of the library: types, typed JSON, layouts, figures.
   if (to === "ui/build.ts") return source === "lib/http" ? null : "only the server builds the page";
   if (source === "ui") {
+    if (to === "lib/template/working_copy.ts") return null;
     return ["lib/contract", "lib/numeric", "lib/plan", "lib/figure"].includes(target) ? null : "the page speaks HTTP";
   }
   if (target === "ops") {

@@ -15,7 +15,7 @@ export interface BuiltPage {
 
 const HERE = new URL("./", import.meta.url);
 const ENTRIES = ["main.tsx", "events_worker.ts"];
-const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "editor", "charts"];
+const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "editor", "charts", "views"];
 const FONTS = ["inter.woff2", "inter_greek.woff2", "jetbrains_mono.woff2"];
 
 /**
@@ -93,6 +93,7 @@ async function sourcesDigest(): Promise<string> {
       new URL("../lib/contract/", HERE),
       new URL("../lib/plan/", HERE),
       new URL("../lib/figure/", HERE),
+      new URL("../lib/template/", HERE),
     ]
   ) {
     for (const [name, text] of await texts(folder)) parts.push(name, text);

@@ -94,6 +94,18 @@ export function exportBenchmark(workspace: Workspace, wanted: string, options: {
   return { result_id: result.result_id, result_sha256: sha256, directory: target, files: Object.keys(files) };
 }
 
+/** The tables of a result as {@link exportBenchmark} writes them, and nothing written. @throws SvcError `result_not_found` */
+export function exportedTables(workspace: Workspace, wanted: string) {
+  const { result, sha256 } = open(workspace, wanted);
+  return { result_id: result.result_id, result_sha256: sha256, files: exportResult(result) };
+}
+
+/** The files of a plot as {@link plotBenchmark} writes them, and nothing written. @throws SvcError as there */
+export async function drawnPlot(workspace: Workspace, wanted: string, request: PlotRequest): Promise<PlotFiles> {
+  const { result, sha256, evidence } = open(workspace, wanted);
+  return await plotFiles(result, sha256, request, STYLES.svc, { evidence });
+}
+
 /**
  * Draws a result: specification, SVG, PNG, CSV and the record that binds them to it.
  *

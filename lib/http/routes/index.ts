@@ -2,6 +2,7 @@
 import { SvcError } from "../../contract/error.ts";
 import { nameOf, type Route } from "../route.ts";
 import { artifactRoutes } from "./artifacts.ts";
+import { benchmarkReportRoutes } from "./benchmark_reports.ts";
 import { benchmarkRoutes } from "./benchmarks.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { jobRoutes } from "./jobs.ts";
@@ -23,6 +24,7 @@ export const TYPED_ROUTES = [
   ...runRoutes,
   ...artifactRoutes,
   ...benchmarkRoutes,
+  ...benchmarkReportRoutes,
   ...modelRoutes,
 ] as const;
 

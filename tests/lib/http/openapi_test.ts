@@ -192,6 +192,10 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   await get(`/api/image?path=${pictures}`);
 
   await get("/api/benchmarks/packs");
+  for (const path of ["tiny", "wrong", "nothing", "benchmarks/../recipes/bits.yaml"]) {
+    await get(`/api/benchmarks/pack?path=${path}`);
+  }
+  await get("/api/benchmarks/pack");
   await get("/api/benchmark-jobs");
   for (const path of ["wrong", "nothing", "benchmarks/../recipes/bits.yaml"]) {
     await post("/api/benchmark-jobs", { path });
@@ -205,6 +209,10 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   for (const id of [result_id, "nothing"]) {
     await get(`/api/benchmarks/results/${id}`);
     await get(`/api/benchmarks/results/${id}/verify`);
+    await get(`/api/benchmarks/results/${id}/export`);
+    for (const query of ["plot=cdf&y=channel.ber", "plot=pie"]) {
+      await get(`/api/benchmarks/results/${id}/figure?${query}`);
+    }
     await get(`/api/benchmarks/compare?a=${id}&b=${result_id}`);
   }
   await get("/api/benchmarks/compare?a=1");

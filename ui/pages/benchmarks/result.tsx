@@ -1,0 +1,360 @@
+/** A stored result: what was measured with its intervals, candidates against baselines, figures, and files for others. */
+import type { JsonObject, Value } from "../../../lib/contract/value.ts";
+import { FIGURE_TYPES } from "../../../lib/figure/types.ts";
+import { get } from "../../api.ts";
+import { Page } from "../../frame.tsx";
+import { Digest, Pending } from "../../panels/notices.tsx";
+import { shownNumber } from "../../panels/number.ts";
+import { StateMark } from "../../panels/state_mark.tsx";
+import { useEffect, useState } from "../../preact.ts";
+import { address, place, refine } from "../../router.ts";
+import { download } from "../../state/download.ts";
+import { type Fetched, useFetched } from "../../state/fetched.ts";
+
+interface Aggregate extends JsonObject {
+  recipe_id: string;
+  metric: string;
+  n: number;
+  ci_method: string;
+}
+
+interface Row {
+  id: string;
+  label: string;
+  role: string;
+  replicate: number;
+  run_id: string | null;
+  status: string;
+  metrics: { [id: string]: Value };
+  error?: { code: string; message: string };
+}
+
+interface Result {
+  result_id: string;
+  status: string;
+  incomplete_reason?: string;
+  created_at_utc: string;
+  completed_at_utc: string | null;
+  benchmark: JsonObject & {
+    id: string;
+    name: string;
+    version: string;
+    sha256: string;
+    metrics: { id: string; unit: string; direction: string }[];
+  };
+  recipes: Row[];
+  aggregates: Aggregate[];
+  comparisons: JsonObject[];
+}
+
+export function ResultPage({ id }: { id: string }) {
+  const found = useFetched<Result>(`/api/benchmarks/results/${encodeURIComponent(id)}`);
+  const [report, setReport] = useState<string | null>(null);
+  if (found.data === null) {
+    return (
+      <Page title="Benchmark result">
+        <Pending of={found} what="the result" />
+      </Page>
+    );
+  }
+  const { benchmark, status, recipes, comparisons } = found.data;
+  const verify = async () => {
+    setReport("running");
+    const { status } = await get<{ status: string }>(`/api/benchmarks/results/${encodeURIComponent(id)}/verify`)
+      .catch(() => ({ status: "invalid" }));
+    setReport(status);
+  };
+  const verdict: Record<string, string> = { valid: "PASS", warning: "WARNING", invalid: "FAIL", running: "Verifying" };
+  return (
+    <Page
+      title={benchmark.name || benchmark.id}
+      actions={
+        <>
+          {report !== null && <StateMark state={report} word={verdict[report]} />}
+          <button type="button" disabled={report === "running"} onClick={verify}>Verify</button>
+          <a href={address("benchmarks")}>All results</a>
+        </>
+      }
+    >
+      <dl class="facts">
+        <dt>Result</dt>
+        <dd class="mono">{id}</dd>
+        <dt>State</dt>
+        <dd>
+          <StateMark state={status} /> {found.data.incomplete_reason}
+        </dd>
+        <dt>Pack</dt>
+        <dd>
+          {benchmark.id}, version {benchmark.version}, SHA-256 <Digest text={benchmark.sha256} />
+        </dd>
+        <dt>Rows</dt>
+        <dd>{recipes.filter((row) => row.status === "completed").length} of {recipes.length} completed</dd>
+      </dl>
+      <Figure id={id} benchmark={benchmark} />
+      <Measured result={found.data} />
+      {comparisons.length > 0 && <Comparisons rows={comparisons} />}
+      <Export id={id} />
+      <details>
+        <summary>All {recipes.length} rows</summary>
+        <RowTable rows={recipes} />
+      </details>
+    </Page>
+  );
+}
+
+/** A table by recipe and metric: from replicates with their interval where there are some, else the one value. */
+function Measured({ result: { benchmark, recipes, aggregates } }: { result: Result }) {
+  const entries = [...new Map(recipes.map((row) => [row.id, row])).values()];
+  // The pooled rate stands for a metric where there is one.
+  const aggregate = (recipe: string, metric: string) => {
+    const fitting = aggregates.filter((row) => row.recipe_id === recipe && row.metric === metric);
+    return fitting.find(({ ci_method }) => ci_method === "wilson") ?? fitting[0];
+  };
+  return (
+    <section aria-labelledby="measured">
+      <h2 id="measured">What was measured</h2>
+      <div class="scroll" role="region" aria-label="What was measured" tabindex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th>Recipe</th>
+              {benchmark.metrics.map(({ id, unit, direction }) => (
+                <th key={id} class="number">
+                  {id}
+                  <div class="plain muted">
+                    {unit}
+                    {direction === "higher_is_better"
+                      ? " ↑ better"
+                      : direction === "lower_is_better"
+                      ? " ↓ better"
+                      : ""}
+                  </div>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map((row) => (
+              <tr key={row.id}>
+                <td>
+                  {row.label} <div class="small muted">{row.role}</div>
+                </td>
+                {benchmark.metrics.map(({ id }) => <Estimate key={id} row={row} id={id} of={aggregate(row.id, id)} />)}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Estimate({ row, id, of }: { row: Row; id: string; of: Aggregate | undefined }) {
+  if (of === undefined) return <td class="number">{shownNumber(row.metrics[id])}</td>;
+  const interval = of.ci_low === null || of.ci_high === null
+    ? of.upper_bound === undefined ? null : `below ${shownNumber(of.upper_bound)}`
+    : `${shownNumber(of.ci_low)} to ${shownNumber(of.ci_high)}`;
+  return (
+    <td class="number" title={`${of.ci_method}, n = ${of.n}`}>
+      {of.mean === null ? "no event" : shownNumber(of.mean)}
+      {interval !== null && <div class="small muted">{interval}</div>}
+    </td>
+  );
+}
+
+function Comparisons({ rows }: { rows: JsonObject[] }) {
+  const all = place.value.query.get("differences") === "all";
+  const shown = all ? rows : rows.filter(({ distinguishable }) => distinguishable === true);
+  return (
+    <section aria-labelledby="comparisons">
+      <div class="row spread">
+        <h2 id="comparisons">Candidates against baselines</h2>
+        <label class="row">
+          <input
+            type="checkbox"
+            checked={!all}
+            onChange={(event) => refine({ differences: event.currentTarget.checked ? undefined : "all" })}
+          />
+          Only differences
+        </label>
+      </div>
+      {shown.length === 0 && <p class="muted">None of {rows.length} comparisons can be told apart</p>}
+      {shown.length > 0 && (
+        <div class="scroll" role="region" aria-label="Candidates against baselines" tabindex={0}>
+          <table>
+            <thead>
+              <tr>
+                <th>Candidate</th>
+                <th>Baseline</th>
+                <th>Metric</th>
+                <th class="number">Difference</th>
+                <th class="number">Interval</th>
+                <th class="number">p (Holm)</th>
+                <th>Verdict</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((row, index) => (
+                <tr key={index}>
+                  <td class="mono">{String(row.candidate_id)}</td>
+                  <td class="mono">{String(row.baseline_id)}</td>
+                  <td class="mono">{String(row.metric)}</td>
+                  <td class="number">{shownNumber(row.mean_difference)}</td>
+                  <td class="number">
+                    {row.ci_low === null ? "–" : `${shownNumber(row.ci_low)} to ${shownNumber(row.ci_high)}`}
+                  </td>
+                  <td class="number">{shownNumber(row.p_value_holm)}</td>
+                  <td>
+                    {row.distinguishable !== true
+                      ? "not told apart"
+                      : row.better === null
+                      ? "different"
+                      : `${row.better} is better`}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface Drawn {
+  plot: string;
+  x: string;
+  y: string;
+  name: string;
+  files: Record<string, string>;
+}
+
+/** The figure that `svc benchmark plot` draws, byte for byte. */
+function Figure({ id, benchmark }: { id: string; benchmark: Result["benchmark"] }) {
+  const { query } = place.value;
+  const asked = new URLSearchParams();
+  for (const key of ["plot", "y"]) if (query.get(key)) asked.set(key, query.get(key)!);
+  const drawn = useFetched<Drawn>(`/api/benchmarks/results/${encodeURIComponent(id)}/figure?${asked}`);
+  const svg = drawn.data === null ? null : drawn.data.files[`${drawn.data.name}.svg`];
+  const [url, setUrl] = useState<string | null>(null);
+  useEffect(() => {
+    if (svg === null) return setUrl(null);
+    const made = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [svg]);
+  return (
+    <section aria-labelledby="figure">
+      <h2 id="figure">Figure</h2>
+      <div class="row filters">
+        <label class="row">
+          Plot
+          <select
+            value={query.get("plot") ?? ""}
+            onChange={(event) => refine({ plot: event.currentTarget.value, y: undefined })}
+          >
+            <option value="">as the pack asks</option>
+            {FIGURE_TYPES.map((type) => <option key={type} value={type}>{type.replaceAll("-", " ")}</option>)}
+          </select>
+        </label>
+        <label class="row">
+          Metric
+          <select value={query.get("y") ?? ""} onChange={(event) => refine({ y: event.currentTarget.value })}>
+            <option value="">as fits</option>
+            {benchmark.metrics.map((metric) => <option key={metric.id} value={metric.id}>{metric.id}</option>)}
+          </select>
+        </label>
+        {drawn.data !== null && (
+          Object.entries(drawn.data.files).map(([name, text]) => (
+            <button
+              key={name}
+              type="button"
+              class="quiet"
+              onClick={() => download(name, text)}
+            >
+              {name.slice(drawn.data!.name.length + 1)}
+            </button>
+          ))
+        )}
+      </div>
+      <div class="figure-plate">
+        {url !== null && drawn.data !== null
+          ? (
+            <img
+              src={url}
+              alt={`${drawn.data.plot.replaceAll("-", " ")}: ${drawn.data.y} over ${
+                drawn.data.x || "rows"
+              }; the numbers stand in the table below`}
+            />
+          )
+          : <FigureWait of={drawn} />}
+      </div>
+    </section>
+  );
+}
+
+function FigureWait({ of }: { of: Fetched<unknown> }) {
+  return <p class="empty">{of.problem ?? "Drawing"}</p>;
+}
+
+function Export({ id }: { id: string }) {
+  const [files, setFiles] = useState<Record<string, string> | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    let wanted = true;
+    get<{ files: Record<string, string> }>(`/api/benchmarks/results/${encodeURIComponent(id)}/export`).then(
+      ({ files }) => wanted && setFiles(files),
+      (error) => wanted && setProblem(error.message),
+    );
+    return () => wanted = false;
+  }, [id]);
+  return (
+    <section aria-labelledby="export">
+      <h2 id="export">Export</h2>
+      {problem !== null && <p class="notice" data-tone="error">{problem}</p>}
+      <p class="row">
+        {Object.entries(files ?? {}).map(([name, text]) => (
+          <button
+            key={name}
+            type="button"
+            onClick={() => download(name, text)}
+          >
+            {name}
+          </button>
+        ))}
+      </p>
+      <p class="small muted">
+        The same bytes as <code>svc benchmark export {id}</code>
+      </p>
+    </section>
+  );
+}
+
+function RowTable({ rows }: { rows: Row[] }) {
+  return (
+    <div class="scroll" role="region" aria-label="All rows" tabindex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th>Recipe</th>
+            <th class="number">Replicate</th>
+            <th>State</th>
+            <th>Run</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={`${row.id} ${row.replicate}`}>
+              <td class="mono">{row.id}</td>
+              <td class="number">{row.replicate}</td>
+              <td>
+                <StateMark state={row.status} /> {row.error && <span class="muted">{row.error.message}</span>}
+              </td>
+              <td class="mono small">{row.run_id ?? "–"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

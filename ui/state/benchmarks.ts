@@ -1,0 +1,82 @@
+/** Benchmark jobs: starting them, and the state of every recipe and replicate as it comes. */
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { get, post } from "../api.ts";
+import { signal } from "../preact.ts";
+import { announce } from "./announce.ts";
+import { isEnded, type Job, type JobEvent, onEvent, rememberJob } from "./events.ts";
+import { execution } from "./runs.ts";
+
+/** One recipe of a pack in one replicate. */
+export interface Cell {
+  state: string;
+  runId: string | null;
+}
+
+export interface Matrix {
+  /** Of each recipe, by replicate. */
+  rows: ReadonlyMap<string, ReadonlyMap<number, Cell>>;
+  replicates: number;
+  resultId: string | null;
+  ended: string | null;
+}
+
+const EMPTY: Matrix = { rows: new Map(), replicates: 1, resultId: null, ended: null };
+/** By job. */
+export const matrices = signal<ReadonlyMap<string, Matrix>>(new Map());
+
+function change(jobId: string, next: Partial<Matrix>): void {
+  matrices.value = new Map(matrices.value).set(jobId, { ...(matrices.value.get(jobId) ?? EMPTY), ...next });
+}
+
+function take(event: JobEvent): void {
+  const phase = /^benchmark_row_(.+)$/.exec(event.kind)?.[1];
+  if (phase !== undefined) {
+    const { rows } = matrices.value.get(event.job_id) ?? EMPTY;
+    const id = String(event.recipe_id), replicate = Number(event.replicate ?? 0);
+    // Events of a job that was opened late arrive twice; a row that has ended does not start again.
+    const before = rows.get(id)?.get(replicate)?.state;
+    if (phase === "started" && before !== undefined) return;
+    const cell = {
+      state: phase === "started" ? "running" : String(event.status ?? phase),
+      runId: typeof event.run_id === "string" ? event.run_id : null,
+    };
+    change(event.job_id, {
+      rows: new Map(rows).set(id, new Map(rows.get(id) ?? []).set(replicate, cell)),
+      replicates: Number(event.replicates ?? 1),
+    });
+    return;
+  }
+  const ended = /^job_(.+)$/.exec(event.kind)?.[1];
+  if (ended !== undefined && isEnded(ended) && matrices.value.has(event.job_id)) settle(event.job_id, ended);
+}
+onEvent(take);
+
+async function settle(jobId: string, ended: string): Promise<void> {
+  announce(`Benchmark ${ended}`);
+  change(jobId, { ended });
+  const job = await get<Job>(`/api/benchmark-jobs/${jobId}`).catch(() => null);
+  if (job === null) return;
+  rememberJob(job);
+  const result = job.result as JsonObject | null | undefined;
+  change(jobId, { resultId: typeof result?.result_id === "string" ? result.result_id : null });
+}
+
+/** Runs a pack in the background. @throws Problem */
+export async function startBenchmark(path: string, options: JsonObject): Promise<string> {
+  const job = await post<Job & JsonObject>("/api/benchmark-jobs", { path, ...options, execution: execution() });
+  rememberJob(job);
+  change(job.job_id, {});
+  announce("Benchmark queued");
+  return job.job_id;
+}
+
+/** Catches up with a job that began before this page looked. @throws Problem */
+export async function followBenchmark(jobId: string): Promise<void> {
+  const { events, ...job } = await get<Job & { events: JobEvent[] }>(`/api/benchmark-jobs/${jobId}?event_limit=500`);
+  rememberJob(job as Job);
+  change(jobId, {});
+  for (const event of events) take(event);
+  if (isEnded(job.state)) await settle(jobId, job.state);
+}
+
+export const cancelBenchmark = (jobId: string) => post(`/api/benchmark-jobs/${jobId}/cancel`);
