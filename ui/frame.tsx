@@ -4,6 +4,7 @@ import { type ComponentChildren, type JSX, useEffect, useState } from "./preact.
 import { address, place, VIEWS } from "./router.ts";
 import { activeJobs, jobs } from "./state/events.ts";
 import { theme, THEMES } from "./state/settings.ts";
+import { KeyboardSheet, openKeyboardSheet } from "./keyboard.tsx";
 import { openPalette, Palette } from "./palette.tsx";
 import { announcement } from "./state/announce.ts";
 
@@ -40,6 +41,7 @@ export function App() {
         <Shown />
       </main>
       <Palette />
+      <KeyboardSheet />
       {tokenWanted.value && <TokenDialog />}
       <div class="live" role="status" aria-live="polite">{announcement.value}</div>
     </div>
@@ -69,6 +71,9 @@ function TopBar() {
             {THEMES.map((name) => <option key={name} value={name}>{name}</option>)}
           </select>
         </label>
+        <button type="button" class="quiet" aria-label="Keyboard" title="Keyboard (?)" onClick={openKeyboardSheet}>
+          ?
+        </button>
       </div>
     </header>
   );
