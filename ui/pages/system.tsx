@@ -40,7 +40,7 @@ function Doctor() {
       {found.data === null
         ? <Pending of={found} what="the machine" />
         : (
-          <div class="scroll" role="region" aria-label="Checks" tabindex={0}>
+          <div class="scroll" role="group" aria-label="Checks" tabindex={0}>
             <table>
               <thead>
                 <tr>
@@ -74,7 +74,7 @@ function Queue() {
       <h2 id="queue">Jobs</h2>
       <p class="muted">{activeJobs().length} at work or waiting</p>
       {all.length > 0 && (
-        <div class="scroll" role="region" aria-label="Jobs" tabindex={0}>
+        <div class="scroll" role="group" aria-label="Jobs" tabindex={0}>
           <table>
             <thead>
               <tr>
@@ -134,7 +134,7 @@ function Adapters() {
           </p>
         )
         : (
-          <div class="scroll" role="region" aria-label="Adapters" tabindex={0}>
+          <div class="scroll" role="group" aria-label="Adapters" tabindex={0}>
             <table>
               <thead>
                 <tr>
@@ -188,7 +188,7 @@ function Artifacts() {
         : found.data.artifacts.length === 0
         ? <p class="muted">None is here</p>
         : (
-          <div class="scroll" role="region" aria-label="Trained artifacts" tabindex={0}>
+          <div class="scroll" role="group" aria-label="Trained artifacts" tabindex={0}>
             <table>
               <thead>
                 <tr>

@@ -34,7 +34,7 @@ export default function Training() {
             <h2 id="blocks">
               Blocks of <a href={address("editor")}>{nameOf(copy)}</a>
             </h2>
-            <div class="scroll" role="region" aria-label="Blocks" tabindex={0}>
+            <div class="scroll" role="group" aria-label="Blocks" tabindex={0}>
               <table>
                 <thead>
                   <tr>

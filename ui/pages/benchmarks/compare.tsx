@@ -67,7 +67,7 @@ export function ComparePage({ a, b }: { a: string; b: string }) {
       </label>
       {equal && !all && <p class="empty">Every number is the same</p>}
       {shown.length > 0 && (
-        <div class="scroll" role="region" aria-label="Differences" tabindex={0}>
+        <div class="scroll" role="group" aria-label="Differences" tabindex={0}>
           <table>
             <thead>
               <tr>

@@ -42,7 +42,7 @@ export function PackList() {
           : packs.data.packs.length === 0
           ? <p class="empty">No packs. Put one into benchmarks/</p>
           : (
-            <div class="scroll" role="region" aria-label="Packs" tabindex={0}>
+            <div class="scroll" role="group" aria-label="Packs" tabindex={0}>
               <table>
                 <thead>
                   <tr>
@@ -93,7 +93,7 @@ export function PackList() {
           : results.data.results.length === 0
           ? <p class="empty">No results yet. Open a pack and run it</p>
           : (
-            <div class="scroll" role="region" aria-label="Results" tabindex={0}>
+            <div class="scroll" role="group" aria-label="Results" tabindex={0}>
               <table>
                 <thead>
                   <tr>

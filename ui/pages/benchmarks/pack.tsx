@@ -87,7 +87,7 @@ export function PackPage({ name }: { name: string }) {
       {status === "valid" && <RunBar name={name} matrix={matrix} jobId={jobId} onProblem={setProblem} />}
       <section aria-labelledby="recipes">
         <h2 id="recipes">Recipes</h2>
-        <div class="scroll" role="region" aria-label="Recipes" tabindex={0}>
+        <div class="scroll" role="group" aria-label="Recipes" tabindex={0}>
           <table>
             <thead>
               <tr>

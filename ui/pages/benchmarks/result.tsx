@@ -113,7 +113,7 @@ function Measured({ result: { benchmark, recipes, aggregates } }: { result: Resu
   return (
     <section aria-labelledby="measured">
       <h2 id="measured">What was measured</h2>
-      <div class="scroll" role="region" aria-label="What was measured" tabindex={0}>
+      <div class="scroll" role="group" aria-label="What was measured" tabindex={0}>
         <table>
           <thead>
             <tr>
@@ -180,7 +180,7 @@ function Comparisons({ rows }: { rows: JsonObject[] }) {
       </div>
       {shown.length === 0 && <p class="muted">None of {rows.length} comparisons can be told apart</p>}
       {shown.length > 0 && (
-        <div class="scroll" role="region" aria-label="Candidates against baselines" tabindex={0}>
+        <div class="scroll" role="group" aria-label="Candidates against baselines" tabindex={0}>
           <table>
             <thead>
               <tr>
@@ -332,7 +332,7 @@ function Export({ id }: { id: string }) {
 
 function RowTable({ rows }: { rows: Row[] }) {
   return (
-    <div class="scroll" role="region" aria-label="All rows" tabindex={0}>
+    <div class="scroll" role="group" aria-label="All rows" tabindex={0}>
       <table>
         <thead>
           <tr>

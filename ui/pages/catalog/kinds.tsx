@@ -32,7 +32,7 @@ export function Kinds() {
       {rows.length === 0
         ? <p class="empty">No kind fits</p>
         : (
-          <div class="scroll" role="region" aria-label="Kinds" tabindex={0}>
+          <div class="scroll" role="group" aria-label="Kinds" tabindex={0}>
             <table>
               <thead>
                 <tr>

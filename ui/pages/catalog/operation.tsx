@@ -30,7 +30,7 @@ export function OperationPage({ id }: { id: string }) {
         <p>{description}</p>
         <section aria-labelledby="ports">
           <h2 id="ports">Ports</h2>
-          <div class="scroll" role="region" aria-label="Ports" tabindex={0}>
+          <div class="scroll" role="group" aria-label="Ports" tabindex={0}>
             <table>
               <thead>
                 <tr>
@@ -52,7 +52,7 @@ export function OperationPage({ id }: { id: string }) {
           {parameters.length === 0
             ? <p class="muted">None</p>
             : (
-              <div class="scroll" role="region" aria-label="Parameters" tabindex={0}>
+              <div class="scroll" role="group" aria-label="Parameters" tabindex={0}>
                 <table>
                   <thead>
                     <tr>
@@ -80,7 +80,7 @@ export function OperationPage({ id }: { id: string }) {
         </section>
         <section aria-labelledby="implementations">
           <h2 id="implementations">Implementations</h2>
-          <div class="scroll" role="region" aria-label="Implementations" tabindex={0}>
+          <div class="scroll" role="group" aria-label="Implementations" tabindex={0}>
             <table>
               <thead>
                 <tr>

@@ -54,7 +54,7 @@ export function OperationList() {
           </p>
         )
         : (
-          <div class="scroll" role="region" aria-label="Operations" tabindex={0}>
+          <div class="scroll" role="group" aria-label="Operations" tabindex={0}>
             <table>
               <thead>
                 <tr>

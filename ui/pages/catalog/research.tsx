@@ -84,7 +84,7 @@ export function ResearchTables({ part, research }: { part: string; research: Res
         </label>
         <span class="muted" role="status">{rows.length} of {all.length}</span>
       </div>
-      <div class="scroll" role="region" aria-label={NAMES[part]} tabindex={0}>
+      <div class="scroll" role="group" aria-label={NAMES[part]} tabindex={0}>
         <table>
           <thead>
             <tr>{columns.map(([title]) => <th key={title}>{title}</th>)}</tr>
