@@ -28,7 +28,7 @@ export const DEEPJSCC_PARAMS = {
   symbol_channels: z.int().positive().default(16).describe("complex channels, of learned_checkpoint"),
   checkpoint_path: z.string().default(""),
   checkpoint_sha256: z.string().default(""),
-  checkpoint_format: z.literal("svc_deepjscc_reference_cnn_npz_v1").default("svc_deepjscc_reference_cnn_npz_v1"),
+  checkpoint_format: z.enum(["svc_deepjscc_reference_cnn_npz_v1"]).default("svc_deepjscc_reference_cnn_npz_v1"),
   checkpoint_strict: z.boolean().default(true),
   checkpoint_max_bytes: z.int().positive().default(67108864),
   ...CODER_PARAMS,

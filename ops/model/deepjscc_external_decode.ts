@@ -11,7 +11,7 @@
  *
  * Source: Bourtsoulatze, Burth Kurka and Gündüz, Deep Joint Source-Channel Coding for Wireless Image Transmission, 2019.
  */
-import { IMAGES, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
+import { IMAGES, RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -44,7 +44,7 @@ export default defineOperation({
   id: "model.deepjscc_external_decode",
   name: "JSCC decoder slot",
   description: "Turns received symbols straight into pictures by a trained artifact or an adapter",
-  inputs: { symbols: SYMBOLS_ANY },
+  inputs: { symbols: [RX_SYMBOLS, SYMBOLS] },
   outputs: { images: IMAGES },
   params: z.strictObject(DEEPJSCC_PARAMS),
   differentiability: { framework: "torch", gradient: "full", trainable_params: true, exportable: true },
