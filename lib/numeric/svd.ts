@@ -67,6 +67,8 @@ function jacobi(a: Float64Array, n: number): SingularValues {
       columns[2 * (j * n + i) + 1] = a[2 * (i * n + j) + 1] / scale;
     }
   }
+  // Rounding leaves an inner product no closer to 0; asking for more can turn a pair for ever.
+  const orthogonal = 4 * Number.EPSILON;
   for (let sweep = 0, turned = true; turned; sweep++) {
     if (sweep === MOST_SWEEPS) throw new RangeError("Cannot decompose the matrix: no convergence");
     turned = false;
@@ -81,7 +83,7 @@ function jacobi(a: Float64Array, n: number): SingularValues {
           gi += xr * yi - xi * yr;
         }
         const gamma = Math.hypot(gr, gi);
-        if (gamma === 0 || gamma <= Number.EPSILON * Math.sqrt(alpha * beta)) continue;
+        if (gamma === 0 || gamma <= orthogonal * Math.sqrt(alpha * beta)) continue;
         turned = true;
         const zeta = (beta - alpha) / (2 * gamma);
         const t = (zeta < 0 ? -1 : 1) / (Math.abs(zeta) + Math.hypot(1, zeta));

@@ -9,6 +9,7 @@ import type { GivenInput, Model } from "./harness.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
 import { ALLOCATION_FIXTURES } from "./allocation_fixtures.ts";
 import { AOA_FIXTURES } from "./aoa_fixtures.ts";
+import { CHANNEL_ESTIMATION_FIXTURES } from "./channel_estimation_fixtures.ts";
 import { DEEPJSCC_FIXTURES } from "./deepjscc_fixtures.ts";
 import { ISAC_FIXTURES } from "./isac_fixtures.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
@@ -156,6 +157,7 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...ALLOCATION_FIXTURES,
   ...AOA_FIXTURES,
   ...ISAC_FIXTURES,
+  ...CHANNEL_ESTIMATION_FIXTURES,
   ...DEEPJSCC_FIXTURES,
   ...JPEG_FIXTURES,
   ...MEDIA_FIXTURES,

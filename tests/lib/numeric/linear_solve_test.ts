@@ -81,3 +81,13 @@ Deno.test("SVD: small singular values keep their digits; zero and rank-deficient
   assert.ok(one.subarray(1).every((value) => value < 20 * EPS * one[0]));
   assert.throws(() => svd(Float64Array.of(Infinity, 0), 1, 1), RangeError);
 });
+
+Deno.test("SVD: singular values are found where rounding keeps two columns from becoming exactly orthogonal", () => {
+  // Turned over and over when a pair must be orthogonal to the last bit.
+  const a = Float64Array.of(
+    ...[0.34668344259262085, -0.8367049694061279, 0.05934251472353935, -1.0383411645889282],
+    ...[-0.0030981998424977064, -0.6393527984619141, 0.39516356587409973, -1.1112139225006104],
+  );
+  const { values } = svd(a, 2, 2), power = a.reduce((sum, part) => sum + part * part, 0);
+  assert.ok(Math.abs((values[0] ** 2 + values[1] ** 2) / power - 1) < 1e-14);
+});

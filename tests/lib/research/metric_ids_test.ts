@@ -23,6 +23,7 @@ for (const { operation } of BUILTIN_OPERATIONS) {
         inputs: await item.inputs?.() ?? {},
         params: item.params as JsonObject,
         files: await item.files?.(),
+        model: item.model,
       });
       const labelled = labelledMetrics(oneStep(operation.id, params));
       for (const [id, value] of Object.entries(metrics)) {

@@ -1,0 +1,228 @@
+/**
+ * What the operations of channel estimation hand each other. A realisation and a truth hold the channel complex64 [example, rx,
+ * tx, subcarrier]; a pattern holds pilots complex64 [tx, subcarrier], 0 where an antenna is silent. A problem and an observation
+ * hold what was received, complex64 [example, rx, subcarrier], and the companion `pilots`; a problem also holds the true
+ * `channel`, which estimators never read. Metadata noise_variance is N0 per receive antenna and subcarrier.
+ */
+import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { metadataNumber } from "../lib/artifact/values.ts";
+import { SvcError } from "../lib/contract/error.ts";
+import type { InputArtifact, OutputArtifact, ParameterProblem } from "../lib/contract/operation.ts";
+import { float, type JsonObject } from "../lib/contract/value.ts";
+import {
+  applyMmse,
+  interpolatePilots,
+  mmseFilter,
+  pilotLeastSquares,
+  pilotPositions,
+} from "../lib/numeric/channel_estimation.ts";
+import { exponentialProfile, frequencyResponse, staticTaps } from "../lib/numeric/delay_profile.ts";
+import { mean } from "../lib/numeric/statistics.ts";
+import { modulate } from "../lib/numeric/modulation.ts";
+import { type NdArray, ndarray } from "../lib/numeric/ndarray.ts";
+import type { Generator } from "../lib/numeric/random.ts";
+
+export const CHANNEL_REALIZATION = "ai_phy.channel_realization.numpy";
+export const PILOT_PATTERN = "ai_phy.pilot_pattern.numpy";
+export const CHANNEL_PROBLEM = "ai_phy.channel_estimation_problem.numpy";
+export const CHANNEL_OBSERVATION = "ai_phy.channel_estimation_observation.numpy";
+export const CHANNEL_TRUTH = "ai_phy.channel_estimation_truth.numpy";
+export const CHANNEL_ESTIMATE = "ai_phy.channel_estimate.numpy";
+
+/** Sizes of a channel. */
+export interface ChannelSizes {
+  examples: number;
+  rx: number;
+  tx: number;
+  subcarriers: number;
+}
+
+/** What an estimator sees of a problem or an observation. */
+export interface PilotProblem extends ChannelSizes {
+  /** [example, rx, subcarrier], interleaved */
+  received: Float32Array;
+  /** [tx, subcarrier], interleaved */
+  pilots: Float32Array;
+  /** Subcarriers of the pilots of each antenna. */
+  positions: number[][];
+  noiseVariance: number;
+}
+
+/** @throws SvcError with a boundary code where the artifact is not what it should be */
+export function pilotProblemOf(input: InputArtifact): PilotProblem {
+  const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "rx", "subcarrier"]);
+  const pilots = arrays.read("complex64", ["tx", "subcarrier"], "pilots");
+  const noiseVariance = metadataNumber(input.metadata, "noise_variance");
+  if (noiseVariance === undefined || !(noiseVariance >= 0)) {
+    throw new SvcError("input_metadata_missing", "Cannot estimate a channel without noise_variance in the metadata");
+  }
+  const tx = arrays.size("tx"), subcarriers = arrays.size("subcarrier");
+  const positions = separatePilots(pilots, tx, subcarriers);
+  return {
+    examples: arrays.size("example"),
+    rx: arrays.size("rx"),
+    tx,
+    subcarriers,
+    received,
+    pilots,
+    positions,
+    noiseVariance,
+  };
+}
+
+/**
+ * Where the antennas have their pilots.
+ *
+ * @throws SvcError `boundary_value_invalid` where an antenna has none, or two send on one subcarrier
+ */
+export function separatePilots(pilots: Float32Array, tx: number, subcarriers: number): number[][] {
+  const positions = pilotPositions(pilots, tx, subcarriers), taken = new Map<number, number>();
+  positions.forEach((own, antenna) => {
+    if (own.length === 0) throw invalid(`antenna ${antenna} has none`);
+    for (const k of own) {
+      if (taken.has(k)) throw invalid(`antennas ${taken.get(k)} and ${antenna} both send on subcarrier ${k}`);
+      taken.set(k, antenna);
+    }
+  });
+  return positions;
+}
+
+function invalid(reason: string): SvcError {
+  return new SvcError("boundary_value_invalid", `Cannot tell antennas apart by their pilots: ${reason}`);
+}
+
+/** The true channel of a problem or of a truth artifact, [example, rx, tx, subcarrier]. */
+export function trueChannel(arrays: NamedArrays): Float32Array {
+  const companion = arrays.input.kind === CHANNEL_PROBLEM ? "channel" : undefined;
+  return arrays.read("complex64", ["example", "rx", "tx", "subcarrier"], companion);
+}
+
+/** Least-squares estimates of a problem: at the pilots, and interpolated; [example, rx, tx, subcarrier]. */
+export function leastSquaresOf({ received, pilots, positions, subcarriers }: Omit<PilotProblem, "noiseVariance">) {
+  const sparse = pilotLeastSquares(received, pilots, positions, subcarriers);
+  return { sparse, full: interpolatePilots(sparse, positions, subcarriers) };
+}
+
+/** Linear MMSE estimate with the profile e^{-l} of the given taps, and its mean error variance where that is the truth. */
+export function linearMmseOf(problem: PilotProblem, taps: number) {
+  const { positions, subcarriers, noiseVariance } = problem, { sparse } = leastSquaresOf(problem);
+  const filters = positions.map((own) => mmseFilter(own, { subcarriers, taps }, noiseVariance));
+  return {
+    estimate: applyMmse(sparse, positions, filters, subcarriers),
+    errorVariance: mean(filters.map((filter) => filter.errorVariance)),
+  };
+}
+
+/** A channel estimate. */
+export function channelArtifact(
+  estimate: Float32Array | Float64Array,
+  { examples, rx, tx, subcarriers }: ChannelSizes,
+  facts: JsonObject,
+): OutputArtifact {
+  return {
+    array: ndarray("complex64", Float32Array.from(estimate), [examples, rx, tx, subcarriers]),
+    metadata: { example_count: examples, rx_antennas: rx, tx_antennas: tx, subcarriers, ...facts },
+  };
+}
+
+/** Synthetic channels of taps e^{-l}, [example, rx, tx, subcarrier]. Draws complex taps [example, rx, tx, tap]. */
+export function syntheticChannel(
+  { examples, rx, tx, subcarriers }: ChannelSizes,
+  taps: number,
+  generator: Generator,
+): Float32Array {
+  const profile = exponentialProfile(taps, 1), drawn = staticTaps(profile, examples * rx * tx, generator);
+  return Float32Array.from(
+    frequencyResponse(drawn, profile, { count: subcarriers, spacing: 1 / subcarriers, first: 0 }),
+  );
+}
+
+/** QPSK pilots on a comb, antenna t on the subcarriers k = t mod spacing. Draws a label for every cell [tx, subcarrier]. */
+export function combPilots(tx: number, subcarriers: number, spacing: number, generator: Generator): Float32Array {
+  const labels = generator.integers(0, 4, tx * subcarriers);
+  const bits = new Uint8Array(2 * labels.length);
+  labels.forEach((label, i) => bits.set([Number(label) >> 1, Number(label) & 1], 2 * i));
+  const pilots = modulate(bits, "qpsk");
+  for (let cell = 0; cell < tx * subcarriers; cell++) {
+    if (cell % subcarriers % spacing !== Math.floor(cell / subcarriers)) pilots.fill(0, 2 * cell, 2 * cell + 2);
+  }
+  return pilots;
+}
+
+/** What keeps antennas from having a comb each. */
+export function combProblems(
+  { tx_antennas: tx, subcarriers }: { tx_antennas: number; subcarriers: number },
+  spacing: number,
+): ParameterProblem[] {
+  const most = Math.min(spacing, subcarriers);
+  if (tx <= most) return [];
+  return [{
+    code: "params_conflict",
+    message: `Cannot give ${tx} antennas a comb each with pilot spacing ${spacing} on ${subcarriers} subcarriers`,
+    place: ["tx_antennas"],
+    hint: `At most ${most} antennas fit`,
+  }];
+}
+
+/** Pilots through channels in noise: y_rk = Σ_t h_rtk·x_tk + n, drawn complex [example, rx, subcarrier]. */
+export function receivePilots(
+  channel: Float32Array,
+  pilots: Float32Array,
+  { examples, rx, tx, subcarriers }: ChannelSizes,
+  noiseVariance: number,
+  generator: Generator,
+): Float32Array {
+  const sum = generator.complexNormal64(examples * rx * subcarriers, noiseVariance);
+  for (let row = 0, h = 0; row < examples * rx; row++) {
+    for (let x = 0; x < 2 * tx * subcarriers; x += 2, h += 2) {
+      const into = 2 * row * subcarriers + x % (2 * subcarriers);
+      sum[into] += channel[h] * pilots[x] - channel[h + 1] * pilots[x + 1];
+      sum[into + 1] += channel[h] * pilots[x + 1] + channel[h + 1] * pilots[x];
+    }
+  }
+  return Float32Array.from(sum);
+}
+
+/** What was received, as a problem (with the truth beside it) and as an observation (without). */
+export function pilotArtifacts(
+  received: Float32Array,
+  channel: Float32Array,
+  pilots: Float32Array,
+  sizes: ChannelSizes,
+  facts: { noise_variance: number; snr_db: number } & Record<string, number>,
+) {
+  const { examples, rx, tx, subcarriers } = sizes;
+  const density = mean(pilotPositions(pilots, tx, subcarriers).map((own) => own.length)) / subcarriers;
+  const metadata = {
+    example_count: examples,
+    rx_antennas: rx,
+    tx_antennas: tx,
+    subcarriers,
+    pilot_density: float(density),
+    ...Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, float(value)])),
+  };
+  const array = ndarray("complex64", received, [examples, rx, subcarriers]);
+  const pattern = ndarray("complex64", pilots, [tx, subcarriers]);
+  const truth = ndarray("complex64", channel, [examples, rx, tx, subcarriers]);
+  return {
+    observation: { array, companions: { pilots: pattern }, metadata },
+    problem: { array, companions: { pilots: pattern, channel: truth }, metadata },
+    truth: { array: truth, metadata },
+  } satisfies Record<string, OutputArtifact>;
+}
+
+/** 1 at the pilots, float32 [example, tx, subcarrier]. */
+export function pilotMask(
+  positions: readonly (readonly number[])[],
+  { examples, tx, subcarriers }: ChannelSizes,
+): NdArray {
+  const one = new Float32Array(tx * subcarriers), mask = new Float32Array(examples * one.length);
+  positions.forEach((own, antenna) => own.forEach((k) => one[antenna * subcarriers + k] = 1));
+  for (let example = 0; example < examples; example++) mask.set(one, example * one.length);
+  return ndarray("float32", mask, [examples, tx, subcarriers]);
+}
+
+/** N0, float32 [example, 1]. */
+export function noisePerExample(noiseVariance: number, examples: number): NdArray {
+  return ndarray("float32", new Float32Array(examples).fill(noiseVariance), [examples, 1]);
+}

@@ -1,0 +1,72 @@
+/**
+ * Channels and noisy pilots in one step, for an estimator:
+ *
+ *     pilot_awgn        a flat channel to one transmit antenna, a QPSK pilot on every subcarrier
+ *     mimo_ofdm_pilot   four taps of powers e^{-l} (of sum 1), QPSK pilots on a comb of every fourth subcarrier per antenna
+ *
+ * with N0 = 10^(-snr_db/10). Conventions: ops/_channel_estimation.ts.
+ *
+ * Shapes: problem complex64 [example, rx, subcarrier], companions pilots [tx, subcarrier] and channel [example, rx, tx,
+ * subcarrier]. Draws: integers(0, 4, [tx, subcarrier]) for the pilots, complex taps [example, rx, tx, tap], noise complex
+ * [example, rx, subcarrier].
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { executed, exportPlanned } from "../_backends.ts";
+import {
+  CHANNEL_PROBLEM,
+  combPilots,
+  combProblems,
+  pilotArtifacts,
+  receivePilots,
+  syntheticChannel,
+} from "../_channel_estimation.ts";
+
+/** Subcarriers between the pilots of an antenna, and taps, by scenario. */
+const SCENARIOS = { pilot_awgn: { spacing: 1, taps: 1 }, mimo_ofdm_pilot: { spacing: 4, taps: 4 } } as const;
+
+export default defineOperation({
+  id: "source.ai_phy_pilot_channel",
+  name: "Pilot observation scenario",
+  description: "Draws channels and receives pilots over them",
+  outputs: { problem: CHANNEL_PROBLEM },
+  params: z.strictObject({
+    scenario: z.enum(["pilot_awgn", "mimo_ofdm_pilot"]).default("pilot_awgn"),
+    example_count: z.int().positive().default(32),
+    rx_antennas: z.int().positive().default(1),
+    tx_antennas: z.int().positive().default(1),
+    subcarriers: z.int().positive().default(1),
+    snr_db: z.number().default(12).describe("per receive antenna").meta({ "x-svc-ui": { unit: "dB" } }),
+    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe("auto is numpy, the portable one"),
+    seed: seedParameter(0),
+  }),
+  backends: {
+    benchmark_run: ["numpy", "phylib"],
+    dataset_capture: ["numpy", "phylib"],
+    differentiable_export: ["torch", "phylib"],
+  },
+  equivalence: { type: "statistical", reason: "Backends agree in distribution" },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  materializations: [
+    ...executed("numpy", "numpy_pilot_awgn"),
+    ...executed("phylib", "phylib_awgn_pilot_observation"),
+    exportPlanned("torch", "torch_pilot_channel_scenario"),
+    exportPlanned("phylib", "phylib_pilot_channel_scenario"),
+  ],
+  outputMetadataGuarantees: { problem: { keys: ["noise_variance", "example_count"] } },
+  check: (params) => combProblems(params, SCENARIOS[params.scenario].spacing),
+  threadSafe: true,
+  run({ params, generator }) {
+    const { spacing, taps } = SCENARIOS[params.scenario], noiseVariance = dbToLinear(-params.snr_db);
+    const { example_count: examples, rx_antennas: rx, tx_antennas: tx, subcarriers } = params;
+    const sizes = { examples, rx, tx, subcarriers };
+    const pilots = combPilots(tx, subcarriers, spacing, generator);
+    const channel = syntheticChannel(sizes, taps, generator);
+    const received = receivePilots(channel, pilots, sizes, noiseVariance, generator);
+    const facts = { noise_variance: noiseVariance, snr_db: params.snr_db };
+    const { problem } = pilotArtifacts(received, channel, pilots, sizes, facts);
+    return { outputs: { problem }, metrics: { "channel.noise_variance": noiseVariance } };
+  },
+});

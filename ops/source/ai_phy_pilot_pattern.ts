@@ -1,0 +1,62 @@
+/**
+ * What the transmit antennas send for the receiver to know them by:
+ *
+ *     unit   1 on every subcarrier, for one antenna
+ *     comb   QPSK pilots, antenna t on the subcarriers k = t mod pilot_spacing and silent elsewhere, so that no two antennas
+ *            share one
+ *
+ * Shapes: pilots complex64 [tx, subcarrier]. Draws: comb integers(0, 4, [tx, subcarrier]), a label for every cell.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { combPilots, combProblems, PILOT_PATTERN } from "../_channel_estimation.ts";
+
+export default defineOperation({
+  id: "source.ai_phy_pilot_pattern",
+  name: "Pilot layout generator",
+  description: "Lays pilots on subcarriers and antennas",
+  outputs: { pilots: PILOT_PATTERN },
+  params: z.strictObject({
+    scenario: z.enum(["unit", "comb"]).default("unit"),
+    tx_antennas: z.int().positive().default(1),
+    subcarriers: z.int().positive().default(1),
+    pilot_spacing: z.int().positive().default(4).describe("subcarriers from pilot to pilot of an antenna, on a comb"),
+    seed: seedParameter(0),
+  }),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
+  equivalence: { type: "behavioral" },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  outputMetadataGuarantees: { pilots: { keys: ["pilot_pattern", "tx_antennas", "subcarriers"] } },
+  check(params) {
+    if (params.scenario === "comb") return combProblems(params, params.pilot_spacing);
+    if (params.tx_antennas === 1) return [];
+    return [{
+      code: "params_conflict",
+      message: `Cannot tell ${params.tx_antennas} antennas apart by the same pilots`,
+      place: ["scenario"],
+      hint: "Use the scenario comb for several antennas",
+    }];
+  },
+  threadSafe: true,
+  run(context) {
+    const { scenario, tx_antennas: tx, subcarriers, pilot_spacing: spacing } = context.params;
+    const pilots = scenario === "comb"
+      ? combPilots(tx, subcarriers, spacing, context.generator)
+      : Float32Array.from({ length: 2 * subcarriers }, (_, i) => 1 - i % 2);
+    return {
+      outputs: {
+        pilots: {
+          array: ndarray("complex64", pilots, [tx, subcarriers]),
+          metadata: {
+            pilot_pattern: scenario,
+            tx_antennas: tx,
+            subcarriers,
+            pilot_spacing: scenario === "comb" ? spacing : 1,
+          },
+        },
+      },
+    };
+  },
+});
