@@ -38,6 +38,7 @@ import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
 import metricsBeamforming from "./metrics/beamforming.ts";
 import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
 import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
+import metricsChannelEstimation from "./metrics/channel_estimation.ts";
 import metricsExternalClassification from "./metrics/external_classification.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
@@ -51,6 +52,7 @@ import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts
 import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
 import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
 import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
+import modelChannelEstimatorAdapter from "./model/channel_estimator_adapter.ts";
 import modelDeepjsccExternalDecode from "./model/deepjscc_external_decode.ts";
 import modelDeepjsccExternalEncode from "./model/deepjscc_external_encode.ts";
 import modelEqualPowerAllocator from "./model/equal_power_allocator.ts";
@@ -64,6 +66,7 @@ import modelIsacOfdmAllocatorAdapter from "./model/isac_ofdm_allocator_adapter.t
 import modelJpegDecode from "./model/jpeg_decode.ts";
 import modelJpegEncode from "./model/jpeg_encode.ts";
 import modelLocalizationAdapter from "./model/localization_adapter.ts";
+import modelLsChannelEstimator from "./model/ls_channel_estimator.ts";
 import modelMrtBeamformer from "./model/mrt_beamformer.ts";
 import modelMusicAoaEstimator from "./model/music_aoa_estimator.ts";
 import modelResourceAllocationAdapter from "./model/resource_allocation_adapter.ts";
@@ -81,6 +84,9 @@ import noiseRepresentationIndices from "./noise/representation_indices.ts";
 import noiseRepresentationLatents from "./noise/representation_latents.ts";
 import noiseSourceImagePerturbation from "./noise/source_image_perturbation.ts";
 import noiseSourceTextPerturbation from "./noise/source_text_perturbation.ts";
+import sourceAiPhyChannelRealization from "./source/ai_phy_channel_realization.ts";
+import sourceAiPhyPilotChannel from "./source/ai_phy_pilot_channel.ts";
+import sourceAiPhyPilotPattern from "./source/ai_phy_pilot_pattern.ts";
 import sourceAoaScene from "./source/aoa_scene.ts";
 import sourceBeamformingScenario from "./source/beamforming_scenario.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
@@ -99,6 +105,7 @@ import wirelessDigitalLink from "./wireless/digital_link.ts";
 import wirelessMisoOfdmCsi from "./wireless/miso_ofdm_csi.ts";
 import wirelessOfdmChannelState from "./wireless/ofdm_channel_state.ts";
 import wirelessOfdmDelayedCsi from "./wireless/ofdm_delayed_csi.ts";
+import wirelessPilotObservation from "./wireless/pilot_observation.ts";
 import wirelessRangeObservation from "./wireless/range_observation.ts";
 import wirelessUlaArrayObservation from "./wireless/ula_array_observation.ts";
 
@@ -145,6 +152,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsBeamforming, "./metrics/beamforming.ts"),
   entry(metricsBitErrorRate, "./metrics/bit_error_rate.ts"),
   entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
+  entry(metricsChannelEstimation, "./metrics/channel_estimation.ts"),
   entry(metricsExternalClassification, "./metrics/external_classification.ts"),
   entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
   entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
@@ -158,6 +166,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelAoaEstimatorAdapter, "./model/aoa_estimator_adapter.ts"),
   entry(modelBeamformingAdapter, "./model/beamforming_adapter.ts"),
   entry(modelCausalCsiPowerAllocator, "./model/causal_csi_power_allocator.ts"),
+  entry(modelChannelEstimatorAdapter, "./model/channel_estimator_adapter.ts"),
   entry(modelDeepjsccExternalDecode, "./model/deepjscc_external_decode.ts"),
   entry(modelDeepjsccExternalEncode, "./model/deepjscc_external_encode.ts"),
   entry(modelEqualPowerAllocator, "./model/equal_power_allocator.ts"),
@@ -171,6 +180,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelJpegDecode, "./model/jpeg_decode.ts"),
   entry(modelJpegEncode, "./model/jpeg_encode.ts"),
   entry(modelLocalizationAdapter, "./model/localization_adapter.ts"),
+  entry(modelLsChannelEstimator, "./model/ls_channel_estimator.ts"),
   entry(modelMrtBeamformer, "./model/mrt_beamformer.ts"),
   entry(modelMusicAoaEstimator, "./model/music_aoa_estimator.ts"),
   entry(modelResourceAllocationAdapter, "./model/resource_allocation_adapter.ts"),
@@ -188,6 +198,9 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(noiseRepresentationLatents, "./noise/representation_latents.ts"),
   entry(noiseSourceImagePerturbation, "./noise/source_image_perturbation.ts"),
   entry(noiseSourceTextPerturbation, "./noise/source_text_perturbation.ts"),
+  entry(sourceAiPhyChannelRealization, "./source/ai_phy_channel_realization.ts"),
+  entry(sourceAiPhyPilotChannel, "./source/ai_phy_pilot_channel.ts"),
+  entry(sourceAiPhyPilotPattern, "./source/ai_phy_pilot_pattern.ts"),
   entry(sourceAoaScene, "./source/aoa_scene.ts"),
   entry(sourceBeamformingScenario, "./source/beamforming_scenario.ts"),
   entry(sourceBitManifest, "./source/bit_manifest.ts"),
@@ -206,6 +219,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(wirelessMisoOfdmCsi, "./wireless/miso_ofdm_csi.ts"),
   entry(wirelessOfdmChannelState, "./wireless/ofdm_channel_state.ts"),
   entry(wirelessOfdmDelayedCsi, "./wireless/ofdm_delayed_csi.ts"),
+  entry(wirelessPilotObservation, "./wireless/pilot_observation.ts"),
   entry(wirelessRangeObservation, "./wireless/range_observation.ts"),
   entry(wirelessUlaArrayObservation, "./wireless/ula_array_observation.ts"),
 ];
