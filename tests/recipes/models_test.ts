@@ -24,8 +24,12 @@ const contractOf = (id: string) =>
 const STORED: readonly [root: URL, model: string, reference: string][] = [
   [MODELS, "qpsk-iq-receiver-v1/receiver.onnx", "qpsk-iq-receiver-v1/training/reference.json"],
   [MODELS, "qpsk-phase-tracker-v1/receiver.onnx", "qpsk-phase-tracker-v1/training/reference.json"],
-  [MODELS, "deepjscc-tiny-awgn-v1/encoder.onnx", "deepjscc-tiny-awgn-v1/training/reference.encoder.json"],
-  [MODELS, "deepjscc-tiny-awgn-v1/decoder.onnx", "deepjscc-tiny-awgn-v1/training/reference.decoder.json"],
+  ...["awgn", "slow-rayleigh"].flatMap((channel) =>
+    ["encoder", "decoder"].map((half): [URL, string, string] => {
+      const folder = `deepjscc-tiny-${channel}-v1`;
+      return [MODELS, `${folder}/${half}.onnx`, `${folder}/training/reference.${half}.json`];
+    })
+  ),
   [ADAPTERS, "text_classifier/models/classifier.onnx", "text_classifier/training/reference.json"],
 ];
 
