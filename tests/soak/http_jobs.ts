@@ -102,8 +102,17 @@ async function follow(): Promise<void> {
 async function vanish(): Promise<void> {
   while (running) {
     const controller = new AbortController();
-    const paths = ["/api/ops", "/api/events", "/api/recipe-templates", "/api/runs?limit=500", "/api/run-jobs"];
-    const asking = fetch(url + paths[vanished % paths.length], { signal: controller.signal });
+    const paths = [
+      "/api/ops",
+      "/api/events",
+      "/api/recipes",
+      "/api/runs?limit=500",
+      "/api/run-jobs",
+      "/api/benchmarks/packs",
+    ];
+    // Inspecting the templates takes longer than anything else: a few of these at a time, not a flood.
+    const path = vanished % 50 === 0 ? "/api/recipe-templates" : paths[vanished % paths.length];
+    const asking = fetch(url + path, { signal: controller.signal });
     setTimeout(() => controller.abort(), Math.random() * 20);
     await asking.then((response) => response.body?.cancel()).catch(() => {});
     vanished++;

@@ -79,7 +79,7 @@ export class ThreadPool {
       });
     }
     const idle = this.#threads.find(({ pending }) => pending.size === 0);
-    const thread = idle ?? (this.#threads.length < this.#size ? this.#spawn() : this.#leastBusy());
+    const thread = idle ?? (this.#threads.length < this.#size ? this.#spawn() : this.#leastBusy(command.type));
     const answered = Promise.withResolvers<ThreadMessage>();
     thread.pending.set(command.id, answered);
     thread.worker.postMessage(command);
@@ -88,8 +88,11 @@ export class ThreadPool {
     return message;
   }
 
-  #leastBusy(): Thread {
-    return this.#threads.reduce((best, thread) => (thread.pending.size < best.pending.size ? thread : best));
+  /** Requests never queue up on the first thread of several: a job that is to be admitted waits for one of them at most. */
+  #leastBusy(type: ThreadCommand["type"]): Thread {
+    const [first, ...others] = this.#threads;
+    if (type === "task" || others.length === 0) return first;
+    return others.reduce((best, thread) => (thread.pending.size < best.pending.size ? thread : best));
   }
 
   #spawn(): Thread {
