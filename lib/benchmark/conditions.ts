@@ -85,7 +85,7 @@ function comparisonIdentity(pack: Pack, { steps }: RecipeDocument): JsonObject {
     channel: uniqueValues(
       steps.filter(isChannel).map(({ params }): JsonObject => ({
         snr_db: params.snr_db,
-        ...(params.channel === undefined ? {} : { channel: params.channel }),
+        channel: params.channel ?? params.channel_model ?? null,
       })),
     ),
     power: uniqueValues(normalisers.map(({ params }): JsonObject => ({

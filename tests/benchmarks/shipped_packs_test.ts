@@ -89,14 +89,64 @@ Deno.test("qpsk_phase_tracking_v1: nobody beats the known phase, and it is QPSK 
       row.recipe_id === id && row.metric === "channel.coded.ber" && row.ci_method === "wilson"
     )!;
   const { bitErrorRateAwgn } = await import("../../mod.ts");
-  for (const snr of [6, 10]) {
+  for (const snr of [2, 6, 10]) {
     const oracle = wilson(`oracle_${snr}db`), theory = bitErrorRateAwgn("qpsk", 10 ** (snr / 10));
-    // The interval of 95 % widened by half, for two points.
+    // The interval of 95 % widened by half, for three points.
     const [low, high] = [Number(oracle.ci_low), Number(oracle.ci_high)], slack = (high - low) / 4;
     assert.ok(low - slack <= theory && theory <= high + slack, `${theory} is not within ${low} … ${high}`);
-    for (const method of ["pilot_smoothing", "pilot_interpolation", "decision_directed_pll"]) {
+    for (const method of ["pilot_smoothing", "pilot_interpolation", "decision_directed_pll", "learned_artifact"]) {
       assert.ok(Number(wilson(`${method}_${snr}db`).mean) > Number(oracle.mean), method);
     }
     assert.ok(Number(wilson(`uncompensated_${snr}db`).mean) > 0.4);
+    // What it was trained for: between the best classical estimator and the known phase.
+    assert.ok(Number(wilson(`learned_artifact_${snr}db`).ci_high) < Number(wilson(`pilot_smoothing_${snr}db`).ci_low));
   }
+});
+
+Deno.test("protected_digital_vs_deepjscc_awgn_v1: all keep the budget; digital links have a cliff, the joint coder a slope", async () => {
+  const result = await resultOf("semantic_comm/protected_digital_vs_deepjscc_awgn_v1", { replicates: 1 });
+  const points = ["m4db", "0db", "4db", "8db", "12db"];
+  const psnr = (method: string) => points.map((at) => meanOf(result, `${method}_${at}`, "quality.psnr_db"));
+  for (const { id, status, metrics } of result.recipes) {
+    assert.equal(status, "completed", id);
+    assert.ok(Number(metrics["channel.uses_per_pixel"]) <= 0.5, id);
+    assert.equal(Number(metrics["benchmark.resource_budget.admitted"]), 1);
+  }
+  const [ldpc, joint, oracle] = [psnr("nr_ldpc"), psnr("deepjscc_tiny"), psnr("capacity_oracle")];
+  assert.ok(ldpc[0] < 15 && ldpc[1] < 15 && ldpc[2] > 25, "nothing, then everything");
+  assert.equal(new Set(ldpc.slice(2)).size, 1, "and then nothing better");
+  joint.slice(1).forEach((value, at) => assert.ok(value > joint[at] && value - joint[at] < 4, "a gentle slope"));
+  assert.ok(joint[0] > 20 && joint[0] > oracle[0], "pictures where digital has none");
+  assert.ok(oracle[4] > ldpc[4] && oracle[4] > joint[4], "the bound of separate designs at high SNR");
+});
+
+Deno.test("qpsk_iq_receiver_v1: the trained receiver is as good as the calibrated one, ignorance is not", async () => {
+  const result = await resultOf("neural_receiver_ai_phy/qpsk_iq_receiver_v1", { replicates: 2 });
+  for (const at of ["m2db", "2db", "6db", "10db"]) {
+    const ber = (method: string) => meanOf(result, `${method}_${at}`, "channel.coded.ber");
+    const [ignorant, learned, oracle] = ["reference_qpsk", "learned_artifact", "oracle_frontend_calibrated"].map(ber);
+    assert.ok(ignorant > 1.1 * oracle, at);
+    assert.ok(Math.abs(learned / oracle - 1) < 0.1, `${at}: ${learned} and ${oracle}`);
+  }
+});
+
+Deno.test("qpsk_awgn_receiver_v1: on a clean channel the adapter is the hard demapper", async () => {
+  const result = await resultOf("neural_receiver_ai_phy/qpsk_awgn_receiver_v1", { replicates: 2 });
+  for (const { mean_difference } of result.comparisons) assert.equal(Number(mean_difference), 0);
+});
+
+Deno.test("estimators follow the signal: errors fall with the SNR, and no beam of a codebook beats matched transmission", async () => {
+  const range = await resultOf("localization_sensing/range_localization_v1", { replicates: 4 });
+  const aoa = await resultOf("localization_sensing/aoa_estimation_v1", { replicates: 3 });
+  for (const method of ["trilateration", "regularized"]) {
+    const [low, middle, high] = [5, 15, 25].map((snr) => meanOf(range, `${method}_${snr}db`, "localization.rmse_m"));
+    assert.ok(low > middle && middle > high);
+  }
+  for (const method of ["bartlett", "music"]) {
+    const [low, middle, high] = ["m10db", "0db", "15db"].map((at) => meanOf(aoa, `${method}_${at}`, "aoa.rmse_deg"));
+    assert.ok(low > middle && middle > high);
+  }
+  const beams = await resultOf("beamforming_precoding/beam_selection_v1", { replicates: 3 });
+  assert.ok(Math.abs(meanOf(beams, "mrt", "beamforming.normalized_gain") - 1) < 1e-6);
+  assert.ok(meanOf(beams, "codebook_sweep", "beamforming.normalized_gain") < 0.99);
 });
