@@ -1,14 +1,19 @@
 /**
  * One parameter of a step, made from its schema: label, unit, control, range and default, help, and what is wrong with it. What
- * is shown is what the author wrote, else the default; resetting takes the key out of the recipe.
+ * is shown is what the author wrote, else the default; resetting takes the key out of the recipe. A text that cannot be read
+ * stays in its field, and the recipe keeps the value before.
  */
-import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
+import { canonicalJson } from "../../lib/contract/json.ts";
+import { checkValue, schemaTypes } from "../../lib/contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import type { Diagnostic } from "../api.ts";
-import { type JSX, useEffect, useState } from "../preact.ts";
-import { type Read, readFloat, readInteger, written } from "./number.ts";
+import { useState } from "../preact.ts";
+import type { Choice } from "./choices.ts";
+import { Control } from "./control.tsx";
+import { written } from "./number.ts";
+import { Sweep } from "./sweep.tsx";
 
-interface Props {
+export interface FieldProps {
   id: string;
   name: string;
   schema: JsonObject;
@@ -16,49 +21,81 @@ interface Props {
   value: Value | undefined;
   /** Whether the parameter counts under the others' values. */
   effective: boolean;
+  /** It chooses how the block works: what each value means, and which cannot be had. */
+  choices?: readonly Choice[];
   diagnostics: readonly Diagnostic[];
+  /** A text in it that cannot be read. */
+  unread?: { text: string; message: string };
+  /** The dimension that gives it its value. */
+  dimension?: string | null;
+  dimensions?: readonly string[];
   onChange(value: Value | undefined): void;
+  onUnread(unread: { text: string; message: string } | null): void;
+  onSweep?(dimension: string, values: Value[] | undefined): void;
+  onRelease?(): void;
 }
 
-export function Field({ id, name, schema, value, effective, diagnostics, onChange }: Props) {
+export function Field(props: FieldProps) {
+  const { id, name, schema, value, effective, choices, diagnostics, unread, dimension, onChange, onUnread } = props;
+  const [sweeping, setSweeping] = useState(false);
   const shown = value ?? schema.default as Value | undefined;
-  const [problem, setProblem] = useState<string | null>(null);
-  const modified = value !== undefined;
+  const modified = value !== undefined, swept = dimension != null;
   const unit = isObject(schema["x-svc-ui"]) ? String(schema["x-svc-ui"].unit ?? "") : "";
   const help = `${id}-help`, wrong = `${id}-error`;
-  const messages = [
-    ...(problem === null ? [] : [problem]),
-    ...diagnostics.map(({ message, hint }) => hint ? `${message}. ${hint}` : message),
-  ];
+  const messages = problemsOf(props);
   const invalid = messages.length > 0;
+  const group = isGroup(schema) || choices !== undefined;
+  const label = (
+    <>
+      <span class="mono">{name}</span>
+      {unit !== "" && <span class="unit">{unit}</span>}
+      {modified && <span class="tag" data-tone="accent">modified</span>}
+      {swept && <span class="tag" data-tone="accent">swept by {dimension}</span>}
+      {!effective && <span class="tag">has no effect here</span>}
+    </>
+  );
   return (
-    <div class="field" data-modified={modified}>
-      <label for={id}>
-        <span class="mono">{name}</span>
-        {unit !== "" && <span class="unit">{unit}</span>}
-        {modified && <span class="tag" data-tone="accent">modified</span>}
-        {!effective && <span class="tag">has no effect here</span>}
-      </label>
+    <div
+      class="field"
+      data-modified={modified}
+      role={group ? "group" : undefined}
+      aria-labelledby={group ? `${id}-label` : undefined}
+    >
+      {group ? <div class="label" id={`${id}-label`}>{label}</div> : <label for={id}>{label}</label>}
       <div class="control">
         <Control
           id={id}
+          name={name}
           schema={schema}
           value={shown}
+          choices={choices}
+          unread={unread?.text}
           describedBy={`${help}${invalid ? ` ${wrong}` : ""}`}
           invalid={invalid}
-          onRead={(read) => {
-            if ("problem" in read) return setProblem(read.problem);
-            setProblem(null);
+          onRead={(read, text) => {
+            if ("problem" in read) return onUnread({ text, message: read.problem });
+            onUnread(null);
             onChange(read.value);
           }}
         />
+        {props.onSweep !== undefined && (
+          <button
+            type="button"
+            class="quiet small"
+            aria-expanded={swept ? undefined : sweeping}
+            aria-label={swept ? `Release ${name} from ${dimension}` : `Sweep ${name}`}
+            onClick={() => swept ? props.onRelease!() : setSweeping(!sweeping)}
+          >
+            {swept ? "Release" : "Sweep"}
+          </button>
+        )}
         <button
           type="button"
-          class="quiet"
-          disabled={!modified}
+          class="quiet small"
+          disabled={!modified && unread === undefined}
           aria-label={modified ? `Reset ${name} to its default` : `${name} has its default`}
           onClick={() => {
-            setProblem(null);
+            onUnread(null);
             onChange(undefined);
           }}
         >
@@ -68,101 +105,33 @@ export function Field({ id, name, schema, value, effective, diagnostics, onChang
       <div class="help" id={help}>
         {[schema.description, range(schema), fallback(schema)].filter(Boolean).join(" · ")}
       </div>
-      {invalid && <div class="error" id={wrong}>{messages.join(" ")}</div>}
+      {invalid && <div class="error" id={wrong}>{messages.join(". ")}</div>}
+      {sweeping && !swept && (
+        <Sweep
+          name={name}
+          types={schemaTypes(schema)}
+          value={shown}
+          dimensions={props.dimensions ?? []}
+          onSweep={(chosen, values) => {
+            setSweeping(false);
+            props.onSweep!(chosen, values);
+          }}
+        />
+      )}
     </div>
   );
 }
 
-interface ControlProps {
-  id: string;
-  schema: JsonObject;
-  value: Value | undefined;
-  describedBy: string;
-  invalid: boolean;
-  onRead(read: Read): void;
+/** A text that cannot be read, else what the server says, else what the schema says by itself. */
+function problemsOf({ unread, diagnostics, value, schema, name }: FieldProps): string[] {
+  if (unread !== undefined) return [unread.message];
+  if (diagnostics.length > 0) return diagnostics.map(({ message, hint }) => hint ? `${message}. ${hint}` : message);
+  return value === undefined ? [] : checkValue(schema, value, [name]).map(({ message }) => message);
 }
 
-function Control({ id, schema, value, describedBy, invalid, onRead }: ControlProps): JSX.Element {
-  const common = { id, "aria-describedby": describedBy, "aria-invalid": invalid };
-  const choices = Array.isArray(schema.enum) ? schema.enum : null;
-  if (choices !== null) {
-    return (
-      <select
-        {...common}
-        value={canonicalJson(value ?? null)}
-        onChange={(event) => onRead({ value: parseJson(event.currentTarget.value) as Value })}
-      >
-        {value === undefined && <option value="null">(not set)</option>}
-        {choices.map((choice) => (
-          <option key={canonicalJson(choice)} value={canonicalJson(choice)}>{written(choice)}</option>
-        ))}
-      </select>
-    );
-  }
-  if (schema.type === "boolean") {
-    return (
-      <input
-        {...common}
-        type="checkbox"
-        checked={value === true}
-        onChange={(event) => onRead({ value: event.currentTarget.checked })}
-      />
-    );
-  }
-  if (schema.type === "integer") {
-    return <Typed {...common} text={written(value)} read={readInteger} onRead={onRead} mode="numeric" />;
-  }
-  if (schema.type === "number") {
-    return <Typed {...common} text={written(value)} read={readFloat} onRead={onRead} mode="decimal" />;
-  }
-  if (schema.type === "string") {
-    return <Typed {...common} text={written(value)} read={(text) => ({ value: text })} onRead={onRead} />;
-  }
-  return <Typed {...common} text={value === undefined ? "" : canonicalJson(value)} read={readJson} onRead={onRead} />;
-}
-
-function readJson(text: string): Read {
-  try {
-    return { value: parseJson(text) as Value };
-  } catch {
-    return { problem: `Cannot read ${JSON.stringify(text)} as JSON` };
-  }
-}
-
-interface TypedProps {
-  id: string;
-  text: string;
-  read(text: string): Read;
-  onRead(read: Read): void;
-  mode?: "numeric" | "decimal";
-  "aria-describedby": string;
-  "aria-invalid": boolean;
-}
-
-/** A text field that keeps what is typed while it is typed, and hands on what can be read. */
-function Typed({ text, read, onRead, mode, ...common }: TypedProps) {
-  const [typed, setTyped] = useState(text);
-  useEffect(() => {
-    // What comes from elsewhere (undo, reset) replaces the text, unless it means the same.
-    const own = read(typed);
-    if (!("value" in own) || written(own.value) !== text) setTyped(text);
-  }, [text]);
-  return (
-    <input
-      {...common}
-      type="text"
-      inputMode={mode}
-      class={mode === undefined ? "" : "mono"}
-      spellcheck={false}
-      autocomplete="off"
-      value={typed}
-      onInput={(event) => {
-        setTyped(event.currentTarget.value);
-        onRead(read(event.currentTarget.value));
-      }}
-    />
-  );
-}
+/** Whether a schema is shown as several controls. */
+const isGroup = (schema: JsonObject): boolean =>
+  (schema.type === "object" && isObject(schema.properties)) || (schema.type === "array" && isObject(schema.items));
 
 function range(schema: JsonObject): string {
   const low = schema.minimum ?? schema.exclusiveMinimum, high = schema.maximum ?? schema.exclusiveMaximum;
@@ -171,7 +140,12 @@ function range(schema: JsonObject): string {
   return [from, to].filter(Boolean).join(" ");
 }
 
-const fallback = (schema: JsonObject) =>
-  schema.default === undefined
-    ? "no default"
-    : `default ${typeof schema.default === "object" ? canonicalJson(schema.default) : written(schema.default) || '""'}`;
+function fallback({ default: value }: JsonObject): string {
+  if (value === undefined) return "no default";
+  const text = value === null
+    ? "null"
+    : isObject(value) || Array.isArray(value)
+    ? canonicalJson(value)
+    : written(value);
+  return `default ${text || '""'}`;
+}

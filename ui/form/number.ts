@@ -1,5 +1,5 @@
 /** Numbers as people type them: an integer and a float stay two things, and nothing is guessed. */
-import { Float, float, type Value } from "../../lib/contract/value.ts";
+import { Float, float, formatFloat, type Value } from "../../lib/contract/value.ts";
 import { parseJson } from "../../lib/contract/json.ts";
 
 export type Read = { value: Value } | { problem: string };
@@ -19,12 +19,12 @@ export function readFloat(text: string): Read {
   if (!DECIMAL.test(typed)) return { problem: `Cannot use ${JSON.stringify(typed)} as a number` };
   const number = Number(typed);
   if (!Number.isFinite(number)) return { problem: `${typed} is beyond the largest number` };
-  return { value: Number.isInteger(number) ? float(number) : number };
+  return { value: float(number) };
 }
 
 /** A value as it is shown and typed again. */
 export function written(value: Value | undefined): string {
   if (value === undefined || value === null) return "";
-  if (value instanceof Float) return Number.isInteger(value.value) ? `${value.value}.0` : String(value.value);
+  if (value instanceof Float) return formatFloat(value.value);
   return typeof value === "string" ? value : String(value);
 }

@@ -273,7 +273,11 @@ function Block(
       {!far && <text class="sub" x="14" y={20 + lines.length * 15}>{clip(id, 22)}</text>}
       {!far && <text class="sub" x="14" y={34 + lines.length * 15}>{clip(chosen, 22)}</text>}
       <text class="sub" x={width - 12} y="16" text-anchor="end">{PLANES[plane]}</text>
-      {problems > 0 && <text class="state" x={width - 24} y="16" text-anchor="end" data-tone="error">!{problems}</text>}
+      {problems > 0 && (
+        <text class={far ? "state far" : "state"} x={width - 24} y="16" text-anchor="end" data-tone="error">
+          !{problems}
+        </text>
+      )}
       {state !== undefined && (
         <g class="step-state" data-state={state.state}>
           <rect class="bar" x="12" y={height - 9} width={width - 24} height="4" rx="2" />
@@ -285,7 +289,7 @@ function Block(
             height="4"
             rx="2"
           />
-          <text class="state" x={width - 12} y={height - 13} text-anchor="end">
+          <text class={far ? "state far" : "state"} x={width - 12} y={height - 13} text-anchor="end">
             {GLYPHS[state.state]}{" "}
             {state.state === "completed" && state.seconds !== null ? seconds(state.seconds) : state.state}
           </text>

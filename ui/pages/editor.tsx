@@ -23,6 +23,7 @@ import {
   update,
 } from "../state/copies.ts";
 import { jobs } from "../state/events.ts";
+import { announceTab } from "../state/other_tabs.ts";
 import { cancelRun, catchUp, startRun, statesOf, stepStates } from "../state/runs.ts";
 import { itemsOf, runInSequence } from "../state/sequence.ts";
 import { divider, Splitter } from "../split.tsx";
@@ -39,7 +40,9 @@ export function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
     const id = step_id ?? steps[Number(/^\/steps\/(\d+)/.exec(pointer ?? "")?.[1])]?.id;
     if (id !== undefined) found.set(id, (found.get(id) ?? 0) + 1);
   }
-  for (const { stepId } of Object.values(copy.unread)) found.set(stepId, (found.get(stepId) ?? 0) + 1);
+  for (const { stepId } of Object.values(copy.unread)) {
+    if (stepId !== "") found.set(stepId, (found.get(stepId) ?? 0) + 1);
+  }
   return found;
 }
 
@@ -47,7 +50,8 @@ export default function Editor() {
   const [failure, setFailure] = useState<string | null>(null), [opening, setOpening] = useState(false);
   useEffect(() => {
     Promise.all([loadContracts(), restore()]).catch((error) => setFailure(error.message));
-    return provideCommands(commands);
+    const leave = announceTab(), withdraw = provideCommands(commands);
+    return () => (leave(), withdraw());
   }, []);
   useEffect(() => {
     globalThis.addEventListener("keydown", shortcuts as EventListener);

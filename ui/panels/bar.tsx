@@ -15,7 +15,8 @@ import {
   undo,
 } from "../state/copies.ts";
 import { isEnded, jobs } from "../state/events.ts";
-import { cancelRun, startRun } from "../state/runs.ts";
+import { otherTabs } from "../state/other_tabs.ts";
+import { cancelRun, startRun, stopping } from "../state/runs.ts";
 import { hasMatrix, isRunning, itemsOf, runInSequence, sequence, stopSequence } from "../state/sequence.ts";
 import { planCache, stopAfterFailure, WORKERS, workers } from "../state/settings.ts";
 import { ConflictDialog, OpenDialog, SaveAsDialog, told } from "./files.tsx";
@@ -70,6 +71,12 @@ export function Bar({ copy }: { copy: Copy }) {
       </div>
       <Tools copy={copy} />
       <SequenceStrip />
+      {otherTabs.value > 0 && (
+        <p class="notice" data-tone="warn" role="status">
+          These recipes are open in another tab of this browser too. Drafts are shared: the last change is the one that
+          is kept.
+        </p>
+      )}
       {trouble.value !== null && (
         <p class="notice row spread" data-tone="error" role="alert">
           <span>{trouble.value}</span>
@@ -165,7 +172,7 @@ function Tools({ copy }: { copy: Copy }) {
         {running
           ? (
             <button type="button" onClick={() => attempt(() => cancelRun(copy.jobId!))}>
-              {job.state === "canceling" ? "Canceling, waits for the running operation" : "Cancel"}
+              {stopping.value.has(job.job_id) ? "Canceling, waits for the running operation" : "Cancel"}
             </button>
           )
           : (

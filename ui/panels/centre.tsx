@@ -1,6 +1,7 @@
 /** The middle of the editor: the graph, or the recipe as text, as a matrix, as specifications. */
 import { Graph } from "../graph/graph.tsx";
 import { matrixFacts } from "../form/matrix.ts";
+import { isGeneric } from "../form/presentation.ts";
 import { signal } from "../preact.ts";
 import { type Copy, update } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
@@ -8,6 +9,7 @@ import { jobOf, shapeOf, useSummary } from "../state/summaries.ts";
 import { Matrix } from "./matrix.tsx";
 import { Raw } from "./raw.tsx";
 import { Specs } from "./specs.tsx";
+import { TaskForm } from "./task_form.tsx";
 
 const VIEWS = ["Graph", "Matrix", "Raw JSON", "Specs"] as const;
 export type CentreView = typeof VIEWS[number];
@@ -40,13 +42,14 @@ export function Centre({ copy, problems, states }: Props) {
             aria-selected={view === name}
             onClick={() => centreView.value = name}
           >
-            {name}
+            {name === "Graph" && isGeneric(copy.recipe) ? "Blocks" : name}
             {name === "Matrix" && count > 0 ? ` (${count})` : ""}
             {name === "Raw JSON" && copy.rawDraft !== null ? " *" : ""}
           </button>
         ))}
       </div>
       <div class="centre-body" data-view={view}>
+        {view === "Graph" && !isGeneric(copy.recipe) && <TaskForm copy={copy} />}
         {view === "Graph" && (
           <Graph
             recipe={copy.recipe}

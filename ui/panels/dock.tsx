@@ -67,7 +67,7 @@ function Problems({ copy }: { copy: Copy }) {
           <li key={field} class="row">
             <span class="tag" data-tone="error">error</span>
             <button type="button" class="quiet mono" onClick={() => showField(copy, stepId, param)}>
-              {stepId}.{param}
+              {stepId === "" ? param : `${stepId}.${param}`}
             </button>
             <span>{message}</span>
           </li>
@@ -84,8 +84,9 @@ function Problems({ copy }: { copy: Copy }) {
 
 /** Selects a block and goes to one of its fields. */
 function showField(copy: Copy, stepId: string, param: string | undefined): void {
-  update(copy.id, { selected: stepId });
-  if (param !== undefined) setTimeout(() => document.getElementById(`param-${stepId}-${param}`)?.focus(), 50);
+  update(copy.id, { selected: stepId === "" ? null : stepId });
+  const field = stepId === "" ? `recipe-${param}` : `param-${stepId}-${param}`;
+  if (param !== undefined) setTimeout(() => document.getElementById(field)?.focus(), 50);
 }
 
 function Finding({ copy, one }: { copy: Copy; one: Diagnostic }) {

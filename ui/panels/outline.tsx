@@ -57,7 +57,12 @@ export function Outline({ copy, problems, states }: Props) {
                   <span class="clip">{id}</span>
                   <span class="hidden-text">, {contracts.value.get(op)?.name ?? op}</span>
                 </span>
-                {count > 0 && <span class="tag" data-tone="error">{count} {count === 1 ? "problem" : "problems"}</span>}
+                {count > 0 && (
+                  <span class="tag" data-tone="error">
+                    !{count}
+                    <span class="hidden-text">{count === 1 ? " problem" : " problems"}</span>
+                  </span>
+                )}
                 {state !== undefined && (
                   <span class="state" data-tone={state === "completed" ? "ok" : state === "failed" ? "error" : "busy"}>
                     {GLYPHS[state]}

@@ -78,12 +78,22 @@ export function update(id: string, change: Partial<Copy>): void {
   copies.value = copies.value.map((copy) => copy.id === id ? { ...copy, ...change } : copy);
 }
 
-/** Makes an edit: one step in the history. */
-export function edit(id: string, recipe: JsonObject): void {
+/**
+ * Makes an edit: one step in the history.
+ *
+ * @param field that is typed in: letters that follow each other soon are one step
+ */
+export function edit(id: string, recipe: JsonObject, field: string | null = null): void {
   const copy = find(id);
   if (copy === undefined || canonicalJson(recipe) === textOf(copy)) return;
-  adopt(id, record(historyOf(copy), recipe));
+  const now = performance.now(), key = field === null ? null : `${id} ${field}`;
+  const goesOn = key !== null && key === typing.key && now - typing.at < TYPING_MS && copy.past.length > 0;
+  typing = { key, at: now };
+  adopt(id, goesOn ? { ...historyOf(copy), present: recipe, future: [] } : record(historyOf(copy), recipe));
 }
+
+const TYPING_MS = 1000;
+let typing: { key: string | null; at: number } = { key: null, at: 0 };
 
 export const undo = (id: string) => travel(id, stepBack);
 export const redo = (id: string) => travel(id, stepForth);
@@ -93,6 +103,7 @@ const historyOf = ({ recipe, past, future }: Copy): History<JsonObject> => ({ pr
 
 function travel(id: string, step: typeof stepBack): void {
   const copy = find(id), history = copy && step(historyOf(copy));
+  typing = { key: null, at: 0 };
   // Texts that could not be read belong to the edits that are left behind.
   if (history) adopt(id, history, { unread: {} });
 }
@@ -118,7 +129,7 @@ export function setParam(copy: Copy, stepId: string, name: string, value: Value 
     const params = value === undefined ? others : { ...step.params, [name]: value };
     return { ...step, params };
   });
-  edit(copy.id, { ...copy.recipe, steps: steps.map(sparse) });
+  edit(copy.id, { ...copy.recipe, steps: steps.map(sparse) }, value === undefined ? null : `${stepId}.${name}`);
 }
 
 /** A step as its author would write it: without empty mappings. */

@@ -54,6 +54,9 @@ export async function startRun(copy: Copy): Promise<Job> {
 
 export const cancelRun = (jobId: string) => post(`/api/run-jobs/${jobId}/cancel`);
 
+/** Jobs that were asked to stop. */
+export const stopping = signal<ReadonlySet<string>>(new Set());
+
 function note(jobId: string, stepId: string, change: Partial<StepState>): void {
   const job = new Map(stepStates.value.get(jobId));
   job.set(stepId, { state: "running", fraction: null, message: null, seconds: null, ...job.get(stepId), ...change });
@@ -75,6 +78,7 @@ onEvent((event) => {
 
 function follow(event: JobEvent): void {
   const step = event.step_id as string | undefined;
+  if (event.kind === "stop_requested") stopping.value = new Set(stopping.value).add(event.job_id);
   switch (event.kind) {
     case "step_started":
       return note(event.job_id, step!, { state: "running" });

@@ -1,0 +1,49 @@
+/** What the values of a parameter that chooses a method mean here, and which of them cannot be had. */
+import { canonicalJson } from "../../lib/contract/json.ts";
+import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+
+export interface Choice {
+  value: Value;
+  /** What is known of it, in a line. */
+  line: string;
+  /** Why it cannot be chosen; null where it can. */
+  reason: string | null;
+}
+
+/** Names of parameters that choose how a block works; the first ones are shown first. */
+export const SELECTORS = ["mode", "policy", "model", "runtime", "backend"];
+
+/** Whether a parameter chooses how a block works. */
+export const isSelector = (name: string, schema: JsonObject): boolean =>
+  Array.isArray(schema.enum) && (schema["x-svc-materialization-selector"] !== undefined || SELECTORS.includes(name));
+
+/**
+ * The values of a selector.
+ *
+ * @param materializations of the operation: what runs it, and with which values of its parameters
+ */
+export function choicesOf(name: string, schema: JsonObject, materializations: readonly JsonObject[]): Choice[] {
+  return (schema.enum as Value[]).map((value) => {
+    const bound = materializations.filter(({ runner, parameter_bindings: bindings }) =>
+      runner === "benchmark_run" && isObject(bindings) && bindings[name] !== undefined &&
+      (Array.isArray(bindings[name]) ? bindings[name] : [bindings[name]]).some((one) =>
+        canonicalJson(one) === canonicalJson(value)
+      )
+    );
+    const ready = bound.filter(({ status }) => status === "implemented");
+    const elsewhere = materializations.filter(({ runner, parameter_bindings: bindings, status }) =>
+      runner !== "benchmark_run" && status === "planned" && isObject(bindings) &&
+      canonicalJson(bindings[name] ?? null) === canonicalJson(value)
+    );
+    const free = materializations.some(({ runner, status, parameter_bindings: bindings }) =>
+      runner === "benchmark_run" && status === "implemented" && !(isObject(bindings) && bindings[name] !== undefined)
+    );
+    const missing = bound.length > 0 ? ready.length === 0 : elsewhere.length > 0 && !free;
+    const notes = [...new Set([...bound, ...elsewhere].map(({ notes }) => String(notes ?? "")).filter(Boolean))];
+    return {
+      value,
+      line: ready.length === 0 ? "" : `runs on ${[...new Set(ready.map(({ backend }) => String(backend)))].join(", ")}`,
+      reason: missing ? notes.join("; ") || "Planned" : null,
+    };
+  });
+}
