@@ -43,7 +43,9 @@ import metricsExternalClassification from "./metrics/external_classification.ts"
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
 import metricsIsacOfdm from "./metrics/isac_ofdm.ts";
+import metricsLeoNtnTracking from "./metrics/leo_ntn_tracking.ts";
 import metricsLocalization from "./metrics/localization.ts";
+import metricsNearFieldFocusing from "./metrics/near_field_focusing.ts";
 import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
 import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
 import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
@@ -65,10 +67,12 @@ import modelExternalEncodeLatents from "./model/external_encode_latents.ts";
 import modelIsacOfdmAllocatorAdapter from "./model/isac_ofdm_allocator_adapter.ts";
 import modelJpegDecode from "./model/jpeg_decode.ts";
 import modelJpegEncode from "./model/jpeg_encode.ts";
+import modelLeoNtnTrackingAdapter from "./model/leo_ntn_tracking_adapter.ts";
 import modelLocalizationAdapter from "./model/localization_adapter.ts";
 import modelLsChannelEstimator from "./model/ls_channel_estimator.ts";
 import modelMrtBeamformer from "./model/mrt_beamformer.ts";
 import modelMusicAoaEstimator from "./model/music_aoa_estimator.ts";
+import modelNearFieldEstimatorAdapter from "./model/near_field_estimator_adapter.ts";
 import modelResourceAllocationAdapter from "./model/resource_allocation_adapter.ts";
 import modelSymbolPowerAllocator from "./model/symbol_power_allocator.ts";
 import modelTextUtf8Decode from "./model/text_utf8_decode.ts";
@@ -93,9 +97,11 @@ import sourceBitManifest from "./source/bit_manifest.ts";
 import sourceExternalClassificationDataset from "./source/external_classification_dataset.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
 import sourceIsacOfdmScenario from "./source/isac_ofdm_scenario.ts";
+import sourceLeoNtnTrackingScenario from "./source/leo_ntn_tracking_scenario.ts";
 import sourceLocalNpzImages from "./source/local_npz_images.ts";
 import sourceLocalizationGeometry from "./source/localization_geometry.ts";
 import sourceLocalizationSensingScenario from "./source/localization_sensing_scenario.ts";
+import sourceNearFieldXlMimoScenario from "./source/near_field_xl_mimo_scenario.ts";
 import sourceRandomBits from "./source/random_bits.ts";
 import sourceResourceAllocationScenario from "./source/resource_allocation_scenario.ts";
 import sourceTextDataset from "./source/text_dataset.ts";
@@ -157,7 +163,9 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
   entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
   entry(metricsIsacOfdm, "./metrics/isac_ofdm.ts"),
+  entry(metricsLeoNtnTracking, "./metrics/leo_ntn_tracking.ts"),
   entry(metricsLocalization, "./metrics/localization.ts"),
+  entry(metricsNearFieldFocusing, "./metrics/near_field_focusing.ts"),
   entry(metricsNrLdpcOfdmDelivery, "./metrics/nr_ldpc_ofdm_delivery.ts"),
   entry(metricsOfdmFiniteBlocklengthAllocation, "./metrics/ofdm_finite_blocklength_allocation.ts"),
   entry(metricsOfdmPowerAllocation, "./metrics/ofdm_power_allocation.ts"),
@@ -179,10 +187,12 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelIsacOfdmAllocatorAdapter, "./model/isac_ofdm_allocator_adapter.ts"),
   entry(modelJpegDecode, "./model/jpeg_decode.ts"),
   entry(modelJpegEncode, "./model/jpeg_encode.ts"),
+  entry(modelLeoNtnTrackingAdapter, "./model/leo_ntn_tracking_adapter.ts"),
   entry(modelLocalizationAdapter, "./model/localization_adapter.ts"),
   entry(modelLsChannelEstimator, "./model/ls_channel_estimator.ts"),
   entry(modelMrtBeamformer, "./model/mrt_beamformer.ts"),
   entry(modelMusicAoaEstimator, "./model/music_aoa_estimator.ts"),
+  entry(modelNearFieldEstimatorAdapter, "./model/near_field_estimator_adapter.ts"),
   entry(modelResourceAllocationAdapter, "./model/resource_allocation_adapter.ts"),
   entry(modelSymbolPowerAllocator, "./model/symbol_power_allocator.ts"),
   entry(modelTextUtf8Decode, "./model/text_utf8_decode.ts"),
@@ -207,9 +217,11 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceExternalClassificationDataset, "./source/external_classification_dataset.ts"),
   entry(sourceImageDataset, "./source/image_dataset.ts"),
   entry(sourceIsacOfdmScenario, "./source/isac_ofdm_scenario.ts"),
+  entry(sourceLeoNtnTrackingScenario, "./source/leo_ntn_tracking_scenario.ts"),
   entry(sourceLocalNpzImages, "./source/local_npz_images.ts"),
   entry(sourceLocalizationGeometry, "./source/localization_geometry.ts"),
   entry(sourceLocalizationSensingScenario, "./source/localization_sensing_scenario.ts"),
+  entry(sourceNearFieldXlMimoScenario, "./source/near_field_xl_mimo_scenario.ts"),
   entry(sourceRandomBits, "./source/random_bits.ts"),
   entry(sourceResourceAllocationScenario, "./source/resource_allocation_scenario.ts"),
   entry(sourceTextDataset, "./source/text_dataset.ts"),

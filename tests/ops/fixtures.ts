@@ -13,8 +13,10 @@ import { CHANNEL_ESTIMATION_FIXTURES } from "./channel_estimation_fixtures.ts";
 import { DEEPJSCC_FIXTURES } from "./deepjscc_fixtures.ts";
 import { ISAC_FIXTURES } from "./isac_fixtures.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
+import { LEO_FIXTURES } from "./leo_fixtures.ts";
 import { LOCALIZATION_FIXTURES } from "./localization_fixtures.ts";
 import { MEDIA_FIXTURES } from "./media_fixtures.ts";
+import { NEAR_FIELD_FIXTURES } from "./near_field_fixtures.ts";
 import { NR_LDPC_FIXTURES } from "./nr_ldpc_fixtures.ts";
 import { PHYSICAL_FIXTURES } from "./physical_fixtures.ts";
 import { POWER_FIXTURES } from "./power_fixtures.ts";
@@ -158,6 +160,8 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...AOA_FIXTURES,
   ...ISAC_FIXTURES,
   ...CHANNEL_ESTIMATION_FIXTURES,
+  ...NEAR_FIELD_FIXTURES,
+  ...LEO_FIXTURES,
   ...DEEPJSCC_FIXTURES,
   ...JPEG_FIXTURES,
   ...MEDIA_FIXTURES,

@@ -1,0 +1,61 @@
+/**
+ * What the operations of near-field focusing hand each other. A problem holds one snapshot complex64 [example, antenna] and,
+ * as metadata, wavelength_m and the limits of the scene; truth and estimate are float64 [example, 2]: range in metres, angle
+ * in degrees from broadside. Geometry: lib/numeric/near_field.ts.
+ */
+import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
+import { metadataNumber } from "../lib/artifact/values.ts";
+import { SvcError } from "../lib/contract/error.ts";
+import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import type { JsonObject } from "../lib/contract/value.ts";
+import type { LargeArray } from "../lib/numeric/near_field.ts";
+import { ndarray } from "../lib/numeric/ndarray.ts";
+
+export const NEAR_FIELD_PROBLEM = "near_field.array_observation.numpy";
+export const NEAR_FIELD_TRUTH = "near_field.range_angle_truth.numpy";
+export const NEAR_FIELD_ESTIMATE = "near_field.range_angle_estimate.numpy";
+export const NEAR_FIELD_METADATA = ["wavelength_m", "range_min_m", "range_max_m", "angle_min_deg", "angle_max_deg"];
+
+export interface NearFieldProblem {
+  arrays: NamedArrays;
+  examples: number;
+  /** [example, antenna], interleaved */
+  received: Float32Array;
+  array: LargeArray;
+  /** Where sources can be: metres, degrees. */
+  ranges: { near: number; far: number };
+  angles: { low: number; high: number };
+}
+
+/** @throws SvcError with a boundary code where the artifact is not what it should be */
+export function nearFieldProblemOf(input: InputArtifact): NearFieldProblem {
+  const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "antenna"]);
+  const [wavelength, near, far, low, high] = NEAR_FIELD_METADATA.map((key) => {
+    const value = metadataNumber(input.metadata, key);
+    if (value !== undefined) return value;
+    throw new SvcError("input_metadata_missing", `Cannot find a source without ${key} in the metadata`);
+  });
+  if (!(wavelength > 0 && near > 0 && near <= far && low <= high)) {
+    throw new SvcError(
+      "boundary_value_invalid",
+      `Cannot look for sources from ${near} to ${far} m and ${low} to ${high} degrees at a wavelength of ${wavelength} m`,
+    );
+  }
+  return {
+    arrays,
+    examples: arrays.size("example"),
+    received,
+    array: { antennas: arrays.size("antenna"), wavelength },
+    ranges: { near, far },
+    angles: { low, high },
+  };
+}
+
+/** Ranges and angles in pairs. */
+export function fociArtifact(foci: Float64Array, facts: JsonObject = {}): OutputArtifact {
+  const examples = foci.length / 2;
+  return {
+    array: ndarray("float64", foci, [examples, 2]),
+    metadata: { example_count: examples, columns: ["range_m", "angle_deg"], ...facts },
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * Scores forecasts of a satellite; the beam of a forecast is the nearest to its position:
+ *
+ *     ntn.doppler_mae_hz, ntn.doppler_rmse_hz  mean modulus and root of the mean square of the Doppler error
+ *     ntn.beam_handover_accuracy               share of forecasts that name the true beam; also task.score
+ *     ntn.beam_outage_rate                     share whose beam is more than 1 away from the true position
+ *     ntn.handover_lead_time_mean_s            mean time from the forecast to the first handover, over those handovers after
+ *                                              which the true beam was named; left out when there is none
+ */
+import { REPORT } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { reportResult } from "../../lib/artifact/values.ts";
+import { servingBeam } from "../../lib/numeric/leo_pass.ts";
+import { mean } from "../../lib/numeric/statistics.ts";
+import { LEO_DECISION, LEO_TRUTH, positive } from "../_leo.ts";
+
+export default defineOperation({
+  id: "metrics.leo_ntn_tracking",
+  name: "Satellite tracking scores",
+  description: "Measures how well Doppler and beam of a satellite were foretold",
+  inputs: { decision: [LEO_DECISION], truth: [LEO_TRUTH] },
+  outputs: { report: REPORT },
+  params: z.strictObject({}),
+  inputMetadataRequirements: { truth: { all_of: ["beam_count"] } },
+  threadSafe: true,
+  run({ inputs }) {
+    const truths = arraysOf(inputs.truth), truth = truths.read("float64", ["example", 2]);
+    const handovers = truths.read("float64", ["example"], "handover_s");
+    const decision = truths.beside(inputs.decision).read("float64", ["example", 2]);
+    const beamCount = positive(inputs.truth, "beam_count"), examples = truths.size("example");
+    const errors = new Float64Array(examples), leads: number[] = [];
+    let right = 0, lost = 0;
+    for (let example = 0; example < examples; example++) {
+      const position = truth[2 * example + 1], beam = servingBeam(decision[2 * example + 1], beamCount);
+      const named = beam === servingBeam(position, beamCount);
+      errors[example] = decision[2 * example] - truth[2 * example];
+      if (named) right++;
+      if (Math.abs(beam - position) > 1) lost++;
+      if (named && handovers[example] > 0) leads.push(handovers[example]);
+    }
+    return reportResult("metrics.leo_ntn_tracking", {
+      "ntn.doppler_mae_hz": mean(errors.map(Math.abs)),
+      "ntn.doppler_rmse_hz": Math.sqrt(mean(errors.map((error) => error * error))),
+      "ntn.beam_handover_accuracy": right / examples,
+      "ntn.beam_outage_rate": lost / examples,
+      ...(leads.length > 0 ? { "ntn.handover_lead_time_mean_s": mean(leads) } : {}),
+      "task.score": right / examples,
+    }, {
+      facts: {
+        example_count: examples,
+        handover_count: handovers.filter((seconds) => seconds > 0).length,
+        handovers_foreseen: leads.length,
+        doppler_errors_hz: Array.from(errors, float),
+      },
+    });
+  },
+});

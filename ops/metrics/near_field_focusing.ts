@@ -1,0 +1,53 @@
+/**
+ * Scores estimates of range and angle: roots of the mean square errors (angles as plain differences), and what a beam toward
+ * the estimate reaches of the largest gain, |Σ h_m·w_m|²/M with w_m = conj(ĥ_m)/sqrt(M), as a mean; also task.score.
+ */
+import { REPORT } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { reportResult } from "../../lib/artifact/values.ts";
+import { correlationGain, sphericalWave } from "../../lib/numeric/near_field.ts";
+import { mean } from "../../lib/numeric/statistics.ts";
+import { NEAR_FIELD_ESTIMATE, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH, nearFieldProblemOf } from "../_near_field.ts";
+
+export default defineOperation({
+  id: "metrics.near_field_focusing",
+  name: "Near-field focusing scores",
+  description: "Measures how far ranges and angles are off, and what that costs in gain",
+  inputs: { estimate: [NEAR_FIELD_ESTIMATE], problem: [NEAR_FIELD_PROBLEM], truth: [NEAR_FIELD_TRUTH] },
+  outputs: { report: REPORT },
+  params: z.strictObject({}),
+  threadSafe: true,
+  run({ inputs }) {
+    const { arrays, examples, array } = nearFieldProblemOf(inputs.problem);
+    const truth = arrays.beside(inputs.truth).read("float64", ["example", 2]);
+    const estimate = arrays.beside(inputs.estimate).read("float64", ["example", 2]);
+    const ranges = new Float64Array(examples), angles = ranges.slice(), gains = ranges.slice();
+    for (let example = 0; example < examples; example++) {
+      const [range, angle] = truth.subarray(2 * example), [foundRange, foundAngle] = estimate.subarray(2 * example);
+      ranges[example] = foundRange - range;
+      angles[example] = foundAngle - angle;
+      gains[example] = correlationGain(
+        sphericalWave(array, { range, angle }),
+        sphericalWave(array, { range: foundRange, angle: foundAngle }),
+      ) / array.antennas ** 2;
+    }
+    const gain = mean(gains);
+    return reportResult("metrics.near_field_focusing", {
+      "near_field.range_rmse_m": rootMeanSquare(ranges),
+      "near_field.angle_rmse_deg": rootMeanSquare(angles),
+      "near_field.normalized_focusing_gain": gain,
+      "task.score": gain,
+    }, {
+      facts: {
+        example_count: examples,
+        range_errors_m: Array.from(ranges, float),
+        angle_errors_deg: Array.from(angles, float),
+        focusing_gains: Array.from(gains, float),
+      },
+    });
+  },
+});
+
+const rootMeanSquare = (errors: Float64Array) => Math.sqrt(mean(errors.map((error) => error * error)));
