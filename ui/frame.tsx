@@ -1,6 +1,6 @@
 /** The frame of all views: rail, top bar, banners, and the view itself, which is loaded when it is first wanted. */
-import { connection, giveToken, tokenWanted } from "./api.ts";
-import { type ComponentChildren, type JSX, useEffect, useState } from "./preact.ts";
+import { connection, giveToken, token, tokenWanted } from "./api.ts";
+import { type ComponentChildren, type JSX, useEffect, useRef, useState } from "./preact.ts";
 import { address, place, VIEWS } from "./router.ts";
 import { activeJobs, jobs } from "./state/events.ts";
 import { theme, THEMES } from "./state/settings.ts";
@@ -134,24 +134,32 @@ export function Page(
 }
 
 function TokenDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
+  const refused = token() !== null;
+  useEffect(() => dialog.current!.showModal(), []);
   return (
-    <dialog open aria-label="Token">
+    <dialog ref={dialog} aria-labelledby="token-title">
       <form
+        class="stack"
         onSubmit={(event) => {
           event.preventDefault();
           giveToken(text.trim());
           location.reload();
         }}
       >
-        <h2>This server asks for its token</h2>
-        <p class="muted">It is kept for this tab alone.</p>
+        <h2 id="token-title">This server asks for its token</h2>
+        <p class="muted" id="token-help">
+          It is in the file that the server was started with, and is kept for this tab alone.
+        </p>
+        {refused && <p class="notice" data-tone="error" role="alert">The server refused the token that was given</p>}
         <div class="row">
-          <label class="hidden-text" for="token">Token</label>
+          <label for="token">Token</label>
           <input
             id="token"
             type="password"
             autocomplete="off"
+            aria-describedby="token-help"
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}
           />

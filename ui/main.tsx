@@ -2,6 +2,8 @@
 import { App } from "./frame.tsx";
 import { render } from "./preact.ts";
 import { listen } from "./state/events.ts";
+import { provideFinds } from "./state/finds.ts";
 
 listen();
+provideFinds();
 render(<App />, document.getElementById("app")!);

@@ -1,4 +1,4 @@
-/** The command palette (Ctrl+K): one search over views, blocks, parameters, operations and runs, by keyboard alone. */
+/** The command palette (Ctrl+K): one search over views, blocks, parameters, operations, templates and runs, by keyboard alone. */
 import { signal, useEffect, useRef, useState } from "./preact.ts";
 import { address, VIEWS } from "./router.ts";
 
@@ -13,6 +13,10 @@ export interface Command {
 const open = signal(false);
 export const openPalette = () => open.value = true;
 const providers = new Set<() => Command[]>();
+let beforeOpening = () => {};
+
+/** Calls back whenever the palette opens, for what is read only then. */
+export const onPaletteOpen = (callback: () => void) => void (beforeOpening = callback);
 
 /** Adds commands while a view is shown. @returns takes them away */
 export function provideCommands(provider: () => Command[]): () => void {
@@ -31,9 +35,10 @@ globalThis.addEventListener("keydown", (event: KeyboardEvent) => {
   }
 });
 
-/** How well a text fits what was typed: the letters in order; lower is better, null not at all. */
+/** How well a text fits what was typed: as it stands, or its letters in order; lower is better, null not at all. */
 export function fit(text: string, typed: string): number | null {
-  const low = text.toLowerCase();
+  const low = text.toLowerCase(), whole = low.indexOf(typed.toLowerCase());
+  if (whole >= 0) return whole / 1000 + low.length / 1e5 - 1;
   let at = -1, score = 0;
   for (const letter of typed.toLowerCase()) {
     const next = low.indexOf(letter, at + 1);
@@ -52,6 +57,7 @@ export function Palette() {
       setTyped("");
       setChosen(0);
       dialog.current!.showModal();
+      beforeOpening();
     }
   }, [open.value]);
   const found = open.value

@@ -20,6 +20,8 @@ export interface SceneOptions {
   /** Files of the project by path. */
   files?: Record<string, string>;
   serve?: ServeOptions;
+  /** A file of the project with the token that the server asks for. */
+  tokenFile?: string;
   viewport?: { width: number; height: number };
   colorScheme?: "light" | "dark";
   reducedMotion?: "reduce";
@@ -43,6 +45,8 @@ export interface Scene {
   newPage(): Promise<Page>;
   /** From now on, what matches is no failure. */
   allow(pattern: RegExp): void;
+  /** Waits until an expression holds in the page. The policy forbids the driver's own way, which compiles in the page. */
+  until(expression: string): Promise<void>;
   /** Asks axe about the page as it is now. */
   checkAccessibility(page?: Page): Promise<void>;
   /** Keeps a picture in light and in dark, where pictures are asked for. */
@@ -68,7 +72,9 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
       await Deno.mkdir(join(folder, path, ".."), { recursive: true });
       await Deno.writeTextFile(join(folder, path), text);
     }
-    let server: Served = await serve(folder, options.serve);
+    const { tokenFile } = options;
+    const started = tokenFile === undefined ? options.serve : { args: ["--token-file", join(folder, tokenFile)] };
+    let server: Served = await serve(folder, started);
     closers.push(() => server[Symbol.asyncDispose]());
     const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox"] });
     closers.push(() => browser.close());
@@ -95,6 +101,7 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
       },
       newPage: () => context.newPage(),
       allow: (pattern) => void allowed.push(pattern),
+      until: (expression) => until(page, expression),
       checkAccessibility: (target = page) => checkAccessibility(target),
       shot: (name) => keepShot(page, name),
       async kill() {
@@ -102,7 +109,7 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
         await server.child.status;
       },
       async restart() {
-        server = await serve(folder, { ...options.serve, port: Number(new URL(server.url).port) });
+        server = await serve(folder, { ...started, port: Number(new URL(server.url).port) });
       },
     };
     try {
@@ -143,6 +150,14 @@ function watch(context: BrowserContext, url: string, complain: (text: string) =>
       complain(`request to another origin: ${request.url()}`);
     }
   });
+}
+
+async function until(page: Page, expression: string): Promise<void> {
+  for (let turn = 0; turn < 200; turn++) {
+    if (await page.evaluate(expression)) return;
+    await page.waitForTimeout(100);
+  }
+  assert.fail(`Never true in the page: ${expression}`);
 }
 
 interface AxeViolation {

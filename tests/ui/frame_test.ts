@@ -1,16 +1,242 @@
 /** The frame: what every view stands in. */
 import assert from "node:assert/strict";
 import { browserTest } from "./browser.ts";
+import { SLOW } from "../lib/http/support.ts";
 
-browserTest("the page opens, and every view has its address and its title", async ({ page, open }) => {
+const VIEWS = ["Templates", "Runs", "Compare", "Benchmarks", "Catalog", "Training", "System"];
+
+browserTest("the page opens, and every view has its address and its title", async ({ page, open, until, shot }) => {
   await open();
   assert.match(await page.title(), /^Editor/);
   await page.locator(".graph .block").first().waitFor();
+  await shot("editor");
   const views = page.getByRole("navigation", { name: "Views" });
-  for (const name of ["Templates", "Runs", "Compare", "Benchmarks", "Catalog", "Training", "System"]) {
+  for (const name of VIEWS) {
     await views.getByRole("link", { name }).click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
-    assert.equal(await page.title(), `${name} · svc`);
+    await until(`document.title === ${JSON.stringify(`${name} · svc`)}`);
   }
-  await page.getByRole("row", { name: /deno/ }).first().waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { level: 1, name: "Training" }).waitFor();
+  await page.goForward();
+  await page.getByRole("row", { name: /runtime/ }).first().waitFor();
 });
+
+browserTest(
+  "the built page is kept, and a later start needs no network",
+  async ({ page, open, folder, kill, restart }) => {
+    await open("#/system");
+    const built = async () => {
+      const found: Record<string, number> = {};
+      for await (const { name } of Deno.readDir(`${folder}/.svc/ui`)) {
+        found[name] = (await Deno.stat(`${folder}/.svc/ui/${name}/main.js`)).mtime!.getTime();
+      }
+      return found;
+    };
+    const before = await built();
+    assert.equal(Object.keys(before).length, 1);
+    await kill();
+    await restart();
+    await page.reload();
+    await page.getByRole("row", { name: /runtime/ }).first().waitFor();
+    assert.deepEqual(await built(), before);
+  },
+  { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/] },
+);
+
+browserTest("system, light and dark are followed, live and over reloads", async ({ page, open }) => {
+  await open("#/system");
+  const grounds = () =>
+    page.evaluate(`[".topbar", ".rail", "body", ".scroll"].map((one) =>
+      getComputedStyle(document.querySelector(one)).backgroundColor).concat(getComputedStyle(document.documentElement).backgroundColor)`);
+  await page.locator(".scroll").first().waitFor();
+  const light = await grounds();
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await grounds();
+  assert.notDeepEqual(dark, light);
+  const isDark = (colour: string) => colour === "rgba(0, 0, 0, 0)" || /rgb\((\d+)/.exec(colour)![1].length < 3;
+  assert.ok((dark as string[]).every(isDark), String(dark));
+  const choice = page.getByRole("banner").getByRole("combobox", { name: "Theme" });
+  await choice.selectOption("light");
+  assert.deepEqual(await grounds(), light);
+  await page.reload();
+  await page.locator(".scroll").first().waitFor();
+  assert.deepEqual(await grounds(), light);
+  await choice.selectOption("dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  assert.deepEqual(await grounds(), dark);
+});
+
+browserTest("the palette finds operations, templates and views, and gives the focus back", async ({ page, open }) => {
+  await open("#/system");
+  const help = page.getByRole("button", { name: "Keyboard", exact: true });
+  await help.focus();
+  await page.keyboard.press("Control+k");
+  const input = page.getByRole("combobox", { name: "Find" });
+  await input.waitFor();
+  await input.fill("repetition_decoder");
+  await page.getByRole("option", { name: /channel\.repetition_decoder/ }).waitFor();
+  await page.keyboard.press("Escape");
+  assert.ok(
+    await help.evaluate((element) => (element as unknown as { matches(s: string): boolean }).matches(":focus")),
+  );
+  await page.keyboard.press("Control+k");
+  await input.fill("Image codec over an ideal");
+  await page.getByRole("option", { name: /^Template/ }).first().waitFor();
+  await input.fill("repetition_decoder");
+  await page.getByRole("option", { name: /channel\.repetition_decoder/, selected: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: /decoder/i }).waitFor();
+  assert.match(page.url(), /catalog\/operations\/channel\.repetition_decoder/);
+});
+
+browserTest(
+  "keys: the sheet, going to views, the filter, the skip link",
+  async ({ page, open, checkAccessibility }) => {
+    await open("#/system");
+    await page.keyboard.press("Tab");
+    await page.getByRole("link", { name: "Skip to content" }).press("Enter");
+    assert.equal(await page.evaluate("document.activeElement.id"), "main");
+    await page.keyboard.press("?");
+    const sheet = page.getByRole("dialog", { name: "Keyboard" });
+    await sheet.waitFor();
+    await checkAccessibility();
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "hidden" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    await page.getByRole("searchbox").waitFor();
+    await page.keyboard.press("/");
+    // Letters belong to whoever types.
+    await page.keyboard.type("gc?");
+    assert.equal(await page.getByRole("searchbox").inputValue(), "gc?");
+    assert.equal(await sheet.isVisible(), false);
+  },
+);
+
+const TOKEN = "0123456789abcdef0123456789abcdef";
+
+browserTest("a server with a token is asked for it once", async ({ page, open, checkAccessibility }) => {
+  await open("#/system");
+  const dialog = page.getByRole("dialog", { name: /asks for its token/ });
+  await dialog.waitFor();
+  await checkAccessibility();
+  await dialog.getByLabel("Token").fill("not the token");
+  await page.keyboard.press("Enter");
+  await dialog.getByText("refused the token").waitFor();
+  await dialog.getByLabel("Token").fill(TOKEN);
+  await page.keyboard.press("Enter");
+  await page.getByRole("row", { name: /runtime/ }).first().waitFor();
+  assert.equal(await dialog.count(), 0);
+  assert.equal(await page.getByText("does not answer").count(), 0);
+}, { files: { token: TOKEN }, tokenFile: "token", allow: [/401/] });
+
+browserTest(
+  "a lost server is told, what is shown stays, and the page comes back by itself",
+  async ({ page, open, kill, restart }) => {
+    await open("#/catalog");
+    await page.getByRole("link", { name: "channel.bit_boundary" }).waitFor();
+    await kill();
+    await page.getByText("The server does not answer").waitFor();
+    await page.getByRole("link", { name: "channel.bit_boundary" }).waitFor();
+    await restart();
+    await page.getByText("The server does not answer").waitFor({ state: "hidden", timeout: 60_000 });
+    await page.getByRole("link", { name: "channel.bit_boundary" }).click();
+    await page.locator("[data-contract]").waitFor();
+  },
+  { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/] },
+);
+
+browserTest("ten tabs share one stream of events, and all see a job", async ({ page, open, newPage, url }) => {
+  await open("#/system");
+  const tabs = [page];
+  for (let i = 1; i < 10; i++) {
+    const tab = await newPage();
+    await open("#/system", tab);
+    tabs.push(tab);
+  }
+  const reply = await fetch(`${url}/api/run-jobs`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ recipe: SLOW }),
+  });
+  const { job_id } = await reply.json();
+  for (const tab of tabs) await tab.getByRole("banner").getByText("1 running").waitFor();
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  assert.match(metrics, /^svc_event_streams 1$/m);
+  const canceled = await fetch(`${url}/api/run-jobs/${job_id}/cancel`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  await canceled.body?.cancel();
+  for (const tab of tabs) await tab.getByRole("banner").getByText("No jobs").waitFor({ timeout: 60_000 });
+});
+
+const narrow = ["#/templates", "#/benchmarks", "#/catalog", "#/training", "#/system"];
+for (
+  const [name, options] of [
+    ["390 pixels wide", { viewport: { width: 390, height: 844 } }],
+    // A zoom of 200 % halves the width in CSS pixels.
+    ["at 200 % zoom", { viewport: { width: 640, height: 400 } }],
+    ["with forced colours and reduced motion", { forcedColors: "active", reducedMotion: "reduce" }],
+  ] as const
+) {
+  browserTest(`the views can be used ${name}`, async ({ page, open, checkAccessibility, shot }) => {
+    for (const view of narrow) {
+      await open(view);
+      await page.locator("#main table, #main article").first().waitFor();
+      const [wide, there] = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]") as number[];
+      assert.ok(wide <= there, `${view} is ${wide} wide in ${there}`);
+      await checkAccessibility();
+      await shot(`${name.replaceAll(/\W+/g, "_")}_${view.slice(2)}`);
+    }
+  }, options);
+}
+
+browserTest("a foreign page cannot call, and a foreign name is refused", async ({ url }) => {
+  const foreign = await fetch(`${url}/api/run-jobs`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: "https://elsewhere.example" },
+    body: "{}",
+  });
+  assert.equal(foreign.status, 403);
+  await foreign.body?.cancel();
+}, { axe: false });
+
+browserTest(
+  "budgets: what the first page loads, and that nothing moves once it is painted",
+  async ({ page, open, context, url }) => {
+    const sizes = new Map<string, number>();
+    context.on("response", async (response) => {
+      const path = new URL(response.url()).pathname;
+      if (path.endsWith(".js")) sizes.set(path, (await response.body().catch(() => new Uint8Array())).length);
+    });
+    await page.addInitScript(`globalThis.shift = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shift += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });`);
+    const began = performance.now();
+    await open();
+    await page.locator(".graph .block").first().waitFor();
+    const first = performance.now() - began;
+    await page.waitForTimeout(1500);
+    let total = 0;
+    for (const path of sizes.keys()) {
+      const bytes = new Uint8Array(await (await fetch(url + path)).arrayBuffer());
+      const zipped = new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip")));
+      const size = (await zipped.arrayBuffer()).byteLength;
+      total += size;
+    }
+    const shift = await page.evaluate("globalThis.shift") as number;
+    console.log(
+      `first load ${(total / 1024).toFixed(1)} KiB of scripts (gzip), first block after ${first.toFixed(0)} ms, shift ${
+        shift.toFixed(4)
+      }`,
+    );
+    assert.ok(total < 60 * 1024, `${total} bytes of scripts`);
+    assert.ok(shift < 0.1, `layout shift ${shift}`);
+  },
+  { axe: false },
+);

@@ -183,7 +183,7 @@ const missingOf = (missing: readonly JsonObject[]) =>
 /** What stays and what goes when a working copy gets another template, before it is done. */
 function Replace({ row, copy, onEnd }: { row: TemplateRow; copy: Copy; onEnd: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [next, setNext] = useState<JsonObject | null>(null);
+  const [found, setFound] = useState<{ next: JsonObject; fresh: JsonObject } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
     dialog.current!.showModal();
@@ -203,11 +203,11 @@ function Replace({ row, copy, onEnd }: { row: TemplateRow; copy: Copy; onEnd: ()
         whole(fresh) as never,
         previous && whole(previous) as never,
       );
-      if (wanted) setNext(replaced as JsonObject);
+      if (wanted) setFound({ next: replaced as JsonObject, fresh });
     }, (error) => wanted && setProblem(error.message));
     return () => wanted = false;
   }, []);
-  const kept = next === null ? [] : keptFields(copy.recipe, next);
+  const next = found?.next ?? null, kept = found === null ? [] : keptFields(found.fresh, found.next);
   return (
     <dialog ref={dialog} aria-labelledby="replace-title" onClose={onEnd}>
       <h2 id="replace-title">Replace {nameOf(copy)} by {row.label}</h2>
@@ -256,15 +256,15 @@ function Replace({ row, copy, onEnd }: { row: TemplateRow; copy: Copy; onEnd: ()
   );
 }
 
-/** Identity and protocol that are the same before and after. */
-function keptFields(before: JsonObject, after: JsonObject): [name: string, value: string][] {
+/** Identity and protocol of the author: where the replaced copy differs from the template as it comes. */
+function keptFields(fresh: JsonObject, replaced: JsonObject): [name: string, value: string][] {
   const told = (value: unknown) => typeof value === "string" ? value : canonicalJson(value as JsonObject);
-  const same = (a: JsonObject, b: JsonObject, keys: string[], prefix: string): [string, string][] =>
-    keys.filter((key) => a[key] !== undefined && b[key] !== undefined && told(a[key]) === told(b[key]))
-      .map((key) => [prefix + key, told(a[key])]);
-  const [was, is] = [before.metadata, after.metadata].map((value) => (value ?? {}) as JsonObject);
+  const own = (of: JsonObject, plain: JsonObject, keys: string[], prefix: string): [string, string][] =>
+    keys.filter((key) => of[key] !== undefined && (plain[key] === undefined || told(of[key]) !== told(plain[key])))
+      .map((key) => [prefix + key, told(of[key])]);
+  const [is, plain] = [replaced.metadata, fresh.metadata].map((value) => (value ?? {}) as JsonObject);
   return [
-    ...same(before, after, ["name", "description", "suite"], ""),
-    ...same(was, is, Object.keys(was).filter((key) => key !== "template_provenance"), "metadata."),
+    ...own(replaced, fresh, ["name", "description", "suite"], ""),
+    ...own(is, plain, Object.keys(is), "metadata."),
   ];
 }

@@ -28,7 +28,7 @@ export function StateMark({ state, word }: { state: string; word?: string }) {
   return (
     <span class="state" data-tone={tone}>
       <span aria-hidden="true">{glyph}</span>
-      {word ?? state.replaceAll("_", " ")}
+      <span>{word ?? state.replaceAll("_", " ")}</span>
     </span>
   );
 }

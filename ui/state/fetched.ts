@@ -1,5 +1,5 @@
 /** What a view reads from the server: the document, or why there is none, read anew when the address changes. */
-import { get } from "../api.ts";
+import { connection, get } from "../api.ts";
 import { useEffect, useState } from "../preact.ts";
 
 export interface Fetched<T> {
@@ -23,6 +23,11 @@ export function useFetched<T>(path: string | null): Fetched<T> {
     );
     return () => stop.abort();
   }, [path, turn]);
+  const back = connection.value === "ok";
+  // What could not be read while the server was away is read when it comes back.
+  useEffect(() => {
+    if (back && found.problem !== null) setTurn(turn + 1);
+  }, [back]);
   // What was found of another address is not shown under this one.
   const current = found.path === path ? found : { data: null, problem: null };
   return { data: current.data, problem: current.problem, again: () => setTurn(turn + 1) };

@@ -21,7 +21,8 @@ export function openStream({ url, token, onEvent, onState }: StreamOptions): voi
           ...(last === null ? {} : { "last-event-id": last }),
         },
       });
-      if (response.status === 204 || response.status === 404) return;
+      // Nothing more comes, or nothing without a token, which the page asks for and then begins anew.
+      if ([204, 401, 404].includes(response.status)) return;
       if (!response.ok || response.body === null) throw new Error(String(response.status));
       onState("ok");
       wait = FIRST_WAIT_MS;
