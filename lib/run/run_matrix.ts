@@ -3,6 +3,7 @@
  * run of the same recipe is not run again, so a matrix that was interrupted goes on where it stopped.
  */
 import { type Diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { canonicalJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import { WorkerPool } from "../execute/pool.ts";
@@ -191,7 +192,8 @@ async function prepare(options: MatrixRunOptions) {
 }
 
 /**
- * A run that need not be repeated: complete, of the same effective recipe, bound to the same entries, and unaltered.
+ * A run that need not be repeated: complete, of the same effective recipe, bound to the same entries with the same adapters and
+ * trained artifacts, and unaltered.
  *
  * @param known completed runs, newest first
  */
@@ -201,9 +203,9 @@ async function completedRun(workspace: Workspace, known: readonly RunRow[], { pl
     try {
       const { summary } = showRun(workspace, run_id);
       const entries = (summary.steps as JsonObject[]).map(({ execution_binding }) =>
-        isObject(execution_binding) ? execution_binding.materialization_id : null
+        isObject(execution_binding) ? bindingText(execution_binding) : null
       );
-      if (plan.steps.some(({ materialization_id }, index) => materialization_id !== entries[index])) continue;
+      if (plan.steps.some((step, index) => bindingText(step) !== entries[index])) continue;
       if ((await verifyRun(workspace, run_id)).status === "valid") return { run_id, metrics: metricsOf(summary) };
     } catch (error) {
       // It was removed meanwhile, or cannot be read: then it proves nothing.
@@ -211,6 +213,12 @@ async function completedRun(workspace: Workspace, known: readonly RunRow[], { pl
     }
   }
   return null;
+}
+
+/** What a step was bound to, with all that comes from outside the program: a changed adapter is another method. */
+function bindingText({ materialization_id, implementation_metadata: metadata }: JsonObject): string {
+  const { external_adapter_sdk = null, trained_artifact = null } = isObject(metadata) ? metadata : {};
+  return canonicalJson([materialization_id, external_adapter_sdk, trained_artifact]);
 }
 
 function metricsOf(summary: JsonObject): { [stepId: string]: JsonObject } {

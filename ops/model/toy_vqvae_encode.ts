@@ -113,5 +113,5 @@ function usageOf(indices: Int32Array, size: number) {
   for (const index of indices) counts[index]++;
   const used = counts.filter((count) => count > 0);
   const entropy = used.reduce((sum, count) => sum - (count / indices.length) * Math.log2(count / indices.length), 0);
-  return { "codec.codebook_used_count": BigInt(used.length), "codec.codebook_perplexity": 2 ** entropy };
+  return { "codec.codebook_used_entries": used.length, "codec.codebook_perplexity": 2 ** entropy };
 }

@@ -43,11 +43,14 @@ export const ESTIMATION_METRICS = [
     lower("rmse_m", "m", "Position RMSE"),
     lower("mae_m", "m", "Mean position error"),
     lower("p90_error_m", "m", "Position error not exceeded in 90 %", { reduction: "p90" }),
+    neutral("cramer_rao_rmse_m", "m", "Cramér-Rao bound of the position RMSE"),
+    neutral("range_noise_std_m", "m", "Standard deviation of the ranges"),
   ]),
   ...family("aoa", [
     lower("rmse_deg", "degree", "Angle RMSE"),
     lower("mae_deg", "degree", "Mean angle error"),
     lower("median_error_deg", "degree", "Median angle error", { reduction: "median" }),
     lower("p90_error_deg", "degree", "Angle error not exceeded in 90 %", { reduction: "p90" }),
+    neutral("cramer_rao_rmse_deg", "degree", "Cramér-Rao bound of the angle RMSE"),
   ]),
 ];

@@ -55,14 +55,20 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   "mimo.channel_estimation": [6, [`mimo.channel_estimation.${MIMO}`, "pilot.density N"]],
   csi_feedback: [14, [`csi_feedback.${CSI}`]],
   beamforming: [3, ["beamforming.{spectral_efficiency_bps_hz,normalized_gain,array_gain_db} H"]],
-  localization: [3, ["localization.{rmse_m,mae_m,p90_error_m} L"]],
-  aoa: [4, ["aoa.{rmse_deg,mae_deg,median_error_deg,p90_error_deg} L"]],
+  localization: [5, [
+    "localization.{rmse_m,mae_m,p90_error_m} L",
+    "localization.{cramer_rao_rmse_m,range_noise_std_m} N",
+  ]],
+  aoa: [5, ["aoa.{rmse_deg,mae_deg,median_error_deg,p90_error_deg} L", "aoa.cramer_rao_rmse_deg N"]],
   resource: [33, [`resource.${RESOURCE}`]],
   channel: [55, [`channel.${CHANNEL}`]],
   quality: [8, [
     "quality.{{psnr_db,perfect_reconstruction_fraction,ssim,ms_ssim} H, {mse,mae} L, ms_ssim_{item,skipped}_count N}",
   ]],
-  codec: [6, ["codec.{bit_count,native_bit_count,bytes,jpeg.selected_quality_{mean,min,max}} N"]],
+  codec: [9, [
+    "codec.{index_count,codebook_used_entries,codebook_perplexity} N",
+    "codec.{bit_count,native_bit_count,bytes,jpeg.selected_quality_{mean,min,max}} N",
+  ]],
   rate: [6, ["rate.{native_codec,serialized_payload,payload,framed,coded,padded}_bpp L"]],
   memory: [1, ["memory.run.peak_rss_bytes L"]],
   timing: [5, ["{timing.step.wall_time_s,encoder.{inference,payload_encode},decoder.{payload_decode,inference}} L"]],
