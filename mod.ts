@@ -96,7 +96,8 @@ export {
   staticTaps,
   tdlProfile,
 } from "./lib/numeric/delay_profile.ts";
-export { type FigureStyle, styleOf as figureStyle, STYLES as FIGURE_STYLES } from "./lib/figure/style.ts";
+export { type FigureStyle, STYLES as FIGURE_STYLES } from "./lib/figure/style.ts";
+export { styleOf as figureStyle } from "./lib/figure/style_file.ts";
 export { holm, type MeanEstimate, pairedDifference, type PairedEstimate, studentT } from "./lib/numeric/inference.ts";
 export { type NdArray, ndarray } from "./lib/numeric/ndarray.ts";
 export { Generator } from "./lib/numeric/random.ts";

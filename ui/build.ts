@@ -15,7 +15,7 @@ export interface BuiltPage {
 
 const HERE = new URL("./", import.meta.url);
 const ENTRIES = ["main.tsx", "events_worker.ts"];
-const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "editor", "charts", "views"];
+const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "editor", "charts", "views", "runs"];
 const FONTS = ["inter.woff2", "inter_greek.woff2", "jetbrains_mono.woff2"];
 
 /**
@@ -93,7 +93,7 @@ async function sourcesDigest(): Promise<string> {
       new URL("../lib/contract/", HERE),
       new URL("../lib/plan/", HERE),
       new URL("../lib/figure/", HERE),
-      new URL("../lib/template/", HERE),
+const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "editor", "charts", "views", "runs"];
     ]
   ) {
     for (const [name, text] of await texts(folder)) parts.push(name, text);

@@ -5,32 +5,33 @@
  * Series colours are those of Okabe and Ito, which readers with any colour vision tell apart; dash and marker repeat the
  * distinction for print in grey.
  */
-import { SvcError } from "../contract/error.ts";
-import { z } from "../contract/zod.ts";
 
-const color = z.string().regex(/^#[0-9a-fA-F]{6}$/).describe("colour as #rrggbb");
-const size = z.number().positive().max(4000);
-
-const fields = z.strictObject({
-  width: size.describe("of the plot inside its axes"),
-  height: size,
-  unit: z.enum(["px", "pt"]).describe("unit of all lengths"),
-  font: z.string().min(1).describe("font family of the SVG; PNG files are always set in Inter"),
-  font_size: size,
-  title_size: z.number().min(0).max(200).describe("0 leaves the title to the caption"),
-  line_width: size,
-  marker_size: size.describe("area of a marker"),
-  legend: z.enum(["right", "bottom"]),
-  series: z.array(color).min(1),
-  baseline: color,
-  ink: color,
-  muted: color,
-  grid: color,
-  background: color,
-  png_scale: z.number().positive().max(12).describe("pixels per unit of length"),
-});
-
-export type FigureStyle = z.infer<typeof fields> & { name: string };
+export interface FigureStyle {
+  name: string;
+  /** Of the plot inside its axes, as the height. */
+  width: number;
+  height: number;
+  /** Of all lengths. */
+  unit: "px" | "pt";
+  /** Family of the SVG; PNG files are always set in Inter. */
+  font: string;
+  font_size: number;
+  /** 0 leaves the title to the caption. */
+  title_size: number;
+  line_width: number;
+  /** Area of a marker. */
+  marker_size: number;
+  legend: "right" | "bottom";
+  /** Colours are #rrggbb. */
+  series: string[];
+  baseline: string;
+  ink: string;
+  muted: string;
+  grid: string;
+  background: string;
+  /** Pixels per unit of length. */
+  png_scale: number;
+}
 
 const SVC: FigureStyle = {
   name: "svc",
@@ -96,38 +97,6 @@ export function darkened(style: FigureStyle): FigureStyle {
     grid: "#2b3440",
     background: "#191f27",
   };
-}
-
-const styleFile = fields.partial().extend({
-  name: z.string().min(1).optional(),
-  extends: z.enum(["svc", "paper", "compact"]).default("svc"),
-});
-
-/**
- * A style made of one of the built-in ones.
- *
- * @param value `{extends?, name?, …}` with the fields that differ
- * @throws SvcError `usage_invalid` that names every field that cannot be used
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { FIGURE_STYLES, figureStyle } from "../../mod.ts";
- *
- * const wide = figureStyle({ extends: "paper", name: "wide", width: 400 });
- * assert.deepEqual([wide.width, wide.font_size], [400, FIGURE_STYLES.paper.font_size]);
- * ```
- */
-export function styleOf(value: unknown): FigureStyle {
-  const parsed = styleFile.safeParse(value);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "style"}: ${message}`);
-    throw new SvcError("usage_invalid", `Cannot use this figure style: ${problems.join("; ")}`, {
-      hint: `Fields: ${["extends", "name", ...Object.keys(fields.shape)].join(", ")}`,
-    });
-  }
-  const { extends: base, ...changes } = parsed.data;
-  return { ...STYLES[base], name: "custom", ...changes };
 }
 
 const DASHES: readonly number[][] = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [10, 4]];

@@ -1,3 +1,4 @@
+/** Runs beside each other. */
 import { Page } from "../frame.tsx";
 
 export default function View() {

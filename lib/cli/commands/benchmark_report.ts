@@ -101,7 +101,8 @@ async function plot(
 }
 
 async function readStyle(wanted = "svc") {
-  const { STYLES, styleOf } = await import("../../figure/style.ts");
+  const { STYLES } = await import("../../figure/style.ts");
+  const { styleOf } = await import("../../figure/style_file.ts");
   if (Object.hasOwn(STYLES, wanted)) return STYLES[wanted as keyof typeof STYLES];
   let text: string;
   try {

@@ -6,7 +6,8 @@ import { bracketsText, numberText, plusMinusText, superscript } from "../../../l
 import { paretoFront } from "../../../lib/figure/pareto.ts";
 import { renderPng, renderSvg } from "../../../lib/figure/render.ts";
 import { figureSpec } from "../../../lib/figure/spec.ts";
-import { darkened, seriesLooks, styleOf, STYLES } from "../../../lib/figure/style.ts";
+import { darkened, seriesLooks, STYLES } from "../../../lib/figure/style.ts";
+import { styleOf } from "../../../lib/figure/style_file.ts";
 import { textWidth } from "../../../lib/figure/text_width.ts";
 import type { BarFigure, CurveFigure, MatrixFigure } from "../../../lib/figure/types.ts";
 

@@ -1,0 +1,137 @@
+/** A constellation: how often the symbols of an artifact fell where, painted cell by cell. */
+import { useEffect, useRef, useState } from "../preact.ts";
+import { get, seriesAddress, useLoaded } from "../runs/fetch_artifact.ts";
+import { densityPixels } from "./density.ts";
+
+interface Histogram2d {
+  x: number[];
+  y: number[];
+  counts: number[][];
+  source_count: number;
+}
+
+const CELLS = 160, SIDE = 320, MARGIN = 40;
+
+export function Constellation({ path, array, title }: { path: string; array: string | null; title: string }) {
+  const { value, problem } = useLoaded(
+    (signal) => get<Histogram2d>(seriesAddress(path, array, "histogram_2d", CELLS * CELLS), signal),
+    path,
+  );
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [asTable, setAsTable] = useState(false);
+  const picture = value === null ? null : squared(value);
+  useEffect(() => {
+    if (picture === null || canvas.current === null) return;
+    const counts = picture.counts.map((row) => row.map(Number));
+    canvas.current.width = counts[0].length;
+    canvas.current.height = counts.length;
+    const began = performance.now();
+    const pixels = densityPixels(counts);
+    canvas.current.getContext("2d")!.putImageData(new ImageData(pixels, counts[0].length, counts.length), 0, 0);
+    canvas.current.dataset.paintMs = String(performance.now() - began);
+  }, [value, asTable]);
+  if (problem !== null) return <p class="notice" data-tone="warn">{problem}</p>;
+  if (picture === null) return <p class="muted" aria-busy="true">Counting symbols</p>;
+  const { low, high, count } = picture;
+  const ticks = ticksOf(low, high), place = (at: number) => (at - low) / (high - low) * SIDE;
+  const sentence = `${count.toLocaleString("en")} symbols between ${short(low)} and ${short(high)} on both axes, ` +
+    `${picture.filled} of ${CELLS * CELLS} cells hold some.`;
+  return (
+    <figure class="chart density">
+      <div class="row spread">
+        <h3>{title}</h3>
+        <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+      </div>
+      {asTable ? <Busiest histogram={picture} /> : (
+        <div class="density-picture">
+          <canvas ref={canvas} role="img" aria-label={`${title}. ${sentence}`} />
+          <svg viewBox={`${-MARGIN} -8 ${SIDE + MARGIN + 12} ${SIDE + MARGIN + 8}`} aria-hidden="true">
+            {ticks.map((tick) => (
+              <g key={tick}>
+                <line class="grid-line" x1={place(tick)} x2={place(tick)} y1={0} y2={SIDE} />
+                <line class="grid-line" x1={0} x2={SIDE} y1={SIDE - place(tick)} y2={SIDE - place(tick)} />
+                <text class="faint-text" x={place(tick)} y={SIDE + 14} text-anchor="middle">{short(tick)}</text>
+                <text class="faint-text" x={-6} y={SIDE - place(tick) + 4} text-anchor="end">{short(tick)}</text>
+              </g>
+            ))}
+            <text class="plain-text" x={SIDE / 2} y={SIDE + 32} text-anchor="middle">In phase</text>
+            <text class="plain-text" transform={`translate(-30 ${SIDE / 2}) rotate(-90)`} text-anchor="middle">
+              Quadrature
+            </text>
+          </svg>
+        </div>
+      )}
+      <figcaption>{sentence} Colour: logarithm of the count.</figcaption>
+    </figure>
+  );
+}
+
+interface Picture {
+  low: number;
+  high: number;
+  counts: number[][];
+  count: number;
+  filled: number;
+}
+
+/** Both axes with one scale and 0 in the middle: a constellation must keep its shape. */
+function squared({ x, y, counts, source_count }: Histogram2d): Picture {
+  const [left, right, bottom, top] = [x[0], x.at(-1)!, y[0], y.at(-1)!].map(Number);
+  const reach = Math.max(Math.abs(left), Math.abs(right), Math.abs(bottom), Math.abs(top), 1e-9) * 1.05;
+  const out = Array.from({ length: CELLS }, () => new Array<number>(CELLS).fill(0));
+  const cell = (edges: number[], index: number) => {
+    const middle = (Number(edges[index]) + Number(edges[index + 1])) / 2;
+    return Math.min(CELLS - 1, Math.max(0, Math.floor((middle + reach) / (2 * reach) * CELLS)));
+  };
+  let filled = 0;
+  counts.forEach((row, j) =>
+    row.forEach((amount, i) => {
+      if (Number(amount) === 0) return;
+      const target = out[cell(y, j)];
+      const at = cell(x, i);
+      if (target[at] === 0) filled++;
+      target[at] += Number(amount);
+    })
+  );
+  return { low: -reach, high: reach, counts: out, count: Number(source_count), filled };
+}
+
+const short = (value: number) => String(Number(value.toPrecision(3)));
+
+/** A few round places around 0. */
+export function ticksOf(low: number, high: number): number[] {
+  const raw = (high - low) / 4, power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((digit) => digit * power).find((candidate) => candidate >= raw)!;
+  const ticks: number[] = [];
+  for (let k = Math.ceil(low / step); k * step <= high; k++) ticks.push(k * step + 0);
+  return ticks;
+}
+
+function Busiest({ histogram: { low, high, counts, count } }: { histogram: Picture }) {
+  const width = (high - low) / CELLS;
+  const cells = counts.flatMap((row, j) =>
+    row.map((amount, i) => ({ amount, i: low + (i + 0.5) * width, q: low + (j + 0.5) * width }))
+  ).filter(({ amount }) => amount > 0).sort((a, b) => b.amount - a.amount).slice(0, 16);
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th class="number">In phase</th>
+          <th class="number">Quadrature</th>
+          <th class="number">Count</th>
+          <th class="number">Share</th>
+        </tr>
+      </thead>
+      <tbody>
+        {cells.map(({ amount, i, q }) => (
+          <tr key={`${i} ${q}`}>
+            <td class="number mono">{i.toFixed(3)}</td>
+            <td class="number mono">{q.toFixed(3)}</td>
+            <td class="number mono">{amount}</td>
+            <td class="number mono">{(100 * amount / count).toPrecision(3)} %</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

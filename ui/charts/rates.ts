@@ -1,0 +1,56 @@
+/** Where the bits and the channel uses of a link went: from the accounting of a report to steps of a waterfall. */
+
+export interface RateStep {
+  label: string;
+  /** What is added (or, for a total, what stands there). */
+  amount: number;
+  /** Where its bar begins; 0 for totals. */
+  from: number;
+  kind: "total" | "added";
+  unit: "bits" | "symbols";
+  explanation: string;
+}
+
+/**
+ * The steps from source bits to channel uses.
+ *
+ * @param report of `channel.communication_resource_accounting`
+ * @returns nothing when it holds no accounting
+ */
+export function rateSteps(report: Record<string, unknown>): RateStep[] {
+  const accounting = report.accounting as Record<string, unknown> | undefined;
+  if (typeof accounting !== "object" || accounting === null) return [];
+  const of = (name: string): number => Number(accounting[name] ?? 0);
+  const steps: RateStep[] = [];
+  let level = 0;
+  const add = (unit: RateStep["unit"], label: string, amount: number, explanation: string) => {
+    // What a link does not have is no step of it.
+    if (amount === 0) return;
+    steps.push({ label, amount, from: level, kind: "added", unit, explanation });
+    level += amount;
+  };
+  const total = (unit: RateStep["unit"], label: string, amount: number, explanation: string) => {
+    steps.push({ label, amount, from: 0, kind: "total", unit, explanation });
+    level = amount;
+  };
+  total("bits", "Payload", of("payload_bits"), "bits that the source coder made");
+  add("bits", "Framing", of("framing_bits"), "headers, checksums and padding of packets");
+  add("bits", "Error protection", of("fec_bits"), "redundancy of the channel code");
+  add("bits", "Modulation padding", of("modulation_padding_bits"), "bits that fill the last symbol");
+  total("bits", "Transmitted", of("transmitted_bits"), "bits that were mapped to symbols");
+  total("symbols", "Data symbols", of("data_symbols"), "symbols that carry them");
+  add("symbols", "Pilots", of("pilot_symbols"), "symbols the receiver knows");
+  add("symbols", "Headers", of("header_symbols"), "symbols of headers");
+  add("symbols", "Grid padding", of("grid_padding_symbols"), "symbols that fill the grid");
+  total("symbols", "Channel uses", of("channel_uses"), "what the link spent");
+  return steps;
+}
+
+/** The waterfall in one sentence. */
+export function rateSentence(steps: readonly RateStep[]): string {
+  const amount = (label: string) => steps.find((step) => step.label === label)?.amount ?? 0;
+  const [payload, sent, uses] = [amount("Payload"), amount("Transmitted"), amount("Channel uses")];
+  if (!(payload > 0) || !(uses > 0)) return "The report tells of no payload.";
+  return `${payload.toLocaleString("en")} payload bits became ${sent.toLocaleString("en")} transmitted bits in ` +
+    `${uses.toLocaleString("en")} channel uses: ${(payload / uses).toPrecision(3)} payload bits a channel use.`;
+}

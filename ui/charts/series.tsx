@@ -1,0 +1,84 @@
+/** An array as a line over its index, or as a histogram; thinned by the server. */
+import { useState } from "../preact.ts";
+import type { CurveFigure } from "../../lib/figure/types.ts";
+import { get, seriesAddress, useLoaded } from "../runs/fetch_artifact.ts";
+import { Chart } from "./chart.tsx";
+
+interface Series {
+  kind: "line" | "histogram";
+  array: string;
+  x: number[];
+  y: (number | null)[];
+  source_count: number;
+}
+
+interface Props {
+  path: string;
+  /** Name of the array in the file; null for its main one. */
+  array: string | null;
+  title: string;
+  kind: "line" | "histogram";
+  /** What the values are, with their unit. */
+  value: { title: string; unit: string };
+  /** What an array index stands for. */
+  index?: string;
+  runId: string;
+  sha256: string;
+}
+
+const POINTS = 600, BINS = 80;
+
+export function SeriesChart({ path, array, title, kind, value: axis, index = "Index", runId, sha256 }: Props) {
+  const [chosen, setChosen] = useState(kind);
+  const address = seriesAddress(path, array, chosen, chosen === "line" ? POINTS : BINS);
+  const { value, problem } = useLoaded((signal) => get<Series>(address, signal), address);
+  if (problem !== null) return <p class="notice" data-tone="warn">{problem}</p>;
+  if (value === null) return <p class="muted" aria-busy="true">Reading the array</p>;
+  return (
+    <Chart
+      figure={seriesFigure(value, title, axis, index, { run_id: runId, sha256 })}
+      controls={
+        <label class="row">
+          Form
+          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value as typeof chosen)}>
+            <option value="line">line</option>
+            <option value="histogram">histogram</option>
+          </select>
+        </label>
+      }
+    />
+  );
+}
+
+/** The figure of a thinned array. */
+export function seriesFigure(
+  series: Series,
+  title: string,
+  value: { title: string; unit: string },
+  index: string,
+  source: Record<string, string>,
+): CurveFigure {
+  const count = `${Number(series.source_count).toLocaleString("en")} values`;
+  const line = series.kind === "line";
+  const points = series.y.map((y, at) => ({
+    x: Number(series.x[at]),
+    y: y === null ? null : Number(y),
+    low: null,
+    high: null,
+  }));
+  // The last edge closes the last bin.
+  if (!line) points.push({ x: Number(series.x.at(-1)), y: Number(series.y.at(-1) ?? 0), low: null, high: null });
+  return {
+    form: "curves",
+    type: "error-rate",
+    title,
+    subtitle: line ? count : `Histogram of ${count}`,
+    source,
+    x: line ? { title: index, unit: "", scale: "linear", domain: null } : { ...value, scale: "linear", domain: null },
+    y: line ? { ...value, scale: "linear", domain: null } : { title: "Count", unit: "", scale: "linear", domain: null },
+    // Markers on hundreds of points hide the line: a step function has none.
+    series: [{ label: series.array, kind: "measured", points }],
+    step: !line || points.length > 60,
+    front: null,
+  };
+}

@@ -1,0 +1,79 @@
+/** Figures as tables and as a sentence: what is drawn, for who cannot see it or wants the digits. */
+import type { Figure } from "../../lib/figure/types.ts";
+import { numberText } from "../../lib/figure/number_text.ts";
+
+export interface FigureTable {
+  columns: string[];
+  rows: string[][];
+}
+
+const titled = ({ title, unit }: { title: string; unit: string }) => unit === "" ? title : `${title} (${unit})`;
+
+/** Every number that is drawn, theory apart: it is a formula. Full precision. */
+export function figureTable(figure: Figure): FigureTable {
+  if (figure.form === "bars") {
+    return {
+      columns: ["Method", titled(figure.value), "Low", "High"],
+      rows: figure.bars.map(({ label, value, low, high }) => [label, ...[value, low, high].map(exact)]),
+    };
+  }
+  if (figure.form === "matrix") {
+    return {
+      columns: ["True class", ...figure.labels],
+      rows: figure.counts.map((row, index) => [figure.labels[index], ...row.map(String)]),
+    };
+  }
+  const series = figure.series.filter(({ kind }) => kind !== "theory");
+  const intervals = series.some(({ points }) => points.some(({ low, bound }) => low !== null || bound !== undefined));
+  return {
+    columns: ["Series", titled(figure.x), titled(figure.y), ...(intervals ? ["Low", "High"] : [])],
+    rows: series.flatMap(({ label, points }) =>
+      points.map(({ x, y, low, high, bound }) => [
+        label,
+        exact(x),
+        exact(y),
+        ...(intervals ? [exact(low), exact(high ?? bound ?? null)] : []),
+      ])
+    ),
+  };
+}
+
+const exact = (value: number | null) => value === null ? "" : String(value);
+
+/** A table as CSV with the quotes that it needs. */
+export function csvText({ columns, rows }: FigureTable): string {
+  const cell = (text: string) => /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+}
+
+/** What a figure shows, in one sentence. */
+export function figureSentence(figure: Figure): string {
+  if (figure.form === "matrix") {
+    const total = figure.counts.flat().reduce((sum, count) => sum + count, 0);
+    const right = figure.counts.reduce((sum, row, index) => sum + row[index], 0);
+    return `${right} of ${total} items (${
+      numberText(100 * right / total, "unicode", 3)
+    } %) were taken for what they are.`;
+  }
+  if (figure.form === "bars") {
+    const best = figure.bars.reduce((a, b) => b.value > a.value ? b : a);
+    return `${figure.bars.length} bars; the longest is ${best.label} with ${numberText(best.value, "unicode")}.`;
+  }
+  const drawn = figure.series.filter(({ kind }) => kind !== "theory"), theory = figure.series.length - drawn.length;
+  const points = drawn.flatMap(({ points }) => points), ys = points.flatMap(({ y }) => y === null ? [] : [y]);
+  const zero = points.filter(({ bound }) => bound !== undefined).length;
+  const xs = points.map(({ x }) => x);
+  if (ys.length === 0) return "No value lies in this figure.";
+  const span = (values: number[]) =>
+    `${numberText(least(values), "unicode")} to ${numberText(most(values), "unicode")}`;
+  return [
+    `${drawn.length === 1 ? drawn[0].label : `${drawn.length} series`}, ${points.length} points: `,
+    `${figure.y.title} from ${span(ys)} over ${figure.x.title} from ${span(xs)}`,
+    zero > 0 ? `; ${zero} without an error, shown as bounds` : "",
+    theory > 0 ? `; ${theory} theory curve${theory === 1 ? "" : "s"}` : "",
+    ".",
+  ].join("");
+}
+
+const least = (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b));
+const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b));

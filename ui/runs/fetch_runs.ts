@@ -1,0 +1,73 @@
+/** Pages of the list of runs, appended as they are wanted. */
+import { get, Problem } from "../api.ts";
+import { useEffect, useRef, useState } from "../preact.ts";
+import type { RunRow } from "./filter.ts";
+
+const PAGE = 100;
+/** Later pages are larger: who gets there is looking for something. */
+const LATER_PAGE = 400;
+const FIELDS = "metrics,effective_recipe_sha256,step_count,size_bytes,problem";
+
+export interface Listing {
+  rows: readonly RunRow[];
+  /** Null when all is there. */
+  cursor: string | null;
+  state: "loading" | "ready" | "failed";
+  problem: string | null;
+  /** Asks for the next page; nothing where one is on its way. */
+  more(): void;
+}
+
+interface Answer {
+  runs: RunRow[];
+  next_cursor: string | null;
+}
+
+/**
+ * The runs that a query names.
+ *
+ * @param refresh another number reads anew
+ */
+export function useRuns(query: { status?: string; recipe_name?: string; suite?: string }, refresh: number): Listing {
+  const key = JSON.stringify(query);
+  const [pages, setPages] = useState<{ key: string; rows: RunRow[]; cursor: string | null } | null>(null);
+  const [state, setState] = useState<Listing["state"]>("loading"),
+    [problem, setProblem] = useState<string | null>(null);
+  const running = useRef<AbortController | null>(null);
+  const load = (before: RunRow[], cursor: string | null) => {
+    const stop = running.current = new AbortController();
+    setState("loading");
+    const parts = new URLSearchParams({ limit: String(cursor === null ? PAGE : LATER_PAGE), fields: FIELDS });
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) parts.set(name, value);
+    if (cursor !== null) parts.set("cursor", cursor);
+    get<Answer>(`/api/runs?${parts}`, stop.signal).then(({ runs, next_cursor }) => {
+      if (stop.signal.aborted) return;
+      // A run that came meanwhile may push a row onto the next page.
+      const known = new Set(before.map(({ run_id }) => run_id));
+      setPages({ key, rows: [...before, ...runs.filter(({ run_id }) => !known.has(run_id))], cursor: next_cursor });
+      setState("ready");
+      setProblem(null);
+    }, (error) => {
+      if (stop.signal.aborted) return;
+      setState("failed");
+      setProblem(error instanceof Problem ? error.message : String(error));
+    }).finally(() => {
+      if (running.current === stop) running.current = null;
+    });
+  };
+  useEffect(() => {
+    running.current?.abort();
+    load([], null);
+    return () => running.current?.abort();
+  }, [key, refresh]);
+  const present = pages?.key === key ? pages : null;
+  return {
+    rows: present?.rows ?? [],
+    cursor: present?.cursor ?? null,
+    state,
+    problem,
+    more() {
+      if (running.current === null && present !== null && present.cursor !== null) load(present.rows, present.cursor);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * What a person types above the list of runs: words, and tokens such as `state:failed`, `recipe:quickstart`, `after:2026-11-01`
+ * or `metric.channel.ber<1e-3`. The server answers some of them; the page sieves by the rest.
+ */
+
+export const STATES = ["running", "completed", "failed", "canceled", "incomplete"] as const;
+
+/** A run as lists show it. */
+export interface RunRow {
+  run_id: string;
+  status: string;
+  recipe_name: string | null;
+  suite: string | null;
+  created_at_utc: string | null;
+  completed_at_utc: string | null;
+  effective_recipe_sha256?: string | null;
+  step_count?: number;
+  size_bytes?: number;
+  problem?: string | null;
+  metrics?: Record<string, unknown>;
+}
+
+interface MetricCondition {
+  metric: string;
+  relation: "<" | "<=" | ">" | ">=" | "=";
+  value: number;
+}
+
+export interface Filter {
+  /** Parts of the query that the server answers. */
+  query: { status?: string; recipe_name?: string; suite?: string };
+  /** Lower-case words that a row must hold somewhere. */
+  words: string[];
+  /** ISO times, both ends included. */
+  after: string | null;
+  before: string | null;
+  metrics: MetricCondition[];
+  /** Tokens that cannot be used, with the reason. */
+  problems: string[];
+}
+
+/** Reads a filter; what cannot be used is named and left out. */
+export function parseFilter(text: string): Filter {
+  const filter: Filter = { query: {}, words: [], after: null, before: null, metrics: [], problems: [] };
+  // A part in quotes holds its blanks.
+  for (const part of text.match(/(?:[^\s"]|"[^"]*")+/g) ?? []) read(part.replaceAll('"', ""), filter);
+  return filter;
+}
+
+function read(part: string, filter: Filter): void {
+  const condition = /^metric\.(.+?)(<=|>=|<|>|=)(.+)$/.exec(part);
+  if (condition !== null) {
+    const value = Number(condition[3]);
+    if (Number.isNaN(value)) filter.problems.push(`${part}: ${condition[3]} is no number`);
+    else filter.metrics.push({ metric: condition[1], relation: condition[2] as MetricCondition["relation"], value });
+    return;
+  }
+  const [, name, value] = /^([a-z]+):(.+)$/.exec(part) ?? [];
+  switch (name) {
+    case "state":
+      if ((STATES as readonly string[]).includes(value)) filter.query.status = value;
+      else filter.problems.push(`${part}: states are ${STATES.join(", ")}`);
+      return;
+    case "recipe":
+      filter.query.recipe_name = value;
+      return;
+    case "suite":
+      filter.query.suite = value;
+      return;
+    case "after":
+    case "before":
+      if (Number.isNaN(Date.parse(value))) filter.problems.push(`${part}: write a date such as 2026-11-30`);
+      // A day is meant as a whole: before:2026-11-30 keeps what was run on it.
+      else filter[name] = name === "before" && value.length === 10 ? `${value}T23:59:59.999Z` : value;
+      return;
+    case undefined:
+      filter.words.push(part.toLowerCase());
+      return;
+    default:
+      filter.problems.push(`${part}: tokens are state:, recipe:, suite:, after:, before: and metric.<name>< … >`);
+  }
+}
+
+/** Whether something is asked that the server does not answer, so that every run must be looked at. */
+export const sievesHere = ({ words, after, before, metrics }: Filter): boolean =>
+  words.length > 0 || after !== null || before !== null || metrics.length > 0;
+
+/** Whether a row is wanted. */
+export function matches(row: RunRow, { query, words, after, before, metrics }: Filter): boolean {
+  const text = `${row.run_id} ${row.recipe_name} ${row.suite ?? ""} ${row.status} ${row.effective_recipe_sha256 ?? ""}`
+    .toLowerCase();
+  const created = row.created_at_utc ?? "";
+  return (query.status === undefined || row.status === query.status) &&
+    words.every((word) => text.includes(word)) &&
+    (after === null || created >= after) && (before === null || created <= before) &&
+    metrics.every(({ metric, relation, value }) => {
+      const known = metricOf(row.metrics ?? {}, metric);
+      return known !== null && holds(known, relation, value);
+    });
+}
+
+/** A metric by its name, by its last part (`ber`), or by step and name; null where there is none. */
+export function metricOf(metrics: Record<string, unknown>, wanted: string): number | null {
+  const exact = metrics[wanted];
+  const name = exact !== undefined
+    ? wanted
+    : Object.keys(metrics).find((key) => key.endsWith(`:${wanted}`) || key.endsWith(`.${wanted}`));
+  if (name === undefined) return null;
+  const value = Number(metrics[name]);
+  return Number.isNaN(value) ? null : value;
+}
+
+function holds(known: number, relation: MetricCondition["relation"], value: number): boolean {
+  if (relation === "<") return known < value;
+  if (relation === "<=") return known <= value;
+  if (relation === ">") return known > value;
+  return relation === ">=" ? known >= value : known === value;
+}
+
+/** Seconds from the start of a run to its end, or null. */
+export function secondsOf({ created_at_utc, completed_at_utc }: RunRow): number | null {
+  if (created_at_utc === null || completed_at_utc === null) return null;
+  const seconds = (Date.parse(completed_at_utc) - Date.parse(created_at_utc)) / 1000;
+  return Number.isFinite(seconds) ? seconds : null;
+}

@@ -1,0 +1,194 @@
+/** What was sent and what arrived, to look at: pictures, texts, constellations, soft values, spectra. */
+import { Constellation } from "../charts/density.tsx";
+import { ImageCompare } from "../charts/image_compare.tsx";
+import { SeriesChart } from "../charts/series.tsx";
+import { diffTexts } from "../charts/text_diff.ts";
+import { type JSX, useState } from "../preact.ts";
+import { type Artifact, artifactsOf, type RunDocuments } from "./documents.ts";
+import { json, useLoaded } from "./fetch_artifact.ts";
+import { valueText } from "./metrics.ts";
+
+export default function Media({ documents: { summary } }: { documents: RunDocuments }) {
+  const artifacts = artifactsOf(summary);
+  const images = artifacts.filter(({ kind }) => kind === "image.batch.numpy");
+  const texts = artifacts.filter(({ kind }) => kind === "text.batch.json");
+  const symbols = artifacts.filter(({ dtype }) => dtype?.startsWith("complex") ?? false);
+  const soft = artifacts.filter(({ kind }) => kind === "channel.llr.numpy");
+  const others = artifacts.filter(({ dtype, kind }) =>
+    dtype !== null && dtype.startsWith("float") && kind !== "channel.llr.numpy" && kind !== "image.batch.numpy"
+  );
+  if (images.length + texts.length + symbols.length + soft.length + others.length === 0) {
+    return <p class="empty">This run left nothing to look at. Its files are under Artifacts.</p>;
+  }
+  return (
+    <div class="stack">
+      {images.length > 0 && <Images images={images} />}
+      {texts.length > 0 && <Texts texts={texts} />}
+      {symbols.length > 0 && (
+        <section class="panel" aria-label="Constellations">
+          <h2>Symbols</h2>
+          <Choice artifacts={symbols} first={symbols.find(({ kind }) => kind.includes("rx_symbols"))}>
+            {(artifact) => <Constellation path={artifact.path} array={artifact.array} title={nameOf(artifact)} />}
+          </Choice>
+        </section>
+      )}
+      {soft.length > 0 && (
+        <section class="panel" aria-label="Soft values">
+          <h2>Soft values</h2>
+          <Choice artifacts={soft}>
+            {(artifact) => (
+              <SeriesChart
+                path={artifact.path}
+                array={artifact.array}
+                kind="histogram"
+                title={`Log-likelihood ratios of ${artifact.step}`}
+                value={{ title: "Log-likelihood ratio", unit: "" }}
+                runId={summary.run_id}
+                sha256={artifact.sha256}
+              />
+            )}
+          </Choice>
+        </section>
+      )}
+      {others.length > 0 && (
+        <section class="panel" aria-label="Other arrays">
+          <h2>Arrays</h2>
+          <Choice
+            artifacts={others}
+            first={others.find(({ kind }) => /allocation|decision|spectrum|estimate/.test(kind))}
+          >
+            {(artifact) => (
+              <SeriesChart
+                path={artifact.path}
+                array={artifact.array}
+                kind="line"
+                title={`${nameOf(artifact)}`}
+                value={{ title: artifact.kind.split(".").at(-2)?.replaceAll("_", " ") ?? "Value", unit: "" }}
+                runId={summary.run_id}
+                sha256={artifact.sha256}
+              />
+            )}
+          </Choice>
+        </section>
+      )}
+    </div>
+  );
+}
+
+const nameOf = ({ step, name }: Artifact) => `${step}.${name}`;
+
+function Choice(
+  { artifacts, first, children }: {
+    artifacts: Artifact[];
+    first?: Artifact;
+    children(artifact: Artifact): JSX.Element;
+  },
+) {
+  const [path, setPath] = useState((first ?? artifacts[0]).path);
+  const chosen = artifacts.find((artifact) => artifact.path === path) ?? artifacts[0];
+  return (
+    <>
+      {artifacts.length > 1 && (
+        <label class="row">
+          Artifact
+          <select value={path} onChange={(event) => setPath(event.currentTarget.value)}>
+            {artifacts.map((artifact) => <option key={artifact.path} value={artifact.path}>{nameOf(artifact)}</option>)}
+          </select>
+        </label>
+      )}
+      {children(chosen)}
+    </>
+  );
+}
+
+function Images({ images }: { images: Artifact[] }) {
+  const [from, setFrom] = useState(images[0].path), [to, setTo] = useState(images.at(-1)!.path);
+  const find = (path: string) => images.find((image) => image.path === path) ?? images[0];
+  const left = find(from), right = find(to);
+  const ids = Array.isArray(left.metadata.image_ids)
+    ? left.metadata.image_ids.map(String)
+    : Array.from({ length: left.shape?.length === 4 ? left.shape[0] : 1 }, (_, i) => `picture ${i}`);
+  const select = (label: string, value: string, set: (path: string) => void) => (
+    <label class="row">
+      {label}
+      <select value={value} onChange={(event) => set(event.currentTarget.value)}>
+        {images.map((image) => <option key={image.path} value={image.path}>{nameOf(image)}</option>)}
+      </select>
+    </label>
+  );
+  return (
+    <section class="panel" aria-label="Pictures">
+      <div class="row spread">
+        <h2>Pictures</h2>
+        <div class="row">
+          {select("Reference", from, setFrom)}
+          {select("Against", to, setTo)}
+        </div>
+      </div>
+      <ImageCompare
+        left={{ path: left.path, label: nameOf(left) }}
+        right={{ path: right.path, label: nameOf(right) }}
+        ids={ids}
+      />
+    </section>
+  );
+}
+
+interface TextBatch {
+  items: { id: string; text: string }[];
+}
+
+function Texts({ texts }: { texts: Artifact[] }) {
+  const [to, setTo] = useState(texts.at(-1)!.path);
+  const from = texts[0].path;
+  const { value, problem } = useLoaded(
+    async (signal) => await Promise.all([json<TextBatch>(from, signal), json<TextBatch>(to, signal)]),
+    `${from} ${to}`,
+  );
+  return (
+    <section class="panel" aria-label="Texts">
+      <div class="row spread">
+        <h2>Texts</h2>
+        <label class="row">
+          {nameOf(texts[0])} against
+          <select value={to} onChange={(event) => setTo(event.currentTarget.value)}>
+            {texts.slice(texts.length > 1 ? 1 : 0).map((text) => (
+              <option key={text.path} value={text.path}>{nameOf(text)}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <p class="muted small">
+        <del>lost</del> and <ins>added</ins> words; the rest arrived as it was sent.
+      </p>
+      {problem !== null && <p class="notice" data-tone="warn">{problem}</p>}
+      {value !== null && (
+        <ul class="text-diffs">
+          {value[0].items.map(({ id, text }, index) => {
+            const other = value[1].items.find((item) => item.id === id) ?? value[1].items[index];
+            const parts = diffTexts(text, other?.text ?? "");
+            const words = text.split(/\s+/).filter(Boolean).length;
+            const kept = parts.filter(({ kind }) => kind === "kept").flatMap(({ text }) => text.split(" ")).length;
+            return (
+              <li key={id}>
+                <div class="row">
+                  <code>{id}</code>
+                  <span class="muted small">{valueText(kept)} of {words} words kept</span>
+                </div>
+                <p>
+                  {parts.map(({ kind, text }, at) =>
+                    kind === "lost"
+                      ? <del key={at}>{text}</del>
+                      : kind === "added"
+                      ? <ins key={at}>{text}</ins>
+                      : <span key={at}>{text}</span>
+                  ).flatMap((part) => [part, " "])}
+                </p>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </section>
+  );
+}

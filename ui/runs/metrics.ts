@@ -1,0 +1,92 @@
+/** Metrics for readers: names, units and directions from the research catalogue, values with the digits that matter. */
+import { numberText } from "../../lib/figure/number_text.ts";
+import { get } from "../api.ts";
+import { signal } from "../preact.ts";
+
+export interface MetricEntry {
+  id: string;
+  name: string;
+  family: string;
+  unit: string;
+  direction: "higher_is_better" | "lower_is_better" | "neutral";
+  counts?: { events: string; trials: string };
+  statistic?: string;
+  description?: string;
+}
+
+export const metricEntries = signal<ReadonlyMap<string, MetricEntry>>(new Map());
+let loading: Promise<void> | undefined;
+
+/** Fetches the catalogue where that was not done yet. */
+export function loadMetrics(): Promise<void> {
+  return loading ??= get<{ metrics: MetricEntry[] }>("/api/research/catalog").then(({ metrics }) => {
+    metricEntries.value = new Map(metrics.map((entry) => [entry.id, entry]));
+  }).catch((error) => {
+    loading = undefined;
+    throw error;
+  });
+}
+
+/** The entry of a metric, as it is listed or as `<step>:<metric>`. */
+export const entryOf = (metric: string): MetricEntry | undefined =>
+  metricEntries.value.get(metric.slice(metric.indexOf(":") + 1));
+
+/** Metrics that a list shows first, most telling first. */
+const KEYS = [
+  "channel.ber",
+  "channel.payload.ber",
+  "quality.psnr_db",
+  "channel.bler",
+  "semantic.lexical_similarity",
+  "text.edit_similarity",
+  "channel.outage_rate",
+];
+
+/** The metric that says most about a run, and its value. */
+export function keyMetric(metrics: Record<string, unknown>): string | null {
+  const names = Object.keys(metrics);
+  const bare = (name: string) => name.slice(name.indexOf(":") + 1);
+  for (const key of KEYS) {
+    const found = names.find((name) => bare(name) === key);
+    if (found !== undefined) return found;
+  }
+  return names.find((name) => (entryOf(name)?.direction ?? "neutral") !== "neutral") ?? names[0] ?? null;
+}
+
+/** A value for a table: four digits; texts and truth values as they are. */
+export function valueText(value: unknown): string {
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "boolean") return value ? "true" : "false";
+  const number = Number(value);
+  if (typeof value === "string" || Number.isNaN(number)) return typeof value === "object" ? "…" : String(value);
+  // Counts keep every digit.
+  if (Number.isInteger(number) && Math.abs(number) < 1e15) return number.toLocaleString("en").replaceAll(",", "\u202f");
+  return numberText(number, "unicode");
+}
+
+export const directionText = (direction: MetricEntry["direction"] | undefined): string =>
+  direction === "higher_is_better" ? "higher is better" : direction === "lower_is_better" ? "lower is better" : "";
+
+/** A time span: `12.3 s`, `4 min 2 s`. */
+export function secondsText(seconds: number | null): string {
+  if (seconds === null) return "–";
+  if (seconds < 60) return `${numberText(seconds, "unicode", 3)} s`;
+  const whole = Math.round(seconds), minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Bytes: `1.2 MB`. */
+export function bytesText(bytes: number | null | undefined): string {
+  if (bytes === null || bytes === undefined) return "–";
+  const units = ["B", "kB", "MB", "GB"];
+  let value = bytes, unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
+}
+
+/** `2026-11-22T00:41:20.779Z` as `2026-11-22 00:41:20`. */
+export const timeText = (utc: string | null): string => utc === null ? "–" : utc.slice(0, 19).replace("T", " ");

@@ -1,0 +1,168 @@
+/** What a reader needs to believe a run, and to have it again. */
+import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { get, post, Problem } from "../api.ts";
+import { useEffect, useState } from "../preact.ts";
+import { address } from "../router.ts";
+import { isEnded, type Job, jobs, rememberJob } from "../state/events.ts";
+import { execution } from "../state/runs.ts";
+import type { RunDocuments } from "./documents.ts";
+
+export function Provenance({ documents: { summary, manifest } }: { documents: RunDocuments }) {
+  const environment = object(manifest.environment), seeds = object(summary.seed_policy);
+  const runtime = object(environment.runtime), hardware = object(environment.hardware);
+  const svc = object(environment.svc), platform = object(environment.platform);
+  const git = object(environment.git), dependencies = object(environment.dependencies);
+  const streams = Object.entries(object(seeds.steps));
+  const facts: [string, string][] = [
+    ["Program", `svc ${svc.version}, build ${svc.build_sha256}`],
+    ["Runtime", `${runtime.name} ${runtime.version}, ${runtime.engine}`],
+    ["Machine", `${hardware.cpu}, ${hardware.cpu_count} cores, ${platform.os} ${platform.arch}`],
+    ["Authored recipe SHA-256", String(summary.authored_recipe_sha256 ?? "")],
+    ["Effective recipe SHA-256", String(summary.effective_recipe_sha256 ?? "")],
+    ["Plan SHA-256", String(summary.execution_plan.sha256)],
+    ...Object.entries(git).map(([name, value]): [string, string] => [`Git ${name.replaceAll("_", " ")}`, plain(value)]),
+    ["Master seed", `${plain(seeds.master_seed)} from ${plain(seeds.master_seed_source)}`],
+    ["Seed namespace", `${plain(seeds.seed_namespace)}, ${plain(seeds.derivation)}`],
+  ];
+  const grants = environment.adapters ?? manifest.adapters ?? environment.grants;
+  return (
+    <div class="stack">
+      <Reproduce runId={summary.run_id} executing={summary.status === "running"} />
+      <section class="panel">
+        <h2>Where it ran</h2>
+        <dl class="facts">
+          {facts.map(([name, value]) => (
+            <>
+              <dt key={name}>{name}</dt>
+              <dd class="mono">{value}</dd>
+            </>
+          ))}
+          {grants !== undefined && (
+            <>
+              <dt>Adapters and grants</dt>
+              <dd class="mono">{plain(grants)}</dd>
+            </>
+          )}
+        </dl>
+      </section>
+      {streams.length > 0 && (
+        <section class="panel">
+          <h2>Seeds of the steps</h2>
+          <table>
+            <thead>
+              <tr>
+                <th>Step</th>
+                <th class="number">Seed</th>
+                <th>Source</th>
+                <th>Stream</th>
+              </tr>
+            </thead>
+            <tbody>
+              {streams.map(([step, value]) => (
+                <tr key={step}>
+                  <td class="mono">{step}</td>
+                  <td class="number mono">{plain(object(value).seed)}</td>
+                  <td>{plain(object(value).source)}</td>
+                  <td>{plain(object(value).stream)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      {Object.keys(dependencies).length > 0 && (
+        <details class="panel">
+          <summary>{Object.keys(dependencies).length} libraries with their versions</summary>
+          <dl class="facts">
+            {Object.entries(dependencies).map(([name, version]) => (
+              <>
+                <dt key={name} class="mono">{name}</dt>
+                <dd class="mono">{plain(version)}</dd>
+              </>
+            ))}
+          </dl>
+        </details>
+      )}
+    </div>
+  );
+}
+
+const object = (value: unknown): JsonObject => isObject(value as JsonObject) ? value as JsonObject : {};
+const plain = (value: unknown): string =>
+  value === null || value === undefined
+    ? "–"
+    : typeof value === "object" && !("value" in value)
+    ? JSON.stringify(value)
+    : String(value);
+
+interface Report extends JsonObject {
+  status: string;
+  reproduced_run_id: string;
+  recipe_match: boolean;
+  plan_differences: JsonObject[];
+  artifacts: JsonObject[];
+  metrics: JsonObject[];
+  environment_differences: JsonObject[];
+  first_difference: string | null;
+}
+
+function Reproduce({ runId, executing }: { runId: string; executing: boolean }) {
+  const [jobId, setJobId] = useState<string | null>(null), [problem, setProblem] = useState<string | null>(null);
+  const [report, setReport] = useState<Report | null>(null);
+  const job = jobId === null ? undefined : jobs.value.get(jobId);
+  const ended = job !== undefined && isEnded(job.state);
+  const start = () => {
+    setReport(null);
+    setProblem(null);
+    post<JsonObject>(`/api/runs/${encodeURIComponent(runId)}/reproduce`, { execution: execution() }).then((answer) => {
+      const started = answer as unknown as Job;
+      rememberJob(started);
+      setJobId(started.job_id);
+    }, (error) => setProblem(error instanceof Problem ? error.message : String(error)));
+  };
+  useEffect(() => {
+    if (!ended || jobId === null) return;
+    const stop = new AbortController();
+    get<JsonObject>(`/api/run-jobs/${jobId}`, stop.signal).then((found) => {
+      if (isObject(found.result)) setReport(found.result as unknown as Report);
+      else setProblem(String(object(found.error).detail ?? `The run ended as ${job!.state}`));
+    }, (error) => !stop.signal.aborted && setProblem((error as Error).message));
+    return () => stop.abort();
+  }, [ended, jobId]);
+  const going = jobId !== null && !ended;
+  const count = (rows: JsonObject[]) => rows.filter(({ match }) => match === false).length;
+  return (
+    <section class="panel" aria-label="Reproduction">
+      <div class="row">
+        <button type="button" class="primary" disabled={going || executing} onClick={start}>Reproduce</button>
+        <span class="muted">
+          {executing
+            ? "The run still goes on."
+            : going
+            ? `Running again: ${job?.state ?? "queued"}`
+            : "Runs the effective recipe again and compares all that it leaves, byte by byte."}
+        </span>
+      </div>
+      <div role="status">
+        {problem !== null && <p class="notice" data-tone="error">{problem}</p>}
+        {report !== null && (
+          <div class="notice" data-tone={report.status === "identical" ? undefined : "error"}>
+            <p>
+              <strong>{report.status === "identical" ? "✓ identical" : `✕ ${report.status}`}</strong>:{" "}
+              {report.artifacts.length - count(report.artifacts)} of {report.artifacts.length} artifacts and{" "}
+              {report.metrics.length - count(report.metrics)} of {report.metrics.length} metrics agree;{" "}
+              {report.plan_differences.length} differences of the plan, {report.environment_differences.length}{" "}
+              of the environment.
+              {report.first_difference !== null && (
+                <>
+                  The first difference is at <code>{report.first_difference}</code>.
+                </>
+              )}
+            </p>
+            <a class="mono" href={address("runs", [report.reproduced_run_id])}>{report.reproduced_run_id}</a>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}

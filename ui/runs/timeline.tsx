@@ -1,0 +1,67 @@
+/** When each step ran and on which worker, to scale. */
+import { isObject } from "../../lib/contract/value.ts";
+import type { RunDocuments } from "./documents.ts";
+import { secondsText } from "./metrics.ts";
+
+interface Span {
+  id: string;
+  start: number;
+  seconds: number;
+  worker: number;
+  status: string;
+}
+
+export function Timeline({ documents: { summary } }: { documents: RunDocuments }) {
+  const spans = summary.steps.flatMap(({ id, metadata, status }): Span[] => {
+    const timing = isObject(metadata) && isObject(metadata.timing) ? metadata.timing : null;
+    if (timing === null) return [];
+    return [{
+      id,
+      status,
+      start: Number(timing.start_offset_s),
+      seconds: Number(timing.step_wall_time_s),
+      worker: Number(timing.worker),
+    }];
+  });
+  if (spans.length === 0) return <p class="empty">No step of this run tells its time.</p>;
+  const end = Math.max(...spans.map(({ start, seconds }) => start + seconds)),
+    busy = spans.reduce((sum, { seconds }) => sum + seconds, 0);
+  const longest = spans.reduce((a, b) => b.seconds > a.seconds ? b : a);
+  const workers = new Set(spans.map(({ worker }) => worker)).size;
+  const row = 24, label = 190, width = 900, scale = (width - label - 80) / end;
+  return (
+    <figure class="panel timeline">
+      <figcaption>
+        {spans.length} steps in {secondsText(end)} on {workers} {workers === 1 ? "worker" : "workers"}; the longest is
+        {" "}
+        <code>{longest.id}</code> with {secondsText(longest.seconds)} ({Math.round(100 * longest.seconds / busy)}{" "}
+        % of the time in steps).
+      </figcaption>
+      <div class="scroll-x" tabIndex={0} role="region" aria-label="Timeline">
+        <svg viewBox={`0 0 ${width} ${row * spans.length}`} width={width} height={row * spans.length} role="list">
+          {spans.map(({ id, start, seconds, worker, status }, index) => (
+            <g
+              key={id}
+              role="listitem"
+              aria-label={`${id}: starts after ${secondsText(start)}, takes ${secondsText(seconds)}, worker ${worker}`}
+              transform={`translate(0 ${index * row})`}
+            >
+              <text x={label - 8} y={16} text-anchor="end" class="mono-text">{id}</text>
+              <rect
+                class={`span worker-${worker % 5} ${status}`}
+                x={label + start * scale}
+                y={4}
+                width={Math.max(1.5, seconds * scale)}
+                height={row - 8}
+              />
+              <text x={label + (start + seconds) * scale + 6} y={16} class="faint-text">
+                {secondsText(seconds)}
+                {workers > 1 ? ` · ${worker}` : ""}
+              </text>
+            </g>
+          ))}
+        </svg>
+      </div>
+    </figure>
+  );
+}
