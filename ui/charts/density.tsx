@@ -11,6 +11,8 @@ interface Histogram2d {
 }
 
 const CELLS = 160, SIDE = 320, MARGIN = 40;
+/** Of the canvas; the style sheet gives it its place. */
+const PIXELS = 720;
 
 export function Constellation({ path, array, title }: { path: string; array: string | null; title: string }) {
   const { value, problem } = useLoaded(
@@ -22,12 +24,8 @@ export function Constellation({ path, array, title }: { path: string; array: str
   const picture = value === null ? null : squared(value);
   useEffect(() => {
     if (picture === null || canvas.current === null) return;
-    const counts = picture.counts.map((row) => row.map(Number));
-    canvas.current.width = counts[0].length;
-    canvas.current.height = counts.length;
     const began = performance.now();
-    const pixels = densityPixels(counts);
-    canvas.current.getContext("2d")!.putImageData(new ImageData(pixels, counts[0].length, counts.length), 0, 0);
+    paint(canvas.current, picture);
     canvas.current.dataset.paintMs = String(performance.now() - began);
   }, [value, asTable]);
   if (problem !== null) return <p class="notice" data-tone="warn">{problem}</p>;
@@ -66,9 +64,24 @@ export function Constellation({ path, array, title }: { path: string; array: str
   );
 }
 
+/** Paints cells where they belong; their own grid and that of the screen never meet in between. */
+function paint(canvas: HTMLCanvasElement, { counts, low, high, left, right, bottom, top }: Picture): void {
+  const cells = new OffscreenCanvas(counts[0].length, counts.length);
+  cells.getContext("2d")!.putImageData(new ImageData(densityPixels(counts), cells.width, cells.height), 0, 0);
+  canvas.width = canvas.height = PIXELS;
+  const context = canvas.getContext("2d")!, place = (at: number) => (at - low) / (high - low) * PIXELS;
+  context.imageSmoothingEnabled = false;
+  context.drawImage(cells, place(left), PIXELS - place(top), place(right) - place(left), place(top) - place(bottom));
+}
+
 interface Picture {
   low: number;
   high: number;
+  /** Ends of what was counted, which lies inside. */
+  left: number;
+  right: number;
+  bottom: number;
+  top: number;
   counts: number[][];
   count: number;
   filled: number;
@@ -78,22 +91,18 @@ interface Picture {
 function squared({ x, y, counts, source_count }: Histogram2d): Picture {
   const [left, right, bottom, top] = [x[0], x.at(-1)!, y[0], y.at(-1)!].map(Number);
   const reach = Math.max(Math.abs(left), Math.abs(right), Math.abs(bottom), Math.abs(top), 1e-9) * 1.05;
-  const out = Array.from({ length: CELLS }, () => new Array<number>(CELLS).fill(0));
-  const cell = (edges: number[], index: number) => {
-    const middle = (Number(edges[index]) + Number(edges[index + 1])) / 2;
-    return Math.min(CELLS - 1, Math.max(0, Math.floor((middle + reach) / (2 * reach) * CELLS)));
+  const numbers = counts.map((row) => row.map(Number));
+  return {
+    low: -reach,
+    high: reach,
+    left,
+    right,
+    bottom,
+    top,
+    counts: numbers,
+    count: Number(source_count),
+    filled: numbers.flat().filter((amount) => amount > 0).length,
   };
-  let filled = 0;
-  counts.forEach((row, j) =>
-    row.forEach((amount, i) => {
-      if (Number(amount) === 0) return;
-      const target = out[cell(y, j)];
-      const at = cell(x, i);
-      if (target[at] === 0) filled++;
-      target[at] += Number(amount);
-    })
-  );
-  return { low: -reach, high: reach, counts: out, count: Number(source_count), filled };
 }
 
 const short = (value: number) => String(Number(value.toPrecision(3)));
@@ -107,10 +116,10 @@ export function ticksOf(low: number, high: number): number[] {
   return ticks;
 }
 
-function Busiest({ histogram: { low, high, counts, count } }: { histogram: Picture }) {
-  const width = (high - low) / CELLS;
+function Busiest({ histogram: { left, right, bottom, top, counts, count } }: { histogram: Picture }) {
+  const across = (right - left) / counts[0].length, up = (top - bottom) / counts.length;
   const cells = counts.flatMap((row, j) =>
-    row.map((amount, i) => ({ amount, i: low + (i + 0.5) * width, q: low + (j + 0.5) * width }))
+    row.map((amount, i) => ({ amount, i: left + (i + 0.5) * across, q: bottom + (j + 0.5) * up }))
   ).filter(({ amount }) => amount > 0).sort((a, b) => b.amount - a.amount).slice(0, 16);
   return (
     <table>

@@ -1,10 +1,103 @@
-/** Runs beside each other. */
+/** Runs beside each other: what differs, curves over what varied, and tables for a paper. The address holds the view. */
 import { Page } from "../frame.tsx";
+import { lazy, Suspense, useEffect, useMemo, useState } from "../preact.ts";
+import { address, go, place, refine } from "../router.ts";
+import { CompareTable } from "../compare/compare_table.tsx";
+import { useComparedRuns } from "../compare/load.ts";
+import type { RunRow } from "../runs/filter.ts";
+import { get } from "../runs/fetch_artifact.ts";
+import { loadMetrics } from "../runs/metrics.ts";
 
-export default function View() {
+const Curves = lazy(() => import("../compare/curves.tsx"));
+const PivotView = lazy(() => import("../compare/pivot_view.tsx"));
+
+const VIEWS = [["table", "Table"], ["curves", "Curves"], ["pivot", "Pivot"]] as const;
+export const MOST_RUNS = 256;
+
+export default function Compare() {
+  const { query } = place.value;
+  const listed = query.get("runs") ?? "", view = query.get("view") ?? "table";
+  const ids = useMemo(() => [...new Set(listed.split(",").filter(Boolean))].slice(0, MOST_RUNS), [listed]);
+  const { runs, loading, problems } = useComparedRuns(ids);
+  useEffect(() => void loadMetrics().catch(() => {}), []);
+  const set = (next: readonly string[]) =>
+    go("compare", [], { ...Object.fromEntries(query), runs: next.join(","), base: "" });
   return (
-    <Page title="Compare">
-      <p class="empty">Not here yet</p>
+    <Page title="Compare" actions={<AddRun present={ids} onAdd={(id) => set([...ids, id])} />}>
+      {problems.length > 0 && <p class="notice" data-tone="warn" role="alert">{problems.join(". ")}</p>}
+      {ids.length === 0
+        ? (
+          <p class="empty">
+            Nothing to compare yet. Choose two or more under <a href={address("runs")}>Runs</a>, or add one above.
+          </p>
+        )
+        : (
+          <>
+            <div class="row" role="group" aria-label="How to compare">
+              {VIEWS.map(([id, label]) => (
+                <button
+                  key={id}
+                  type="button"
+                  aria-pressed={view === id}
+                  onClick={() => refine({ view: id === "table" ? "" : id })}
+                >
+                  {label}
+                </button>
+              ))}
+              <span class="muted" role="status">
+                {loading > 0 ? `Reading ${loading} of ${ids.length} runs` : `${runs.length} runs`}
+              </span>
+            </div>
+            {ids.length === 1 && loading === 0 && <p class="notice">Add another run to see what differs.</p>}
+            <div class="run-part">
+              <Suspense fallback={<p class="empty">Loading the view</p>}>
+                {runs.length === 0
+                  ? loading > 0 && <p class="empty" aria-busy="true">Reading the runs</p>
+                  : view === "curves"
+                  ? <Curves runs={runs} />
+                  : view === "pivot"
+                  ? <PivotView runs={runs} />
+                  : <CompareTable runs={runs} onRemove={(id) => set(ids.filter((other) => other !== id))} />}
+              </Suspense>
+            </div>
+          </>
+        )}
     </Page>
+  );
+}
+
+function AddRun({ present, onAdd }: { present: readonly string[]; onAdd(id: string): void }) {
+  const [recent, setRecent] = useState<readonly RunRow[]>([]), [text, setText] = useState("");
+  useEffect(() => {
+    const stop = new AbortController();
+    get<{ runs: RunRow[] }>("/api/runs?limit=100", stop.signal).then(({ runs }) => setRecent(runs), () => {});
+    return () => stop.abort();
+  }, []);
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() === "") return;
+        onAdd(text.trim());
+        setText("");
+      }}
+    >
+      <label for="add-run">Run</label>
+      <input
+        id="add-run"
+        class="mono"
+        list="recent-runs"
+        size={34}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <datalist id="recent-runs">
+        {recent.filter(({ run_id }) => !present.includes(run_id)).map(({ run_id }) => (
+          <option key={run_id} value={run_id} />
+        ))}
+      </datalist>
+      <button type="submit">Add</button>
+    </form>
   );
 }

@@ -91,6 +91,7 @@ export function RunList() {
           <strong>{ticked.size} chosen</strong>
           <button type="button" class="primary" disabled={ticked.size < 2} onClick={compare}>Compare</button>
           {ticked.size < 2 && <span class="muted">Choose one more to compare.</span>}
+          {ticked.size > MOST_COMPARED && <span class="muted">The first {MOST_COMPARED} will be compared.</span>}
           <button type="button" class="quiet" onClick={() => setTicked(new Set())}>Clear</button>
         </div>
       )}
@@ -113,7 +114,13 @@ export function RunList() {
             head={
               <div class="virtual-row head" role="row">
                 <div role="columnheader">
-                  <span class="hidden-text">Choose</span>
+                  <input
+                    type="checkbox"
+                    aria-label="Choose all that are shown"
+                    checked={ticked.size > 0 && shown.every(({ run_id }) => ticked.has(run_id))}
+                    onChange={(event) =>
+                      setTicked(new Set(event.currentTarget.checked ? shown.map(({ run_id }) => run_id) : []))}
+                  />
                 </div>
                 {heading("state", "State")}
                 {heading("recipe", "Run of recipe")}

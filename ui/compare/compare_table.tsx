@@ -1,0 +1,177 @@
+/** The table of a comparison: runs as columns, what differs as rows, a baseline that the others are held against. */
+import type { Value } from "../../lib/contract/value.ts";
+import { numberText } from "../../lib/figure/number_text.ts";
+import { address, place, refine } from "../router.ts";
+import { get, useLoaded } from "../runs/fetch_artifact.ts";
+import { directionText, entryOf, metricEntries, valueText } from "../runs/metrics.ts";
+import { StateMark } from "../runs/state_mark.tsx";
+import { Changes } from "../runs/recipe_view.tsx";
+import { changeText } from "./changes.ts";
+import { type ComparedRun, type CompareRow, deltaOf, type Part, rowsOf, timingWarnings } from "./table.ts";
+
+const PARTS: readonly [Part, string][] = [
+  ["metrics", "Metrics"],
+  ["parameters", "Parameters"],
+  ["timing", "Times and execution"],
+  ["artifacts", "Artifacts (SHA-256)"],
+  ["environment", "Environment"],
+];
+/** Columns beyond which a table stops being one; curves and pivots take them all. */
+const MOST_COLUMNS = 24;
+
+export function CompareTable({ runs: all, onRemove }: { runs: readonly ComparedRun[]; onRemove(id: string): void }) {
+  const { query } = place.value;
+  const everything = query.get("all") === "1", wanted = query.get("base") ?? "";
+  const baseline = all.find(({ id }) => id === wanted) ?? all[0];
+  const runs = [baseline, ...all.filter((run) => run !== baseline)].slice(0, MOST_COLUMNS);
+  const warnings = timingWarnings(runs);
+  const parts = PARTS.map(([part, label]) => {
+    const rows = rowsOf(runs, part);
+    return { part, label, rows: everything ? rows : rows.filter(({ differs }) => differs), count: rows.length };
+  });
+  const hidden = parts.reduce((sum, { rows, count }) => sum + count - rows.length, 0);
+  return (
+    <div class="stack">
+      <label class="row">
+        <input
+          type="checkbox"
+          checked={!everything}
+          onChange={(event) => refine({ all: event.currentTarget.checked ? "" : "1" })}
+        />
+        Only differences
+        {!everything && <span class="muted">{hidden} equal rows are not shown</span>}
+      </label>
+      {all.length > runs.length && (
+        <p class="notice">
+          The first {runs.length} of {all.length} runs are columns here. Curves and Pivot take all of them.
+        </p>
+      )}
+      {warnings.length > 0 && (
+        <p class="notice" data-tone="warn" role="note">
+          Times of these runs cannot be compared: {warnings.join(", ")}.
+        </p>
+      )}
+      <div class="scroll-x panel" tabIndex={0} role="region" aria-label="Comparison">
+        <table class="compare-table">
+          <thead>
+            <tr>
+              <th class="first">Row</th>
+              {runs.map((run) => (
+                <th key={run.id} class="run-head">
+                  <a href={address("runs", [run.id])} title={run.id}>{run.name}</a>
+                  <div class="mono small muted">{run.id.slice(0, 16)}</div>
+                  <StateMark state={run.status} />
+                  <div class="row">
+                    {run === baseline
+                      ? <span class="tag" data-tone="ok">baseline</span>
+                      : (
+                        <button type="button" class="quiet" onClick={() => refine({ base: run.id })}>
+                          Baseline<span class="hidden-text">{run.id}</span>
+                        </button>
+                      )}
+                    <button type="button" class="quiet" onClick={() => onRemove(run.id)}>
+                      Remove<span class="hidden-text">{run.id}</span>
+                    </button>
+                  </div>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          {parts.map(({ part, label, rows, count }) => (
+            <tbody key={part}>
+              <tr class="group">
+                <th colSpan={runs.length + 1} scope="rowgroup">
+                  {label} {rows.length === 0 ? `– all ${count} equal` : ""}
+                </th>
+              </tr>
+              {rows.map((row) => <Row key={row.name} row={row} part={part} runs={runs} warned={warnings.length > 0} />)}
+            </tbody>
+          ))}
+        </table>
+      </div>
+      {runs.length === 2 && <Documents a={runs[0].id} b={runs[1].id} />}
+    </div>
+  );
+}
+
+function Row(
+  { row, part, runs, warned }: { row: CompareRow; part: Part; runs: readonly ComparedRun[]; warned: boolean },
+) {
+  // Read here, so that units appear when the catalogue does.
+  const entry = metricEntries.value.size > 0 && part === "metrics" ? entryOf(row.name) : undefined;
+  return (
+    <tr>
+      <th class="first" scope="row">
+        {entry?.name ?? row.name}
+        {entry !== undefined && (
+          <div class="muted small">
+            {[entry.unit, directionText(entry.direction)].filter(Boolean).join(", ")}
+          </div>
+        )}
+      </th>
+      {row.values.map((value, index) => (
+        <td key={runs[index].id} class={part === "metrics" || part === "timing" ? "number" : undefined}>
+          <Cell value={value} part={part} />
+          {index > 0 && part === "metrics" && (
+            <Difference value={value} baseline={row.values[0]} direction={entry?.direction} />
+          )}
+          {index > 0 && part === "timing" && !warned && (
+            <Difference value={value} baseline={row.values[0]} direction={undefined} />
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function Cell({ value, part }: { value: Value | undefined; part: Part }) {
+  if (value === undefined) return <span class="muted">–</span>;
+  if (part === "artifacts") return <span class="mono small" title={String(value)}>{String(value).slice(0, 10)}</span>;
+  if (typeof value === "object" && value !== null && !("value" in value)) {
+    return <span class="mono small">{changeText(value)}</span>;
+  }
+  return <span class="mono" title={String(value)}>{valueText(value)}</span>;
+}
+
+function Difference(
+  { value, baseline, direction }: { value: Value | undefined; baseline: Value | undefined; direction?: string },
+) {
+  const delta = deltaOf(value, baseline, direction);
+  if (delta === null || delta.absolute === 0) return null;
+  const sign = delta.absolute > 0 ? "+" : "";
+  const percent = delta.relative === null ? "" : ` (${sign}${numberText(100 * delta.relative, "unicode", 3)} %)`;
+  return (
+    <span class="delta" data-tone={delta.better === null ? undefined : delta.better ? "ok" : "error"}>
+      {sign}
+      {numberText(delta.absolute, "unicode", 3)}
+      {percent}
+      {delta.better === null ? "" : delta.better ? " better" : " worse"}
+    </span>
+  );
+}
+
+interface Diff {
+  equal: boolean;
+  recipe: { path: string; a?: Value; b?: Value }[];
+  plan: { path: string; a?: Value; b?: Value }[];
+  environment: { path: string; a?: Value; b?: Value }[];
+}
+
+/** What two runs differ in, place by place, as `svc runs diff` says it. */
+function Documents({ a, b }: { a: string; b: string }) {
+  const address = `/api/runs/diff?${new URLSearchParams({ a, b })}`;
+  const { value, problem } = useLoaded((signal) => get<Diff>(address, signal), address);
+  if (problem !== null) return <p class="notice" data-tone="warn">{problem}</p>;
+  if (value === null) return <p class="muted" aria-busy="true">Comparing the documents</p>;
+  return (
+    <section class="panel" aria-label="Documents">
+      <h2>{value.equal ? "✓ The runs agree in recipe, plan, metrics and artifacts" : "Documents, place by place"}</h2>
+      {(["recipe", "plan", "environment"] as const).map((part) => (
+        <details key={part}>
+          <summary>{part}: {value[part].length} {value[part].length === 1 ? "difference" : "differences"}</summary>
+          <Changes changes={value[part]} left={a} right={b} />
+        </details>
+      ))}
+    </section>
+  );
+}

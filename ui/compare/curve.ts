@@ -1,0 +1,112 @@
+/** Runs as points of curves: a metric over a parameter, one series for each combination of the other ones that vary. */
+import { theoryCurves, uncodedLink } from "../../lib/benchmark/theory_curves.ts";
+import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
+import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
+import { wilsonInterval, zeroEventsBound } from "../../lib/numeric/statistics.ts";
+import type { MetricEntry } from "../runs/metrics.ts";
+import { valueKey } from "./pivot.ts";
+import { type ComparedRun, varying } from "./table.ts";
+
+/** Parameters whose values tell runs of one curve apart without being what it is about. */
+const isSeed = (name: string) => /(^|\.)seed$/.test(name);
+
+/**
+ * The figure of runs.
+ *
+ * @param x a parameter that is a number in every run
+ * @param entryOf what the catalogue says of a metric
+ * @returns points that share series and x are one: their mean, or the rate of their counts added up
+ */
+export function curveFigure(
+  runs: readonly ComparedRun[],
+  x: string,
+  metric: string,
+  entryOf: (metric: string) => MetricEntry | undefined,
+): CurveFigure {
+  const entry = entryOf(metric);
+  const others = varying(runs).map(({ name }) => name).filter((name) => name !== x && !isSeed(name));
+  const groups = new Map<string, ComparedRun[]>();
+  for (const run of runs) {
+    if (!isNumber(run.parameters.get(x) ?? null) || !isNumber(run.metrics.get(metric) ?? null)) continue;
+    const label = others.map((name) => `${lastPart(name)} ${valueKey(run.parameters.get(name))}`).join(", ") ||
+      (entry?.name ?? metric);
+    groups.set(label, [...groups.get(label) ?? [], run]);
+  }
+  const measured = [...groups].map(([label, members]): FigureSeries => ({
+    label,
+    kind: "measured",
+    points: pointsOf(members, x, metric, entry),
+  }));
+  const linked = [...groups.values()].map((members) =>
+    members.map((run) => ({ x: toNumber(run.parameters.get(x) as number), link: uncodedLink(run.recipe) }))
+  );
+  const theory = theoryCurves(metric.slice(metric.indexOf(":") + 1), linked).map(({ label, points }): FigureSeries => ({
+    label,
+    kind: "theory",
+    points: points.map(({ x, y }) => ({ x, y, low: null, high: null })),
+  }));
+  const rate = entry?.statistic === "rate";
+  const values = measured.flatMap(({ points }) => points.flatMap(({ y, bound }) => y ?? bound ?? []));
+  // An error rate is read in decades; a rate that stays near 1 is not.
+  const log = rate && entry?.direction === "lower_is_better" && values.length > 0 &&
+    Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 10;
+  const counted = entry?.counts !== undefined;
+  return {
+    form: "curves",
+    type: "error-rate",
+    title: `${entry?.name ?? metric} over ${lastPart(x).replaceAll("_", " ")}`,
+    subtitle: [`${runs.length} runs`, ...(counted ? ["95 % Wilson intervals"] : [])].join(" · "),
+    source: sourceOf(runs),
+    x: { title: lastPart(x).replaceAll("_", " "), unit: "", scale: "linear", domain: null },
+    y: {
+      title: entry?.name ?? metric,
+      unit: entry === undefined || ["fraction", "ratio"].includes(entry.unit) ? "" : entry.unit,
+      scale: log ? "log" : "linear",
+      domain: null,
+    },
+    series: [...measured, ...theory],
+    step: false,
+    front: null,
+  };
+}
+
+/** What binds a figure to its runs: ids of a few, the count of many. */
+function sourceOf(runs: readonly ComparedRun[]): Record<string, string> {
+  const ids = runs.map(({ id }) => id);
+  return ids.length <= 8
+    ? { run_ids: ids.join(" ") }
+    : { first_run_id: ids[0], last_run_id: ids.at(-1)!, run_count: String(ids.length) };
+}
+
+const lastPart = (name: string) => name.slice(name.lastIndexOf(".") + 1);
+const number = (value: Value | undefined): number | null => isNumber(value ?? null) ? toNumber(value as number) : null;
+
+function pointsOf(
+  runs: readonly ComparedRun[],
+  x: string,
+  metric: string,
+  entry: MetricEntry | undefined,
+): FigurePoint[] {
+  const byX = new Map<number, ComparedRun[]>();
+  for (const run of runs) {
+    const place = number(run.parameters.get(x))!;
+    byX.set(place, [...byX.get(place) ?? [], run]);
+  }
+  const prefix = metric.slice(0, metric.indexOf(":") + 1);
+  return [...byX].sort(([a], [b]) => a - b).map(([place, members]): FigurePoint => {
+    const values = members.map((run) => number(run.metrics.get(metric))!);
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    const sum = (name: string) =>
+      members.reduce((total, run) => total + (number(run.metrics.get(prefix + name)) ?? NaN), 0);
+    if (entry?.counts !== undefined) {
+      const events = sum(entry.counts.events), trials = sum(entry.counts.trials);
+      if (trials > 0 && events >= 0) {
+        if (events === 0) {
+          return { x: place, y: null, low: null, high: null, bound: zeroEventsBound(trials), n: members.length };
+        }
+        return { x: place, y: events / trials, ...wilsonInterval(events, trials), n: members.length };
+      }
+    }
+    return { x: place, y: mean, low: null, high: null, n: members.length };
+  });
+}
