@@ -1,0 +1,234 @@
+/** What the views of runs compute without a browser: filters, pivots, differences, densities, and what becomes of a text. */
+import assert from "node:assert/strict";
+import { float } from "../../lib/contract/value.ts";
+import type { CurveFigure } from "../../lib/figure/types.ts";
+import { densityPixels, viridis } from "../../ui/charts/density.ts";
+import { difference, psnr } from "../../ui/charts/pixels.ts";
+import { rateSentence, rateSteps } from "../../ui/charts/rates.ts";
+import { csvText, figureSentence, figureTable } from "../../ui/charts/table.ts";
+import { diffTexts } from "../../ui/charts/text_diff.ts";
+import { curveFigure } from "../../ui/compare/curve.ts";
+import { pivotCsv, pivotLatex, pivotMarkdown, pivotOf } from "../../ui/compare/pivot.ts";
+import { type ComparedRun, deltaOf, parametersOf, rowsOf, timingWarnings, varying } from "../../ui/compare/table.ts";
+import { matches, parseFilter, type RunRow, secondsOf } from "../../ui/runs/filter.ts";
+
+const row = (change: Partial<RunRow> = {}): RunRow => ({
+  run_id: "20261122T004120Z_quickstart",
+  status: "completed",
+  recipe_name: "quickstart",
+  suite: null,
+  created_at_utc: "2026-11-22T00:41:20.779Z",
+  completed_at_utc: "2026-11-22T00:41:24.029Z",
+  metrics: { "channel.ber": 2e-4, "quality.psnr_db": 31 },
+  ...change,
+});
+
+Deno.test("a filter is words and tokens, and names what it cannot use", () => {
+  const filter = parseFilter('quick state:failed recipe:"two words" after:2026-11-01 metric.channel.ber<1e-3');
+  assert.deepEqual(filter.query, { status: "failed", recipe_name: "two words" });
+  assert.deepEqual(filter.words, ["quick"]);
+  assert.equal(filter.after, "2026-11-01");
+  assert.deepEqual(filter.metrics, [{ metric: "channel.ber", relation: "<", value: 1e-3 }]);
+  assert.deepEqual(filter.problems, []);
+  const { problems } = parseFilter("state:done colour:red after:soon metric.ber<few");
+  assert.equal(problems.length, 4);
+  assert.match(problems[0], /states are running, completed/);
+});
+
+Deno.test("an empty filter keeps everything, a token sieves", () => {
+  const kept = (text: string, given = row()) => matches(given, parseFilter(text));
+  assert.ok(kept(""));
+  assert.ok(kept("QUICK"));
+  assert.ok(!kept("slow"));
+  assert.ok(kept("metric.channel.ber<1e-3"));
+  assert.ok(!kept("metric.channel.ber<1e-4"));
+  assert.ok(kept("metric.ber<=2e-4"), "the last part of a name is enough");
+  assert.ok(!kept("metric.loss<1"), "a run without the metric does not fit");
+  assert.ok(kept("before:2026-11-22"), "a day is meant as a whole");
+  assert.ok(!kept("before:2026-11-21"));
+  assert.ok(kept("after:2026-11-22"));
+  assert.ok(!kept("state:failed"));
+  assert.equal(secondsOf(row()), 3.25);
+  assert.equal(secondsOf(row({ completed_at_utc: null })), null);
+});
+
+const report = {
+  accounting: {
+    payload_bits: 1000,
+    framing_bits: 24,
+    fec_bits: 1024,
+    modulation_padding_bits: 0,
+    transmitted_bits: 2048,
+    data_symbols: 1024,
+    pilot_symbols: 76,
+    header_symbols: 0,
+    grid_padding_symbols: 0,
+    channel_uses: 1100,
+  },
+};
+
+Deno.test("the steps of a link add up to its channel uses, and what it lacks is no step", () => {
+  const steps = rateSteps(report);
+  assert.deepEqual(steps.map(({ label }) => label), [
+    "Payload",
+    "Framing",
+    "Error protection",
+    "Transmitted",
+    "Data symbols",
+    "Pilots",
+    "Channel uses",
+  ]);
+  const protection = steps.find(({ label }) => label === "Error protection")!;
+  assert.equal(protection.from + protection.amount, 2048);
+  assert.match(rateSentence(steps), /0\.909 payload bits a channel use/);
+  assert.deepEqual(rateSteps({ metrics: {} }), []);
+});
+
+Deno.test("PSNR leaves opacity out, and the difference of pictures is opaque", () => {
+  const a = Uint8ClampedArray.of(10, 20, 30, 255, 0, 0, 0, 255), b = Uint8ClampedArray.of(13, 20, 30, 0, 0, 0, 0, 0);
+  assert.ok(Math.abs(psnr(a, b) - 10 * Math.log10(255 ** 2 * 6 / 9)) < 1e-12);
+  assert.equal(psnr(a, a), Infinity);
+  assert.deepEqual([...difference(a, b, 100).slice(0, 4)], [255, 0, 0, 255]);
+});
+
+Deno.test("a density has its first row at the bottom, empty cells see through, the fullest is brightest", () => {
+  const pixels = densityPixels([[0, 9], [1, 0]]);
+  assert.deepEqual([...pixels.slice(12, 16)], [...viridis(1), 255], "row 0 is the last row of the picture");
+  assert.equal(pixels[3], 255, "one point is seen");
+  assert.equal(pixels[7], 0, "none is not");
+  assert.deepEqual(viridis(0), [68, 1, 84]);
+  assert.deepEqual(viridis(2), [253, 231, 37]);
+});
+
+Deno.test("a text diff keeps the longest common run of words", () => {
+  assert.deepEqual(diffTexts("rain will reach Lisbon", "rain [MASK] reach Porto"), [
+    { kind: "kept", text: "rain" },
+    { kind: "lost", text: "will" },
+    { kind: "added", text: "[MASK]" },
+    { kind: "kept", text: "reach" },
+    { kind: "lost", text: "Lisbon" },
+    { kind: "added", text: "Porto" },
+  ]);
+  assert.deepEqual(diffTexts("same words", "same words"), [{ kind: "kept", text: "same words" }]);
+  assert.deepEqual(diffTexts("", ""), []);
+});
+
+/** A run at a signal to noise ratio, with errors among 10 000 bits. */
+function compared(snr: number, errors: number, change: Partial<ComparedRun> = {}, seed = 1): ComparedRun {
+  const recipe = {
+    name: "ber",
+    steps: [
+      { id: "modulator", op: "modulation.digital_modulate", inputs: {}, params: { modulation: "bpsk" } },
+      {
+        id: "link",
+        op: "wireless.channel",
+        inputs: {},
+        params: {
+          snr_db: float(snr),
+          seed,
+          channel: "awgn",
+          noise_mode: "snr_at_unit_power",
+          receiver_processing: "matched",
+          channel_state_mode: "none",
+        },
+      },
+    ],
+  };
+  return {
+    id: `run_${snr}_${seed}`,
+    name: "ber",
+    status: "completed",
+    parameters: parametersOf(recipe),
+    metrics: new Map([
+      ["channel.ber", float(errors / 10_000)],
+      ["channel.error_count", errors],
+      ["channel.compare_bit_count", 10_000],
+    ]),
+    timing: new Map([["mode", "sequential"], ["workers", 1]]),
+    environment: new Map([["hardware.cpu", "one"]]),
+    artifacts: new Map(),
+    recipe,
+    ...change,
+  };
+}
+
+Deno.test("only what differs is marked, and a lower error rate is better", () => {
+  const runs = [compared(0, 790), compared(6, 24)];
+  const differing = rowsOf(runs, "parameters").filter(({ differs }) => differs).map(({ name }) => name);
+  assert.deepEqual(differing, ["link.snr_db"]);
+  const ber = rowsOf(runs, "metrics").find(({ name }) => name === "channel.ber")!;
+  const delta = deltaOf(ber.values[1], ber.values[0], "lower_is_better")!;
+  assert.ok(delta.absolute < 0 && delta.better === true);
+  assert.ok(Math.abs(delta.relative! - (0.0024 - 0.079) / 0.079) < 1e-12);
+  assert.equal(deltaOf(ber.values[1], ber.values[0], "higher_is_better")!.better, false);
+  assert.equal(deltaOf(ber.values[1], ber.values[0], "neutral")!.better, null);
+  assert.equal(deltaOf(2, 0, undefined)!.relative, null);
+  assert.equal(deltaOf("a", 1, undefined), null);
+});
+
+Deno.test("times are not compared where modes, workers or machines differ", () => {
+  const other = compared(6, 24, { timing: new Map([["mode", "parallel"], ["workers", 4]]) });
+  assert.deepEqual(timingWarnings([compared(0, 1), compared(6, 1)]), []);
+  assert.equal(timingWarnings([compared(0, 1), other]).length, 2);
+});
+
+const ENTRY = {
+  id: "channel.ber",
+  name: "Bit error rate",
+  family: "channel",
+  unit: "fraction",
+  direction: "lower_is_better",
+  statistic: "rate",
+  counts: { events: "channel.error_count", trials: "channel.compare_bit_count" },
+} as const;
+const entryOf = (metric: string) => metric === "channel.ber" ? ENTRY : undefined;
+
+Deno.test("curves have intervals of their counts, a bound where no error was seen, and theory where it applies", () => {
+  const runs = [compared(0, 790), compared(3, 229), compared(6, 24), compared(12, 0)];
+  const figure = curveFigure(runs, "link.snr_db", "channel.ber", entryOf);
+  assert.equal(figure.y.scale, "log");
+  assert.deepEqual(figure.series.map(({ kind }) => kind), ["measured", "theory"]);
+  const [first, , , last] = figure.series[0].points;
+  assert.ok(first.low! < 0.079 && 0.079 < first.high!);
+  assert.deepEqual([last.y, last.bound], [null, 3e-4]);
+  // BPSK at Es/N0 of 0 dB: Q(sqrt 2).
+  assert.ok(Math.abs(figure.series[1].points[0].y! - 0.0786496) < 1e-6);
+  assert.match(figureSentence(figure), /1 without an error, shown as bounds; 1 theory curve/);
+});
+
+Deno.test("runs that differ in their seed alone are one point", () => {
+  const runs = [compared(0, 700, {}, 1), compared(0, 900, {}, 2), compared(6, 20, {}, 1), compared(6, 30, {}, 2)];
+  const figure = curveFigure(runs, "link.snr_db", "channel.ber", entryOf);
+  assert.equal(figure.series.filter(({ kind }) => kind === "measured").length, 1);
+  assert.deepEqual(figure.series[0].points.map(({ x, y, n }) => [x, y, n]), [[0, 0.08, 2], [6, 0.0025, 2]]);
+  assert.deepEqual(varying(runs).map(({ name }) => name).sort(), ["link.seed", "link.snr_db"]);
+});
+
+Deno.test("a pivot has a cell for each pair of values, with mean and spread of the runs that share it", () => {
+  const runs = [compared(0, 700, {}, 1), compared(0, 900, {}, 2), compared(6, 20, {}, 1)];
+  const pivot = pivotOf(runs, "link.snr_db", "link.seed", "channel.ber");
+  assert.deepEqual([pivot.rows, pivot.columns], [["0", "6"], ["1", "2"]]);
+  assert.equal(pivot.cells[1][1], null);
+  const merged = pivotOf(runs, "link.snr_db", "", "channel.ber");
+  assert.deepEqual(merged.cells[0][0]!.n, 2);
+  assert.ok(Math.abs(merged.cells[0][0]!.spread! - Math.SQRT2 * 0.01) < 1e-12);
+  const latex = pivotLatex(merged);
+  assert.match(latex, /\\begin\{tabular\}\{lr\}/);
+  assert.match(latex, /link\.snr\\_db & all runs \\\\/);
+  assert.match(latex, /0 & \$0\.080 \\pm 0\.014\$ \\\\/);
+  assert.equal(latex.match(/\\begin/g)!.length, latex.match(/\\end/g)!.length);
+  assert.match(pivotMarkdown(merged), /^\| link\.snr_db \| all runs \|\n\| --- \| ---: \|\n/);
+  assert.match(
+    pivotCsv(merged),
+    /^link\.snr_db,column,metric,mean,standard_deviation,n\r\n0,all runs,channel\.ber,0\.08,/,
+  );
+});
+
+Deno.test("the table of a figure holds what is drawn, with every digit, and no theory", () => {
+  const figure = curveFigure([compared(0, 790), compared(12, 0)], "link.snr_db", "channel.ber", entryOf) as CurveFigure;
+  const table = figureTable(figure);
+  assert.deepEqual(table.columns, ["Series", "snr db", "Bit error rate", "Low", "High"]);
+  assert.equal(table.rows.length, 2);
+  assert.deepEqual(table.rows[1].slice(1), ["12", "", "", "0.0003"]);
+  assert.equal(csvText({ columns: ["a"], rows: [['say "x", y']] }), 'a\r\n"say ""x"", y"\r\n');
+});

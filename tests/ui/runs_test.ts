@@ -1,0 +1,293 @@
+/** Runs in a browser: the list, one run with all that it left, and runs beside each other. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { browserTest, type Scene } from "./browser.ts";
+
+const recipeFile = (name: string) => Deno.readTextFileSync(new URL(`../../recipes/${name}.yaml`, import.meta.url));
+
+/** Random bits over a noisy channel: a second of work at most. */
+const link = (snrDb: number, name = `link_${snrDb}`) => ({
+  name,
+  metadata: { seed: 5 },
+  steps: [
+    { id: "data", op: "source.random_bits", params: { bit_count: 40_000 } },
+    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+    {
+      id: "link",
+      op: "wireless.channel",
+      inputs: { symbols: "modulator.symbols" },
+      params: { channel: "awgn", snr_db: snrDb },
+    },
+    { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "link.rx_symbols" } },
+    {
+      id: "evaluation",
+      op: "metrics.bit_error_rate",
+      inputs: { reference: "data.bits", candidate: "demodulator.bits" },
+    },
+  ],
+});
+
+async function post(url: string, path: string, body: unknown): Promise<{ run_id: string; job_id: string }> {
+  const response = await fetch(url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const answer = await response.json();
+  assert.ok(response.ok, JSON.stringify(answer));
+  return answer;
+}
+
+const run = async ({ url }: Scene, recipe: unknown, execution = {}) =>
+  (await post(url, "/api/recipe/run-payload", { recipe, execution })).run_id;
+
+browserTest("the list says what to do when there is nothing, sieves, and leads to a comparison", async (scene) => {
+  const { page, open } = scene;
+  await open("#/runs");
+  await page.getByText("Nothing was run yet").waitFor();
+  await scene.checkAccessibility();
+  for (const snr of [1, 4, 7]) await run(scene, link(snr + 0.5));
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await page.getByRole("link", { name: "link_4.5" }).waitFor();
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("link_7 state:completed");
+  await page.getByText("1 of 3 runs").waitFor();
+  assert.match(page.url(), /q=link_7/);
+  await page.getByRole("searchbox", { name: "Filter" }).fill("metric.ber>2");
+  await page.getByText("No run fits the filter").waitFor();
+  await page.getByRole("button", { name: "Show all runs" }).click();
+
+  await page.getByRole("checkbox", { name: /Choose .*link_1/ }).check();
+  assert.ok(await page.getByRole("button", { name: "Compare", exact: true }).isDisabled());
+  await page.getByRole("checkbox", { name: /Choose .*link_7/ }).check();
+  await scene.shot("runs_list");
+  await page.getByRole("button", { name: "Compare", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Compare" }).waitFor();
+  await page.getByRole("rowheader", { name: "link.snr_db" }).waitFor();
+});
+
+browserTest(
+  "three runs: only differences, deltas by direction, a curve, a pivot; the address holds the view",
+  async (scene) => {
+    const { page, open } = scene;
+    const ids = [
+      await run(scene, link(2.5)),
+      await run(scene, link(5.5)),
+      await run(scene, link(8.5), { parallel_workers: 2 }),
+    ];
+    await open(`#/compare?runs=${ids.join(",")}`);
+    await page.getByText("their worker counts differ").waitFor();
+    await page.getByRole("rowheader", { name: "link.snr_db" }).waitFor();
+    assert.equal(await page.getByRole("rowheader", { name: "data.bit_count" }).count(), 0);
+    const ber = page.getByRole("row", { name: /^Bit error rate/ });
+    assert.match(await ber.innerText(), /better/);
+    await page.getByRole("button", { name: `Baseline${ids[2]}` }).click();
+    await page.waitForURL(/base=/);
+    assert.match(await ber.innerText(), /worse/);
+    await page.getByRole("checkbox", { name: "Only differences" }).uncheck();
+    await page.getByRole("rowheader", { name: "data.bit_count" }).waitFor();
+    await scene.checkAccessibility();
+    await scene.shot("compare_table");
+
+    await page.getByRole("button", { name: "Curves" }).click();
+    await page.locator(".chart-picture svg").waitFor();
+    const caption = page.locator("figcaption");
+    assert.match(
+      await caption.innerText(),
+      /3 points: Bit error rate from .* over snr db from 2.5 to 8.5; 1 theory curve/,
+    );
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "SVG" }).click(),
+    ]);
+    const svg = await Deno.readTextFile((await download.path())!);
+    assert.match(svg, /^<svg/);
+    assert.match(svg, /Theory: QPSK, AWGN/);
+    for (const id of ids) assert.ok(svg.includes(id), "the file names its runs");
+    await page.getByRole("button", { name: "Table", exact: true }).last().click();
+    assert.equal(await page.getByRole("region", { name: /Table of/ }).getByRole("row").count(), 4);
+    await scene.checkAccessibility();
+
+    await page.getByRole("button", { name: "Pivot" }).click();
+    await page.getByRole("rowheader", { name: "5.5" }).waitFor();
+    const [latex] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save LaTeX" }).click(),
+    ]);
+    const text = await Deno.readTextFile((await latex.path())!);
+    assert.match(text, /\\toprule[^]*\\midrule[^]*\\bottomrule/);
+    // What is shared is seen by who opens the address, and Back leads to where it came from.
+    const shared = await scene.newPage();
+    await shared.goto(page.url());
+    await shared.getByRole("rowheader", { name: "5.5" }).waitFor();
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
+    await page.goBack();
+    await page.getByRole("rowheader", { name: "5.5" }).waitFor();
+  },
+);
+
+browserTest(
+  "one run: metrics, rates, graph, constellation, recipe, plan, reproduction, and the tabs by keyboard",
+  async (scene) => {
+    const { page, open } = scene;
+    const id = await run(scene, link(6.5));
+    await open(`#/runs/${id}`);
+    const row = page.getByRole("row", { name: /^Bit error rate channel\.ber/ });
+    await row.waitFor();
+    assert.match(await row.innerText(), /lower is better/);
+    await scene.checkAccessibility();
+
+    await page.getByRole("tab", { name: "Summary" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.locator(".graph .block").first().waitFor();
+    assert.equal(await page.getByRole("tab", { name: "Graph" }).getAttribute("aria-selected"), "true");
+
+    await page.getByRole("tab", { name: "Media" }).click();
+    const canvas = page.locator(".density canvas");
+    await canvas.waitFor();
+    await page.waitForFunction(() => document.querySelector<HTMLElement>(".density canvas")?.dataset.paintMs);
+    await page.locator(".chart-picture svg").first().waitFor();
+    await scene.checkAccessibility();
+    await scene.shot("run_media");
+
+    await page.getByRole("tab", { name: "Recipe" }).click();
+    await page.getByRole("button", { name: "difference" }).click();
+    await page.getByRole("cell", { name: /params/ }).first().waitFor();
+    await page.getByRole("tab", { name: "Plan" }).click();
+    await page.getByRole("cell", { name: "metrics.bit_error_rate" }).waitFor();
+    await page.getByRole("tab", { name: "Provenance" }).click();
+    await page.getByRole("button", { name: "Reproduce" }).click();
+    await page.getByText("✓ identical").waitFor();
+    await scene.checkAccessibility();
+    await page.getByRole("button", { name: "Open as recipe" }).click();
+    await page.getByRole("heading", { level: 1 }).first().waitFor({ state: "attached" });
+    await page.waitForURL(/#\/editor/);
+  },
+);
+
+browserTest("artifacts: the file that is saved has its digest, and tampering is found", async (scene) => {
+  const { page, open, folder } = scene;
+  const id = await run(scene, link(6.5));
+  await open(`#/runs/${id}/artifacts`);
+  await page.getByRole("button", { name: /^Preview\s*of data\.bits/ }).click();
+  await page.getByText("✓ equal").waitFor();
+  await page.getByRole("button", { name: "Verify" }).click();
+  await page.getByText("✓ valid").waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: /^Download\s*data\.bits/ }).click(),
+  ]);
+  const bytes = await Deno.readFile((await download.path())!);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+  const { summary } = await (await fetch(`${scene.url}/api/runs/${id}`)).json();
+  assert.equal(digest, summary.steps[0].outputs.bits.sha256);
+
+  const file = join(folder, ".svc", summary.steps[0].outputs.bits.path);
+  bytes[bytes.length - 1] ^= 1;
+  await Deno.writeFile(file, bytes);
+  await page.getByRole("button", { name: "Verify" }).click();
+  await page.getByText(/^invalid/).waitFor();
+  const outside = await fetch(`${scene.url}/api/artifact?path=${encodeURIComponent("runs/../../secret")}`);
+  assert.equal(outside.status, 403);
+  await outside.body?.cancel();
+});
+
+browserTest("pictures: split by keyboard, difference with gain, and the PSNR of the report", async (scene) => {
+  const { page, open } = scene;
+  const { run_id: id } = await post(scene.url, "/api/recipe/run", { path: "recipes/pictures.yaml" });
+  await open(`#/runs/${id}/media`);
+  const measured = page.locator("[data-psnr]");
+  await measured.waitFor();
+  const { summary } = await (await fetch(`${scene.url}/api/runs/${id}`)).json();
+  const evaluation = summary.steps.find((step: { op: string }) => step.op === "metrics.image_reconstruction");
+  const report = await (await fetch(
+    `${scene.url}/api/artifact?download=1&path=${encodeURIComponent(evaluation.outputs.report.path)}`,
+  )).json();
+  const shown = Number(await measured.getAttribute("data-psnr"));
+  assert.ok(Math.abs(shown - report.items[0].metrics["quality.psnr_db"]) < 0.01);
+
+  await page.getByRole("button", { name: "split" }).click();
+  const split = page.getByRole("slider", { name: /^Split/ });
+  await split.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await split.getAttribute("aria-valuenow"), "52");
+  await page.keyboard.press("End");
+  assert.equal(await split.getAttribute("aria-valuenow"), "100");
+  await page.getByRole("button", { name: "difference" }).click();
+  await page.getByRole("slider", { name: /Gain/ }).press("ArrowRight");
+  await page.getByText(/, 5 times/).waitFor();
+  await scene.shot("run_pictures");
+  await page.getByRole("tab", { name: "Summary" }).click();
+  await page.getByText(/payload bits became/).waitFor();
+  await scene.shot("run_summary");
+}, { files: { "recipes/pictures.yaml": recipeFile("quickstart") } });
+
+browserTest("texts: words that were lost and added are marked", async (scene) => {
+  const { page, open } = scene;
+  const { run_id: id } = await post(scene.url, "/api/recipe/run", { path: "recipes/text.yaml" });
+  await open(`#/runs/${id}/media`);
+  await page.locator(".text-diffs ins", { hasText: "[MASK]" }).first().waitFor();
+  assert.ok(await page.locator(".text-diffs del").count() > 0);
+  await scene.shot("run_texts");
+}, { files: { "recipes/text.yaml": recipeFile("text_semantic_utf8_source_perturbation") } });
+
+browserTest("two thousand runs: the first rows at once, only those in sight in the document", async (scene) => {
+  const { page, open, folder } = scene;
+  const id = await run(scene, link(6.5, "many"));
+  const source = join(folder, ".svc", "runs", id);
+  const [summary, manifest] = ["summary.json", "manifest.json"].map((name) =>
+    Deno.readTextFileSync(join(source, name))
+  );
+  const time = (index: number) => new Date(Date.UTC(2026, 0, 1) + index * 60_000).toISOString();
+  for (let index = 0; index < 2000; index++) {
+    const copy = `${time(index).slice(0, 19).replaceAll(/[-:]/g, "")}Z_many_${index}`;
+    Deno.mkdirSync(join(folder, ".svc", "runs", copy));
+    const made = (text: string) =>
+      text.replaceAll(id, copy).replace(/"created_at_utc":\s*"[^"]*"/, `"created_at_utc": "${time(index)}"`);
+    Deno.writeTextFileSync(join(folder, ".svc", "runs", copy, "summary.json"), made(summary));
+    Deno.writeTextFileSync(join(folder, ".svc", "runs", copy, "manifest.json"), made(manifest));
+  }
+  await open("#/runs");
+  await page.getByRole("table", { name: "Runs" }).waitFor();
+  assert.ok(await page.locator(".virtual-body .virtual-row").count() < 80);
+  await page.getByRole("searchbox", { name: "Filter" }).fill("many_17");
+  // many_17, many_170 … many_179, many_1700 … many_1799.
+  await page.getByText("111 of 2001 runs").waitFor();
+  await page.getByRole("searchbox", { name: "Filter" }).fill("");
+  await page.getByText(/^2001 runs/).waitFor();
+  await page.locator(".virtual").evaluate((list) => list.scrollTop = list.scrollHeight);
+  await page.locator(".virtual a", { hasText: "many" }).first().waitFor();
+  assert.ok(await page.locator(".virtual-body .virtual-row").count() < 80);
+});
+
+browserTest("a running job is shown on top, is canceled, and its run says so", async (scene) => {
+  const { page, open } = scene;
+  const long = link(3.5, "long");
+  long.steps[0].params = { bit_count: 20_000_000 };
+  await open("#/runs");
+  await post(scene.url, "/api/run-jobs", { recipe: long });
+  const running = page.getByRole("region", { name: "Running and queued" });
+  await running.getByText("long", { exact: true }).waitFor();
+  await running.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("table", { name: "Runs" }).getByText("canceled").waitFor({ timeout: 60_000 });
+});
+
+browserTest("a phone's width and forced colours: everything can be reached", async (scene) => {
+  const { page, open } = scene;
+  const id = await run(scene, link(6.5));
+  for (const part of ["", "/media", "/artifacts", "/provenance"]) {
+    await open(`#/runs/${id}${part}`);
+    await page.getByRole("tabpanel").waitFor();
+    const overflow = await page.evaluate(() => {
+      const main = document.getElementById("main")!;
+      return main.scrollWidth - main.clientWidth;
+    });
+    assert.ok(overflow <= 1, `${part || "summary"} is ${overflow} px too wide`);
+    await scene.checkAccessibility();
+  }
+  await scene.shot("run_phone");
+  await open("#/runs");
+  await page.getByRole("table", { name: "Runs" }).waitFor();
+}, { viewport: { width: 390, height: 844 }, forcedColors: "active" });
