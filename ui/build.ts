@@ -93,7 +93,9 @@ async function sourcesDigest(): Promise<string> {
       new URL("../lib/contract/", HERE),
       new URL("../lib/plan/", HERE),
       new URL("../lib/figure/", HERE),
-const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "editor", "charts", "views", "runs"];
+      new URL("../lib/template/", HERE),
+      new URL("../lib/numeric/", HERE),
+      new URL("../lib/benchmark/", HERE),
     ]
   ) {
     for (const [name, text] of await texts(folder)) parts.push(name, text);

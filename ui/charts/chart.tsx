@@ -44,7 +44,14 @@ export function Chart({ figure, controls }: Props) {
     if (picture.current === null || svg === null) return;
     // Parsed, not written as markup: a picture has no scripts, and its style attributes would be refused.
     const parsed = new DOMParser().parseFromString(svg.replaceAll(/ style="[^"]*"/g, ""), "image/svg+xml");
-    picture.current.replaceChildren(document.importNode(parsed.documentElement, true));
+    const root = document.importNode(parsed.documentElement, true);
+    // One picture with one name: what its parts are is in the table.
+    for (const part of root.querySelectorAll("[role], [aria-roledescription]")) {
+      part.removeAttribute("role");
+      part.removeAttribute("aria-roledescription");
+    }
+    root.setAttribute("aria-label", `${shown.title}. ${figureSentence(shown)}`);
+    picture.current.replaceChildren(root);
   }, [svg, asTable]);
 
   const table = figureTable(shown), name = fileName(figure);

@@ -63,7 +63,7 @@ export function CompareTable({ runs: all, onRemove }: { runs: readonly ComparedR
                   <StateMark state={run.status} />
                   <div class="row">
                     {run === baseline
-                      ? <span class="tag" data-tone="ok">baseline</span>
+                      ? <span class="tag">baseline</span>
                       : (
                         <button type="button" class="quiet" onClick={() => refine({ base: run.id })}>
                           Baseline<span class="hidden-text">{run.id}</span>

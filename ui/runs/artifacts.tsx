@@ -116,7 +116,7 @@ function Preview({ artifact: { path, sha256 } }: { artifact: Artifact }) {
       </dl>
       {value.preview?.arrays?.map(({ name, dtype, shape, values }) => (
         <div key={name}>
-          <h3>{name}: {dtype} [{shape.join(", ")}]</h3>
+          <p class="mono small muted">{name}: {dtype} [{shape.join(", ")}]</p>
           <pre class="values">{values.map(cellText).join("  ")}{value.truncated ? "  …" : ""}</pre>
         </div>
       ))}

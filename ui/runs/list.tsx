@@ -3,7 +3,7 @@ import { get } from "../api.ts";
 import { Page } from "../frame.tsx";
 import { type JSX, useEffect, useMemo, useRef, useState } from "../preact.ts";
 import { address, go, place, refine } from "../router.ts";
-import { activeJobs, isEnded, type Job, jobs, onEvent } from "../state/events.ts";
+import { activeJobs, isEnded, type Job, jobs, onEvent, refreshJobs } from "../state/events.ts";
 import { cancelRun, stepStates } from "../state/runs.ts";
 import { density } from "../state/settings.ts";
 import type { RunDocuments } from "./documents.ts";
@@ -137,7 +137,7 @@ export function RunList() {
           />
         )}
       <p class="muted small" role="status">
-        {shown.length === rows.length ? `${rows.length} runs` : `${shown.length} of ${rows.length} runs`}
+        {shown.length === rows.length ? countText(rows.length) : `${shown.length} of ${countText(rows.length)}`}
         {cursor === null ? "" : everything ? ", reading the rest" : ", more below"}
       </p>
     </Page>
@@ -207,6 +207,8 @@ function Row({ row, metric, ticked, onTick }: RowProps): JSX.Element {
     </>
   );
 }
+
+const countText = (count: number) => count === 1 ? "1 run" : `${count} runs`;
 
 /** Shares need no unit. */
 const unitBehind = (unit = "") => ["", "fraction", "ratio"].includes(unit) ? "" : ` ${unit}`;
@@ -292,6 +294,11 @@ function Active() {
   const [canceling, setCanceling] = useState<ReadonlySet<string>>(new Set());
   const active = jobs.value.size > 0 ? activeJobs() : [];
   const totals = useStepCounts(active);
+  // A job that another tab or a script started is known by its events alone: they do not say its name.
+  const nameless = active.some(({ recipe_name }) => recipe_name === null);
+  useEffect(() => {
+    if (nameless) refreshJobs().catch(() => {});
+  }, [nameless]);
   if (active.length === 0) return null;
   const cancel = (jobId: string) => {
     setCanceling(new Set([...canceling, jobId]));
