@@ -1,6 +1,6 @@
 /** What the views of runs compute without a browser: filters, pivots, differences, densities, and what becomes of a text. */
 import assert from "node:assert/strict";
-import { float } from "../../lib/contract/value.ts";
+import { float, type Value } from "../../lib/contract/value.ts";
 import type { CurveFigure } from "../../lib/figure/types.ts";
 import { densityPixels, viridis } from "../../ui/charts/density.ts";
 import { difference, psnr } from "../../ui/charts/pixels.ts";
@@ -139,12 +139,12 @@ function compared(snr: number, errors: number, change: Partial<ComparedRun> = {}
     name: "ber",
     status: "completed",
     parameters: parametersOf(recipe),
-    metrics: new Map([
+    metrics: new Map<string, Value>([
       ["channel.ber", float(errors / 10_000)],
       ["channel.error_count", errors],
       ["channel.compare_bit_count", 10_000],
     ]),
-    timing: new Map([["mode", "sequential"], ["workers", 1]]),
+    timing: new Map<string, Value>([["mode", "sequential"], ["workers", 1]]),
     environment: new Map([["hardware.cpu", "one"]]),
     artifacts: new Map(),
     recipe,
@@ -167,7 +167,7 @@ Deno.test("only what differs is marked, and a lower error rate is better", () =>
 });
 
 Deno.test("times are not compared where modes, workers or machines differ", () => {
-  const other = compared(6, 24, { timing: new Map([["mode", "parallel"], ["workers", 4]]) });
+  const other = compared(6, 24, { timing: new Map<string, Value>([["mode", "parallel"], ["workers", 4]]) });
   assert.deepEqual(timingWarnings([compared(0, 1), compared(6, 1)]), []);
   assert.equal(timingWarnings([compared(0, 1), other]).length, 2);
 });
