@@ -1,6 +1,6 @@
 /** What the views of runs compute without a browser: filters, pivots, differences, densities, and what becomes of a text. */
 import assert from "node:assert/strict";
-import { float, type Value } from "../../lib/contract/value.ts";
+import { float, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import type { CurveFigure } from "../../lib/figure/types.ts";
 import { densityPixels, viridis } from "../../ui/charts/density.ts";
 import { difference, psnr } from "../../ui/charts/pixels.ts";
@@ -115,7 +115,7 @@ Deno.test("a text diff keeps the longest common run of words", () => {
 
 /** A run at a signal to noise ratio, with errors among 10 000 bits. */
 function compared(snr: number, errors: number, change: Partial<ComparedRun> = {}, seed = 1): ComparedRun {
-  const recipe = {
+  const recipe: JsonObject = {
     name: "ber",
     steps: [
       { id: "modulator", op: "modulation.digital_modulate", inputs: {}, params: { modulation: "bpsk" } },
