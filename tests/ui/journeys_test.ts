@@ -1,0 +1,66 @@
+/** Ways through several views: every template, an adapter, edit and run by keys alone. */
+import assert from "node:assert/strict";
+import { ROOT_PATH } from "../support/paths.ts";
+import { browserTest } from "./browser.ts";
+
+interface Row {
+  id: string;
+  label: string;
+  available: boolean;
+  recipe: { name: string; step_count: number };
+}
+
+browserTest(
+  "every valid template opens with all its steps and is valid as it stands",
+  async ({ page, open, until, url }) => {
+    const { templates } = await (await fetch(`${url}/api/recipe-templates`)).json() as { templates: Row[] };
+    const usable = templates.filter(({ available }) => available);
+    assert.ok(usable.length >= 10, String(usable.length));
+    for (const { id, recipe } of usable) {
+      await open(`#/templates?q=${id}`);
+      await page.getByRole("article").filter({ hasText: id }).getByRole("button", { name: "Start from it" }).first()
+        .click();
+      await until(`document.querySelectorAll(".graph .block").length === ${recipe.step_count}`);
+      await page.getByRole("tab", { name: new RegExp(`^${recipe.name}`), selected: true }).waitFor();
+      await page.getByText("Nothing to mend").waitFor();
+    }
+  },
+  { axe: false },
+);
+
+browserTest("a loaded adapter shows its operations, its grants and that they run alone", async ({ page, open }) => {
+  await open("#/system");
+  await page.getByRole("row", { name: /dct_slices/ }).waitFor();
+  await open("#/catalog?q=dct_slices");
+  const found = page.getByRole("main").getByRole("table").getByRole("link");
+  await found.first().waitFor();
+  const id = await found.first().innerText();
+  await found.first().click();
+  const contract = page.locator(`[data-contract="${id}"]`);
+  await contract.waitFor();
+  assert.equal(JSON.parse(await contract.innerText()).execution_safety.thread_safe, false);
+}, { serve: { globals: ["--adapter", `${ROOT_PATH}/adapters/dct_slices`] } });
+
+browserTest("a run by keys alone, found again in the list of runs", async ({ page, open, shot }) => {
+  await open();
+  await page.getByText("Nothing to mend").waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Find" }).fill("quality");
+  await page.getByRole("option", { name: /^Parameter quality sender/, selected: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator('[id="param-sender-quality"]:focus').waitFor();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("40");
+  await page.keyboard.press("Tab");
+  await page.getByText("Nothing to mend").waitFor();
+  await page.waitForTimeout(600);
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("banner").getByText("1 running").waitFor();
+  await page.getByRole("banner").getByText("No jobs").waitFor({ timeout: 60_000 });
+  await shot("after_run");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Find" }).fill("Runs");
+  await page.getByRole("option", { name: /^View Runs/, selected: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("main").getByRole("link", { name: /image_codec_default/ }).first().waitFor();
+}, { axe: false });
