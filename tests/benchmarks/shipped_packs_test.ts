@@ -150,3 +150,35 @@ Deno.test("estimators follow the signal: errors fall with the SNR, and no beam o
   assert.ok(Math.abs(meanOf(beams, "mrt", "beamforming.normalized_gain") - 1) < 1e-6);
   assert.ok(meanOf(beams, "codebook_sweep", "beamforming.normalized_gain") < 0.99);
 });
+
+Deno.test("isac_allocation_v1: a heavier echo costs rate, and no rule beats the optimum at any weight", async () => {
+  const result = await resultOf("isac_near_field_ntn/isac_allocation_v1", { replicates: 1 });
+  const weights = ["0p2", "0p4", "0p6", "0p8"];
+  const of = (method: string, metric: string) =>
+    weights.map((at) => meanOf(result, `${method}_${at}`, `isac.${metric}`));
+  const rates = of("scalarized_reference", "communication_rate_bps_hz");
+  const echoes = of("scalarized_reference", "sensing_snr_db");
+  for (let i = 1; i < weights.length; i++) assert.ok(rates[i] < rates[i - 1] && echoes[i] > echoes[i - 1], weights[i]);
+  const best = of("scalarized_reference", "scalarized_utility");
+  for (const method of ["equal_power", "communications_water_filling"]) {
+    of(method, "scalarized_utility").forEach((utility, i) => assert.ok(utility < best[i], `${method} ${weights[i]}`));
+  }
+});
+
+Deno.test("near_field_v1: where waves are curved, spherical codewords focus better than plane ones, the truth best", async () => {
+  const result = await resultOf("isac_near_field_ntn/near_field_v1", { replicates: 1 });
+  for (const at of ["5db", "15db", "25db"]) {
+    const [plane, polar, oracle] = ["far_field_steering", "polar_codebook", "oracle_focus"].map((method) =>
+      meanOf(result, `${method}_${at}`, "near_field.normalized_focusing_gain")
+    );
+    assert.ok(plane < polar && polar < oracle && Math.abs(oracle - 1) < 1e-12, `${plane} ${polar} ${oracle}`);
+  }
+});
+
+Deno.test("leo_tracking_v1: a line needs better looks than holding does, and then wins", async () => {
+  const result = await resultOf("isac_near_field_ntn/leo_tracking_v1", { replicates: 1 });
+  const rmse = (method: string, at: string) => meanOf(result, `${method}_${at}`, "ntn.doppler_rmse_hz");
+  assert.ok(rmse("linear_extrapolation", "15db") > rmse("hold_last", "15db"));
+  assert.ok(rmse("linear_extrapolation", "45db") < rmse("hold_last", "45db"));
+  assert.equal(rmse("oracle_future", "15db"), 0);
+});
