@@ -1,6 +1,6 @@
 /**
  * Common conditions: the methods of a cell are compared at the same power, with the same noise, over the same channel,
- * on the same data. Each recipe of a cell shows what it was made under, and the methods must show the same.
+ * behind the same knowledge of it, on the same data, and with the same fate of what is lost. Each recipe of a cell shows what it was made under, and the methods must show the same.
  */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -73,7 +73,7 @@ export function conditionEvidence(pack: Pack, effective: RecipeDocument): JsonOb
 const without = (params: JsonObject, ...names: string[]) =>
   Object.fromEntries(Object.entries(params).filter(([name]) => !names.includes(name)));
 
-/** Members of a comparison: data, noise, channel, power. */
+/** Members of a comparison: data, channel, receiver, failure, power, noise. */
 function comparisonIdentity(pack: Pack, { steps }: RecipeDocument): JsonObject {
   const paired = pairedOperations(pack);
   const normalisers = steps.filter(({ op }) => op === "channel.symbol_power_normalize");
@@ -88,6 +88,15 @@ function comparisonIdentity(pack: Pack, { steps }: RecipeDocument): JsonObject {
         channel: params.channel ?? params.channel_model ?? null,
       })),
     ),
+    receiver: uniqueValues(
+      steps.filter((step) => isChannel(step) && step.params.receiver_processing !== undefined).map(({ params }) => ({
+        receiver_processing: params.receiver_processing,
+        channel_state_mode: params.channel_state_mode ?? "none",
+      })),
+    ),
+    failure: uniqueValues(
+      steps.flatMap(({ params }) => FATES.flatMap((name) => params[name] === undefined ? [] : [params[name]])),
+    ),
     power: uniqueValues(normalisers.map(({ params }): JsonObject => ({
       normalization_scope: params.normalization_scope,
       target: params.target_power,
@@ -95,6 +104,9 @@ function comparisonIdentity(pack: Pack, { steps }: RecipeDocument): JsonObject {
     paired_seeds: uniqueValues(steps.filter(({ op }) => paired.includes(op)).map(({ params }) => params.seed ?? null)),
   };
 }
+
+/** Parameters that say, in the same words, what becomes of a source item that does not arrive. */
+const FATES = ["on_decode_failure", "on_outage"];
 
 /** A step that a signal-to-noise ratio is set at: a channel, or an oracle of one. */
 const isChannel = ({ op, params }: StepDocument) =>

@@ -130,12 +130,12 @@ Deno.test("a canonical pack asks for its protocol, a traceable one for more", as
 });
 
 Deno.test("methods of a cell show one comparison identity", async () => {
-  const entry = (id: string, snr_db: number, cell = "a") => ({
+  const entry = (id: string, snr_db: number, cell = "a", more: JsonObject = {}) => ({
     id,
     path: "link.yaml",
     params: {
       method_id: id,
-      step_params: { link: { snr_db: float(snr_db) } },
+      step_params: { link: { snr_db: float(snr_db), ...more } },
       metadata: { aggregation_cell_id: cell, pairing_id: "p" },
     },
   });
@@ -145,6 +145,8 @@ Deno.test("methods of a cell show one comparison identity", async () => {
   const pack = (...recipes: JsonObject[]) => twoLinks({ ...conditions, baselines: [], recipes });
   assert.deepEqual(await codesOf(pack(entry("one", 3), entry("two", 3))), []);
   assert.deepEqual(await codesOf(pack(entry("one", 3), entry("two", 4))), ["pack_common_conditions_violated"]);
+  const blind = entry("two", 3, "a", { receiver_processing: "none" });
+  assert.deepEqual(await codesOf(pack(entry("one", 3), blind)), ["pack_common_conditions_violated"]);
   assert.deepEqual(await codesOf(pack(entry("one", 3), entry("two", 3, "b"))), [
     "pack_common_conditions_violated",
     "pack_common_conditions_violated",
