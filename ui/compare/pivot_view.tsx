@@ -15,7 +15,9 @@ export default function PivotView({ runs }: { runs: readonly ComparedRun[] }) {
     const value = query.get(name) ?? fallback;
     return value === "-" ? "" : value;
   };
-  const rows = chosen("rows", names.at(-1) ?? ""), columns = chosen("cols", names.at(-2) ?? "");
+  // Seeds tell repetitions apart: a table is about their mean.
+  const told = names.filter((name) => !/(^|\.)seed$/.test(name));
+  const rows = chosen("rows", told.at(-1) ?? ""), columns = chosen("cols", told.at(-2) ?? "");
   const metric = query.get("metric") ?? keyMetric(Object.fromEntries(metrics.map((name) => [name, 0]))) ?? "";
   const pivot = useMemo(() => pivotOf(runs, rows, columns, metric), [runs, runs.length, rows, columns, metric]);
   const merged = pivot.cells.flat().some((cell) => (cell?.n ?? 0) > 1);

@@ -124,7 +124,8 @@ function Reproduce({ runId, executing }: { runId: string; executing: boolean }) 
     if (!ended || jobId === null) return;
     const stop = new AbortController();
     get<JsonObject>(`/api/run-jobs/${jobId}`, stop.signal).then((found) => {
-      if (isObject(found.result)) setReport(found.result as unknown as Report);
+      const { report } = object(found.result);
+      if (isObject(report)) setReport(report as unknown as Report);
       else setProblem(String(object(found.error).detail ?? `The run ended as ${job!.state}`));
     }, (error) => !stop.signal.aborted && setProblem((error as Error).message));
     return () => stop.abort();
