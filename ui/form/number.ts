@@ -25,6 +25,8 @@ export function readFloat(text: string): Read {
 /** A value as it is shown and typed again. */
 export function written(value: Value | undefined): string {
   if (value === undefined || value === null) return "";
+  // -0.0 is a float that needs no mark of its own.
+  if (Object.is(value, -0)) return formatFloat(-0);
   if (value instanceof Float) return formatFloat(value.value);
   return typeof value === "string" ? value : String(value);
 }

@@ -232,12 +232,13 @@ function Block(
     }
   }, [selected]);
   const chosen = Object.entries(params).slice(0, 2).map(([key, value]) => `${key} ${brief(value)}`).join(", ");
-  const far = scale < READABLE, lines = wrap(name, far ? 14 : 20, far ? 3 : 2);
+  const far = scale < READABLE, lines = wrap(name, far ? 14 : 20, far && state === undefined ? 3 : 2);
   const words = [
     name,
     id,
     position,
     `${plane} plane`,
+    chosen,
     state === undefined ? "" : state.state,
     problems === 0 ? "" : `${problems} problems`,
   ].filter(Boolean).join(", ");
@@ -247,7 +248,6 @@ function Block(
       class={`block${kin ? " kin" : ""}`}
       role="button"
       aria-pressed={selected}
-      aria-selected={selected}
       aria-label={words}
       tabindex={reachable ? 0 : -1}
       data-problems={problems > 0}
@@ -265,36 +265,38 @@ function Block(
     >
       <rect class="body" width={width} height={height} rx="4" />
       <rect class={`plane-${plane}`} width="6" height={height} rx="2" />
-      {lines.map((line, index) => (
-        <text key={index} class={far ? "far" : undefined} x="14" y={far ? 30 + index * 19 : 20 + index * 15}>
-          {line}
-        </text>
-      ))}
-      {!far && <text class="sub" x="14" y={20 + lines.length * 15}>{clip(id, 22)}</text>}
-      {!far && <text class="sub" x="14" y={34 + lines.length * 15}>{clip(chosen, 22)}</text>}
-      <text class="sub" x={width - 12} y="16" text-anchor="end">{PLANES[plane]}</text>
-      {problems > 0 && (
-        <text class={far ? "state far" : "state"} x={width - 24} y="16" text-anchor="end" data-tone="error">
-          !{problems}
-        </text>
-      )}
-      {state !== undefined && (
-        <g class="step-state" data-state={state.state}>
-          <rect class="bar" x="12" y={height - 9} width={width - 24} height="4" rx="2" />
-          <rect
-            class="bar-done"
-            x="12"
-            y={height - 9}
-            width={(width - 24) * (state.fraction ?? (state.state === "running" ? 0.5 : 1))}
-            height="4"
-            rx="2"
-          />
-          <text class={far ? "state far" : "state"} x={width - 12} y={height - 13} text-anchor="end">
-            {GLYPHS[state.state]}{" "}
-            {state.state === "completed" && state.seconds !== null ? seconds(state.seconds) : state.state}
+      <g aria-hidden="true">
+        {lines.map((line, index) => (
+          <text key={index} class={far ? "far" : undefined} x="14" y={far ? 26 + index * 19 : 20 + index * 15}>
+            {line}
           </text>
-        </g>
-      )}
+        ))}
+        {!far && <text class="sub" x="14" y={20 + lines.length * 15}>{clip(id, 22)}</text>}
+        {!far && <text class="sub" x="14" y={34 + lines.length * 15}>{clip(chosen, 22)}</text>}
+        <text class="sub" x={width - 12} y="16" text-anchor="end">{PLANES[plane]}</text>
+        {problems > 0 && (
+          <text class={far ? "state far" : "state"} x={width - 24} y="16" text-anchor="end" data-tone="error">
+            !{problems}
+          </text>
+        )}
+        {state !== undefined && (
+          <g class="step-state" data-state={state.state}>
+            <rect class="bar" x="12" y={height - 9} width={width - 24} height="4" rx="2" />
+            <rect
+              class="bar-done"
+              x="12"
+              y={height - 9}
+              width={(width - 24) * (state.fraction ?? (state.state === "running" ? 0.5 : 1))}
+              height="4"
+              rx="2"
+            />
+            <text class={far ? "state far" : "state"} x={width - 12} y={height - 13} text-anchor="end">
+              {GLYPHS[state.state]}{" "}
+              {state.state === "completed" && state.seconds !== null ? seconds(state.seconds) : state.state}
+            </text>
+          </g>
+        )}
+      </g>
     </g>
   );
 }

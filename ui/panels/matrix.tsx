@@ -97,7 +97,8 @@ function DimensionRow({ copy, name, values }: { copy: Copy; name: string; values
           aria-invalid={problem !== null}
           aria-describedby={problem === null ? undefined : `${id}-problem`}
           onInput={(event) => setText(event.currentTarget.value)}
-          onChange={commit}
+          onBlur={commit}
+          onKeyDown={(event) => event.key === "Enter" && commit()}
         />
         {problem !== null && <span id={`${id}-problem`} class="tag" data-tone="error">{problem}</span>}
       </td>

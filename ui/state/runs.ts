@@ -73,7 +73,10 @@ export async function catchUp(jobId: string): Promise<void> {
 onEvent((event) => {
   follow(event);
   const ended = /^job_(.+)$/.exec(event.kind)?.[1];
-  if (ended !== undefined && isEnded(ended)) announce(`Run ${ended}`);
+  if (ended === undefined || !isEnded(ended)) return;
+  announce(`Run ${ended}`);
+  // Why it ended is in the job, not in its events.
+  if (jobs.value.get(event.job_id)?.kind === "run") catchUp(event.job_id).catch(() => {});
 });
 
 function follow(event: JobEvent): void {
