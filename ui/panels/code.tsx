@@ -36,7 +36,7 @@ import {
 import type { Diagnostic } from "../api.ts";
 import { offersAt } from "../form/completion.ts";
 import { rangeOf } from "../form/json_ranges.ts";
-import { useEffect, useRef } from "../preact.ts";
+import { useEffect, useLayoutEffect, useRef } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 
 interface Props {
@@ -85,7 +85,7 @@ function complete(context: CompletionContext): CompletionResult | null {
 
 export default function Code({ text, label, readOnly = false, diagnostics = [], brokenAt = null, onChange }: Props) {
   const host = useRef<HTMLDivElement>(null), view = useRef<EditorView | null>(null);
-  const changed = useRef(onChange);
+  const changed = useRef(onChange), fromOutside = useRef(false);
   changed.current = onChange;
   useEffect(() => {
     const nonce = document.documentElement.dataset.nonce ?? "";
@@ -124,18 +124,20 @@ export default function Code({ text, label, readOnly = false, diagnostics = [], 
             ...lintKeymap,
           ]),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) changed.current?.(update.state.doc.toString());
+            if (update.docChanged && !fromOutside.current) changed.current?.(update.state.doc.toString());
           }),
         ],
       }),
     });
     return () => view.current!.destroy();
   }, [readOnly, label]);
-  useEffect(() => {
+  // At once after the render: later, letters typed meanwhile would be taken back.
+  useLayoutEffect(() => {
     const { current } = view;
-    if (current !== null && current.state.doc.toString() !== text) {
-      current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: text } });
-    }
+    if (current === null || current.state.doc.toString() === text) return;
+    fromOutside.current = true;
+    current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: text } });
+    fromOutside.current = false;
   }, [text]);
   useEffect(() => {
     const { current } = view;
