@@ -234,7 +234,8 @@ Deno.test(
     const other = await svc(["recipe", "plan", file, ...elsewhere, "--json"], { cwd });
     assert.equal(other.code, 5, other.stdout);
     assert.equal(other.json.diagnostics[0].code, "channel_backend_unsupported");
-    const kernels = ["--set", "wireless_channel.data_plane_backend=cpp_native"];
+    const kernels = ["channel=flat_rayleigh", "data_plane_backend=cpp_native"]
+      .flatMap((setting) => ["--set", `wireless_channel.${setting}`]);
     const native = await svc(["recipe", "plan", file, ...kernels, "--json"], { cwd });
     assert.equal(native.json.diagnostics[0].code, "materialization_unavailable");
     await assert.rejects(Deno.stat(join(cwd, ".svc/runs")), Deno.errors.NotFound);
