@@ -9,7 +9,7 @@
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
-import { float } from "../../lib/contract/value.ts";
+import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
@@ -50,11 +50,27 @@ export default defineOperation({
     const metadata = travel(inputs.feedback_code.metadata, {
       feedback_mode: params.mode,
       feedback_bits_per_latent: quantised ? params.bits_per_latent : null,
-      ...(quantised ? { feedback_clip_value: float(params.clip_value) } : {}),
+      ...(quantised ? quantisationFacts(code.data as Float32Array, received, params.clip_value) : {}),
     });
     return { outputs: { received_code: { array: ndarray("float32", received, code.shape), metadata } } };
   },
 });
+
+/** The mean squared error that quantisation makes, and the share of latents beyond the clip value. */
+function quantisationFacts(sent: Float32Array, received: Float32Array, clip: number): JsonObject {
+  let error = 0, clipped = 0;
+  sent.forEach((latent, i) => {
+    error += (received[i] - latent) ** 2;
+    if (Math.abs(latent) > clip) clipped++;
+  });
+  return {
+    feedback_clip_value: float(clip),
+    ...(sent.length === 0 ? {} : {
+      feedback_quantization_mse: float(error / sent.length),
+      feedback_clipped_fraction: float(clipped / sent.length),
+    }),
+  };
+}
 
 function checkCode(code: NdArray): NdArray {
   const attempt = `Cannot carry ${code.dtype} [${code.shape.join(", ")}] as a feedback code`;

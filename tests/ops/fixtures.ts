@@ -10,6 +10,7 @@ import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./i
 import { ALLOCATION_FIXTURES } from "./allocation_fixtures.ts";
 import { AOA_FIXTURES } from "./aoa_fixtures.ts";
 import { CHANNEL_ESTIMATION_FIXTURES } from "./channel_estimation_fixtures.ts";
+import { CSI_FEEDBACK_FIXTURES } from "./csi_feedback_fixtures.ts";
 import { DEEPJSCC_FIXTURES } from "./deepjscc_fixtures.ts";
 import { ISAC_FIXTURES } from "./isac_fixtures.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
@@ -162,6 +163,7 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...CHANNEL_ESTIMATION_FIXTURES,
   ...NEAR_FIELD_FIXTURES,
   ...LEO_FIXTURES,
+  ...CSI_FEEDBACK_FIXTURES,
   ...DEEPJSCC_FIXTURES,
   ...JPEG_FIXTURES,
   ...MEDIA_FIXTURES,

@@ -1,0 +1,112 @@
+/**
+ * What the operations of CSI feedback hand each other. CSI, its reconstruction and a precoder are complex64 [row, tx, subcarrier];
+ * a code is float32 [row, latent]. tx_antennas, ofdm_fft_size and noise_variance travel with the code, so that the decoder knows
+ * what to rebuild. The receiver hears y = hᴴw·x + n on every subcarrier.
+ */
+import { arraysOf } from "../lib/artifact/arrays.ts";
+import { LEARNED_ARTIFACT } from "../lib/artifact/learned.ts";
+import { metadataNumber, travel } from "../lib/artifact/values.ts";
+import { SvcError } from "../lib/contract/error.ts";
+import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import type { JsonObject } from "../lib/contract/value.ts";
+import { z } from "../lib/contract/zod.ts";
+import { ndarray } from "../lib/numeric/ndarray.ts";
+import { executed, exportPlanned } from "./_backends.ts";
+
+export const MISO_CSI = "channel.miso_ofdm_csi.numpy";
+export const FEEDBACK_CODE = "channel.csi_feedback_code.numpy";
+export const RECEIVED_CODE = "channel.csi_feedback_received.numpy";
+export const MISO_RECONSTRUCTION = "channel.miso_ofdm_csi_reconstruction.numpy";
+export const MISO_PRECODER = "channel.miso_ofdm_precoder.numpy";
+
+/** Rows in a call of a trained package. */
+export const FEEDBACK_ROWS = 256;
+
+/** What both ends of the feedback take. */
+export const FEEDBACK_PARAMETERS = {
+  runtime: z.enum(["training_interface", "truncated_angular_delay", "identity", LEARNED_ARTIFACT])
+    .default("training_interface"),
+  feedback_dimension: z.int().positive().default(64).describe("real latents of a report; identity sends all there are"),
+};
+
+/** Materialisations of the encoder or the decoder. */
+export function feedbackMaterializations(end: "encoder" | "decoder") {
+  return [
+    ...executed("numpy", `identity_full_csi_${end}`, { runtime: "identity" }),
+    ...executed("numpy", `truncated_angular_delay_${end}`, { runtime: "truncated_angular_delay" }),
+    ...executed("onnxruntime", `portable_trained_artifact_${end}`, { runtime: LEARNED_ARTIFACT }),
+    exportPlanned("torch", `trainable_csi_feedback_${end}_slot`, { runtime: "training_interface" }),
+  ];
+}
+
+/** Channels of the rows of an artifact. */
+export interface MisoChannels {
+  rows: number;
+  tx: number;
+  subcarriers: number;
+  /** [row, tx, subcarrier], interleaved */
+  values: Float32Array;
+}
+
+/** @throws SvcError with a boundary code where the artifact is not what it should be */
+export function misoChannelsOf(input: InputArtifact): MisoChannels {
+  const arrays = arraysOf(input), values = arrays.read("complex64", ["row", "tx", "subcarrier"]);
+  return { rows: arrays.size("row"), tx: arrays.size("tx"), subcarriers: arrays.size("subcarrier"), values };
+}
+
+/** An artifact of the same axes, with what travels. */
+export function misoArtifact(
+  values: Float32Array | Float64Array,
+  { rows, tx, subcarriers }: Omit<MisoChannels, "values">,
+  metadata: JsonObject,
+): OutputArtifact {
+  return { array: ndarray("complex64", Float32Array.from(values), [rows, tx, subcarriers]), metadata };
+}
+
+/** A code. */
+export function codeArtifact(latents: Float32Array, rows: number, csi: InputArtifact, encoder: string): OutputArtifact {
+  const { tx, subcarriers } = misoChannelsOf(csi), dimension = latents.length / rows;
+  const facts = {
+    feedback_dimension: dimension,
+    feedback_encoder: encoder,
+    tx_antennas: tx,
+    ofdm_fft_size: subcarriers,
+  };
+  return { array: ndarray("float32", latents, [rows, dimension]), metadata: travel(csi.metadata, facts) };
+}
+
+/** The latents of a code, and the axes of the channel that it stands for. */
+export function codeOf(input: InputArtifact) {
+  const arrays = arraysOf(input), latents = arrays.read("float32", ["row", "latent"]);
+  const [tx, subcarriers] = ["tx_antennas", "ofdm_fft_size"].map((key) => {
+    const value = metadataNumber(input.metadata, key);
+    if (value === undefined || !Number.isSafeInteger(value) || value < 1) {
+      throw new SvcError("input_metadata_missing", `Cannot decode CSI without ${key} in the metadata`);
+    }
+    return value;
+  });
+  return { latents, rows: arrays.size("row"), dimension: arrays.size("latent"), tx, subcarriers };
+}
+
+/** @throws SvcError where a number of latents is not what is meant */
+export function checkDimension(found: number, expected: number, what: string): void {
+  if (found === expected) return;
+  throw new SvcError("boundary_shape_invalid", `Cannot take ${found} latents as a report: ${what} has ${expected}`);
+}
+
+/** How many complex coefficients a truncated report holds. @throws SvcError `params_conflict` */
+export function truncatedCount(dimension: number, all: number): number {
+  if (dimension % 2 === 0 && dimension / 2 <= all) return dimension / 2;
+  throw new SvcError(
+    "params_conflict",
+    `Cannot report ${all} complex coefficients in ${dimension} real latents: the number is even and at most ${2 * all}`,
+  );
+}
+
+/** The antennas of one row and subcarrier, [tx] interleaved. */
+export function antennasAt({ values, tx, subcarriers }: MisoChannels, row: number, k: number): Float64Array {
+  return Float64Array.from(
+    { length: 2 * tx },
+    (_, i) => values[2 * ((row * tx + (i >> 1)) * subcarriers + k) + (i & 1)],
+  );
+}
