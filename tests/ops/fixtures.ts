@@ -18,6 +18,7 @@ import { LEO_FIXTURES } from "./leo_fixtures.ts";
 import { LOCALIZATION_FIXTURES } from "./localization_fixtures.ts";
 import { MEDIA_FIXTURES } from "./media_fixtures.ts";
 import { NEAR_FIELD_FIXTURES } from "./near_field_fixtures.ts";
+import { MODULATION_FIXTURES } from "./modulation_fixtures.ts";
 import { NR_LDPC_FIXTURES } from "./nr_ldpc_fixtures.ts";
 import { PHYSICAL_FIXTURES } from "./physical_fixtures.ts";
 import { POWER_FIXTURES } from "./power_fixtures.ts";
@@ -167,6 +168,7 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...DEEPJSCC_FIXTURES,
   ...JPEG_FIXTURES,
   ...MEDIA_FIXTURES,
+  ...MODULATION_FIXTURES,
   ...NR_LDPC_FIXTURES,
   ...PHYSICAL_FIXTURES,
   ...LOCALIZATION_FIXTURES,

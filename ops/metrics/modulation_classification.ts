@@ -1,0 +1,131 @@
+/**
+ * Scores of recognised modulations:
+ *
+ *     accuracy            share of frames told rightly
+ *     balanced accuracy   mean over the classes that occur of the share of their frames told rightly
+ *     macro F1            mean over the same classes of 2·TP/(2·TP + FP + FN)
+ *
+ * and confusion matrices, rows the true and columns the predicted classes: of all frames, and of the bins of the SNR
+ * [b·width, (b+1)·width) that occur. task.score is the accuracy.
+ *
+ * Shapes: prediction, truth int64 [frame] -> confusion_matrix int64 [class, class], companions snr_bin_confusion int64 [bin, class,
+ * class] and snr_bin_low_db float64 [bin].
+ */
+import { REPORT } from "../../lib/contract/kinds.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { reportResult } from "../../lib/artifact/values.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { mean } from "../../lib/numeric/statistics.ts";
+import { CLASS_COUNT, CLASS_FACTS, MODULATION_LABELS, MODULATION_PREDICTIONS } from "../_modulation.ts";
+
+export default defineOperation({
+  id: "metrics.modulation_classification",
+  name: "Modulation recognition scores",
+  description: "Counts which modulations were taken for which",
+  inputs: { prediction: [MODULATION_PREDICTIONS], truth: [MODULATION_LABELS] },
+  outputs: { confusion_matrix: "metrics.confusion_matrix.numpy", report: REPORT },
+  params: z.strictObject({
+    snr_bin_width_db: z.number().positive().default(2).meta({ "x-svc-ui": { unit: "dB" } }),
+  }),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "behavioral" },
+  formats: { artifact: "json|npz", tensor: "numpy.ndarray" },
+  outputMetadataGuarantees: { confusion_matrix: { keys: ["class_names"] } },
+  threadSafe: true,
+  run({ inputs, params }) {
+    const arrays = arraysOf(inputs.prediction);
+    const predicted = checkedClasses(arrays.read("int64", ["frame"]));
+    const truth = checkedClasses(arrays.beside(inputs.truth).read("int64", ["frame"]));
+    const snr = arrays.read("float64", ["frame"], "snr_db"), width = params.snr_bin_width_db, count = truth.length;
+    if (count === 0) throw new SvcError("boundary_empty", "Cannot score modulations without a frame");
+    const all = new Confusion(), bins = new Map<number, Confusion>();
+    for (let i = 0; i < count; i++) {
+      const bin = Math.floor(snr[i] / width), own = bins.get(bin) ?? new Confusion();
+      bins.set(bin, own);
+      for (const matrix of [all, own]) matrix.add(truth[i], predicted[i]);
+    }
+    const ordered = [...bins].sort(([a], [b]) => a - b);
+    const report = reportResult("metrics.modulation_classification", {
+      "modulation_recognition.accuracy": all.accuracy,
+      "modulation_recognition.balanced_accuracy": all.balancedAccuracy,
+      "modulation_recognition.macro_f1": all.macroF1,
+      "modulation_recognition.frame_count": BigInt(count),
+      "task.accuracy": all.accuracy,
+      "task.score": all.accuracy,
+    }, {
+      facts: {
+        ...CLASS_FACTS,
+        confusion_matrix: all.rows,
+        snr_bins: ordered.map(([bin, matrix]) => ({
+          snr_low_db: float(bin * width),
+          snr_high_db: float((bin + 1) * width),
+          frame_count: matrix.total,
+          accuracy: float(matrix.accuracy),
+          confusion_matrix: matrix.rows,
+        })),
+      },
+    });
+    const counts = (matrices: readonly Confusion[]) =>
+      BigInt64Array.from(matrices.flatMap((matrix) => matrix.rows.flat()), BigInt);
+    const square = [CLASS_COUNT, CLASS_COUNT], matrices = ordered.map(([, matrix]) => matrix);
+    const low = Float64Array.from(ordered, ([bin]) => bin * width);
+    return {
+      ...report,
+      outputs: {
+        ...report.outputs,
+        confusion_matrix: {
+          array: ndarray("int64", counts([all]), square),
+          companions: {
+            snr_bin_confusion: ndarray("int64", counts(matrices), [bins.size, ...square]),
+            snr_bin_low_db: ndarray("float64", low, [bins.size]),
+          },
+          metadata: { ...CLASS_FACTS, snr_bin_width_db: float(width) },
+        },
+      },
+    };
+  },
+});
+
+/** @throws SvcError `boundary_value_invalid` for what is no class */
+function checkedClasses(labels: BigInt64Array): number[] {
+  return Array.from(labels, (label) => {
+    if (label >= 0n && label < BigInt(CLASS_COUNT)) return Number(label);
+    throw new SvcError("boundary_value_invalid", `Cannot take ${label} as one of ${CLASS_COUNT} classes`);
+  });
+}
+
+class Confusion {
+  /** Counts, true classes down. */
+  readonly rows = Array.from({ length: CLASS_COUNT }, () => new Array<number>(CLASS_COUNT).fill(0));
+  total = 0;
+
+  add(truth: number, predicted: number): void {
+    this.rows[truth][predicted]++;
+    this.total++;
+  }
+
+  get accuracy(): number {
+    return this.rows.reduce((sum, row, i) => sum + row[i], 0) / this.total;
+  }
+
+  get balancedAccuracy(): number {
+    return mean(this.#occurring().map(({ hits, frames }) => hits / frames));
+  }
+
+  get macroF1(): number {
+    return mean(this.#occurring().map(({ hits, frames, taken }) => 2 * hits / (frames + taken)));
+  }
+
+  /** Of the classes that occur: frames, those told rightly, and frames taken for it. */
+  #occurring() {
+    return this.rows.map((row, i) => ({
+      hits: row[i],
+      frames: row.reduce((sum, value) => sum + value, 0),
+      taken: this.rows.reduce((sum, other) => sum + other[i], 0),
+    })).filter(({ frames }) => frames > 0);
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Frames of random symbols of BPSK, QPSK and 16QAM (mapping of TS 38.211, mean power 1), as many of each class as the number of
+ * frames allows, in random order.
+ *
+ * Shapes: frames complex64 [frame, symbol], labels int64 [frame]. Draws: permutation(frame_count) of the labels 0, 1, 2, 0, …, then
+ * integers(0, order, symbols_per_frame) frame by frame; a symbol's bits are those of its integer, highest first.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { BITS_PER_SYMBOL, modulate } from "../../lib/numeric/modulation.ts";
+import { MODULATION_CLASSES } from "../../lib/numeric/modulation_recognition.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { CLASS_COUNT, CLASS_FACTS, classArray, MODULATION_FRAMES, MODULATION_LABELS } from "../_modulation.ts";
+
+export default defineOperation({
+  id: "source.modulation_frames",
+  name: "Balanced modulated frame source",
+  description: "Draws frames of BPSK, QPSK and 16QAM symbols with their labels",
+  outputs: { frames: MODULATION_FRAMES, labels: MODULATION_LABELS },
+  params: z.strictObject({
+    frame_count: z.int().positive().default(96),
+    symbols_per_frame: z.int().positive().default(128),
+    seed: seedParameter(23),
+  }),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "behavioral" },
+  formats: { artifact: "npz", tensor: "numpy.ndarray" },
+  outputMetadataGuarantees: { frames: { keys: ["frame_count"] }, labels: { keys: ["class_names"] } },
+  threadSafe: true,
+  run({ params, generator }) {
+    const { frame_count: count, symbols_per_frame: length } = params;
+    const labels = Array.from(generator.permutation(count), (index) => index % CLASS_COUNT);
+    const frames = new Float32Array(2 * count * length);
+    labels.forEach((label, frame) => {
+      const modulation = MODULATION_CLASSES[label], width = BITS_PER_SYMBOL[modulation];
+      const bits = new Uint8Array(width * length);
+      generator.integers(0, 2 ** width, length).forEach((symbol, n) => {
+        for (let b = 0; b < width; b++) bits[n * width + b] = Number(symbol) >> (width - 1 - b) & 1;
+      });
+      modulate(bits, modulation, frames.subarray(2 * frame * length, 2 * (frame + 1) * length));
+    });
+    const metadata = { frame_count: count, symbols_per_frame: length };
+    return {
+      outputs: {
+        frames: { array: ndarray("complex64", frames, [count, length]), metadata },
+        labels: { array: classArray(labels), metadata: { ...metadata, ...CLASS_FACTS } },
+      },
+    };
+  },
+});
