@@ -39,12 +39,14 @@ import metricsBeamforming from "./metrics/beamforming.ts";
 import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
 import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
 import metricsChannelEstimation from "./metrics/channel_estimation.ts";
+import metricsCsiFeedback from "./metrics/csi_feedback.ts";
 import metricsExternalClassification from "./metrics/external_classification.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
 import metricsIsacOfdm from "./metrics/isac_ofdm.ts";
 import metricsLeoNtnTracking from "./metrics/leo_ntn_tracking.ts";
 import metricsLocalization from "./metrics/localization.ts";
+import metricsModulationClassification from "./metrics/modulation_classification.ts";
 import metricsNearFieldFocusing from "./metrics/near_field_focusing.ts";
 import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
 import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
@@ -55,6 +57,9 @@ import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
 import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
 import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
 import modelChannelEstimatorAdapter from "./model/channel_estimator_adapter.ts";
+import modelCsiFeedbackDecoder from "./model/csi_feedback_decoder.ts";
+import modelCsiFeedbackEncoder from "./model/csi_feedback_encoder.ts";
+import modelCsiMrtPrecoder from "./model/csi_mrt_precoder.ts";
 import modelDeepjsccExternalDecode from "./model/deepjscc_external_decode.ts";
 import modelDeepjsccExternalEncode from "./model/deepjscc_external_encode.ts";
 import modelEqualPowerAllocator from "./model/equal_power_allocator.ts";
@@ -70,6 +75,7 @@ import modelJpegEncode from "./model/jpeg_encode.ts";
 import modelLeoNtnTrackingAdapter from "./model/leo_ntn_tracking_adapter.ts";
 import modelLocalizationAdapter from "./model/localization_adapter.ts";
 import modelLsChannelEstimator from "./model/ls_channel_estimator.ts";
+import modelModulationClassifierAdapter from "./model/modulation_classifier_adapter.ts";
 import modelMrtBeamformer from "./model/mrt_beamformer.ts";
 import modelMusicAoaEstimator from "./model/music_aoa_estimator.ts";
 import modelNearFieldEstimatorAdapter from "./model/near_field_estimator_adapter.ts";
@@ -101,6 +107,7 @@ import sourceLeoNtnTrackingScenario from "./source/leo_ntn_tracking_scenario.ts"
 import sourceLocalNpzImages from "./source/local_npz_images.ts";
 import sourceLocalizationGeometry from "./source/localization_geometry.ts";
 import sourceLocalizationSensingScenario from "./source/localization_sensing_scenario.ts";
+import sourceModulationFrames from "./source/modulation_frames.ts";
 import sourceNearFieldXlMimoScenario from "./source/near_field_xl_mimo_scenario.ts";
 import sourceRandomBits from "./source/random_bits.ts";
 import sourceResourceAllocationScenario from "./source/resource_allocation_scenario.ts";
@@ -109,6 +116,7 @@ import wirelessCarrierPhaseImpairment from "./wireless/carrier_phase_impairment.
 import wirelessChannel from "./wireless/channel.ts";
 import wirelessDigitalLink from "./wireless/digital_link.ts";
 import wirelessMisoOfdmCsi from "./wireless/miso_ofdm_csi.ts";
+import wirelessModulationAwgnObservation from "./wireless/modulation_awgn_observation.ts";
 import wirelessOfdmChannelState from "./wireless/ofdm_channel_state.ts";
 import wirelessOfdmDelayedCsi from "./wireless/ofdm_delayed_csi.ts";
 import wirelessPilotObservation from "./wireless/pilot_observation.ts";
@@ -159,12 +167,14 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsBitErrorRate, "./metrics/bit_error_rate.ts"),
   entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
   entry(metricsChannelEstimation, "./metrics/channel_estimation.ts"),
+  entry(metricsCsiFeedback, "./metrics/csi_feedback.ts"),
   entry(metricsExternalClassification, "./metrics/external_classification.ts"),
   entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
   entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
   entry(metricsIsacOfdm, "./metrics/isac_ofdm.ts"),
   entry(metricsLeoNtnTracking, "./metrics/leo_ntn_tracking.ts"),
   entry(metricsLocalization, "./metrics/localization.ts"),
+  entry(metricsModulationClassification, "./metrics/modulation_classification.ts"),
   entry(metricsNearFieldFocusing, "./metrics/near_field_focusing.ts"),
   entry(metricsNrLdpcOfdmDelivery, "./metrics/nr_ldpc_ofdm_delivery.ts"),
   entry(metricsOfdmFiniteBlocklengthAllocation, "./metrics/ofdm_finite_blocklength_allocation.ts"),
@@ -175,6 +185,9 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelBeamformingAdapter, "./model/beamforming_adapter.ts"),
   entry(modelCausalCsiPowerAllocator, "./model/causal_csi_power_allocator.ts"),
   entry(modelChannelEstimatorAdapter, "./model/channel_estimator_adapter.ts"),
+  entry(modelCsiFeedbackDecoder, "./model/csi_feedback_decoder.ts"),
+  entry(modelCsiFeedbackEncoder, "./model/csi_feedback_encoder.ts"),
+  entry(modelCsiMrtPrecoder, "./model/csi_mrt_precoder.ts"),
   entry(modelDeepjsccExternalDecode, "./model/deepjscc_external_decode.ts"),
   entry(modelDeepjsccExternalEncode, "./model/deepjscc_external_encode.ts"),
   entry(modelEqualPowerAllocator, "./model/equal_power_allocator.ts"),
@@ -190,6 +203,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelLeoNtnTrackingAdapter, "./model/leo_ntn_tracking_adapter.ts"),
   entry(modelLocalizationAdapter, "./model/localization_adapter.ts"),
   entry(modelLsChannelEstimator, "./model/ls_channel_estimator.ts"),
+  entry(modelModulationClassifierAdapter, "./model/modulation_classifier_adapter.ts"),
   entry(modelMrtBeamformer, "./model/mrt_beamformer.ts"),
   entry(modelMusicAoaEstimator, "./model/music_aoa_estimator.ts"),
   entry(modelNearFieldEstimatorAdapter, "./model/near_field_estimator_adapter.ts"),
@@ -221,6 +235,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceLocalNpzImages, "./source/local_npz_images.ts"),
   entry(sourceLocalizationGeometry, "./source/localization_geometry.ts"),
   entry(sourceLocalizationSensingScenario, "./source/localization_sensing_scenario.ts"),
+  entry(sourceModulationFrames, "./source/modulation_frames.ts"),
   entry(sourceNearFieldXlMimoScenario, "./source/near_field_xl_mimo_scenario.ts"),
   entry(sourceRandomBits, "./source/random_bits.ts"),
   entry(sourceResourceAllocationScenario, "./source/resource_allocation_scenario.ts"),
@@ -229,6 +244,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(wirelessChannel, "./wireless/channel.ts"),
   entry(wirelessDigitalLink, "./wireless/digital_link.ts"),
   entry(wirelessMisoOfdmCsi, "./wireless/miso_ofdm_csi.ts"),
+  entry(wirelessModulationAwgnObservation, "./wireless/modulation_awgn_observation.ts"),
   entry(wirelessOfdmChannelState, "./wireless/ofdm_channel_state.ts"),
   entry(wirelessOfdmDelayedCsi, "./wireless/ofdm_delayed_csi.ts"),
   entry(wirelessPilotObservation, "./wireless/pilot_observation.ts"),
