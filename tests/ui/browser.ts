@@ -85,7 +85,7 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
       forcedColors: options.forcedColors,
       acceptDownloads: true,
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(45_000);
     const complaints: string[] = [], allowed = [...options.allow ?? []];
     watch(context, server.url, (text) => complaints.push(text));
     await context.addInitScript(REPORT_VIOLATIONS);
@@ -153,7 +153,7 @@ function watch(context: BrowserContext, url: string, complain: (text: string) =>
 }
 
 async function until(page: Page, expression: string): Promise<void> {
-  for (let turn = 0; turn < 200; turn++) {
+  for (let turn = 0; turn < 450; turn++) {
     if (await page.evaluate(expression)) return;
     await page.waitForTimeout(100);
   }
