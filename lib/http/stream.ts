@@ -41,12 +41,24 @@ export function eventStream(hub: EventHub, options: StreamOptions): Answer {
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {
       let open = true;
+      let sent = 0, taken = -1;
+      const unread = () => -(controller.desiredSize ?? 0);
       const send = (text: string) => {
         if (!open) return;
-        if ((controller.desiredSize ?? 0) < -MAX_BACKLOG) return stop();
-        controller.enqueue(encoder.encode(text));
+        if (unread() > MAX_BACKLOG) return stop();
+        const bytes = encoder.encode(text);
+        sent += bytes.length;
+        controller.enqueue(bytes);
       };
-      const heartbeat = setInterval(() => send(": \n\n"), options.heartbeatMs);
+      const beat = () => {
+        // A client that left before its reply began is told of by nobody: whoever takes nothing from one comment to the
+        // next is gone.
+        const now = sent - unread();
+        if (unread() > 0 && now === taken) return stop();
+        taken = now;
+        send(": \n\n");
+      };
+      const heartbeat = setInterval(beat, options.heartbeatMs);
       const unsubscribe = hub.subscribe((event) => {
         if (options.wanted(event)) pass(event);
       });

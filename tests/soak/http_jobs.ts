@@ -147,9 +147,13 @@ async function submit(): Promise<void> {
       headers,
       body: JSON.stringify({ recipe: recipe(acknowledged.size) }),
     });
-    if (reply.status === 429) {
+    if (reply.status !== 202) {
       refused++;
-      await reply.body?.cancel();
+      const text = await reply.text();
+      if (reply.status !== 429 && reply.status !== 503) {
+        console.log(`a job got ${reply.status}: ${text}`);
+        lost++;
+      }
       await new Promise((resolve) => setTimeout(resolve, 30));
       continue;
     }
@@ -186,7 +190,8 @@ for (let cursor: string | null = "";;) {
 }
 const completed = [...ended.values()].filter((kind) => kind === "job_completed").length;
 if (listed < completed) lost += completed - listed;
-for (let wait = 0; wait < 100 && await gauge("svc_event_streams") > 0; wait++) {
+// A stream whose client went away is noticed at its next comments, one every 15 s.
+for (let wait = 0; wait < 800 && await gauge("svc_event_streams") > 0; wait++) {
   await new Promise((go) => setTimeout(go, 50));
 }
 if (await gauge("svc_event_streams") !== 0) lost++;
@@ -202,7 +207,7 @@ console.log(
   `${acknowledged.size} jobs in ${seconds.toFixed(0)} s, ${completed} completed, ${canceled} canceled, ${listed} runs`,
 );
 console.log(
-  `${reconnects} reconnects, ${refused} refusals (429), ${vanished} clients vanished, ${malformed} malformed bodies`,
+  `${reconnects} reconnects, ${refused} refusals (429, 503), ${vanished} clients vanished, ${malformed} malformed bodies`,
 );
 console.log(`resident set ${samples.map(([, rss]) => mib(rss)).filter((_, i) => i % 10 === 0).join(", ")}`);
 console.log(`growth over the last two thirds: ${(100 * growth).toFixed(1)} % (${(slope / 1024).toFixed(2)} KiB a job)`);

@@ -201,3 +201,16 @@ Deno.test("when memory runs short the running job is stopped, and its snapshot s
   });
   assert.equal((await blind.post("/api/run-jobs", { recipe: BITS })).json.resource_guard.reserve_bytes, null);
 });
+
+Deno.test("a stream that nobody reads is closed, and one that is read stays", async () => {
+  await using server = await openTestServer({ heartbeatMs: 20 });
+  const { events } = server.service;
+  const abandoned = await server.request("/api/events");
+  const read = await server.request("/api/events");
+  const reader = read.body!.getReader();
+  for (let comments = 0; comments < 8; comments++) assert.equal((await reader.read()).done, false);
+  assert.equal(events.streams, 1);
+  await reader.cancel();
+  assert.equal(events.streams, 0);
+  await abandoned.body?.cancel();
+});
