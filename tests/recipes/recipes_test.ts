@@ -56,7 +56,7 @@ function agrees(rate: number, trials: number, theory: number): void {
 }
 
 /** The matrix of a recipe's text, from its key to the steps. */
-const MATRIX = /\n  matrix:\n[^]*?(?=\nsteps:)/;
+const MATRIX = /\n {2}matrix:\n[^]*?(?=\nsteps:)/;
 
 /** Q(sqrt(snr)): bit error rate of uncoded QPSK at symbol SNR. */
 const qpskErrorRate = (snrDb: number) => gaussianTail(Math.sqrt(10 ** (snrDb / 10)));

@@ -36,7 +36,7 @@ export interface FieldProps {
 }
 
 export function Field(props: FieldProps) {
-  const { id, name, schema, value, effective, choices, diagnostics, unread, dimension, onChange, onUnread } = props;
+  const { id, name, schema, value, effective, choices, unread, dimension, onChange, onUnread } = props;
   const [sweeping, setSweeping] = useState(false);
   const shown = value ?? schema.default as Value | undefined;
   const modified = value !== undefined, swept = dimension != null;
@@ -93,7 +93,7 @@ export function Field(props: FieldProps) {
           type="button"
           class="quiet small"
           disabled={!modified && unread === undefined}
-          aria-label={modified ? `Reset ${name} to its default` : `${name} has its default`}
+          aria-label={modified ? `Reset ${name} to its default` : `Reset ${name}, which has its default`}
           onClick={() => {
             onUnread(null);
             onChange(undefined);

@@ -26,6 +26,7 @@ export function jsonParts(text: string): { parts: ReadonlyMap<string, Part>; bro
     throw new SyntaxError(String(at));
   };
   const string = (): string => {
+    // deno-lint-ignore no-control-regex -- the characters that JSON obliges writers to escape
     const match = /"(?:[^"\\\u0000-\u001f]|\\.)*"/y;
     match.lastIndex = at;
     const found = match.exec(text);

@@ -248,7 +248,6 @@ function Block(
       class={`block${kin ? " kin" : ""}`}
       role="button"
       aria-pressed={selected}
-      aria-label={words}
       tabindex={reachable ? 0 : -1}
       data-problems={problems > 0}
       data-state={state?.state}
@@ -263,6 +262,8 @@ function Block(
         event.stopPropagation();
       }}
     >
+      {/* The block's name is its content: these words, and not what is drawn, which is cut and wrapped. */}
+      <text class="words">{words}</text>
       <rect class="body" width={width} height={height} rx="4" />
       <rect class={`plane-${plane}`} width="6" height={height} rx="2" />
       <g aria-hidden="true">
