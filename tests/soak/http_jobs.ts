@@ -53,13 +53,14 @@ async function follow(): Promise<void> {
   while (running || [...acknowledged].some((id) => !ended.has(id))) {
     const controller = new AbortController();
     const cut = setTimeout(() => controller.abort(), 200 + Math.random() * 2000);
+    let reader: ReadableStreamDefaultReader<string> | undefined;
     try {
       const response = await fetch(`${url}/api/events`, {
         headers: { "last-event-id": String(lastId) },
         signal: controller.signal,
       });
       let text = "";
-      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+      reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
       // A reader that waits does not always hear of the abort; whoever cuts the stream must not wait for it either.
       const aborted = new Promise<never>((_, reject) =>
         controller.signal.addEventListener("abort", () => reject(new Error("cut off")))
@@ -76,14 +77,12 @@ async function follow(): Promise<void> {
           if (data === undefined) continue;
           const event = JSON.parse(data);
           if (event.kind === "truncated") {
-            console.log("truncated");
-            lost++;
+            lose("events were dropped before they were read");
             continue;
           }
           const expected = nextSeq.get(event.job_id) ?? 1;
           if (event.seq !== expected) {
-            console.log(`job ${event.job_id}: seq ${event.seq}, expected ${expected}`);
-            lost++;
+            lose(`job ${event.job_id}: seq ${event.seq}, expected ${expected}`);
           }
           nextSeq.set(event.job_id, event.seq + 1);
           lastId = event.id;
@@ -94,6 +93,8 @@ async function follow(): Promise<void> {
       reconnects++;
     } finally {
       clearTimeout(cut);
+      // Nor does the abort alone always close the connection.
+      reader?.cancel().catch(() => {});
     }
   }
 }
@@ -131,8 +132,7 @@ async function malform(): Promise<void> {
     });
     await reply.body?.cancel();
     if (reply.status !== 400) {
-      console.log(`a malformed body got ${reply.status}`);
-      lost++;
+      lose(`a malformed body got ${reply.status}`);
     }
     malformed++;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -151,8 +151,7 @@ async function submit(): Promise<void> {
       refused++;
       const text = await reply.text();
       if (reply.status !== 429 && reply.status !== 503) {
-        console.log(`a job got ${reply.status}: ${text}`);
-        lost++;
+        lose(`a job got ${reply.status}: ${text}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 30));
       continue;
@@ -176,9 +175,8 @@ await submit();
 running = false;
 await Promise.all([...noise, following]);
 const seconds = (performance.now() - startedAt) / 1000;
-for (const id of acknowledged) if (!ended.has(id)) lost++;
 for (const kind of ended.values()) if (kind === "job_canceled") canceled++;
-for (const kind of ended.values()) if (kind === "job_failed") lost++;
+for (const [id, kind] of ended) if (kind === "job_failed") lose(`job ${id} failed`);
 
 let listed = 0;
 for (let cursor: string | null = "";;) {
@@ -189,12 +187,17 @@ for (let cursor: string | null = "";;) {
   if (cursor === null) break;
 }
 const completed = [...ended.values()].filter((kind) => kind === "job_completed").length;
-if (listed < completed) lost += completed - listed;
+if (listed < completed) lose(`${completed - listed} runs are not listed`);
 // A stream whose client went away is noticed at its next comments, one every 15 s.
 for (let wait = 0; wait < 800 && await gauge("svc_event_streams") > 0; wait++) {
   await new Promise((go) => setTimeout(go, 50));
 }
-if (await gauge("svc_event_streams") !== 0) lost++;
+const left = await gauge("svc_event_streams");
+if (left !== 0) lose(`${left} streams are still open`);
+
+server.kill("SIGTERM");
+const { code } = await server.status;
+if (code !== 0) lose(`the server ended with ${code}`);
 
 const tail = samples.slice(Math.floor(samples.length / 3));
 const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -212,8 +215,6 @@ console.log(
 console.log(`resident set ${samples.map(([, rss]) => mib(rss)).filter((_, i) => i % 10 === 0).join(", ")}`);
 console.log(`growth over the last two thirds: ${(100 * growth).toFixed(1)} % (${(slope / 1024).toFixed(2)} KiB a job)`);
 console.log(`lost: ${lost}`);
-server.kill("SIGTERM");
-if ((await server.status).code !== 0) lost++;
 if (Deno.args[1] === undefined) await Deno.remove(folder, { recursive: true });
 Deno.exit(lost === 0 && growth < 0.15 ? 0 : 1);
 
@@ -231,4 +232,9 @@ async function listening(output: ReadableStream<Uint8Array<ArrayBuffer>>): Promi
 async function gauge(name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+}
+
+function lose(what: string): void {
+  lost++;
+  console.log(what);
 }
