@@ -173,9 +173,9 @@ const DEMAPPERS: Record<Modulation, Demapper> = {
 export function hardBits(llr: Float32Array): Uint8Array<ArrayBuffer> {
   const words = new Int32Array(llr.buffer, llr.byteOffset, llr.length), bits = new Uint8Array(llr.length);
   for (let i = 0; i < words.length; i++) {
-    // The sign bit, unless nothing else is set (-0). A comparison would be a branch that nobody can foresee.
-    const rest = words[i] << 1;
-    bits[i] = (words[i] & (rest | -rest)) >>> 31;
+    // The sign, of what is neither -0 nor NaN. A comparison would be a branch that nobody can foresee.
+    const magnitude = words[i] & 0x7fffffff;
+    bits[i] = (words[i] & -magnitude & (magnitude - 0x7f800001)) >>> 31;
   }
   return bits;
 }

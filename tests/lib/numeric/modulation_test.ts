@@ -126,6 +126,7 @@ Deno.test("hard bits undo the mapping; a zero LLR gives 0", () => {
     assert.deepEqual(hardBits(demodulateLlr(modulate(bits, modulation), modulation, 0.1)), bits, modulation);
   }
   assert.deepEqual(hardBits(Float32Array.of(0, -0, 1, -1, -1e-45, 1e-45)), Uint8Array.of(0, 0, 0, 1, 1, 0));
+  assert.deepEqual(hardBits(Float32Array.of(-Infinity, Infinity, NaN, -NaN)), Uint8Array.of(1, 0, 0, 0));
 });
 
 Deno.test("known LLRs", () => {
