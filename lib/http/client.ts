@@ -13,8 +13,9 @@
  * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
  * const run = await client.api.recipe["run-payload"].$post({ json: { recipe } });
  * assert.equal(run.status, 200);
- * const { runs } = await (await client.api.runs.$get({ query: { limit: 10 } })).json();
- * assert.equal(runs[0].status, "completed");
+ * const listed = await client.api.runs.$get({ query: { limit: 10 } });
+ * if (listed.status !== 200) throw new Error(listed.statusText);
+ * assert.equal((await listed.json()).runs[0].status, "completed");
  * await server.stop();
  * await Deno.remove(stateDir, { recursive: true });
  * ```
