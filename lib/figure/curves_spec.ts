@@ -37,7 +37,9 @@ function shownHeights(figure: CurveFigure): number[] {
 function dataOf(figure: CurveFigure, floor: number): Datum[] {
   return figure.series.flatMap(({ label, kind, points }) =>
     points.map((point): Datum => {
-      const interval = point.bound === undefined && point.low !== null && point.high !== null;
+      // An interval that ends at 0 has no place on a logarithmic axis either.
+      const reaches = figure.y.scale !== "log" || point.high! > 0;
+      const interval = point.bound === undefined && point.low !== null && point.high !== null && reaches;
       const low = interval ? Math.max(point.low!, floor) : null;
       return {
         series: label,

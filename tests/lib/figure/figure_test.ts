@@ -117,6 +117,13 @@ Deno.test("a point without errors is an arrow at its bound and never a point of 
   assert.ok(without.every(({ bound }) => bound === null));
 });
 
+Deno.test("what is exactly 0 leaves no mark on a logarithmic axis, neither point nor interval", () => {
+  const points = [{ x: 0, y: 0, low: 0, high: 0, n: 3 }, { x: 4, y: 0.1, low: 0.05, high: 0.2, n: 3 }];
+  const [[zero, other]] = figureSpecValues({ ...CURVES, series: [{ label: "oracle", kind: "measured", points }] });
+  assert.deepEqual([zero.y, zero.low, zero.high, zero.high_cap], [null, null, null, null]);
+  assert.deepEqual([other.y, other.high], [0.1, 0.2]);
+});
+
 function figureSpecValues(figure: CurveFigure): Record<string, unknown>[][] {
   const spec = figureSpec(figure, STYLES.svc) as { hconcat: { data: { values: Record<string, unknown>[] } }[] };
   return spec.hconcat.map(({ data }) => data.values);
