@@ -22,6 +22,7 @@ import { MODULATION_FIXTURES } from "./modulation_fixtures.ts";
 import { NR_LDPC_FIXTURES } from "./nr_ldpc_fixtures.ts";
 import { PHYSICAL_FIXTURES } from "./physical_fixtures.ts";
 import { POWER_FIXTURES } from "./power_fixtures.ts";
+import { VISION_FIXTURES } from "./vision_fixtures.ts";
 
 export interface FixtureCase {
   name?: string;
@@ -173,5 +174,6 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...PHYSICAL_FIXTURES,
   ...LOCALIZATION_FIXTURES,
   ...POWER_FIXTURES,
+  ...VISION_FIXTURES,
   ...WRAPPED,
 };

@@ -1,0 +1,127 @@
+/**
+ * Scenes of coloured circles, squares and triangles on plain grounds, with the truth of every task at once. Reads no file.
+ *
+ * Shapes: images uint8 [scene, size, size, RGB]; segmentation uint8 [scene, size, size], 0 the ground, 1 circle, 2 square,
+ * 3 triangle. Boxes are in pixels, [x_min, y_min, x_max, y_max] with x_max - x_min the width. No object hides another, edges
+ * are not anti-aliased (lib/numeric/scenes.ts), and the grounds of successive scenes are white, silver, grey and black in turn.
+ *
+ * labels: the shape of the largest object, the earliest one among equals. texts: each scene in a sentence. targets: for the
+ * sentence of a scene, all scenes that it describes. Questions: ops/source/_scene_questions.ts.
+ *
+ * Draws per scene: object count; per object integers for shape, colour, side, x, y.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { IMAGES, TEXTS } from "../../lib/contract/kinds.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { float, type JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { imagesArtifact, textsArtifact } from "../../lib/artifact/values.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import {
+  describeScene,
+  drawScene,
+  GROUND_NAMES,
+  MAXIMUM_OBJECTS,
+  MINIMUM_SIZE,
+  paintScene,
+  type Scene,
+  type SceneObject,
+  SHAPES,
+} from "../../lib/numeric/scenes.ts";
+import { questionsAbout } from "./_scene_questions.ts";
+
+export default defineOperation({
+  id: "source.synthetic_scenes",
+  name: "Synthetic scenes",
+  description: "Coloured shapes on plain grounds with boxes, masks, labels, questions, answers, texts and targets",
+  outputs: {
+    images: IMAGES,
+    detections: "vision.detections.json",
+    segmentation: "vision.segmentation_mask.numpy",
+    labels: "task.labels.json",
+    questions: "vqa.questions.json",
+    answers: "vqa.answers.json",
+    texts: TEXTS,
+    targets: "retrieval.targets.json",
+  },
+  params: z.strictObject({
+    example_count: z.int().min(1).max(100_000).default(16).describe("scenes"),
+    image_size: z.int().min(MINIMUM_SIZE).max(1024).default(96).describe("width and height in pixels"),
+    object_count_min: z.int().min(1).max(MAXIMUM_OBJECTS).default(1).describe("fewest objects of a scene"),
+    object_count_max: z.int().min(1).max(MAXIMUM_OBJECTS).default(3).describe("most objects of a scene"),
+    seed: seedParameter(0),
+  }),
+  outputMetadataGuarantees: {
+    images: { keys: ["boundary_contract", "dataset", "image_ids"] },
+    segmentation: { keys: ["class_names", "image_ids"] },
+    texts: { keys: ["dataset", "text_ids"] },
+  },
+  threadSafe: true,
+  check: ({ object_count_min, object_count_max }) =>
+    object_count_min <= object_count_max ? [] : [{
+      message: `Cannot draw at least ${object_count_min} and at most ${object_count_max} objects`,
+      place: ["object_count_min"],
+      hint: "Set object_count_min to object_count_max or less",
+    }],
+  run({ params, generator, progress, cancellation }) {
+    const { example_count: count, image_size: size } = params;
+    const pixels = new Uint8Array(count * size * size * 3), classes = new Uint8Array(count * size * size);
+    const scenes = Array.from({ length: count }, (_, index) => {
+      cancellation.throwIfCancelled();
+      const scene = drawScene(generator, {
+        size,
+        least: params.object_count_min,
+        most: params.object_count_max,
+        ground: GROUND_NAMES[index % GROUND_NAMES.length],
+      });
+      const painted = paintScene(scene);
+      pixels.set(painted.pixels, index * size * size * 3);
+      classes.set(painted.classes, index * size * size);
+      progress(index + 1, count, { phase: "drawing", unit: "scenes" });
+      return scene;
+    });
+    const ids = scenes.map((_, index) => `scene_${String(index).padStart(4, "0")}`);
+    const dataset = { id: "synthetic_scenes", version: "synthetic_scenes-v1" };
+    const facts: JsonObject = { dataset, image_ids: ids };
+    const texts = scenes.map((scene, index) => ({ id: ids[index], text: describeScene(scene) }));
+    const { questions, answers } = questionsAbout(scenes, ids);
+    const items = (kind: string, rows: JsonObject[]) => ({
+      json: { kind, schema_version: 1, items: rows },
+      metadata: { dataset },
+    });
+    return {
+      outputs: {
+        images: imagesArtifact({ count, height: size, width: size, channels: 3, dtype: "uint8", data: pixels }, facts),
+        detections: items("vision.detections", scenes.map((scene, i) => ({ id: ids[i], detections: boxesOf(scene) }))),
+        segmentation: {
+          array: ndarray("uint8", classes, [count, size, size]),
+          metadata: { ...facts, class_names: ["background", ...SHAPES] },
+        },
+        labels: items("task.labels", scenes.map((scene, i) => ({ id: ids[i], label: largestOf(scene).shape }))),
+        questions: items("vqa.questions", questions),
+        answers: items("vqa.answers", answers),
+        texts: textsArtifact(texts, { dataset, text_ids: ids }),
+        targets: items("retrieval.targets", relevantImages(texts)),
+      },
+    };
+  },
+});
+
+function boxesOf({ objects }: Scene): JsonObject[] {
+  return objects.map(({ shape, x, y, side }) => ({
+    label: shape,
+    label_id: SHAPES.indexOf(shape),
+    confidence: float(1),
+    box: [x, y, x + side, y + side].map(float),
+  }));
+}
+
+function largestOf({ objects }: Scene): SceneObject {
+  return objects.reduce((largest, object) => object.side > largest.side ? object : largest);
+}
+
+/** For each text the images that it describes: its own, and those of the same words. */
+function relevantImages(texts: readonly { id: string; text: string }[]): JsonObject[] {
+  const byText = Map.groupBy(texts, ({ text }) => text);
+  return texts.map(({ id, text }) => ({ id, relevant_ids: byText.get(text)!.map((other) => other.id) }));
+}
