@@ -111,6 +111,7 @@ import sourceModulationFrames from "./source/modulation_frames.ts";
 import sourceNearFieldXlMimoScenario from "./source/near_field_xl_mimo_scenario.ts";
 import sourceRandomBits from "./source/random_bits.ts";
 import sourceResourceAllocationScenario from "./source/resource_allocation_scenario.ts";
+import sourceSyntheticScenes from "./source/synthetic_scenes.ts";
 import sourceTextDataset from "./source/text_dataset.ts";
 import wirelessCarrierPhaseImpairment from "./wireless/carrier_phase_impairment.ts";
 import wirelessChannel from "./wireless/channel.ts";
@@ -239,6 +240,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceNearFieldXlMimoScenario, "./source/near_field_xl_mimo_scenario.ts"),
   entry(sourceRandomBits, "./source/random_bits.ts"),
   entry(sourceResourceAllocationScenario, "./source/resource_allocation_scenario.ts"),
+  entry(sourceSyntheticScenes, "./source/synthetic_scenes.ts"),
   entry(sourceTextDataset, "./source/text_dataset.ts"),
   entry(wirelessCarrierPhaseImpairment, "./wireless/carrier_phase_impairment.ts"),
   entry(wirelessChannel, "./wireless/channel.ts"),
