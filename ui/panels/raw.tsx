@@ -142,7 +142,10 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
             text={text}
             diagnostics={brokenAt === null ? found : []}
             brokenAt={brokenAt}
-            onChange={(next) => keepRaw(copy.id, next === prettyJson(copy.recipe) ? null : next)}
+            onChange={(next) => {
+              setTold("");
+              keepRaw(copy.id, next === prettyJson(copy.recipe) ? null : next);
+            }}
           />
         </Suspense>
         {errors.length > 0 && (

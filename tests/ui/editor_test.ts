@@ -1,0 +1,367 @@
+/** The editor in a browser: selecting, editing, undoing, saving, the raw text, runs, the matrix. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { browserTest, type Scene } from "./browser.ts";
+
+/** A link of 2000 bits; steps stand in plan order. */
+const LINK = `schema_version: 1
+name: link
+execution_profile: {id: custom, version: 1}
+metadata: {seed: 23, ui_configured: true}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 100, batch_size: 20}}
+  - {id: modulator, op: modulation.digital_modulate, params: {modulation: qpsk}, inputs: {bits: data.bits}}
+  - {id: chan, op: wireless.channel, params: {channel: awgn, snr_db: 6.0}, inputs: {symbols: modulator.symbols}}
+  - {id: demodulator, op: demodulation.digital_demodulate, inputs: {rx_symbols: chan.rx_symbols}}
+  - {id: ber, op: metrics.bit_error_rate, params: {label: ber}, inputs: {reference: data.bits, candidate: demodulator.bits}}
+`;
+const FILES = { "recipes/link.yaml": LINK };
+/** The browser logs every refusal of the server, also those that a test asks for. */
+const REFUSED = /Failed to load resource: the server responded with a status of 4/;
+
+async function openLink({ page, open }: Scene): Promise<void> {
+  await open();
+  await page.getByRole("button", { name: "Open file" }).click();
+  await page.getByRole("button", { name: /recipes\/link\.yaml/ }).click();
+  await page.locator('.block[data-step="chan"]').waitFor();
+}
+
+/** The text of the working copy of a name, as the draft keeps it. */
+async function draft({ page }: Scene, name = "link"): Promise<string> {
+  const texts = await page.evaluate(`new Promise((resolve) => {
+    const request = indexedDB.open("svc", 1);
+    request.onsuccess = () => {
+      const all = request.result.transaction("drafts").objectStore("drafts").getAll();
+      all.onsuccess = () => resolve(all.result.map(({ text }) => text));
+    };
+  })`) as string[];
+  return texts.find((text) => text.includes(`"name":"${name}"`)) ?? "";
+}
+
+/** Waits until the draft of a copy has a piece of text. */
+async function drafted(scene: Scene, wanted: RegExp, name = "link"): Promise<string> {
+  const end = performance.now() + 10_000;
+  for (;;) {
+    const text = await draft(scene, name);
+    if (wanted.test(text)) return text;
+    if (performance.now() > end) assert.match(text, wanted);
+    await scene.page.waitForTimeout(50);
+  }
+}
+
+/** The bundles of a project, in the order of their names; names with a dot are the server's own. */
+const bundles = ({ folder }: Scene): string[] =>
+  [...Deno.readDirSync(join(folder, ".svc/runs"))].map(({ name }) => name).filter((name) => !name.startsWith("."))
+    .sort();
+
+/** The summary of a bundle. */
+const summaryOf = async ({ folder }: Scene, run: string) =>
+  JSON.parse(await Deno.readTextFile(join(folder, ".svc/runs", run, "summary.json")));
+
+/** Finds a piece of the raw text with the text editor's own search, and types over it. */
+async function replaceText({ page }: Scene, found: string, by: string): Promise<void> {
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+f");
+  // The search listens to keys, which filling in has none of.
+  await page.locator(".cm-search input[name=search]").pressSequentially(found);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await page.keyboard.type(by);
+}
+
+const field = ({ page }: Scene, step: string, param: string) => page.locator(`#param-${step}-${param}`);
+const runState = ({ page }: Scene, state: string) =>
+  page.locator('.bar [role="tab"][aria-selected="true"]').getByText(state);
+
+browserTest("blocks are selected by pointer, keys and outline, and all panels follow", async (scene) => {
+  const { page, shot } = scene;
+  await openLink(scene);
+  const selected = (id: string) => page.locator(`.block[data-step="${id}"][aria-pressed="true"]`).waitFor();
+  const heading = (name: string) =>
+    page.getByRole("region", { name: "Inspector" }).getByRole("heading", { name }).waitFor();
+  await page.locator('.block[data-step="modulator"]').click();
+  await heading("Hard bit-to-symbol mapper");
+  await page.locator('.block[data-step="modulator"]').focus();
+  await page.keyboard.press("ArrowRight");
+  await selected("chan");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Home");
+  await selected("data");
+  await page.keyboard.press("End");
+  await selected("ber");
+  await page.getByRole("navigation", { name: "Blocks" }).getByRole("button", { name: /^. ?demodulator/ }).click();
+  await selected("demodulator");
+  // Edges are not drawn by hand: dragging from a block moves nothing and adds nothing.
+  const wires = await page.locator(".wire").count(), before = await draft(scene);
+  await page.locator('.block[data-step="data"]').hover();
+  await page.mouse.down();
+  await page.locator('.block[data-step="chan"]').hover();
+  await page.mouse.up();
+  assert.equal(await page.locator(".wire").count(), wires);
+  assert.equal(await draft(scene), before);
+  await shot("editor_selected");
+}, { files: FILES });
+
+browserTest("edits stay sparse and typed, are marked, and are taken back to the byte", async (scene) => {
+  const { page } = scene;
+  await openLink(scene);
+  const original = await drafted(scene, /"name":"link"/);
+  await page.locator('.block[data-step="chan"]').click();
+  await field(scene, "chan", "snr_db").fill("1e-12");
+  await drafted(scene, /"snr_db":1e-12/);
+  await field(scene, "chan", "rx_antennas").fill("2");
+  await drafted(scene, /"rx_antennas":2[,}]/);
+  await field(scene, "chan", "channel").selectOption({ label: "flat_rayleigh" });
+  await page.locator('.block[data-step="data"]').click();
+  await field(scene, "data", "batch_size").fill("7");
+  await page.getByRole("button", { name: "Reset bit_count to its default" }).click();
+  const edited = await drafted(scene, /"params":\{"batch_size":7\}/);
+  assert.doesNotMatch(edited, /bit_count|ui_state|selected/);
+  await page.getByRole("checkbox", { name: /Modified only/ }).check();
+  assert.equal(await page.locator(".inspector .field").count(), 1);
+  const undo = page.getByRole("button", { name: "Undo" });
+  for (let step = 0; step < 5; step++) await undo.click();
+  await page.getByRole("button", { name: "Undo", disabled: true }).waitFor();
+  await scene.page.waitForTimeout(100);
+  assert.equal(await draft(scene), original);
+  const redo = page.getByRole("button", { name: "Redo" });
+  for (let step = 0; step < 5; step++) await redo.click();
+  await drafted(scene, /"batch_size":7/);
+  assert.equal(await draft(scene), edited);
+}, { files: FILES });
+
+browserTest("a wrong value is told at its field and in the list, and stands in the way of a run", async (scene) => {
+  const { page, allow } = scene;
+  allow(REFUSED);
+  await openLink(scene);
+  await page.locator('.block[data-step="chan"]').click();
+  await field(scene, "chan", "snr_db").fill("inf");
+  await page.getByText('Cannot use "inf" as a number').first().waitFor();
+  assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
+  await page.getByText("1 problem to mend first").waitFor();
+  await page.locator('.block[data-step="data"]').click();
+  await page.getByRole("tab", { name: /^Problems/ }).click();
+  await page.getByRole("button", { name: "chan.snr_db" }).click();
+  await page.locator("#param-chan-snr_db:focus").waitFor();
+  assert.equal(await field(scene, "chan", "snr_db").inputValue(), "inf", "What was typed is still there");
+  await field(scene, "chan", "snr_db").fill("3");
+  await page.locator('.block[data-step="data"]').click();
+  await field(scene, "data", "bit_count").fill("-5");
+  await page.getByRole("button", { name: "data.bit_count" }).click();
+  await page.locator('#param-data-bit_count[aria-invalid="true"]:focus').waitFor();
+}, { files: FILES });
+
+browserTest("a duplicate is a recipe of its own, and drafts survive a reload", async (scene) => {
+  const { page } = scene;
+  await openLink(scene);
+  const original = await drafted(scene, /"name":"link"/);
+  await page.getByRole("button", { name: "Duplicate" }).click();
+  await page.getByRole("tab", { name: /^link_copy/ }).waitFor();
+  await page.locator('.block[data-step="chan"]').click();
+  await field(scene, "chan", "snr_db").fill("9");
+  const copy = await drafted(scene, /"snr_db":9\.0/, "link_copy");
+  assert.equal(await draft(scene), original);
+  await page.reload();
+  await page.getByRole("tab", { name: /^link_copy.*not saved/ }).click();
+  assert.equal(await draft(scene, "link_copy"), copy);
+  await page.locator('.block[data-step="chan"]').click();
+  assert.equal(await field(scene, "chan", "snr_db").inputValue(), "9.0");
+}, { files: FILES });
+
+browserTest("saving keeps comments, and a file that changed meanwhile is not written over", async (scene) => {
+  const { page, folder, allow } = scene, path = join(folder, "recipes/link.yaml");
+  allow(REFUSED);
+  await openLink(scene);
+  await page.locator('.block[data-step="chan"]').click();
+  await field(scene, "chan", "snr_db").fill("4");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("tab", { name: "link", exact: true }).waitFor();
+  assert.match(await Deno.readTextFile(path), /^# A study\n[^]*snr_db: 4\.0/);
+  const theirs = (await Deno.readTextFile(path)).replace("snr_db: 4.0", "snr_db: 8.0");
+  await Deno.writeTextFile(path, theirs);
+  await field(scene, "chan", "snr_db").fill("5");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: /holds something else/ });
+  await dialog.getByText("8.0").waitFor();
+  await dialog.getByText("5.0").waitFor();
+  await scene.checkAccessibility();
+  assert.equal(await Deno.readTextFile(path), theirs);
+  await dialog.getByRole("button", { name: "Overwrite the file" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.match(await Deno.readTextFile(path), /snr_db: 5\.0/);
+  // Saving under the name of another file is a conflict too.
+  await page.getByRole("button", { name: "Save as" }).click();
+  await page.getByRole("textbox", { name: /File in recipes/ }).fill("other.yaml");
+  await page.getByRole("dialog", { name: "Save as" }).getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("dialog", { name: /other.yaml holds something else/ }).getByRole("button", {
+    name: "Leave both",
+  }).click();
+  assert.equal(await Deno.readTextFile(join(folder, "recipes/other.yaml")), LINK);
+}, { files: { "recipes/link.yaml": `# A study\n${LINK}`, "recipes/other.yaml": LINK } });
+
+browserTest("the raw text keeps what is broken, marks it, and adopts what is valid", async (scene) => {
+  const { page, allow, folder, shot } = scene;
+  allow(REFUSED);
+  await openLink(scene);
+  const raw = page.getByRole("tab", { name: /^Raw JSON/ }), text = page.locator(".cm-content");
+  await raw.click();
+  await text.click();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("x");
+  await page.locator(".cm-lintRange-error").waitFor();
+  await shot("raw_broken");
+  await page.getByRole("tab", { name: "Graph" }).click();
+  await raw.click();
+  await text.filter({ hasText: /^x\{/ }).waitFor();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByText(/^Not applied:/).waitFor();
+  await page.getByRole("button", { name: "Discard" }).click();
+  // An operation that is not there gets a suggestion, and a mark where it stands.
+  await replaceText(scene, "wireless.channel", "wireless.chanel");
+  await page.getByText(/Did you mean wireless\.channel/).waitFor();
+  await page.getByRole("button", { name: "Discard" }).click();
+  await replaceText(scene, "6.0", "7.5");
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByText("Applied; no file was written").waitFor();
+  assert.match(await drafted(scene, /"snr_db":7\.5/), /"snr_db":7\.5/);
+  assert.equal(await Deno.readTextFile(join(folder, "recipes/link.yaml")), LINK);
+  await page.getByRole("combobox", { name: "View" }).selectOption("effective");
+  await page.locator('.cm-content[aria-readonly="true"]').getByText("carrier_frequency_ghz").first().waitFor();
+  await page.getByRole("combobox", { name: "View" }).selectOption("difference");
+  await page.getByRole("cell", { name: /carrier_frequency_ghz/ }).waitFor();
+}, { files: FILES });
+
+browserTest("a run shows its states on the graph and the numbers of its summary", async (scene) => {
+  const { page, shot } = scene;
+  await openLink(scene);
+  const request = page.waitForRequest((one) => one.url().endsWith("/api/run-jobs") && one.method() === "POST");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  assert.match((await request).postData()!, /"execution":\{"parallel_workers":1,"use_plan_cache":true\}/);
+  await runState(scene, "completed").waitFor();
+  await page.locator('.block[data-state="completed"]').nth(4).waitFor();
+  await page.getByRole("tab", { name: "Results" }).click();
+  const cell = page.getByRole("row", { name: /ber channel\.ber/ }).getByRole("cell").nth(2);
+  await cell.waitFor();
+  const summary = await summaryOf(scene, bundles(scene)[0]);
+  const { metrics } = summary.steps.find(({ id }: { id: string }) => id === "ber");
+  assert.equal(Number(await cell.getAttribute("title")), metrics["channel.ber"]);
+  await page.locator('.block[data-step="data"]').click();
+  await page.getByRole("button", { name: /First values/ }).click();
+  await page.getByText(/^bits: [01], [01]/).waitFor();
+  await page.getByRole("tab", { name: "Log" }).click();
+  await page.getByRole("cell", { name: "job_completed" }).waitFor();
+  // The states come back after a reload.
+  await page.reload();
+  await page.getByRole("tab", { name: /^link/ }).click();
+  await page.locator('.block[data-state="completed"]').nth(4).waitFor();
+  await shot("editor_run");
+}, { files: FILES });
+
+browserTest(
+  "parameters are swept from the form, too many variants are refused, and the matrix runs in order",
+  async (scene) => {
+    const { page, allow, shot } = scene;
+    allow(REFUSED);
+    await openLink(scene);
+    const sweep = async (step: string, param: string, values: string) => {
+      await page.locator(`.block[data-step="${step}"]`).click();
+      await page.locator(".inspector").getByRole("button", { name: `Sweep ${param}`, exact: true }).click();
+      const form = page.getByRole("form", { name: `Sweep ${param}` });
+      await form.getByLabel(/^Values/).fill(values);
+      await form.getByRole("button", { name: `Sweep ${param}` }).click();
+    };
+    await sweep("chan", "snr_db", "0:4:8");
+    await sweep("modulator", "modulation", "qpsk, qam16");
+    await page.getByRole("tab", { name: "Matrix (6)" }).click();
+    await page.getByText("6 variants").waitFor();
+    assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
+    await page.getByText("A matrix runs from its tab").waitFor();
+    const values = page.getByLabel("Values of snr_db");
+    await values.fill("0:1:128");
+    await values.press("Tab");
+    await page.getByText("too many: shorten a dimension").waitFor();
+    await page.getByText(/Cannot expand a matrix of 258 points/).first().waitFor();
+    await values.fill("0:4:8");
+    await values.press("Tab");
+    await page.getByRole("checkbox", { name: "Choose variant 0" }).check();
+    await page.getByRole("button", { name: "Run selected (1)" }).click();
+    await page.getByText("1 completed").waitFor();
+    await page.getByRole("button", { name: "Run matrix (6)" }).click();
+    await page.getByText("6 completed").waitFor();
+    await page.getByRole("img", { name: /channel\.ber.* over snr_db, 6 points/ }).waitFor();
+    assert.equal(bundles(scene).length, 7);
+    await shot("matrix");
+    await page.getByRole("button", { name: "Open variant 1", exact: false }).first().click();
+    await page.locator('.bar [role="tab"][aria-selected="true"]').getByText(/^link__/).waitFor();
+  },
+  { files: FILES },
+);
+
+browserTest("a failing block is marked, and what depends on it is not started", async (scene) => {
+  const { page, shot } = scene;
+  await openLink(scene);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await runState(scene, "failed").waitFor();
+  await page.locator('.block[data-step="check"][data-state="failed"]').waitFor();
+  await page.locator('.block[data-step="ber"][data-state="not started"]').waitFor();
+  await page.getByRole("tab", { name: "Results" }).click();
+  await page.locator(".dock .tag[data-tone=error]").waitFor();
+  await shot("editor_failed");
+}, {
+  files: {
+    "recipes/link.yaml": LINK
+      .replace(
+        "  - {id: ber,",
+        "  - {id: check, op: channel.bit_boundary, params: {expected_bit_count: 3}, inputs: {bits: demodulator.bits}}\n  - {id: ber,",
+      )
+      .replace("candidate: demodulator.bits", "candidate: check.bits"),
+  },
+});
+
+browserTest("all open recipes run one after another, and a failure stops them where that was chosen", async (scene) => {
+  const { page } = scene;
+  await openLink(scene);
+  await page.getByRole("button", { name: "Duplicate" }).click();
+  await page.getByRole("button", { name: "Close image_codec_default" }).waitFor({ state: "detached" });
+  await page.getByRole("tab", { name: /^image_codec_default/ }).click();
+  page.on("dialog", (dialog) => dialog.accept());
+  await page.getByRole("button", { name: "Close image_codec_default" }).click();
+  await page.getByRole("checkbox", { name: "Stop after failure" }).waitFor();
+  await page.getByRole("button", { name: "Run all" }).click();
+  await page.getByText("Sequence over · 2 completed").waitFor();
+  const spans: [string, string][] = [];
+  for (const run of bundles(scene)) {
+    const { created_at_utc, completed_at_utc } = await summaryOf(scene, run);
+    spans.push([created_at_utc, completed_at_utc]);
+  }
+  spans.sort();
+  assert.equal(spans.length, 2);
+  assert.ok(spans[0][1] <= spans[1][0], "The second began after the first had ended");
+}, { files: FILES });
+
+browserTest("on a narrow page the outline stands for the graph", async (scene) => {
+  const { page, open } = scene;
+  await open();
+  await page.getByRole("navigation", { name: "Blocks" }).getByRole("button").first().waitFor();
+  assert.ok(!await page.locator(".graph").isVisible());
+  assert.ok(
+    await page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+    "Nothing is wider than the page",
+  );
+}, { viewport: { width: 390, height: 844 } });
+
+browserTest("panels are resized with the arrow keys and remember it; a second tab is told of", async (scene) => {
+  const { page, newPage, url } = scene;
+  await openLink(scene);
+  const splitter = page.getByRole("separator", { name: "Height of the panels below" });
+  const before = Number(await splitter.getAttribute("aria-valuenow"));
+  await splitter.focus();
+  await page.keyboard.press("ArrowUp");
+  await page.reload();
+  await page.locator(`[role=separator][aria-label^="Height"][aria-valuenow="${before + 16}"]`).waitFor();
+  const second = await newPage();
+  await second.goto(url);
+  await page.getByText(/open in another tab/).waitFor();
+  await second.close();
+  await page.getByText(/open in another tab/).waitFor({ state: "detached" });
+}, { files: FILES });
