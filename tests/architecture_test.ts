@@ -11,7 +11,7 @@ const STOREYS: string[][] = [
   ["lib/onnx"],
   ["lib/recipe"],
   ["lib/research"],
-  ["lib/training"],
+  ["lib/training", "lib/model"],
   ["lib/plan"],
   ["lib/execute"],
   ["lib/run"],

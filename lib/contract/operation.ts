@@ -149,6 +149,63 @@ export interface LearnedModel {
   readonly record: JsonObject;
 }
 
+/** A model that an operation runs by a name of its parameters, outside of any slot. */
+export interface ModelRequest {
+  /** What the operation calls it. */
+  role: string;
+  /**
+   * As the recipe names it: a package that comes with the program, a fetched model, or a file or folder of the project.
+   */
+  id: string;
+  /** Full commit of a fetched model; left out or empty for the one that is there. */
+  revision?: string;
+  /** SHA-256 that the first file must have. */
+  sha256?: string;
+  /** Files that must be there, relative to the model's folder; a name that is a single file stands for the first. */
+  files: readonly string[];
+  /** Files that are used when they are there. */
+  optionalFiles?: readonly string[];
+  /** Parameter that names the model, for findings; `model_id` when left out. */
+  parameter?: string;
+}
+
+/** A model of a step, hash checked whenever a file is read. */
+export interface NamedModel {
+  /** What the plan says of it: name, source, revision, and the digest of every file. */
+  readonly record: JsonObject;
+  /** Whether an optional file is there. */
+  has(file: string): boolean;
+  /** @throws SvcError `model_unavailable` for a file that is not there, `artifact_hash_mismatch` for other bytes */
+  read(file: string): Promise<Uint8Array>;
+  /**
+   * Opens an ONNX file; it is closed with the step.
+   *
+   * @throws SvcError as `read` does, `runtime_unavailable` for a graph that cannot be loaded
+   */
+  open(file: string): Promise<ModelSession>;
+}
+
+/** A graph and its tensors. */
+export interface ModelSession {
+  readonly inputs: readonly ModelTensor[];
+  readonly outputs: readonly ModelTensor[];
+  /**
+   * Computes every output.
+   *
+   * @param feeds one array per input
+   * @param options.rows at most so many rows (axis 0) a call, joined in their order; all at once when left out
+   * @throws SvcError `artifact_abi_mismatch` for feeds that the graph does not take, `operation_canceled`
+   */
+  run(feeds: Record<string, NdArray>, options?: { rows?: number }): Promise<Record<string, NdArray>>;
+}
+
+/** A tensor that a graph takes or gives; open dimensions have a name or null. */
+export interface ModelTensor {
+  readonly name: string;
+  readonly dtype: string;
+  readonly shape: readonly (number | string | null)[];
+}
+
 type Ports = Readonly<Record<string, readonly ArtifactKind[]>>;
 type Outputs = Readonly<Record<string, ArtifactKind>>;
 
@@ -162,6 +219,8 @@ export interface RunContext<In extends Ports, Opt extends Ports, Params extends 
   readonly files: FileAccess;
   /** The bound artifact of a learned mode; asking for it in another mode is a defect. */
   readonly learned: LearnedModel;
+  /** A model of `models`, by its role; asking for another one is a defect. */
+  model(role: string): NamedModel;
   /** The materialisation that the plan chose. */
   readonly backend: string;
   readonly implementation: string;
@@ -217,6 +276,8 @@ export interface OperationDefinition<
   nativeKernels?(params: z.output<Params>): boolean;
   /** What must be on the machine for these parameters. */
   requires?(params: z.output<Params>): Requirement[];
+  /** Models that these parameters name; they are found and hashed before anything runs. */
+  models?(params: z.output<Params>): ModelRequest[];
   run(
     context: RunContext<In, Opt, Params>,
   ): OperationResult<keyof Out & string> | Promise<OperationResult<keyof Out & string>>;

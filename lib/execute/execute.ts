@@ -10,13 +10,15 @@ import { contractSha256 } from "../contract/define.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
+import { isModel } from "../model/resolve.ts";
 import { artifactBinding } from "../plan/learned.ts";
+import { modelRequests } from "../plan/models.ts";
 import type { PlanStep } from "../plan/types.ts";
 import { programSources } from "../plan/implementation_source.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { createCancellation } from "./cancellation.ts";
 import { type Running, StepFailure, WorkerPool } from "./pool.ts";
-import type { LearnedTask, ProgressReply, TaskInput, WrittenReply } from "./protocol.ts";
+import type { LearnedTask, ModelTask, ProgressReply, StepTask, TaskInput, WrittenReply } from "./protocol.ts";
 import {
   checkStaged,
   commitStaging,
@@ -167,8 +169,9 @@ class Execution {
       });
       await this.#checkBinding(step);
       const learned = this.#findArtifact(step);
+      const models = this.#findModels(step);
       staging = createStaging(this.#artifacts, document.id);
-      running = this.#start(step, staging, learned);
+      running = this.#start(step, staging, { learned, models });
       const written = await running.written;
       const outputs = await this.#commit(step, staging, written, running);
       const metrics: JsonObject = {
@@ -272,10 +275,38 @@ class Execution {
     return { ...found.component, record };
   }
 
+  /** The models that were planned, their files hashed again. */
+  #findModels({ document, binding }: PlannedStep): ModelTask[] {
+    const planned = binding.implementation_metadata.models;
+    if (!isObject(planned)) return [];
+    const { operation } = this.#options.registry.get(binding.operation_id);
+    return modelRequests(operation, document.params).map((request): ModelTask => {
+      const found = this.#options.findModel?.(request);
+      if (found === undefined || !isModel(found)) {
+        const { code, reason, hint } = found ?? { code: "runtime_unavailable", reason: "nobody looked", hint: null };
+        throw new SvcError(code, `Cannot find the model ${request.id} of ${document.id} again: ${reason}`, { hint });
+      }
+      const record = canonicalJson(found.record);
+      if (record !== canonicalJson(planned[request.role] ?? null)) {
+        throw new SvcError(
+          "artifact_hash_mismatch",
+          `The model ${request.id} of ${document.id} changed after it was planned`,
+        );
+      }
+      const { accelerator } = found.record;
+      return {
+        role: request.role,
+        record,
+        files: found.files,
+        accelerator: typeof accelerator === "string" ? accelerator : null,
+      };
+    });
+  }
+
   #start(
     { document, binding, moduleUrl, outside }: PlannedStep,
     staging: string,
-    learned: LearnedTask | null,
+    outsiders: Pick<StepTask, "learned" | "models">,
   ): Running {
     const { bundle, projectRoot, stateDir } = this.#options;
     const inputs = Object.entries(document.inputs).map(([port, reference]): TaskInput => {
@@ -297,7 +328,7 @@ class Execution {
       threads: this.#threads(),
       projectRoot,
       stateDir,
-      learned,
+      ...outsiders,
       cancelFlag: this.#stop.flag,
     }, (progress) => this.#progress(document, progress));
   }

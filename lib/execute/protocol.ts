@@ -16,6 +16,15 @@ export interface LearnedTask {
   record: string;
 }
 
+/** A model that a step runs by name: its files, and what the plan says of it as JSON text. */
+export interface ModelTask {
+  role: string;
+  record: string;
+  files: Record<string, { path: string; sha256: string }>;
+  /** The runtime, when it is not the portable one. */
+  accelerator: string | null;
+}
+
 export interface StepTask {
   type: "run";
   taskId: number;
@@ -38,6 +47,7 @@ export interface StepTask {
   stateDir: string;
   /** The artifact of a step in its learned mode. */
   learned: LearnedTask | null;
+  models: ModelTask[];
   cancelFlag: Int32Array<SharedArrayBuffer>;
 }
 

@@ -9,6 +9,7 @@ import { SvcError } from "../contract/error.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { NATIVE_EXTENSION } from "../plan/backends.ts";
 import { PROGRAM_ROOT } from "../plan/implementation_source.ts";
+import { isModel, resolveModel } from "../model/resolve.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
 import type { Lacking, Readiness } from "../plan/types.ts";
 import { isResolved, resolveTrainedArtifact } from "../training/resolve.ts";
@@ -31,6 +32,11 @@ export function readinessOf(
       const found = resolveTrainedArtifact(binding, places);
       if (onnxAccelerator === undefined || !isResolved(found)) return found;
       // The plan says what runs the model: results differ in the last digits.
+      return { ...found, record: { ...found.record, accelerator: onnxAccelerator } };
+    },
+    model(request) {
+      const found = resolveModel(request, places);
+      if (onnxAccelerator === undefined || !isModel(found)) return found;
       return { ...found, record: { ...found.record, accelerator: onnxAccelerator } };
     },
     missing({ kind, id }) {

@@ -44,6 +44,7 @@ export async function runStep(
   const model = task.learned === null
     ? null
     : await (await import("./learned.ts")).openLearned(operation, task.learned, cancellation);
+  const models = task.models.length === 0 ? null : (await import("./models.ts")).stepModels(task.models, cancellation);
   const shown = model === null ? inputs : inputs.filter(({ port }) => !isTruth(port));
 
   const started = performance.now();
@@ -68,11 +69,15 @@ export async function runStep(
         if (model === null) throw new TypeError(`${operation.id} asks for a trained artifact that it is not bound to`);
         return model.learned;
       },
+      model(role) {
+        if (models === null) throw new TypeError(`${operation.id} asks for the model ${role}, which it did not name`);
+        return models.model(role);
+      },
       backend: task.backend,
       implementation: task.implementation,
       threads: task.threads,
     })
-  ).finally(() => model?.release());
+  ).finally(() => Promise.all([model?.release(), models?.release()]));
   const runTime = (performance.now() - started) / 1000;
 
   for (const { port, artifact } of inputs) {

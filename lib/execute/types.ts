@@ -2,6 +2,7 @@
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { ArtifactLookup } from "../plan/learned.ts";
+import type { ModelLookup } from "../plan/types.ts";
 import type { ExecutionPlan, PlanStep } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
@@ -58,6 +59,8 @@ export interface ExecuteOptions {
   cancellation: CancellationToken;
   /** Finds the artifacts of learned steps again when they are dispatched. */
   trainedArtifact?: ArtifactLookup;
+  /** Finds the models that steps name again when they are dispatched. */
+  findModel?: ModelLookup;
   onEvent?(event: ExecutionEvent): void;
   /** Called once per step that ended, in order of completion. */
   onStep(row: StepRow): void;

@@ -21,6 +21,8 @@ export interface BoundStep extends CheckedStep {
   requirements: Requirement[];
   /** Of a step in its learned mode: what its artifact is. */
   trainedArtifact?: JsonObject;
+  /** Of a step that runs models by name: what each of them is, by role. */
+  models?: JsonObject;
 }
 
 /**
@@ -115,7 +117,8 @@ const MAX_ROWS = 64;
 function planStep(bound: BoundStep, runner: Runner): PlanRow {
   const { step, registered: { operation }, choice: { entry, overrides, ...choice }, source, requirements } = bound;
   // Overrides and records hold typed numbers, which a plain text cannot tell apart.
-  if (Object.keys(overrides).length > 0 || bound.trainedArtifact !== undefined) return writeRow(bound, runner);
+  const outside = bound.trainedArtifact ?? bound.models;
+  if (Object.keys(overrides).length > 0 || outside !== undefined) return writeRow(bound, runner);
   const key = JSON.stringify([step.id, runner, materializationId(operation.id, entry), choice, source, requirements]);
   let rows = writtenRows.get(operation.contract);
   if (rows === undefined || rows.size >= MAX_ROWS) writtenRows.set(operation.contract, rows = new Map());
@@ -161,6 +164,7 @@ function writeRow(bound: BoundStep, runner: Runner): PlanRow {
       }),
       ...(Object.keys(choice.subordinates).length === 0 ? {} : { subordinate_runtime_selectors: choice.subordinates }),
       ...(bound.trainedArtifact === undefined ? {} : { trained_artifact: bound.trainedArtifact }),
+      ...(bound.models === undefined ? {} : { models: bound.models }),
       ...(entry.notes === undefined ? {} : { notes: entry.notes }),
       ...(record === undefined ? {} : { external_adapter_sdk: record }),
     },

@@ -26,6 +26,7 @@ import {
 } from "./cache.ts";
 import { checkSteps } from "./check_steps.ts";
 import { artifactRecords, bindArtifacts, findArtifacts, type FoundArtifacts } from "./learned.ts";
+import { bindModels, findModels, type FoundModels, modelRecords } from "./models.ts";
 import { type ModuleSource, programSources, type SourceHashes } from "./implementation_source.ts";
 import { inspectProfile } from "./profile_inspect.ts";
 import { profileCatalogue } from "./profiles.ts";
@@ -88,10 +89,12 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
     effective.steps.flatMap((step) => options.registry.find(step.op)?.moduleUrl ?? []),
   );
   const artifacts = findArtifacts(effective.steps, options.registry, options.readiness);
-  const key = keyOf(compilation, effective, { sources, artifacts }, options);
+  const models = findModels(effective.steps, options.registry, options.readiness);
+  const outside = { sources, artifacts, models };
+  const key = keyOf(compilation, effective, outside, options);
   const cache = options.cache ?? processPlanCache;
   cache.observe(options.registry);
-  const build = () => draftPlan(compilation, effective, { sources, artifacts }, options);
+  const build = () => draftPlan(compilation, effective, outside, options);
   const lookup = options.usePlanCache === false
     ? await cache.bypass(build)
     : await cache.obtain(key, effective.name, build);
@@ -100,13 +103,13 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
   const matrix = options.singleRun ? unresolvedMatrix(effective) : [];
   if ("plan" in result) {
     const missing = unavailable(result.requirements, options.readiness);
-    const outside = verifyOutside(effective, options.registry);
+    const verified = verifyOutside(effective, options.registry);
     const diagnostics = [...compilation.diagnostics, ...result.diagnostics];
-    if (matrix.length + missing.length > 0 || hasErrors(outside)) {
-      const found = [...matrix, ...missing, ...outside];
+    if (matrix.length + missing.length > 0 || hasErrors(verified)) {
+      const found = [...matrix, ...missing, ...verified];
       return { status: "refused", diagnostics: [...diagnostics, ...located(found, options)] };
     }
-    diagnostics.push(...outside);
+    diagnostics.push(...verified);
     return {
       status: "planned",
       plan: result.plan,
@@ -155,17 +158,25 @@ function underUmbrella(issue: Diagnostic): Diagnostic {
   return { ...issue, code: "execution_profile_mismatch", message: `${issue.message} (${issue.code})` };
 }
 
+/** What a plan depends on besides the recipe and the registry. */
+interface Outside {
+  sources: Map<string, ModuleSource>;
+  artifacts: FoundArtifacts;
+  models: FoundModels;
+}
+
 function draftPlan(
   compilation: Compilation,
   effective: RecipeDocument,
-  { sources, artifacts }: { sources: Map<string, ModuleSource>; artifacts: FoundArtifacts },
+  { sources, artifacts, models }: Outside,
   options: PlanOptions,
 ): PlanDraft | Refused {
   const { diagnostics: before, checked } = checkRecipe(effective, options);
   const authored = (compilation.normalized ?? effective).steps;
   const chosen = bindSteps(checked, authored, sources, options);
-  const { bound, problems: missing } = bindArtifacts(chosen.bound, artifacts, options.readiness);
-  const problems = [...chosen.problems, ...missing];
+  const trained = bindArtifacts(chosen.bound, artifacts, options.readiness);
+  const { bound, problems: missing } = bindModels(trained.bound, models);
+  const problems = [...chosen.problems, ...trained.problems, ...missing];
   const requirements = requirementsOf(bound);
   if (hasErrors(before) || hasErrors(problems)) return { status: "refused", before, bindings: problems, requirements };
 
@@ -250,7 +261,7 @@ const validationSha256: string = sha256Json({
 function keyOf(
   compilation: Compilation,
   effective: RecipeDocument,
-  { sources, artifacts }: { sources: Map<string, ModuleSource>; artifacts: FoundArtifacts },
+  { sources, artifacts, models }: Outside,
   options: PlanOptions,
 ): PlanKey {
   const { registry } = options;
@@ -266,6 +277,7 @@ function keyOf(
       registry.sha256,
       modules,
       ...artifactRecords(artifacts),
+      ...modelRecords(models),
       ...(records.length === 0 ? [] : [records]),
     ]),
     planner_validation_sha256: validationSha256,

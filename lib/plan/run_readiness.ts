@@ -5,7 +5,9 @@ import { plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { NATIVE_EXTENSION } from "./backends.ts";
+import { isModel } from "../model/resolve.ts";
 import { findArtifacts } from "./learned.ts";
+import { findModels } from "./models.ts";
 import type { Readiness } from "./types.ts";
 
 export interface MissingRequirement extends JsonObject {
@@ -53,7 +55,7 @@ export function runReadiness(
       ...(size_bytes === undefined ? {} : { size_bytes }),
     }];
   });
-  missing.push(...missingArtifacts(steps, registry, readiness));
+  missing.push(...missingArtifacts(steps, registry, readiness), ...missingModels(steps, registry, readiness));
   return { ready: missing.length === 0, missing };
 }
 
@@ -69,6 +71,22 @@ function missingArtifacts(
     const { artifact_manifest_path: path, artifact_package_sha256: sha256 } = steps[index].params;
     const id = String(path || sha256);
     missing.set(id, { kind: "model", id, reason: found.map(({ message }) => message).join("; "), fetch: null });
+  }
+  return [...missing.values()];
+}
+
+/** Models that operations name and that are not there. */
+function missingModels(
+  steps: readonly StepDocument[],
+  registry: Registry,
+  readiness: Readiness,
+): MissingRequirement[] {
+  const missing = new Map<string, MissingRequirement>();
+  for (const { request: { id, sha256 }, found } of [...findModels(steps, registry, readiness).values()].flat()) {
+    if (found === null || isModel(found)) continue;
+    const { reason, hint, fetch } = found;
+    const why = hint === null ? reason : `${reason}. ${hint}`;
+    missing.set(id, { kind: "model", id, reason: why, fetch, ...(sha256 ? { sha256 } : {}) });
   }
   return [...missing.values()];
 }

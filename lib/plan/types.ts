@@ -1,6 +1,7 @@
 /** The execution plan and what surrounds it. */
-import type { Requirement, Runner } from "../contract/operation.ts";
+import type { ModelRequest, Requirement, Runner } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
+import type { ModelLack, ResolvedModel } from "../model/types.ts";
 import type { ArtifactLookup } from "./learned.ts";
 
 /** A row of `execution-plan.json`: one step bound to a runner, a backend and an implementation. */
@@ -52,7 +53,12 @@ export interface Readiness {
   missing(requirement: Requirement): Lacking | null;
   /** Finds the trained artifact of a learned step; without it such a step is planned with what it asks for. */
   trainedArtifact?: ArtifactLookup;
+  /** Finds a model that an operation names; without it such a step is planned with what it asks for. */
+  model?: ModelLookup;
 }
+
+/** Finds a model on this machine, its files hashed, or says why it cannot be run. */
+export type ModelLookup = (request: ModelRequest) => ResolvedModel | ModelLack;
 
 /** What a step asks of the machine. */
 export interface StepRequirement {

@@ -173,6 +173,7 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
         parallelWorkers,
         cancellation,
         trainedArtifact: options.readiness?.trainedArtifact,
+        findModel: options.readiness?.model,
         onEvent,
         onStep: (row) => writer.addRow(row),
       });

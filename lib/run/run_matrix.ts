@@ -217,8 +217,8 @@ async function completedRun(workspace: Workspace, known: readonly RunRow[], { pl
 
 /** What a step was bound to, with all that comes from outside the program: a changed adapter is another method. */
 function bindingText({ materialization_id, implementation_metadata: metadata }: JsonObject): string {
-  const { external_adapter_sdk = null, trained_artifact = null } = isObject(metadata) ? metadata : {};
-  return canonicalJson([materialization_id, external_adapter_sdk, trained_artifact]);
+  const { external_adapter_sdk = null, trained_artifact = null, models = null } = isObject(metadata) ? metadata : {};
+  return canonicalJson([materialization_id, external_adapter_sdk, trained_artifact, models]);
 }
 
 function metricsOf(summary: JsonObject): { [stepId: string]: JsonObject } {

@@ -5,10 +5,21 @@
 import assert from "node:assert/strict";
 import { decodeArtifact, encodeArtifact } from "../../lib/artifact/codec.ts";
 import { SvcError } from "../../lib/contract/error.ts";
-import type { FileAccess, InputArtifact, Metrics, Operation, OutputArtifact } from "../../lib/contract/operation.ts";
+import { sha256Hex } from "../../lib/contract/hash.ts";
+import { canonicalJson } from "../../lib/contract/json.ts";
+import type {
+  FileAccess,
+  InputArtifact,
+  Metrics,
+  ModelRequest,
+  Operation,
+  OutputArtifact,
+} from "../../lib/contract/operation.ts";
 import { checkValue, isEffective, plainParams } from "../../lib/contract/schema.ts";
 import { cloneValue, isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import { abiOf, learnedRun } from "../../lib/execute/learned.ts";
+import { type StepModels, stepModels } from "../../lib/execute/models.ts";
+import type { ModelTask } from "../../lib/execute/protocol.ts";
 import type { NdArray } from "../../lib/numeric/ndarray.ts";
 import { Generator } from "../../lib/numeric/random.ts";
 import { isRefusal, materialize } from "../../lib/plan/materialize.ts";
@@ -30,6 +41,8 @@ export interface RunOptions {
   threads?: number;
   /** Stands for the trained artifact of a learned mode. */
   model?: Model;
+  /** The files of the models that the parameters name, by role: their bytes, or the folder that they lie in. */
+  models?: Record<string, string | Record<string, Uint8Array>>;
 }
 
 /** A trained artifact as a function of its inputs. */
@@ -104,27 +117,31 @@ export async function runOperation(operation: Operation, options: RunOptions = {
   const entry = isRefusal(choice) ? undefined : choice.entry;
   const seed = options.seed ?? (plain.seed as number | bigint | undefined) ?? 0;
   let generator: Generator | undefined;
-  const result = await definition.run({
-    inputs,
-    params: plain,
-    get generator() {
-      assert.ok("seed" in (contract.params_schema.properties as JsonObject), "a generator needs a seed parameter");
-      return generator ??= Generator.seeded(BigInt(seed));
-    },
-    progress() {},
-    cancellation: { isCancelled: false, throwIfCancelled() {} },
-    files: fileAccess(options.files ?? {}),
-    get learned() {
-      const { model } = options;
-      assert.ok(model !== undefined, "a learned mode needs a model");
-      const session = { run: (feeds: Readonly<Record<string, NdArray>>) => Promise.resolve(model({ ...feeds })) };
-      const cancellation = { isCancelled: false, throwIfCancelled() {} };
-      return { run: learnedRun(session, abiOf(operation), cancellation), record: { package_sha256: "0".repeat(64) } };
-    },
-    backend: options.backend ?? entry?.backend ?? definition.backends?.benchmark_run?.[0] ?? "python",
-    implementation: options.implementation ?? entry?.implementation ?? "default",
-    threads: options.threads ?? 1,
-  });
+  const models = modelsOf(definition.models?.(plain) ?? [], options.models ?? {});
+  const result = await Promise.try(() =>
+    definition.run({
+      inputs,
+      params: plain,
+      get generator() {
+        assert.ok("seed" in (contract.params_schema.properties as JsonObject), "a generator needs a seed parameter");
+        return generator ??= Generator.seeded(BigInt(seed));
+      },
+      progress() {},
+      cancellation: { isCancelled: false, throwIfCancelled() {} },
+      files: fileAccess(options.files ?? {}),
+      get learned() {
+        const { model } = options;
+        assert.ok(model !== undefined, "a learned mode needs a model");
+        const session = { run: (feeds: Readonly<Record<string, NdArray>>) => Promise.resolve(model({ ...feeds })) };
+        const cancellation = { isCancelled: false, throwIfCancelled() {} };
+        return { run: learnedRun(session, abiOf(operation), cancellation), record: { package_sha256: "0".repeat(64) } };
+      },
+      model: (role) => models.model(role),
+      backend: options.backend ?? entry?.backend ?? definition.backends?.benchmark_run?.[0] ?? "python",
+      implementation: options.implementation ?? entry?.implementation ?? "default",
+      threads: options.threads ?? 1,
+    })
+  ).finally(() => models.release());
 
   for (const [port, input] of Object.entries(inputs)) {
     assert.equal(input.modified(), null, `${operation.id} altered its input ${port}`);
@@ -137,6 +154,35 @@ export async function runOperation(operation: Operation, options: RunOptions = {
     outputs[port] = decodeArtifact(kind, bytes[port]);
   }
   return { outputs, bytes, metrics: result.metrics ?? {}, metadata: result.metadata ?? {}, params };
+}
+
+/** Sessions of given files, as the executor opens them. */
+function modelsOf(requests: readonly ModelRequest[], given: NonNullable<RunOptions["models"]>): StepModels {
+  const contents = new Map<string, Uint8Array>();
+  const tasks = requests.map(({ role, id, files, optionalFiles = [] }): ModelTask => {
+    const source = given[role];
+    assert.ok(source !== undefined, `the model ${role} (${id}) needs files`);
+    const read = (name: string) => typeof source === "string" ? readIfThere(`${source}/${name}`) : source[name];
+    const found = [...files, ...optionalFiles].flatMap((name) => {
+      const bytes = read(name);
+      assert.ok(bytes !== undefined || !files.includes(name), `the model ${role} has no file ${name}`);
+      if (bytes === undefined) return [];
+      contents.set(`${role}/${name}`, bytes);
+      return [[name, { path: `${role}/${name}`, sha256: sha256Hex(bytes) }]];
+    });
+    return { role, record: canonicalJson({ id }), files: Object.fromEntries(found), accelerator: null };
+  });
+  const cancellation = { isCancelled: false, throwIfCancelled() {} };
+  return stepModels(tasks, cancellation, (path) => Promise.resolve(contents.get(path)!));
+}
+
+function readIfThere(path: string): Uint8Array | undefined {
+  try {
+    return Deno.readFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
 }
 
 function isInput(given: GivenInput): given is InputArtifact {

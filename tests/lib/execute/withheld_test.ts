@@ -69,6 +69,7 @@ async function runSlot(mode: string) {
       threads: 1,
       projectRoot: folder,
       stateDir: folder,
+      models: [],
       learned: mode === "oracle" ? null : { path, sha256: sha256Hex(model), record: "{}" },
       cancelFlag: new Int32Array(new SharedArrayBuffer(4)),
     };

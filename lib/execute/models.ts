@@ -1,0 +1,77 @@
+/** The models that a step runs by name, in the thread that runs it: read by their digests, and closed with the step. */
+import { SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { asObject, parseJson } from "../contract/json.ts";
+import type { Cancellation, ModelSession, NamedModel } from "../contract/operation.ts";
+import { chunked } from "../onnx/chunked.ts";
+import { type OnnxAccelerator, type OnnxSession, openOnnxSession } from "../onnx/session.ts";
+import type { ModelTask } from "./protocol.ts";
+
+/** The models of a step. */
+export interface StepModels {
+  /** @throws TypeError for a role that the operation did not ask for */
+  model(role: string): NamedModel;
+  /** Closes every session that was opened. */
+  release(): Promise<void>;
+}
+
+/**
+ * Models for the time of one step; nothing is read before it is asked for.
+ *
+ * @param read the bytes of a file, from the disk unless a test says otherwise
+ */
+export function stepModels(
+  tasks: readonly ModelTask[],
+  cancellation: Cancellation,
+  read: (path: string) => Promise<Uint8Array> = (path) => Deno.readFile(path),
+): StepModels {
+  const sessions: Promise<OnnxSession>[] = [];
+  const models = new Map(tasks.map((task) => [task.role, namedModel(task)]));
+
+  function namedModel({ record, files, accelerator }: ModelTask): NamedModel {
+    const opened = new Map<string, Promise<OnnxSession>>();
+    const bytesOf = async (file: string) => {
+      const known = Object.hasOwn(files, file) ? files[file] : undefined;
+      if (known === undefined) throw new SvcError("model_unavailable", `The model has no file ${file}`);
+      const bytes = await read(known.path);
+      if (sha256Hex(bytes) === known.sha256) return bytes;
+      throw new SvcError("artifact_hash_mismatch", `Cannot use ${file} of the model: it changed after it was planned`);
+    };
+    return {
+      record: asObject(parseJson(record)),
+      has: (file) => Object.hasOwn(files, file),
+      read: bytesOf,
+      async open(file) {
+        let session = opened.get(file);
+        if (session === undefined) {
+          const options = { accelerator: (accelerator ?? undefined) as OnnxAccelerator | undefined };
+          session = bytesOf(file).then((bytes) => openOnnxSession(bytes, options));
+          opened.set(file, session);
+          sessions.push(session);
+        }
+        return modelSession(await session, cancellation);
+      },
+    };
+  }
+
+  return {
+    model(role) {
+      const model = models.get(role);
+      if (model === undefined) throw new TypeError(`The operation asks for the model ${role}, which it did not name`);
+      return model;
+    },
+    async release() {
+      await Promise.allSettled(sessions.map(async (session) => await (await session).release()));
+    },
+  };
+}
+
+function modelSession(session: OnnxSession, cancellation: Cancellation): ModelSession {
+  const { inputs, outputs } = session;
+  const infer: ModelSession["run"] = (feeds) => session.run(feeds, { cancellation });
+  return {
+    inputs,
+    outputs,
+    run: (feeds, { rows } = {}) => rows === undefined ? infer(feeds) : chunked(infer, feeds, { rows }),
+  };
+}

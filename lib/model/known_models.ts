@@ -1,0 +1,107 @@
+/**
+ * Published models that operations name by default, and the files of an ONNX export that they read. Nothing is
+ * downloaded but by `svc models fetch`; an entry without a pinned revision asks for one, because only bytes that were
+ * seen can be pinned.
+ */
+export interface KnownModel {
+  readonly id: string;
+  /** What it is, in a few words. */
+  readonly title: string;
+  /** Repository that holds an ONNX export of it, on huggingface.co; null when there is none that is known. */
+  readonly repository: string | null;
+  /** Full commit of that repository whose files were hashed; null when none was. */
+  readonly revision: string | null;
+  /** Files to bring, relative to the folder of the model; digests where they were taken. */
+  readonly files: Readonly<Record<string, { readonly sha256?: string; readonly size_bytes?: number }>>;
+  /** How to make the folder where no export is published. */
+  readonly remedy: string;
+}
+
+/** Files named once, without digests. */
+const unpinned = (...paths: string[]): KnownModel["files"] => Object.fromEntries(paths.map((path) => [path, {}]));
+
+const exported = (id: string) =>
+  `export it with optimum-cli export onnx --model ${id} <folder>, and name that folder as model_id`;
+
+const codec = (id: string): KnownModel => ({
+  id,
+  title: "learned image codec",
+  repository: null,
+  revision: null,
+  files: unpinned("analysis.onnx", "synthesis.onnx", "hyper_analysis.onnx", "hyper_synthesis.onnx", "tables.json"),
+  remedy: "export its transforms and tables to ONNX, or use svc_tiny_hyperprior, which comes with the program",
+});
+
+export const KNOWN_MODELS: readonly KnownModel[] = [
+  {
+    id: "openai/clip-vit-base-patch32",
+    title: "image and text embedding",
+    repository: "Xenova/clip-vit-base-patch32",
+    revision: null,
+    files: unpinned(
+      "config.json",
+      "tokenizer.json",
+      "tokenizer_config.json",
+      "preprocessor_config.json",
+      "onnx/text_model.onnx",
+      "onnx/vision_model.onnx",
+    ),
+    remedy: exported("openai/clip-vit-base-patch32"),
+  },
+  {
+    id: "distilbert/distilbert-base-uncased",
+    title: "masked language model",
+    repository: "Xenova/distilbert-base-uncased",
+    revision: null,
+    files: unpinned("config.json", "tokenizer.json", "tokenizer_config.json", "onnx/model.onnx"),
+    remedy: exported("distilbert/distilbert-base-uncased"),
+  },
+  {
+    id: "dandelin/vilt-b32-finetuned-vqa",
+    title: "visual question answering",
+    repository: null,
+    revision: null,
+    files: unpinned("config.json", "tokenizer.json", "preprocessor_config.json", "model.onnx"),
+    remedy: exported("dandelin/vilt-b32-finetuned-vqa"),
+  },
+  {
+    id: "segmind/tiny-sd",
+    title: "text-to-image diffusion",
+    repository: null,
+    revision: null,
+    files: unpinned(
+      "tokenizer/tokenizer.json",
+      "text_encoder/model.onnx",
+      "unet/model.onnx",
+      "vae_decoder/model.onnx",
+      "scheduler/scheduler_config.json",
+    ),
+    remedy: exported("segmind/tiny-sd"),
+  },
+  ...["yolo11n.pt", "yolo11n-seg.pt"].map((id): KnownModel => ({
+    id,
+    title: id.includes("seg") ? "instance segmentation" : "object detection",
+    repository: null,
+    revision: null,
+    files: unpinned("model.onnx"),
+    remedy: `export it with yolo export model=${id} format=onnx, and name the .onnx file as model_id; ` +
+      `${id.includes("seg") ? "svc-tiny-segmenter-v1" : "svc-tiny-detector-v1"} comes with the program`,
+  })),
+  ...[
+    "bmshj2018_factorized",
+    "bmshj2018_factorized_relu",
+    "bmshj2018_hyperprior",
+    "bmshj2018_hyperprior_vbr",
+    "mbt2018_mean",
+    "mbt2018_mean_vbr",
+    "mbt2018",
+    "mbt2018_vbr",
+    "cheng2020_anchor",
+    "cheng2020_attn",
+  ].map(codec),
+];
+
+/** The entry of a name, if it is known. */
+export function knownModel(id: string): KnownModel | undefined {
+  return KNOWN_MODELS.find((model) => model.id === id);
+}

@@ -1,0 +1,83 @@
+/**
+ * Fetched models: `<state_dir>/models/<name>/<revision>/` holds the files and `fetch.json`, which says what they are.
+ * The slash of a published name is written `__`.
+ */
+import { join } from "node:path";
+import { SvcError } from "../contract/error.ts";
+import { asObject, parseJson } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+
+/** `fetch.json` of a fetched model. */
+export interface FetchRecord extends JsonObject {
+  id: string;
+  /** The revision. */
+  version: string;
+  url: string;
+  /** Digest over the canonical JSON of `files`. */
+  sha256: string;
+  files: { [path: string]: { sha256: string; size_bytes: number } };
+  fetched_at_utc: string;
+}
+
+export const FETCH_RECORD = "fetch.json";
+
+/** Folder of all revisions of a model. @throws SvcError `path_refused` for a name that is no name of a model */
+export function modelFolder(stateDir: string, id: string): string {
+  return join(stateDir, "models", folderName(id));
+}
+
+function folderName(id: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)?$/.test(id)) {
+    throw new SvcError("path_refused", `Cannot use ${JSON.stringify(id)} as the name of a model`);
+  }
+  return id.replace("/", "__");
+}
+
+/** Whether a text may be the name of a published or fetched model. */
+export function isModelName(id: string): boolean {
+  try {
+    folderName(id);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The revisions of a model that were fetched, in the order of their names. */
+export function fetchedRevisions(stateDir: string, id: string): string[] {
+  const folder = modelFolder(stateDir, id);
+  try {
+    return [...Deno.readDirSync(folder)]
+      .filter((entry) => entry.isDirectory && !entry.name.endsWith(".partial") && isFile(join(folder, entry.name)))
+      .map(({ name }) => name)
+      .sort();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+const isFile = (folder: string) => Deno.statSync(folder).isDirectory && exists(join(folder, FETCH_RECORD));
+
+function exists(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads `fetch.json`. @throws SvcError `artifact_manifest_invalid` for a document that is none */
+export function readFetchRecord(folder: string): FetchRecord {
+  const record = asObject(parseJson(Deno.readTextFileSync(join(folder, FETCH_RECORD))));
+  if (typeof record.id !== "string" || !isObject(record.files)) {
+    throw new SvcError(
+      "artifact_manifest_invalid",
+      `Cannot read ${join(folder, FETCH_RECORD)}: it is no fetch record`,
+      {
+        hint: "Fetch it again",
+      },
+    );
+  }
+  return record as FetchRecord;
+}
