@@ -15,6 +15,7 @@ const names = [
   "ldpc",
   "native",
   "onnx",
+  "entropy",
   "bandwidth",
   "adapter",
   "http",

@@ -1,0 +1,159 @@
+/**
+ * Integers of a known distribution through a range coder: probabilities as counts out of 2^16, and an escape for whatever
+ * lies outside a table.
+ *
+ * A table covers smallest … smallest + length - 1; its last entry is the escape. An integer outside is the escape and then
+ * its distance beyond the table, side first, in Elias gamma code, so that every int32 can be sent, however unlikely.
+ */
+import { gaussianTail } from "./error_function.ts";
+import { PROBABILITY_BITS, type RangeDecoder, type RangeEncoder } from "./range_coder.ts";
+
+const TOTAL = 1 << PROBABILITY_BITS;
+
+/** A distribution over integers in counts. */
+export interface FrequencyTable {
+  readonly smallest: number;
+  /** Counts below each entry, the escape last, and 2^16 at the end. */
+  readonly cumulative: Uint32Array;
+}
+
+/**
+ * A table of probabilities.
+ *
+ * @param smallest the integer of the first probability
+ * @param probabilities of consecutive integers; what they lack to 1 is the escape's
+ * @throws RangeError when they are not probabilities, or more than 2^15 (a defect of the caller)
+ */
+export function frequencyTable(smallest: number, probabilities: ArrayLike<number>): FrequencyTable {
+  const values = Float64Array.from(probabilities);
+  const inside = values.reduce((sum, value) => sum + value, 0);
+  if (values.length >= TOTAL / 2 || values.some((value) => !(value >= 0)) || inside > 1 + 1e-9) {
+    throw new RangeError("Cannot make a frequency table: these are no probabilities of fewer than 32768 integers");
+  }
+  const counts = quantizedCounts(Float64Array.of(...values, Math.max(0, 1 - inside)));
+  const cumulative = new Uint32Array(counts.length + 1);
+  counts.forEach((count, index) => cumulative[index + 1] = cumulative[index] + count);
+  return { smallest, cumulative };
+}
+
+/** Counts of at least 1 that add up to 2^16; what rounding leaves over goes where it costs the fewest bits. */
+function quantizedCounts(probabilities: Float64Array): Uint32Array {
+  const counts = Uint32Array.from(probabilities, (value) => Math.max(1, Math.round(value * TOTAL)));
+  let excess = counts.reduce((sum, count) => sum + count, 0) - TOTAL;
+  const direction = excess > 0 ? -1 : 1;
+  for (; excess !== 0; excess += direction) {
+    let best = -1, least = Infinity;
+    for (let index = 0; index < counts.length; index++) {
+      if (counts[index] + direction < 1) continue;
+      const cost = probabilities[index] * Math.log(counts[index] / (counts[index] + direction));
+      if (cost < least) least = cost, best = index;
+    }
+    counts[best] += direction;
+  }
+  return counts;
+}
+
+/**
+ * The table of a centred normal distribution rounded to integers.
+ *
+ * @param scale its standard deviation; the table reaches as far as an integer is worth a whole count
+ */
+export function normalTable(scale: number): FrequencyTable {
+  const probability = (k: number) =>
+    gaussianTail((Math.abs(k) - 0.5) / scale) - gaussianTail((Math.abs(k) + 0.5) / scale);
+  let reach = 1;
+  while (probability(reach + 1) * TOTAL >= 0.5) reach++;
+  const centre = 1 - 2 * gaussianTail(0.5 / scale);
+  return frequencyTable(
+    -reach,
+    Array.from({ length: 2 * reach + 1 }, (_, at) => at === reach ? centre : probability(at - reach)),
+  );
+}
+
+/**
+ * Appends integers, each by the table that its index chooses.
+ *
+ * @param values int32 range
+ * @param indexes one a value, into `tables`
+ */
+export function encodeIntegers(
+  encoder: RangeEncoder,
+  values: ArrayLike<number>,
+  indexes: ArrayLike<number>,
+  tables: readonly FrequencyTable[],
+): void {
+  for (let at = 0; at < values.length; at++) {
+    const { smallest, cumulative } = tables[indexes[at]];
+    const escape = cumulative.length - 2, place = values[at] - smallest;
+    const entry = place >= 0 && place < escape ? place : escape;
+    encoder.encode(cumulative[entry], cumulative[entry + 1] - cumulative[entry]);
+    if (entry === escape) encodeBeyond(encoder, place, escape);
+  }
+}
+
+/**
+ * Reads as many integers as there are indexes. A damaged message gives other integers, and always an end.
+ *
+ * @returns int32, one an index
+ */
+export function decodeIntegers(
+  decoder: RangeDecoder,
+  indexes: ArrayLike<number>,
+  tables: readonly FrequencyTable[],
+): Int32Array {
+  const values = new Int32Array(indexes.length);
+  for (let at = 0; at < values.length; at++) {
+    const { smallest, cumulative } = tables[indexes[at]];
+    const escape = cumulative.length - 2, target = decoder.target();
+    let entry = 0;
+    for (let end = escape + 1; end - entry > 1;) {
+      const middle = (entry + end) >> 1;
+      if (cumulative[middle] <= target) entry = middle;
+      else end = middle;
+    }
+    decoder.advance(cumulative[entry], cumulative[entry + 1] - cumulative[entry]);
+    values[at] = smallest + (entry < escape ? entry : decodeBeyond(decoder, escape));
+  }
+  return values;
+}
+
+/** Bits that the integers cost by their tables, escapes and all: what the coder should come to. */
+export function informationBits(
+  values: ArrayLike<number>,
+  indexes: ArrayLike<number>,
+  tables: readonly FrequencyTable[],
+): number {
+  let bits = 0;
+  for (let at = 0; at < values.length; at++) {
+    const { smallest, cumulative } = tables[indexes[at]];
+    const escape = cumulative.length - 2, place = values[at] - smallest;
+    const entry = place >= 0 && place < escape ? place : escape;
+    bits += PROBABILITY_BITS - Math.log2(cumulative[entry + 1] - cumulative[entry]);
+    if (entry === escape) bits += Math.min(2 * (32 - Math.clz32(beyond(place, escape))), 2 * WIDEST + 1);
+  }
+  return bits;
+}
+
+/** How far an integer lies outside, from 1 on. */
+const beyond = (place: number, length: number): number => (place < 0 ? -place : place - length + 1);
+
+/** Bits behind the leading 1 of the greatest distance; after as many zeros the 1 goes without saying. */
+const WIDEST = 31;
+
+/** Side, then Elias gamma: as many zeros as bits follow the leading 1 of the distance, the 1, those bits. */
+function encodeBeyond(encoder: RangeEncoder, place: number, length: number): void {
+  const distance = beyond(place, length), width = 31 - Math.clz32(distance);
+  encoder.encodeBits(place < 0 ? 1 : 0, 1);
+  for (let zero = 0; zero < width; zero++) encoder.encodeBits(0, 1);
+  if (width < WIDEST) encoder.encodeBits(1, 1);
+  for (let bit = width - 1; bit >= 0; bit--) encoder.encodeBits(distance >>> bit & 1, 1);
+}
+
+function decodeBeyond(decoder: RangeDecoder, length: number): number {
+  const below = decoder.decodeBits(1) === 1;
+  let width = 0;
+  while (width < WIDEST && decoder.decodeBits(1) === 0) width++;
+  let distance = 1;
+  for (let bit = 0; bit < width; bit++) distance = distance * 2 + decoder.decodeBits(1);
+  return below ? -distance : length - 1 + distance;
+}

@@ -1,0 +1,85 @@
+/**
+ * The entropy coder in millions of integers a second, and what it wastes: latents as a learned codec has them, one normal
+ * table of 64 for each, on one thread: `deno run -A tests/bench/entropy_bench.ts`.
+ *
+ * Beside it the same coder in plain C (entropy_plain.c), where gcc is installed. Best of several rounds.
+ */
+import { decodeIntegers, encodeIntegers, informationBits, normalTable } from "../../lib/numeric/frequency_table.ts";
+import { Generator } from "../../lib/numeric/random.ts";
+import { RangeDecoder, RangeEncoder } from "../../lib/numeric/range_coder.ts";
+import { ms, row } from "./measure.ts";
+
+const COUNT = 1_000_000, ROUNDS = 7;
+const scales = Array.from({ length: 64 }, (_, index) => 0.11 * (64 / 0.11) ** (index / 63));
+const tables = scales.map(normalTable);
+const generator = Generator.seeded(23);
+// Most latents of a codec at low rate are nearly certain zeros: the square brings small scales forward.
+const indexes = Uint8Array.from(generator.random(COUNT), (u) => Math.floor(64 * u * u));
+const values = Int32Array.from(generator.standardNormal(COUNT), (x, at) => {
+  const { smallest, cumulative } = tables[indexes[at]];
+  const largest = smallest + cumulative.length - 3;
+  return Math.max(smallest, Math.min(largest, Math.round(x * scales[indexes[at]])));
+});
+
+function encode(): Uint8Array {
+  const encoder = new RangeEncoder();
+  encodeIntegers(encoder, values, indexes, tables);
+  return encoder.finish();
+}
+
+function best(work: () => unknown): number {
+  let least = Infinity;
+  for (let round = 0; round <= ROUNDS; round++) {
+    const start = performance.now();
+    work();
+    if (round > 0) least = Math.min(least, performance.now() - start);
+  }
+  return least;
+}
+
+/** Milliseconds of the C program, or why there are none. */
+function plainC(): { encode: number; decode: number } | string {
+  const folder = Deno.makeTempDirSync({ prefix: "svc-entropy-" });
+  try {
+    const source = new URL("entropy_plain.c", import.meta.url).pathname;
+    const built = new Deno.Command("gcc", { args: ["-O3", source, "-o", `${folder}/plain`] }).outputSync();
+    if (!built.success) return new TextDecoder().decode(built.stderr);
+    const words = [COUNT, tables.length, ROUNDS];
+    for (const { smallest, cumulative } of tables) words.push(smallest, cumulative.length - 1, ...cumulative);
+    const all = new Int32Array(words.length + 2 * COUNT);
+    all.set(words);
+    all.set(values, words.length);
+    all.set(indexes, words.length + COUNT);
+    Deno.writeFileSync(`${folder}/integers`, new Uint8Array(all.buffer));
+    const { stdout, success } = new Deno.Command(`${folder}/plain`, { args: [`${folder}/integers`] }).outputSync();
+    const found = success ? JSON.parse(new TextDecoder().decode(stdout)) : { failures: NaN };
+    return found.failures === 0 ? found : `it loses ${found.failures} integers`;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "gcc is not installed";
+    throw error;
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+const bytes = encode();
+const decoded = decodeIntegers(new RangeDecoder(bytes), indexes, tables);
+if (decoded.some((value, at) => value !== values[at])) throw new Error("An integer of the benchmark is lost");
+const information = informationBits(values, indexes, tables);
+const plain = plainC();
+if (typeof plain === "string") console.log(`plain C skipped: ${plain}`);
+const own = {
+  encode: best(encode),
+  decode: best(() => decodeIntegers(new RangeDecoder(bytes), indexes, tables)),
+};
+for (const what of ["encode", "decode"] as const) {
+  const peer = typeof plain === "string"
+    ? ""
+    : `plain C ${ms(plain[what])}, ${(plain[what] / own[what]).toFixed(2)} times ours`;
+  row(`${what} 1e6 integers, 64 normal tables`, ms(own[what]), peer);
+}
+row(
+  "bits beyond the information content",
+  `${(bytes.length * 8 - information).toFixed(1)}`,
+  `of ${information.toFixed(0)}`,
+);
