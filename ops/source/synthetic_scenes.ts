@@ -13,10 +13,9 @@
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES, TEXTS } from "../../lib/contract/kinds.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
-import { float, type JsonObject } from "../../lib/contract/value.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { imagesArtifact, textsArtifact } from "../../lib/artifact/values.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
 import {
   describeScene,
   drawScene,
@@ -28,6 +27,7 @@ import {
   type SceneObject,
   SHAPES,
 } from "../../lib/numeric/scenes.ts";
+import { DETECTIONS, detectionsArtifact, type LabelledDetection, rastersArtifact, SEGMENTATION } from "../_vision.ts";
 import { questionsAbout } from "./_scene_questions.ts";
 
 export default defineOperation({
@@ -36,8 +36,8 @@ export default defineOperation({
   description: "Coloured shapes on plain grounds with boxes, masks, labels, questions, answers, texts and targets",
   outputs: {
     images: IMAGES,
-    detections: "vision.detections.json",
-    segmentation: "vision.segmentation_mask.numpy",
+    detections: DETECTIONS,
+    segmentation: SEGMENTATION,
     labels: "task.labels.json",
     questions: "vqa.questions.json",
     answers: "vqa.answers.json",
@@ -92,11 +92,11 @@ export default defineOperation({
     return {
       outputs: {
         images: imagesArtifact({ count, height: size, width: size, channels: 3, dtype: "uint8", data: pixels }, facts),
-        detections: items("vision.detections", scenes.map((scene, i) => ({ id: ids[i], detections: boxesOf(scene) }))),
-        segmentation: {
-          array: ndarray("uint8", classes, [count, size, size]),
-          metadata: { ...facts, class_names: ["background", ...SHAPES] },
-        },
+        detections: detectionsArtifact(
+          scenes.map((scene, i) => ({ id: ids[i], detections: boxesOf(scene) })),
+          { dataset },
+        ),
+        segmentation: rastersArtifact({ data: classes, shape: [count, size, size], classNames: SHAPES }, facts),
         labels: items("task.labels", scenes.map((scene, i) => ({ id: ids[i], label: largestOf(scene).shape }))),
         questions: items("vqa.questions", questions),
         answers: items("vqa.answers", answers),
@@ -107,12 +107,12 @@ export default defineOperation({
   },
 });
 
-function boxesOf({ objects }: Scene): JsonObject[] {
+function boxesOf({ objects }: Scene): LabelledDetection[] {
   return objects.map(({ shape, x, y, side }) => ({
     label: shape,
     label_id: SHAPES.indexOf(shape),
-    confidence: float(1),
-    box: [x, y, x + side, y + side].map(float),
+    confidence: 1,
+    box: [x, y, x + side, y + side],
   }));
 }
 

@@ -1,0 +1,91 @@
+/**
+ * Scores of detections against reference boxes, pooled over the pictures:
+ *
+ *     recall     matches / reference boxes
+ *     precision  matches / candidates
+ *     F1         2·matches / (reference boxes + candidates)
+ *
+ * A candidate counts from `confidence_threshold` on, and is matched from an IoU of `iou_threshold` on with a box of its label
+ * (lib/numeric/detection.ts). Metric ids carry both thresholds. task.score is the F1. The report also holds per label the counts
+ * and the average precision at `iou_threshold`, its mean over the labels that occur in the reference, and the mean over IoU 0.50,
+ * 0.55 … 0.95. What has a denominator of zero is left out.
+ */
+import { REPORT } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { float, type JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
+import { type LabelScores, matchDetections, scoreLabels } from "../../lib/numeric/detection.ts";
+import { mean } from "../../lib/numeric/statistics.ts";
+import { DETECTIONS, detectionsOf } from "../_vision.ts";
+
+const COCO_THRESHOLDS = Array.from({ length: 10 }, (_, i) => (50 + 5 * i) / 100);
+
+export default defineOperation({
+  id: "metrics.detection",
+  name: "Object detection scores",
+  description: "Scores boxes by recall, precision, F1 and average precision",
+  inputs: { candidate: [DETECTIONS], reference: [DETECTIONS] },
+  outputs: { report: REPORT },
+  params: z.strictObject({
+    iou_threshold: z.number().min(0).max(1).default(0.5).describe("IoU from which on two boxes match"),
+    confidence_threshold: z.number().min(0).max(1).default(0).describe("confidence from which on a candidate counts"),
+  }),
+  threadSafe: true,
+  run({ inputs, params }) {
+    const { iou_threshold: threshold, confidence_threshold: floor } = params;
+    const candidates = detectionsOf(inputs.candidate), references = detectionsOf(inputs.reference);
+    checkPairedIds(candidates, references);
+    if (references.length === 0) throw new SvcError("boundary_empty", "Cannot score detections without a picture");
+    const pairs = references.map(({ id, detections }, index) => ({
+      id,
+      references: detections,
+      candidates: candidates[index].detections.filter(({ confidence }) => confidence >= floor),
+    }));
+    const labels = scoreLabels(pairs, threshold);
+    const total = (key: "reference_count" | "candidate_count" | "match_count") =>
+      [...labels.values()].reduce((sum, row) => sum + row[key], 0);
+    const wanted = total("reference_count"), claimed = total("candidate_count"), matched = total("match_count");
+    const at = `at_iou_${idNumber(threshold)}_conf_${idNumber(floor)}`;
+    const f1 = 2 * matched / (wanted + claimed);
+    const metrics = {
+      ...(wanted === 0 ? {} : { [`detection.recall_${at}`]: matched / wanted }),
+      ...(claimed === 0 ? {} : { [`detection.precision_${at}`]: matched / claimed }),
+      ...(wanted + claimed === 0 ? {} : { [`detection.f1_${at}`]: f1, "task.score": f1 }),
+    };
+    const items = pairs.map((pair): JsonObject => ({
+      id: pair.id,
+      reference_count: pair.references.length,
+      candidate_count: pair.candidates.length,
+      match_count: matchDetections(pair.candidates, pair.references, threshold).filter((match) => match >= 0).length,
+    }));
+    const averages = { [`iou_${idNumber(threshold)}`]: meanPrecision(labels) };
+    const over = COCO_THRESHOLDS.map((iou) => meanPrecision(scoreLabels(pairs, iou)));
+    averages.iou_0p5_to_0p95 = over.some((value) => value === null) ? null : mean(over as number[]);
+    const facts: JsonObject = {
+      iou_threshold: float(threshold),
+      confidence_threshold: float(floor),
+      labels: [...labels].map(([label, { average_precision, ...counts }]) => ({
+        label,
+        ...counts,
+        ...(average_precision === undefined ? {} : { average_precision: float(average_precision) }),
+      })),
+      mean_average_precision: Object.fromEntries(
+        Object.entries(averages).flatMap(([name, value]) => value === null ? [] : [[name, float(value)]]),
+      ),
+    };
+    return reportResult("metrics.detection", metrics, { items, facts });
+  },
+});
+
+/** Mean average precision over the labels of the reference; null where there are none. */
+function meanPrecision(labels: Map<string, LabelScores>): number | null {
+  const values = [...labels.values()].flatMap(({ average_precision: value }) => value === undefined ? [] : [value]);
+  return values.length === 0 ? null : mean(values);
+}
+
+/** A number as metric ids write it: 0.5 is 0p5, 0 is 0. */
+function idNumber(value: number): string {
+  return String(value).replace(".", "p").replace("-", "m");
+}

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
+import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import detection from "../../../ops/metrics/detection.ts";
+import segmentation from "../../../ops/metrics/segmentation.ts";
+import { refuses, runOperation } from "../harness.ts";
+
+const stored = async (name: string) =>
+  JSON.parse(await Deno.readTextFile(new URL(`../../data/vision/${name}.json`, import.meta.url)));
+const close = (actual: unknown, expected: number, what: string) =>
+  assert.ok(Math.abs(toNumber(actual as number) - expected) < 1e-12, `${what}: ${actual} for ${expected}`);
+
+interface Row {
+  label: string;
+  confidence?: number;
+  box: number[];
+}
+
+function detections(pictures: readonly Row[][]) {
+  const items = pictures.map((rows, index) => ({
+    id: `p${index}`,
+    detections: rows.map(({ label, confidence = 1, box }) => ({
+      label,
+      label_id: 0,
+      confidence: float(confidence),
+      box: box.map(float),
+    })),
+  }));
+  return { kind: "vision.detections.json", json: { kind: "vision.detections", schema_version: 1, items } };
+}
+
+const score = (candidate: readonly Row[][], reference: readonly Row[][], params: JsonObject = {}) =>
+  runOperation(detection, { inputs: { candidate: detections(candidate), reference: detections(reference) }, params });
+
+Deno.test("detections score as an independent evaluation after COCOeval scores them", async () => {
+  for (const { references, candidates, scores } of (await stored("detection")).cases) {
+    for (const expected of scores) {
+      const { metrics, outputs } = await score(candidates, references, {
+        iou_threshold: float(expected.iou),
+        confidence_threshold: float(expected.confidence),
+      });
+      const at = `at_iou_${String(expected.iou).replace(".", "p")}_conf_${
+        String(expected.confidence).replace(".", "p")
+      }`;
+      for (const name of ["recall", "precision", "f1"]) {
+        close(metrics[`detection.${name}_${at}`], expected[name], `${name}_${at}`);
+      }
+      const report = outputs.report.json();
+      for (const { label, average_precision, ...counts } of report.labels as JsonObject[]) {
+        const { average_precision: wanted, ...wantedCounts } = expected.labels[label as string];
+        assert.deepEqual(counts, wantedCounts);
+        close(average_precision, wanted, `average precision of ${label}`);
+      }
+      close((report.mean_average_precision as JsonObject).iou_0p5_to_0p95, expected.coco_ap, "COCO AP");
+    }
+  }
+});
+
+Deno.test("a box is matched once, by the most confident candidate of its label", async () => {
+  const box = [0, 0, 10, 10], near = [1, 0, 11, 10];
+  const { metrics, outputs } = await score(
+    [[
+      { label: "a", confidence: 0.4, box },
+      { label: "a", confidence: 0.9, box: near },
+      { label: "b", confidence: 1, box },
+    ]],
+    [[{ label: "a", box }]],
+  );
+  assert.equal(metrics["detection.recall_at_iou_0p5_conf_0"], 1);
+  assert.equal(metrics["detection.precision_at_iou_0p5_conf_0"], 1 / 3);
+  assert.equal(metrics["task.score"], 0.5);
+  const [a] = outputs.report.json().labels as JsonObject[];
+  // The match ranks first: precision is 1 at every level of recall.
+  assert.equal(toNumber(a.average_precision as number), 1);
+});
+
+Deno.test("what has no denominator is left out, and ids must pair", async () => {
+  const box = [0, 0, 10, 10];
+  assert.deepEqual((await score([[]], [[{ label: "a", box }]])).metrics, {
+    "detection.recall_at_iou_0p5_conf_0": 0,
+    "detection.f1_at_iou_0p5_conf_0": 0,
+    "task.score": 0,
+  });
+  assert.deepEqual((await score([[]], [[]])).metrics, {});
+  await refuses("pair_ids_mismatch", () => score([[], []], [[]]));
+});
+
+function raster(values: number[][][], metadata: JsonObject = {}) {
+  const data = Uint8Array.from(values.flat(2));
+  const shape = [values.length, values[0].length, values[0][0].length];
+  return { kind: "vision.segmentation_mask.numpy", array: ndarray("uint8", data, shape), metadata };
+}
+
+Deno.test("rasters score as the confusion matrix says", async () => {
+  for (const { reference, candidate, miou, pixel_accuracy } of (await stored("segmentation")).cases) {
+    const inputs = { reference: raster(reference), candidate: raster(candidate) };
+    const { metrics } = await runOperation(segmentation, { inputs });
+    close(metrics["segmentation.semantic_raster_pooled_miou"], miou, "mean IoU");
+    close(metrics["segmentation.semantic_raster_pooled_pixel_accuracy"], pixel_accuracy, "pixel accuracy");
+    assert.equal(metrics["task.score"], metrics["segmentation.semantic_raster_pooled_pixel_accuracy"]);
+  }
+});
+
+Deno.test("classes are compared by name where both sides name them, and the mean without the ground is reported", async () => {
+  const reference = raster([[[0, 1, 2, 2]]], { class_names: ["background", "circle", "square"] });
+  const candidate = raster([[[0, 2, 3, 1]]], { class_names: ["background", "square", "circle", "dog"] });
+  const { metrics, outputs } = await runOperation(segmentation, { inputs: { reference, candidate } });
+  // Right: ground, circle, one of two squares; the dog is a class of its own.
+  assert.equal(metrics["segmentation.semantic_raster_pooled_pixel_accuracy"], 3 / 4);
+  assert.equal(metrics["segmentation.semantic_raster_pooled_miou"], (1 + 1 + 1 / 2 + 0) / 4);
+  const { miou_without_background, classes } = outputs.report.json();
+  assert.equal(toNumber(miou_without_background as number), 0.5);
+  assert.deepEqual((classes as JsonObject[]).map(({ name }) => name), ["background", "circle", "square", "dog"]);
+});
+
+Deno.test("rasters of other shapes, types, values or pictures are refused", async () => {
+  const reference = raster([[[0, 1]]], { image_ids: ["a"] });
+  const against = (candidate: ReturnType<typeof raster>) =>
+    runOperation(segmentation, { inputs: { reference, candidate } });
+  await refuses("boundary_shape_invalid", () => against(raster([[[0, 1, 1]]])));
+  await refuses("pair_ids_mismatch", () => against(raster([[[0, 1]]], { image_ids: ["b"] })));
+  await refuses("boundary_value_invalid", () => against(raster([[[0, 1]]], { class_names: ["background"] })));
+  const floats = { ...raster([[[0, 1]]]), array: ndarray("float32", Float32Array.of(0, 1), [1, 1, 2]) };
+  await refuses("boundary_dtype_invalid", () => against(floats));
+});
