@@ -58,11 +58,12 @@ class Graph:
             dilations=list(module.dilation), group=module.groups, pads=list(module.padding) * 2,
         )
 
-    def bytes(self) -> bytes:
-        """The checked file."""
+    def bytes(self, metadata: dict | None = None) -> bytes:
+        """The checked file; `metadata` are texts by key that readers of the file find in it."""
         graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, list(self.weights.values()))
         model = helper.make_model(
             graph, producer_name="svc", ir_version=IR_VERSION, opset_imports=[helper.make_opsetid("", OPSET)],
         )
+        helper.set_model_props(model, metadata or {})
         checker.check_model(model, full_check=True)
         return model.SerializeToString(deterministic=True)
