@@ -40,6 +40,7 @@ import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
 import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
 import metricsChannelEstimation from "./metrics/channel_estimation.ts";
 import metricsCsiFeedback from "./metrics/csi_feedback.ts";
+import metricsDetection from "./metrics/detection.ts";
 import metricsExternalClassification from "./metrics/external_classification.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
@@ -52,6 +53,7 @@ import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
 import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
 import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
 import metricsResourceAllocation from "./metrics/resource_allocation.ts";
+import metricsSegmentation from "./metrics/segmentation.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
 import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
 import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
@@ -169,6 +171,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
   entry(metricsChannelEstimation, "./metrics/channel_estimation.ts"),
   entry(metricsCsiFeedback, "./metrics/csi_feedback.ts"),
+  entry(metricsDetection, "./metrics/detection.ts"),
   entry(metricsExternalClassification, "./metrics/external_classification.ts"),
   entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
   entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
@@ -181,6 +184,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsOfdmFiniteBlocklengthAllocation, "./metrics/ofdm_finite_blocklength_allocation.ts"),
   entry(metricsOfdmPowerAllocation, "./metrics/ofdm_power_allocation.ts"),
   entry(metricsResourceAllocation, "./metrics/resource_allocation.ts"),
+  entry(metricsSegmentation, "./metrics/segmentation.ts"),
   entry(metricsTextSemanticSimilarity, "./metrics/text_semantic_similarity.ts"),
   entry(modelAoaEstimatorAdapter, "./model/aoa_estimator_adapter.ts"),
   entry(modelBeamformingAdapter, "./model/beamforming_adapter.ts"),
