@@ -1,77 +1,20 @@
 /** The editor in a browser: selecting, editing, undoing, saving, the raw text, runs, the matrix. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { browserTest, type Scene } from "./browser.ts";
-
-/** A link of 2000 bits; steps stand in plan order. */
-const LINK = `schema_version: 1
-name: link
-execution_profile: {id: custom, version: 1}
-metadata: {seed: 23, ui_configured: true}
-steps:
-  - {id: data, op: source.random_bits, params: {bit_count: 100, batch_size: 20}}
-  - {id: modulator, op: modulation.digital_modulate, params: {modulation: qpsk}, inputs: {bits: data.bits}}
-  - {id: chan, op: wireless.channel, params: {channel: awgn, snr_db: 6.0}, inputs: {symbols: modulator.symbols}}
-  - {id: demodulator, op: demodulation.digital_demodulate, inputs: {rx_symbols: chan.rx_symbols}}
-  - {id: ber, op: metrics.bit_error_rate, params: {label: ber}, inputs: {reference: data.bits, candidate: demodulator.bits}}
-`;
-const FILES = { "recipes/link.yaml": LINK };
-/** The browser logs every refusal of the server, also those that a test asks for. */
-const REFUSED = /Failed to load resource: the server responded with a status of 4/;
-
-async function openLink({ page, open }: Scene): Promise<void> {
-  await open();
-  await page.getByRole("button", { name: "Open file" }).click();
-  await page.getByRole("button", { name: /recipes\/link\.yaml/ }).click();
-  await page.locator('.block[data-step="chan"]').waitFor();
-}
-
-/** The text of the working copy of a name, as the draft keeps it. */
-async function draft({ page }: Scene, name = "link"): Promise<string> {
-  const texts = await page.evaluate(`new Promise((resolve) => {
-    const request = indexedDB.open("svc", 1);
-    request.onsuccess = () => {
-      const all = request.result.transaction("drafts").objectStore("drafts").getAll();
-      all.onsuccess = () => resolve(all.result.map(({ text }) => text));
-    };
-  })`) as string[];
-  return texts.find((text) => text.includes(`"name":"${name}"`)) ?? "";
-}
-
-/** Waits until the draft of a copy has a piece of text. */
-async function drafted(scene: Scene, wanted: RegExp, name = "link"): Promise<string> {
-  const end = performance.now() + 10_000;
-  for (;;) {
-    const text = await draft(scene, name);
-    if (wanted.test(text)) return text;
-    if (performance.now() > end) assert.match(text, wanted);
-    await scene.page.waitForTimeout(50);
-  }
-}
-
-/** The bundles of a project, in the order of their names; names with a dot are the server's own. */
-const bundles = ({ folder }: Scene): string[] =>
-  [...Deno.readDirSync(join(folder, ".svc/runs"))].map(({ name }) => name).filter((name) => !name.startsWith("."))
-    .sort();
-
-/** The summary of a bundle. */
-const summaryOf = async ({ folder }: Scene, run: string) =>
-  JSON.parse(await Deno.readTextFile(join(folder, ".svc/runs", run, "summary.json")));
-
-/** Finds a piece of the raw text with the text editor's own search, and types over it. */
-async function replaceText({ page }: Scene, found: string, by: string): Promise<void> {
-  await page.locator(".cm-content").click();
-  await page.keyboard.press("Control+f");
-  // The search listens to keys, which filling in has none of.
-  await page.locator(".cm-search input[name=search]").pressSequentially(found);
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("Escape");
-  await page.keyboard.type(by);
-}
-
-const field = ({ page }: Scene, step: string, param: string) => page.locator(`#param-${step}-${param}`);
-const runState = ({ page }: Scene, state: string) =>
-  page.locator('.bar [role="tab"][aria-selected="true"]').getByText(state);
+import { browserTest } from "./browser.ts";
+import {
+  bundles,
+  draft,
+  drafted,
+  field,
+  FILES,
+  LINK,
+  openLink,
+  REFUSED,
+  replaceText,
+  runState,
+  summaryOf,
+} from "./editor_scene.ts";
 
 browserTest("blocks are selected by pointer, keys and outline, and all panels follow", async (scene) => {
   const { page, shot } = scene;

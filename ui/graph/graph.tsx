@@ -45,11 +45,22 @@ export const PLANES: Readonly<Record<Plane, string>> = {
   communication: "C",
   measurement: "E",
 };
-export const GLYPHS = { running: "▶", completed: "✓", failed: "✕", canceled: "⏹", "not started": "○" } as const;
+export const GLYPHS = {
+  running: "▶",
+  completed: "✓",
+  failed: "✕",
+  canceled: "⏹",
+  interrupted: "!",
+  "not started": "○",
+} as const;
 /** Smaller than on paper, and folded early: the page has panels at its sides. */
-const SCREEN: GraphFrame = { block: { width: 164, height: 82 }, gutter: 36, pageWidth: 900, labels: false };
+const SCREEN: GraphFrame = { block: { width: 164, height: 94 }, gutter: 36, pageWidth: 900, labels: false };
 /** From here on a block shows all it has; below, its name alone in larger type. */
 const READABLE = 0.85;
+/** Below, names no longer fit, and a block shows its id, as large as its width allows. */
+const TINY = 0.5;
+/** Type that is still read, in pixels of the screen, and the width of a letter in parts of its size. */
+const LEAST_TYPE = 11, LETTER = 0.6;
 /** Whether only the selection's ancestors and descendants are shown in full. */
 const focusMode = signal(false);
 
@@ -232,7 +243,12 @@ function Block(
     }
   }, [selected]);
   const chosen = Object.entries(params).slice(0, 2).map(([key, value]) => `${key} ${brief(value)}`).join(", ");
-  const far = scale < READABLE, lines = wrap(name, far ? 14 : 20, far && state === undefined ? 3 : 2);
+  const far = scale < READABLE, tiny = scale < TINY;
+  const type = tiny ? Math.min(38, Math.max(17, LEAST_TYPE / scale)) : 17;
+  const lines = tiny
+    ? [clip(id, Math.floor((width - 18) / (LETTER * type)))]
+    : wrap(name, far ? 14 : 20, far && state === undefined ? 3 : 2);
+  const bar = tiny ? 9 : 4;
   const words = [
     name,
     id,
@@ -268,33 +284,42 @@ function Block(
       <rect class={`plane-${plane}`} width="6" height={height} rx="2" />
       <g aria-hidden="true">
         {lines.map((line, index) => (
-          <text key={index} class={far ? "far" : undefined} x="14" y={far ? 26 + index * 19 : 20 + index * 15}>
+          <text
+            key={index}
+            font-size={far ? type : undefined}
+            x="14"
+            y={tiny ? height / 2 + type / 3 : far ? 26 + index * 19 : 20 + index * 15}
+          >
             {line}
           </text>
         ))}
         {!far && <text class="sub" x="14" y={20 + lines.length * 15}>{clip(id, 22)}</text>}
         {!far && <text class="sub" x="14" y={34 + lines.length * 15}>{clip(chosen, 22)}</text>}
-        <text class="sub" x={width - 12} y="16" text-anchor="end">{PLANES[plane]}</text>
-        {problems > 0 && (
+        {!tiny && <text class="sub" x={width - 12} y="16" text-anchor="end">{PLANES[plane]}</text>}
+        {problems > 0 && !tiny && (
           <text class={far ? "state far" : "state"} x={width - 24} y="16" text-anchor="end" data-tone="error">
             !{problems}
           </text>
         )}
         {state !== undefined && (
           <g class="step-state" data-state={state.state}>
-            <rect class="bar" x="12" y={height - 9} width={width - 24} height="4" rx="2" />
+            <rect class="bar" x="12" y={height - 5 - bar} width={width - 24} height={bar} rx="2" />
             <rect
               class="bar-done"
               x="12"
-              y={height - 9}
+              y={height - 5 - bar}
               width={(width - 24) * (state.fraction ?? (state.state === "running" ? 0.5 : 1))}
-              height="4"
+              height={bar}
               rx="2"
             />
-            <text class={far ? "state far" : "state"} x={width - 12} y={height - 13} text-anchor="end">
-              {GLYPHS[state.state]}{" "}
-              {state.state === "completed" && state.seconds !== null ? seconds(state.seconds) : state.state}
-            </text>
+            {tiny
+              ? <text class="state tiny" x={width - 8} y="30" text-anchor="end">{GLYPHS[state.state]}</text>
+              : (
+                <text class={far ? "state far" : "state"} x={width - 12} y={height - 13} text-anchor="end">
+                  {GLYPHS[state.state]}{" "}
+                  {state.state === "completed" && state.seconds !== null ? seconds(state.seconds) : state.state}
+                </text>
+              )}
           </g>
         )}
       </g>

@@ -1,4 +1,5 @@
 /** Above the editor: the open recipes as tabs, what is done with the present one, and how it runs. */
+import { connection } from "../api.ts";
 import { type Signal, signal, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import {
@@ -35,6 +36,7 @@ export async function attempt(work: () => unknown): Promise<void> {
 }
 
 export function whyNotRun(copy: Copy): string | null {
+  if (connection.value === "lost") return "The server does not answer";
   const unread = Object.keys(copy.unread).length;
   if (copy.verdict === null && unread === 0) return "Being checked";
   const errors = unread +

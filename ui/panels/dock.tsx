@@ -1,13 +1,13 @@
 /** Below the recipe: problems, the latest run, the plan, the log. */
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { type Diagnostic, post, Problem } from "../api.ts";
-import { useEffect, useState } from "../preact.ts";
+import { connection, type Diagnostic } from "../api.ts";
+import { useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { type Copy, stepsOf, textOf, update, validate } from "../state/copies.ts";
 import { checkMode } from "../state/settings.ts";
 import { jobOf, metricOf, useSummary } from "../state/summaries.ts";
 import { Log } from "./log.tsx";
 import { brief, headlineMetrics } from "./matrix.tsx";
+import { Plan } from "./plan.tsx";
 
 const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
 
@@ -42,7 +42,7 @@ export function Dock({ copy }: { copy: Copy }) {
 
 function Problems({ copy }: { copy: Copy }) {
   const { verdict } = copy, unread = Object.entries(copy.unread);
-  const found = verdict?.diagnostics ?? [];
+  const found = verdict?.diagnostics ?? [], stale = verdict !== null && verdict.text !== textOf(copy);
   return (
     <>
       <label class="row small">
@@ -59,9 +59,16 @@ function Problems({ copy }: { copy: Copy }) {
         </select>
       </label>
       {verdict === null && <p class="muted">Being checked</p>}
-      {verdict !== null && found.length + unread.length === 0 && (
-        <p class="muted">Nothing to mend: the recipe is valid.</p>
-      )}
+      {verdict !== null && stale && connection.value === "lost"
+        ? (
+          <p class="muted">
+            Not checked since the server does not answer;{" "}
+            {found.length === 0 ? "there was nothing to mend before." : "this was found before:"}
+          </p>
+        )
+        : verdict !== null && found.length + unread.length === 0 && (
+          <p class="muted">Nothing to mend: the recipe is valid.</p>
+        )}
       <ul>
         {unread.map(([field, { stepId, param, message }]) => (
           <li key={field} class="row">
@@ -166,52 +173,6 @@ function Results({ copy }: { copy: Copy }) {
           </tbody>
         </table>
       )}
-    </>
-  );
-}
-
-function Plan({ copy }: { copy: Copy }) {
-  const [plan, setPlan] = useState<JsonObject | null>(null), [problem, setProblem] = useState<string | null>(null);
-  const text = textOf(copy);
-  useEffect(() => {
-    const stop = new AbortController();
-    setProblem(null);
-    post("/api/recipe/plan", { recipe: copy.recipe }, { signal: stop.signal }).then(setPlan, (error) => {
-      if (error instanceof Problem) setProblem(error.message);
-    });
-    return () => stop.abort();
-  }, [text]);
-  if (problem !== null) return <p class="notice" data-tone="error">{problem}</p>;
-  if (plan === null) return <p class="muted">Planning</p>;
-  const { steps } = plan.plan as unknown as {
-    steps: { step_id: string; operation_id: string; backend: string; implementation: string }[];
-  };
-  const cache = plan.cache as JsonObject;
-  return (
-    <>
-      <p>
-        Plan cache: <strong>{String(cache.outcome)}</strong>, {String(cache.reason)}
-      </p>
-      <table>
-        <thead>
-          <tr>
-            <th>Step</th>
-            <th>Operation</th>
-            <th>Backend</th>
-            <th>Implementation</th>
-          </tr>
-        </thead>
-        <tbody>
-          {steps.map((step) => (
-            <tr key={step.step_id}>
-              <td class="mono">{step.step_id}</td>
-              <td class="mono">{step.operation_id}</td>
-              <td>{step.backend}</td>
-              <td>{step.implementation}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
     </>
   );
 }

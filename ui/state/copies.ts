@@ -5,8 +5,8 @@
  */
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
-import { type Diagnostic, get, getTagged, post, Problem } from "../api.ts";
-import { batch, signal } from "../preact.ts";
+import { connection, type Diagnostic, get, getTagged, post, Problem } from "../api.ts";
+import { batch, effect, signal } from "../preact.ts";
 import { deleteDraft, type Draft, readDrafts, writeDraft } from "./drafts.ts";
 import { type History, record, stepBack, stepForth } from "./history.ts";
 import { checkMode } from "./settings.ts";
@@ -319,6 +319,16 @@ export async function validate(id: string): Promise<void> {
   const present = find(id);
   if (present !== undefined && textOf(present) === text) update(id, { verdict });
 }
+
+// What was edited while the server was away is checked once it is back.
+let wasLost = false;
+effect(() => {
+  const lost = connection.value === "lost";
+  if (wasLost && !lost) {
+    for (const copy of copies.peek()) if (copy.verdict?.text !== textOf(copy)) queueMicrotask(() => validate(copy.id));
+  }
+  wasLost = lost;
+});
 
 function keepDraft(id: string): void {
   const copy = find(id);

@@ -8,7 +8,7 @@ import { isEnded, type Job, type JobEvent, jobs, onEvent, rememberJob } from "./
 import { planCache, workers } from "./settings.ts";
 
 export interface StepState {
-  state: "running" | "completed" | "failed" | "canceled" | "not started";
+  state: "running" | "completed" | "failed" | "canceled" | "interrupted" | "not started";
   /** 0 … 1 where the operation tells. */
   fraction: number | null;
   message: string | null;
@@ -32,7 +32,9 @@ export function statesOf(copy: Copy): ReadonlyMap<string, StepState> | undefined
   return new Map(
     stepsOf(copy.recipe).map(({ id }) => {
       const state = known.get(id) ?? idle;
-      return [id, state.state === "running" ? { ...state, state: "canceled" } : state];
+      // Whoever ended the run ended what ran: a cancellation, an error beside it, or the end of the server.
+      const cut = job.state === "incomplete" ? "interrupted" : "canceled";
+      return [id, state.state === "running" ? { ...state, state: cut } : state];
     }),
   );
 }

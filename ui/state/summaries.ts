@@ -23,6 +23,8 @@ export interface Summary {
   run_id: string;
   status: string;
   steps: StepRow[];
+  execution?: { mode: string; parallel_workers: Value };
+  execution_plan?: { cache?: { outcome: string; reason: string } };
 }
 
 export const summaries = signal<ReadonlyMap<string, Summary>>(new Map());

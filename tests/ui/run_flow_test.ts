@@ -1,0 +1,196 @@
+/** Runs from the editor: the plan cache, workers, cancelling, a lost server, several recipes in sequence, failures beside each other. */
+import assert from "node:assert/strict";
+import { browserTest, type Scene } from "./browser.ts";
+import { bundles, drafted, field, LINK, REFUSED, runState, summaryOf } from "./editor_scene.ts";
+
+/** Bits through as many channels as branches, which can overlap. */
+const branched = (name: string, branches: number, bits: number) =>
+  `schema_version: 1
+name: ${name}
+metadata: {seed: 7}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: ${bits}}}
+  - {id: modulator, op: modulation.digital_modulate, inputs: {bits: data.bits}}
+${
+    Array.from(
+      { length: branches },
+      (_, at) => `  - {id: chan_${at}, op: wireless.channel, inputs: {symbols: modulator.symbols}}`,
+    ).join("\n")
+  }
+`;
+
+const openFile = async ({ page }: Scene, name: string) => {
+  await page.getByRole("button", { name: "Open file" }).click();
+  await page.getByRole("button", { name: new RegExp(`recipes/${name}\\.yaml`) }).click();
+  await page.getByRole("tab", { name: new RegExp(`^${name}`), selected: true }).waitFor();
+};
+const press = ({ page }: Scene, name: string) => page.getByRole("button", { name, exact: true }).click();
+/** Runs the present recipe and waits for its end. */
+async function runOnce(scene: Scene, state = "completed"): Promise<Awaited<ReturnType<typeof summaryOf>>> {
+  const before = new Set(bundlesOrNone(scene));
+  await press(scene, "Run");
+  await scene.page.getByRole("button", { name: /^Cancel/ }).waitFor();
+  await scene.page.getByRole("button", { name: "Run", exact: true }).waitFor();
+  await runState(scene, state).waitFor();
+  return await summaryOf(scene, bundles(scene).find((run) => !before.has(run))!);
+}
+
+function bundlesOrNone(scene: Scene): string[] {
+  try {
+    return bundles(scene);
+  } catch {
+    return [];
+  }
+}
+
+browserTest(
+  "the plan cache says miss, hit and bypass with the reason; workers overlap and leave the digest; cancel stops",
+  async (scene) => {
+    const { page, open, until, shot } = scene;
+    await open();
+    await openFile(scene, "link");
+    await page.getByRole("tab", { name: "Plan" }).click();
+    const dock = page.getByRole("tabpanel", { name: "Plan" });
+    const outcome = (pattern: RegExp) => dock.getByText(pattern).waitFor();
+    await runOnce(scene);
+    await outcome(/Plan cache: miss, there was no plan of a recipe of this name yet/);
+    await runOnce(scene);
+    await outcome(/Plan cache: hit/);
+    await page.locator('.block[data-step="chan"]').click();
+    await field(scene, "chan", "snr_db").fill("3");
+    await drafted(scene, /"snr_db":3\.0/);
+    await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
+    await runOnce(scene);
+    await outcome(/Plan cache: miss, the recipe changed/);
+    await page.getByRole("checkbox", { name: "Plan cache" }).uncheck();
+    const bypassed = await runOnce(scene);
+    await outcome(/Plan cache: bypass, it was switched off for this run/);
+    assert.equal(bypassed.execution_plan.cache.outcome, "bypass");
+    await page.getByRole("checkbox", { name: "Plan cache" }).check();
+
+    await openFile(scene, "wide");
+    const alone = await runOnce(scene);
+    await page.getByRole("combobox", { name: "Workers" }).selectOption("4");
+    await page.evaluate(`globalThis.most = 0;
+      globalThis.watcher = new MutationObserver(() => {
+        const running = document.querySelectorAll('.block[data-state="running"]').length;
+        globalThis.most = Math.max(globalThis.most, running);
+      });
+      globalThis.watcher.observe(document.querySelector(".graph"), { subtree: true, attributes: true, childList: true });`);
+    const together = await runOnce(scene);
+    await until("globalThis.most > 1");
+    assert.deepEqual(together.execution, { mode: "parallel", parallel_workers: 4 });
+    assert.equal(together.effective_recipe_sha256, alone.effective_recipe_sha256);
+    assert.equal(together.recipe_sha256, alone.recipe_sha256);
+    await page.getByRole("combobox", { name: "Workers" }).selectOption("1");
+
+    await openFile(scene, "slow");
+    await press(scene, "Run");
+    await page.locator('.block[data-step="chan_0"][data-state="running"]').waitFor();
+    await shot("editor_running");
+    await press(scene, "Cancel");
+    await runState(scene, "canceled").waitFor();
+    await page.locator('.block[data-step="chan_11"][data-state="not started"]').waitFor();
+    await page.getByRole("tab", { name: "Results" }).click();
+    await page.getByRole("tabpanel", { name: "Results" }).getByText("canceled").first().waitFor();
+    const summaries = await Promise.all(bundles(scene).map((run) => summaryOf(scene, run)));
+    assert.equal(summaries.filter(({ status }) => status === "canceled").length, 1);
+    assert.ok(summaries.find(({ status }) => status === "canceled").steps.length < 14);
+  },
+  {
+    files: {
+      "recipes/link.yaml": LINK,
+      "recipes/wide.yaml": branched("wide", 4, 400_000),
+      "recipes/slow.yaml": branched("slow", 12, 3_000_000),
+    },
+  },
+);
+
+browserTest(
+  "a server that is killed in a run is told of; once it is back the page says honestly what became of the run",
+  async (scene) => {
+    const { page, open, kill, restart, shot } = scene;
+    await open();
+    await openFile(scene, "slow");
+    await press(scene, "Run");
+    await page.locator('.block[data-step="chan_0"][data-state="running"]').waitFor();
+    await kill();
+    await page.getByRole("alert").getByText("The server does not answer").waitFor();
+    // What is shown stays, and edits go on.
+    await page.locator('.block[data-step="data"]').click();
+    await field(scene, "data", "bit_count").fill("1000");
+    await drafted(scene, /"bit_count":1000/, "slow");
+    await shot("editor_offline");
+    assert.equal(await runState(scene, "failed").count(), 0, "Nobody knows yet that it failed");
+    await page.getByText("Not checked since the server does not answer").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).waitFor();
+    await restart();
+    await page.getByRole("alert").getByText("The server does not answer").waitFor({ state: "hidden" });
+    await runState(scene, "incomplete").waitFor();
+    await page.locator('.block[data-state="interrupted"]').waitFor();
+    await page.getByText("Nothing to mend").waitFor();
+    await page.getByRole("tab", { name: "Results" }).click();
+    await page.getByRole("tabpanel", { name: "Results" }).getByText("incomplete").first().waitFor();
+    // It goes on as if nothing had been.
+    await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
+    await runOnce(scene);
+  },
+  {
+    files: { "recipes/slow.yaml": branched("slow", 12, 3_000_000) },
+    allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/, REFUSED],
+  },
+);
+
+/** A chain that fails at its check, and another way that is worked on meanwhile. */
+const FAILING = branched("failing", 6, 2_000_000) +
+  `  - {id: check, op: channel.bit_boundary, params: {expected_bit_count: 3}, inputs: {bits: data.bits}}
+  - {id: behind, op: modulation.digital_modulate, inputs: {bits: check.bits}}
+`;
+
+browserTest(
+  "runs in sequence: three recipes and a matrix, one after another, stopped by a failure where that was chosen",
+  async (scene) => {
+    const { page, open, shot } = scene;
+    page.on("dialog", (dialog) => dialog.accept());
+    await open();
+    await page.getByRole("button", { name: "Close image_codec_default" }).click();
+    await page.getByText("No recipe is open").waitFor();
+    await page.getByRole("button", { name: "open a file" }).click();
+    await page.getByRole("button", { name: /recipes\/link\.yaml/ }).click();
+    await openFile(scene, "failing");
+    await openFile(scene, "swept");
+    await press(scene, "Run all");
+    await page.getByText(/Sequence over · 1 completed · failing failed · 2 not started/).waitFor();
+    await page.getByRole("checkbox", { name: "Stop after failure" }).uncheck();
+    await press(scene, "Run all");
+    await page.getByText(/^Run \d of 4: /).first().waitFor();
+    await page.getByText(/Sequence over · 3 completed · failing failed/).waitFor();
+    const summaries = await Promise.all(bundles(scene).map((run) => summaryOf(scene, run)));
+    assert.equal(summaries.length, 6);
+    const spans = summaries.map((one): [string, string] => [one.created_at_utc, one.completed_at_utc]).sort();
+    for (const [at, [began]] of spans.entries()) {
+      if (at > 0) assert.ok(spans[at - 1][1] <= began, "Two runs overlapped");
+    }
+    // Where steps overlap, the error that came first is the run's, and the others are marked as what they are.
+    await page.getByRole("tab", { name: /^failing/ }).click();
+    await page.getByRole("combobox", { name: "Workers" }).selectOption("4");
+    const failed = await runOnce(scene, "failed");
+    assert.match(failed.error, /3 expected/);
+    await page.locator('.block[data-step="check"][data-state="failed"]').waitFor();
+    await page.locator('.block[data-step="behind"][data-state="not started"]').waitFor();
+    assert.equal(await page.locator('.block[data-state="failed"]').count(), 1, "One step failed, not its peers");
+    await page.getByRole("tab", { name: "Results" }).click();
+    await page.getByText(/Cannot accept .* bits: 3 expected/).first().waitFor();
+    await shot("editor_failed_parallel");
+  },
+  {
+    files: {
+      "recipes/link.yaml": LINK,
+      "recipes/failing.yaml": FAILING.replace("2000000", "300000"),
+      "recipes/swept.yaml": LINK.replace("name: link", "name: swept").replace(
+        "ui_configured: true}",
+        "matrix: {dimensions: {snr_db: [0.0, 6.0]}, step_params: {chan: {snr_db: {matrix: snr_db}}}}}",
+      ),
+    },
+  },
+);
