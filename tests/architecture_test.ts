@@ -16,7 +16,7 @@ const STOREYS: string[][] = [
   ["lib/execute"],
   ["lib/run"],
   ["lib/figure"],
-  ["lib/template", "lib/benchmark", "lib/adapter"],
+  ["lib/template", "lib/benchmark", "lib/adapter", "lib/capture"],
   ["lib/http"],
   // `svc ui serve` starts the server.
   ["lib/cli"],

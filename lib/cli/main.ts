@@ -8,6 +8,7 @@ import { adapterCommands } from "./commands/adapter.ts";
 import { artifactCommands } from "./commands/artifact.ts";
 import { benchmarkCommands } from "./commands/benchmark.ts";
 import { completionCommand } from "./commands/completion.ts";
+import { captureCommands } from "./commands/capture.ts";
 import { dataCommands } from "./commands/data.ts";
 import { maintenanceCommands } from "./commands/maintenance.ts";
 import { opsCommands } from "./commands/ops.ts";
@@ -76,6 +77,7 @@ function buildProgram(): Command {
   dataCommands(program);
   adapterCommands(program);
   artifactCommands(program);
+  captureCommands(program);
   schemaCommands(program);
   uiCommands(program);
   maintenanceCommands(program);

@@ -51,11 +51,12 @@ const MISSING = new Set([
   "server_running",
   "address_unavailable",
   "index_unsupported",
+  "disk_reserve_reached",
 ]);
 
 /** What was given is not accepted; artifacts of a run that cannot be read have codes of their own. */
 const REFUSED =
-  /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark)_|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|onnx_unsafe|operation_|package_mismatch|schema_invalid|version_)/;
+  /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark|training|dataset_capture|capture)_|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|onnx_unsafe|operation_|package_mismatch|schema_invalid|version_)/;
 
 /** What a file system refuses: permissions, a full disk, a file where a folder should be. */
 const SYSTEM_CODES = /^E(ACCES|DQUOT|ISDIR|LOOP|MFILE|NAMETOOLONG|NOSPC|NOTDIR|PERM|ROFS)$/;

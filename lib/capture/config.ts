@@ -1,0 +1,280 @@
+/**
+ * What a capture is asked for: taps, how many records, how they are cut into shards, seeded and spread over a matrix or a
+ * sweep. Every member is checked and none is guessed; all that is wrong is said at once.
+ */
+import { checkDocument } from "../artifact/json_schema.ts";
+import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { formatOfKind } from "../contract/kinds.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import type { Registry } from "../contract/registry.ts";
+import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+
+export const SPLITS = ["train", "validation", "test"] as const;
+export type Split = typeof SPLITS[number];
+export const SEED_MODES = ["increment_run_seed", "fixed_seed", "recipe_seed_plus_shard"] as const;
+export type SeedMode = typeof SEED_MODES[number];
+export const MATRIX_MODES = ["inherit", "exclude"] as const;
+export type MatrixMode = typeof MATRIX_MODES[number];
+
+export const MAX_SAMPLES = 1_000_000;
+export const MAX_SHARD_SIZE = 100_000;
+export const MAX_RUNS = 100_000;
+const DEFAULT_SHARD_SIZE = 4096;
+/** Combinations of a sweep, as many as a matrix may have points. */
+const MAX_SWEEP = 256;
+/** Name in every shard that holds facts, not an array. */
+export const RESERVED_TAP = "metadata_json";
+const TAP_ID = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+export interface Tap {
+  /** Name of its array in the shards. */
+  id: string;
+  /** `<step>.<output>`. */
+  from: string;
+  /** Name of an array of the output; its main one when left out. */
+  array?: string;
+}
+
+export interface SplitPlan {
+  total_samples: number;
+  /** Of each split; together 100. */
+  percentages: Record<Split, number>;
+}
+
+/** The capture of one split. */
+export interface CaptureConfig {
+  split: Split;
+  samples: number;
+  shard_size: number;
+  max_runs: number;
+  seed_mode: SeedMode;
+  matrix_mode: MatrixMode;
+  /** `<step>.<param>` to its values. */
+  sweep: Record<string, Value[]>;
+  taps: Tap[];
+}
+
+const count: JsonObject = { type: "integer" };
+const SCHEMA: JsonObject = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    split: { type: "string", enum: [...SPLITS] },
+    samples: count,
+    shard_size: count,
+    max_runs: count,
+    seed_mode: { type: "string", enum: [...SEED_MODES] },
+    matrix_mode: { type: "string", enum: [...MATRIX_MODES] },
+    sweep: { type: "object", additionalProperties: { type: "array", minItems: 1, uniqueItems: true } },
+    split_plan: {
+      type: "object",
+      additionalProperties: false,
+      required: ["total_samples", "percentages"],
+      properties: {
+        total_samples: count,
+        percentages: {
+          type: "object",
+          additionalProperties: false,
+          required: [...SPLITS],
+          properties: Object.fromEntries(SPLITS.map((split) => [split, { type: "number" }])),
+        },
+      },
+    },
+    taps: {
+      type: "array",
+      items: {
+        type: "object",
+        additionalProperties: false,
+        required: ["id", "from"],
+        properties: { id: { type: "string" }, from: { type: "string" }, array: { type: "string", minLength: 1 } },
+      },
+    },
+  },
+};
+
+const CODE = "dataset_capture_invalid";
+
+/** What a reader of a configuration is told about besides the configuration itself. */
+export interface ConfigContext {
+  /** The recipe that is captured, in normalised form. */
+  recipe: RecipeDocument;
+  registry: Registry;
+  /** Where the configuration stands, for diagnostics. */
+  place?: Place;
+  /** The split that was asked for, in place of the one that is written. */
+  split?: Split;
+  /** The number of records that was asked for, in place of the one that is written. */
+  samples?: number;
+}
+
+/**
+ * Reads the configuration of the capture of one split.
+ *
+ * @returns the configuration, or all that is wrong with it
+ */
+export function readCaptureConfig(
+  value: JsonObject,
+  context: ConfigContext,
+): { config: CaptureConfig; diagnostics: [] } | { config: null; diagnostics: Diagnostic[] } {
+  const place = context.place ?? ["dataset_capture"];
+  const problems = checkDocument(SCHEMA, value, CODE).map((item) => moved(item, place));
+  const refuse = (at: Place, message: string, hint: string | null = null) =>
+    problems.push(diagnostic(CODE, [...place, ...at], message, { hint }));
+  if (problems.length > 0) return { config: null, diagnostics: problems };
+
+  const split = context.split ?? value.split as Split | undefined ?? "train";
+  const plan = value.split_plan === undefined ? null : readSplitPlan(value.split_plan as JsonObject, refuse);
+  const number = (key: string, limit: number, fallback: number): number => {
+    const given = value[key];
+    if (given === undefined) return fallback;
+    const wanted = toNumber(given as number | bigint);
+    if (wanted < 1 || wanted > limit) {
+      refuse([key], `Cannot use ${wanted} as ${key}`, `Give an integer from 1 to ${limit}`);
+    }
+    return wanted;
+  };
+  let samples = number("samples", MAX_SAMPLES, plan === null ? 0 : splitCounts(plan)[split]);
+  if (context.samples !== undefined) {
+    samples = context.samples;
+    if (!Number.isInteger(samples) || samples < 1 || samples > MAX_SAMPLES) {
+      refuse(["samples"], `Cannot capture ${samples} records`, `Give an integer from 1 to ${MAX_SAMPLES}`);
+    }
+  } else if (value.samples === undefined && plan === null) {
+    refuse(["samples"], "Cannot tell how many records to capture", "Give samples, or a split_plan");
+  }
+  const taps = readTaps((value.taps ?? []) as JsonObject[], context, refuse);
+  const sweep = (value.sweep ?? {}) as Record<string, Value[]>;
+  checkSweep(sweep, context, refuse);
+  const matrix_mode = (value.matrix_mode ?? "inherit") as MatrixMode;
+  const matrix = ["matrix", "sweeps", "ui_sweeps"].find((key) => (context.recipe.metadata[key] ?? null) !== null);
+  if (Object.keys(sweep).length > 0 && matrix !== undefined && matrix_mode === "inherit") {
+    refuse(
+      ["sweep"],
+      `Cannot sweep a recipe that has metadata.${matrix}`,
+      "Set matrix_mode: exclude, or remove the sweep",
+    );
+  }
+  const shard_size = number("shard_size", MAX_SHARD_SIZE, Math.min(samples, DEFAULT_SHARD_SIZE));
+  const max_runs = number("max_runs", MAX_RUNS, Math.min(samples, MAX_RUNS));
+  if (problems.length > 0) return { config: null, diagnostics: problems };
+  return {
+    config: {
+      split,
+      samples,
+      shard_size,
+      max_runs,
+      seed_mode: (value.seed_mode ?? "increment_run_seed") as SeedMode,
+      matrix_mode,
+      sweep,
+      taps,
+    },
+    diagnostics: [],
+  };
+}
+
+type Refuse = (at: Place, message: string, hint?: string | null) => void;
+
+function readSplitPlan(value: JsonObject, refuse: Refuse): SplitPlan | null {
+  const total_samples = toNumber(value.total_samples as number | bigint);
+  const given = value.percentages as JsonObject;
+  const percentages = Object.fromEntries(
+    SPLITS.map((split) => [split, isNumber(given[split]) ? toNumber(given[split]) : 0]),
+  ) as Record<Split, number>;
+  const at = ["split_plan", "total_samples"];
+  if (total_samples < SPLITS.length || total_samples > MAX_SAMPLES) {
+    refuse(at, `Cannot split ${total_samples} records`, `Give an integer from ${SPLITS.length} to ${MAX_SAMPLES}`);
+    return null;
+  }
+  const sum = SPLITS.reduce((all, split) => all + percentages[split], 0);
+  if (Math.abs(sum - 100) > 1e-9 || SPLITS.some((split) => !(percentages[split] > 0))) {
+    refuse(["split_plan", "percentages"], "Cannot split by these percentages", "Give three above 0 that sum to 100");
+    return null;
+  }
+  const plan = { total_samples, percentages };
+  const empty = SPLITS.find((split) => splitCounts(plan)[split] === 0);
+  if (empty !== undefined) refuse(at, `Cannot leave ${empty} without a record`, "Give more samples, or another share");
+  return plan;
+}
+
+/** Records of each split: shares rounded down, and what is left over to the largest remainders. */
+export function splitCounts({ total_samples, percentages }: SplitPlan): Record<Split, number> {
+  const exact = SPLITS.map((split) => total_samples * percentages[split] / 100);
+  const counts = exact.map(Math.floor);
+  const order = SPLITS.map((_, index) => index).sort((a, b) =>
+    (exact[b] - counts[b]) - (exact[a] - counts[a]) || a - b
+  );
+  let left = total_samples - counts.reduce((sum, item) => sum + item, 0);
+  for (const index of order) if (left-- > 0) counts[index]++;
+  return Object.fromEntries(SPLITS.map((split, index) => [split, counts[index]])) as Record<Split, number>;
+}
+
+function readTaps(given: JsonObject[], { recipe, registry }: ConfigContext, refuse: Refuse): Tap[] {
+  if (given.length === 0) {
+    refuse(["taps"], "Cannot capture without taps", "Name outputs: {id: rx, from: channel.rx_symbols}");
+  }
+  const seen = new Set<string>();
+  return given.map((item, index): Tap => {
+    const { id, from, array } = item as unknown as Tap;
+    const at = ["taps", index];
+    if (id === RESERVED_TAP) refuse([...at, "id"], `Cannot use the reserved id ${RESERVED_TAP}`);
+    else if (!TAP_ID.test(id)) {
+      refuse([...at, "id"], `Cannot use ${JSON.stringify(id)} as a tap's id`, "Letters, digits and _ name an array");
+    } else if (seen.has(id)) refuse([...at, "id"], `Cannot name two taps ${id}`);
+    seen.add(id);
+    const place = [...at, "from"];
+    const [stepId, port, ...rest] = from.split(".");
+    const step = recipe.steps.find((candidate) => candidate.id === stepId);
+    if (port === undefined || rest.length > 0) {
+      refuse(place, `Cannot read ${JSON.stringify(from)} as an output`, "Write <step>.<output>");
+    } else if (step === undefined) {
+      refuse(place, `Cannot find a step named ${stepId}`, didYouMean(stepId, recipe.steps.map((other) => other.id)));
+    } else {
+      const outputs = registry.find(step.op)?.operation.contract.output_kinds ?? {};
+      if (!Object.hasOwn(outputs, port)) {
+        refuse(place, `Cannot find the output ${port} of ${stepId}`, didYouMean(port, Object.keys(outputs)));
+      } else if (formatOfKind(outputs[port]) !== "npz") {
+        refuse(place, `Cannot capture ${from}: ${outputs[port]} holds no arrays`, "Tap an output of a numpy kind");
+      }
+    }
+    return array === undefined ? { id, from } : { id, from, array };
+  });
+}
+
+function checkSweep(sweep: Record<string, Value[]>, { recipe, registry }: ConfigContext, refuse: Refuse): void {
+  const lengths = Object.values(sweep).map(({ length }) => length);
+  const points = lengths.reduce((product, length) => product * length, 1);
+  if (points > MAX_SWEEP) {
+    refuse(["sweep"], `Cannot sweep over ${points} combinations`, `At most ${MAX_SWEEP} are allowed`);
+  }
+  for (const key of Object.keys(sweep)) {
+    const [stepId, name, ...rest] = key.split(".");
+    const step = recipe.steps.find(({ id }) => id === stepId);
+    if (name === undefined || rest.length > 0) {
+      refuse(["sweep", key], `Cannot read ${JSON.stringify(key)} as a parameter`, "Write <step>.<param>");
+    } else if (step === undefined) {
+      refuse(
+        ["sweep", key],
+        `Cannot find a step named ${stepId}`,
+        didYouMean(stepId, recipe.steps.map(({ id }) => id)),
+      );
+    } else {
+      const schema = registry.find(step.op)?.operation.contract.params_schema;
+      const names = Object.keys(isObject(schema?.properties) ? schema.properties : {});
+      if (!names.includes(name)) {
+        refuse(["sweep", key], `Cannot find the parameter ${name} of ${stepId}`, didYouMean(name, names));
+      }
+    }
+  }
+}
+
+/** A finding about a document, as one about the place where the document stands. */
+function moved(item: Diagnostic, place: Place): Diagnostic {
+  const prefix = diagnostic(item.code, place, item.message);
+  return { ...item, path: prefix.path + item.path.slice(1), pointer: prefix.pointer + (item.pointer ?? "") };
+}
+
+/** The configuration as the member `dataset_capture` of a capture recipe. */
+export function captureDocument({ sweep, taps, ...config }: CaptureConfig): JsonObject {
+  return { ...config, ...(Object.keys(sweep).length === 0 ? {} : { sweep }), taps: taps.map((tap) => ({ ...tap })) };
+}

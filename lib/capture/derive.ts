@@ -1,0 +1,46 @@
+/** What a plan leaves open is derived from the recipe: taps from its boundaries and evaluations. */
+import type { Registry } from "../contract/registry.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { compileRecipe } from "../recipe/compile.ts";
+import type { Locate, RecipeDocument } from "../recipe/types.ts";
+import { refusal } from "../run/run.ts";
+import { inspectRecipe } from "../training/inspect_recipe.ts";
+import { EMPTY_TRAINING_PLAN, type TrainingPlan } from "../training/training_plan.ts";
+
+/** Records of a plan that says nothing of them, and their shares. */
+export const DEFAULT_SPLIT_PLAN: JsonObject = {
+  total_samples: 1000,
+  percentages: { train: 80, validation: 10, test: 10 },
+};
+
+/** Compiles a recipe strictly. @throws SvcError `recipe_invalid` with every diagnostic */
+export function compiled(
+  raw: Value,
+  { registry, locate }: { registry: Registry; locate?: Locate },
+): { normalized: RecipeDocument; effective: RecipeDocument } {
+  const { normalized, effective, diagnostics } = compileRecipe(raw, { mode: "strict", registry, locate });
+  if (normalized === null || effective === null) {
+    throw refusal("recipe_invalid", "Cannot compile the recipe", diagnostics);
+  }
+  return { normalized, effective };
+}
+
+/**
+ * The configuration of a capture: that of the plan, else that of the recipe, with taps from the recipe where it names none.
+ *
+ * @param options `taps` take the place of all that is written
+ * @throws SvcError `recipe_invalid`, `training_plan_invalid`
+ */
+export function captureConfigFor(
+  raw: Value,
+  options: { registry: Registry; locate?: Locate; plan?: TrainingPlan; taps?: JsonObject[] },
+): JsonObject {
+  const { registry, plan, taps } = options;
+  const { normalized, effective } = compiled(raw, options);
+  const written = plan?.dataset_capture ?? normalized.dataset_capture;
+  const config = isObject(written) ? written : {};
+  if (taps !== undefined) return { ...config, taps };
+  if (Array.isArray(config.taps) && config.taps.length > 0) return config;
+  const { suggested_taps } = inspectRecipe(effective, plan ?? EMPTY_TRAINING_PLAN, registry);
+  return { ...config, taps: suggested_taps.map(({ id, from }) => ({ id, from })) };
+}

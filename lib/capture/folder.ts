@@ -1,0 +1,143 @@
+/**
+ * The folder of a captured split: written beside its place, put there by a rename when it is whole, and never over something
+ * that no capture has written. Space for others stays free.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { statfsSync, writeSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { SvcError } from "../contract/error.ts";
+import { parseJson } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+
+/** Bytes of the disk that a capture leaves alone. */
+export const DISK_RESERVE_BYTES = 256 * 2 ** 20;
+export const CAPTURE_KIND = "svc.capture_dataset";
+export const SCHEMA_FILE = "schema.json";
+/** Files that an export leaves in the place of a split. */
+const PLACEHOLDERS = [".gitkeep"];
+
+/** Free bytes where a path lies, or null where the system does not tell. */
+export type FreeBytes = (path: string) => number | null;
+
+const freeBytes: FreeBytes = (path) => {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return Number(bavail) * Number(bsize);
+  } catch {
+    return null;
+  }
+};
+
+/** The schema.json of a captured split, or null where a folder is none. */
+export function readCaptureSchema(folder: string): JsonObject | null {
+  try {
+    const document = parseJson(Deno.readTextFileSync(join(folder, SCHEMA_FILE)));
+    return isObject(document) && document.kind === CAPTURE_KIND ? document : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Refuses a place that something else lies in.
+ *
+ * @param force whether an earlier capture gives way
+ * @throws SvcError `capture_conflict`
+ */
+export function checkPlace(out: string, force: boolean): void {
+  const info = lstatSync(out, { throwIfNoEntry: false });
+  if (info === undefined) return;
+  const conflict = (why: string, hint: string) =>
+    new SvcError("capture_conflict", `Cannot capture into ${out}: ${why}`, { hint });
+  if (!info.isDirectory()) throw conflict("it is no folder", "Choose another place");
+  if (readdirSync(out).every((name) => PLACEHOLDERS.includes(name))) return;
+  if (readCaptureSchema(out) === null) {
+    throw conflict("it holds files that no capture has written", "Choose another place");
+  }
+  if (!force) throw conflict("a capture lies there", "Replace it with --force, or choose another place");
+}
+
+/** A capture in the making. */
+export class CaptureFolder {
+  readonly #staging: string;
+  readonly #free: FreeBytes;
+
+  /** @param out absolute */
+  constructor(readonly out: string, free: FreeBytes = freeBytes) {
+    this.#free = free;
+    mkdirSync(dirname(out), { recursive: true });
+    this.#staging = join(dirname(out), `.${basename(out)}.capture-${randomUUID()}`);
+    mkdirSync(join(this.#staging, "shards"), { recursive: true });
+  }
+
+  /** A folder for what runs leave behind for a moment; it never reaches the result. */
+  get scratch(): string {
+    return join(this.#staging, ".runs");
+  }
+
+  /** @throws SvcError `disk_reserve_reached` before the disk is full */
+  write(path: string, bytes: Uint8Array): void {
+    const free = this.#free(this.#staging);
+    if (free !== null && free - bytes.length < DISK_RESERVE_BYTES) {
+      throw new SvcError(
+        "disk_reserve_reached",
+        `Cannot write ${path}: less than 256 MiB of the disk would stay free`,
+        {
+          hint: "Make room, or capture fewer records",
+        },
+      );
+    }
+    const descriptor = openSync(join(this.#staging, path), "wx", 0o644);
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at, bytes.length - at);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** Puts the folder into its place; what lay there is gone when this returns. */
+  commit(): void {
+    rmSync(this.scratch, { recursive: true, force: true });
+    const old = `${this.#staging}.old`;
+    const had = existsSync(this.out);
+    if (had) renameSync(this.out, old);
+    try {
+      renameSync(this.#staging, this.out);
+    } catch (error) {
+      if (had) renameSync(old, this.out);
+      throw error;
+    }
+    rmSync(old, { recursive: true, force: true });
+  }
+
+  /** Removes what was written, after a failure. */
+  abandon(): void {
+    rmSync(this.#staging, { recursive: true, force: true });
+  }
+}
+
+/** Captured splits that lie beside a place. */
+export function captureSiblings(out: string): { folder: string; schema: JsonObject }[] {
+  let names: string[];
+  try {
+    names = readdirSync(dirname(out)).sort();
+  } catch {
+    return [];
+  }
+  return names.filter((name) => !name.startsWith(".") && name !== basename(out)).flatMap((name) => {
+    const folder = join(dirname(out), name), schema = readCaptureSchema(folder);
+    return schema === null ? [] : [{ folder, schema }];
+  });
+}

@@ -1,0 +1,130 @@
+/** One run of a capture: planned for the runner `dataset_capture`, executed in a folder that does not last, its taps kept. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { openNpz } from "../artifact/npz.ts";
+import { SvcError } from "../contract/error.ts";
+import type { Registry } from "../contract/registry.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { executePlan } from "../execute/execute.ts";
+import type { WorkerPool } from "../execute/pool.ts";
+import type { CancellationToken, StepRow } from "../execute/types.ts";
+import { planRecipe } from "../plan/planner.ts";
+import type { Readiness } from "../plan/types.ts";
+import { compileRecipe } from "../recipe/compile.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import { refusal } from "../run/run.ts";
+import type { Workspace } from "../run/workspace.ts";
+import type { Tap } from "./config.ts";
+import { type Records, recordsOf } from "./records.ts";
+
+export interface RunMeans {
+  registry: Registry;
+  workspace: Workspace;
+  readiness?: Readiness;
+  cancellation: CancellationToken;
+  pool: WorkerPool;
+  parallelWorkers: number;
+}
+
+/** What a run gave: its taps, and what it was. */
+export interface RunTaps {
+  name: string;
+  effective: RecipeDocument;
+  effective_sha256: string;
+  plan_sha256: string;
+  /** By tap id, all with the same number of records. */
+  taps: Map<string, TapRecords>;
+  records: number;
+}
+
+export interface TapRecords {
+  records: Records;
+  kind: string;
+  metadata: JsonObject;
+  /** SHA-256 of the artifact that it came from. */
+  artifact_sha256: string;
+}
+
+/** Compiles and plans a run. @throws SvcError `recipe_invalid`, `plan_invalid` with every finding */
+export async function planRun(recipe: RecipeDocument, { registry, readiness }: RunMeans) {
+  const compilation = compileRecipe(recipe, { mode: "strict", registry });
+  const planned = await planRecipe(compilation, {
+    registry,
+    readiness,
+    runner: "dataset_capture",
+    singleRun: true,
+    // Every run has a seed and so a plan of its own; none of them would be asked for again.
+    usePlanCache: false,
+  });
+  if (planned.status === "planned") return planned;
+  throw compilation.status === "invalid"
+    ? refusal("recipe_invalid", "Cannot compile the capture recipe", planned.diagnostics)
+    : refusal("plan_invalid", "Cannot plan the capture recipe", planned.diagnostics);
+}
+
+/**
+ * Performs a run.
+ *
+ * @param folder of its own, which is gone when this returns
+ * @returns null when it was canceled
+ * @throws SvcError with the code of what failed
+ */
+export async function performRun(
+  recipe: RecipeDocument,
+  wanted: readonly Tap[],
+  folder: string,
+  means: RunMeans,
+): Promise<RunTaps | null> {
+  const { plan, recipe: effective } = await planRun(recipe, means);
+  const { registry, workspace: { projectRoot, stateDir }, cancellation, pool, parallelWorkers } = means;
+  const rows = new Map<string, StepRow>();
+  try {
+    const outcome = await executePlan({
+      plan,
+      recipe: effective,
+      registry,
+      bundle: folder,
+      projectRoot,
+      stateDir,
+      parallelWorkers,
+      cancellation,
+      trainedArtifact: means.readiness?.trainedArtifact,
+      onStep: (row) => rows.set(row.id, row),
+      pool,
+    });
+    if (outcome.status === "canceled") return null;
+    if (outcome.status === "failed") {
+      const { step_id, code = "operation_failed" } = outcome.failure ?? {};
+      const where = step_id === undefined ? "" : ` at ${step_id}`;
+      throw new SvcError(code, `Cannot capture from ${recipe.name}: it failed${where}: ${outcome.error}`);
+    }
+    const taps = new Map(wanted.map((tap) => [tap.id, readTap(tap, rows, folder)]));
+    const counts = [...taps].map(([id, { records }]) => [id, records.count] as const);
+    const [[firstId, records]] = counts;
+    const other = counts.find(([, count]) => count !== records);
+    if (other !== undefined) {
+      throw new SvcError(
+        "dataset_capture_invalid",
+        `Cannot pair the taps: ${firstId} has ${records} records and ${other[0]} has ${other[1]}`,
+        { hint: "All taps of a capture give one row, or one array, per record" },
+      );
+    }
+    return {
+      name: recipe.name,
+      effective,
+      effective_sha256: String(plan.recipe.sha256),
+      plan_sha256: plan.sha256,
+      taps,
+      records,
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readTap({ from, array }: Tap, rows: ReadonlyMap<string, StepRow>, folder: string): TapRecords {
+  const [stepId, port] = from.split(".");
+  const { kind, path, metadata, sha256 } = rows.get(stepId)!.outputs[port];
+  const file = openNpz(Deno.readFileSync(join(folder, path)), from);
+  return { records: recordsOf(file.array(array ?? port), metadata, from), kind, metadata, artifact_sha256: sha256 };
+}

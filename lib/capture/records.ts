@@ -1,0 +1,96 @@
+/**
+ * Records: what one tap array holds of them. A record is a row along axis 0 of an array of two and more dimensions. An array of
+ * one dimension is one record, unless its metadata says that it holds several: `record_axis`, `sample_axis` or
+ * `capture_record_axis` of 0, `capture_record_count`, or `capture_record_shape`.
+ */
+import { SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { isInteger, type JsonObject, type Value } from "../contract/value.ts";
+import { bytesOf, DTYPES, elementCount, type NdArray, type TypedData } from "../numeric/ndarray.ts";
+
+const AXIS_KEYS = ["record_axis", "sample_axis", "capture_record_axis"];
+
+/** Records that lie one behind the other. */
+export interface Records {
+  count: number;
+  /** Shape of one record. */
+  shape: number[];
+  array: NdArray;
+}
+
+/** @throws SvcError `dataset_capture_invalid` where the metadata does not fit the array */
+export function recordsOf(array: NdArray, metadata: JsonObject, from: string): Records {
+  const axis = AXIS_KEYS.map((key) => [key, metadata[key]] as const).find(([, value]) => (value ?? null) !== null);
+  if (axis !== undefined && axis[1] !== 0) {
+    throw unfit(from, `its ${axis[0]} is ${String(axis[1])}, and records lie along axis 0`);
+  }
+  if (array.shape.length >= 2) return { count: array.shape[0], shape: array.shape.slice(1), array };
+  if (array.shape.length === 0) return { count: 1, shape: [], array };
+  const [size] = array.shape;
+  const count = metadata.capture_record_count, shape = metadata.capture_record_shape;
+  if (isCount(count)) {
+    if (Number(count) < 1 || size % Number(count) !== 0) throw unfit(from, `${size} elements are not ${count} records`);
+    return { count: Number(count), shape: [size / Number(count)], array };
+  }
+  if (Array.isArray(shape) && shape.every(isCount)) {
+    const sizes = shape.map(Number), each = elementCount(sizes);
+    if (each < 1 || size % each !== 0) throw unfit(from, `${size} elements are no records of [${sizes.join(", ")}]`);
+    return { count: size / each, shape: sizes, array };
+  }
+  return axis === undefined ? { count: 1, shape: [size], array } : { count: size, shape: [], array };
+}
+
+const isCount = (value: Value | undefined): value is number | bigint => isInteger(value) && value >= 0;
+
+const unfit = (from: string, why: string) =>
+  new SvcError("dataset_capture_invalid", `Cannot cut ${from} into records: ${why}`);
+
+/** The elements of some records. */
+export function sliceRecords({ array, shape }: Records, start: number, end: number): TypedData {
+  const slots = elementCount(shape) * DTYPES[array.dtype].slots;
+  return array.data.subarray(start * slots, end * slots) as TypedData;
+}
+
+/** SHA-256 of the content of a record over all taps: their ids, types, shapes and bytes. */
+export function recordSha256(taps: readonly (readonly [string, Records])[], index: number): string {
+  const parts = taps.map(([id, records]) => {
+    const { array, shape } = records;
+    const size = elementCount(shape) * DTYPES[array.dtype].itemSize;
+    const bytes = bytesOf(array).subarray(index * size, (index + 1) * size);
+    return `${id} ${array.dtype} [${shape.join(",")}] ${sha256Hex(bytes)}`;
+  });
+  return sha256Hex(parts.join("\n"));
+}
+
+/** Collects records of one tap until a shard is full. */
+export class RecordBuffer {
+  readonly #parts: TypedData[] = [];
+  #count = 0;
+
+  constructor(readonly dtype: NdArray["dtype"], readonly shape: readonly number[]) {}
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Takes a copy. */
+  add(data: TypedData, count: number): void {
+    this.#parts.push(data.slice() as TypedData);
+    this.#count += count;
+  }
+
+  /** All that was collected as one array, records along axis 0; the buffer is empty afterwards. */
+  take(): NdArray {
+    const { slots, itemSize, make } = DTYPES[this.dtype];
+    const elements = this.#count * elementCount(this.shape);
+    const data = make(new ArrayBuffer(elements * itemSize), 0, elements * slots);
+    let at = 0;
+    for (const part of this.#parts.splice(0)) {
+      (data as Uint8Array).set(part as Uint8Array, at);
+      at += part.length;
+    }
+    const array = { dtype: this.dtype, shape: [this.#count, ...this.shape], data };
+    this.#count = 0;
+    return array;
+  }
+}

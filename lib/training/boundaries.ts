@@ -1,0 +1,87 @@
+/** Which steps of a recipe a trained artifact can take the place of, and why the others cannot be. */
+import { REPORT } from "../contract/kinds.ts";
+import type { OperationContract } from "../contract/operation.ts";
+import type { Registry } from "../contract/registry.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import type { RecipeDocument, StepDocument } from "../recipe/types.ts";
+import { abiOf } from "./slot_contract.ts";
+
+/** A step as a place where training may happen. */
+export interface Boundary extends JsonObject {
+  step_id: string;
+  op: string;
+  name: string;
+  /** Whether an artifact can take its place: the portable replacement of its contract, and nothing else. */
+  selectable: boolean;
+  /** Why it is not selectable, else null. */
+  reason: string | null;
+  built_in_fine_tuning: boolean;
+  portable_replacement: boolean;
+  /** What the contract says of derivatives; it never decides whether the step can be replaced. */
+  differentiability: JsonObject;
+  /** What an artifact must offer; null where there is no slot. */
+  slot: JsonObject | null;
+  /** Steps that hold the other half of a codec, and must be trained with it. */
+  partners: string[];
+}
+
+/** Components that mean nothing without each other. */
+const PAIRS: readonly (readonly [string, string])[] = [
+  ["encoder", "decoder"],
+  ["csi_feedback_encoder", "csi_feedback_decoder"],
+];
+
+/** The steps of a recipe, in its order. */
+export function boundariesOf(recipe: RecipeDocument, registry: Registry): Boundary[] {
+  const contractOf = (step: StepDocument) => registry.find(step.op)?.operation.contract;
+  const roleOf = (step: StepDocument) => {
+    const contract = contractOf(step);
+    return contract === undefined ? undefined : abiOf(contract)?.component_role;
+  };
+  return recipe.steps.map((step): Boundary => {
+    const contract = contractOf(step);
+    const capabilities = capabilitiesOf(contract);
+    const slot = contract === undefined ? null : abiOf(contract);
+    const selectable = capabilities.portable_replacement && slot !== null;
+    const role = roleOf(step);
+    const partner = PAIRS.map(([a, b]) => role === a ? b : role === b ? a : null).find((other) => other !== null);
+    return {
+      step_id: step.id,
+      op: step.op,
+      name: contract?.name ?? step.op,
+      selectable,
+      reason: selectable ? null : whyNot(contract, step.op),
+      ...capabilities,
+      differentiability: isObject(contract?.differentiability) ? contract.differentiability : {},
+      slot,
+      partners: recipe.steps.filter((other) => partner !== undefined && roleOf(other) === partner).map(({ id }) => id),
+    };
+  });
+}
+
+function capabilitiesOf(contract: OperationContract | undefined) {
+  const given = isObject(contract?.training_capabilities) ? contract.training_capabilities : {};
+  return {
+    built_in_fine_tuning: given.built_in_fine_tuning === true,
+    portable_replacement: given.portable_replacement === true,
+  };
+}
+
+function whyNot(contract: OperationContract | undefined, op: string): string {
+  if (contract === undefined) return `The operation ${op} is not known here`;
+  if (isObject(contract.external_adapter)) return "An adapter's operation brings its own model";
+  if (isEvaluation(contract)) return "It measures the experiment and must stay the same";
+  const group = contract.id.split(".")[0];
+  if (group === "source") return "It brings the data of the experiment";
+  if (group === "wireless" || group === "hardware") return "It is the physics that a trained block is judged by";
+  return "Its contract declares no interface for trained artifacts";
+}
+
+/** Whether an operation evaluates: a metric, or an operation from elsewhere that only reports. */
+export function isEvaluation(contract: OperationContract): boolean {
+  const group = contract.id.split(".")[0];
+  if (group === "metrics") return true;
+  const kinds = Object.values(contract.output_kinds);
+  // Reports of the channel group count resources and check boundaries.
+  return group !== "channel" && kinds.length > 0 && kinds.every((kind) => kind === REPORT);
+}
