@@ -1,0 +1,62 @@
+/**
+ * Pictures as vectors, float32 [image, dimension] of length 1.
+ *
+ * local_semantic          concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the texts
+ *                         of clip_text_embed at equal dimensions. A picture without any known concept is the zero vector.
+ * local_color_histogram   the shares of `bins` equal steps of red, then green, then blue: 3·bins numbers.
+ *
+ * Hashing: `_hashing.ts`.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { IMAGES } from "../../lib/contract/kinds.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { imagesOf } from "../../lib/artifact/values.ts";
+import type { RgbRaster } from "../../lib/numeric/plain_scene.ts";
+import { idsOfImages } from "../_image_ids.ts";
+import { CONCEPTS_VERSION, conceptsOfImage } from "./_concepts.ts";
+import { builtInSpace, EMBEDDINGS, embeddingsArtifact } from "./_embedding_space.ts";
+import { hashFeatures } from "./_hashing.ts";
+import { rgbAt } from "./_rgb_images.ts";
+
+const HISTOGRAM_VERSION = "svc.rgb_histogram.v1";
+
+export default defineOperation({
+  id: "foundation.clip_image_embed",
+  name: "Image embedding",
+  description: "Embeds images with a local heuristic",
+  inputs: { images: [IMAGES] },
+  outputs: { embeddings: EMBEDDINGS },
+  params: z.strictObject({
+    backend: z.enum(["local_semantic", "local_color_histogram"]).default("local_semantic"),
+    dimensions: z.int().min(1).max(65536).default(8).describe("numbers an image; texts need the same")
+      .meta({ "x-svc-effective-when": { backend: "local_semantic" } }),
+    bins: z.int().min(1).max(256).default(16).describe("steps of each colour channel")
+      .meta({ "x-svc-effective-when": { backend: "local_color_histogram" } }),
+  }),
+  outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "images" } },
+  threadSafe: true,
+  run({ inputs, params, progress }) {
+    const batch = imagesOf(inputs.images);
+    const semantic = params.backend === "local_semantic";
+    const rows = Array.from({ length: batch.count }, (_, index) => {
+      progress(index, batch.count, { phase: "embedding", unit: "images" });
+      const image = rgbAt(batch, index);
+      return semantic
+        ? hashFeatures(conceptsOfImage(image), params.dimensions, CONCEPTS_VERSION)
+        : colourHistogram(image, params.bins);
+    });
+    const space = semantic
+      ? builtInSpace(params.backend, CONCEPTS_VERSION, params.dimensions)
+      : builtInSpace(params.backend, HISTOGRAM_VERSION, 3 * params.bins);
+    const ids = idsOfImages(inputs.images.metadata, batch.count) ?? rows.map((_, index) => `image_${index}`);
+    return { outputs: { embeddings: embeddingsArtifact(rows, ids, space, inputs.images.metadata) } };
+  },
+});
+
+/** Shares of the pixels, scaled to length 1. */
+function colourHistogram({ data }: RgbRaster & { data: Uint8Array }, bins: number): Float64Array {
+  const counts = new Float64Array(3 * bins);
+  data.forEach((sample, at) => counts[(at % 3) * bins + Math.floor(sample * bins / 256)]++);
+  const length = Math.hypot(...counts);
+  return counts.map((count) => count / length);
+}

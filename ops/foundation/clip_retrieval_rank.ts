@@ -1,0 +1,89 @@
+/**
+ * Ranks a gallery for every target by the cosine of embeddings, or by their inner product without `normalize`.
+ *
+ * Targets name queries and what is relevant to each. Where the queries are texts, the gallery is all images; where they are
+ * images, it is all texts; ids that texts and images share are taken for texts. The best `top_k` are kept; equal scores
+ * stand in the order of the gallery. Rankings carry the relevant ids of their query and the size of the gallery, which is
+ * all that scoring needs.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { float, type JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { itemsOf } from "../../lib/artifact/values.ts";
+import { checkSameSpace, type Embeddings, EMBEDDINGS_ANY, embeddingsOf, similarity } from "./_embedding_space.ts";
+
+export default defineOperation({
+  id: "foundation.clip_retrieval_rank",
+  name: "Embedding retrieval ranking",
+  description: "Ranks image and text embeddings against each other, keeping the best",
+  inputs: {
+    image_embeddings: EMBEDDINGS_ANY,
+    text_embeddings: EMBEDDINGS_ANY,
+    targets: ["retrieval.targets.json"],
+  },
+  outputs: { rankings: "retrieval.rankings.json" },
+  params: z.strictObject({
+    normalize: z.boolean().default(true).describe("cosine; otherwise the inner product"),
+    top_k: z.int().positive().default(10).describe("how many of the gallery a ranking keeps"),
+  }),
+  threadSafe: true,
+  run({ inputs, params }) {
+    const images = embeddingsOf(inputs.image_embeddings), texts = embeddingsOf(inputs.text_embeddings);
+    checkSameSpace(images, texts);
+    const targets = itemsOf(inputs.targets).map(readTarget);
+    if (targets.length === 0) throw new SvcError("boundary_empty", "Cannot rank for an empty list of targets");
+    const byText = targets.every(({ id }) => texts.ids.includes(id));
+    const [queries, gallery] = byText ? [texts, images] : [images, texts];
+    const items = targets.map((target) => rank(target, queries, gallery, params));
+    const metadata = {
+      query_modality: byText ? "text" : "image",
+      gallery_size: gallery.ids.length,
+      top_k: params.top_k,
+      score: params.normalize ? "cosine" : "inner_product",
+      embedding_space: images.space,
+    };
+    return {
+      outputs: { rankings: { json: { kind: "retrieval.rankings", schema_version: 1, items, metadata }, metadata } },
+    };
+  },
+});
+
+interface Target {
+  id: string;
+  relevant: string[];
+}
+
+function readTarget({ id, relevant_ids: relevant }: JsonObject): Target {
+  const listed = Array.isArray(relevant) && relevant.every((other) => typeof other === "string");
+  if (typeof id !== "string" || !listed) {
+    throw new SvcError("boundary_value_invalid", "Cannot read a target without an id and relevant_ids");
+  }
+  return { id, relevant: relevant as string[] };
+}
+
+function rank(
+  { id, relevant }: Target,
+  queries: Embeddings,
+  gallery: Embeddings,
+  { normalize, top_k }: { normalize: boolean; top_k: number },
+): JsonObject {
+  const query = queries.rows[queries.ids.indexOf(id)];
+  if (query === undefined) {
+    throw new SvcError("pair_ids_mismatch", `Cannot rank for ${id}: neither the texts nor the images hold all targets`);
+  }
+  const missing = relevant.filter((other) => !gallery.ids.includes(other));
+  if (relevant.length === 0 || missing.length > 0) {
+    const what = relevant.length === 0 ? "nothing is relevant to it" : `the gallery lacks ${missing.join(", ")}`;
+    throw new SvcError("pair_ids_mismatch", `Cannot rank for ${id}: ${what}`);
+  }
+  const scored = gallery.rows.map((row, index) => ({ id: gallery.ids[index], score: similarity(query, row, normalize) }));
+  // The sort is stable: equal scores keep the order of the gallery.
+  const best = scored.sort((a, b) => b.score - a.score).slice(0, top_k);
+  return {
+    id,
+    ranked_ids: best.map((entry) => entry.id),
+    scores: best.map(({ score }) => float(score)),
+    relevant_ids: relevant,
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * Texts as vectors, float32 [text, dimension] of length 1.
+ *
+ * local_semantic   concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the pictures of
+ *                  clip_image_embed at equal dimensions. A text without any known concept is the zero vector.
+ * local_hash       all words, hashed to `dimensions`: a space of its own.
+ *
+ * Hashing: `_hashing.ts`.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { TEXTS } from "../../lib/contract/kinds.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { textsOf } from "../../lib/artifact/values.ts";
+import { tokens } from "../../lib/numeric/text_similarity.ts";
+import { CONCEPTS_VERSION, conceptsOfText } from "./_concepts.ts";
+import { builtInSpace, EMBEDDINGS, embeddingsArtifact } from "./_embedding_space.ts";
+import { hashFeatures } from "./_hashing.ts";
+
+const WORDS_VERSION = "svc.words.v1";
+
+export default defineOperation({
+  id: "foundation.clip_text_embed",
+  name: "Text embedding",
+  description: "Embeds texts with a local heuristic",
+  inputs: { texts: [TEXTS] },
+  outputs: { embeddings: EMBEDDINGS },
+  params: z.strictObject({
+    backend: z.enum(["local_semantic", "local_hash"]).default("local_semantic"),
+    dimensions: z.int().min(1).max(65536).default(128).describe("numbers a text; images need the same"),
+  }),
+  outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "texts" } },
+  threadSafe: true,
+  run({ inputs, params: { backend, dimensions } }) {
+    const texts = textsOf(inputs.texts);
+    const semantic = backend === "local_semantic", version = semantic ? CONCEPTS_VERSION : WORDS_VERSION;
+    const rows = texts.map(({ text }) =>
+      hashFeatures(semantic ? conceptsOfText(text) : wordCounts(text), dimensions, version)
+    );
+    const space = builtInSpace(backend, version, dimensions);
+    const ids = texts.map(({ id }) => id);
+    return { outputs: { embeddings: embeddingsArtifact(rows, ids, space, inputs.texts.metadata) } };
+  },
+});
+
+function wordCounts(text: string): Map<string, number> {
+  return new Map([...Map.groupBy(tokens(text), (word) => word)].map(([word, all]) => [word, all.length]));
+}

@@ -1,0 +1,52 @@
+/**
+ * Likeness of paired embeddings: mean, least and greatest cosine over the pairs, as `<label>.cosine_mean`, `_min`, `_max`.
+ * Without `normalize` the inner products are taken as they are.
+ *
+ * Both sides live in one embedding space and hold the same ids. The labels generation.text_image_clip and
+ * generation.image_image_clip name scores of CLIP, and are given to embeddings of a CLIP model alone.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { REPORT } from "../../lib/contract/kinds.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
+import { checkSameSpace, EMBEDDINGS_ANY, embeddingsOf, similarity } from "../foundation/_embedding_space.ts";
+
+export default defineOperation({
+  id: "metrics.embedding_similarity",
+  name: "Paired embedding similarity",
+  description: "Compares paired embeddings of one space",
+  inputs: { candidate: EMBEDDINGS_ANY, reference: EMBEDDINGS_ANY },
+  outputs: { report: REPORT },
+  params: z.strictObject({
+    label: z.enum(["embedding", "generation.text_image_clip", "generation.image_image_clip"]).default("embedding")
+      .describe("metric family; the generation families are for CLIP embeddings"),
+    normalize: z.boolean().default(true).describe("cosine; otherwise the inner product"),
+  }),
+  threadSafe: true,
+  run({ inputs, params: { label, normalize } }) {
+    const candidate = embeddingsOf(inputs.candidate), reference = embeddingsOf(inputs.reference);
+    checkSameSpace(candidate, reference);
+    const { backend } = reference.space;
+    if (label !== "embedding" && backend !== "transformers_clip") {
+      throw new SvcError("embedding_space_mismatch", `Cannot report ${label} of embeddings by ${backend}`, {
+        hint: "Use the label embedding, or embed with backend transformers_clip",
+      });
+    }
+    const named = ({ ids }: { ids: string[] }) => ids.map((id) => ({ id }));
+    checkPairedIds(named(candidate), named(reference));
+    const values = reference.rows.map((row, index) => similarity(candidate.rows[index], row, normalize));
+    const metrics = {
+      [`${label}.cosine_mean`]: values.reduce((sum, value) => sum + value, 0) / values.length,
+      [`${label}.cosine_min`]: Math.min(...values),
+      [`${label}.cosine_max`]: Math.max(...values),
+    };
+    const items = values.map((value, index) => ({
+      id: reference.ids[index],
+      metrics: { [`${label}.cosine`]: float(value) },
+    }));
+    const facts = { embedding_space: reference.space, normalized: normalize };
+    return reportResult("metrics.embedding_similarity", metrics, { label, items, facts });
+  },
+});
