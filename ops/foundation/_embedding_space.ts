@@ -93,7 +93,10 @@ export function embeddingsOf(input: InputArtifact): Embeddings {
   }
   const named = Array.isArray(ids) && ids.length === count && ids.every((id) => typeof id === "string" && id !== "");
   if (!named || new Set(ids).size !== count) {
-    throw new SvcError("pair_ids_mismatch", `Cannot name ${count} embeddings: their ids are missing, empty or repeated`);
+    throw new SvcError(
+      "pair_ids_mismatch",
+      `Cannot name ${count} embeddings: their ids are missing, empty or repeated`,
+    );
   }
   const values = data as Float32Array;
   const rows = Array.from({ length: count }, (_, i) => values.subarray(i * dimensions, (i + 1) * dimensions));

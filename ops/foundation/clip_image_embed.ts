@@ -16,9 +16,11 @@ import { idsOfImages } from "../_image_ids.ts";
 import { CONCEPTS_VERSION, conceptsOfImage } from "./_concepts.ts";
 import { builtInSpace, EMBEDDINGS, embeddingsArtifact } from "./_embedding_space.ts";
 import { hashFeatures } from "./_hashing.ts";
+import { checkDevice, needsModel, pretrainedParams } from "./_pretrained.ts";
 import { rgbAt } from "./_rgb_images.ts";
 
 const HISTOGRAM_VERSION = "svc.rgb_histogram.v1";
+const CLIP = "openai/clip-vit-base-patch32";
 
 export default defineOperation({
   id: "foundation.clip_image_embed",
@@ -27,14 +29,17 @@ export default defineOperation({
   inputs: { images: [IMAGES] },
   outputs: { embeddings: EMBEDDINGS },
   params: z.strictObject({
-    backend: z.enum(["local_semantic", "local_color_histogram"]).default("local_semantic"),
+    backend: z.enum(["local_semantic", "local_color_histogram", "transformers_clip"]).default("local_semantic"),
     dimensions: z.int().min(1).max(65536).default(8).describe("numbers an image; texts need the same")
       .meta({ "x-svc-effective-when": { backend: "local_semantic" } }),
     bins: z.int().min(1).max(256).default(16).describe("steps of each colour channel")
       .meta({ "x-svc-effective-when": { backend: "local_color_histogram" } }),
+    ...pretrainedParams(CLIP, { backend: "transformers_clip" }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "images" } },
   threadSafe: true,
+  check: checkDevice,
+  requires: (params) => params.backend === "transformers_clip" ? needsModel(params) : [],
   run({ inputs, params, progress }) {
     const batch = imagesOf(inputs.images);
     const semantic = params.backend === "local_semantic";

@@ -44,7 +44,7 @@ export default defineOperation({
       embedding_space: images.space,
     };
     return {
-      outputs: { rankings: { json: { kind: "retrieval.rankings", schema_version: 1, items, metadata }, metadata } },
+      outputs: { rankings: { json: { kind: "retrieval.rankings", schema_version: 1, items }, metadata } },
     };
   },
 });
@@ -77,7 +77,10 @@ function rank(
     const what = relevant.length === 0 ? "nothing is relevant to it" : `the gallery lacks ${missing.join(", ")}`;
     throw new SvcError("pair_ids_mismatch", `Cannot rank for ${id}: ${what}`);
   }
-  const scored = gallery.rows.map((row, index) => ({ id: gallery.ids[index], score: similarity(query, row, normalize) }));
+  const scored = gallery.rows.map((row, index) => ({
+    id: gallery.ids[index],
+    score: similarity(query, row, normalize),
+  }));
   // The sort is stable: equal scores keep the order of the gallery.
   const best = scored.sort((a, b) => b.score - a.score).slice(0, top_k);
   return {

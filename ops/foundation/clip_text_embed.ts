@@ -15,8 +15,10 @@ import { tokens } from "../../lib/numeric/text_similarity.ts";
 import { CONCEPTS_VERSION, conceptsOfText } from "./_concepts.ts";
 import { builtInSpace, EMBEDDINGS, embeddingsArtifact } from "./_embedding_space.ts";
 import { hashFeatures } from "./_hashing.ts";
+import { checkDevice, needsModel, pretrainedParams } from "./_pretrained.ts";
 
 const WORDS_VERSION = "svc.words.v1";
+const CLIP = "openai/clip-vit-base-patch32";
 
 export default defineOperation({
   id: "foundation.clip_text_embed",
@@ -25,11 +27,14 @@ export default defineOperation({
   inputs: { texts: [TEXTS] },
   outputs: { embeddings: EMBEDDINGS },
   params: z.strictObject({
-    backend: z.enum(["local_semantic", "local_hash"]).default("local_semantic"),
+    backend: z.enum(["local_semantic", "local_hash", "transformers_clip"]).default("local_semantic"),
     dimensions: z.int().min(1).max(65536).default(128).describe("numbers a text; images need the same"),
+    ...pretrainedParams(CLIP, { backend: "transformers_clip" }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "texts" } },
   threadSafe: true,
+  check: checkDevice,
+  requires: (params) => params.backend === "transformers_clip" ? needsModel(params) : [],
   run({ inputs, params: { backend, dimensions } }) {
     const texts = textsOf(inputs.texts);
     const semantic = backend === "local_semantic", version = semantic ? CONCEPTS_VERSION : WORDS_VERSION;

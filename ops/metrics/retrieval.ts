@@ -40,13 +40,19 @@ export default defineOperation({
     const gallery = inputs.rankings.metadata.gallery_size;
     const gallerySize = isNumber(gallery) ? toNumber(gallery) : undefined;
     // How deep every ranking reaches: without limit where it holds the whole gallery.
-    const depth = Math.min(...queries.map(({ count }) => gallerySize === undefined || count < gallerySize ? count : Infinity));
+    const depth = Math.min(
+      ...queries.map(({ count }) => gallerySize === undefined || count < gallerySize ? count : Infinity),
+    );
     const metrics: Record<string, number> = {};
     for (const k of cutOffs(params.k_values)) {
       if (k > depth) {
-        throw new SvcError("params_conflict", `Cannot score hits at ${k}: rankings keep ${depth} ids of a larger gallery`, {
-          hint: "Raise top_k of the ranking, or drop that cut-off",
-        });
+        throw new SvcError(
+          "params_conflict",
+          `Cannot score hits at ${k}: rankings keep ${depth} ids of a larger gallery`,
+          {
+            hint: "Raise top_k of the ranking, or drop that cut-off",
+          },
+        );
       }
       metrics[`retrieval.hit_at_${k}`] = mean(queries.map(({ position }) => Number(position <= k)));
     }

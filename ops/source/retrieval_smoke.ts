@@ -42,7 +42,9 @@ export default defineOperation({
       outputs: {
         images: imagesArtifact(batch, { dataset, image_ids: ids }),
         texts: textsArtifact(texts, { dataset, text_ids: texts.map((text) => text.id) }),
-        targets: targetsArtifact(texts.map((text, index) => ({ id: text.id, relevant_ids: [ids[index]] })), { dataset }),
+        targets: targetsArtifact(texts.map((text, index) => ({ id: text.id, relevant_ids: [ids[index]] })), {
+          dataset,
+        }),
       },
     };
   },

@@ -16,6 +16,7 @@ import { ISAC_FIXTURES } from "./isac_fixtures.ts";
 import { JPEG_FIXTURES } from "./jpeg_fixtures.ts";
 import { LEO_FIXTURES } from "./leo_fixtures.ts";
 import { LOCALIZATION_FIXTURES } from "./localization_fixtures.ts";
+import { MEANING_FIXTURES } from "./meaning_fixtures.ts";
 import { MEDIA_FIXTURES } from "./media_fixtures.ts";
 import { NEAR_FIELD_FIXTURES } from "./near_field_fixtures.ts";
 import { MODULATION_FIXTURES } from "./modulation_fixtures.ts";
@@ -168,6 +169,7 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...CSI_FEEDBACK_FIXTURES,
   ...DEEPJSCC_FIXTURES,
   ...JPEG_FIXTURES,
+  ...MEANING_FIXTURES,
   ...MEDIA_FIXTURES,
   ...MODULATION_FIXTURES,
   ...NR_LDPC_FIXTURES,

@@ -1,0 +1,34 @@
+/** Parameters that operations with a pretrained model have in common, and what they ask of the machine. */
+import type { ParameterProblem, Requirement } from "../../lib/contract/operation.ts";
+import { z } from "../../lib/contract/zod.ts";
+
+/**
+ * @param defaultModel published name
+ * @param when condition under which a model is used at all, for `x-svc-effective-when`
+ */
+export function pretrainedParams(defaultModel: string, when?: Record<string, string>) {
+  const meta = when === undefined ? {} : { "x-svc-effective-when": when };
+  return {
+    model_id: z.string().min(1).default(defaultModel).meta(meta)
+      .describe("published name of a fetched model, or a local folder of an ONNX export"),
+    model_revision: z.string().regex(/^([0-9a-f]{40})?$/).default("").meta(meta)
+      .describe("full commit of a fetched model; empty takes the one that is there"),
+    device: z.string().min(1).default("cpu").meta(meta).describe("models run on the processor: cpu"),
+  };
+}
+
+/** Findings about the device. */
+export function checkDevice({ device }: { device?: string }): ParameterProblem[] {
+  if (device === undefined || device === "cpu") return [];
+  return [{
+    code: "runtime_unavailable",
+    message: `Cannot run a model on ${device}: models run on the processor`,
+    place: ["device"],
+    hint: "Leave device at cpu",
+  }];
+}
+
+/** A model that must be there. */
+export function needsModel({ model_id }: { model_id: string }): Requirement[] {
+  return [{ kind: "model", id: model_id }];
+}

@@ -1,0 +1,45 @@
+/**
+ * Picture files of a folder as one batch of RGB squares: the shorter side resized, the middle cut out, EXIF orientation
+ * applied, grey repeated and alpha left out.
+ */
+import { SvcError } from "../../lib/contract/error.ts";
+import { sha256Hex } from "../../lib/contract/hash.ts";
+import type { FileAccess, Progress } from "../../lib/contract/operation.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { toRgb } from "../../lib/artifact/image.ts";
+import type { ImageBatch } from "../../lib/artifact/values.ts";
+
+/**
+ * Loads pictures.
+ *
+ * @param paths as a recipe names files
+ * @param size width and height of every picture in pixels
+ * @returns the batch, and the digest of each file for its metadata
+ * @throws SvcError `boundary_file_missing`, or what the decoder says of a file, which it names
+ */
+export async function loadSquares(
+  paths: readonly string[],
+  size: number,
+  { files, progress }: { files: FileAccess; progress: Progress },
+): Promise<{ batch: ImageBatch; sourceFiles: JsonObject[] }> {
+  // Loaded on first use: listing operations needs no decoder.
+  const [{ decodeImage }, { centreCrop, resizeShorterSide }] = await Promise.all([
+    import("../../lib/artifact/image_file.ts"),
+    import("../../lib/artifact/image_resize.ts"),
+  ]);
+  const data = new Uint8Array(paths.length * size * size * 3);
+  const sourceFiles: JsonObject[] = [];
+  for (const [index, path] of paths.entries()) {
+    const bytes = await files.read(path);
+    try {
+      const square = centreCrop(resizeShorterSide(decodeImage(bytes), size), size);
+      data.set(toRgb(square).data, index * size * size * 3);
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      throw new SvcError(error.code, `${error.message} (${path})`, { hint: error.hint });
+    }
+    sourceFiles.push({ sha256: sha256Hex(bytes) });
+    progress(index + 1, paths.length, { phase: "loading", unit: "images" });
+  }
+  return { batch: { count: paths.length, height: size, width: size, channels: 3, dtype: "uint8", data }, sourceFiles };
+}
