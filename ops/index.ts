@@ -33,6 +33,9 @@ import demodulationDigitalDemodulate from "./demodulation/digital_demodulate.ts"
 import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.ts";
 import demodulationNeuralReceiverAdapter from "./demodulation/neural_receiver_adapter.ts";
 import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_tracking_receiver_adapter.ts";
+import foundationClipImageEmbed from "./foundation/clip_image_embed.ts";
+import foundationClipRetrievalRank from "./foundation/clip_retrieval_rank.ts";
+import foundationClipTextEmbed from "./foundation/clip_text_embed.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
 import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
 import metricsBeamforming from "./metrics/beamforming.ts";
@@ -41,6 +44,7 @@ import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
 import metricsChannelEstimation from "./metrics/channel_estimation.ts";
 import metricsCsiFeedback from "./metrics/csi_feedback.ts";
 import metricsDetection from "./metrics/detection.ts";
+import metricsEmbeddingSimilarity from "./metrics/embedding_similarity.ts";
 import metricsExternalClassification from "./metrics/external_classification.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
@@ -53,6 +57,7 @@ import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
 import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
 import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
 import metricsResourceAllocation from "./metrics/resource_allocation.ts";
+import metricsRetrieval from "./metrics/retrieval.ts";
 import metricsSegmentation from "./metrics/segmentation.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
 import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
@@ -103,6 +108,7 @@ import sourceAoaScene from "./source/aoa_scene.ts";
 import sourceBeamformingScenario from "./source/beamforming_scenario.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
 import sourceExternalClassificationDataset from "./source/external_classification_dataset.ts";
+import sourceFlickr8kRetrieval from "./source/flickr8k_retrieval.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
 import sourceIsacOfdmScenario from "./source/isac_ofdm_scenario.ts";
 import sourceLeoNtnTrackingScenario from "./source/leo_ntn_tracking_scenario.ts";
@@ -113,6 +119,7 @@ import sourceModulationFrames from "./source/modulation_frames.ts";
 import sourceNearFieldXlMimoScenario from "./source/near_field_xl_mimo_scenario.ts";
 import sourceRandomBits from "./source/random_bits.ts";
 import sourceResourceAllocationScenario from "./source/resource_allocation_scenario.ts";
+import sourceRetrievalSmoke from "./source/retrieval_smoke.ts";
 import sourceSyntheticScenes from "./source/synthetic_scenes.ts";
 import sourceTextDataset from "./source/text_dataset.ts";
 import wirelessCarrierPhaseImpairment from "./wireless/carrier_phase_impairment.ts";
@@ -164,6 +171,9 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(demodulationIdentityDemodulate, "./demodulation/identity_demodulate.ts"),
   entry(demodulationNeuralReceiverAdapter, "./demodulation/neural_receiver_adapter.ts"),
   entry(demodulationPhaseTrackingReceiverAdapter, "./demodulation/phase_tracking_receiver_adapter.ts"),
+  entry(foundationClipImageEmbed, "./foundation/clip_image_embed.ts"),
+  entry(foundationClipRetrievalRank, "./foundation/clip_retrieval_rank.ts"),
+  entry(foundationClipTextEmbed, "./foundation/clip_text_embed.ts"),
   entry(hardwareReceiverIqImbalance, "./hardware/receiver_iq_imbalance.ts"),
   entry(metricsAoaEstimation, "./metrics/aoa_estimation.ts"),
   entry(metricsBeamforming, "./metrics/beamforming.ts"),
@@ -172,6 +182,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsChannelEstimation, "./metrics/channel_estimation.ts"),
   entry(metricsCsiFeedback, "./metrics/csi_feedback.ts"),
   entry(metricsDetection, "./metrics/detection.ts"),
+  entry(metricsEmbeddingSimilarity, "./metrics/embedding_similarity.ts"),
   entry(metricsExternalClassification, "./metrics/external_classification.ts"),
   entry(metricsImageDeliveryStatus, "./metrics/image_delivery_status.ts"),
   entry(metricsImageReconstruction, "./metrics/image_reconstruction.ts"),
@@ -184,6 +195,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsOfdmFiniteBlocklengthAllocation, "./metrics/ofdm_finite_blocklength_allocation.ts"),
   entry(metricsOfdmPowerAllocation, "./metrics/ofdm_power_allocation.ts"),
   entry(metricsResourceAllocation, "./metrics/resource_allocation.ts"),
+  entry(metricsRetrieval, "./metrics/retrieval.ts"),
   entry(metricsSegmentation, "./metrics/segmentation.ts"),
   entry(metricsTextSemanticSimilarity, "./metrics/text_semantic_similarity.ts"),
   entry(modelAoaEstimatorAdapter, "./model/aoa_estimator_adapter.ts"),
@@ -234,6 +246,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceBeamformingScenario, "./source/beamforming_scenario.ts"),
   entry(sourceBitManifest, "./source/bit_manifest.ts"),
   entry(sourceExternalClassificationDataset, "./source/external_classification_dataset.ts"),
+  entry(sourceFlickr8kRetrieval, "./source/flickr8k_retrieval.ts"),
   entry(sourceImageDataset, "./source/image_dataset.ts"),
   entry(sourceIsacOfdmScenario, "./source/isac_ofdm_scenario.ts"),
   entry(sourceLeoNtnTrackingScenario, "./source/leo_ntn_tracking_scenario.ts"),
@@ -244,6 +257,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceNearFieldXlMimoScenario, "./source/near_field_xl_mimo_scenario.ts"),
   entry(sourceRandomBits, "./source/random_bits.ts"),
   entry(sourceResourceAllocationScenario, "./source/resource_allocation_scenario.ts"),
+  entry(sourceRetrievalSmoke, "./source/retrieval_smoke.ts"),
   entry(sourceSyntheticScenes, "./source/synthetic_scenes.ts"),
   entry(sourceTextDataset, "./source/text_dataset.ts"),
   entry(wirelessCarrierPhaseImpairment, "./wireless/carrier_phase_impairment.ts"),
