@@ -12,6 +12,7 @@ const STOREYS: string[][] = [
   ["lib/recipe"],
   ["lib/research"],
   ["lib/training", "lib/model"],
+  ["lib/fetch"],
   ["lib/plan"],
   ["lib/execute"],
   ["lib/run"],

@@ -11,6 +11,7 @@ import { completionCommand } from "./commands/completion.ts";
 import { captureCommands } from "./commands/capture.ts";
 import { dataCommands } from "./commands/data.ts";
 import { maintenanceCommands } from "./commands/maintenance.ts";
+import { modelsCommands } from "./commands/models.ts";
 import { opsCommands } from "./commands/ops.ts";
 import { profilesCommands } from "./commands/profiles.ts";
 import { recipeCommands } from "./commands/recipe.ts";
@@ -75,6 +76,7 @@ function buildProgram(): Command {
   templateCommands(program);
   suiteCommands(program);
   dataCommands(program);
+  modelsCommands(program);
   adapterCommands(program);
   artifactCommands(program);
   captureCommands(program);

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
+import { publishedDataset } from "../artifact/published_datasets.ts";
 import { SvcError } from "../contract/error.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { NATIVE_EXTENSION } from "../plan/backends.ts";
@@ -55,11 +56,16 @@ export function readinessOf(
           size_bytes: Object.values(files).reduce((sum, { size_bytes }) => sum + size_bytes, 0),
         };
       }
-      const folder = join(stateDir, "datasets", id);
+      const published = publishedDataset(id);
+      const folder = join(stateDir, "datasets", published?.folder ?? id);
       try {
         if (Deno.statSync(folder).isDirectory) return null;
       } catch {
         // Whatever keeps the folder from being read, it is not usable.
+      }
+      if (published !== undefined && Object.keys(published.files).length > 0) {
+        const fetch = `svc data fetch ${published.id}`;
+        return { reason: `it is not at ${folder}`, hint: `Run ${fetch}, or put it there: ${published.layout}`, fetch };
       }
       return { reason: `it is not at ${folder}`, hint: "Put its files there, or name another data set" };
     },

@@ -1,4 +1,4 @@
-/** `svc data`: manifests of image folders, and the data sets that come with the program. */
+/** `svc data`: manifests of image folders, the data sets that come with the program, and published ones. */
 import { dirname, join } from "node:path";
 import { type Diagnostic, SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
@@ -13,16 +13,22 @@ export function dataCommands(program: Command): void {
   const data = program.command("data").description("manifests of image folders, and data sets");
 
   data.command("list")
-    .description("list the data sets that come with the program, and those in the state directory")
+    .description("list the data sets that come with the program, those in the state directory, and published ones")
     .action(list);
 
   data.command("fetch <id>")
-    .description("bring a data set that comes with the program to this machine; every file is hash checked")
-    .addHelpText("after", "\nExamples\n  svc data fetch svc_sample_images\n")
+    .description("bring a data set to this machine; one of the two commands that use the network")
+    .option("--sha256 <digest>", "digest of the whole set, as the fetch.json of a colleague has it")
+    .option("--accept-unpinned", "take what arrives where no digest is known, and pin it from then on")
+    .addHelpText(
+      "after",
+      "\nA download that was cut goes on where it stopped. Runs never use the network." +
+        "\n\nExamples\n  svc data fetch kodak --accept-unpinned\n  svc data fetch kodak --sha256 <digest>\n",
+    )
     .action(fetchDataset);
 
   data.command("verify [id]")
-    .description("hash the files of data sets that come with the program; exit 6 when one differs")
+    .description("hash the files of bundled and fetched data sets again; exit 6 when one differs")
     .action(verify);
 
   data.command("make-manifest <folder>")
@@ -56,18 +62,35 @@ async function datasets(context: CliContext): Promise<JsonObject[]> {
     splits: Object.fromEntries(Object.entries(splits).map(([name, ids]) => [name, [...ids]])),
   }));
   const folder = join(stateDir, "datasets");
+  const { PUBLISHED_DATASETS, publishedDataset } = await import("../../artifact/published_datasets.ts");
+  const { datasetFolder, fetchedDataset } = await import("../../fetch/datasets.ts");
+  const published = await Promise.all(PUBLISHED_DATASETS.map(async (dataset): Promise<JsonObject> => {
+    const there = await Deno.stat(datasetFolder(stateDir, dataset)).then((info) => info.isDirectory, () => false);
+    const record = fetchedDataset(stateDir, dataset);
+    const sizes = Object.values(record?.files ?? {}).map(({ size_bytes }) => Number(size_bytes));
+    return {
+      id: dataset.id,
+      version: dataset.version,
+      source: "published",
+      status: there ? "present" : Object.keys(dataset.files).length === 0 ? "bring_your_own" : "not_fetched",
+      ...(record === null ? {} : {
+        sha256: record.sha256,
+        file_count: sizes.length,
+        size_bytes: sizes.reduce((sum, size) => sum + size, 0),
+      }),
+    };
+  }));
   const local: JsonObject[] = [];
   try {
     for await (const entry of Deno.readDir(folder)) {
-      if (!entry.isDirectory || entry.name.includes(".partial-") || Object.hasOwn(BUNDLED_DATASETS, entry.name)) {
-        continue;
-      }
+      const known = Object.hasOwn(BUNDLED_DATASETS, entry.name) || publishedDataset(entry.name) !== undefined;
+      if (!entry.isDirectory || entry.name.includes(".partial") || known) continue;
       local.push({ id: entry.name, version: null, source: "state_directory", status: "present" });
     }
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
-  return [...bundled, ...local.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))];
+  return [...bundled, ...published, ...local.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))];
 }
 
 async function list(_options: unknown, command: Command): Promise<void> {
@@ -85,11 +108,30 @@ async function list(_options: unknown, command: Command): Promise<void> {
   context.print(formatTable(lines, [...columns, { key: "size", align: "right" as const }]));
 }
 
-async function fetchDataset(id: string, _options: unknown, command: Command): Promise<void> {
+interface FetchOptions {
+  sha256?: string;
+  acceptUnpinned?: boolean;
+}
+
+async function fetchDataset(id: string, options: FetchOptions, command: Command): Promise<void> {
   const context = contextOf(command);
-  const { fetchBundledDataset, isBundledDatasetPresent } = await import("../../artifact/bundled.ts");
+  const { BUNDLED_DATASETS } = await import("../../artifact/bundled_datasets.ts");
   const { stateDir } = await context.workspace();
   await knownDataset(id);
+  if (!Object.hasOwn(BUNDLED_DATASETS, id)) {
+    const [fetching, { fetchProgress }] = await Promise.all([
+      import("../../fetch/datasets.ts"),
+      import("../fetch_progress.ts"),
+    ]);
+    const onProgress = fetchProgress(context);
+    const { folder, fetched, record } = await fetching.fetchDataset(id, { ...options, stateDir, onProgress });
+    const status = fetched ? "fetched" : "present";
+    context.emit({ schema_version: 1, id, status, folder, record });
+    const digest = record === null ? "" : `\n  sha256 of the set: ${record.sha256}`;
+    context.print(`${context.paint("green", status)}  ${id}\n  ${folder}${digest}`);
+    return;
+  }
+  const { fetchBundledDataset, isBundledDatasetPresent } = await import("../../artifact/bundled.ts");
   const present = isBundledDatasetPresent(id, { stateDir });
   const folder = present ? null : await fetchBundledDataset(id, { stateDir });
   context.emit({ schema_version: 1, id, status: present ? "present" : "fetched", folder });
@@ -99,19 +141,23 @@ async function fetchDataset(id: string, _options: unknown, command: Command): Pr
 /** @throws SvcError `not_found` with the nearest name */
 async function knownDataset(id: string): Promise<void> {
   const { BUNDLED_DATASETS } = await import("../../artifact/bundled_datasets.ts");
-  if (Object.hasOwn(BUNDLED_DATASETS, id)) return;
+  const { PUBLISHED_DATASETS, publishedDataset } = await import("../../artifact/published_datasets.ts");
+  if (Object.hasOwn(BUNDLED_DATASETS, id) || publishedDataset(id) !== undefined) return;
   const { didYouMean } = await import("../../contract/nearest.ts");
-  const hint = didYouMean(id, Object.keys(BUNDLED_DATASETS));
-  throw new SvcError("not_found", `Cannot find a bundled data set named ${id}`, { hint });
+  const hint = didYouMean(id, [...Object.keys(BUNDLED_DATASETS), ...PUBLISHED_DATASETS.map((known) => known.id)]);
+  throw new SvcError("not_found", `Cannot find a data set named ${id}`, { hint });
 }
 
 async function verify(id: string | undefined, _options: unknown, command: Command): Promise<void> {
   const context = contextOf(command);
   const { BUNDLED_DATASETS, isBundledDatasetPresent, readBundledFile } = await import("../../artifact/bundled.ts");
+  const { PUBLISHED_DATASETS } = await import("../../artifact/published_datasets.ts");
+  const { fetchedDataset, verifyDataset } = await import("../../fetch/datasets.ts");
   const { stateDir } = await context.workspace();
   if (id !== undefined) await knownDataset(id);
   const rows: JsonObject[] = [];
-  for (const dataset of id === undefined ? Object.keys(BUNDLED_DATASETS) : [id]) {
+  for (const dataset of Object.keys(BUNDLED_DATASETS)) {
+    if (id !== undefined && id !== dataset) continue;
     if (id === undefined && !isBundledDatasetPresent(dataset, { stateDir })) {
       rows.push({ id: dataset, path: null, status: "not_fetched" });
       continue;
@@ -119,6 +165,11 @@ async function verify(id: string | undefined, _options: unknown, command: Comman
     for (const path of Object.keys(BUNDLED_DATASETS[dataset].files)) {
       rows.push({ id: dataset, path, ...await verifyFile(() => readBundledFile(dataset, path, { stateDir })) });
     }
+  }
+  for (const dataset of PUBLISHED_DATASETS) {
+    const asked = id === dataset.id || id === dataset.folder;
+    if (!asked && (id !== undefined || fetchedDataset(stateDir, dataset) === null)) continue;
+    for (const file of verifyDataset(stateDir, dataset.id)) rows.push({ id: dataset.id, ...file });
   }
   const sound = rows.every(({ status }) => status === "ok" || status === "not_fetched");
   context.emit({ schema_version: 1, status: sound ? "valid" : "invalid", files: rows });

@@ -1,0 +1,23 @@
+/** How a download goes, on standard error: a line that is rewritten on a terminal, a line a file elsewhere. */
+import type { CliContext } from "./context.ts";
+import { stderr } from "./terminal.ts";
+import { formatBytes } from "./table.ts";
+
+/** A reporter for `onProgress` of the fetching functions. */
+export function fetchProgress(context: CliContext): (file: string, received: number, total: number | null) => void {
+  const live = Deno.stderr.isTerminal() && !context.json && !context.quiet;
+  const announced = new Set<string>();
+  let last = 0;
+  return (file, received, total) => {
+    const size = total === null ? formatBytes(received) : `${formatBytes(received)} of ${formatBytes(total)}`;
+    if (!announced.has(file)) {
+      announced.add(file);
+      if (!live) context.note(`fetching ${file}${total === null ? "" : ` (${formatBytes(total)})`}`);
+    }
+    if (!live) return;
+    const now = performance.now();
+    if (received !== total && now - last < 100) return;
+    last = now;
+    stderr(`\r\x1b[K  ${file}  ${size}${received === total ? "\n" : ""}`);
+  };
+}

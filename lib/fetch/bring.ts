@@ -1,0 +1,147 @@
+/**
+ * A set of files from the network to a folder with `fetch.json`. The folder appears when all files are there; until then
+ * they lie in `<folder>.partial`, and the next attempt takes up what it finds there.
+ */
+import { dirname, join } from "node:path";
+import { hashFile } from "../artifact/hash_file.ts";
+import { openZip } from "../artifact/zip_read.ts";
+import { SvcError } from "../contract/error.ts";
+import { sha256Json } from "../contract/hash.ts";
+import { prettyJson } from "../contract/json.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { FETCH_RECORD, type FetchRecord } from "../model/store.ts";
+import { download } from "./download.ts";
+
+export interface BringFile {
+  url: string;
+  sha256?: string;
+}
+
+/** What to bring. */
+export interface Bringing {
+  id: string;
+  version: string;
+  /** Where it comes from, for the record. */
+  url: string;
+  /** By path in the folder. */
+  files: Readonly<Record<string, BringFile>>;
+  /** Archives whose contents stand in the folder instead of them, without a common top folder. */
+  unpack?: boolean;
+  /** Digest that the whole set must have. */
+  sha256?: string;
+}
+
+export interface BringOptions {
+  code: "model_unavailable" | "dataset_unavailable";
+  signal?: AbortSignal;
+  onProgress?(file: string, received: number, total: number | null): void;
+  /** Time for the record; now unless a test says otherwise. */
+  now?: Date;
+}
+
+const MAX_UNPACKED_BYTES = 4 * 2 ** 30;
+
+/**
+ * Brings files into a folder that is not there yet.
+ *
+ * @returns the record that was written beside them
+ * @throws SvcError what `download` throws; `artifact_archive_invalid` for a damaged archive
+ */
+export async function bring(bringing: Bringing, folder: string, options: BringOptions): Promise<FetchRecord> {
+  const partial = `${folder}.partial`;
+  await Deno.mkdir(partial, { recursive: true });
+  for (const [path, { url, sha256 }] of Object.entries(bringing.files)) {
+    const target = join(partial, ...safeParts(path));
+    await Deno.mkdir(dirname(target), { recursive: true });
+    if (await isThere(target)) continue;
+    await download(url, target, {
+      sha256,
+      code: options.code,
+      signal: options.signal,
+      onProgress: (received, total) => options.onProgress?.(path, received, total),
+    });
+  }
+  if (bringing.unpack) {
+    for (const path of Object.keys(bringing.files)) await unpack(join(partial, path), partial);
+  }
+  const files: FetchRecord["files"] = {};
+  for (const path of listFiles(partial).sort()) files[path] = hashFile(join(partial, path));
+  const sha256 = sha256Json(files as unknown as JsonObject);
+  if (bringing.sha256 !== undefined && bringing.sha256 !== sha256) {
+    await Deno.remove(partial, { recursive: true });
+    throw new SvcError("artifact_hash_mismatch", `Cannot use what arrived as ${bringing.id}: its digest is ${sha256}`, {
+      hint: `Expected ${bringing.sha256}`,
+    });
+  }
+  const record: FetchRecord = {
+    id: bringing.id,
+    version: bringing.version,
+    url: bringing.url,
+    sha256,
+    files,
+    fetched_at_utc: (options.now ?? new Date()).toISOString(),
+  };
+  await Deno.writeTextFile(join(partial, FETCH_RECORD), prettyJson(record));
+  await Deno.rename(partial, folder);
+  return record;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    return (await Deno.lstat(path)).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** The parts of a relative path. @throws SvcError `path_refused` for one that leaves its folder */
+function safeParts(path: string): string[] {
+  const parts = path.split("/");
+  if (parts.some((part) => part === "" || part === "." || part === ".." || /[\\:\0]/.test(part))) {
+    throw new SvcError("path_refused", `Cannot write ${JSON.stringify(path)}: it is no path inside of the folder`);
+  }
+  return parts;
+}
+
+/** Replaces an archive by what it holds. */
+async function unpack(archive: string, folder: string): Promise<void> {
+  const entries = openZip(await Deno.readFile(archive), archive, { maxExpandedBytes: MAX_UNPACKED_BYTES })
+    .filter(({ name }) => !name.endsWith("/") && !name.startsWith("__MACOSX/"));
+  const tops = new Set(entries.map(({ name }) => name.split("/")[0]));
+  const strip = tops.size === 1 && entries.every(({ name }) => name.includes("/")) ? 1 : 0;
+  // Every name is checked before the first file is written.
+  const targets = entries.map((entry) => ({ entry, parts: safeParts(entry.name).slice(strip) }));
+  for (const { entry, parts } of targets) {
+    const target = join(folder, ...parts);
+    await Deno.mkdir(dirname(target), { recursive: true });
+    await Deno.writeFile(target, entry.read());
+  }
+  await Deno.remove(archive);
+}
+
+/** Every file of a folder but its record, as relative paths. */
+export function listFiles(folder: string, below = ""): string[] {
+  return [...Deno.readDirSync(join(folder, below))].flatMap(({ name, isDirectory, isFile }) => {
+    const path = below === "" ? name : `${below}/${name}`;
+    if (isDirectory) return listFiles(folder, path);
+    return isFile && path !== FETCH_RECORD && !name.endsWith(".part") && !name.endsWith(".part.json") ? [path] : [];
+  });
+}
+
+/** A file of a fetched folder, and whether it is what was fetched. */
+export interface VerifiedFile extends JsonObject {
+  path: string;
+  status: "ok" | "differs" | "missing" | "unexpected";
+}
+
+/** Hashes every file of a fetched folder again. */
+export function verifyFetched(folder: string, { files }: FetchRecord): VerifiedFile[] {
+  const there = new Set(listFiles(folder));
+  const known = Object.entries(files).map(([path, { sha256 }]): VerifiedFile => {
+    if (!there.has(path)) return { path, status: "missing" };
+    return { path, status: hashFile(join(folder, path)).sha256 === sha256 ? "ok" : "differs" };
+  });
+  const extra = [...there].filter((path) => !Object.hasOwn(files, path)).sort();
+  return [...known, ...extra.map((path): VerifiedFile => ({ path, status: "unexpected" }))];
+}

@@ -1,0 +1,87 @@
+/** Published data sets: brought to `<state_dir>/datasets/<folder>/`, listed, and hashed again. */
+import { join } from "node:path";
+import { PUBLISHED_DATASETS, type PublishedDataset, publishedDataset } from "../artifact/published_datasets.ts";
+import { SvcError } from "../contract/error.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import { type FetchRecord, readFetchRecord } from "../model/store.ts";
+import { bring, type BringOptions, type VerifiedFile, verifyFetched } from "./bring.ts";
+
+export interface FetchDatasetOptions extends Omit<BringOptions, "code"> {
+  stateDir: string;
+  /** Digest of the whole set, as `fetch.json` of a colleague has it. */
+  sha256?: string;
+  /** Takes whatever arrives where no digest is known. */
+  acceptUnpinned?: boolean;
+}
+
+export interface FetchedDataset {
+  folder: string;
+  /** false when it was there already */
+  fetched: boolean;
+  record: FetchRecord | null;
+}
+
+/** Folder of a published data set. */
+export const datasetFolder = (stateDir: string, { folder }: PublishedDataset) => join(stateDir, "datasets", folder);
+
+/** `fetch.json` of a data set; null where the folder is missing or was filled by hand. */
+export function fetchedDataset(stateDir: string, dataset: PublishedDataset): FetchRecord | null {
+  try {
+    return readFetchRecord(datasetFolder(stateDir, dataset));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}
+
+/** @throws SvcError `not_found` with the nearest name */
+export function knownDataset(id: string): PublishedDataset {
+  const dataset = publishedDataset(id);
+  if (dataset !== undefined) return dataset;
+  throw new SvcError("not_found", `Cannot find a published data set named ${id}`, {
+    hint: didYouMean(id, PUBLISHED_DATASETS.map((known) => known.id)),
+  });
+}
+
+/**
+ * Brings a published data set to this machine.
+ *
+ * @throws SvcError `not_found`, `dataset_unavailable`, `usage_invalid` without a digest, `artifact_hash_mismatch` when
+ * the set is not the one that was asked for, which then stays out of the folder
+ */
+export async function fetchDataset(id: string, options: FetchDatasetOptions): Promise<FetchedDataset> {
+  const dataset = knownDataset(id);
+  const folder = datasetFolder(options.stateDir, dataset);
+  const there = await Deno.stat(folder).then(({ isDirectory }) => isDirectory, () => false);
+  if (there) return { folder, fetched: false, record: fetchedDataset(options.stateDir, dataset) };
+  if (Object.keys(dataset.files).length === 0) {
+    throw new SvcError("dataset_unavailable", `Cannot fetch ${dataset.id}: no address of it is known`, {
+      hint: `Put it into ${folder} by hand: ${dataset.layout}`,
+    });
+  }
+  const wanted = options.sha256 ?? dataset.sha256;
+  if (wanted === null && !options.acceptUnpinned) {
+    throw new SvcError("usage_invalid", `Cannot fetch ${dataset.id}: no digest of it is known here`, {
+      hint:
+        "Add --sha256 with the digest that a colleague's fetch.json has, or --accept-unpinned to take what arrives " +
+        "and pin it from then on",
+    });
+  }
+  const { version, files, unpack } = dataset;
+  const [first] = Object.values(files);
+  const bringing = { id: dataset.id, version, url: first.url, files, unpack, sha256: wanted ?? undefined };
+  const record = await bring(bringing, folder, { ...options, code: "dataset_unavailable" });
+  return { folder, fetched: true, record };
+}
+
+/** Hashes the files of a fetched data set again. @throws SvcError `not_found` where it was not fetched */
+export function verifyDataset(stateDir: string, id: string): VerifiedFile[] {
+  const dataset = knownDataset(id);
+  const record = fetchedDataset(stateDir, dataset);
+  if (record === null) {
+    throw new SvcError("not_found", `Cannot verify ${dataset.id}: it was not fetched to this machine`, {
+      hint: `Run svc data fetch ${dataset.id}`,
+    });
+  }
+  return verifyFetched(datasetFolder(stateDir, dataset), record);
+}
