@@ -189,6 +189,8 @@ export interface NamedModel {
 export interface ModelSession {
   readonly inputs: readonly ModelTensor[];
   readonly outputs: readonly ModelTensor[];
+  /** What the exporter wrote beside the graph, such as names of classes: texts by key. */
+  readonly metadata: Readonly<Record<string, string>>;
   /**
    * Computes every output.
    *

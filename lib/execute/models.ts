@@ -4,6 +4,7 @@ import { sha256Hex } from "../contract/hash.ts";
 import { asObject, parseJson } from "../contract/json.ts";
 import type { Cancellation, ModelSession, NamedModel } from "../contract/operation.ts";
 import { chunked } from "../onnx/chunked.ts";
+import { readOnnxGraph } from "../onnx/graph.ts";
 import { type OnnxAccelerator, type OnnxSession, openOnnxSession } from "../onnx/session.ts";
 import type { ModelTask } from "./protocol.ts";
 
@@ -29,7 +30,7 @@ export function stepModels(
   const models = new Map(tasks.map((task) => [task.role, namedModel(task)]));
 
   function namedModel({ record, files, accelerator }: ModelTask): NamedModel {
-    const opened = new Map<string, Promise<OnnxSession>>();
+    const opened = new Map<string, Promise<Opened>>();
     const bytesOf = async (file: string) => {
       const known = Object.hasOwn(files, file) ? files[file] : undefined;
       if (known === undefined) throw new SvcError("model_unavailable", `The model has no file ${file}`);
@@ -42,14 +43,17 @@ export function stepModels(
       has: (file) => Object.hasOwn(files, file),
       read: bytesOf,
       async open(file) {
-        let session = opened.get(file);
-        if (session === undefined) {
+        let entry = opened.get(file);
+        if (entry === undefined) {
           const options = { accelerator: (accelerator ?? undefined) as OnnxAccelerator | undefined };
-          session = bytesOf(file).then((bytes) => openOnnxSession(bytes, options));
-          opened.set(file, session);
-          sessions.push(session);
+          entry = bytesOf(file).then(async (bytes) => {
+            const { metadata } = readOnnxGraph(bytes, file);
+            return { session: await openOnnxSession(bytes, options), metadata };
+          });
+          opened.set(file, entry);
+          sessions.push(entry.then(({ session }) => session));
         }
-        return modelSession(await session, cancellation);
+        return modelSession(await entry, cancellation);
       },
     };
   }
@@ -66,12 +70,19 @@ export function stepModels(
   };
 }
 
-function modelSession(session: OnnxSession, cancellation: Cancellation): ModelSession {
+/** A session, and what its file says besides the graph. */
+interface Opened {
+  session: OnnxSession;
+  metadata: ModelSession["metadata"];
+}
+
+function modelSession({ session, metadata }: Opened, cancellation: Cancellation): ModelSession {
   const { inputs, outputs } = session;
   const infer: ModelSession["run"] = (feeds) => session.run(feeds, { cancellation });
   return {
     inputs,
     outputs,
+    metadata,
     run: (feeds, { rows } = {}) => rows === undefined ? infer(feeds) : chunked(infer, feeds, { rows }),
   };
 }

@@ -40,6 +40,8 @@ export interface OnnxGraph {
   /** Inputs that a caller has to give; those with an initialiser are left out. */
   readonly inputs: readonly OnnxValue[];
   readonly outputs: readonly OnnxValue[];
+  /** What the exporter wrote beside the graph: texts by key (`metadata_props`). */
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 export interface OnnxLimits {
@@ -134,6 +136,7 @@ class Reader {
   readonly #initialized = new Set<string>();
   #inputs: OnnxValue[] = [];
   #outputs: OnnxValue[] = [];
+  readonly #metadata = new Map<string, string>();
 
   constructor(readonly maxNodes: number, readonly name: string) {}
 
@@ -154,6 +157,7 @@ class Reader {
       externalTensors: this.#external,
       inputs: this.#inputs.filter(({ name }) => !this.#initialized.has(name)),
       outputs: this.#outputs,
+      metadata: sorted(this.#metadata),
     };
   }
 
@@ -165,6 +169,7 @@ class Reader {
         if (++this.#graphs > 1) throw new ProtobufError("it holds two graphs");
         this.#graph(messageIn(field), 0, true);
       } else if (field.number === 8) this.#opset(messageIn(field));
+      else if (field.number === 14) this.#metadataEntry(messageIn(field));
       else if (field.number === 20) this.#trainingInfo(messageIn(field));
       else if (field.number === 25) this.#function(messageIn(field));
     }
@@ -178,6 +183,16 @@ class Reader {
     }
     this.#opsets.set(this.#domain(domain), version);
     limit(this.#opsets.size, "operator sets");
+  }
+
+  #metadataEntry(bytes: Uint8Array): void {
+    let key = "", value = "";
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 1) key = textOf(field);
+      else if (field.number === 2) value = textOf(field);
+    }
+    this.#metadata.set(key, value);
+    limit(this.#metadata.size, "metadata entries");
   }
 
   #trainingInfo(bytes: Uint8Array): void {

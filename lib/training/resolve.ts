@@ -12,7 +12,13 @@ import type { JsonObject, Value } from "../contract/value.ts";
 import { type InspectedPackage, inspectPackage } from "./inspect.ts";
 import { abiOf } from "./slot_contract.ts";
 import { openPackage } from "./source.ts";
-import type { ArtifactComponent, Entrypoint, PackageIdentity, TrainedManifest } from "./types.ts";
+import {
+  type ArtifactComponent,
+  type Entrypoint,
+  madeFor,
+  type PackageIdentity,
+  type TrainedManifest,
+} from "./types.ts";
 
 /** What a step says about the artifact in its slot. */
 export interface ArtifactBinding {
@@ -175,8 +181,7 @@ function bindRow(
     diagnostic("artifact_operation_incompatible", at(parameter), message, { hint });
   const rows = manifest.compatible_operations.filter(({ operation }) => operation === contract.id);
   if (rows.length === 0) {
-    const offered = manifest.compatible_operations.map(({ operation }) => operation).join(", ");
-    return [refuse("artifact_manifest_path", `Cannot bind ${shown} to ${contract.id}`, `It was made for ${offered}`)];
+    return [refuse("artifact_manifest_path", `Cannot bind ${shown} to ${contract.id}`, madeFor(manifest))];
   }
   const wanted = asked === "" ? rows[0].runtime_entrypoint : asked;
   const offering = rows.filter(({ runtime_entrypoint }) => runtime_entrypoint === wanted);

@@ -42,6 +42,7 @@ export const TRAINED_ARTIFACT_SCHEMA: JsonObject = {
       entrypoints: list(object({ id: text, component: text, inputs: list(value), outputs: list(value) })),
     }),
     application: object({ mode: { type: "string", enum: ["single_binding", "all_group_bindings"] } }),
+    // None for a model that operations run by its name, outside of any slot.
     compatible_operations: list(
       object({
         operation: text,
@@ -52,6 +53,7 @@ export const TRAINED_ARTIFACT_SCHEMA: JsonObject = {
         role: text,
         preferred_step_id: text,
       }, ["params", "binding_group", "role", "preferred_step_id"]),
+      {},
     ),
     support_files: list(object({ path: text, sha256: digest, role: text }), {}),
     source: object(

@@ -18,7 +18,7 @@ import { programRoot } from "./program_root.ts";
 import { storeFolder } from "./resolve.ts";
 import { openPackage, type PackageSource } from "./source.ts";
 import { stage } from "./transit.ts";
-import type { SourceClass } from "./types.ts";
+import { madeFor, type SourceClass } from "./types.ts";
 
 /** Where artifacts are kept, and which operations they are compared with. */
 export interface ArtifactStore {
@@ -143,9 +143,8 @@ export function importTrainedArtifact(
   const { manifest, identity } = inspected;
   const wanted = options.operation;
   if (wanted !== undefined && manifest?.compatible_operations.some(({ operation }) => operation === wanted) === false) {
-    const offered = manifest.compatible_operations.map(({ operation }) => operation).join(", ");
     const message = `Cannot bind ${wanted}: the package was not made for it`;
-    const hint = `It was made for ${offered}`;
+    const hint = madeFor(manifest);
     problems.push(diagnostic("artifact_operation_incompatible", ["compatible_operations"], message, { hint }));
   }
   const errors = problems.filter(({ severity }) => severity === "error");

@@ -55,6 +55,12 @@ export interface TrainedManifest extends JsonObject {
   source: { origin: SourceClass };
 }
 
+/** What a package can be used for, in words. */
+export function madeFor({ compatible_operations: rows }: TrainedManifest): string {
+  if (rows.length === 0) return "It fills no slot; operations run it by its name, as model_id";
+  return `It was made for ${rows.map(({ operation }) => operation).join(", ")}`;
+}
+
 export type SourceClass = "imported" | "published_reference" | "reference_baseline" | "project_trained";
 
 /** What an operation asks of an artifact: the member `trained_artifact_abi` of its contract. */

@@ -26,6 +26,8 @@ interface Description {
   operations: Record<string, Record<string, string>>;
   /** Component -> file. */
   components: Record<string, string>;
+  /** Operation -> what it runs, for operations that run models by name and have no slot. */
+  named?: Record<string, OperationAbi>;
   /** Open sizes of the operations that this model fixes, by name. */
   sizes?: Record<string, number>;
   selection: { direction: string; population: JsonObject; command: string[] };
@@ -48,7 +50,11 @@ export function packageOf(id: string): { files: Map<string, string>; package_sha
   const document = (path: string) => parseJson(new TextDecoder().decode(bytes(path)));
   const described = document("training/model.json") as unknown as Description;
   const evaluation = document(EVALUATION) as Evaluation;
-  const slots = Object.keys(described.operations).map((operation) => ({ operation, ...abiOf(operation) }));
+  const { named = {} } = described;
+  const slots = Object.keys(described.operations).map((operation) => ({
+    operation,
+    ...(Object.hasOwn(named, operation) ? named[operation] : abiOf(operation)),
+  }));
 
   const contract = prettyJson({
     schema_version: 1,
@@ -151,7 +157,7 @@ export function packageOf(id: string): { files: Map<string, string>; package_sha
       })),
     },
     application: { mode: joint ? "all_group_bindings" : "single_binding" },
-    compatible_operations: slots.map((slot) => ({
+    compatible_operations: slots.filter(({ operation }) => !Object.hasOwn(named, operation)).map((slot) => ({
       operation: slot.operation,
       runtime_entrypoint: slot.entrypoint_id,
       required_inputs: slot.required_operation_inputs,

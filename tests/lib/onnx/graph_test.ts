@@ -33,7 +33,18 @@ Deno.test("the facts of a model are read", () => {
     externalTensors: [],
     inputs: [{ name: "x", dtype: "float32", shape: ["batch", 2, null] }],
     outputs: [{ name: "y", dtype: "float32", shape: ["batch", 2, null] }],
+    metadata: {},
   });
+});
+
+Deno.test("what the exporter wrote beside the graph is read by its keys", () => {
+  const entry = (key: string, value: string) => field(14, bytesOf(field(1, key), field(2, value)));
+  const model = bytesOf(
+    onnxModel({ nodes: [], inputs: [], outputs: [] }),
+    entry("names", "{0: 'cat'}"),
+    entry("task", ""),
+  );
+  assert.deepEqual(readOnnxGraph(model).metadata, { names: "{0: 'cat'}", task: "" });
 });
 
 Deno.test("an input with an initialiser need not be given", () => {
