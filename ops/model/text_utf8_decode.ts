@@ -6,14 +6,12 @@
  */
 import { PAYLOAD_OR_BITS, TEXTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
-import { messageOf, SvcError } from "../../lib/contract/error.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { messageOf } from "../../lib/contract/error.ts";
+import { isObject } from "../../lib/contract/value.ts";
 import { parseJson } from "../../lib/contract/json.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsOf, metadataCounts, type TextItem, textsArtifact, travel } from "../../lib/artifact/values.ts";
-import { packBits } from "../../lib/numeric/bit_packing.ts";
-
-const UNREADABLE = "boundary_utf8_invalid";
+import { bitsOf, type TextItem, textsArtifact, travel } from "../../lib/artifact/values.ts";
+import { decodeUtf8, isUnreadable, payloadBytes, trustedIds, unreadable } from "../_utf8_payload.ts";
 
 export default defineOperation({
   id: "model.text_utf8_decode",
@@ -31,15 +29,14 @@ export default defineOperation({
   threadSafe: true,
   run({ inputs, params }) {
     const { metadata } = inputs.bits;
-    const ids = trustedIds(metadata);
+    const ids = trustedIds(metadata, "text_ids");
     const strict = params.on_error === "fail";
     let items: TextItem[], delivered = true;
     try {
       items = readPayload(payloadBytes(bitsOf(inputs.bits), metadata, strict), ids, strict);
     } catch (error) {
-      const unreadable = error instanceof SvcError && error.code === UNREADABLE;
       // Without trusted ids there is nothing that empty texts could stand for.
-      if (strict || ids === undefined || !unreadable) throw error;
+      if (strict || ids === undefined || !isUnreadable(error)) throw error;
       items = ids.map((id) => ({ id, text: "" }));
       delivered = false;
     }
@@ -53,22 +50,6 @@ export default defineOperation({
   },
 });
 
-function trustedIds(metadata: JsonObject): string[] | undefined {
-  const ids = metadata.text_ids;
-  if (ids === undefined || ids === null) return undefined;
-  if (Array.isArray(ids) && ids.every((id) => typeof id === "string")) return ids as string[];
-  throw new SvcError("boundary_value_invalid", "Cannot read the metadata text_ids as a list of ids");
-}
-
-/** The payload is the first, and only, source item; bits behind it are padding of the link. */
-function payloadBytes(bits: Uint8Array, metadata: JsonObject, strict: boolean): Uint8Array {
-  if (metadataCounts(metadata, "failed_item_indices")?.includes(0)) throw unreadable("the link lost it");
-  const counts = metadataCounts(metadata, "item_bit_counts") ?? metadataCounts(metadata, "source_item_counts");
-  const payload = bits.subarray(0, counts?.[0] ?? bits.length);
-  if (strict && payload.length % 8 !== 0) throw unreadable(`its ${payload.length} bits are no whole bytes`);
-  return packBits(payload.subarray(0, payload.length - payload.length % 8));
-}
-
 function readPayload(bytes: Uint8Array, ids: string[] | undefined, strict: boolean): TextItem[] {
   const items = parseItems(decodeUtf8(bytes, strict));
   if (ids === undefined) {
@@ -79,14 +60,6 @@ function readPayload(bytes: Uint8Array, ids: string[] | undefined, strict: boole
   }
   if (items.length !== ids.length) throw unreadable(`it holds ${items.length} texts instead of ${ids.length}`);
   return items.map(({ text }, index) => ({ id: ids[index], text }));
-}
-
-function decodeUtf8(bytes: Uint8Array, strict: boolean): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: strict, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw unreadable("it is no valid UTF-8");
-  }
 }
 
 function parseItems(text: string): { id: unknown; text: string }[] {
@@ -102,8 +75,4 @@ function parseItems(text: string): { id: unknown; text: string }[] {
     // A damaged escape sequence can leave half a surrogate pair, which no document may hold.
     return { id: item.id, text: item.text.toWellFormed() };
   });
-}
-
-function unreadable(reason: string): SvcError {
-  return new SvcError(UNREADABLE, `Cannot read the text payload: ${reason}`);
 }

@@ -1,0 +1,189 @@
+/**
+ * Semantic states and knowledge bases as artifacts.
+ *
+ * A state says what one example is about: `concepts` (lower-case words), `entities` (names and quantities as written),
+ * `facts` (triples), and where asked for `source_text`. Grounding adds `matches`, the knowledge-base facts that share
+ * words with it. Ids pair the states of sender and receiver.
+ */
+import { SvcError } from "../lib/contract/error.ts";
+import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import { isInteger, isObject, type JsonObject, type Value } from "../lib/contract/value.ts";
+import { folded } from "../lib/numeric/set_scores.ts";
+
+export interface Fact {
+  subject: string;
+  predicate: string;
+  object: string;
+}
+
+/** A fact of the knowledge base that a state shares words with. */
+export interface Match {
+  /** Place of the fact in the knowledge base. */
+  kb_fact_index: number;
+  /** How many words are shared. */
+  overlap: number;
+  /** The shared words, in the order of the fact. */
+  words: string[];
+}
+
+export interface SemanticState {
+  id: string;
+  concepts: string[];
+  entities: string[];
+  facts: Fact[];
+  source_text?: string;
+  matches?: Match[];
+}
+
+export interface KnowledgeBase {
+  id: string;
+  version: string;
+  concepts: string[];
+  facts: Fact[];
+}
+
+/** A fact as a phrase, `heavy rain will reach Lisbon`. */
+export const phraseOf = ({ subject, predicate, object }: Fact): string => `${subject} ${predicate} ${object}`;
+
+/** What makes two facts the same. */
+export const factKey = ({ subject, predicate, object }: Fact): string =>
+  JSON.stringify([subject, predicate, object].map(folded));
+
+/** Facts without those that were there before. */
+export function distinctFacts(facts: readonly Fact[]): Fact[] {
+  const seen = new Set<string>();
+  return facts.filter((fact) => {
+    const key = factKey(fact);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+const isText = (value: Value | undefined): value is string => typeof value === "string";
+const isTexts = (value: Value | undefined): value is string[] => Array.isArray(value) && value.every(isText);
+
+/** A fact from `{subject, predicate, object}`, or undefined. */
+export function readFact(value: Value | undefined): Fact | undefined {
+  if (!isObject(value)) return undefined;
+  const { subject, predicate, object } = value;
+  if (!isText(subject) || !isText(predicate) || !isText(object)) return undefined;
+  return { subject, predicate, object };
+}
+
+function readFacts(value: Value | undefined): Fact[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const facts = value.map(readFact);
+  return facts.every((fact) => fact !== undefined) ? facts : undefined;
+}
+
+function readMatch(value: Value): Match | undefined {
+  if (!isObject(value)) return undefined;
+  const { kb_fact_index, overlap, words } = value;
+  if (!isInteger(kb_fact_index) || !isInteger(overlap) || !isTexts(words)) return undefined;
+  return { kb_fact_index: Number(kb_fact_index), overlap: Number(overlap), words };
+}
+
+/** A state from its JSON, or undefined where it has not the form of one. */
+export function readState(value: Value | undefined): SemanticState | undefined {
+  if (!isObject(value)) return undefined;
+  const { id, concepts, entities, source_text } = value;
+  const facts = readFacts(value.facts);
+  if (!isText(id) || !isTexts(concepts) || !isTexts(entities) || facts === undefined) return undefined;
+  const state: SemanticState = { id, concepts, entities, facts };
+  if (source_text !== undefined) {
+    if (!isText(source_text)) return undefined;
+    state.source_text = source_text;
+  }
+  if (value.matches !== undefined) {
+    const matches = Array.isArray(value.matches) ? value.matches.map(readMatch) : [undefined];
+    if (!matches.every((match) => match !== undefined)) return undefined;
+    state.matches = matches;
+  }
+  return state;
+}
+
+/** A state as JSON, for a document. */
+export function stateDocument({ id, concepts, entities, facts, source_text, matches }: SemanticState): JsonObject {
+  return {
+    id,
+    concepts,
+    entities,
+    facts: facts.map((fact): JsonObject => ({ ...fact })),
+    ...(source_text === undefined ? {} : { source_text }),
+    ...(matches === undefined ? {} : { matches: matches.map((match): JsonObject => ({ ...match })) }),
+  };
+}
+
+/** A state that says nothing. */
+export const emptyState = (id: string): SemanticState => ({ id, concepts: [], entities: [], facts: [] });
+
+/**
+ * The states of an artifact.
+ *
+ * @throws SvcError `boundary_shape_invalid` when it has none, `boundary_value_invalid` for one without the form of a
+ * state, `pair_ids_mismatch` when ids are empty or repeated
+ */
+export function statesOf(input: InputArtifact): SemanticState[] {
+  const { states } = input.json();
+  if (!Array.isArray(states)) {
+    throw new SvcError("boundary_shape_invalid", "Cannot find the states of a semantic state");
+  }
+  const read = states.map((value) => {
+    const state = readState(value);
+    if (state === undefined) {
+      throw new SvcError(
+        "boundary_value_invalid",
+        "Cannot read a semantic state without id, concepts, entities or facts",
+      );
+    }
+    return state;
+  });
+  if (read.some(({ id }) => id === "") || new Set(read.map(({ id }) => id)).size !== read.length) {
+    throw new SvcError("pair_ids_mismatch", "Cannot tell semantic states apart whose ids are empty or repeated");
+  }
+  return read;
+}
+
+/** What the states of an artifact were taken from: `text`, `image`, …. */
+export function modalityOf(input: InputArtifact): string {
+  const { modality } = input.json();
+  return typeof modality === "string" ? modality : "unknown";
+}
+
+/** The document of a batch of states. */
+export function statesDocument(states: readonly SemanticState[], modality: string): JsonObject {
+  return { kind: "semantic.state", schema_version: 1, modality, states: states.map(stateDocument) };
+}
+
+/** A batch of states; their ids go into the metadata. */
+export function statesArtifact(
+  states: readonly SemanticState[],
+  modality: string,
+  metadata: JsonObject = {},
+): OutputArtifact {
+  return { json: statesDocument(states, modality), metadata: { ...metadata, state_ids: states.map(({ id }) => id) } };
+}
+
+/** A knowledge base as an artifact. */
+export function knowledgeArtifact({ id, version, concepts, facts }: KnowledgeBase): OutputArtifact {
+  const rows = facts.map((fact): JsonObject => ({ ...fact }));
+  return {
+    json: { kind: "foundation.kb", schema_version: 1, id, version, concepts, facts: rows },
+    metadata: { knowledge_base: { id, version } },
+  };
+}
+
+/**
+ * The knowledge base of an artifact.
+ *
+ * @throws SvcError `boundary_shape_invalid` when it has not the form of one
+ */
+export function knowledgeOf(input: InputArtifact): KnowledgeBase {
+  const { id, version, concepts, facts: rows } = input.json();
+  const facts = readFacts(rows);
+  if (!isText(id) || !isText(version) || !isTexts(concepts) || facts === undefined) {
+    throw new SvcError("boundary_shape_invalid", "Cannot read a knowledge base without id, version, concepts or facts");
+  }
+  return { id, version, concepts, facts };
+}

@@ -1,0 +1,63 @@
+/**
+ * The extractor `local_rules`: concepts and entities of a sentence by rules of form, without a model.
+ *
+ * - Concepts are the lower-case words that are neither stop words nor numbers, each once, by first appearance.
+ * - Entities are spans as they are written. A name is a run of capitalised words with the numbers behind it (`Robot
+ *   Unit 7`); a single capitalised word at the start of a sentence is none, for that capital says nothing. A quantity is
+ *   a number with the word it counts, a capitalised word behind that, and `per` with its word (`18.6 degrees Celsius`,
+ *   `45 kilometres per hour`).
+ */
+import { isStopWord, type Word, wordsOf } from "../_words.ts";
+
+const NUMBER_WORDS = new Set(
+  "two three four five six seven eight nine ten eleven twelve twenty thirty hundred thousand".split(" "),
+);
+
+const isCapitalised = (word: string) => /^\p{Lu}/u.test(word);
+const isNumber = (word: string) => /^\p{N}/u.test(word) || NUMBER_WORDS.has(word.toLowerCase());
+
+/** The concepts of a text, at most `limit`. */
+export function conceptsOf(text: string, limit: number): string[] {
+  const words = wordsOf(text).map((word) => word.text).filter((word) => !isStopWord(word) && !/^\p{N}/u.test(word));
+  return [...new Set(words.map((word) => word.toLowerCase()))].slice(0, limit);
+}
+
+/** The entities of a text, each once, by first appearance. */
+export function entitiesOf(text: string): string[] {
+  const words = wordsOf(text);
+  const found = new Set<string>();
+  for (let at = 0; at < words.length;) {
+    const length = nameLength(text, words, at) || quantityLength(text, words, at);
+    if (length > 0) found.add(text.slice(words[at].start, words[at + length - 1].end));
+    at += length || 1;
+  }
+  return [...found];
+}
+
+/** Whether nothing but blanks lies between a word and the one before it. */
+const follows = (text: string, words: readonly Word[], at: number) =>
+  at > 0 && at < words.length && /^\s+$/.test(text.slice(words[at - 1].end, words[at].start));
+
+const startsSentence = (text: string, word: Word) => /(?:^|[.!?])["'“‘(]*\s*["'“‘(]*$/u.test(text.slice(0, word.start));
+
+/** How many words the name has that starts here; 0 for none. */
+function nameLength(text: string, words: readonly Word[], at: number): number {
+  const named = (place: number) => isCapitalised(words[place].text) && !isStopWord(words[place].text);
+  if (!named(at)) return 0;
+  let end = at + 1;
+  while (follows(text, words, end) && named(end)) end++;
+  while (follows(text, words, end) && /^\p{N}/u.test(words[end].text)) end++;
+  return end - at === 1 && startsSentence(text, words[at]) ? 0 : end - at;
+}
+
+/** How many words the quantity has that starts here; 0 for none. */
+function quantityLength(text: string, words: readonly Word[], at: number): number {
+  if (!isNumber(words[at].text)) return 0;
+  let end = at + 1;
+  const counts = (place: number) => follows(text, words, place) && !isStopWord(words[place].text);
+  while (counts(end) && isNumber(words[end].text)) end++;
+  if (counts(end)) end++;
+  if (counts(end) && isCapitalised(words[end].text)) end++;
+  if (follows(text, words, end) && words[end].text.toLowerCase() === "per" && counts(end + 1)) end += 2;
+  return end - at;
+}

@@ -1,0 +1,87 @@
+/**
+ * Filling in masked words without a model.
+ *
+ * `fillFromPhrases` takes the word that stands in a known phrase where the mask stands in the text: between the same
+ * neighbours, or else behind the same word or before it. `fillByTemplate` knows no phrases: it looks at the words of the
+ * batch itself, and falls back on a fixed word by position. Both leave all other words as they are.
+ */
+import { folded } from "../../lib/numeric/set_scores.ts";
+import { isStopWord, MASK, wordsOf } from "../_words.ts";
+
+/** A piece of a text: a word, a mask, or what stands between them. */
+const PIECE = /\[MASK\]|[\p{L}\p{M}\p{N}]+(?:[.,'’-][\p{L}\p{M}\p{N}]+)*|[^\p{L}\p{M}\p{N}[]+|\[/gu;
+
+const isWordPiece = (piece: string) => piece === MASK || /^[\p{L}\p{M}\p{N}]/u.test(piece);
+
+/** Chooses a word for a mask; undefined leaves the mask. */
+type Chooser = (left: string | undefined, right: string | undefined, place: { first: boolean; last: boolean }) =>
+  | string
+  | undefined;
+
+/** Fills the masks of a text from left to right; a word that was filled in counts as the neighbour of the next. */
+function fill(text: string, choose: Chooser): string {
+  const pieces = text.match(PIECE) ?? [];
+  const places = pieces.flatMap((piece, index) => isWordPiece(piece) ? [index] : []);
+  places.forEach((place, order) => {
+    if (pieces[place] !== MASK) return;
+    const neighbour = (at: number) => {
+      const word = pieces[places[at]];
+      return word === MASK ? undefined : word;
+    };
+    const position = { first: order === 0, last: order === places.length - 1 };
+    const word = choose(neighbour(order - 1), neighbour(order + 1), position);
+    if (word !== undefined) pieces[place] = word;
+  });
+  return pieces.join("");
+}
+
+/**
+ * The word between two neighbours in phrases, or beside one that says something: `of` alone tells nothing. The best fit,
+ * and of equal ones the first; never a word beside itself.
+ */
+function between(
+  phrases: readonly (readonly string[])[],
+  [left, right]: readonly (string | undefined)[],
+  { least }: { least: 1 | 2 },
+): string | undefined {
+  const same = (a: string | undefined, b: string | undefined) =>
+    a !== undefined && b !== undefined && folded(a) === folded(b);
+  const telling = (word: string | undefined) => word !== undefined && !isStopWord(word);
+  let best: { word: string; fit: number } | undefined;
+  for (const phrase of phrases) {
+    phrase.forEach((word, at) => {
+      const behind = same(phrase[at - 1], left), before = same(phrase[at + 1], right);
+      const fit = behind && before ? 2 : Number((behind && telling(left)) || (before && telling(right)));
+      if (fit >= least && fit > (best?.fit ?? 0) && !same(word, left) && !same(word, right)) best = { word, fit };
+    });
+  }
+  return best?.word;
+}
+
+const phraseWords = (phrase: string) => wordsOf(phrase).map(({ text }) => text);
+
+/** Fills masks from phrases that are known to be true; what no phrase tells stays masked. */
+export function fillFromPhrases(text: string, phrases: readonly string[]): string {
+  const known = phrases.map(phraseWords);
+  return fill(text, (left, right, { first }) => capitalised(between(known, [left, right], { least: 1 }), first));
+}
+
+/**
+ * Fills every mask: from the words of the batch where one stands between the same neighbours, else by position.
+ *
+ * @param batch texts of the batch, whose unmasked words are looked through
+ */
+export function fillByTemplate(text: string, batch: readonly string[]): string {
+  const seen = batch.flatMap((other) => other.split(MASK).map(phraseWords));
+  return fill(text, (left, right, { first, last }) => {
+    const word = between(seen, [left, right], { least: 2 });
+    if (word !== undefined) return word;
+    if (left !== undefined && /^\p{N}/u.test(left)) return "units";
+    // The commonest word of English where a noun may follow, a noun where none does.
+    return last ? "it" : capitalised("the", first);
+  });
+}
+
+function capitalised(word: string | undefined, first: boolean): string | undefined {
+  return word === undefined || !first ? word : word.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
+}

@@ -1,0 +1,95 @@
+/**
+ * A versioned base of facts, what sender and receiver may both know before anything is sent.
+ *
+ * Facts are triples in a normal form: white space trimmed and collapsed, no triple twice. The version of a base with
+ * facts of the recipe's own ends in the digest of these facts.
+ */
+import { KNOWLEDGE_BASE } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { messageOf } from "../../lib/contract/error.ts";
+import { sha256Json } from "../../lib/contract/hash.ts";
+import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
+import type { ParameterProblem } from "../../lib/contract/operation.ts";
+import type { JsonObject, Value } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { distinctFacts, type Fact, knowledgeArtifact, type KnowledgeBase, readFact } from "../_semantic_state.ts";
+import { SEMANTIC_TEXT_SMOKE_KB, SEMANTIC_TEXT_SMOKE_KB_VERSION } from "../_semantic_text_smoke_kb.ts";
+
+const FORM = 'Write a list such as [{"subject": "rain", "predicate": "falls from", "object": "clouds"}]';
+
+export default defineOperation({
+  id: "foundation.knowledge_base",
+  name: "Knowledge base source",
+  description: "Emits a base of fact triples: built in, empty, or written in the recipe",
+  outputs: { kb: KNOWLEDGE_BASE },
+  params: z.strictObject({
+    facts_json: z.string().default("").describe(
+      "JSON list of facts, {subject, predicate, object} or [subject, predicate, object]: the content of inline_json, " +
+        "appended to semantic_text_smoke_kb",
+    ),
+    kb_id: z.enum(["semantic_text_smoke_kb", "empty", "inline_json"]).default("semantic_text_smoke_kb"),
+    max_builtin_concepts: z.int().nonnegative().default(12).describe(
+      "built-in concepts that are known, with their facts",
+    ),
+  }),
+  outputMetadataGuarantees: { kb: { keys: ["knowledge_base"] } },
+  threadSafe: true,
+  check({ kb_id, facts_json }) {
+    const place = ["facts_json"];
+    if (facts_json.trim() === "") {
+      if (kb_id !== "inline_json") return [];
+      return [{ message: "Cannot make a knowledge base of no facts", place, hint: `${FORM}, or set kb_id to empty` }];
+    }
+    if (kb_id === "empty") {
+      const hint = "Set kb_id to inline_json, or leave facts_json out";
+      return [{ message: "Cannot add facts to the empty knowledge base", place, hint }];
+    }
+    const { problem } = parseFacts(facts_json);
+    return problem === undefined ? [] : [{ code: "params_invalid", message: problem, place, hint: FORM }];
+  },
+  run({ params: { kb_id, facts_json, max_builtin_concepts } }) {
+    const known = kb_id === "semantic_text_smoke_kb" ? SEMANTIC_TEXT_SMOKE_KB.slice(0, max_builtin_concepts) : [];
+    const { facts: own } = parseFacts(facts_json);
+    const digest = own.length > 0 ? sha256Json(own.map((fact): JsonObject => ({ ...fact }))).slice(0, 12) : undefined;
+    const kb: KnowledgeBase = {
+      id: kb_id,
+      version: [kb_id === "semantic_text_smoke_kb" ? SEMANTIC_TEXT_SMOKE_KB_VERSION : `${kb_id}-v1`, digest]
+        .filter((part) => part !== undefined).join("+"),
+      concepts: [...new Set([...known.map(([concept]) => concept), ...own.map(({ subject }) => subject)])],
+      facts: distinctFacts([...known.flatMap(([, facts]) => facts), ...own]),
+    };
+    return { outputs: { kb: knowledgeArtifact(kb) } };
+  },
+});
+
+/** The facts of a list in JSON in their normal form, or what is wrong with the first that is none. */
+function parseFacts(text: string): { facts: Fact[]; problem?: ParameterProblem["message"] } {
+  if (text.trim() === "") return { facts: [] };
+  let list: Value;
+  try {
+    list = parseJson(text);
+  } catch (error) {
+    return { facts: [], problem: `Cannot read the facts: ${messageOf(error)}` };
+  }
+  if (!Array.isArray(list)) return { facts: [], problem: "Cannot read the facts: they are no list" };
+  const facts: Fact[] = [];
+  for (const [index, item] of list.entries()) {
+    const triple = Array.isArray(item) && item.length === 3
+      ? { subject: item[0], predicate: item[1], object: item[2] }
+      : item;
+    const fact = normalised(readFact(triple));
+    if (fact === undefined) {
+      return { facts: [], problem: `Cannot read fact ${index + 1} as a triple: ${canonicalJson(item).slice(0, 80)}` };
+    }
+    facts.push(fact);
+  }
+  return { facts: distinctFacts(facts) };
+}
+
+/** White space trimmed and collapsed; a triple with an empty part is none. */
+function normalised(fact: Fact | undefined): Fact | undefined {
+  if (fact === undefined) return undefined;
+  const [subject, predicate, object] = [fact.subject, fact.predicate, fact.object]
+    .map((part) => part.normalize("NFC").replace(/\s+/gu, " ").trim());
+  return subject === "" || predicate === "" || object === "" ? undefined : { subject, predicate, object };
+}

@@ -1,0 +1,140 @@
+/**
+ * Payload bits back to semantic states. Ids and modality come from the trusted metadata, what the states say from the
+ * payload.
+ *
+ * on_error = replace cuts the payload where the trusted layout says that each state lies, puts U+FFFD for every bad UTF-8
+ * sequence, and reads each cut by itself: one that is damaged beyond reading, or truncated, gives an empty state, and the
+ * others stand. A bit error inside a word leaves a readable state with a wrong word; nothing here can tell. A payload that
+ * the link reported as failed gives empty states only. on_error = fail refuses all of these.
+ */
+import { PAYLOAD_OR_BITS, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { messageOf, SvcError } from "../../lib/contract/error.ts";
+import { parseJson } from "../../lib/contract/json.ts";
+import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsOf, metadataText, travel } from "../../lib/artifact/values.ts";
+import { emptyState, readState, type SemanticState, statesArtifact } from "../_semantic_state.ts";
+import { decodeUtf8, isUnreadable, payloadBytes, trustedIds, unreadable } from "../_utf8_payload.ts";
+
+/** What the trusted metadata says of a payload. */
+interface Layout {
+  ids: string[] | undefined;
+  /** First byte and byte count of each state. */
+  spans: [number, number][] | undefined;
+  modality: string | undefined;
+}
+
+/** States that were read; undefined where one could not be. */
+interface Payload {
+  states: (SemanticState | undefined)[];
+  modality?: string;
+}
+
+export default defineOperation({
+  id: "foundation.semantic_state_payload_decode",
+  name: "State from payload bits",
+  description: "Turns payload bits back into semantic states, substituting or failing on damage",
+  inputs: { bits: PAYLOAD_OR_BITS },
+  outputs: { state: SEMANTIC_STATE },
+  params: z.strictObject({
+    on_error: z.enum(["replace", "fail"]).default("replace").describe(
+      "replace: U+FFFD for bad bytes, empty states for unreadable ones; fail: refuse the payload",
+    ),
+  }),
+  outputMetadataGuarantees: { state: { from: "bits", keys: ["state_ids", "delivered", "failed_item_indices"] } },
+  timingMetric: "decoder.payload_decode",
+  threadSafe: true,
+  run({ inputs, params }) {
+    const { metadata } = inputs.bits;
+    const layout = layoutOf(metadata), { ids } = layout;
+    const strict = params.on_error === "fail";
+    let payload: Payload;
+    try {
+      const bytes = payloadBytes(bitsOf(inputs.bits), metadata, strict);
+      payload = strict ? readWhole(decodeUtf8(bytes, true), layout) : readWhatIsThere(bytes, layout);
+    } catch (error) {
+      // Without trusted ids there is nothing that empty states could stand for.
+      if (strict || ids === undefined || !isUnreadable(error)) throw error;
+      payload = { states: ids.map(() => undefined) };
+    }
+    const states = payload.states.map((state, index) => state ?? emptyState(ids![index]));
+    const delivered = payload.states.map((state) => state !== undefined);
+    const kept = travel(metadata, {
+      delivered,
+      failed_item_indices: delivered.flatMap((there, index) => there ? [] : [index]),
+    }, ["source_item_counts", "item_bit_counts", "state_spans", "state_modality"]);
+    const modality = layout.modality ?? payload.modality ?? "unknown";
+    return { outputs: { state: statesArtifact(states, modality, kept) } };
+  },
+});
+
+function layoutOf(metadata: JsonObject): Layout {
+  const ids = trustedIds(metadata, "state_ids");
+  const { state_spans } = metadata;
+  const count = (value: Value) => isNumber(value) ? toNumber(value) : -1;
+  const spans = Array.isArray(state_spans)
+    ? state_spans.map((span): [number, number] => Array.isArray(span) ? [count(span[0]), count(span[1])] : [-1, -1])
+    : undefined;
+  const sound = spans?.length === ids?.length &&
+    spans?.every((span) => span.every((n) => Number.isSafeInteger(n) && n >= 0));
+  if (spans !== undefined && !sound) {
+    throw new SvcError("boundary_value_invalid", "Cannot read the metadata state_spans as one place for each state");
+  }
+  return { ids, spans, modality: metadataText(metadata, "state_modality") };
+}
+
+/** Each state for itself where the layout is known, else the document as a whole. */
+function readWhatIsThere(bytes: Uint8Array, layout: Layout): Payload {
+  const { ids, spans } = layout;
+  if (ids === undefined || spans === undefined) return readWhole(decodeUtf8(bytes, false), layout);
+  const states = spans.map(([start, count], index) => {
+    if (start + count > bytes.length) return undefined;
+    try {
+      return { ...stateOf(parsed(decodeUtf8(bytes.subarray(start, start + count), false))), id: ids[index] };
+    } catch (error) {
+      if (isUnreadable(error)) return undefined;
+      throw error;
+    }
+  });
+  return { states };
+}
+
+/** The document of all states. Under trusted ids it must hold one state for each; without them its own ids count. */
+function readWhole(text: string, { ids }: Layout): Payload {
+  const document = parsed(text);
+  if (!isObject(document) || document.kind !== "semantic.state" || !Array.isArray(document.states)) {
+    throw unreadable("it is no document of semantic states");
+  }
+  const modality = typeof document.modality === "string" ? document.modality.toWellFormed() : undefined;
+  const states = document.states.map(stateOf);
+  if (ids !== undefined && (ids.length !== states.length || ids.some((id, index) => id !== states[index].id))) {
+    throw unreadable("its ids are not those that were sent");
+  }
+  if (states.some(({ id }) => id === "") || new Set(states.map(({ id }) => id)).size !== states.length) {
+    throw unreadable("ids of its states are empty or repeated");
+  }
+  return { states, modality };
+}
+
+function stateOf(value: Value): SemanticState {
+  const state = readState(value);
+  if (state === undefined) throw unreadable("a state lacks id, concepts, entities or facts");
+  return state;
+}
+
+/** A document whose texts are well formed: a damaged escape sequence can leave half a surrogate pair. */
+function parsed(text: string): Value {
+  try {
+    return wellFormed(parseJson(text));
+  } catch (error) {
+    throw unreadable(messageOf(error));
+  }
+}
+
+function wellFormed(value: Value): Value {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]));
+}

@@ -1,0 +1,69 @@
+/**
+ * Semantic states as payload bits: canonical JSON of the artifact, {kind, modality, schema_version, states}, as UTF-8,
+ * eight bits a byte, most significant first. The whole payload is one source item.
+ *
+ * The trusted metadata holds the ids, the modality and where each state lies (`state_spans`, first byte and byte count):
+ * the layout, as with packets and pictures, and nothing of the content. A receiver without checksums cuts by it, so that
+ * a damaged state costs itself alone.
+ */
+import { PAYLOAD_BITS, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
+import { canonicalJson } from "../../lib/contract/json.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsArtifact, travel } from "../../lib/artifact/values.ts";
+import { unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { modalityOf, stateDocument, statesDocument, statesOf } from "../_semantic_state.ts";
+
+export default defineOperation({
+  id: "foundation.semantic_state_payload_encode",
+  name: "State to payload bits",
+  description: "Serialises semantic states as JSON in UTF-8 and emits payload bits",
+  inputs: { state: [SEMANTIC_STATE] },
+  outputs: { bits: PAYLOAD_BITS },
+  params: z.strictObject({
+    payload_format: z.enum(["semantic_state_json_utf8"]).default("semantic_state_json_utf8").describe(
+      "canonical JSON of the states in UTF-8",
+    ),
+  }),
+  outputMetadataGuarantees: {
+    bits: {
+      from: "state",
+      keys: [
+        "boundary_contract",
+        "bit_count",
+        "state_ids",
+        "state_modality",
+        "state_spans",
+        "payload_format",
+        "source_item_counts",
+      ],
+    },
+  },
+  timingMetric: "encoder.payload_encode",
+  threadSafe: true,
+  run({ inputs, params }) {
+    const states = statesOf(inputs.state), modality = modalityOf(inputs.state);
+    const utf8 = new TextEncoder();
+    const bytes = utf8.encode(canonicalJson(statesDocument(states, modality)));
+    const counts = states.map((state) => utf8.encode(canonicalJson(stateDocument(state))).length);
+    // The states are the last member, divided by commas: the document ends in `]}`.
+    let start = bytes.length - 2 - counts.reduce((sum, count) => sum + count, 0) - Math.max(0, counts.length - 1);
+    const spans = counts.map((count) => {
+      const span = [start, count];
+      start += count + 1;
+      return span;
+    });
+    const bits = unpackBits(bytes);
+    const metadata = travel(inputs.state.metadata, {
+      payload_format: params.payload_format,
+      state_ids: states.map(({ id }) => id),
+      state_modality: modality,
+      state_spans: spans,
+      source_item_counts: [bits.length],
+    });
+    return {
+      outputs: { bits: bitsArtifact(bits, metadata, "payload.bits") },
+      metrics: { "codec.bit_count": BigInt(bits.length), "codec.bytes": BigInt(bytes.length) },
+    };
+  },
+});

@@ -1,0 +1,66 @@
+/**
+ * Sentences from semantic states.
+ *
+ * - local_template writes the facts of a state one after another, else its entities and concepts.
+ * - kb_reconstruct trusts what the knowledge base holds: it fills the masks of a source text from the phrases of the
+ *   state's facts that are in the base, and without a source text writes these facts and then the entities that they do
+ *   not mention. A fact that the link damaged is left out.
+ * - masked_lm needs a language model.
+ *
+ * With prefer_source_text a state that carries its sentence gives that sentence (local_template as it is).
+ */
+import { KNOWLEDGE_BASE, SEMANTIC_STATE, TEXTS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { textsArtifact, travel } from "../../lib/artifact/values.ts";
+import { folded } from "../../lib/numeric/set_scores.ts";
+import { type Fact, factKey, knowledgeOf, phraseOf, type SemanticState, statesOf } from "../_semantic_state.ts";
+import { maskCount } from "../_words.ts";
+import { MASKED_LM_PARAMS, noMaskedLm, requiredModel } from "./_masked_lm.ts";
+import { fillFromPhrases } from "./_repair.ts";
+
+export default defineOperation({
+  id: "foundation.semantic_state_to_text",
+  name: "State to text",
+  description: "Writes text from semantic states by template or with the help of a knowledge base",
+  inputs: { kb: [KNOWLEDGE_BASE], state: [SEMANTIC_STATE] },
+  outputs: { texts: TEXTS },
+  params: z.strictObject({
+    ...MASKED_LM_PARAMS,
+    generator: z.enum(["local_template", "kb_reconstruct", "masked_lm"]).default("local_template"),
+    prefer_source_text: z.boolean().default(true).describe("a sentence that the state carries is taken"),
+  }),
+  outputMetadataGuarantees: { texts: { from: "state", keys: ["text_ids"] } },
+  timingMetric: "decoder.inference",
+  threadSafe: true,
+  requires: requiredModel,
+  run({ inputs, params: { generator, prefer_source_text, model_id } }) {
+    if (generator === "masked_lm") throw noMaskedLm(model_id);
+    const known = new Set(knowledgeOf(inputs.kb).facts.map(factKey));
+    const items = statesOf(inputs.state).map((state) => {
+      const facts = generator === "local_template"
+        ? state.facts
+        : state.facts.filter((fact) => known.has(factKey(fact)));
+      const source = prefer_source_text ? state.source_text : undefined;
+      return { id: state.id, text: source === undefined ? written(state, facts) : repaired(source, facts, generator) };
+    });
+    const metadata = travel(inputs.state.metadata, { text_ids: items.map(({ id }) => id), generator });
+    const masks = items.reduce((sum, { text }) => sum + maskCount(text), 0);
+    return {
+      outputs: { texts: textsArtifact(items, metadata) },
+      metrics: { "text.remaining_mask_count": BigInt(masks) },
+    };
+  },
+});
+
+const repaired = (source: string, facts: readonly Fact[], generator: string) =>
+  generator === "kb_reconstruct" ? fillFromPhrases(source, facts.map(phraseOf)) : source;
+
+/** A text of facts, and of what they leave unsaid of the entities; of the concepts where there is neither. */
+function written({ entities, concepts }: SemanticState, facts: readonly Fact[]): string {
+  const said = folded(facts.map(phraseOf).join(" "));
+  const unsaid = entities.filter((entity) => !said.includes(folded(entity)));
+  const sentences = [...facts.map(phraseOf), ...(unsaid.length > 0 ? [unsaid.join(", ")] : [])];
+  if (sentences.length === 0 && concepts.length > 0) sentences.push(concepts.join(", "));
+  return sentences.map((sentence) => sentence.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase()) + ".").join(" ");
+}

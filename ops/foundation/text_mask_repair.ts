@@ -1,0 +1,41 @@
+/**
+ * Fills literal `[MASK]` words at the receiver. local_template looks at the words of the received batch, then at the
+ * place of the mask; it knows no language. masked_lm needs a language model.
+ *
+ * A mask stands for a word only where the codec keeps the sender's bits: repair belongs behind model.text_utf8_decode,
+ * not behind a decoder that writes texts of its own. Lint holds recipes to that (`mask_repair_codec_invalid`).
+ */
+import { TEXTS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { textsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
+import { maskCount } from "../_words.ts";
+import { MASKED_LM_PARAMS, noMaskedLm, requiredModel } from "./_masked_lm.ts";
+import { fillByTemplate } from "./_repair.ts";
+
+export default defineOperation({
+  id: "foundation.text_mask_repair",
+  name: "Repair masked text",
+  description: "Fills masked words at the receiver by template or with a masked language model",
+  inputs: { texts: [TEXTS] },
+  outputs: { texts: TEXTS },
+  params: z.strictObject({
+    ...MASKED_LM_PARAMS,
+    generator: z.enum(["local_template", "masked_lm"]).default("masked_lm"),
+  }),
+  outputMetadataGuarantees: { texts: { from: "texts", keys: ["mask_repair"] } },
+  timingMetric: "decoder.inference",
+  threadSafe: true,
+  requires: requiredModel,
+  run({ inputs, params: { generator, model_id } }) {
+    if (generator === "masked_lm") throw noMaskedLm(model_id);
+    const received = textsOf(inputs.texts), batch = received.map(({ text }) => text);
+    const items = received.map(({ id, text }) => ({ id, text: fillByTemplate(text, batch) }));
+    const count = (texts: readonly { text: string }[]) => texts.reduce((sum, { text }) => sum + maskCount(text), 0);
+    const metadata = travel(inputs.texts.metadata, { mask_repair: { generator, mask_count: count(received) } });
+    return {
+      outputs: { texts: textsArtifact(items, metadata) },
+      metrics: { "text.remaining_mask_count": BigInt(count(items)) },
+    };
+  },
+});

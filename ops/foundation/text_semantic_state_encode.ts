@@ -1,0 +1,37 @@
+/**
+ * Texts as semantic states: concepts and entities by the rules of _local_rules.ts. A sentence asserts no triples by
+ * itself; facts come from grounding. With include_text the sentence travels along.
+ */
+import { SEMANTIC_STATE, TEXTS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { textsOf, travel } from "../../lib/artifact/values.ts";
+import { type SemanticState, statesArtifact } from "../_semantic_state.ts";
+import { conceptsOf, entitiesOf } from "./_local_rules.ts";
+
+export default defineOperation({
+  id: "foundation.text_semantic_state_encode",
+  name: "Text to semantic state",
+  description: "Extracts concepts and entities from text by local rules, optionally carrying the source text",
+  inputs: { texts: [TEXTS] },
+  outputs: { state: SEMANTIC_STATE },
+  params: z.strictObject({
+    extractor: z.enum(["local_rules"]).default("local_rules"),
+    include_text: z.boolean().default(false).describe("the state carries its sentence as source_text"),
+    max_concepts: z.int().nonnegative().default(16).describe("concepts kept, by first appearance"),
+  }),
+  outputMetadataGuarantees: { state: { from: "texts", keys: ["state_ids", "extractor"] } },
+  timingMetric: "encoder.inference",
+  threadSafe: true,
+  run({ inputs, params }) {
+    const states = textsOf(inputs.texts).map(({ id, text }): SemanticState => ({
+      id,
+      concepts: conceptsOf(text, params.max_concepts),
+      entities: entitiesOf(text),
+      facts: [],
+      ...(params.include_text ? { source_text: text } : {}),
+    }));
+    const metadata = travel(inputs.texts.metadata, { extractor: params.extractor });
+    return { outputs: { state: statesArtifact(states, "text", metadata) } };
+  },
+});

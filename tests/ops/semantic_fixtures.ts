@@ -1,0 +1,67 @@
+/** Conformance cases of semantic states, knowledge bases and generic tasks. */
+import { canonicalJson } from "../../lib/contract/json.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { knowledgeArtifact, type SemanticState, statesArtifact, statesDocument } from "../../ops/_semantic_state.ts";
+import { payloadInput, textsInput } from "./inputs.ts";
+
+const RAIN = { subject: "heavy rain", predicate: "will reach", object: "Lisbon" };
+const FLOOD = { subject: "floods", predicate: "follow", object: "heavy rain" };
+
+const STATES: SemanticState[] = [
+  {
+    id: "a",
+    concepts: ["heavy", "rain"],
+    entities: ["Lisbon", "45 kilometres"],
+    facts: [RAIN],
+    source_text: "Heavy [MASK] will reach Lisbon.",
+  },
+  { id: "b", concepts: [], entities: [], facts: [] },
+];
+
+const state = (states: SemanticState[] = STATES) => ({
+  kind: "semantic.state.json",
+  ...statesArtifact(states, "text"),
+});
+const kb = () => ({
+  kind: "foundation.kb.json",
+  ...knowledgeArtifact({ id: "weather", version: "weather-v1", concepts: ["rain"], facts: [RAIN, FLOOD] }),
+});
+const masked = () => textsInput({ a: "one [MASK] three four", b: "[MASK] two three", c: "7 [MASK]" });
+
+function payload(metadata: JsonObject = {}) {
+  const bits = unpackBits(new TextEncoder().encode(canonicalJson(statesDocument(STATES, "text"))));
+  return payloadInput(bits, { state_ids: ["a", "b"], source_item_counts: [bits.length], ...metadata });
+}
+
+export const SEMANTIC_FIXTURES = {
+  "foundation.knowledge_base": [
+    {},
+    { params: { kb_id: "inline_json", facts_json: '[["rain","falls from","clouds"]]' } },
+    { params: { kb_id: "empty" } },
+  ],
+  "foundation.text_semantic_state_encode": [
+    {
+      inputs: () => ({ texts: textsInput({ a: "Doctor Okafor saw 7 patients.", b: "" }) }),
+      params: { include_text: true },
+    },
+  ],
+  "foundation.semantic_state_ground": [{ inputs: () => ({ state: state(), kb: kb() }) }],
+  "foundation.semantic_state_payload_encode": [{ inputs: () => ({ state: state() }) }],
+  "foundation.semantic_state_payload_decode": [
+    { inputs: () => ({ bits: payload() }), params: { on_error: "fail" } },
+    { name: "lost by the link", inputs: () => ({ bits: payload({ failed_item_indices: [0] }) }) },
+  ],
+  "foundation.semantic_state_to_text": [
+    { inputs: () => ({ state: state(), kb: kb() }) },
+    { inputs: () => ({ state: state(), kb: kb() }), params: { generator: "kb_reconstruct" } },
+    {
+      inputs: () => ({ state: state(), kb: kb() }),
+      params: { generator: "kb_reconstruct", prefer_source_text: false },
+    },
+  ],
+  "foundation.text_mask_repair": [{ inputs: () => ({ texts: masked() }), params: { generator: "local_template" } }],
+  "metrics.semantic_state_faithfulness": [
+    { inputs: () => ({ candidate: state(), reference: state(), kb: kb() }) },
+  ],
+};
