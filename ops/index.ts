@@ -36,6 +36,13 @@ import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_track
 import foundationClipImageEmbed from "./foundation/clip_image_embed.ts";
 import foundationClipRetrievalRank from "./foundation/clip_retrieval_rank.ts";
 import foundationClipTextEmbed from "./foundation/clip_text_embed.ts";
+import foundationKnowledgeBase from "./foundation/knowledge_base.ts";
+import foundationSemanticStateGround from "./foundation/semantic_state_ground.ts";
+import foundationSemanticStatePayloadDecode from "./foundation/semantic_state_payload_decode.ts";
+import foundationSemanticStatePayloadEncode from "./foundation/semantic_state_payload_encode.ts";
+import foundationSemanticStateToText from "./foundation/semantic_state_to_text.ts";
+import foundationTextMaskRepair from "./foundation/text_mask_repair.ts";
+import foundationTextSemanticStateEncode from "./foundation/text_semantic_state_encode.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
 import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
 import metricsBeamforming from "./metrics/beamforming.ts";
@@ -59,6 +66,7 @@ import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
 import metricsResourceAllocation from "./metrics/resource_allocation.ts";
 import metricsRetrieval from "./metrics/retrieval.ts";
 import metricsSegmentation from "./metrics/segmentation.ts";
+import metricsSemanticStateFaithfulness from "./metrics/semantic_state_faithfulness.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
 import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
 import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
@@ -174,6 +182,13 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(foundationClipImageEmbed, "./foundation/clip_image_embed.ts"),
   entry(foundationClipRetrievalRank, "./foundation/clip_retrieval_rank.ts"),
   entry(foundationClipTextEmbed, "./foundation/clip_text_embed.ts"),
+  entry(foundationKnowledgeBase, "./foundation/knowledge_base.ts"),
+  entry(foundationSemanticStateGround, "./foundation/semantic_state_ground.ts"),
+  entry(foundationSemanticStatePayloadDecode, "./foundation/semantic_state_payload_decode.ts"),
+  entry(foundationSemanticStatePayloadEncode, "./foundation/semantic_state_payload_encode.ts"),
+  entry(foundationSemanticStateToText, "./foundation/semantic_state_to_text.ts"),
+  entry(foundationTextMaskRepair, "./foundation/text_mask_repair.ts"),
+  entry(foundationTextSemanticStateEncode, "./foundation/text_semantic_state_encode.ts"),
   entry(hardwareReceiverIqImbalance, "./hardware/receiver_iq_imbalance.ts"),
   entry(metricsAoaEstimation, "./metrics/aoa_estimation.ts"),
   entry(metricsBeamforming, "./metrics/beamforming.ts"),
@@ -197,6 +212,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsResourceAllocation, "./metrics/resource_allocation.ts"),
   entry(metricsRetrieval, "./metrics/retrieval.ts"),
   entry(metricsSegmentation, "./metrics/segmentation.ts"),
+  entry(metricsSemanticStateFaithfulness, "./metrics/semantic_state_faithfulness.ts"),
   entry(metricsTextSemanticSimilarity, "./metrics/text_semantic_similarity.ts"),
   entry(modelAoaEstimatorAdapter, "./model/aoa_estimator_adapter.ts"),
   entry(modelBeamformingAdapter, "./model/beamforming_adapter.ts"),
