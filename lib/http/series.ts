@@ -8,15 +8,26 @@ import { finite, invalid } from "./artifact_file.ts";
 
 export const SERIES_KINDS = ["line", "histogram", "histogram_2d"] as const;
 export type SeriesKind = typeof SERIES_KINDS[number];
+export const SERIES_RANGES = ["all", "robust"] as const;
+export type SeriesRange = typeof SERIES_RANGES[number];
+
+/** Values that the ends of a robust range are taken from, evenly over the array. */
+const SAMPLED = 65_536;
+/** Share of the values beyond either end of what is taken for the bulk. */
+const TAIL = 0.002;
+/** The bulk is widened by this much on either side; a range that is not larger is taken whole. */
+const WIDENED = 0.25;
 
 /**
  * Thins an array, read in C order.
  *
  * @param points at most this many points of a line, bins of a histogram, or cells of one axis squared
  * @param kind by the type of the array when left out
- * @returns `{kind, x, y, counts?, source_count}`; edges of bins are one more than bins
+ * @param wanted of histograms: `robust` leaves out values that lie far from the rest, so that one of them does not shrink
+ *   the picture of all others, and counts them
+ * @returns `{kind, x, y, counts?, source_count, outside_count?}`; edges of bins are one more than bins
  */
-export function seriesOf(array: NdArray, points: number, kind?: SeriesKind): JsonObject {
+export function seriesOf(array: NdArray, points: number, kind?: SeriesKind, wanted: SeriesRange = "all"): JsonObject {
   const complex = DTYPES[array.dtype].slots === 2;
   const chosen = kind ?? (complex ? "histogram_2d" : "line");
   if ((chosen === "histogram_2d") !== complex) {
@@ -26,8 +37,8 @@ export function seriesOf(array: NdArray, points: number, kind?: SeriesKind): Jso
     );
   }
   const count = elementCount(array.shape);
-  if (chosen === "histogram_2d") return constellation(array, Math.max(2, Math.floor(Math.sqrt(points))), count);
-  return chosen === "line" ? line(array, points, count) : histogram(array, points, count);
+  if (chosen === "histogram_2d") return constellation(array, Math.max(2, Math.floor(Math.sqrt(points))), count, wanted);
+  return chosen === "line" ? line(array, points, count) : histogram(array, points, count, wanted);
 }
 
 function line({ data }: NdArray, points: number, count: number): JsonObject {
@@ -54,25 +65,31 @@ function line({ data }: NdArray, points: number, count: number): JsonObject {
   return { kind: "line", x, y, source_count: count };
 }
 
-function histogram({ data }: NdArray, points: number, count: number): JsonObject {
-  const [low, high] = range(data, 0, 1, count);
+function histogram({ data }: NdArray, points: number, count: number, wanted: SeriesRange): JsonObject {
+  const [low, high] = range(data, 0, 1, count, wanted);
   const bins = Math.min(points, 256), counts = new Array<number>(bins).fill(0);
   const scale = high > low ? bins / (high - low) : 0;
+  let outside = 0;
   for (let i = 0; i < count; i++) {
     const value = Number(data[i]);
-    if (Number.isFinite(value)) counts[Math.min(bins - 1, Math.floor((value - low) * scale))]++;
+    if (value >= low && value <= high) counts[Math.min(bins - 1, Math.floor((value - low) * scale))]++;
+    else outside++;
   }
-  return { kind: "histogram", x: edges(low, high, bins), y: counts, source_count: count };
+  return { kind: "histogram", x: edges(low, high, bins), y: counts, source_count: count, outside_count: outside };
 }
 
 /** Real part along x, imaginary part along y; `counts[row][column]` with rows along y. */
-function constellation({ data }: NdArray, cells: number, count: number): JsonObject {
-  const [left, right] = range(data, 0, 2, count), [bottom, top] = range(data, 1, 2, count);
+function constellation({ data }: NdArray, cells: number, count: number, wanted: SeriesRange): JsonObject {
+  const [left, right] = range(data, 0, 2, count, wanted), [bottom, top] = range(data, 1, 2, count, wanted);
   const counts = Array.from({ length: cells }, () => new Array<number>(cells).fill(0));
   const across = right > left ? cells / (right - left) : 0, up = top > bottom ? cells / (top - bottom) : 0;
+  let outside = 0;
   for (let i = 0; i < count; i++) {
     const re = Number(data[2 * i]), im = Number(data[2 * i + 1]);
-    if (!Number.isFinite(re) || !Number.isFinite(im)) continue;
+    if (!(re >= left && re <= right && im >= bottom && im <= top)) {
+      outside++;
+      continue;
+    }
     const row = Math.min(cells - 1, Math.floor((im - bottom) * up));
     counts[row][Math.min(cells - 1, Math.floor((re - left) * across))]++;
   }
@@ -82,11 +99,33 @@ function constellation({ data }: NdArray, cells: number, count: number): JsonObj
     y: edges(bottom, top, cells),
     counts,
     source_count: count,
+    outside_count: outside,
   };
 }
 
+/** The ends of every `step`-th number: of all that are finite, or of their bulk where some lie far from it. */
+function range(
+  data: NdArray["data"],
+  from: number,
+  step: number,
+  count: number,
+  wanted: SeriesRange,
+): [number, number] {
+  const [low, high] = extremes(data, from, step, count);
+  if (wanted === "all") return [low, high];
+  const stride = Math.max(1, Math.ceil(count / SAMPLED)), sample: number[] = [];
+  for (let i = 0; i < count; i += stride) {
+    const value = Number(data[from + i * step]);
+    if (Number.isFinite(value)) sample.push(value);
+  }
+  const sorted = Float64Array.from(sample).sort(), beyond = Math.floor(sorted.length * TAIL);
+  if (beyond === 0) return [low, high];
+  const [first, last] = [sorted[beyond], sorted[sorted.length - 1 - beyond]], room = (last - first) * WIDENED;
+  return [Math.max(low, first - room), Math.min(high, last + room)];
+}
+
 /** Smallest and largest finite value of every `step`-th number; [0, 0] where there is none. */
-function range(data: NdArray["data"], from: number, step: number, count: number): [number, number] {
+function extremes(data: NdArray["data"], from: number, step: number, count: number): [number, number] {
   let low = Infinity, high = -Infinity;
   for (let i = 0; i < count; i++) {
     const value = Number(data[from + i * step]);

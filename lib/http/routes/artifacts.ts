@@ -3,11 +3,12 @@ import { basename } from "node:path";
 import { z } from "../../contract/zod.ts";
 import { decodeImage } from "../../artifact/image_file.ts";
 import { writePng } from "../../artifact/png_encode.ts";
+import { blockOf } from "../array_block.ts";
 import { imageOfArray } from "../array_image.ts";
 import { findArtifact, readArray } from "../artifact_file.ts";
 import { Answer, route, threadRoute } from "../route.ts";
 import { problem } from "../schemas.ts";
-import { SERIES_KINDS, seriesOf } from "../series.ts";
+import { SERIES_KINDS, SERIES_RANGES, seriesOf } from "../series.ts";
 
 const PATH = z.string().describe("relative to the state directory, as in summaries: runs/<run_id>/artifacts/…");
 const FILE_PROBLEMS = {
@@ -72,6 +73,9 @@ export const artifactRoutes = [
       array: z.string().optional().describe("name of the array; the main one when left out"),
       points: z.int().min(2).max(100_000).default(1000),
       kind: z.enum(SERIES_KINDS).optional().describe("histogram_2d for complex values, else line, when left out"),
+      range: z.enum(SERIES_RANGES).default("all").describe(
+        "of a histogram: robust leaves out what lies far from the rest",
+      ),
     }),
     replies: {
       200: {
@@ -82,6 +86,7 @@ export const artifactRoutes = [
           y: z.array(z.unknown()),
           counts: z.array(z.array(z.int())).optional(),
           source_count: z.int(),
+          outside_count: z.int().optional(),
         }),
       },
       ...FILE_PROBLEMS,
@@ -90,7 +95,39 @@ export const artifactRoutes = [
     handle({ query, service }) {
       const file = findArtifact(service.workspace, query.path);
       const { name, array } = readArray(file, query.array);
-      return { array: name, ...seriesOf(array, query.points, query.kind) };
+      return { array: name, ...seriesOf(array, query.points, query.kind, query.range) };
+    },
+  }),
+  threadRoute({
+    method: "get",
+    path: "/api/array",
+    summary: "A block of an array with every digit",
+    description: "For views that compute with values, such as |H| of one realisation over subcarriers.",
+    query: z.strictObject({
+      path: PATH,
+      array: z.string().optional().describe("name of the array; the main one when left out"),
+      at: z.string().regex(/^(\d{1,9}(,\d{1,9})*)?$/).default("").describe("indices of the leading axes, such as 3,0"),
+    }),
+    replies: {
+      200: {
+        description: "The block in C order; imaginary is null for real values",
+        schema: z.object({
+          array: z.string(),
+          dtype: z.string(),
+          shape: z.array(z.int()),
+          at: z.array(z.int()),
+          block_shape: z.array(z.int()),
+          real: z.array(z.unknown()),
+          imaginary: z.array(z.unknown()).nullable(),
+        }),
+      },
+      ...FILE_PROBLEMS,
+      422: UNFIT,
+    },
+    handle({ query, service }) {
+      const file = findArtifact(service.workspace, query.path);
+      const { name, array } = readArray(file, query.array);
+      return { array: name, ...blockOf(array, query.at.split(",").filter(Boolean).map(Number)) };
     },
   }),
 ] as const;

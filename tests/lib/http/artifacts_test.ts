@@ -4,6 +4,7 @@ import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { decodeImage } from "../../../lib/artifact/image_file.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { imageOfArray } from "../../../lib/http/array_image.ts";
+import { blockOf, MAX_BLOCK_VALUES } from "../../../lib/http/array_block.ts";
 import { seriesOf } from "../../../lib/http/series.ts";
 import { openTestServer } from "./support.ts";
 
@@ -107,4 +108,44 @@ Deno.test("a constellation is a histogram that counts every finite symbol once",
   assert.throws(() => seriesOf(ndarray("complex64", symbols, [5]), 4, "line"), { code: "artifact_invalid" });
   const bins = seriesOf(ndarray("uint8", Uint8Array.of(0, 0, 255)), 2, "histogram") as { y: number[] };
   assert.deepEqual(bins.y, [2, 1]);
+});
+
+Deno.test("a robust range keeps the bulk of a histogram wide, and counts what lies beyond", () => {
+  const data = Float64Array.from({ length: 10_000 }, (_, i) => Math.sin(i));
+  data[5000] = 1e6;
+  const of = (range: "all" | "robust") =>
+    seriesOf(ndarray("float64", data), 10, "histogram", range) as { x: unknown[]; y: number[]; outside_count: number };
+  assert.deepEqual(of("all").y.slice(1), [0, 0, 0, 0, 0, 0, 0, 0, 1]);
+  const robust = of("robust");
+  assert.equal(robust.outside_count, 1);
+  assert.equal(robust.y.reduce((sum, count) => sum + count, 0), 9999);
+  assert.ok(Number(robust.x[0]) >= -1 && Number(robust.x.at(-1)) < 2);
+  data[5000] = 0;
+  assert.deepEqual(of("robust").outside_count, 0, "nothing is left out where nothing lies far");
+  const symbols = new Float32Array(4000).fill(1);
+  symbols[7] = -9000;
+  const cells = seriesOf(ndarray("complex64", symbols, [2000]), 4, undefined, "robust") as { outside_count: number };
+  assert.equal(cells.outside_count, 1);
+});
+
+Deno.test("a block is the part below its leading indices, with every digit", async () => {
+  const values = Float32Array.from({ length: 2 * 3 * 2 * 2 }, (_, i) => i / 3);
+  const array = ndarray("complex64", values, [3, 2, 2]);
+  const block = blockOf(array, [1, 0]) as Record<string, unknown[]>;
+  assert.deepEqual([block.shape, block.at, block.block_shape], [[3, 2, 2], [1, 0], [2]]);
+  assert.deepEqual(block.real.map((value) => Math.fround(Number(value))), [values[8], values[10]]);
+  assert.deepEqual(block.imaginary.map((value) => Math.fround(Number(value))), [values[9], values[11]]);
+  assert.equal(blockOf(ndarray("int64", BigInt64Array.of(1n, 2n), [2]), []).imaginary, null);
+  assert.deepEqual(blockOf(ndarray("float64", Float64Array.of(1, NaN), [2]), [1]).real, [null]);
+  for (const at of [[3], [0, 0, 0, 0]]) assert.throws(() => blockOf(array, at), { code: "query_invalid" });
+  const large = ndarray("uint8", new Uint8Array(MAX_BLOCK_VALUES + 1), [1, MAX_BLOCK_VALUES + 1]);
+  assert.throws(() => blockOf(large, []), { code: "query_invalid" });
+
+  await using server = await openTestServer();
+  const path = await put(server.folder, "h.npz", writeNpz({ h: array }));
+  const reply = await server.get(`/api/array?path=${path}&at=2,1`);
+  assert.deepEqual([reply.status, reply.json.array, reply.json.block_shape], [200, "h", [2]]);
+  for (const at of ["3", "x", "-1", "0,"]) {
+    assert.equal((await server.get(`/api/array?path=${path}&at=${at}`)).status, 400, at);
+  }
 });

@@ -176,7 +176,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   await post(`/api/runs/${run.run_id}/reproduce`, { execution: 3 });
   const artifact = `runs/${run.run_id}/artifacts/data/bits.npz`, document = `runs/${run.run_id}/summary.json`;
   for (const path of [artifact, document, "runs/none/x.npz", "../x", ""]) {
-    for (const place of ["/api/artifact", "/api/image", "/api/series"]) {
+    for (const place of ["/api/artifact", "/api/array", "/api/image", "/api/series"]) {
       await get(path === "" ? place : `${place}?path=${path}`);
     }
   }

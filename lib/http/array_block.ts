@@ -1,0 +1,54 @@
+/** A block of an array with every digit, for views that compute with it: channel responses, beams, powers. */
+import { SvcError } from "../contract/error.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
+import { float } from "../contract/value.ts";
+import { DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { finite } from "./artifact_file.ts";
+
+/** Values of a block: what a view draws at once. */
+export const MAX_BLOCK_VALUES = 65_536;
+
+/**
+ * The part of an array below the given indices of its leading axes, in C order.
+ *
+ * @param at indices from the first axis on, as many as there are axes or fewer: `[3]` of [example, rx, tx, subcarrier] is
+ *   the block [rx, tx, subcarrier] of the fourth example
+ * @returns `{dtype, shape, at, block_shape, real, imaginary}`; imaginary is null where values are real, and what is not
+ *   finite is null
+ * @throws SvcError `query_invalid` for indices that are not there, or a block of too many values
+ */
+export function blockOf(array: NdArray, at: readonly number[]): JsonObject {
+  const { dtype, shape, data } = array;
+  if (at.length > shape.length || at.some((index, axis) => index >= shape[axis])) {
+    throw new SvcError(
+      "query_invalid",
+      `Cannot find [${at.join(", ")}] in an array of the shape [${shape.join(", ")}]`,
+      {
+        hint: "at holds an index of each leading axis, from 0",
+      },
+    );
+  }
+  const block = shape.slice(at.length), size = elementCount(block), { slots } = DTYPES[dtype];
+  if (size > MAX_BLOCK_VALUES) {
+    throw new SvcError("query_invalid", `Cannot send ${size} values at once: at most ${MAX_BLOCK_VALUES}`, {
+      hint: `Name more leading indices with at, or ask for /api/series`,
+    });
+  }
+  // Horner's rule over the leading axes.
+  const start = at.reduce((offset, index, axis) => offset * shape[axis] + index, 0) * size * slots;
+  const narrow = dtype === "float32" || dtype === "complex64";
+  const part = (slot: number): Value[] =>
+    Array.from({ length: size }, (_, i) => {
+      const value = Number(data[start + i * slots + slot]);
+      // Nine digits tell every binary32 from its neighbours.
+      return Number.isFinite(value) && narrow ? float(Number(value.toPrecision(9))) : finite(value);
+    });
+  return {
+    dtype,
+    shape: [...shape],
+    at: [...at],
+    block_shape: block,
+    real: part(0),
+    imaginary: slots === 2 ? part(1) : null,
+  };
+}
