@@ -1,5 +1,5 @@
 /** Axes: domains that hold what is drawn, ticks at round places, and labels that print. */
-import { superscript } from "./number_text.ts";
+import { numberText, superscript } from "./number_text.ts";
 import type { FigureAxis } from "./types.ts";
 
 /** Parts of a Vega-Lite position channel. */
@@ -26,7 +26,8 @@ export function decadesOf(values: readonly number[]): [number, number] {
 }
 
 function logPosition(axis: FigureAxis, values: readonly number[]): Position {
-  const [low, high] = decadesOf(values);
+  const { domain } = axis;
+  const [low, high] = decadesOf(domain ?? values);
   const decades = Array.from({ length: high - low + 1 }, (_, i) => low + i);
   const every = Math.ceil(decades.length / (LABELLED_DECADES + 1));
   const minor = decades.length - 1 <= LABELLED_DECADES ? [2, 3, 4, 5, 6, 7, 8, 9] : [];
@@ -38,13 +39,15 @@ function logPosition(axis: FigureAxis, values: readonly number[]): Position {
       value: Number(`${digit}e${decade}`),
       label: labelled.includes(digit) ? `${digit}×10${superscript(decade)}` : "",
     })),
-  ]);
+  ]).filter(({ value }) => domain === null || (value >= domain[0] && value <= domain[1]));
+  // Inside a part of a decade there may be no power of ten, nor any of its multiples.
+  if (domain !== null && ticks.filter(({ label }) => label !== "").length < 2) return nearlyLinear(axis, domain);
   const labels = Object.fromEntries(
     ticks.filter(({ label }) => label !== "").map(({ value, label }) => [value, label]),
   );
   return {
     title: axisTitle(axis),
-    scale: { type: "log", domain: [Number(`1e${low}`), Number(`1e${high}`)], nice: false },
+    scale: { type: "log", domain: domain ?? [Number(`1e${low}`), Number(`1e${high}`)], nice: false },
     axis: {
       values: ticks.map(({ value }) => value),
       labelExpr: `(${JSON.stringify(labels)})[toString(datum.value)] || ''`,
@@ -54,6 +57,28 @@ function logPosition(axis: FigureAxis, values: readonly number[]): Position {
       tickOpacity: { condition: { test: isDecade, value: 1 }, value: 0 },
     },
   };
+}
+
+/** A small part of a logarithmic axis, with ticks at even steps. */
+function nearlyLinear(axis: FigureAxis, [low, high]: [number, number]): Position {
+  const step = roundStep((high - low) / 4), ticks: number[] = [];
+  for (let k = Math.ceil(low / step); k * step <= high; k++) ticks.push(Number((k * step).toPrecision(6)));
+  const labels = Object.fromEntries(ticks.map((value) => [value, numberText(value, "unicode")]));
+  return {
+    title: axisTitle(axis),
+    scale: { type: "log", domain: [low, high], nice: false },
+    axis: {
+      values: ticks,
+      labelExpr: `(${JSON.stringify(labels)})[toString(datum.value)] || ''`,
+      labelOverlap: true,
+    },
+  };
+}
+
+/** The smallest of 1, 2 and 5 times a power of ten that is at least a length. */
+function roundStep(length: number): number {
+  const power = 10 ** Math.floor(Math.log10(length));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((candidate) => candidate >= length)!;
 }
 
 const isDecade = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6";

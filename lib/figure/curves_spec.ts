@@ -2,7 +2,7 @@
 import { decadesOf, position } from "./axis.ts";
 import { type LegendEntry, legendLayout, legendView, signMark, SIGNS } from "./legend.ts";
 import { type FigureStyle, seriesLooks, theoryWidth } from "./style.ts";
-import type { CurveFigure, FigurePoint, FigureSpec } from "./types.ts";
+import type { CurveFigure, FigureAxis, FigurePoint, FigureSpec } from "./types.ts";
 
 /** One row of the data of the specification. */
 interface Datum {
@@ -22,8 +22,9 @@ interface Datum {
 
 /** Places along the y axis that must be seen; theory does not stretch it. */
 function shownHeights(figure: CurveFigure): number[] {
-  const drawn = figure.series.filter(({ kind }) => kind !== "theory");
-  const points = (drawn.length > 0 ? drawn : figure.series).flatMap(({ points }) => points);
+  const seen = figure.series.filter(({ hidden }) => hidden !== true);
+  const drawn = seen.filter(({ kind }) => kind !== "theory");
+  const points = (drawn.length > 0 ? drawn : seen).flatMap(({ points }) => points);
   const values = points.flatMap(({ y, high, low, bound }) => {
     // The arrow of a bound needs room below it.
     if (bound !== undefined) return figure.y.scale === "log" ? [bound, bound / 3] : [bound];
@@ -35,7 +36,7 @@ function shownHeights(figure: CurveFigure): number[] {
 }
 
 function dataOf(figure: CurveFigure, floor: number): Datum[] {
-  return figure.series.flatMap(({ label, kind, points }) =>
+  return figure.series.filter(({ hidden }) => hidden !== true).flatMap(({ label, kind, points }) =>
     points.map((point): Datum => {
       // An interval that ends at 0 has no place on a logarithmic axis either.
       const reaches = figure.y.scale !== "log" || point.high! > 0;
@@ -67,7 +68,8 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
   const floor = figure.y.scale === "log" ? 10 ** decadesOf(heights)[0] : -Infinity;
   const data = dataOf(figure, floor);
   const xs = data.map(({ x }) => x);
-  const measured = figure.type === "rate-distortion" || figure.step
+  const marked = figure.markers !== false && !figure.step;
+  const measured = figure.type === "rate-distortion" || !marked || figure.joined === false
     ? []
     : xs.filter((_, i) => data[i].kind !== "theory");
   const x = position(figure.x, xs, measured), y = position(figure.y, heights);
@@ -82,7 +84,7 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
     color: scaled(looks.map(({ color }) => color)),
     strokeDash: scaled(looks.map(({ dash }) => dash)),
     // Distribution functions have steps in the place of markers.
-    shape: scaled(looks.map(({ marker }) => figure.step || marker === null ? "M0,0" : marker)),
+    shape: scaled(looks.map(({ marker }) => !marked || marker === null ? "M0,0" : marker)),
   };
   const { color, strokeDash, shape } = channels;
   const encoding = {
@@ -92,10 +94,12 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
   // Layers that draw something else than y share its axis: only one of them may describe it.
   const along = (field: string) => ({ field, type: "quantitative", scale: y.scale, title: y.title });
   const detail = { field: "series", type: "nominal" };
-  const marked = data.filter(({ kind }) => kind !== "theory");
+  const measuredData = data.filter(({ kind }) => kind !== "theory");
+  // Beyond the ends of an axis that was chosen there are points, but no place for them.
+  const [inside, noneOutside] = insideOf(figure, data);
   const thin = style.line_width * 0.55;
   const layers: (FigureSpec | false)[] = [
-    figure.step && marked.some(({ low }) => low !== null) && {
+    figure.step && measuredData.some(({ low }) => low !== null) && {
       transform: [{ filter: "datum.kind !== 'theory' && datum.low !== null" }],
       mark: { type: "area", interpolate: "step-after", opacity: 0.13, clip: true },
       encoding: { x: encoding.x, y: along("low"), y2: { field: "high" }, color },
@@ -110,17 +114,17 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
       mark: { type: "line", clip: true, strokeWidth: theoryWidth(style) },
       encoding: { ...encoding, color, strokeDash, detail },
     },
-    !figure.step && {
+    marked && {
       transform: [{ filter: "datum.kind !== 'theory' && datum.low !== null" }],
       mark: { type: "rule", strokeWidth: thin, clip: true },
       encoding: { x: encoding.x, y: along("low"), y2: { field: "high" }, color },
     },
-    ...(figure.step ? [] : ["low_cap", "high_cap"].map((field) => ({
-      transform: [{ filter: `datum.kind !== 'theory' && datum.${field} !== null` }],
+    ...(!marked ? [] : ["low_cap", "high_cap"].map((field) => ({
+      transform: [{ filter: `datum.kind !== 'theory' && datum.${field} !== null${inside}` }],
       mark: { type: "point", shape: "stroke", strokeWidth: thin, size: style.marker_size, opacity: 1 },
       encoding: { x: encoding.x, y: along(field), color },
     }))),
-    {
+    figure.joined !== false && {
       transform: [{ filter: "datum.kind !== 'theory' && datum.y !== null" }],
       mark: {
         type: "line",
@@ -130,8 +134,8 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
       },
       encoding: { ...encoding, color, strokeDash, detail },
     },
-    !figure.step && {
-      transform: [{ filter: "datum.kind !== 'theory' && datum.y !== null" }],
+    marked && {
+      transform: [{ filter: `datum.kind !== 'theory' && datum.y !== null${inside}` }],
       mark: { type: "point", opacity: 1, size: style.marker_size, strokeWidth: thin * 1.4 },
       encoding: {
         ...encoding,
@@ -141,13 +145,17 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
         fill: figure.front !== null ? { condition: { test: "datum.front", ...color }, value: style.background } : color,
       },
     },
-    marked.some(({ bound }) => bound !== null) && {
-      transform: [{ filter: "datum.bound !== null" }],
+    measuredData.some(({ bound }) => bound !== null) && {
+      transform: [{
+        filter: `datum.bound !== null${
+          noneOutside ? "" : ` && ${within(figure.x, "x")} && ${within(figure.y, "bound")}`
+        }`,
+      }],
       mark: { ...signMark("bound", SIGNS.bound, style), stroke: undefined, yOffset: boundOffset(style) },
       encoding: { x: encoding.x, y: along("bound"), color },
     },
-    marked.some(({ outage, y }) => outage !== null && y !== null) && {
-      transform: [{ filter: "datum.outage !== null && datum.y !== null" }],
+    measuredData.some(({ outage, y }) => outage !== null && y !== null) && {
+      transform: [{ filter: `datum.outage !== null && datum.y !== null${inside}` }],
       mark: signMark("outage", SIGNS.outage, style),
       encoding,
     },
@@ -163,17 +171,20 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
       encoding: { x: encoding.x, color },
     })),
   ];
+  layers.push(...guideLayers(figure, style, encoding));
   const plot = {
     width: style.width,
     height: style.height,
     data: { values: data },
     layer: layers.filter((layer) => layer !== false),
   };
-  const entries: LegendEntry[] = series.map(({ label, kind }) => ({ label, series: label, kind }));
-  if (marked.some(({ bound }) => bound !== null)) {
+  const entries: LegendEntry[] = series.filter(({ hidden }) => hidden !== true)
+    .map(({ label, kind }) => ({ label, series: label, kind }));
+  if (style.legend === "none") return [plot];
+  if (measuredData.some(({ bound }) => bound !== null)) {
     entries.push({ label: "No error seen: bound", series: null, kind: null, sign: "bound" });
   }
-  if (marked.some(({ outage }) => outage !== null)) {
+  if (measuredData.some(({ outage }) => outage !== null)) {
     entries.push({ label: "Items lost (outage)", series: null, kind: null, sign: "outage" });
   }
   if (figure.front !== null) {
@@ -181,6 +192,56 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
   }
   return [plot, legendView(legendLayout(entries, style, style.width), style, channels)];
 }
+
+/** Whether a field lies on the part of an axis that was chosen, as an expression. */
+const within = ({ domain }: FigureAxis, field: string) =>
+  domain === null ? "true" : `datum.${field} >= ${domain[0]} && datum.${field} <= ${domain[1]}`;
+
+/** What sieves out points beyond the ends of the axes, and whether there are none. */
+function insideOf({ x, y }: CurveFigure, data: readonly Datum[]): [filter: string, none: boolean] {
+  const out = (domain: [number, number] | null, value: number | null) =>
+    domain !== null && value !== null && (value < domain[0] || value > domain[1]);
+  const none = !data.some((point) => out(x.domain, point.x) || out(y.domain, point.y) || out(y.domain, point.bound));
+  return none ? ["", true] : [` && ${within(x, "x")} && ${within(y, "y")}`, false];
+}
+
+/** Lines across the plot with their names at their end. */
+function guideLayers({ guides = [], x, y }: CurveFigure, style: FigureStyle, encoding: GuideEncoding): FigureSpec[] {
+  return guides.filter(({ axis, at }) => {
+    const { domain } = axis === "x" ? x : y;
+    return domain === null || (at >= domain[0] && at <= domain[1]);
+  }).flatMap(({ axis, at, label }, line) => {
+    const place = { ...encoding[axis], field: "at" };
+    const other = axis === "x"
+      ? { y: { value: 0 }, y2: { value: style.height } }
+      : { x: { value: 0 }, x2: { value: style.width } };
+    const size = style.font_size;
+    const text = axis === "x"
+      ? { y: { value: size * (0.9 + 1.2 * line) } }
+      : { x: { value: style.width - size * 0.4 } };
+    return [
+      {
+        data: { values: [{ at }] },
+        mark: { type: "rule", color: style.muted, strokeDash: [3, 3], strokeWidth: style.line_width * 0.7 },
+        encoding: { [axis]: place, ...other },
+      },
+      {
+        data: { values: [{ at, label }] },
+        mark: {
+          type: "text",
+          color: style.ink,
+          fontSize: size,
+          align: axis === "x" ? "left" : "right",
+          dx: axis === "x" ? size * 0.4 : 0,
+          dy: axis === "x" ? 0 : -size * 0.6,
+        },
+        encoding: { [axis]: place, ...text, text: { field: "label", type: "nominal" } },
+      },
+    ];
+  });
+}
+
+type GuideEncoding = Record<"x" | "y", FigureSpec>;
 
 const lostWhole = ({ y, outage }: FigurePoint) => y === null && outage !== undefined && outage > 0;
 

@@ -19,6 +19,12 @@ export function figureCsv(figure: Figure): string {
     const rows = figure.bars.map(({ label, kind, value, low, high }) => [label, kind, value, low, high].map(field));
     return csvText([["series", "kind", "value", "low", "high"], ...rows]);
   }
+  if (figure.form === "levels") {
+    const rows = figure.amount.values.map((power, k) =>
+      [k, figure.floor.values[k], power, figure.level?.value].map(field)
+    );
+    return csvText([["channel", "floor", "power", "level"], ...rows]);
+  }
   const rows = figure.series.flatMap(({ label, kind, points }) =>
     points.map(({ x, y, low, high, bound, outage, front, n }) =>
       [label, kind, x, y, low, high, bound, outage, front, n].map(field)

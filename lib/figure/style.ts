@@ -21,7 +21,7 @@ export interface FigureStyle {
   line_width: number;
   /** Area of a marker. */
   marker_size: number;
-  legend: "right" | "bottom";
+  legend: "right" | "bottom" | "none";
   /** Colours are #rrggbb. */
   series: string[];
   baseline: string;
@@ -97,6 +97,13 @@ export function darkened(style: FigureStyle): FigureStyle {
     grid: "#2b3440",
     background: "#191f27",
   };
+}
+
+/** Whether the background is dark: scales of colours then begin dark, so that nothing glares. */
+export function isDark({ background }: FigureStyle): boolean {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(background.slice(at, at + 2), 16));
+  // Weights of Rec. 709.
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
 }
 
 const DASHES: readonly number[][] = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [10, 4]];

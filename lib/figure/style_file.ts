@@ -15,7 +15,7 @@ const fields = z.strictObject({
   title_size: z.number().min(0).max(200).describe("0 leaves the title to the caption"),
   line_width: size,
   marker_size: size.describe("area of a marker"),
-  legend: z.enum(["right", "bottom"]),
+  legend: z.enum(["right", "bottom", "none"]),
   series: z.array(color).min(1),
   baseline: color,
   ink: color,

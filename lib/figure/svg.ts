@@ -4,6 +4,7 @@
  */
 import type { FigureStyle } from "./style.ts";
 import { textWidth } from "./text_width.ts";
+import type { View } from "./vega.ts";
 import type { FigureSpec } from "./types.ts";
 
 /** The library's remarks are on the builders, not on what a reader asked for. */
@@ -18,6 +19,16 @@ const SILENT = {
 const escapeXml = (text: string) =>
   text.replace(/[&<>"]/g, (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[character]!);
 
+/** Where the plot of a picture lies, in the units of its view box, and what its edges mean. */
+export interface PlotFrame {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  x: [number, number];
+  y: [number, number];
+}
+
 /**
  * Draws a specification as SVG text.
  *
@@ -25,6 +36,15 @@ const escapeXml = (text: string) =>
  * @param interpreter `expressionInterpreter` of vega-interpreter, where the library may not make functions of texts
  */
 export async function renderSvg(spec: FigureSpec, style: FigureStyle, interpreter?: unknown): Promise<string> {
+  return (await renderFramed(spec, style, interpreter)).svg;
+}
+
+/** As `renderSvg`, with the place of the plot where the picture has one with two axes of numbers, and no legend. */
+export async function renderFramed(
+  spec: FigureSpec,
+  style: FigureStyle,
+  interpreter?: unknown,
+): Promise<{ svg: string; frame: PlotFrame | null }> {
   const { compile, parse, resetSVGDefIds, textMetrics, View } = await import("./vega.ts");
   textMetrics.width = (item, text) => textWidth(String(text ?? ""), item.fontSize ?? 11, item.fontWeight);
   // Definitions are numbered through the life of the process.
@@ -35,10 +55,28 @@ export async function renderSvg(spec: FigureSpec, style: FigureStyle, interprete
     : new View(parse(compiled, undefined, { ast: true }), { renderer: "none", expr: interpreter as never });
   try {
     const svg = await view.toSVG();
-    return framed(svg, spec, style) + "\n";
+    return { svg: framed(svg, spec, style) + "\n", frame: frameOf(view, svg, style) };
   } finally {
     view.finalize();
   }
+}
+
+/** The outermost group stands at the origin of the plot. */
+function frameOf(view: View, svg: string, { width, height }: FigureStyle): PlotFrame | null {
+  const origin = /<g[^>]* transform="translate\((-?[\d.]+),(-?[\d.]+)\)"/.exec(svg);
+  const ends = (name: string): [number, number] | null => {
+    try {
+      const { type, domain } = view.scale(name) as { type: string; domain?: () => number[] };
+      const found = type === "linear" || type === "log" ? domain?.() : undefined;
+      return found?.length === 2 ? [Number(found[0]), Number(found[1])] : null;
+    } catch {
+      // There is no scale of this name: the picture has several plots.
+      return null;
+    }
+  };
+  const x = ends("x"), y = ends("y");
+  if (origin === null || x === null || y === null) return null;
+  return { left: Number(origin[1]), top: Number(origin[2]), width, height, x, y };
 }
 
 /** Gives the picture its size in print, a name for readers who cannot see it, and a note of where it comes from. */

@@ -14,6 +14,17 @@ export const FIGURE_TYPES = [
 ] as const;
 export type FigureType = typeof FIGURE_TYPES[number];
 
+/** What one run shows beside its metrics. */
+export type ViewType =
+  | "series"
+  | "histogram"
+  | "channel-response"
+  | "delay-profile"
+  | "power-allocation"
+  | "beam-pattern"
+  | "angle-spectrum"
+  | "map";
+
 export interface FigureAxis {
   title: string;
   /** Behind the title; empty for none. */
@@ -45,10 +56,19 @@ export interface FigureSeries {
   /** Baselines are grey, theory is thin, dashed and without markers. */
   kind: "measured" | "baseline" | "theory";
   points: FigurePoint[];
+  /** Put away by a reader: neither drawn nor in the legend, while the others keep their colours. */
+  hidden?: boolean;
+}
+
+/** A line across the plot at a place that means something, such as a true angle. */
+export interface FigureGuide {
+  axis: "x" | "y";
+  at: number;
+  label: string;
 }
 
 interface FigureBase {
-  type: FigureType;
+  type: FigureType | ViewType;
   title: string;
   subtitle: string;
   /** Where the numbers come from; ends up in the specification and in the SVG. */
@@ -64,6 +84,23 @@ export interface CurveFigure extends FigureBase {
   step: boolean;
   /** Whether what a point of the Pareto front attains holds for larger x, for smaller x, or no front is drawn. */
   front: "after" | "before" | null;
+  /** False for lines of so many points that markers would hide them. */
+  markers?: boolean;
+  /** False for points without a line, such as places on a map. */
+  joined?: boolean;
+  guides?: FigureGuide[];
+}
+
+/** Bars of a power on top of a floor, one per channel, and the level that water would stand at. */
+export interface LevelFigure extends FigureBase {
+  form: "levels";
+  x: FigureAxis;
+  y: FigureAxis;
+  floor: { label: string; values: (number | null)[] };
+  amount: { label: string; values: number[] };
+  level: { label: string; value: number } | null;
+  /** Of the y axis: what is higher is cut off. */
+  ceiling: number;
 }
 
 /** One bar a series. */
@@ -78,9 +115,11 @@ export interface MatrixFigure extends FigureBase {
   form: "matrix";
   labels: string[];
   counts: number[][];
+  /** What the cells say; counts when left out. Their colour is the share of the row, or of the column. */
+  cells?: "counts" | "rows" | "columns";
 }
 
-export type Figure = CurveFigure | BarFigure | MatrixFigure;
+export type Figure = CurveFigure | BarFigure | LevelFigure | MatrixFigure;
 
 /** A Vega-Lite specification, plain JSON. */
 export type FigureSpec = { [key: string]: unknown };
