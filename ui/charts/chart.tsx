@@ -1,10 +1,15 @@
-/** A figure with what belongs to it: a sentence, a table, files, and the choice of axes and series. */
+/** A figure with what belongs to it: a crosshair, a legend that hides, parts of it, a sentence, a table, and files. */
+import { levelEntries } from "../../lib/figure/levels_spec.ts";
 import { figureSpec } from "../../lib/figure/spec.ts";
-import { darkened, type FigureStyle, STYLES } from "../../lib/figure/style.ts";
-import type { Figure, FigureSeries } from "../../lib/figure/types.ts";
+import type { FigureStyle } from "../../lib/figure/style.ts";
+import type { PlotFrame } from "../../lib/figure/svg.ts";
+import { textWidth } from "../../lib/figure/text_width.ts";
+import type { Figure, FigureSpec, LevelFigure, MatrixFigure } from "../../lib/figure/types.ts";
 import { type ComponentChildren, useEffect, useMemo, useRef, useState } from "../preact.ts";
 import { saveAs, saveText } from "../runs/fetch_artifact.ts";
-import { theme } from "../state/settings.ts";
+import { Legend } from "./legend.tsx";
+import { fileStyle, isNarrow, screenStyle, useDark } from "./page_style.ts";
+import { PlotTools, type Zoom } from "./plot_tools.tsx";
 import { csvText, figureSentence, figureTable } from "./table.ts";
 
 interface Props {
@@ -12,37 +17,180 @@ interface Props {
   controls?: ComponentChildren;
 }
 
-const WIDEST = 720, NARROWEST = 180, AROUND = 120, LEGEND = 210;
+/** Of an entry of the legend beside its label: the sample of its line, and the value that the crosshair reads. */
+const LEGEND_SAMPLE = 52, LEGEND_VALUE = 100, LEGEND_MOST = 300;
+
+interface Drawn {
+  svg: string;
+  frame: PlotFrame | null;
+  size: { width: number; height: number };
+}
 
 export function Chart({ figure, controls }: Props) {
-  const box = useRef<HTMLDivElement>(null), picture = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0), [svg, setSvg] = useState<string | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0), [drawn, setDrawn] = useState<Drawn | null>(null);
   const [problem, setProblem] = useState<string | null>(null), [asTable, setAsTable] = useState(false);
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
-  const [scale, setScale] = useState<"linear" | "log" | null>(null);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set()), [zoom, setZoom] = useState<Zoom | null>(null);
+  const [scale, setScale] = useState<Partial<Record<"x" | "y", "linear" | "log">>>({});
+  const [cells, setCells] = useState<MatrixFigure["cells"]>("counts");
+  const [place, setPlace] = useState<number | null>(null);
   const dark = useDark();
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry.contentRect.width / 20) * 20));
     observer.observe(box.current!);
     return () => observer.disconnect();
   }, []);
+  // A part of a figure means nothing in another one.
+  useEffect(() => {
+    setZoom(null);
+    setPlace(null);
+  }, [figure.title, figure.subtitle, scale]);
 
-  const shown = useMemo(() => adapted(figure, hidden, scale), [figure, hidden, scale]);
-  const style = useMemo(() => styleFor(width, dark), [width, dark]);
+  const shown = useMemo(() => adapted(figure, { hidden, scale, cells, zoom }), [figure, hidden, scale, cells, zoom]);
+  const style = useMemo(() => screenStyle(width, legendWidth(figure), dark), [width, figure, dark]);
   const key = JSON.stringify(shown) + style.name + width;
   useEffect(() => {
     if (width === 0) return;
     let wanted = true;
-    draw(shown, style).then((text) => {
+    draw(figureSpec(shown, style), style).then((made) => {
       if (!wanted) return;
-      setSvg(text);
+      setDrawn(made);
       setProblem(null);
     }, (error) => wanted && setProblem((error as Error).message));
     return () => wanted = false;
   }, [key]);
+
+  const table = useMemo(() => figureTable(shown), [shown]), name = fileName(figure);
+  const inFile = async () => {
+    const chosen = fileStyle(style);
+    return (await draw(figureSpec(shown, chosen), chosen)).svg;
+  };
+  const curves = shown.form === "curves" ? shown : null;
+  const toggle = (label: string) => {
+    const next = new Set(hidden);
+    if (!next.delete(label)) next.add(label);
+    setHidden(next);
+  };
+  const isolate = (label: string) => {
+    const others = figure.form === "curves" && label !== "" ? figure.series.filter((one) => one.label !== label) : [];
+    setHidden(new Set(others.map(({ label }) => label)));
+  };
+  return (
+    <figure class="chart" ref={box} data-narrow={isNarrow(width)}>
+      <div class="row spread chart-head">
+        <h3 class="plain">{figure.title}</h3>
+        <div class="row" role="group" aria-label={`Tools of ${figure.title}`}>
+          {zoom !== null && <button type="button" class="quiet" onClick={() => setZoom(null)}>Reset zoom</button>}
+          <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+          <button
+            type="button"
+            class="quiet"
+            onClick={async () => saveText(await inFile(), `${name}.svg`, "image/svg+xml")}
+          >
+            SVG
+          </button>
+          <button type="button" class="quiet" onClick={async () => savePng(await inFile(), name)}>PNG</button>
+          <button type="button" class="quiet" onClick={() => saveText(csvText(table), `${name}.csv`, "text/csv")}>
+            CSV
+          </button>
+        </div>
+      </div>
+      <div class="row chart-tools">
+        {controls}
+        {figure.form === "curves" && figure.joined !== false &&
+          (["y", "x"] as const).filter((axis) => axis === "y" || isPositive(figure, "x")).map((axis) => (
+            <label class="row" key={axis}>
+              {axis === "y" ? "Axis" : "x axis"}
+              <select
+                value={scale[axis] ?? figure[axis].scale}
+                onChange={(event) =>
+                  setScale({ ...scale, [axis]: event.currentTarget.value as "linear" | "log" })}
+              >
+                <option value="linear">linear</option>
+                <option value="log">logarithmic</option>
+              </select>
+            </label>
+          ))}
+        {figure.form === "matrix" && (
+          <div class="row" role="group" aria-label="Cells">
+            {([["counts", "counts"], ["rows", "row %"], ["columns", "column %"]] as const).map(([id, label]) => (
+              <button
+                key={id}
+                type="button"
+                aria-pressed={cells === id}
+                onClick={() => setCells(id)}
+              >
+                {label}
+              </button>
+            ))}
+          </div>
+        )}
+      </div>
+      {problem !== null && <p class="notice" data-tone="error">Cannot draw the figure: {problem}</p>}
+      {asTable
+        ? <FigureTableView table={table} title={figure.title} />
+        : drawn === null
+        ? problem === null && <p class="muted chart-wait" aria-busy="true">Drawing</p>
+        : (
+          <div class="chart-body">
+            <div class="chart-picture">
+              <div class="chart-plot">
+                <Picture svg={drawn.svg} name={`${shown.title}. ${figureSentence(shown)}`} />
+                {curves !== null && drawn.frame !== null && (
+                  <PlotTools
+                    figure={curves}
+                    frame={drawn.frame}
+                    size={drawn.size}
+                    place={place}
+                    zoomed={zoom !== null}
+                    onPlace={setPlace}
+                    onZoom={setZoom}
+                  />
+                )}
+              </div>
+            </div>
+            {curves !== null && (
+              <Legend figure={curves} style={style} place={place} onToggle={toggle} onIsolate={isolate} />
+            )}
+            {shown.form === "levels" && <LevelLegend figure={shown} style={style} />}
+          </div>
+        )}
+      <figcaption>
+        {figure.subtitle !== "" && <span class="chart-subtitle">{figure.subtitle}.{" "}</span>}
+        {figureSentence(shown)}
+      </figcaption>
+    </figure>
+  );
+}
+
+function FigureTableView(
+  { table: { columns, rows }, title }: { table: ReturnType<typeof figureTable>; title: string },
+) {
+  return (
+    <div class="scroll-x tall" tabIndex={0} role="region" aria-label={`Table of ${title}`}>
+      <table>
+        <thead>
+          <tr>{columns.map((column) => <th key={column}>{column}</th>)}</tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, MOST_ROWS).map((row, index) => (
+            <tr key={index}>{row.map((cell, at) => <td key={at} class="mono">{cell}</td>)}</tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > MOST_ROWS && (
+        <p class="muted">The first {MOST_ROWS} of {rows.length} rows; the CSV file has all.</p>
+      )}
+    </div>
+  );
+}
+
+const MOST_ROWS = 2000;
+
+/** Vega's picture, parsed and put into the document: it has no scripts, and its style attributes would be refused. */
+function Picture({ svg, name }: { svg: string; name: string }) {
+  const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (picture.current === null || svg === null) return;
-    // Parsed, not written as markup: a picture has no scripts, and its style attributes would be refused.
     const parsed = new DOMParser().parseFromString(svg.replaceAll(/ style="[^"]*"/g, ""), "image/svg+xml");
     const root = document.importNode(parsed.documentElement, true);
     // One picture with one name: what its parts are is in the table.
@@ -50,134 +198,76 @@ export function Chart({ figure, controls }: Props) {
       part.removeAttribute("role");
       part.removeAttribute("aria-roledescription");
     }
-    root.setAttribute("aria-label", `${shown.title}. ${figureSentence(shown)}`);
-    picture.current.replaceChildren(root);
-  }, [svg, asTable]);
+    // A browser would show it as a tip over the whole picture.
+    root.querySelector(":scope > title")?.remove();
+    root.setAttribute("role", "img");
+    root.setAttribute("aria-label", name);
+    place.current!.replaceChildren(root);
+  }, [svg, name]);
+  return <div class="chart-svg" ref={place} />;
+}
 
-  const table = figureTable(shown), name = fileName(figure);
-  // Files are made in the light style, whatever the screen shows.
-  const light = () => draw(shown, styleFor(width, false));
+function LevelLegend({ figure, style }: { figure: LevelFigure; style: FigureStyle }) {
   return (
-    <figure class="chart" ref={box}>
-      <div class="row spread chart-tools">
-        <div class="row">
-          {controls}
-          {figure.form === "curves" && (
-            <label class="row">
-              Axis
-              <select
-                value={scale ?? figure.y.scale}
-                onChange={(event) => setScale(event.currentTarget.value as "linear" | "log")}
-              >
-                <option value="linear">linear</option>
-                <option value="log">logarithmic</option>
-              </select>
-            </label>
-          )}
-        </div>
-        <div class="row" role="group" aria-label="This figure">
-          <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
-          <button
-            type="button"
-            class="quiet"
-            onClick={async () => saveText(await light(), `${name}.svg`, "image/svg+xml")}
-          >
-            SVG
-          </button>
-          <button type="button" class="quiet" onClick={async () => savePng(await light(), name)}>PNG</button>
-          <button type="button" class="quiet" onClick={() => saveText(csvText(table), `${name}.csv`, "text/csv")}>
-            CSV
-          </button>
-        </div>
-      </div>
-      {problem !== null && <p class="notice" data-tone="error">Cannot draw the figure: {problem}</p>}
-      {asTable
-        ? (
-          <div class="scroll-x tall" tabIndex={0} role="region" aria-label={`Table of ${figure.title}`}>
-            <table>
-              <thead>
-                <tr>{table.columns.map((column) => <th key={column}>{column}</th>)}</tr>
-              </thead>
-              <tbody>
-                {table.rows.slice(0, 2000).map((row, index) => (
-                  <tr key={index}>{row.map((cell, at) => <td key={at} class="mono">{cell}</td>)}</tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )
-        : svg === null && problem === null
-        ? <p class="muted" aria-busy="true">Drawing</p>
-        : <div class="chart-picture" ref={picture} />}
-      <figcaption>{figureSentence(shown)}</figcaption>
-      {figure.form === "curves" && figure.series.length > 1 && (
-        <fieldset class="chart-series">
-          <legend class="hidden-text">Series that are drawn</legend>
-          {figure.series.map(({ label }) => (
-            <label key={label} class="row">
-              <input
-                type="checkbox"
-                checked={!hidden.has(label)}
-                onChange={() => {
-                  const next = new Set(hidden);
-                  if (!next.delete(label)) next.add(label);
-                  setHidden(next);
-                }}
-              />
-              {label}
-            </label>
-          ))}
-          <button type="button" class="quiet" disabled={hidden.size === 0} onClick={() => setHidden(new Set())}>
-            Show all
-          </button>
-        </fieldset>
-      )}
-    </figure>
+    <div class="chart-legend">
+      <ul>
+        {levelEntries(figure, style).map(({ label, color, line }) => (
+          <li key={label} class="chart-sign">
+            <svg viewBox="0 0 28 14" width={28} height={14} aria-hidden="true">
+              {line
+                ? <path d="M1,7H27" stroke={color} stroke-width={style.line_width} stroke-dasharray="6 3" />
+                : <rect x={4} y={2} width={20} height={10} fill={color} />}
+            </svg>
+            {label}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
-/** A figure with the axis that was chosen and without the series that were put away. */
-function adapted(figure: Figure, hidden: ReadonlySet<string>, scale: "linear" | "log" | null): Figure {
+interface View {
+  hidden: ReadonlySet<string>;
+  scale: Partial<Record<"x" | "y", "linear" | "log">>;
+  cells: MatrixFigure["cells"];
+  zoom: Zoom | null;
+}
+
+/** A figure with the axes that were chosen, the part that is looked at, and without the series that were put away. */
+function adapted(figure: Figure, { hidden, scale, cells, zoom }: View): Figure {
+  if (figure.form === "matrix") return { ...figure, cells };
   if (figure.form !== "curves") return figure;
-  const left = figure.series.filter(({ label }) => !hidden.has(label));
-  const series: FigureSeries[] = left.length > 0 ? left : figure.series.slice(0, 1);
-  const y = scale === null || scale === figure.y.scale ? figure.y : { ...figure.y, scale, domain: null };
-  return { ...figure, series, y };
-}
-
-function styleFor(width: number, dark: boolean): FigureStyle {
-  const narrow = width < 620;
-  const inner = Math.min(WIDEST, Math.max(NARROWEST, width - AROUND - (narrow ? 0 : LEGEND)));
-  const style: FigureStyle = {
-    ...STYLES.svc,
-    name: "page",
-    width: inner,
-    height: Math.round(Math.min(340, Math.max(180, inner * 0.62))),
-    legend: narrow ? "bottom" : "right",
-    font_size: narrow ? 11 : 12,
-    title_size: narrow ? 12 : 14,
+  const axis = (name: "x" | "y") => {
+    const chosen = scale[name] ?? figure[name].scale;
+    const domain = zoom?.[name] ?? (chosen === figure[name].scale ? figure[name].domain : null);
+    return { ...figure[name], scale: chosen, domain };
   };
-  return dark ? darkened(style) : style;
+  const series = figure.series.map((one) => hidden.has(one.label) ? { ...one, hidden: true } : one);
+  return { ...figure, series, x: axis("x"), y: axis("y") };
 }
 
-async function draw(figure: Figure, style: FigureStyle): Promise<string> {
-  const [{ renderSvg }, { expressionInterpreter }] = await Promise.all([
+const isPositive = (figure: Figure, axis: "x") =>
+  figure.form === "curves" && figure.series.every(({ points }) => points.every((point) => point[axis] > 0));
+
+function legendWidth(figure: Figure): number {
+  const labels = figure.form === "curves"
+    ? figure.series.map(({ label }) => label)
+    : figure.form === "levels"
+    ? [figure.floor.label, figure.amount.label, figure.level?.label ?? ""]
+    : [];
+  if (labels.length === 0) return figure.form === "matrix" ? LEGEND_SAMPLE * 2 : 0;
+  const widest = Math.max(...labels.map((label) => textWidth(label, 13)));
+  return Math.min(LEGEND_MOST, Math.max(LEGEND_VALUE, widest) + LEGEND_SAMPLE);
+}
+
+async function draw(spec: FigureSpec, style: FigureStyle): Promise<Drawn> {
+  const [{ renderFramed }, { expressionInterpreter }] = await Promise.all([
     import("../../lib/figure/svg.ts"),
     import("./interpreter.ts"),
   ]);
-  return await renderSvg(figureSpec(figure, style), style, expressionInterpreter);
-}
-
-const darkSystem = matchMedia("(prefers-color-scheme: dark)");
-
-function useDark(): boolean {
-  const [system, setSystem] = useState(darkSystem.matches);
-  useEffect(() => {
-    const listen = () => setSystem(darkSystem.matches);
-    darkSystem.addEventListener("change", listen);
-    return () => darkSystem.removeEventListener("change", listen);
-  }, []);
-  return theme.value === "system" ? system : theme.value === "dark";
+  const made = await renderFramed(spec, style, expressionInterpreter);
+  const [, width, height] = / viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(made.svg) ?? ["", "0", "0"];
+  return { ...made, size: { width: Number(width), height: Number(height) } };
 }
 
 const fileName = ({ title }: Figure) =>

@@ -70,15 +70,15 @@ export function seriesFigure(
   if (!line) points.push({ x: Number(series.x.at(-1)), y: Number(series.y.at(-1) ?? 0), low: null, high: null });
   return {
     form: "curves",
-    type: "error-rate",
+    type: line ? "series" : "histogram",
     title,
     subtitle: line ? count : `Histogram of ${count}`,
     source,
     x: line ? { title: index, unit: "", scale: "linear", domain: null } : { ...value, scale: "linear", domain: null },
     y: line ? { ...value, scale: "linear", domain: null } : { title: "Count", unit: "", scale: "linear", domain: null },
-    // Markers on hundreds of points hide the line: a step function has none.
     series: [{ label: series.array, kind: "measured", points }],
-    step: !line || points.length > 60,
+    step: !line,
+    markers: line && points.length <= 60,
     front: null,
   };
 }

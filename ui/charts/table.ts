@@ -1,5 +1,6 @@
 /** Figures as tables and as a sentence: what is drawn, for who cannot see it or wants the digits. */
 import type { Figure } from "../../lib/figure/types.ts";
+import { matrixCells } from "../../lib/figure/matrix_spec.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
 
 export interface FigureTable {
@@ -18,12 +19,31 @@ export function figureTable(figure: Figure): FigureTable {
     };
   }
   if (figure.form === "matrix") {
+    const cells = matrixCells(figure), asCounts = (figure.cells ?? "counts") === "counts";
+    const cell = (row: number, column: number) => {
+      const { count, share } = cells[row * figure.labels.length + column];
+      return asCounts ? String(count) : `${numberText(100 * share, "unicode", 4)} %`;
+    };
     return {
       columns: ["True class", ...figure.labels],
-      rows: figure.counts.map((row, index) => [figure.labels[index], ...row.map(String)]),
+      rows: figure.counts.map((row, index) => [figure.labels[index], ...row.map((_, at) => cell(index, at))]),
     };
   }
-  const series = figure.series.filter(({ kind }) => kind !== "theory");
+  if (figure.form === "levels") {
+    const { x, y, floor, amount, level } = figure;
+    return {
+      columns: [titled(x), ...[floor.label, amount.label].map((title) => titled({ title, unit: y.unit }))].concat(
+        level === null ? [] : [titled({ title: level.label, unit: y.unit })],
+      ),
+      rows: amount.values.map((power, k) => [
+        String(k),
+        exact(floor.values[k]),
+        exact(power),
+        ...(level === null ? [] : [exact(level.value)]),
+      ]),
+    };
+  }
+  const series = figure.series.filter(({ kind, hidden }) => kind !== "theory" && hidden !== true);
   const intervals = series.some(({ points }) => points.some(({ low, bound }) => low !== null || bound !== undefined));
   return {
     columns: ["Series", titled(figure.x), titled(figure.y), ...(intervals ? ["Low", "High"] : [])],
@@ -59,16 +79,22 @@ export function figureSentence(figure: Figure): string {
     const best = figure.bars.reduce((a, b) => b.value > a.value ? b : a);
     return `${figure.bars.length} bars; the longest is ${best.label} with ${numberText(best.value, "unicode")}.`;
   }
-  const drawn = figure.series.filter(({ kind }) => kind !== "theory"), theory = figure.series.length - drawn.length;
+  if (figure.form === "levels") {
+    const powers = figure.amount.values, total = powers.reduce((sum, power) => sum + power, 0);
+    const dry = powers.filter((power) => power === 0).length;
+    return `A power of ${numberText(total, "unicode")} over ${powers.length} channels, ${dry} of them without any.`;
+  }
+  const seen = figure.series.filter(({ hidden }) => hidden !== true);
+  const drawn = seen.filter(({ kind }) => kind !== "theory"), theory = seen.length - drawn.length;
   const points = drawn.flatMap(({ points }) => points), ys = points.flatMap(({ y }) => y === null ? [] : [y]);
   const zero = points.filter(({ bound }) => bound !== undefined).length;
   const xs = points.map(({ x }) => x);
   if (ys.length === 0) return "No value lies in this figure.";
-  const span = (values: number[]) =>
-    `${numberText(least(values), "unicode")} to ${numberText(most(values), "unicode")}`;
+  const span = (values: number[], unit: string) =>
+    `${numberText(least(values), "unicode")} to ${numberText(most(values), "unicode")}${unit === "" ? "" : ` ${unit}`}`;
   return [
     `${drawn.length === 1 ? drawn[0].label : `${drawn.length} series`}, ${points.length} points: `,
-    `${figure.y.title} from ${span(ys)} over ${figure.x.title} from ${span(xs)}`,
+    `${figure.y.title} from ${span(ys, figure.y.unit)} over ${figure.x.title} from ${span(xs, figure.x.unit)}`,
     zero > 0 ? `; ${zero} without an error, shown as bounds` : "",
     theory > 0 ? `; ${theory} theory curve${theory === 1 ? "" : "s"}` : "",
     ".",

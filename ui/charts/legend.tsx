@@ -1,0 +1,132 @@
+/** The legend of a figure on the page: each series as it is drawn, put away by a click, left alone by a double click. */
+import { SIGNS } from "../../lib/figure/legend.ts";
+import { numberText } from "../../lib/figure/number_text.ts";
+import { type FigureStyle, type SeriesLook, seriesLooks, theoryWidth } from "../../lib/figure/style.ts";
+import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
+import { pointAt } from "./reading.ts";
+
+interface Props {
+  figure: CurveFigure;
+  style: FigureStyle;
+  /** Where the crosshair stands; null for nowhere. */
+  place: number | null;
+  onToggle(label: string): void;
+  onIsolate(label: string): void;
+}
+
+const WIDTH = 28, HEIGHT = 14;
+
+/** Outlines of the markers in the square from -4 to 4. */
+const MARKERS: Record<string, string> = {
+  circle: "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0Z",
+  square: "M-3.5,-3.5h7v7h-7Z",
+  "triangle-up": "M0,-4L4,3.5H-4Z",
+  diamond: "M0,-4.5L3.5,0L0,4.5L-3.5,0Z",
+  cross: "M-1.4,-4h2.8v2.6h2.6v2.8h-2.6v2.6h-2.8v-2.6h-2.6v-2.8h2.6Z",
+  "triangle-right": "M4,0L-3.5,4V-4Z",
+};
+
+export function Legend({ figure, style, place, onToggle, onIsolate }: Props) {
+  const { series } = figure;
+  const looks = seriesLooks(series.map(({ kind }) => kind), style), plain = figure.step || figure.markers === false;
+  const points = series.filter(({ hidden }) => hidden !== true).flatMap(({ points }) => points);
+  const signs: [keyof typeof SIGNS, string][] = [];
+  if (points.some(({ bound }) => bound !== undefined)) signs.push(["bound", "No error seen: bound"]);
+  if (points.some(({ outage }) => (outage ?? 0) > 0)) signs.push(["outage", "Items lost (outage)"]);
+  if (figure.front !== null) signs.push(["front", "Pareto front (filled points)"]);
+  return (
+    <div class="chart-legend" role="group" aria-label="Series">
+      <p class="small muted chart-place">
+        {place === null ? "" : `${figure.x.title} ${numberText(place, "unicode")}${unitText(figure.x.unit)}`}
+      </p>
+      <ul>
+        {series.map((one, index) => (
+          <li key={one.label}>
+            <button
+              type="button"
+              class="quiet"
+              aria-pressed={one.hidden !== true}
+              title="Click to hide or show, double click to show this one alone"
+              onClick={() => onToggle(one.label)}
+              onDblClick={() => onIsolate(one.label)}
+              onKeyDown={(event) => {
+                if (event.key !== "Enter" || !event.shiftKey) return;
+                event.preventDefault();
+                onIsolate(one.label);
+              }}
+            >
+              <Swatch
+                look={looks[index]}
+                style={style}
+                theory={one.kind === "theory"}
+                plain={plain}
+                joined={figure.joined !== false || one.kind === "theory"}
+              />
+              <span class="chart-label">{one.label}</span>
+            </button>
+            {place !== null && one.hidden !== true && (
+              <span class="mono small chart-value">{pointText(pointAt(one, place, figure), figure.y.unit)}</span>
+            )}
+          </li>
+        ))}
+        {signs.map(([sign, text]) => (
+          <li key={sign} class="chart-sign small">
+            <svg
+              viewBox={`${-WIDTH / 2} ${-HEIGHT / 2} ${WIDTH} ${HEIGHT}`}
+              width={WIDTH}
+              height={HEIGHT}
+              aria-hidden="true"
+            >
+              <path
+                d={SIGNS[sign]}
+                transform={sign === "front" ? "scale(4)" : "scale(5)"}
+                fill="none"
+                stroke={sign === "front" ? style.grid : style.ink}
+                stroke-width={sign === "front" ? 1.2 : 0.3}
+              />
+            </svg>
+            {text}
+          </li>
+        ))}
+      </ul>
+      {series.some(({ hidden }) => hidden) && (
+        <button type="button" class="quiet small" onClick={() => onIsolate("")}>Show all</button>
+      )}
+    </div>
+  );
+}
+
+function Swatch(
+  { look: { color, dash, marker }, style, theory, plain, joined }: {
+    look: SeriesLook;
+    style: FigureStyle;
+    theory: boolean;
+    plain: boolean;
+    joined: boolean;
+  },
+) {
+  return (
+    <svg viewBox={`${-WIDTH / 2} ${-HEIGHT / 2} ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
+      {joined && (
+        <path
+          d={`M${-WIDTH / 2 + 1},0H${WIDTH / 2 - 1}`}
+          stroke={color}
+          stroke-width={theory ? theoryWidth(style) : style.line_width}
+          stroke-dasharray={dash[1] === 0 ? undefined : dash.join(" ")}
+        />
+      )}
+      {!plain && marker !== null && <path d={MARKERS[marker]} fill={color} />}
+    </svg>
+  );
+}
+
+export const unitText = (unit: string): string => unit === "" ? "" : ` ${unit}`;
+
+/** A point as it is read: its value, or the bound that is all that is known of it. */
+export function pointText(point: FigurePoint | null, unit: string): string {
+  if (point === null) return "–";
+  if (point.y === null) {
+    return point.bound === undefined ? "–" : `< ${numberText(point.bound, "unicode", 3)}${unitText(unit)}`;
+  }
+  return `${numberText(point.y, "unicode")}${unitText(unit)}`;
+}

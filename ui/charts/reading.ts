@@ -1,0 +1,69 @@
+/** Reading a figure with a crosshair: between places of the screen and values, and what each series is worth at an x. */
+import type { PlotFrame } from "../../lib/figure/svg.ts";
+import type { CurveFigure, FigureAxis, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
+
+type Ends = [number, number];
+
+const curve = ({ scale }: FigureAxis) => scale === "log" ? Math.log10 : (value: number) => value;
+
+/** The share of an axis that lies before a value: 0 at its beginning, 1 at its end. */
+export function shareOf(value: number, axis: FigureAxis, [low, high]: Ends): number {
+  const f = curve(axis);
+  return (f(value) - f(low)) / (f(high) - f(low));
+}
+
+/** The value at a share of an axis. */
+export function valueAt(share: number, axis: FigureAxis, [low, high]: Ends): number {
+  const f = curve(axis), at = f(low) + share * (f(high) - f(low));
+  return axis.scale === "log" ? 10 ** at : at;
+}
+
+/** Every place along x where a series that is shown has a value, ascending. */
+export function placesOf({ series }: CurveFigure, [low, high]: Ends): number[] {
+  const places = series.filter(({ hidden }) => hidden !== true).flatMap(({ points }) => points.map(({ x }) => x));
+  return [...new Set(places)].filter((x) => x >= low && x <= high).sort((a, b) => a - b);
+}
+
+/** The member of an ascending list that is nearest to a value. */
+export function nearest(places: readonly number[], value: number): number | null {
+  let best: number | null = null;
+  for (const place of places) if (best === null || Math.abs(place - value) < Math.abs(best - value)) best = place;
+  return best;
+}
+
+/** The point of a series at a place, or null where it has none: a value is read, never made up. */
+export function pointAt(
+  { points }: FigureSeries,
+  place: number,
+  { step }: Pick<CurveFigure, "step">,
+): FigurePoint | null {
+  if (!step) return points.find(({ x }) => x === place) ?? null;
+  // A step holds its value up to the next one.
+  let found: FigurePoint | null = null;
+  for (const point of points) if (point.x <= place) found = point;
+  return found;
+}
+
+/** The part of a plot between two corners, as ends of its axes; null for a box that is only a click. */
+export function boxOf(
+  frame: PlotFrame,
+  figure: Pick<CurveFigure, "x" | "y">,
+  from: { x: number; y: number },
+  to: { x: number; y: number },
+): { x: Ends; y: Ends } | null {
+  if (Math.abs(to.x - from.x) < 4 || Math.abs(to.y - from.y) < 4) return null;
+  const across = [from.x, to.x].map((place) => clamp((place - frame.left) / frame.width)).sort((a, b) => a - b);
+  const up = [from.y, to.y].map((place) => clamp(1 - (place - frame.top) / frame.height)).sort((a, b) => a - b);
+  return {
+    x: across.map((share) => valueAt(share, figure.x, frame.x)) as Ends,
+    y: up.map((share) => valueAt(share, figure.y, frame.y)) as Ends,
+  };
+}
+
+/** Ends of an axis around a value, nearer by a factor (above 1) or farther (below 1). */
+export function zoomedEnds(around: number, factor: number, axis: FigureAxis, ends: Ends): Ends {
+  const share = shareOf(around, axis, ends);
+  return [valueAt(share - share / factor, axis, ends), valueAt(share + (1 - share) / factor, axis, ends)];
+}
+
+const clamp = (share: number) => Math.min(1, Math.max(0, share));
