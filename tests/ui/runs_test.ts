@@ -91,12 +91,32 @@ browserTest(
     await scene.shot("compare_table");
 
     await page.getByRole("button", { name: "Curves" }).click();
-    await page.locator(".chart-picture svg").waitFor();
+    await page.locator(".chart-svg svg").waitFor();
     const caption = page.locator("figcaption");
     assert.match(
       await caption.innerText(),
       /3 points: Bit error rate from .* over snr db from 2.5 to 8.5; 1 theory curve/,
     );
+    const crosshair = page.getByRole("slider", { name: /^Crosshair of Bit error rate/ });
+    await crosshair.press("Home");
+    await crosshair.press("ArrowRight");
+    assert.match(
+      await crosshair.getAttribute("aria-valuetext") ?? "",
+      /^snr db 5\.5: Bit error rate 0\.0\d+, Theory: QPSK, AWGN 0\.0298\d?$/,
+    );
+    await page.locator(".chart-value", { hasText: /^0\.0\d+$/ }).first().waitFor();
+    const theory = page.getByRole("button", { name: "Theory: QPSK, AWGN" });
+    await theory.click();
+    assert.equal(await theory.getAttribute("aria-pressed"), "false");
+    await scene.until("!document.querySelector('figcaption').textContent.includes('theory')");
+    await page.getByRole("button", { name: "Show all" }).click();
+    const box = (await page.locator(".plot-tools").boundingBox())!;
+    await page.mouse.move(box.x + 0.4 * box.width, box.y + 0.2 * box.height);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 0.7 * box.width, box.y + 0.6 * box.height, { steps: 3 });
+    await page.mouse.up();
+    await page.getByRole("button", { name: "Reset zoom" }).click();
+    await page.getByRole("button", { name: "Reset zoom" }).waitFor({ state: "hidden" });
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "SVG" }).click(),
@@ -148,7 +168,7 @@ browserTest(
     const canvas = page.locator(".density canvas");
     await canvas.waitFor();
     await page.waitForFunction(() => document.querySelector<HTMLElement>(".density canvas")?.dataset.paintMs);
-    await page.locator(".chart-picture svg").first().waitFor();
+    await page.locator(".chart-svg svg").first().waitFor();
     await scene.checkAccessibility();
     await scene.shot("run_media");
 

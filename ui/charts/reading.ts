@@ -18,9 +18,10 @@ export function valueAt(share: number, axis: FigureAxis, [low, high]: Ends): num
   return axis.scale === "log" ? 10 ** at : at;
 }
 
-/** Every place along x where a series that is shown has a value, ascending. */
+/** Every place along x where something that is shown was measured, ascending; of curves of theory where there is nothing else. */
 export function placesOf({ series }: CurveFigure, [low, high]: Ends): number[] {
-  const places = series.filter(({ hidden }) => hidden !== true).flatMap(({ points }) => points.map(({ x }) => x));
+  const seen = series.filter(({ hidden }) => hidden !== true), measured = seen.filter(({ kind }) => kind !== "theory");
+  const places = (measured.length > 0 ? measured : seen).flatMap(({ points }) => points.map(({ x }) => x));
   return [...new Set(places)].filter((x) => x >= low && x <= high).sort((a, b) => a - b);
 }
 
@@ -31,18 +32,25 @@ export function nearest(places: readonly number[], value: number): number | null
   return best;
 }
 
-/** The point of a series at a place, or null where it has none: a value is read, never made up. */
+/**
+ * The point of a series at a place, or null where it has none: what was measured is read, never made up. A curve of theory is
+ * read between its points, which lie close.
+ */
 export function pointAt(
-  { points }: FigureSeries,
+  { points, kind }: FigureSeries,
   place: number,
-  { step }: Pick<CurveFigure, "step">,
+  { step, y }: Pick<CurveFigure, "step" | "y">,
 ): FigurePoint | null {
-  if (!step) return points.find(({ x }) => x === place) ?? null;
-  // A step holds its value up to the next one.
-  let found: FigurePoint | null = null;
-  for (const point of points) if (point.x <= place) found = point;
-  return found;
+  if (step) return points.findLast(({ x }) => x <= place) ?? null;
+  const after = points.findIndex(({ x }) => x >= place);
+  if (after < 0 || points[after].x === place) return points[after] ?? null;
+  const [from, to] = [points[after - 1], points[after]];
+  if (kind !== "theory" || from === undefined || !isShown(from, y) || !isShown(to, y)) return null;
+  const f = curve(y), share = (place - from.x) / (to.x - from.x), at = f(from.y!) + share * (f(to.y!) - f(from.y!));
+  return { x: place, y: y.scale === "log" ? 10 ** at : at, low: null, high: null };
 }
+
+const isShown = (point: FigurePoint, { scale }: FigureAxis) => point.y !== null && (scale === "linear" || point.y > 0);
 
 /** The part of a plot between two corners, as ends of its axes; null for a box that is only a click. */
 export function boxOf(
