@@ -5,7 +5,7 @@
 import asc from "npm:assemblyscript@0.28.20/asc";
 
 /** The kernels: ./assembly/<name>.ts becomes ./<name>.wasm. */
-export const KERNELS = ["random", "nr_ldpc"] as const;
+export const KERNELS = ["random", "nr_ldpc", "jacobi"] as const;
 
 /**
  * Compiles one kernel.

@@ -132,27 +132,32 @@ function tridiagonalise(
 
 /** The product of the reflections, column by column: column k is at 2·n·k. */
 function reflections(work: ComplexMatrix, n: number, taus: Float64Array): ComplexMatrix {
-  const columns = zeros(n, n);
+  const columns = zeros(n, n), v = new Float64Array(2 * n);
   for (let k = 0; k < n; k++) columns[2 * (k * n + k)] = 1;
   // From the last to the first, each column meets only the part of it that is not yet a unit vector.
   for (let k = n - 2; k >= 0; k--) {
     const tauReal = taus[2 * k], tauImaginary = taus[2 * k + 1], first = k + 1;
     if (tauReal === 0 && tauImaginary === 0) continue;
+    // Read once across the rows, then n times along memory.
+    for (let i = first + 1; i < n; i++) {
+      v[2 * i] = work[2 * (i * n + k)];
+      v[2 * i + 1] = work[2 * (i * n + k) + 1];
+    }
     for (let c = first; c < n; c++) {
       const column = 2 * n * c;
       let real = columns[column + 2 * first], imaginary = columns[column + 2 * first + 1];
       for (let i = first + 1; i < n; i++) {
-        const p = 2 * (i * n + k), q = column + 2 * i;
-        real += work[p] * columns[q] + work[p + 1] * columns[q + 1];
-        imaginary += work[p] * columns[q + 1] - work[p + 1] * columns[q];
+        const p = 2 * i, q = column + p;
+        real += v[p] * columns[q] + v[p + 1] * columns[q + 1];
+        imaginary += v[p] * columns[q + 1] - v[p + 1] * columns[q];
       }
       const fr = tauReal * real - tauImaginary * imaginary, fi = tauReal * imaginary + tauImaginary * real;
       columns[column + 2 * first] -= fr;
       columns[column + 2 * first + 1] -= fi;
       for (let i = first + 1; i < n; i++) {
-        const p = 2 * (i * n + k), q = column + 2 * i;
-        columns[q] -= work[p] * fr - work[p + 1] * fi;
-        columns[q + 1] -= work[p] * fi + work[p + 1] * fr;
+        const p = 2 * i, q = column + p;
+        columns[q] -= v[p] * fr - v[p + 1] * fi;
+        columns[q + 1] -= v[p] * fi + v[p + 1] * fr;
       }
     }
   }

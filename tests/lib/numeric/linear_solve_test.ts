@@ -52,7 +52,7 @@ Deno.test("least squares: the residual is orthogonal to the columns, and an exac
 });
 
 Deno.test("SVD: UΣVᴴ is A for every shape, the factors are orthonormal", () => {
-  for (const [m, n] of [[1, 1], [3, 3], [7, 3], [3, 7], [32, 32], [40, 12], [1, 6]]) {
+  for (const [m, n] of [[1, 1], [3, 3], [7, 3], [3, 7], [32, 32], [64, 64], [40, 12], [1, 6]]) {
     const a = randomMatrix(m, n, m + 100 * n), k = Math.min(m, n), { u, values, v } = svd(a, m, n);
     const back = matrixProduct(
       matrixProduct(u, diagonalMatrix(values), m, k, k),
@@ -90,4 +90,12 @@ Deno.test("SVD: singular values are found where rounding keeps two columns from 
   );
   const { values } = svd(a, 2, 2), power = a.reduce((sum, part) => sum + part * part, 0);
   assert.ok(Math.abs((values[0] ** 2 + values[1] ** 2) / power - 1) < 1e-14);
+});
+
+Deno.test("SVD: what one matrix left in the kernel's memory does not show in the next, smaller or larger", () => {
+  const small = randomMatrix(5, 5, 31), large = randomMatrix(70, 70, 32), before = svd(small, 5, 5);
+  const kept = structuredClone(before);
+  svd(large, 70, 70);
+  assert.deepEqual(before, kept);
+  assert.deepEqual(svd(small, 5, 5), kept);
 });
