@@ -36,6 +36,11 @@ class Graph:
     def integers(self, name, value):
         return self.constant(name, value, np.int64)
 
+    def index(self, name, value):
+        """One integer without an axis: gathering by it takes the axis away. `constant` gives every number an axis."""
+        self.weights[name] = numpy_helper.from_array(np.array(value, np.int64), name)
+        return name
+
     def node(self, kind, inputs, name=None, **attributes):
         """Adds a node with one output."""
         name = name or f"{kind.lower()}_{len(self.nodes)}"
