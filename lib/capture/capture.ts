@@ -23,7 +23,7 @@ import type { Workspace } from "../run/workspace.ts";
 import { scenarioSha256 } from "../training/training_plan.ts";
 import { captureRecipe, scenarioName } from "./capture_recipe.ts";
 import { Collected } from "./collected.ts";
-import { type CaptureConfig, readCaptureConfig, type Split } from "./config.ts";
+import { type CaptureConfig, invalidConfig, readCaptureConfig, releasedSeeds, type Split } from "./config.ts";
 import { CAPTURE_KIND, CaptureFolder, captureSiblings, checkPlace, SCHEMA_FILE } from "./folder.ts";
 import { performRun, planRun, type RunMeans, type RunTaps } from "./perform_run.ts";
 import { type CapturePoint, capturePoints, masterSeed, runRecipeOf, runSeed } from "./runs.ts";
@@ -51,6 +51,8 @@ export interface CaptureOptions {
   locate?: Locate;
   /** `dataset_capture` of a training plan; that of the recipe when left out. */
   config?: JsonObject;
+  /** Identity of that plan. */
+  trainingPlanSha256?: string;
   /** In place of what the configuration says. */
   split?: Split;
   samples?: number;
@@ -165,28 +167,12 @@ class Capture {
     const source = compilation.normalized;
     const embedded = isObject(source.dataset_capture) ? source.dataset_capture : {};
     const { config, diagnostics } = readCaptureConfig(given ?? embedded, { recipe: source, registry, split, samples });
-    if (config === null) {
-      const [first] = diagnostics;
-      throw new SvcError(
-        "dataset_capture_invalid",
-        diagnostics.length === 1
-          ? first.message
-          : `Cannot use the capture configuration: ${diagnostics.length} problems`,
-        {
-          hint: diagnostics.length === 1 ? first.hint : null,
-          diagnostics,
-        },
-      );
-    }
+    if (config === null) throw invalidConfig(diagnostics);
     return { source, scenario: compilation.effective, config };
   }
 
   #warnOfSeeds(config: CaptureConfig, released: readonly string[], points: number): void {
-    if (released.length > 0) {
-      this.#warn("capture_seed_released", `The written seeds of ${released.join(", ")} gave way to derived ones`, {
-        hint: "With them every run would repeat the same draws; seed_mode: fixed_seed keeps them",
-      });
-    }
+    this.#diagnostics.push(...releasedSeeds(released));
     if (config.seed_mode === "fixed_seed" && config.samples > points) {
       this.#warn("capture_seed_fixed", "All runs at one point draw the same numbers", {
         hint: "Use seed_mode: increment_run_seed for records that differ",
@@ -329,7 +315,7 @@ class Capture {
       kind: CAPTURE_KIND,
       recipe: name,
       recipe_sha256: sha256Json(recipe),
-      scenario_sha256: scenarioSha256(scenario),
+      ...identities(scenario, this.#options.trainingPlanSha256 ?? null),
       split: config.split,
       requested_samples: config.samples,
       captured_samples: made.captured,
@@ -385,6 +371,14 @@ class Capture {
   #phase(phase: CapturePhase, message: string, more: JsonObject = {}): void {
     this.#options.onEvent?.({ kind: "capture_phase", level: "info", message, fields: { phase, ...more } });
   }
+}
+
+/** What a capture is of: an exported capture recipe says it, and any other recipe is the scenario itself. */
+function identities(scenario: RecipeDocument, plan: string | null): JsonObject {
+  const { capture_of: source } = scenario.metadata;
+  if (!isObject(source)) return { scenario_sha256: scenarioSha256(scenario), training_plan_sha256: plan };
+  const { scenario_sha256 = null, training_plan_sha256 = null } = source;
+  return { scenario_sha256, training_plan_sha256 };
 }
 
 interface DocumentContext {

@@ -23,8 +23,13 @@ export interface CaptureRecipe {
  * Reduces a recipe to the ancestors of its taps.
  *
  * @param source normalised form; the result of an earlier reduction comes out as it is
+ * @param identities of the scenario and the plan that it is exported from, for what is captured to name them
  */
-export function captureRecipe(source: RecipeDocument, config: CaptureConfig): CaptureRecipe {
+export function captureRecipe(
+  source: RecipeDocument,
+  config: CaptureConfig,
+  identities?: { scenario_sha256: string; training_plan_sha256: string },
+): CaptureRecipe {
   const reach = new Reach(source);
   const kept = new Set(config.taps.flatMap(({ from }) => {
     const [step] = from.split(".");
@@ -45,7 +50,7 @@ export function captureRecipe(source: RecipeDocument, config: CaptureConfig): Ca
     ...cloneValue(rest as RecipeDocument),
     name: `${scenarioName(source)}_${config.split}`,
     execution_profile: customProfile(source.execution_profile),
-    metadata,
+    metadata: identities === undefined ? metadata : { ...metadata, capture_of: { ...identities } },
     steps,
     dataset_capture: captureDocument(config),
   };

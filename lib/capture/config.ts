@@ -3,7 +3,7 @@
  * sweep. Every member is checked and none is guessed; all that is wrong is said at once.
  */
 import { checkDocument } from "../artifact/json_schema.ts";
-import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { formatOfKind } from "../contract/kinds.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
@@ -266,6 +266,21 @@ function checkSweep(sweep: Record<string, Value[]>, { recipe, registry }: Config
       }
     }
   }
+}
+
+/** The refusal of a configuration. */
+export function invalidConfig(diagnostics: Diagnostic[]): SvcError {
+  const [first] = diagnostics, single = diagnostics.length === 1;
+  const message = single ? first.message : `Cannot use the capture configuration: ${diagnostics.length} problems`;
+  return new SvcError(CODE, message, { hint: single ? first.hint : null, diagnostics });
+}
+
+/** What is said where written seeds gave way. */
+export function releasedSeeds(steps: readonly string[]): Diagnostic[] {
+  if (steps.length === 0) return [];
+  const message = `The written seeds of ${steps.join(", ")} give way to derived ones`;
+  const hint = "With them every run would repeat the same draws; seed_mode: fixed_seed keeps them";
+  return [diagnostic("capture_seed_released", ["dataset_capture"], message, { hint, severity: "warning" })];
 }
 
 /** A finding about a document, as one about the place where the document stands. */

@@ -4,8 +4,16 @@ import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import type { Locate, RecipeDocument } from "../recipe/types.ts";
 import { refusal } from "../run/run.ts";
-import { inspectRecipe } from "../training/inspect_recipe.ts";
+import { inspectRecipe, type TrainingInspection } from "../training/inspect_recipe.ts";
 import { EMPTY_TRAINING_PLAN, type TrainingPlan } from "../training/training_plan.ts";
+
+export interface ProjectSource {
+  /** The recipe, decoded. */
+  raw: Value;
+  locate?: Locate;
+  plan?: TrainingPlan;
+  registry: Registry;
+}
 
 /** Records of a plan that says nothing of them, and their shares. */
 export const DEFAULT_SPLIT_PLAN: JsonObject = {
@@ -26,6 +34,31 @@ export function compiled(
 }
 
 /**
+ * A plan of which nothing is open: blocks, taps and shares that were left out are filled in from the recipe.
+ *
+ * @returns the inspection under that plan
+ * @throws SvcError `recipe_invalid`, `training_plan_invalid`, with every problem
+ */
+export function deriveTrainingPlan({ raw, locate, plan = EMPTY_TRAINING_PLAN, registry }: ProjectSource): {
+  plan: TrainingPlan;
+  inspection: TrainingInspection;
+} {
+  const { effective } = compiled(raw, { registry, locate });
+  const first = inspectRecipe(effective, plan, registry);
+  const given = plan.dataset_capture;
+  const derived: TrainingPlan = {
+    ...plan,
+    selected_steps: first.selected_steps,
+    dataset_capture: {
+      ...given,
+      taps: given.taps ?? first.suggested_taps.map(({ id, from }) => ({ id, from })),
+      ...(given.split_plan === undefined ? { split_plan: DEFAULT_SPLIT_PLAN } : {}),
+    },
+  };
+  return { plan: derived, inspection: inspectRecipe(effective, derived, registry) };
+}
+
+/**
  * The configuration of a capture: that of the plan, else that of the recipe, with taps from the recipe where it names none.
  *
  * @param options `taps` take the place of all that is written
@@ -43,4 +76,11 @@ export function captureConfigFor(
   if (Array.isArray(config.taps) && config.taps.length > 0) return config;
   const { suggested_taps } = inspectRecipe(effective, plan ?? EMPTY_TRAINING_PLAN, registry);
   return { ...config, taps: suggested_taps.map(({ id, from }) => ({ id, from })) };
+}
+
+/** A plan with another number of records, in the shares that it has. */
+export function withTotalSamples(plan: TrainingPlan, total_samples: number): TrainingPlan {
+  const { dataset_capture: capture } = plan;
+  const split_plan = isObject(capture.split_plan) ? capture.split_plan : DEFAULT_SPLIT_PLAN;
+  return { ...plan, dataset_capture: { ...capture, split_plan: { ...split_plan, total_samples } } };
 }

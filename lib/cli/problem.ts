@@ -38,6 +38,7 @@ const NOT_FOUND = new Set([
   "artifact_not_found",
   "artifact_manifest_missing",
   "file_not_found",
+  "training_project_not_found",
 ]);
 const MISSING = new Set([
   "dataset_unavailable",

@@ -29,13 +29,39 @@ export function captureCommands(program: Command): void {
     )
     .action(inspect);
 
+  differentiable.command("export <recipe>")
+    .description("write a project to train elsewhere: capture recipes, contracts, the draft of an artifact, a README")
+    .option("--plan <file>", "training plan, YAML or JSON")
+    .option("--select <step>", "step to replace, in place of what the plan selects; repeat for more", collect, [])
+    .option("--objective <name>", "loss that the trainer computes, such as image.mse")
+    .addOption(
+      new Option("--framework <name>", "write Python text for a trainer too; it is never run here").choices([
+        "torch",
+        "torch-phylib",
+      ]),
+    )
+    .option(
+      "--samples <n>",
+      "records of all splits together, shared 80:10:10 unless the plan says otherwise",
+      wholeNumber,
+    )
+    .option("--out <folder>", "where the project goes (default: training_projects/<recipe> of the state directory)")
+    .option("--force", "replace the exported files of a project there; its data and other files stay")
+    .addHelpText(
+      "after",
+      "\nExamples\n  svc differentiable export recipe.yaml --framework torch --out my_training" +
+        "\n  svc dataset-capture run my_training            # all splits, into my_training/data/" +
+        "\n  svc artifact package my_training --out my_receiver.zip\n",
+    )
+    .action(exportProject);
+
   const capture = program.command("dataset-capture")
     .description("data sets for training, captured from the edges of a recipe");
 
-  capture.command("run <recipe>")
-    .description("capture one split: runs of the part that the taps depend on, as shards of NumPy arrays")
+  capture.command("run <recipe-or-project>")
+    .description("capture runs of the part of a recipe that its taps depend on, as shards of NumPy arrays")
     .option("--plan <file>", "training plan whose dataset_capture is used, in place of the recipe's own")
-    .addOption(new Option("--split <split>", "which split").choices(SPLITS))
+    .addOption(new Option("--split <split>", "which split (default: train; of a project all)").choices(SPLITS))
     .option("--tap <id=step.output>", "array to capture, in place of what is written; repeat for more", collect, [])
     .option("--samples <n>", "records to capture, in place of what is written", wholeNumber)
     .option(
@@ -49,7 +75,8 @@ export function captureCommands(program: Command): void {
       "\nWithout taps the inputs of the replaceable blocks and the references of the evaluations are captured.\n" +
         "\nExamples\n  svc dataset-capture run recipe.yaml --samples 1000" +
         "\n  svc dataset-capture run recipe.yaml --split test --samples 100 --tap rx=wireless_channel.rx_symbols" +
-        "\n  svc dataset-capture run recipe.yaml --plan training_plan.yaml --split validation --force\n",
+        "\n  svc dataset-capture run recipe.yaml --plan training_plan.yaml --split validation --force" +
+        "\n  svc dataset-capture run my_training --parallel-workers 4\n",
     )
     .action(run);
 }
@@ -82,12 +109,11 @@ async function inspect(
   command: Command,
 ): Promise<void> {
   const context = contextOf(command);
-  const { compileOrRefuse, loadRecipe } = await import("../load_recipe.ts");
-  const { inspectRecipe } = await import("../../training/inspect_recipe.ts");
-  const registry = await context.registry();
+  const { loadRecipe } = await import("../load_recipe.ts");
+  const { deriveTrainingPlan } = await import("../../capture/derive.ts");
   const plan = await planOf(options);
-  const compilation = compileOrRefuse(await loadRecipe(context, file), registry);
-  const inspection = inspectRecipe(compilation.effective!, plan, registry);
+  const { raw, locate } = await loadRecipe(context, file);
+  const { inspection } = deriveTrainingPlan({ raw, locate, plan, registry: await context.registry() });
   context.emit(inspection);
   showInspection(context, inspection);
 }
@@ -136,21 +162,72 @@ interface CaptureCommandOptions {
   parallelWorkers: number;
 }
 
+interface ExportCommandOptions {
+  plan?: string;
+  select: string[];
+  objective?: string;
+  framework?: "torch" | "torch-phylib";
+  samples?: number;
+  out?: string;
+  force?: boolean;
+}
+
+async function exportProject(file: string, options: ExportCommandOptions, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const { loadRecipe } = await import("../load_recipe.ts");
+  const { exportTrainingProject } = await import("../../capture/export_project.ts");
+  const { withTotalSamples } = await import("../../capture/derive.ts");
+  const plan = await planOf(options);
+  if (options.framework !== undefined) plan.framework = options.framework;
+  const loaded = await loadRecipe(context, file);
+  const made = await exportTrainingProject({
+    raw: loaded.raw,
+    locate: loaded.locate,
+    plan: options.samples === undefined ? plan : withTotalSamples(plan, options.samples),
+    registry: await context.registry(),
+    workspace: await context.workspace(),
+    out: options.out === undefined ? undefined : resolve(options.out),
+    force: options.force,
+  });
+  context.emit({ schema_version: 1, ...made });
+  const folder = shown(made.out);
+  for (const item of made.diagnostics) {
+    context.note(formatDiagnostic(item as unknown as Diagnostic, context.paintError));
+  }
+  context.print(`${context.paint("green", "exported")}  ${made.id}: ${made.files.length} files in ${folder}`);
+  context.print(`  scenario       ${made.scenario_sha256}`);
+  context.print(`  training plan  ${made.training_plan_sha256}`);
+  context.print(`  next: svc dataset-capture run ${folder}`);
+}
+
+/** A path as it is typed here. */
+const shown = (path: string): string => {
+  const near = relative(Deno.cwd(), path);
+  return near === "" ? "." : near.startsWith("..") ? path : near;
+};
+
 async function run(file: string, options: CaptureCommandOptions, command: Command): Promise<void> {
+  const { statSync } = await import("node:fs");
+  if (file !== "-" && statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+    return await runProject(file, options, command);
+  }
   const context = contextOf(command);
   const { loadRecipe } = await import("../load_recipe.ts");
   const { captureDataset } = await import("../../capture/capture.ts");
   const { captureConfigFor } = await import("../../capture/derive.ts");
   const { readinessOf } = await import("../../execute/readiness.ts");
+  const { trainingPlanSha256: trainingPlanIdentity } = await import("../../training/training_plan.ts");
   const [registry, loaded] = [await context.registry(), await loadRecipe(context, file)];
   const workspace = await context.workspace();
   const plan = options.plan === undefined ? undefined : await planOf(options);
+  const trainingPlanSha256 = plan && trainingPlanIdentity(plan);
   const config = captureConfigFor(loaded.raw, { registry, locate: loaded.locate, plan, taps: tapsOf(options.tap) });
   await interruptible(context, async (cancellation) => {
     const result = await captureDataset({
       raw: loaded.raw,
       locate: loaded.locate,
       config,
+      trainingPlanSha256,
       split: options.split,
       samples: options.samples,
       out: options.out === undefined ? undefined : resolve(options.out),
@@ -166,6 +243,53 @@ async function run(file: string, options: CaptureCommandOptions, command: Comman
     showCapture(context, result);
     if (result.status === "canceled") context.exitCode = EXIT.canceled;
   });
+}
+
+/** Captures the splits of an exported project, each into its place there. */
+async function runProject(folder: string, options: CaptureCommandOptions, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const given = options.plan !== undefined ? "--plan" : options.tap.length > 0 ? "--tap" : options.out ? "--out" : null;
+  if (given !== null) {
+    throw new SvcError("usage_invalid", `Cannot use ${given} with a project: its capture recipes say it`, {
+      hint: "Export the project again, or name a recipe",
+    });
+  }
+  const { captureDataset } = await import("../../capture/capture.ts");
+  const { projectCapture } = await import("../../capture/project.ts");
+  const { readinessOf } = await import("../../execute/readiness.ts");
+  const { WorkerPool } = await import("../../execute/pool.ts");
+  const [registry, workspace] = [await context.registry(), await context.workspace()];
+  const splits = options.split === undefined ? ["train", "validation", "test"] as const : [options.split];
+  const results: CaptureResult[] = [];
+  const pool = new WorkerPool();
+  try {
+    await interruptible(context, async (cancellation) => {
+      for (const split of splits) {
+        const { raw, out } = projectCapture(folder, split);
+        const result = await captureDataset({
+          raw,
+          out: resolve(out),
+          samples: options.samples,
+          force: options.force,
+          registry,
+          workspace,
+          readiness: readinessOf(workspace),
+          parallelWorkers: options.parallelWorkers,
+          cancellation,
+          onEvent: captureProgress(context),
+          pool,
+        });
+        results.push(result);
+        showCapture(context, result);
+        if (result.status === "completed") continue;
+        context.exitCode = EXIT.canceled;
+        break;
+      }
+    });
+  } finally {
+    pool.close();
+  }
+  context.emit({ schema_version: 1, captures: results });
 }
 
 /** `id=step.output`, or `step.output` alone. @throws SvcError `usage_invalid` */
@@ -224,5 +348,5 @@ export function showCapture(context: CliContext, result: CaptureResult): void {
     many(number_of_runs, "run")
   }`;
   context.print(`${context.paint(tone, status)}  ${recipe_name} ${split}: ${counts}`);
-  if (status === "completed") context.print(`  ${relative(Deno.cwd(), out) || out}`);
+  if (status === "completed") context.print(`  ${shown(out)}`);
 }

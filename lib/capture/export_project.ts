@@ -1,0 +1,173 @@
+/**
+ * Exports a training project: a folder with all that somebody needs to train a block of a recipe elsewhere and bring it back.
+ * Recipes of its captures, contracts of data and interfaces, a draft of the artifact's manifest, and for PyTorch text for the
+ * trainer, which nothing here ever runs.
+ */
+import { lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { writeFileAtomic } from "../artifact/write_file.ts";
+import { type Diagnostic, SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { canonicalJson, prettyJson } from "../contract/json.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { recipeGraph } from "../plan/graph.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import type { Workspace } from "../run/workspace.ts";
+import { captureRecipe } from "./capture_recipe.ts";
+import { invalidConfig, readCaptureConfig, releasedSeeds, SPLITS } from "./config.ts";
+import { compiled, deriveTrainingPlan, type ProjectSource } from "./derive.ts";
+import {
+  artifactDraft,
+  dataContract,
+  type ProjectFacts,
+  projectManifest,
+  pythonContract,
+  readme,
+  scenarioGraph,
+  trainingContract,
+} from "./project_documents.ts";
+import { PROJECT_FILE, readProjectManifest } from "./project.ts";
+import { yamlDocument } from "./yaml_document.ts";
+
+const REMARK = ["Written by svc differentiable export; a new export replaces it."];
+const PLACEHOLDER = ".gitkeep";
+
+/** The trainer's text, the contract put where `@CONTRACT@` stands. */
+const PYTHON: Record<string, () => Promise<{ default: string }>> = {
+  "interfaces.py": () => import("./python/interfaces.py", { with: { type: "text" } }),
+  "validate_contract.py": () => import("./python/validate_contract.py", { with: { type: "text" } }),
+  "package_artifact.py": () => import("./python/package_artifact.py", { with: { type: "text" } }),
+};
+
+export interface ExportOptions extends ProjectSource {
+  workspace: Workspace;
+  /** Folder of the project; `training_projects/<recipe>` of the state directory when left out. */
+  out?: string;
+  /** Whether the files of an earlier export there give way; data and other files stay in any case. */
+  force?: boolean;
+}
+
+/** What was exported. */
+export interface ExportedProject extends JsonObject {
+  id: string;
+  /** Absolute. */
+  out: string;
+  scenario_sha256: string;
+  training_plan_sha256: string;
+  status: string;
+  /** Paths in the folder. */
+  files: string[];
+  /** Warnings. */
+  diagnostics: JsonObject[];
+}
+
+/**
+ * Exports a project. All of it is made before the first file is written.
+ *
+ * @throws SvcError `recipe_invalid`, `training_plan_invalid` and `dataset_capture_invalid` with every problem;
+ *   `training_project_conflict` where something else lies
+ */
+export async function exportTrainingProject(options: ExportOptions): Promise<ExportedProject> {
+  const facts = projectFacts(options);
+  const files = await projectFiles(facts);
+  const { inspection, id } = facts;
+  const out = resolve(options.out ?? join(options.workspace.stateDir, "training_projects", id));
+  checkPlace(out, options.force === true);
+  mkdirSync(out, { recursive: true });
+  for (const { split } of facts.captures) {
+    const folder = join(out, "data", split);
+    mkdirSync(folder, { recursive: true });
+    if (readdirSync(folder).length === 0) writeFileAtomic(join(folder, PLACEHOLDER), "");
+  }
+  // The manifest names the others, so it goes last.
+  for (const [path, text] of files) writeFileAtomic(join(out, path), text);
+  return {
+    id,
+    out,
+    scenario_sha256: inspection.scenario_sha256,
+    training_plan_sha256: inspection.training_plan_sha256,
+    status: inspection.status,
+    files: [...files.keys()],
+    diagnostics: releasedSeeds(facts.captures[0].released_seeds) as unknown as JsonObject[],
+  };
+}
+
+/** The graph of a project without its folder: nodes with their part in the training. */
+export function exportedGraph(options: ProjectSource): JsonObject {
+  return scenarioGraph(projectFacts(options));
+}
+
+function projectFacts(options: ProjectSource): ProjectFacts {
+  const { raw, locate, registry } = options;
+  const { plan, inspection } = deriveTrainingPlan(options);
+  if (inspection.selected_steps.length === 0) {
+    throw new SvcError(
+      "training_plan_invalid",
+      `Cannot export ${inspection.recipe}: none of its steps can be replaced`,
+      {
+        hint: "svc differentiable inspect says why",
+      },
+    );
+  }
+  const { normalized, effective } = compiled(raw, { registry, locate });
+  const { dataset_capture: _capture, ...rest } = normalized;
+  const recipe = rest as RecipeDocument;
+  const problems: Diagnostic[] = [];
+  const captures = SPLITS.flatMap((split): ProjectFacts["captures"] => {
+    const { split: _split, samples: _samples, ...shared } = plan.dataset_capture;
+    const read = readCaptureConfig(shared, { recipe, registry, split });
+    if (read.config === null) {
+      if (problems.length === 0) problems.push(...read.diagnostics);
+      return [];
+    }
+    const { scenario_sha256, training_plan_sha256 } = inspection;
+    const made = captureRecipe(recipe, read.config, { scenario_sha256, training_plan_sha256 });
+    const file = `capture_${split}_recipe.yaml`;
+    const sha256 = sha256Hex(yamlDocument(made.recipe, REMARK));
+    const { recipe: captured, released_seeds } = made;
+    return [{ split, config: read.config, recipe: captured, released_seeds, file, sha256 }];
+  });
+  if (problems.length > 0) throw invalidConfig(problems);
+  const id = recipe.name.replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^[^A-Za-z0-9]+/, "") || "project";
+  const graph = recipeGraph(effective, registry);
+  return { id, recipe, effective, plan, inspection, registry, graph, captures };
+}
+
+async function projectFiles(facts: ProjectFacts): Promise<Map<string, string>> {
+  const files = new Map<string, string>([
+    ["svc_recipe.yaml", yamlDocument(facts.recipe, ["The scenario as it was exported."])],
+    ["training_plan.yaml", yamlDocument(facts.plan, REMARK)],
+    ["training_contract.yaml", yamlDocument(trainingContract(facts), REMARK)],
+    ["data_contract.yaml", yamlDocument(dataContract(facts), REMARK)],
+    ["scenario_graph.json", prettyJson(scenarioGraph(facts))],
+    ["trained_artifact.template.yaml", yamlDocument(artifactDraft(facts), ["Completed by svc artifact package."])],
+    ["README.md", readme(facts)],
+  ]);
+  for (const { file, recipe } of facts.captures) files.set(file, yamlDocument(recipe, REMARK));
+  const digests = () => Object.fromEntries([...files].map(([path, text]) => [path, sha256Hex(text)]));
+  if (facts.plan.framework !== "") {
+    const contract = pythonContract(facts, digests());
+    for (const [name, load] of Object.entries(PYTHON)) {
+      const { default: text } = await load();
+      // A raw string ends at three quotes only, and JSON escapes every quote in it.
+      files.set(name, text.replace("@CONTRACT@", () => canonicalJson(contract)));
+    }
+  }
+  files.set(PROJECT_FILE, yamlDocument(projectManifest(facts, digests()), REMARK));
+  return files;
+}
+
+function checkPlace(out: string, force: boolean): void {
+  const info = lstatSync(out, { throwIfNoEntry: false });
+  if (info === undefined) return;
+  const conflict = (why: string, hint: string) =>
+    new SvcError("training_project_conflict", `Cannot export into ${out}: ${why}`, { hint });
+  if (!info.isDirectory()) throw conflict("it is no folder", "Choose another place");
+  if (readdirSync(out).length === 0) return;
+  if (readProjectManifest(out) === null) {
+    throw conflict("it holds files of something else", "Choose another place");
+  }
+  if (!force) {
+    throw conflict("a project lies there", "Replace its exported files with --force; captured data stays");
+  }
+}

@@ -1,0 +1,145 @@
+/** Training projects as they lie on the disk: what was exported, which splits are captured, whether networks are there. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { readRecipeText } from "../recipe/read.ts";
+import type { Split } from "./config.ts";
+import { readCaptureSchema } from "./folder.ts";
+
+export const PROJECT_FILE = "project_manifest.yaml";
+export const PROJECT_KIND = "svc.training_interface_bundle";
+
+/** The manifest of a project, or null where a folder is none. */
+export function readProjectManifest(folder: string): JsonObject | null {
+  let text: string;
+  try {
+    text = Deno.readTextFileSync(join(folder, PROJECT_FILE));
+  } catch {
+    return null;
+  }
+  try {
+    const { value } = readRecipeText(text, { file: PROJECT_FILE });
+    return isObject(value) && value.kind === PROJECT_KIND && Array.isArray(value.capture_jobs) ? value : null;
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return null;
+  }
+}
+
+/** A capture that a project asks for. */
+export interface CaptureJob extends JsonObject {
+  split: Split;
+  recipe_path: string;
+  output_dir: string;
+  requested_samples: number;
+  expected_taps: string[];
+  recipe_file_sha256: string;
+}
+
+/** @throws SvcError `training_project_not_found` */
+function manifestOf(folder: string, shown: string): JsonObject {
+  const manifest = readProjectManifest(folder);
+  if (manifest !== null) return manifest;
+  throw new SvcError("training_project_not_found", `Cannot find a training project in ${shown}`, {
+    hint: `Its ${PROJECT_FILE} is written by svc differentiable export`,
+  });
+}
+
+/**
+ * The capture recipe of a split of a project, and where the split goes.
+ *
+ * @throws SvcError `training_project_not_found`; `training_project_changed` when the recipe is not the one that was exported
+ */
+export function projectCapture(folder: string, split: Split): { raw: Value; out: string; job: CaptureJob } {
+  const jobs = manifestOf(folder, folder).capture_jobs as CaptureJob[];
+  const job = jobs.find((item) => item.split === split)!;
+  const path = join(folder, job.recipe_path);
+  let text: string;
+  try {
+    text = Deno.readTextFileSync(path);
+  } catch (error) {
+    throw changed(`Cannot read ${job.recipe_path} of the project`, error);
+  }
+  if (sha256Hex(text) !== job.recipe_file_sha256) {
+    throw changed(`Cannot capture ${split}: ${job.recipe_path} is not the file that was exported`);
+  }
+  return { raw: readRecipeText(text, { file: job.recipe_path }).value, out: join(folder, job.output_dir), job };
+}
+
+const changed = (message: string, cause?: unknown) =>
+  new SvcError("training_project_changed", message, {
+    hint: "Export the project again with --force, or capture the recipe by its own path",
+    cause,
+  });
+
+/** A project as it is now. */
+export interface ProjectView extends JsonObject {
+  schema_version: 1;
+  path: string;
+  id: string;
+  recipe: string;
+  identities: JsonObject;
+  training: JsonObject;
+  evaluation: JsonObject;
+  /** What was asked for and what is there: `{split, state: missing | captured | outdated, …}`. */
+  capture_jobs: JsonObject[];
+  /** Components and whether their files are there. */
+  components: JsonObject[];
+  /** Exported files: `{path, state: unchanged | changed | missing}`. */
+  files: JsonObject[];
+  /** Other files and folders at the top. */
+  others: string[];
+}
+
+/**
+ * Looks at a project.
+ *
+ * @param shown the path as the view gives it
+ * @throws SvcError `training_project_not_found`
+ */
+export function viewTrainingProject(folder: string, shown = folder): ProjectView {
+  const manifest = manifestOf(folder, shown);
+  const identities = manifest.identities as JsonObject;
+  const jobs = (manifest.capture_jobs as CaptureJob[]).map((job): JsonObject => {
+    const schema = readCaptureSchema(join(folder, job.output_dir));
+    if (schema === null) return { ...job, state: "missing", captured_samples: 0 };
+    const fits = schema.scenario_sha256 === identities.scenario_sha256 &&
+      schema.training_plan_sha256 === identities.training_plan_sha256;
+    return {
+      ...job,
+      state: fits ? "captured" : "outdated",
+      captured_samples: schema.captured_samples,
+      number_of_shards: schema.number_of_shards,
+    };
+  });
+  const exported = manifest.files as { [path: string]: string };
+  const files = Object.entries(exported).map(([path, sha256]): JsonObject => ({
+    path,
+    state: stateOf(folder, path, sha256),
+  }));
+  const [{ components }] = manifest.trained_artifacts as { components: JsonObject[] }[];
+  const known = new Set([...Object.keys(exported), PROJECT_FILE, "data"]);
+  return {
+    schema_version: 1,
+    path: shown,
+    id: String(manifest.id),
+    recipe: String(manifest.recipe),
+    identities,
+    training: manifest.training as JsonObject,
+    evaluation: manifest.evaluation as JsonObject,
+    capture_jobs: jobs,
+    components: components.map((item) => ({ ...item, present: existsSync(join(folder, String(item.path))) })),
+    files,
+    others: readdirSync(folder).filter((name) => !known.has(name)).sort(),
+  };
+}
+
+function stateOf(folder: string, path: string, sha256: string): "unchanged" | "changed" | "missing" {
+  try {
+    return sha256Hex(Deno.readFileSync(join(folder, path))) === sha256 ? "unchanged" : "changed";
+  } catch {
+    return "missing";
+  }
+}

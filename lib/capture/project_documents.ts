@@ -1,0 +1,266 @@
+/** The documents of a training project: what is trained, on which data, judged by what, and how it comes back. */
+import { sha256Json } from "../contract/hash.ts";
+import type { Registry } from "../contract/registry.ts";
+import { cloneValue, type JsonObject } from "../contract/value.ts";
+import type { RecipeGraph } from "../plan/graph.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import { hasUnresolvedMatrix } from "../recipe/variant.ts";
+import type { TrainingInspection } from "../training/inspect_recipe.ts";
+import type { TrainingPlan } from "../training/training_plan.ts";
+import type { CaptureConfig, Split } from "./config.ts";
+
+/** All that a project is written from. */
+export interface ProjectFacts {
+  id: string;
+  /** Normalised scenario, without a `dataset_capture`. */
+  recipe: RecipeDocument;
+  effective: RecipeDocument;
+  plan: TrainingPlan;
+  inspection: TrainingInspection;
+  registry: Registry;
+  graph: RecipeGraph;
+  /** Capture of each split, and the recipe of it. */
+  captures: {
+    split: Split;
+    config: CaptureConfig;
+    recipe: RecipeDocument;
+    released_seeds: string[];
+    file: string;
+    sha256: string;
+  }[];
+}
+
+const identities = ({ inspection: { scenario_sha256, training_plan_sha256 } }: ProjectFacts): JsonObject => ({
+  scenario_sha256,
+  training_plan_sha256,
+});
+
+/** A selected block with its slot, and where its inputs come from. */
+function blocks({ inspection, effective, registry, captures }: ProjectFacts): JsonObject[] {
+  const taps = captures[0].config.taps;
+  return inspection.selected_steps.map((id) => {
+    const boundary = inspection.boundaries.find(({ step_id }) => step_id === id)!;
+    const step = effective.steps.find((item) => item.id === id)!;
+    const { binding_params: binding, ...slot } = cloneValue(boundary.slot!);
+    const { input_kinds, optional_input_kinds } = registry.get(step.op).operation.contract;
+    return {
+      step_id: id,
+      operation: step.op,
+      ...slot,
+      partners: boundary.partners,
+      operation_inputs: Object.fromEntries(
+        Object.entries(step.inputs).map(([port, from]) => [port, {
+          from,
+          kinds: input_kinds[port] ?? optional_input_kinds[port] ?? [],
+          tap: taps.find((tap) => tap.from === from)?.id ?? null,
+        }]),
+      ),
+      binding_params: binding,
+    };
+  });
+}
+
+export function trainingContract(facts: ProjectFacts): JsonObject {
+  const { inspection, plan, recipe } = facts;
+  return {
+    schema_version: 1,
+    kind: "svc.training_contract",
+    recipe: recipe.name,
+    identities: identities(facts),
+    framework: plan.framework,
+    objective: plan.objective,
+    status: inspection.status,
+    recommendations: inspection.recommendations,
+    blocks: blocks(facts),
+    evaluation_sinks: inspection.evaluation_sinks,
+    routes: inspection.routes,
+  };
+}
+
+export function scenarioGraph(facts: ProjectFacts): JsonObject {
+  const { graph, inspection } = facts;
+  const support = new Map(inspection.routes.flatMap((route) => route.support.map((step) => [step.step_id, step])));
+  const sinks = inspection.evaluation_sinks.map(({ step_id }) => step_id);
+  return {
+    ...graph,
+    kind: "svc.scenario_graph",
+    identities: identities(facts),
+    nodes: graph.nodes.map((node) => {
+      const id = String(node.id);
+      const role = inspection.selected_steps.includes(id)
+        ? "selected"
+        : sinks.includes(id)
+        ? "evaluation"
+        : support.has(id)
+        ? "frozen_support"
+        : "context";
+      return { ...node, training_role: role, passes_gradient: support.get(id)?.passes ?? null };
+    }),
+  };
+}
+
+export function dataContract(facts: ProjectFacts): JsonObject {
+  const { captures, inspection, recipe, registry } = facts;
+  const [{ config, released_seeds }] = captures;
+  return {
+    schema_version: 1,
+    kind: "svc.training_data_contract",
+    recipe: recipe.name,
+    identities: identities(facts),
+    shard_format: "npz",
+    record: "row along axis 0 of every array of a shard; metadata_json names the run, seed and point of each",
+    complex_values: "complex64 and complex128 as NumPy has them; a block takes them as float32 [..., 2]",
+    seed_mode: config.seed_mode,
+    released_seeds,
+    matrix_mode: config.matrix_mode,
+    splits: captures.map(({ split, config: { samples } }) => ({
+      split,
+      path: `data/${split}`,
+      requested_samples: samples,
+    })),
+    taps: config.taps.map(({ id, from, array }) => {
+      const [stepId, port] = from.split(".");
+      const op = recipe.steps.find((step) => step.id === stepId)!.op;
+      const suggested = inspection.suggested_taps.find((tap) => tap.from === from);
+      return {
+        id,
+        from,
+        ...(array === undefined ? {} : { array }),
+        operation: op,
+        kind: registry.get(op).operation.contract.output_kinds[port],
+        purpose: suggested?.purpose ?? "chosen",
+      };
+    }),
+  };
+}
+
+/** The draft that `svc artifact package` completes. */
+export function artifactDraft(facts: ProjectFacts): JsonObject {
+  const chosen = facts.inspection.selected_steps.map((id) =>
+    facts.inspection.boundaries.find(({ step_id }) => step_id === id)!
+  );
+  const ids = [...new Set(chosen.map(({ slot }) => String(slot!.component_id)))];
+  const operations = chosen.filter(({ op }, index) => chosen.findIndex((other) => other.op === op) === index);
+  return {
+    schema_version: 2,
+    kind: "svc.trained_block_artifact",
+    id: facts.id,
+    name: `Trained for ${facts.recipe.name}`,
+    components: ids.map((id) => ({ id, path: `${id}.onnx` })),
+    compatible_operations: operations.map(({ op, step_id }) => ({ operation: op, preferred_step_id: step_id })),
+    source: { origin: "project_trained" },
+    training: { ...identities(facts), recipe: facts.recipe.name, framework: facts.plan.framework },
+  };
+}
+
+/** What the Python files know; it stands in them as JSON. */
+export function pythonContract(facts: ProjectFacts, files: Record<string, string>): JsonObject {
+  return {
+    recipe: facts.recipe.name,
+    identities: identities(facts),
+    blocks: blocks(facts),
+    taps: dataContract(facts).taps,
+    splits: facts.captures.map(({ split }) => split),
+    artifact: artifactDraft(facts),
+    files,
+  };
+}
+
+export function projectManifest(facts: ProjectFacts, files: Record<string, string>): JsonObject {
+  const { captures, plan, recipe, inspection, id } = facts;
+  const draft = artifactDraft(facts);
+  const python = Object.keys(files).filter((name) => name.endsWith(".py"));
+  return {
+    kind: "svc.training_interface_bundle",
+    version: 1,
+    id,
+    recipe: recipe.name,
+    identities: identities(facts),
+    capture_jobs: captures.map(({ split, config: { samples, taps }, file, sha256 }) => ({
+      split,
+      recipe_path: file,
+      output_dir: `data/${split}`,
+      requested_samples: samples,
+      expected_taps: taps.map((tap) => tap.id),
+      recipe_file_sha256: sha256,
+    })),
+    trained_artifacts: [{
+      template: "trained_artifact.template.yaml",
+      components: draft.components,
+      operations: inspection.selected_steps.map((step_id) => ({
+        step_id,
+        operation: recipe.steps.find((step) => step.id === step_id)!.op,
+      })),
+    }],
+    training: {
+      plan: "training_plan.yaml",
+      contract: "training_contract.yaml",
+      objective: plan.objective,
+      framework: plan.framework,
+      status: inspection.status,
+    },
+    evaluation: {
+      recipe: "svc_recipe.yaml",
+      recipe_sha256: sha256Json(recipe),
+      steps: inspection.evaluation_sinks.map(({ step_id }) => step_id),
+    },
+    external_training: { executed_by_svc: false, files: python },
+    files,
+  };
+}
+
+export function readme(facts: ProjectFacts): string {
+  const { recipe, inspection, captures, plan, id } = facts;
+  const taps = captures[0].config.taps.map((tap) => `| \`${tap.id}\` | \`${tap.from}\` |`).join("\n");
+  const rows = blocks(facts).map((block) => {
+    const names = (side: "inputs" | "outputs") =>
+      Object.entries(block[side] as { [name: string]: { dtype: string; shape: unknown[] } })
+        .map(([name, { dtype, shape }]) => `\`${name}\` ${dtype} [${shape.join(", ")}]`).join(", ");
+    return `| \`${block.step_id}\` | \`${block.component_id}.onnx\` | ${names("inputs")} | ${names("outputs")} |`;
+  }).join("\n");
+  const python = plan.framework === "" ? "" : `
+## With PyTorch
+
+\`interfaces.py\` reads the records and writes ONNX with the names of the interface; keep your network in a file of your own.
+\`validate_contract.py\` checks files and splits, \`package_artifact.py\` lays the networks out for packaging. svc runs none of them.
+`;
+  return `# Training for ${recipe.name}
+
+Written by \`svc differentiable export\`. Scenario \`${inspection.scenario_sha256}\`, training plan
+\`${inspection.training_plan_sha256}\`: what is trained here fits this scenario, whatever the plan says of data and loss.
+
+| block | network | takes | gives |
+|---|---|---|---|
+${rows}
+
+## Data
+
+| array | captured from |
+|---|---|
+${taps}
+
+\`\`\`sh
+${captures.map(({ split }) => `svc dataset-capture run . --split ${split}`).join("\n")}
+\`\`\`
+
+Every split lies in \`data/<split>/\` as \`shards/*.npz\`, a record per row, with \`schema.json\` beside them. The splits draw
+different numbers, and no record is in two of them.
+${python}
+## Back into the recipe
+
+Put ${
+    (artifactDraft(facts).components as { path: string }[]).map(({ path }) => `\`${path}\``).join(" and ")
+  } beside this file, then
+
+\`\`\`sh
+svc artifact package . --out ${id}.zip
+svc artifact import ${id}.zip
+svc artifact show ${id}        # the parameters that bind it
+svc recipe ${hasUnresolvedMatrix(recipe) ? "run-matrix" : "run"} svc_recipe.yaml
+\`\`\`
+
+\`svc_recipe.yaml\` is the scenario as it was exported: give the block the parameters that \`artifact show\` prints. Its evaluations: ${
+    inspection.evaluation_sinks.map(({ step_id }) => `\`${step_id}\``).join(", ") || "none is reached"
+  }.
+`;
+}

@@ -1,0 +1,126 @@
+"""Interfaces of the blocks under training, and the captured records to train them on.
+
+Written by an export for the trainer's own environment (Python 3.9 or later, NumPy, PyTorch); svc never runs it. A new export
+replaces this file, so keep your network in a file of your own:
+
+    from interfaces import BLOCKS, Records, export_onnx
+
+    records = Records("train")
+    for batch in records.batches(64):
+        x = batch["rx"]                      # complex64, one record per row
+
+    export_onnx(network, "receiver")         # writes receiver.onnx beside this file
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent
+CONTRACT = json.loads(r"""@CONTRACT@""")
+
+#: Step id -> {"component_id", "component_role", "entrypoint_id", "inputs", "outputs", ...}
+BLOCKS = {block["step_id"]: block for block in CONTRACT["blocks"]}
+#: Tap id -> {"from", "kind", "purpose"}
+TAPS = {tap["id"]: tap for tap in CONTRACT["taps"]}
+SPLITS = tuple(CONTRACT["splits"])
+
+
+def real_imaginary(values):
+    """complex [...] -> float32 [..., 2], the form in which complex values cross the interface of a block."""
+    values = np.asarray(values)
+    return np.stack([values.real, values.imag], axis=-1).astype(np.float32)
+
+
+class Records:
+    """The captured records of a split, read shard by shard."""
+
+    def __init__(self, split, folder=None):
+        if split not in SPLITS:
+            raise ValueError(f"no split {split}: there are {', '.join(SPLITS)}")
+        self.folder = Path(folder) if folder is not None else ROOT / "data" / split
+        schema = self.folder / "schema.json"
+        if not schema.exists():
+            raise FileNotFoundError(f"{schema}: capture the split first, see README.md")
+        self.schema = json.loads(schema.read_text(encoding="utf-8"))
+
+    def __len__(self):
+        return self.schema["captured_samples"]
+
+    def shards(self):
+        """Yields {tap id: array [records, ...]} shard by shard."""
+        for shard in self.schema["shards"]:
+            with np.load(self.folder / shard["path"]) as arrays:
+                yield {name: arrays[name] for name in arrays.files if name != "metadata_json"}
+
+    def facts(self):
+        """Yields what each shard says of its records: runs with seed, selection, first_record, records."""
+        for shard in self.schema["shards"]:
+            with np.load(self.folder / shard["path"]) as arrays:
+                yield json.loads(str(arrays["metadata_json"]))
+
+    def batches(self, size, generator=None):
+        """Yields batches of at most `size` records; `generator` (numpy.random.Generator) shuffles within each shard."""
+        for arrays in self.shards():
+            count = len(next(iter(arrays.values())))
+            order = np.arange(count) if generator is None else generator.permutation(count)
+            for start in range(0, count, size):
+                chosen = order[start : start + size]
+                yield {name: array[chosen] for name, array in arrays.items()}
+
+
+def example_inputs(step_id, sizes=None):
+    """Zero inputs of a block, open sizes taken from `sizes` (name -> int), 4 where they are not given."""
+    sizes = sizes or {}
+    return {
+        name: np.zeros([sizes.get(n, 4) if isinstance(n, str) else n for n in value["shape"]], np.float32)
+        for name, value in BLOCKS[step_id]["inputs"].items()
+    }
+
+
+def check_network(network, step_id, sizes=None):
+    """Runs a torch module on zeros and compares names and shapes of what it gives with the interface of the block."""
+    import torch
+
+    block, sizes = BLOCKS[step_id], dict(sizes or {})
+    inputs = [torch.from_numpy(array) for array in example_inputs(step_id, sizes).values()]
+    with torch.no_grad():
+        given = network(*inputs)
+    given = given if isinstance(given, (tuple, list)) else (given,)
+    wanted = block["outputs"]
+    open_inputs = {n for value in block["inputs"].values() for n in value["shape"] if isinstance(n, str)}
+    if len(given) != len(wanted):
+        raise ValueError(f"{step_id}: {len(given)} outputs, the interface has {len(wanted)}: {', '.join(wanted)}")
+    for (name, value), tensor in zip(wanted.items(), given):
+        shape = value["shape"]
+        # An open size that only outputs have is the network's to choose.
+        fits = tensor.dim() == len(shape) and all(
+            actual == (n if isinstance(n, int) else sizes.get(n, 4)) or (n not in open_inputs and isinstance(n, str))
+            for n, actual in zip(shape, tensor.shape)
+        )
+        if tensor.dtype != torch.float32 or not fits:
+            raise ValueError(f"{step_id}: {name} is {tensor.dtype} {list(tensor.shape)}, the interface says float32 {shape}")
+    return given
+
+
+def export_onnx(network, step_id, sizes=None, folder=None, opset=17):
+    """Writes the network of a block as ONNX with the names of its interface; open sizes stay open."""
+    import torch
+
+    check_network(network, step_id, sizes)
+    block = BLOCKS[step_id]
+    path = Path(folder or ROOT) / f"{block['component_id']}.onnx"
+    names = lambda values: {
+        name: {axis: n for axis, n in enumerate(value["shape"]) if isinstance(n, str)} for name, value in values.items()
+    }
+    torch.onnx.export(
+        network.eval(),
+        tuple(torch.from_numpy(array) for array in example_inputs(step_id, sizes).values()),
+        str(path),
+        input_names=list(block["inputs"]),
+        output_names=list(block["outputs"]),
+        dynamic_axes={**names(block["inputs"]), **names(block["outputs"])},
+        opset_version=opset,
+    )
+    return path
