@@ -60,9 +60,11 @@ export function suppressOverlaps(
 ): number[] {
   const kept = new Map<number, number[]>(), order: number[] = [];
   for (const index of byScore(candidates.map(({ score }) => score))) {
-    const { box, label } = candidates[index], same = kept.get(label) ?? [];
+    const { box, label } = candidates[index];
+    if (!kept.has(label)) kept.set(label, []);
+    const same = kept.get(label)!;
     if (same.some((other) => boxIou(candidates[other].box, box) > limit)) continue;
-    kept.set(label, [...same, index]);
+    same.push(index);
     order.push(index);
   }
   return order;

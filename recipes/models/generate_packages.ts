@@ -70,9 +70,9 @@ export function packageOf(id: string): { files: Map<string, string>; package_sha
 
   const candidateIds = Object.keys(evaluation.candidates).sort(compareCodePoints);
   const configuration = (candidate: string) => `training/candidates/${candidate}.json`;
-  /** The components that a candidate would have been deployed with. */
+  /** The components that a candidate would have been deployed with; those of the chosen one are the deployed ones. */
   const candidateSet = (candidate: string) => {
-    const own = components.map((component) => {
+    const own = candidate === evaluation.selected ? components : components.map((component) => {
       const name = components.length === 1 ? `${candidate}.onnx` : `${candidate}.${component.role}.onnx`;
       return { ...component, sha256: sha256Hex(bytes(`training/candidates/${name}`)) };
     });

@@ -1,5 +1,7 @@
 /** Conformance cases of scenes, detections and segmentations. */
 import { float } from "../../lib/contract/value.ts";
+import { imagesArtifact } from "../../lib/artifact/values.ts";
+import { paintScene } from "../../lib/numeric/scenes.ts";
 import { detectionsArtifact, rastersArtifact } from "../../ops/_vision.ts";
 
 const detections = () => ({
@@ -18,7 +20,28 @@ const rasters = () => ({
   ),
 });
 
+const pictures = (dtype: "uint8" | "float32") => {
+  const { pixels } = paintScene({
+    size: 64,
+    ground: "white",
+    objects: [{ shape: "circle", colour: "blue", x: 20, y: 20, side: 16 }],
+  });
+  const data = dtype === "uint8" ? pixels : Float32Array.from(pixels, (value) => value / 255);
+  const batch = { count: 1, height: 64, width: 64, channels: 3, dtype, data };
+  return { kind: "image.batch.numpy", ...imagesArtifact(batch, { image_ids: ["a"] }) };
+};
+
+/** A model that comes with the program. */
+const shipped = (id: string) => ({ network: new URL(`../../recipes/models/${id}`, import.meta.url).pathname });
+
 export const VISION_FIXTURES = {
+  "foundation.yolo_detect": [
+    { inputs: () => ({ images: pictures("uint8") }), models: shipped("svc-tiny-detector-v1") },
+    { inputs: () => ({ images: pictures("float32") }), models: shipped("svc-tiny-segmenter-v1") },
+  ],
+  "foundation.yolo_segment": [
+    { inputs: () => ({ images: pictures("uint8") }), models: shipped("svc-tiny-segmenter-v1") },
+  ],
   "source.synthetic_scenes": [{ params: { example_count: 2, image_size: 64 } }],
   "metrics.detection": [
     { inputs: () => ({ candidate: detections(), reference: detections() }) },

@@ -30,6 +30,10 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
       return [MODELS, `${folder}/${half}.onnx`, `${folder}/training/reference.${half}.json`];
     })
   ),
+  ...["detector", "segmenter"].map((kind): [URL, string, string] => {
+    const folder = `svc-tiny-${kind}-v1`;
+    return [MODELS, `${folder}/model.onnx`, `${folder}/training/reference.json`];
+  }),
   [ADAPTERS, "text_classifier/models/classifier.onnx", "text_classifier/training/reference.json"],
 ];
 

@@ -1,0 +1,46 @@
+/**
+ * Detects objects with a one-stage detector in ONNX, laid out as Ultralytics exports YOLOv8 and YOLO11.
+ *
+ * `model_id` names a model that comes with the program (svc-tiny-detector-v1, for synthetic scenes), a fetched one, or an ONNX
+ * file of the project; its SHA-256 stands in the plan. A segmentation model serves too, its masks are left aside. Names of
+ * classes come from the file. Pictures are letterboxed into the model's input; boxes are in pixels of the picture,
+ * [x_min, y_min, x_max, y_max], most confident first. Decoding and its sources: lib/numeric/yolo.ts.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { IMAGES } from "../../lib/contract/kinds.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { DETECTIONS, detectionsArtifact } from "../_vision.ts";
+import { checkDevice } from "./_pretrained.ts";
+import { runYolo, yoloModel, yoloParameters } from "./_yolo.ts";
+
+export default defineOperation({
+  id: "foundation.yolo_detect",
+  name: "YOLO object detection",
+  description: "Finds objects in pictures with a detector in ONNX",
+  inputs: { images: [IMAGES] },
+  outputs: { detections: DETECTIONS },
+  params: z.strictObject({
+    model_id: z.string().min(1).default("yolo11n.pt").describe("svc-tiny-detector-v1, or an ONNX file of the project"),
+    ...yoloParameters,
+  }),
+  threadSafe: true,
+  check: checkDevice,
+  models: yoloModel,
+  async run({ inputs, params, model, progress }) {
+    const network = model("network");
+    const { answers, names } = await runYolo(inputs.images, network, params, { masks: false, progress });
+    const items = answers.map(({ id, detections }) => ({
+      id,
+      detections: detections.map(({ box, score, label }) => ({
+        label: names[label],
+        label_id: label,
+        confidence: score,
+        box,
+      })),
+    }));
+    return {
+      outputs: { detections: detectionsArtifact(items, { class_names: [...names], model: network.record }) },
+      metadata: { model: network.record },
+    };
+  },
+});
