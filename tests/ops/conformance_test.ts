@@ -102,7 +102,8 @@ function checkEdges(operation: Operation): void {
 
 async function checkCase(operation: Operation, item: FixtureCase): Promise<void> {
   const inputs = withProbe(await item.inputs?.() ?? {});
-  const options = { inputs, params: item.params as JsonObject, files: await item.files?.(), model: item.model };
+  const { params, model, models } = item;
+  const options = { inputs, params: params as JsonObject, files: await item.files?.(), model, models };
   const first = await runOperation(operation, options);
   const again = await runOperation(operation, options);
   assert.deepEqual(again.bytes, first.bytes, "the same seed gives other bytes");

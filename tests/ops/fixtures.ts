@@ -5,7 +5,7 @@ import { canonicalJson } from "../../lib/contract/json.ts";
 import type { FileAccess } from "../../lib/contract/operation.ts";
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
-import type { GivenInput, Model } from "./harness.ts";
+import type { GivenInput, Model, RunOptions } from "./harness.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
 import { ALLOCATION_FIXTURES } from "./allocation_fixtures.ts";
 import { AOA_FIXTURES } from "./aoa_fixtures.ts";
@@ -34,6 +34,8 @@ export interface FixtureCase {
   files?: () => Record<string, Uint8Array | string> | FileAccess | Promise<Record<string, Uint8Array | string>>;
   /** Stands for the trained artifact of a learned mode. */
   model?: Model;
+  /** Files of the models that the parameters name, by role. */
+  models?: RunOptions["models"];
   /** Whether another seed must give other bytes; yes by default where there is a seed. */
   stochastic?: boolean;
 }
