@@ -43,6 +43,8 @@ import foundationSemanticStatePayloadEncode from "./foundation/semantic_state_pa
 import foundationSemanticStateToText from "./foundation/semantic_state_to_text.ts";
 import foundationTextMaskRepair from "./foundation/text_mask_repair.ts";
 import foundationTextSemanticStateEncode from "./foundation/text_semantic_state_encode.ts";
+import foundationYoloDetect from "./foundation/yolo_detect.ts";
+import foundationYoloSegment from "./foundation/yolo_segment.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
 import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
 import metricsBeamforming from "./metrics/beamforming.ts";
@@ -189,6 +191,8 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(foundationSemanticStateToText, "./foundation/semantic_state_to_text.ts"),
   entry(foundationTextMaskRepair, "./foundation/text_mask_repair.ts"),
   entry(foundationTextSemanticStateEncode, "./foundation/text_semantic_state_encode.ts"),
+  entry(foundationYoloDetect, "./foundation/yolo_detect.ts"),
+  entry(foundationYoloSegment, "./foundation/yolo_segment.ts"),
   entry(hardwareReceiverIqImbalance, "./hardware/receiver_iq_imbalance.ts"),
   entry(metricsAoaEstimation, "./metrics/aoa_estimation.ts"),
   entry(metricsBeamforming, "./metrics/beamforming.ts"),
