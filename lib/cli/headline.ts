@@ -18,6 +18,7 @@ const FAMILIES = [
   /^quality\.ms_ssim$/,
   /^(semantic|text)\./,
   /^task\.|^faithfulness\./,
+  /^(classification|vqa|detection|segmentation|caption|retrieval|generation|embedding)\./,
   /^external\./,
   /^codec\.jpeg\.selected_quality_mean$/,
   /^rate\.(payload_bpp|coded_bpp)$/,

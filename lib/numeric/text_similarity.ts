@@ -42,6 +42,31 @@ export function unigramBleu(candidate: string, reference: string): number {
   return (Math.min(1, Math.exp(1 - r.length / c.length)) * sharedCount(c, r)) / c.length;
 }
 
+/**
+ * ROUGE-L with equal weights: 2·L / (candidate tokens + reference tokens), L the longest common subsequence of tokens.
+ *
+ * Source: Lin, "ROUGE: a package for automatic evaluation of summaries", 2004, section 3.
+ */
+export function rougeL(candidate: string, reference: string): number {
+  const c = tokens(candidate), r = tokens(reference);
+  if (c.length === 0 && r.length === 0) return 1;
+  return (2 * commonSubsequence(c, r)) / (c.length + r.length);
+}
+
+/** Length of the longest common subsequence. */
+function commonSubsequence(a: readonly string[], b: readonly string[]): number {
+  const row = new Uint32Array(b.length + 1);
+  for (const token of a) {
+    let diagonal = 0;
+    for (let j = 0; j < b.length; j++) {
+      const above = row[j + 1];
+      row[j + 1] = token === b[j] ? diagonal + 1 : Math.max(above, row[j]);
+      diagonal = above;
+    }
+  }
+  return row[b.length];
+}
+
 /** 1 - Levenshtein distance / length of the longer text, over code points. */
 export function editSimilarity(candidate: string, reference: string): number {
   const c = codePoints(candidate), r = codePoints(reference);

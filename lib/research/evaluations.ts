@@ -28,6 +28,7 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.retrieval": ({ k_values }) => text(k_values, "1,5,10").split(",").map((k) => `retrieval.hit_at_${k.trim()}`),
   "metrics.segmentation": main("segmentation"),
   "metrics.classification": main("classification"),
+  "metrics.captioning": () => ["caption.token_f1", "caption.rouge_l"],
   "metrics.vqa": main("visual_question_answering"),
   "metrics.modulation_classification": main("automatic_modulation_recognition"),
   "metrics.csi_feedback": main("csi_compression_feedback"),

@@ -29,6 +29,11 @@ const kb = () => ({
 });
 const masked = () => textsInput({ a: "one [MASK] three four", b: "[MASK] two three", c: "7 [MASK]" });
 
+const labels = (kind: string) => ({
+  kind: `${kind}.json`,
+  json: { kind, schema_version: 1, items: [{ id: "a", label: "car" }, { id: "b", label: "lorry" }] },
+});
+
 function payload(metadata: JsonObject = {}) {
   const bits = unpackBits(new TextEncoder().encode(canonicalJson(statesDocument(STATES, "text"))));
   return payloadInput(bits, { state_ids: ["a", "b"], source_item_counts: [bits.length], ...metadata });
@@ -61,6 +66,12 @@ export const SEMANTIC_FIXTURES = {
     },
   ],
   "foundation.text_mask_repair": [{ inputs: () => ({ texts: masked() }), params: { generator: "local_template" } }],
+  "source.task_labels_smoke": [{}],
+  "source.semantic_artifacts_smoke": [{}],
+  "metrics.classification": [
+    { inputs: () => ({ reference: labels("task.labels"), candidate: labels("task.predictions") }) },
+  ],
+  "metrics.captioning": [{ inputs: () => ({ reference: masked(), candidate: masked() }) }],
   "metrics.semantic_state_faithfulness": [
     { inputs: () => ({ candidate: state(), reference: state(), kb: kb() }) },
   ],

@@ -3,6 +3,7 @@ import { LINK_RULES } from "./link_rules.ts";
 import { POWER_RULES } from "./power_rules.ts";
 import { RUNTIME_RULES } from "./runtime_rules.ts";
 import { STREAM_RULES } from "./stream_rules.ts";
+import { TEXT_RULES } from "./text_rules.ts";
 import type { Rule } from "./view.ts";
 import { WIRING_RULES } from "./wiring.ts";
 
@@ -12,4 +13,5 @@ export const RULES: readonly Rule[] = [
   ...RUNTIME_RULES,
   ...STREAM_RULES,
   ...LINK_RULES,
+  ...TEXT_RULES,
 ];

@@ -35,6 +35,11 @@ export const TASK_METRICS = [
     ...cosines("generation.text_image_clip", "Text against generated picture"),
     ...cosines("generation.image_image_clip", "Source against generated picture"),
     ...cosines("embedding", "Paired embeddings"),
+    higher("caption.token_f1", "fraction", "Overlap of words with a reference caption"),
+    higher("caption.unigram_bleu_proxy", "fraction", "Caption unigram precision with brevity penalty"),
+    higher("caption.rouge_l", "fraction", "Longest common subsequence with a reference caption"),
+    higher("caption.edit_similarity", "fraction", "Edit similarity to a reference caption"),
+    higher("caption.exact_match", "fraction", "Captions equal to a reference", RATE),
     higher("caption.*", "fraction", "Caption scores", PLANNED),
   ], ""),
   ...family("isac", [

@@ -1,0 +1,48 @@
+/**
+ * Repair of masked words: a literal `[MASK]` stands for a word only where the text codec keeps the sender's bits. A decoder
+ * that writes texts of its own, from a semantic state or from learned symbols, may write any word where a mask was, and the
+ * letters `[MASK]` itself where none was.
+ */
+import { inputOf, type LintStep, type LintView, type Rule, type Wire } from "./view.ts";
+
+const REPAIR = "foundation.text_mask_repair";
+/** Decoders behind which a text has the bits that were sent. */
+const BIT_PRESERVING = ["model.text_utf8_decode"];
+const TEXTS = "text.batch.json";
+
+/** The step that first gives a text: through operations that change texts word by word, back to what made them. */
+function originOf(recipe: LintView, step: LintStep): Wire | undefined {
+  let wire = recipe.source(step, "texts");
+  while (wire !== undefined) {
+    const { contract } = wire.step;
+    if (!contract?.input_kinds.texts?.includes(TEXTS) || contract.output_kinds[wire.output] !== TEXTS) return wire;
+    wire = recipe.source(wire.step, "texts");
+  }
+  return undefined;
+}
+
+export const TEXT_RULES: readonly Rule[] = [
+  {
+    code: "mask_repair_codec_invalid",
+    *find(recipe) {
+      for (const step of recipe.ofOp(REPAIR)) {
+        const origin = originOf(recipe, step);
+        if (origin === undefined || BIT_PRESERVING.includes(origin.step.op)) continue;
+        const { contract } = origin.step;
+        // A source has no codec before it.
+        if (contract === undefined || Object.keys(contract.input_kinds).length === 0) continue;
+        const before = [...recipe.ancestors(step)].filter(({ op }) => BIT_PRESERVING.includes(op)).at(-1);
+        yield {
+          place: inputOf(step, "texts"),
+          message:
+            `Cannot repair the masks of ${origin.step.id}.${origin.output}: ${origin.step.op} does not keep the ` +
+            "bits of the texts that were sent",
+          hint: before
+            ? `Wire texts to ${before.id}.texts`
+            : "Repair behind model.text_utf8_decode, or leave the repair out",
+          step,
+        };
+      }
+    },
+  },
+];

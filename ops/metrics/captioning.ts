@@ -1,0 +1,64 @@
+/**
+ * Likeness of captions to references, means over the pairs: token F1, unigram precision with brevity penalty, ROUGE-L, edit
+ * similarity and exact match (lib/numeric/text_similarity.ts). Where a reference holds several captions, each score is that
+ * of the one that fits it best; a candidate has one caption.
+ *
+ * These are measures of words, not of meaning: no consensus over a corpus (CIDEr), no scene graphs (SPICE), no model.
+ */
+import { CAPTIONS, REPORT, TEXTS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
+import { mean } from "../../lib/numeric/statistics.ts";
+import { editSimilarity, rougeL, tokenF1, unigramBleu } from "../../lib/numeric/text_similarity.ts";
+import { captionsOf } from "../_captions.ts";
+
+const SCORES: Readonly<Record<string, (candidate: string, reference: string) => number>> = {
+  "caption.token_f1": tokenF1,
+  "caption.unigram_bleu_proxy": unigramBleu,
+  "caption.rouge_l": rougeL,
+  "caption.edit_similarity": editSimilarity,
+  "caption.exact_match": (candidate, reference) => Number(candidate === reference),
+};
+
+export default defineOperation({
+  id: "metrics.captioning",
+  name: "Caption scores",
+  description: "Scores lexical likeness of captions to one or several references",
+  inputs: { candidate: [TEXTS, CAPTIONS], reference: [TEXTS, CAPTIONS] },
+  outputs: { report: REPORT },
+  params: z.strictObject({}),
+  threadSafe: true,
+  run({ inputs }) {
+    const candidates = captionsOf(inputs.candidate), references = captionsOf(inputs.reference);
+    checkPairedIds(candidates, references);
+    if (references.length === 0) throw new SvcError("boundary_empty", "Cannot score an empty batch of captions");
+    const several = candidates.find(({ texts }) => texts.length > 1);
+    if (several) {
+      throw new SvcError(
+        "boundary_value_invalid",
+        `Cannot score ${several.texts.length} captions of ${several.id} at once`,
+        {
+          hint: "Only references may hold several captions",
+        },
+      );
+    }
+    const rows = references.map(({ texts }, index) =>
+      Object.entries(SCORES).map(([id, score]) => ({
+        id,
+        value: Math.max(...texts.map((text) => score(candidates[index].texts[0], text))),
+      }))
+    );
+    const metrics = Object.fromEntries(
+      Object.keys(SCORES).map((id, at) => [id, mean(rows.map((row) => row[at].value))]),
+    );
+    const items = rows.map((row, index) => ({
+      id: references[index].id,
+      reference_count: references[index].texts.length,
+      metrics: Object.fromEntries(row.map(({ id, value }) => [id, float(value)])),
+    }));
+    return reportResult("metrics.captioning", metrics, { items });
+  },
+});
