@@ -50,7 +50,9 @@ import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
 import metricsBeamforming from "./metrics/beamforming.ts";
 import metricsBitErrorRate from "./metrics/bit_error_rate.ts";
 import metricsBlockErrorRate from "./metrics/block_error_rate.ts";
+import metricsCaptioning from "./metrics/captioning.ts";
 import metricsChannelEstimation from "./metrics/channel_estimation.ts";
+import metricsClassification from "./metrics/classification.ts";
 import metricsCsiFeedback from "./metrics/csi_feedback.ts";
 import metricsDetection from "./metrics/detection.ts";
 import metricsEmbeddingSimilarity from "./metrics/embedding_similarity.ts";
@@ -130,7 +132,9 @@ import sourceNearFieldXlMimoScenario from "./source/near_field_xl_mimo_scenario.
 import sourceRandomBits from "./source/random_bits.ts";
 import sourceResourceAllocationScenario from "./source/resource_allocation_scenario.ts";
 import sourceRetrievalSmoke from "./source/retrieval_smoke.ts";
+import sourceSemanticArtifactsSmoke from "./source/semantic_artifacts_smoke.ts";
 import sourceSyntheticScenes from "./source/synthetic_scenes.ts";
+import sourceTaskLabelsSmoke from "./source/task_labels_smoke.ts";
 import sourceTextDataset from "./source/text_dataset.ts";
 import wirelessCarrierPhaseImpairment from "./wireless/carrier_phase_impairment.ts";
 import wirelessChannel from "./wireless/channel.ts";
@@ -198,7 +202,9 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsBeamforming, "./metrics/beamforming.ts"),
   entry(metricsBitErrorRate, "./metrics/bit_error_rate.ts"),
   entry(metricsBlockErrorRate, "./metrics/block_error_rate.ts"),
+  entry(metricsCaptioning, "./metrics/captioning.ts"),
   entry(metricsChannelEstimation, "./metrics/channel_estimation.ts"),
+  entry(metricsClassification, "./metrics/classification.ts"),
   entry(metricsCsiFeedback, "./metrics/csi_feedback.ts"),
   entry(metricsDetection, "./metrics/detection.ts"),
   entry(metricsEmbeddingSimilarity, "./metrics/embedding_similarity.ts"),
@@ -278,7 +284,9 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceRandomBits, "./source/random_bits.ts"),
   entry(sourceResourceAllocationScenario, "./source/resource_allocation_scenario.ts"),
   entry(sourceRetrievalSmoke, "./source/retrieval_smoke.ts"),
+  entry(sourceSemanticArtifactsSmoke, "./source/semantic_artifacts_smoke.ts"),
   entry(sourceSyntheticScenes, "./source/synthetic_scenes.ts"),
+  entry(sourceTaskLabelsSmoke, "./source/task_labels_smoke.ts"),
   entry(sourceTextDataset, "./source/text_dataset.ts"),
   entry(wirelessCarrierPhaseImpairment, "./wireless/carrier_phase_impairment.ts"),
   entry(wirelessChannel, "./wireless/channel.ts"),
