@@ -10,23 +10,20 @@ import { openNpz, writeNpz } from "../artifact/npz.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { prettyJson } from "../contract/json.ts";
-import type { Registry } from "../contract/registry.ts";
-import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
 import { WorkerPool } from "../execute/pool.ts";
 import type { CancellationToken } from "../execute/types.ts";
 import { ndarray } from "../numeric/ndarray.ts";
-import type { Readiness } from "../plan/types.ts";
-import { compileRecipe } from "../recipe/compile.ts";
-import type { Locate, RecipeDocument } from "../recipe/types.ts";
-import { checkExecution, refusal } from "../run/run.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import { checkExecution } from "../run/run.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { scenarioSha256 } from "../training/training_plan.ts";
-import { captureRecipe, scenarioName } from "./capture_recipe.ts";
 import { Collected } from "./collected.ts";
-import { type CaptureConfig, invalidConfig, readCaptureConfig, releasedSeeds, type Split } from "./config.ts";
+import { type CaptureConfig, releasedSeeds, type Split } from "./config.ts";
 import { CAPTURE_KIND, CaptureFolder, captureSiblings, checkPlace, SCHEMA_FILE } from "./folder.ts";
-import { performRun, planRun, type RunMeans, type RunTaps } from "./perform_run.ts";
-import { type CapturePoint, capturePoints, masterSeed, runRecipeOf, runSeed } from "./runs.ts";
+import { performRun, type RunMeans, type RunTaps } from "./perform_run.ts";
+import { type CaptureSource, prepareCapture } from "./prepare.ts";
+import { type CapturePoint, runRecipeOf, runSeed } from "./runs.ts";
 
 export type CapturePhase =
   | "validating"
@@ -45,24 +42,16 @@ export interface CaptureEvent {
   fields: JsonObject;
 }
 
-export interface CaptureOptions {
-  /** The recipe, decoded: a scenario, or a capture recipe of an export. */
-  raw: Value;
-  locate?: Locate;
-  /** `dataset_capture` of a training plan; that of the recipe when left out. */
-  config?: JsonObject;
-  /** Identity of that plan. */
+export interface CaptureOptions extends CaptureSource {
+  /** Identity of the plan that the configuration is of. */
   trainingPlanSha256?: string;
-  /** In place of what the configuration says. */
-  split?: Split;
-  samples?: number;
   /** Folder of the split; `dataset_captures/<recipe>/<split>` of the state directory when left out. */
   out?: string;
   /** Whether an earlier capture at that place gives way. */
   force?: boolean;
-  registry: Registry;
   workspace: Workspace;
-  readiness?: Readiness;
+  /** The folder as messages name it. */
+  shownOut?: string;
   /** Runs that may go on at once; 1 when left out. It never changes a byte. */
   parallelWorkers?: number;
   cancellation: CancellationToken;
@@ -124,20 +113,13 @@ class Capture {
   }
 
   async run(): Promise<CaptureResult> {
-    const { registry, workspace, force = false } = this.#options;
+    const { workspace, force = false } = this.#options;
     this.#phase("validating", "Checking the recipe and the configuration");
-    const { source, scenario, config } = this.#read();
-    const { recipe, released_seeds } = captureRecipe(source, config);
-    const points = capturePoints(recipe, config, registry);
-    const name = scenarioName(source);
-    const out = resolve(
-      this.#options.out ??
-        join(workspace.stateDir, "dataset_captures", name.replace(/[^A-Za-z0-9._-]/g, "_"), config.split),
-    );
-    checkPlace(out, force);
-    const master = masterSeed(recipe);
-    // What is wrong with any point is known before the first one runs.
-    for (const [index, point] of points.entries()) await planRun(runRecipeOf(point, master, index), this.#means);
+    const prepared = await prepareCapture(this.#options);
+    const { recipe, scenario, config, points, master, released_seeds, name } = prepared;
+    const out = resolve(this.#options.out ?? join(workspace.stateDir, prepared.place));
+    const shown = this.#options.shownOut ?? out;
+    checkPlace(out, force, shown);
     this.#warnOfSeeds(config, released_seeds, points.length);
 
     this.#phase("preparing", `Preparing ${config.samples} records of ${name} for ${config.split}`);
@@ -149,26 +131,13 @@ class Capture {
       this.#phase("finalizing", "Writing what says where the records came from");
       const schema = this.#documents({ recipe, scenario, config, points, master, released_seeds, name }, made, folder);
       // Another capture may have come to that place meanwhile.
-      checkPlace(out, force);
+      checkPlace(out, force, shown);
       folder.commit();
       this.#phase("completed", `Captured ${made.captured} records`, { captured_samples: made.captured });
       return this.#result("completed", name, config, out, { made, schema });
     } finally {
       folder.abandon();
     }
-  }
-
-  #read(): { source: RecipeDocument; scenario: RecipeDocument; config: CaptureConfig } {
-    const { raw, locate, registry, split, samples, config: given } = this.#options;
-    const compilation = compileRecipe(raw, { mode: "strict", registry, locate });
-    if (compilation.normalized === null || compilation.effective === null) {
-      throw refusal("recipe_invalid", "Cannot compile the recipe", compilation.diagnostics);
-    }
-    const source = compilation.normalized;
-    const embedded = isObject(source.dataset_capture) ? source.dataset_capture : {};
-    const { config, diagnostics } = readCaptureConfig(given ?? embedded, { recipe: source, registry, split, samples });
-    if (config === null) throw invalidConfig(diagnostics);
-    return { source, scenario: compilation.effective, config };
   }
 
   #warnOfSeeds(config: CaptureConfig, released: readonly string[], points: number): void {

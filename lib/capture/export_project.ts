@@ -43,6 +43,8 @@ export interface ExportOptions extends ProjectSource {
   workspace: Workspace;
   /** Folder of the project; `training_projects/<recipe>` of the state directory when left out. */
   out?: string;
+  /** That folder as messages name it. */
+  shownOut?: string;
   /** Whether the files of an earlier export there give way; data and other files stay in any case. */
   force?: boolean;
 }
@@ -72,7 +74,7 @@ export async function exportTrainingProject(options: ExportOptions): Promise<Exp
   const files = await projectFiles(facts);
   const { inspection, id } = facts;
   const out = resolve(options.out ?? join(options.workspace.stateDir, "training_projects", id));
-  checkPlace(out, options.force === true);
+  checkPlace(out, options.force === true, options.shownOut);
   mkdirSync(out, { recursive: true });
   for (const { split } of facts.captures) {
     const folder = join(out, "data", split);
@@ -157,11 +159,11 @@ async function projectFiles(facts: ProjectFacts): Promise<Map<string, string>> {
   return files;
 }
 
-function checkPlace(out: string, force: boolean): void {
+function checkPlace(out: string, force: boolean, shown = out): void {
   const info = lstatSync(out, { throwIfNoEntry: false });
   if (info === undefined) return;
   const conflict = (why: string, hint: string) =>
-    new SvcError("training_project_conflict", `Cannot export into ${out}: ${why}`, { hint });
+    new SvcError("training_project_conflict", `Cannot export into ${shown}: ${why}`, { hint });
   if (!info.isDirectory()) throw conflict("it is no folder", "Choose another place");
   if (readdirSync(out).length === 0) return;
   if (readProjectManifest(out) === null) {

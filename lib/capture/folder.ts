@@ -53,13 +53,14 @@ export function readCaptureSchema(folder: string): JsonObject | null {
  * Refuses a place that something else lies in.
  *
  * @param force whether an earlier capture gives way
+ * @param shown the place as messages name it
  * @throws SvcError `capture_conflict`
  */
-export function checkPlace(out: string, force: boolean): void {
+export function checkPlace(out: string, force: boolean, shown = out): void {
   const info = lstatSync(out, { throwIfNoEntry: false });
   if (info === undefined) return;
   const conflict = (why: string, hint: string) =>
-    new SvcError("capture_conflict", `Cannot capture into ${out}: ${why}`, { hint });
+    new SvcError("capture_conflict", `Cannot capture into ${shown}: ${why}`, { hint });
   if (!info.isDirectory()) throw conflict("it is no folder", "Choose another place");
   if (readdirSync(out).every((name) => PLACEHOLDERS.includes(name))) return;
   if (readCaptureSchema(out) === null) {

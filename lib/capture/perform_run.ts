@@ -46,7 +46,10 @@ export interface TapRecords {
 }
 
 /** Compiles and plans a run. @throws SvcError `recipe_invalid`, `plan_invalid` with every finding */
-export async function planRun(recipe: RecipeDocument, { registry, readiness }: RunMeans) {
+export async function planRun(
+  recipe: RecipeDocument,
+  { registry, readiness }: Pick<RunMeans, "registry" | "readiness">,
+) {
   const compilation = compileRecipe(recipe, { mode: "strict", registry });
   const planned = await planRecipe(compilation, {
     registry,
@@ -96,7 +99,7 @@ export async function performRun(
     if (outcome.status === "failed") {
       const { step_id, code = "operation_failed" } = outcome.failure ?? {};
       const where = step_id === undefined ? "" : ` at ${step_id}`;
-      throw new SvcError(code, `Cannot capture from ${recipe.name}: it failed${where}: ${outcome.error}`);
+      throw new SvcError("run_failed", `Cannot capture from ${recipe.name}: it failed${where}: ${outcome.error}`);
     }
     const taps = new Map(wanted.map((tap) => [tap.id, readTap(tap, rows, folder)]));
     const counts = [...taps].map(([id, { records }]) => [id, records.count] as const);

@@ -143,3 +143,13 @@ function stateOf(folder: string, path: string, sha256: string): "unchanged" | "c
     return "missing";
   }
 }
+
+/** Views of the projects below `training_projects/` of a state directory, by name. */
+export function listTrainingProjects(stateDir: string): ProjectView[] {
+  const root = join(stateDir, "training_projects");
+  if (!existsSync(root)) return [];
+  return readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && readProjectManifest(join(root, entry.name)) !== null)
+    .map(({ name }) => name).sort()
+    .map((name) => viewTrainingProject(join(root, name), `training_projects/${name}`));
+}

@@ -20,11 +20,15 @@ const STATUS: Readonly<Record<string, number>> = {
   recipe_not_found: 404,
   artifact_not_found: 404,
   pack_not_found: 404,
+  training_project_not_found: 404,
   unknown_operation: 404,
   method_not_allowed: 405,
   body_timeout: 408,
   template_unavailable: 409,
   artifact_conflict: 409,
+  capture_conflict: 409,
+  training_project_conflict: 409,
+  training_project_changed: 409,
   run_still_executing: 409,
   recipe_exists: 409,
   dataset_unavailable: 409,
@@ -35,11 +39,13 @@ const STATUS: Readonly<Record<string, number>> = {
   run_failed: 422,
   run_canceled: 422,
   artifact_invalid: 422,
+  capture_splits_overlap: 422,
   bundle_file_missing: 422,
   bundle_hash_mismatch: 422,
   bundle_schema_invalid: 422,
   job_capacity: 429,
   stream_capacity: 429,
+  disk_reserve_reached: 500,
   internal_error: 500,
   file_system_error: 500,
   file_write_failed: 500,
@@ -49,7 +55,7 @@ const STATUS: Readonly<Record<string, number>> = {
 
 /** Codes of what a client sent wrong. */
 const CLIENT =
-  /^(body|query|recipe|plan|params|execution|matrix|template|pack|metric|seed|override|manifest|dataset|benchmark|comparison|artifact|adapter|usage|publication|replicate)_/;
+  /^(body|query|recipe|plan|params|execution|matrix|template|pack|metric|seed|override|manifest|dataset|benchmark|comparison|artifact|adapter|usage|publication|replicate|training)_/;
 
 const TITLES: Readonly<Record<number, string>> = {
   400: "Bad request",

@@ -29,6 +29,33 @@ export interface StreamOptions {
 
 /** @throws SvcError `stream_capacity` */
 export function eventStream(hub: EventHub, options: StreamOptions): Answer {
+  return openStream(hub, options.heartbeatMs, (send, stop) => {
+    const pass = (event: JobEvent) => {
+      send(`id: ${options.idOf(event)}\nevent: ${event.kind}\ndata: ${canonicalJson(event)}\n\n`);
+      if (options.isLast(event)) stop();
+    };
+    const unsubscribe = hub.subscribe((event) => {
+      if (options.wanted(event)) pass(event);
+    });
+    if (options.oldest !== null) {
+      send(`event: truncated\ndata: ${canonicalJson({ kind: "truncated", oldest_seq: options.oldest })}\n\n`);
+    }
+    for (const event of options.events) pass(event);
+    return unsubscribe;
+  });
+}
+
+/**
+ * Opens a stream, which counts among those that may be open.
+ *
+ * @param begin is called at once with what sends a message and what ends the stream; what it returns is called at the end
+ * @throws SvcError `stream_capacity`
+ */
+export function openStream(
+  hub: EventHub,
+  heartbeatMs: number,
+  begin: (send: (text: string) => void, stop: () => void) => () => void,
+): Answer {
   if (hub.streams >= MAX_STREAMS) {
     throw new SvcError("stream_capacity", `Cannot open more than ${MAX_STREAMS} streams`, {
       hint: "Close one, or ask for snapshots",
@@ -42,6 +69,7 @@ export function eventStream(hub: EventHub, options: StreamOptions): Answer {
     start(controller) {
       let open = true;
       let sent = 0, taken = -1;
+      let cleanup: () => void = () => {};
       const unread = () => -(controller.desiredSize ?? 0);
       const send = (text: string) => {
         if (!open) return;
@@ -58,31 +86,23 @@ export function eventStream(hub: EventHub, options: StreamOptions): Answer {
         taken = now;
         send(": \n\n");
       };
-      const heartbeat = setInterval(beat, options.heartbeatMs);
-      const unsubscribe = hub.subscribe((event) => {
-        if (options.wanted(event)) pass(event);
-      });
+      const heartbeat = setInterval(beat, heartbeatMs);
       stop = () => {
         if (!open) return;
         open = false;
         hub.streams--;
         clearInterval(heartbeat);
-        unsubscribe();
+        cleanup();
         try {
           controller.close();
         } catch {
           // The client closed it first.
         }
       };
-      const pass = (event: JobEvent) => {
-        send(`id: ${options.idOf(event)}\nevent: ${event.kind}\ndata: ${canonicalJson(event)}\n\n`);
-        if (options.isLast(event)) stop();
-      };
       send("retry: 2000\n\n");
-      if (options.oldest !== null) {
-        send(`event: truncated\ndata: ${canonicalJson({ kind: "truncated", oldest_seq: options.oldest })}\n\n`);
-      }
-      for (const event of options.events) pass(event);
+      const ended = begin(send, () => stop());
+      if (open) cleanup = ended;
+      else ended();
     },
     cancel: () => stop(),
   }, new ByteLengthQueuingStrategy({ highWaterMark: 0 }));

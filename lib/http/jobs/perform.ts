@@ -1,6 +1,8 @@
 /** What a job of each kind does, with library calls alone. */
-import { relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { runBenchmark } from "../../benchmark/run_benchmark.ts";
+import { captureDataset } from "../../capture/capture.ts";
+import type { Split } from "../../capture/config.ts";
 import { asObject, parseJson } from "../../contract/json.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { executePlan } from "../../execute/execute.ts";
@@ -8,6 +10,7 @@ import type { WorkerPool } from "../../execute/pool.ts";
 import type { CancellationToken } from "../../execute/types.ts";
 import { reproduceRun } from "../../run/reproduce.ts";
 import { type RunEvent, runRecipe } from "../../run/run.ts";
+import type { AdmittedCapture } from "../capture_request.ts";
 import type { Library } from "../service.ts";
 import type { JobOutcome, JobTask, Report } from "./types.ts";
 
@@ -27,8 +30,8 @@ export async function performJob(task: JobTask, library: Library, means: JobMean
       return await performReproduction(task, request, library, means);
     case "benchmark":
       return await performBenchmark(task, request, library, means);
-    default:
-      throw new Error(`There is no job of the kind ${task.kind}`);
+    case "dataset_capture":
+      return await performCapture(task, request, library, means);
   }
 }
 
@@ -110,6 +113,40 @@ async function performBenchmark(
       extra: { result_id },
     },
     result: { result_id },
+  };
+}
+
+async function performCapture(
+  task: JobTask,
+  request: JsonObject,
+  { workspace, registry, readiness }: Library,
+  { cancellation, pool, onReport }: JobMeans,
+): Promise<JobOutcome> {
+  const { recipe, config, training_plan_sha256, split, samples, out, force } = request as AdmittedCapture;
+  const result = await captureDataset({
+    raw: recipe,
+    ...(config === null ? {} : { config: config as JsonObject }),
+    ...(training_plan_sha256 === null ? {} : { trainingPlanSha256: training_plan_sha256 }),
+    split: split as Split,
+    samples,
+    out: join(workspace.stateDir, out),
+    shownOut: out,
+    force,
+    registry: await registry(),
+    workspace,
+    readiness,
+    parallelWorkers: task.parallelWorkers,
+    cancellation,
+    pool,
+    onEvent: onReport,
+  });
+  const { status, out: _place, ...rest } = result;
+  return {
+    status,
+    run_id: null,
+    summary_path: status === "completed" ? `${out}/schema.json` : null,
+    error: null,
+    result: { ...rest, out },
   };
 }
 

@@ -12,6 +12,7 @@ import { recipeRoutes } from "./recipes.ts";
 import { runRoutes } from "./runs.ts";
 import { systemRoutes } from "./system.ts";
 import { templateRoutes } from "./templates.ts";
+import { trainingRoutes } from "./training.ts";
 
 /** The routes with their types, for the client. */
 export const TYPED_ROUTES = [
@@ -26,6 +27,7 @@ export const TYPED_ROUTES = [
   ...benchmarkRoutes,
   ...benchmarkReportRoutes,
   ...modelRoutes,
+  ...trainingRoutes,
 ] as const;
 
 export const ROUTES: readonly Route[] = TYPED_ROUTES as unknown as readonly Route[];

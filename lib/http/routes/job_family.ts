@@ -1,7 +1,8 @@
 /** The routes that every kind of job has: list, snapshot, wait, events and cancel, under a path of its own. */
+import { SvcError } from "../../contract/error.ts";
 import { z } from "../../contract/zod.ts";
 import { type Job, snapshotOf } from "../jobs/queue.ts";
-import { isActive, type JobKind } from "../jobs/types.ts";
+import { isActive, type JobDocument, type JobKind } from "../jobs/types.ts";
 import { Answer, route } from "../route.ts";
 import { JOB, problem } from "../schemas.ts";
 import type { Service } from "../service.ts";
@@ -99,6 +100,16 @@ export async function endOf(service: Service, { document }: Job, seconds: number
   const timer = setTimeout(over.resolve, seconds * 1000);
   await Promise.race([service.jobs.ended(document.job_id), over.promise]);
   clearTimeout(timer);
+}
+
+/** What a caller who waited is told of a job that did not complete. */
+export function endError({ error, state, job_id, run_id }: JobDocument): SvcError {
+  const { code, detail, hint } = (error ?? {}) as { code?: string; detail?: string; hint?: string };
+  return new SvcError(
+    code ?? (state === "failed" ? "run_failed" : "run_canceled"),
+    detail ?? `The run ended as ${state.replace("_", " ")}`,
+    { hint, extra: { job_id, run_id } },
+  );
 }
 
 function jobStream(service: Service, { document, events }: Job, afterSeq: number): Answer {

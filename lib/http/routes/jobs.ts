@@ -1,7 +1,7 @@
 /** Runs in the background and while one waits, their events and their end. */
 import { SvcError } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
-import type { JsonObject, Value } from "../../contract/value.ts";
+import type { Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { checkExecution } from "../../run/run.ts";
 import type { Job } from "../jobs/queue.ts";
@@ -11,7 +11,7 @@ import { EXECUTION, JOB, OBJECT, problem, RECIPE } from "../schemas.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
 import type { RecipeSource } from "../threads/tasks.ts";
-import { ACCEPTED, accepted, CAPACITY, endOf, jobFamily } from "./job_family.ts";
+import { ACCEPTED, accepted, CAPACITY, endError, endOf, jobFamily } from "./job_family.ts";
 
 /** Reproductions are shown among the runs. */
 const BASE = "/api/run-jobs";
@@ -136,11 +136,5 @@ async function runNow(service: Service, source: RecipeSource, given: unknown): P
     const { run_id, summary_path, execution, resource_guard } = document;
     return new Answer({ status: "completed", run_id, summary_path, execution, resource_guard });
   }
-  const { code, detail, hint } = (document.error ?? {}) as { code?: string; detail?: string; hint?: string };
-  const canceled = document.state !== "failed";
-  throw new SvcError(
-    code ?? (canceled ? "run_canceled" : "run_failed"),
-    detail ?? `The run ended as ${document.state.replace("_", " ")}`,
-    { hint, extra: { job_id: document.job_id, run_id: document.run_id } as JsonObject },
-  );
+  throw endError(document);
 }

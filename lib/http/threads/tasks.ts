@@ -7,10 +7,13 @@ import { planRecipe } from "../../plan/planner.ts";
 import { compileRecipe } from "../../recipe/compile.ts";
 import { refusal } from "../../run/run.ts";
 import { showRun } from "../../run/store.ts";
+import { viewTrainingProject } from "../../capture/project.ts";
 import { previewArtifact } from "../artifact_file.ts";
+import { admitCapture, type AdmittedCapture, type CaptureRequest } from "../capture_request.ts";
 import { packFile } from "../pack_file.ts";
 import { readRecipeAt } from "../recipe_file.ts";
 import type { Library } from "../service.ts";
+import { projectFolder } from "../training_paths.ts";
 
 /** A recipe as a request names it: itself, or a file in `recipes/`. */
 export interface RecipeSource {
@@ -60,6 +63,21 @@ export const TASKS = {
     });
     if (!valid) throw refusal("pack_invalid", `Cannot run the pack ${path}`, diagnostics);
     return found;
+  },
+
+  /**
+   * Finds out whether a capture can be made, and where it goes.
+   *
+   * @throws SvcError with every problem of the recipe, the plan and the configuration
+   */
+  async admitCapture(library: Library, source: CaptureRequest): Promise<AdmittedCapture> {
+    return await admitCapture(library, source);
+  },
+
+  /** A training project as it is now. @throws SvcError `path_forbidden`, `training_project_not_found` */
+  // deno-lint-ignore require-await -- every task is asynchronous to its caller
+  async viewProject({ workspace }: Library, { path }: { path: string }): Promise<JsonObject> {
+    return viewTrainingProject(projectFolder(workspace, path), path);
   },
 
   /** The beginning of an artifact file. @throws SvcError `path_forbidden`, `artifact_not_found`, `artifact_invalid` */

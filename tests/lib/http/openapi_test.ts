@@ -8,6 +8,7 @@ import { nameOf, type Route } from "../../../lib/http/route.ts";
 import { ROUTES } from "../../../lib/http/routes/index.ts";
 import { MAX_STREAMS } from "../../../lib/http/stream.ts";
 import { packageFiles, zipOf } from "../training/_package.ts";
+import { walkHastyTraining, walkTraining } from "./_training_walk.ts";
 import { BITS, BITS_YAML, openTestServer, readStream, SLOW, type TestServer } from "./support.ts";
 
 Deno.test("routes have different names, and each says what it answers", () => {
@@ -268,6 +269,8 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     await get(`/api/trained-artifacts/${id}/verify`);
   }
 
+  await walkTraining(server, { get, post, stream });
+
   // A run under way: a synchronous one that is stopped, its bundle while it executes, and no more than four jobs.
   const stopped = post("/api/recipe/run-payload", { recipe: SLOW });
   const named = post("/api/recipe/run", { path: "recipes/slow.json" });
@@ -297,6 +300,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   await using hasty = await openTestServer({ synchronousMs: 0 });
   await taker(hasty).post("/api/recipe/run", { path: "recipes/bits.yaml" });
   await taker(hasty).post("/api/recipe/run-payload", { recipe });
+  await walkHastyTraining(taker(hasty));
   const unseen = ROUTES.flatMap((route) =>
     Object.keys(route.replies).map(Number)
       .filter((status) => !witness.seen.get(nameOf(route))?.has(status))

@@ -1,0 +1,58 @@
+/** What is known of a capture before anything is written: its recipe, its configuration, its points, each of them planned. */
+import type { Registry } from "../contract/registry.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import type { Readiness } from "../plan/types.ts";
+import type { Locate, RecipeDocument } from "../recipe/types.ts";
+import { captureRecipe, scenarioName } from "./capture_recipe.ts";
+import { type CaptureConfig, invalidConfig, readCaptureConfig, type Split } from "./config.ts";
+import { compiled } from "./derive.ts";
+import { planRun } from "./perform_run.ts";
+import { type CapturePoint, capturePoints, masterSeed, runRecipeOf } from "./runs.ts";
+
+export interface CaptureSource {
+  /** The recipe, decoded: a scenario, or a capture recipe of an export. */
+  raw: Value;
+  locate?: Locate;
+  /** `dataset_capture` of a training plan; that of the recipe when left out. */
+  config?: JsonObject;
+  /** In place of what the configuration says. */
+  split?: Split;
+  samples?: number;
+  registry: Registry;
+  readiness?: Readiness;
+}
+
+export interface PreparedCapture {
+  /** The recipe that runs. */
+  recipe: RecipeDocument;
+  /** Effective form of the recipe as it was given. */
+  scenario: RecipeDocument;
+  config: CaptureConfig;
+  points: CapturePoint[];
+  master: number | bigint;
+  released_seeds: string[];
+  /** Name of the scenario. */
+  name: string;
+  /** Where the split goes unless somebody says otherwise, below the state directory. */
+  place: string;
+}
+
+/** @throws SvcError `recipe_invalid`, `plan_invalid`, `dataset_capture_invalid`, with every problem */
+export async function prepareCapture(source: CaptureSource): Promise<PreparedCapture> {
+  const { raw, registry, readiness, split, samples } = source;
+  const { normalized, effective: scenario } = compiled(raw, source);
+  const embedded = isObject(normalized.dataset_capture) ? normalized.dataset_capture : {};
+  const read = readCaptureConfig(source.config ?? embedded, { recipe: normalized, registry, split, samples });
+  if (read.config === null) throw invalidConfig(read.diagnostics);
+  const { config } = read;
+  const { recipe, released_seeds } = captureRecipe(normalized, config);
+  const points = capturePoints(recipe, config, registry);
+  const master = masterSeed(recipe);
+  // What is wrong with any point is known before the first one runs.
+  for (const [index, point] of points.entries()) {
+    await planRun(runRecipeOf(point, master, index), { registry, readiness });
+  }
+  const name = scenarioName(normalized);
+  const place = `dataset_captures/${name.replace(/[^A-Za-z0-9._-]/g, "_")}/${config.split}`;
+  return { recipe, scenario, config, points, master, released_seeds, name, place };
+}
