@@ -19,10 +19,10 @@ export const FILES = { "recipes/link.yaml": LINK };
 /** The browser logs every refusal of the server, also those that a test asks for. */
 export const REFUSED = /Failed to load resource: the server responded with a status of 4/;
 
-export async function openLink({ page, open }: Scene): Promise<void> {
+export async function openLink(scene: Scene): Promise<void> {
+  const { page, open } = scene;
   await open();
-  await page.getByRole("button", { name: "Open file" }).click();
-  await page.getByRole("button", { name: /recipes\/link\.yaml/ }).click();
+  await openFile(scene, "link");
   await page.locator('.block[data-step="chan"]').waitFor();
 }
 
@@ -58,15 +58,23 @@ export const bundles = ({ folder }: Scene): string[] =>
 export const summaryOf = async ({ folder }: Scene, run: string) =>
   JSON.parse(await Deno.readTextFile(join(folder, ".svc/runs", run, "summary.json")));
 
-/** Finds a piece of the raw text with the text editor's own search, and types over it. */
+/** Finds the first place of a piece of the raw text with the text editor's own search, and types over it. */
 export async function replaceText({ page }: Scene, found: string, by: string): Promise<void> {
   await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+Home");
   await page.keyboard.press("Control+f");
   // The search listens to keys, which filling in has none of.
   await page.locator(".cm-search input[name=search]").pressSequentially(found);
   await page.keyboard.press("Enter");
   await page.keyboard.press("Escape");
   await page.keyboard.type(by);
+}
+
+/** Opens a file of recipes/ by its name, which is the recipe's too. */
+export async function openFile({ page }: Scene, name: string): Promise<void> {
+  await page.getByRole("button", { name: "Open file" }).click();
+  await page.getByRole("button", { name: new RegExp(`recipes/${name}\\.yaml`) }).click();
+  await page.getByRole("tab", { name: new RegExp(`^${name}`), selected: true }).waitFor();
 }
 
 export const field = ({ page }: Scene, step: string, param: string) => page.locator(`#param-${step}-${param}`);

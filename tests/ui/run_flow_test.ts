@@ -1,7 +1,7 @@
 /** Runs from the editor: the plan cache, workers, cancelling, a lost server, several recipes in sequence, failures beside each other. */
 import assert from "node:assert/strict";
 import { browserTest, type Scene } from "./browser.ts";
-import { bundles, drafted, field, LINK, REFUSED, runState, summaryOf } from "./editor_scene.ts";
+import { bundles, drafted, field, LINK, openFile, REFUSED, runState, summaryOf } from "./editor_scene.ts";
 
 /** Bits through as many channels as branches, which can overlap. */
 const branched = (name: string, branches: number, bits: number) =>
@@ -19,11 +19,6 @@ ${
   }
 `;
 
-const openFile = async ({ page }: Scene, name: string) => {
-  await page.getByRole("button", { name: "Open file" }).click();
-  await page.getByRole("button", { name: new RegExp(`recipes/${name}\\.yaml`) }).click();
-  await page.getByRole("tab", { name: new RegExp(`^${name}`), selected: true }).waitFor();
-};
 const press = ({ page }: Scene, name: string) => page.getByRole("button", { name, exact: true }).click();
 /** Runs the present recipe and waits for its end. */
 async function runOnce(scene: Scene, state = "completed"): Promise<Awaited<ReturnType<typeof summaryOf>>> {
@@ -86,7 +81,7 @@ browserTest(
 
     await openFile(scene, "slow");
     await press(scene, "Run");
-    await page.locator('.block[data-step="chan_0"][data-state="running"]').waitFor();
+    await page.locator('.block[data-step^="chan"][data-state="running"]').waitFor();
     await shot("editor_running");
     await press(scene, "Cancel");
     await runState(scene, "canceled").waitFor();
@@ -113,7 +108,7 @@ browserTest(
     await open();
     await openFile(scene, "slow");
     await press(scene, "Run");
-    await page.locator('.block[data-step="chan_0"][data-state="running"]').waitFor();
+    await page.locator('.block[data-step^="chan"][data-state="running"]').waitFor();
     await kill();
     await page.getByRole("alert").getByText("The server does not answer").waitFor();
     // What is shown stays, and edits go on.

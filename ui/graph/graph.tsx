@@ -60,7 +60,7 @@ const READABLE = 0.85;
 /** Below, names no longer fit, and a block shows its id, as large as its width allows. */
 const TINY = 0.5;
 /** Type that is still read, in pixels of the screen, and the width of a letter in parts of its size. */
-const LEAST_TYPE = 11, LETTER = 0.6;
+const LEAST_TYPE = 11, LETTER = 0.64;
 /** Whether only the selection's ancestors and descendants are shown in full. */
 const focusMode = signal(false);
 
@@ -76,7 +76,19 @@ interface Props {
   outputs?: ReadonlyMap<string, string>;
 }
 
-const LEAST_SCALE = 0.15, LARGEST_SCALE = 3;
+const LEAST_SCALE = 0.1, LARGEST_SCALE = 3;
+/** A large picture is not shown smaller than this at first: names are read, and the small picture tells what else there is. */
+const FIRST_SCALE = 0.42;
+
+/** A picture in the middle of its frame, or from its beginning where it is larger. */
+function placed(layout: { width: number; height: number }, size: { width: number; height: number }, scale: number) {
+  return {
+    scale,
+    x: Math.max(12, (size.width - layout.width * scale) / 2),
+    // Below the tools, where it does not fit beside them.
+    y: Math.max(44, (size.height - layout.height * scale) / 2),
+  };
+}
 
 export function Graph({ recipe, selected, onSelect, onOpen, states, problems, outputs }: Props) {
   const steps = stepsOf(recipe);
@@ -94,12 +106,22 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems, ou
     return () => observer.disconnect();
   }, []);
   useEffect(() => setView(null), [topology]);
-  const fit = Math.min(1.4, (size.width - 24) / layout.width, (size.height - 24) / layout.height);
-  const shown = view ?? {
-    scale: fit,
-    x: (size.width - layout.width * fit) / 2,
-    y: (size.height - layout.height * fit) / 2,
-  };
+  const fit = Math.min(1.4, (size.width - 24) / layout.width, (size.height - 88) / layout.height);
+  const whole = placed(layout, size, fit);
+  const shown = view ?? placed(layout, size, Math.max(fit, FIRST_SCALE));
+  useEffect(() => {
+    // What is selected elsewhere comes into sight.
+    const block = layout.blocks.find(({ id }) => id === selected);
+    if (block === undefined) return;
+    const x = shown.x + block.x * shown.scale, y = shown.y + block.y * shown.scale;
+    const right = x + block.width * shown.scale, below = y + block.height * shown.scale;
+    if (x >= 0 && y >= 0 && right <= size.width && below <= size.height) return;
+    setView({
+      ...shown,
+      x: size.width / 2 - (block.x + block.width / 2) * shown.scale,
+      y: size.height / 2 - (block.y + block.height / 2) * shown.scale,
+    });
+  }, [selected]);
   const zoom = (factor: number, x = size.width / 2, y = size.height / 2) => {
     const scale = Math.min(LARGEST_SCALE, Math.max(LEAST_SCALE, shown.scale * factor)), ratio = scale / shown.scale;
     setView({ scale, x: x - (x - shown.x) * ratio, y: y - (y - shown.y) * ratio });
@@ -131,7 +153,7 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems, ou
         onKeyDown={(event) => {
           if (event.key === "+" || event.key === "=") zoom(1.25);
           else if (event.key === "-") zoom(0.8);
-          else if (event.key === "0") setView(null);
+          else if (event.key === "0") setView(whole);
           else return;
           event.preventDefault();
         }}
@@ -142,8 +164,9 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems, ou
             viewBox="0 0 8 8"
             refX="7"
             refY="4"
-            markerWidth="7"
-            markerHeight="7"
+            markerUnits="userSpaceOnUse"
+            markerWidth="10"
+            markerHeight="10"
             orient="auto-start-reverse"
           >
             <path class="arrow" d="M0 0 8 4 0 8z" />
@@ -189,7 +212,7 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems, ou
       </svg>
       <div class="graph-tools" role="toolbar" aria-label="View of the graph">
         <button type="button" class="quiet" aria-label="Zoom out" onClick={() => zoom(0.8)}>−</button>
-        <button type="button" class="quiet" onClick={() => setView(null)}>Fit</button>
+        <button type="button" class="quiet" onClick={() => setView(whole)}>Fit</button>
         <button type="button" class="quiet" aria-label="Zoom in" onClick={() => zoom(1.25)}>+</button>
         <button
           type="button"
@@ -201,9 +224,7 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems, ou
           Focus
         </button>
       </div>
-      {view !== null && view.scale > fit * 1.15 && (
-        <Minimap blocks={layout.blocks} layout={layout} view={view} size={size} />
-      )}
+      {shown.scale > fit * 1.15 && <Minimap blocks={layout.blocks} layout={layout} view={shown} size={size} />}
       <div class="graph-legend" aria-hidden="true">
         {Object.entries(PLANES).map(([plane, letter]) => (
           <span key={plane} class="row">
@@ -246,7 +267,7 @@ function Block(
   const far = scale < READABLE, tiny = scale < TINY;
   const type = tiny ? Math.min(38, Math.max(17, LEAST_TYPE / scale)) : 17;
   const lines = tiny
-    ? [clip(id, Math.floor((width - 18) / (LETTER * type)))]
+    ? [clipMiddle(id, Math.floor((width - 18) / (LETTER * type)))]
     : wrap(name, far ? 14 : 20, far && state === undefined ? 3 : 2);
   const bar = tiny ? 9 : 4;
   const words = [
@@ -297,7 +318,7 @@ function Block(
         {!far && <text class="sub" x="14" y={34 + lines.length * 15}>{clip(chosen, 22)}</text>}
         {!tiny && <text class="sub" x={width - 12} y="16" text-anchor="end">{PLANES[plane]}</text>}
         {problems > 0 && !tiny && (
-          <text class={far ? "state far" : "state"} x={width - 24} y="16" text-anchor="end" data-tone="error">
+          <text class={far ? "state far" : "state"} x="14" y={height - 13} data-tone="error">
             !{problems}
           </text>
         )}
@@ -313,7 +334,7 @@ function Block(
               rx="2"
             />
             {tiny
-              ? <text class="state tiny" x={width - 8} y="30" text-anchor="end">{GLYPHS[state.state]}</text>
+              ? <text class="state tiny" x={width - 6} y="22" text-anchor="end">{GLYPHS[state.state]}</text>
               : (
                 <text class={far ? "state far" : "state"} x={width - 12} y={height - 13} text-anchor="end">
                   {GLYPHS[state.state]}{" "}
@@ -378,6 +399,9 @@ function Minimap(
 }
 
 const clip = (text: string, most: number) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
+/** Ids that belong together differ at their ends: these stay. */
+const clipMiddle = (text: string, most: number) =>
+  text.length > most ? `${text.slice(0, Math.max(1, most - 4))}…${text.slice(-3)}` : text;
 const brief = (value: unknown): string =>
   typeof value === "object" && value !== null && !("value" in value)
     ? (Array.isArray(value) ? "[…]" : "{…}")

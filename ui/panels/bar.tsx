@@ -41,7 +41,7 @@ export function whyNotRun(copy: Copy): string | null {
   if (copy.verdict === null && unread === 0) return "Being checked";
   const errors = unread +
     (copy.verdict?.diagnostics ?? []).filter(({ severity }) => severity !== "warning" && severity !== "info").length;
-  if (copy.verdict?.valid === false || unread > 0) {
+  if (copy.verdict?.valid === false || errors > 0) {
     return `${errors} ${errors === 1 ? "problem" : "problems"} to mend first`;
   }
   return hasMatrix(copy.recipe) ? "A matrix runs from its tab" : null;

@@ -96,7 +96,11 @@ export default function Code({ text, label, readOnly = false, diagnostics = [], 
         extensions: [
           EditorView.cspNonce.of(nonce),
           EditorState.readOnly.of(readOnly),
-          EditorView.contentAttributes.of({ "aria-label": label, ...(readOnly ? { "aria-readonly": "true" } : {}) }),
+          EditorView.contentAttributes.of({
+            "aria-label": label,
+            tabindex: "0",
+            ...(readOnly ? { "aria-readonly": "true" } : {}),
+          }),
           lineNumbers(),
           foldGutter(),
           codeFolding(),

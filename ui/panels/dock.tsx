@@ -1,13 +1,17 @@
 /** Below the recipe: problems, the latest run, the plan, the log. */
 import { connection, type Diagnostic } from "../api.ts";
 import { useState } from "../preact.ts";
+import { asCustom } from "../form/replacement.ts";
 import { address } from "../router.ts";
-import { type Copy, stepsOf, textOf, update, validate } from "../state/copies.ts";
+import { type Copy, edit, stepsOf, textOf, update, validate } from "../state/copies.ts";
 import { checkMode } from "../state/settings.ts";
 import { jobOf, metricOf, useSummary } from "../state/summaries.ts";
+import { commandOf, CopyCommand } from "../copy_command.tsx";
+import { statesOf } from "../state/runs.ts";
 import { Log } from "./log.tsx";
 import { brief, headlineMetrics } from "./matrix.tsx";
-import { Plan } from "./plan.tsx";
+import { CacheOutcome, Plan } from "./plan.tsx";
+import { RunCommand } from "./run_command.tsx";
 
 const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
 
@@ -111,15 +115,37 @@ function Finding({ copy, one }: { copy: Copy; one: Diagnostic }) {
             {match![2] ? `.${match![2]}` : ""}
           </button>
         )}
-      <span>{one.message}{one.hint ? <span class="muted">· {one.hint}</span> : null}</span>
+      <span>{one.message} {one.hint ? <span class="muted">· {one.hint}</span> : null}</span>
       <code class="small muted">{one.code}</code>
+      {one.code === "execution_profile_mismatch" && (
+        <button
+          type="button"
+          class="small"
+          title="The recipe claims no standard topology any more, and says which one it is based on"
+          onClick={() => edit(copy.id, asCustom(copy.recipe))}
+        >
+          Make it custom
+        </button>
+      )}
+    </div>
+  );
+}
+
+function NotRunYet({ copy }: { copy: Copy }) {
+  return (
+    <div class="stack">
+      <p class="muted">
+        This recipe was not run yet. <kbd>Ctrl+Enter</kbd> runs it; what it measures stands here then.
+      </p>
+      <RunCommand copy={copy} />
     </div>
   );
 }
 
 function Results({ copy }: { copy: Copy }) {
   const job = jobOf(copy), summary = useSummary(job);
-  if (job === undefined) return <p class="muted">This recipe was not run yet.</p>;
+  if (job === undefined) return <NotRunYet copy={copy} />;
+  const failed = [...statesOf(copy) ?? []].find(([, { state }]) => state === "failed")?.[0];
   const headline = headlineMetrics(copy.verdict?.specs ?? null),
     units = new Map(headline.map(({ id, unit }) => [id, unit]));
   const rows = (summary?.steps ?? []).flatMap(({ id, metrics }) =>
@@ -134,10 +160,32 @@ function Results({ copy }: { copy: Copy }) {
       <p class="row">
         <strong>{job.state}</strong>
         {job.run_id !== null && <a class="mono" href={address("runs", [job.run_id])}>{job.run_id}</a>}
-        {job.error !== null && (
-          <span class="tag" data-tone="error">{String(job.error.detail ?? job.error.message ?? job.error.code)}</span>
+        {summary?.execution !== undefined && (
+          <span class="muted">
+            {summary.execution.mode}
+            {summary.execution.mode === "parallel" ? ` with ${summary.execution.parallel_workers} workers` : ""}
+          </span>
         )}
+        {summary !== null && <CacheOutcome summary={summary} />}
+        {job.run_id !== null && <CopyCommand command={commandOf("runs", "show", job.run_id)} />}
       </p>
+      {job.error !== null && (
+        <div class="notice row" data-tone="error">
+          {failed !== undefined && (
+            <button
+              type="button"
+              class="quiet mono"
+              onClick={() => update(copy.id, { selected: failed })}
+            >
+              {failed}
+            </button>
+          )}
+          <span>{String(job.error.detail ?? job.error.message ?? job.error.code)}</span>
+          {job.error.hint !== undefined && job.error.hint !== null && (
+            <span class="muted">{String(job.error.hint)}</span>
+          )}
+        </div>
+      )}
       {summary !== null && (
         <dl class="headline">
           {headline.filter(({ id }) => metricOf(summary, id) !== undefined).map(({ id, unit, direction }) => (

@@ -1,5 +1,5 @@
 /** What is done with files: opening one of the project's, saving under a name, and what to do where a file has changed. */
-import { Problem } from "../api.ts";
+import { type Diagnostic, Problem } from "../api.ts";
 import { useEffect, useState } from "../preact.ts";
 import {
   conflict,
@@ -21,8 +21,15 @@ import { Dialog } from "./dialog.tsx";
 
 export const told = (error: unknown): string =>
   error instanceof Problem
-    ? [error.message, ...error.diagnostics.map(({ message }) => message), error.hint].filter(Boolean).join(". ")
+    ? [error.message, ...error.diagnostics.map(placed), error.hint].filter(Boolean).join(". ")
     : String((error as Error).message ?? error);
+
+/** A finding with the block and the parameter it is about. */
+function placed({ message, step_id, pointer }: Diagnostic): string {
+  const param = /^\/steps\/\d+\/params\/([^/]+)/.exec(pointer ?? "")?.[1];
+  const where = [step_id, param].filter(Boolean).join(".") || pointer;
+  return where ? `${where}: ${message}` : message;
+}
 
 export function OpenDialog({ onClose }: { onClose(): void }) {
   const [files, setFiles] = useState<RecipeFile[] | null>(null);

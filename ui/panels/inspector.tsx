@@ -10,6 +10,7 @@ import { signal, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Copy, edit, setParam, setUnread, stepsOf, update } from "../state/copies.ts";
+import { ReplaceDialog } from "./replace.tsx";
 import { jobOf, type OutputFacts, shapeOf, useSummary } from "../state/summaries.ts";
 
 /** Whether only what the author wrote is shown. */
@@ -18,6 +19,7 @@ const modifiedOnly = signal(false);
 export function Inspector({ copy }: { copy: Copy }) {
   const steps = stepsOf(copy.recipe), index = steps.findIndex(({ id }) => id === copy.selected), step = steps[index];
   const summary = useSummary(jobOf(copy));
+  const [replacing, setReplacing] = useState<string | null>(null);
   if (step === undefined) return <RecipeForm copy={copy} />;
   const contract = contracts.value.get(step.op);
   const properties = (contract?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
@@ -98,6 +100,10 @@ export function Inspector({ copy }: { copy: Copy }) {
       ))}
       {contract !== undefined && (
         <>
+          <button type="button" class="small" onClick={() => setReplacing(step.id)}>
+            Duplicate as custom recipe …
+          </button>
+          {replacing === step.id && <ReplaceDialog copy={copy} stepId={step.id} onClose={() => setReplacing(null)} />}
           <h3>Contract</h3>
           <dl class="facts">
             <dt>Status</dt>
@@ -236,12 +242,12 @@ function RecipeForm({ copy }: { copy: Copy }) {
         onUnread={(unread) =>
           setUnread(copy.id, "seed", unread === null ? null : { ...unread, stepId: "", param: "seed" })}
       />
-      <dl class="facts">
+      <dl class="facts spaced">
         <dt>File</dt>
         <dd class="mono small">{copy.file?.path ?? "not saved yet"}</dd>
         <dt>Profile</dt>
         <dd class="mono small">
-          {isObject(recipe.execution_profile) ? String(recipe.execution_profile.id) : "none"}
+          {isObject(recipe.execution_profile) ? String(recipe.execution_profile.id) : "custom"}
         </dd>
         <dt>Blocks</dt>
         <dd>{stepsOf(recipe).length}</dd>

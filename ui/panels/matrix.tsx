@@ -18,6 +18,7 @@ import {
 import { metricOf, summaries, wantSummary } from "../state/summaries.ts";
 import { attempt } from "./bar.tsx";
 import { told } from "./files.tsx";
+import { RunCommand } from "./run_command.tsx";
 import { VariantCurve } from "./variant_curve.tsx";
 
 export function Matrix({ copy }: { copy: Copy }) {
@@ -61,8 +62,7 @@ export function Matrix({ copy }: { copy: Copy }) {
         <ul aria-label="Problems of the matrix">
           {errors.map(({ message, hint, pointer }) => (
             <li key={`${pointer} ${message}`} class="notice" data-tone="error">
-              {message}
-              {hint ? <span class="muted">· {hint}</span> : null}
+              {message} {hint ? <span class="muted">· {hint}</span> : null}
             </li>
           ))}
         </ul>
@@ -202,6 +202,7 @@ function Variants({ copy }: { copy: Copy }) {
           Run selected ({chosen.length})
         </button>
         {isRunning() && <span class="small muted">one after another</span>}
+        <RunCommand copy={copy} />
       </div>
       <VariantCurve dimensions={dimensions} metrics={metrics} rows={rows} />
       <table>

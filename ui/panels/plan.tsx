@@ -4,6 +4,7 @@ import { post, Problem } from "../api.ts";
 import { useEffect, useState } from "../preact.ts";
 import { type Copy, textOf } from "../state/copies.ts";
 import { planCache } from "../state/settings.ts";
+import { RunCommand } from "./run_command.tsx";
 import { jobOf, type Summary, useSummary } from "../state/summaries.ts";
 
 /** Reasons of the plan cache in words; a miss names the member of the key that differs. */
@@ -55,6 +56,7 @@ export function Plan({ copy }: { copy: Copy }) {
         {summary === null
           ? <span class="muted">The plan cache tells what it did once this recipe has run.</span>
           : <CacheOutcome summary={summary} />}
+        <RunCommand copy={copy} />
         {planCache.value === "off" && <span class="tag">the next run plans anew: the cache is off</span>}
       </p>
       <table>

@@ -152,8 +152,8 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
           <ul class="raw-problems" aria-label="Problems of the text">
             {errors.map(({ message, hint, pointer, code }) => (
               <li key={`${pointer} ${message}`}>
-                {message}
-                {hint ? <span class="muted">· {hint}</span> : null} <code class="small muted">{pointer ?? code}</code>
+                {message} {hint ? <span class="muted">· {hint}</span> : null}{" "}
+                <code class="small muted">{pointer ?? code}</code>
               </li>
             ))}
           </ul>

@@ -3,14 +3,17 @@ import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { Control } from "../form/control.tsx";
 import { matrixFacts } from "../form/matrix.ts";
 import { entriesOf } from "../form/presentation.ts";
+import { useEffect } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Copy, setParam, setUnread, stepsOf, update } from "../state/copies.ts";
+import { bindingsOf, wantBindings } from "../state/templates.ts";
 
 export function TaskForm({ copy }: { copy: Copy }) {
   const steps = stepsOf(copy.recipe), { bindings } = matrixFacts(copy.recipe);
   const schemasOf = (op: string) =>
     (contracts.value.get(op)?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
-  const entries = entriesOf(steps, (op) => Object.keys(schemasOf(op)));
+  useEffect(() => wantBindings(copy.recipe), [copy.id]);
+  const entries = entriesOf(steps, (op) => Object.keys(schemasOf(op)), bindingsOf(copy.recipe, steps));
   if (entries.length === 0) return null;
   return (
     <div class="task-form" role="group" aria-label="Short form">

@@ -31,6 +31,7 @@ export interface Verdict {
   /** Of the text that was judged. */
   text: string;
   valid: boolean;
+  /** Of the recipe, and of the plan that it would run by. */
   diagnostics: Diagnostic[];
   normalized: JsonObject | null;
   effective: JsonObject | null;
@@ -298,7 +299,8 @@ export async function validate(id: string): Promise<void> {
   let verdict: Verdict;
   try {
     const answer = await post("/api/recipe/validate", { recipe: copy.recipe, mode: checkMode.value });
-    const { diagnostics } = answer.validation as unknown as { diagnostics: Diagnostic[] };
+    const { diagnostics: own } = answer.validation as unknown as { diagnostics: Diagnostic[] };
+    const diagnostics = [...own, ...await planProblems(copy.recipe, own)];
     verdict = {
       text,
       valid: true,
@@ -329,6 +331,28 @@ effect(() => {
   }
   wasLost = lost;
 });
+
+/**
+ * What stands in the way of a plan: a topology that is not its profile's, parts that this machine lacks. The plan of a matrix is
+ * that of its variants, which are asked about one by one when they run.
+ *
+ * @param known what was said already
+ * @throws Problem of the connection
+ */
+async function planProblems(recipe: JsonObject, known: readonly Diagnostic[]): Promise<Diagnostic[]> {
+  if (isObject(recipe.metadata) && isObject(recipe.metadata.matrix)) return [];
+  let found: Diagnostic[];
+  try {
+    found = (await post<{ diagnostics: JsonObject[] }>("/api/recipe/plan", { recipe }))
+      .diagnostics as unknown as Diagnostic[];
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 400) throw error;
+    found = error.diagnostics.length > 0 ? error.diagnostics : [{ code: error.code, message: error.message }];
+  }
+  const key = ({ code, pointer, message }: Diagnostic) => `${code} ${pointer} ${message}`;
+  const said = new Set(known.map(key));
+  return found.filter((one) => !said.has(key(one)));
+}
 
 function keepDraft(id: string): void {
   const copy = find(id);

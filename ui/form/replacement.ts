@@ -1,0 +1,75 @@
+/**
+ * Which operations can stand in the place of a step: those whose ports fit what comes in and what is taken. The recipe that
+ * comes of it claims no standard topology any more and says which one it was made from.
+ */
+import { checkValue } from "../../lib/contract/schema.ts";
+import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import type { Contract } from "../state/contracts.ts";
+import type { Step } from "../state/copies.ts";
+
+type Contracts = ReadonlyMap<string, Contract>;
+
+const splitReference = (reference: string) => reference.split(".") as [step: string, output: string];
+const acceptedBy = (contract: Contract, port: string): readonly string[] =>
+  contract.input_kinds[port] ?? contract.optional_input_kinds[port] ?? [];
+
+/**
+ * Operations whose ports fit a step's: every wired input has a port of that name for its kind, nothing that is required is
+ * left open, and every output that others take has its name and a kind they accept.
+ *
+ * @param steps of the recipe
+ * @param id of the step to replace
+ */
+export function fittingOperations(steps: readonly Step[], id: string, contracts: Contracts): Contract[] {
+  const step = steps.find((one) => one.id === id)!;
+  const kindOf = (reference: string): string | undefined => {
+    const [from, output] = splitReference(reference);
+    return contracts.get(steps.find((one) => one.id === from)?.op ?? "")?.output_kinds[output];
+  };
+  const taken = steps.flatMap((one) =>
+    Object.entries(one.inputs).filter(([, reference]) => splitReference(reference)[0] === id)
+      .map(([port, reference]) => {
+        const taker = contracts.get(one.op);
+        return { output: splitReference(reference)[1], kinds: taker === undefined ? [] : acceptedBy(taker, port) };
+      })
+  );
+  const fits = (contract: Contract) =>
+    contract.id !== step.op && contract.status !== "planned" &&
+    Object.entries(step.inputs).every(([port, reference]) => {
+      const kind = kindOf(reference);
+      return kind !== undefined && acceptedBy(contract, port).includes(kind);
+    }) &&
+    Object.keys(contract.input_kinds).every((port) => step.inputs[port] !== undefined) &&
+    taken.every(({ output, kinds }) => kinds.includes(contract.output_kinds[output] ?? ""));
+  return [...contracts.values()].filter(fits).sort((a, b) => a.id < b.id ? -1 : 1);
+}
+
+/**
+ * A recipe with another operation in a step. Parameters stay where the new operation has them and takes their value.
+ *
+ * @returns a new document, of the profile `custom`
+ */
+export function withOperation(recipe: JsonObject, stepId: string, contract: Contract): JsonObject {
+  const properties = (contract.params_schema.properties ?? {}) as { [name: string]: JsonObject };
+  const steps = (recipe.steps as JsonObject[]).map((step) => {
+    if (step.id !== stepId) return step;
+    const { params, ...rest } = step;
+    const kept = Object.entries(isObject(params) ? params : {}).filter(([name, value]) =>
+      properties[name] !== undefined && checkValue(properties[name], value, [name]).length === 0
+    );
+    return { ...rest, op: contract.id, ...(kept.length > 0 ? { params: Object.fromEntries(kept) } : {}) };
+  });
+  return asCustom({ ...recipe, name: `${String(recipe.name ?? "recipe")}_custom`, steps });
+}
+
+/** A recipe of the profile `custom` that says which standard profile it is based on. */
+export function asCustom(recipe: JsonObject): JsonObject {
+  const { execution_profile: declared } = recipe;
+  const { id = "custom", version = 1 } = typeof declared === "string"
+    ? { id: declared }
+    : isObject(declared)
+    ? declared
+    : {};
+  if (id === "custom") return recipe;
+  return { ...recipe, execution_profile: { id: "custom", version: 1, based_on: { id, version } } };
+}

@@ -1,0 +1,54 @@
+/** Another operation in the place of a block: a recipe of its own, since a template's topology is not changed under its name. */
+import { fittingOperations, withOperation } from "../form/replacement.ts";
+import { useState } from "../preact.ts";
+import { contracts } from "../state/contracts.ts";
+import { type Copy, openCopy, stepsOf, update } from "../state/copies.ts";
+import { Dialog } from "./dialog.tsx";
+
+export function ReplaceDialog({ copy, stepId, onClose }: { copy: Copy; stepId: string; onClose(): void }) {
+  const [filter, setFilter] = useState("");
+  const fitting = fittingOperations(stepsOf(copy.recipe), stepId, contracts.value);
+  const shown = fitting.filter(({ id, name, description }) =>
+    `${id} ${name} ${description ?? ""}`.toLowerCase().includes(filter.toLowerCase())
+  );
+  return (
+    <Dialog title={`Another operation for ${stepId}`} onClose={onClose}>
+      <p>
+        These operations have ports that fit the wires of{" "}
+        <span class="mono">{stepId}</span>. The choice opens a copy of the recipe with the profile custom; this one
+        stays as it is.
+      </p>
+      {fitting.length === 0 ? <p class="empty">No other operation has ports that fit.</p> : (
+        <>
+          <label class="hidden-text" for="operation-filter">Filter operations</label>
+          <input
+            id="operation-filter"
+            class="wide"
+            placeholder="Filter operations"
+            value={filter}
+            onInput={(event) => setFilter(event.currentTarget.value)}
+          />
+          {shown.length === 0 && <p class="empty">No operation fits the filter.</p>}
+          <ul class="choices">
+            {shown.map((contract) => (
+              <li key={contract.id}>
+                <button
+                  type="button"
+                  class="choice"
+                  onClick={() => {
+                    const made = openCopy(withOperation(copy.recipe, stepId, contract));
+                    update(made.id, { selected: stepId });
+                    onClose();
+                  }}
+                >
+                  <span class="mono">{contract.id}</span>
+                  <span class="muted clip">{contract.description ?? contract.name}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Dialog>
+  );
+}

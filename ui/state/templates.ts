@@ -1,0 +1,40 @@
+/** The parameters that a template's short form begins with, read once when a recipe that came from a template is shown. */
+import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { get } from "../api.ts";
+import { signal } from "../preact.ts";
+import type { Step } from "./copies.ts";
+
+interface Binding {
+  step_id: string;
+  op: string;
+  param: string;
+}
+
+const bindings = signal<ReadonlyMap<string, readonly Binding[]>>(new Map());
+let asked = false;
+
+/** The template that a recipe came from, or null. */
+export function templateOf({ metadata }: JsonObject): string | null {
+  const origin = isObject(metadata) && isObject(metadata.template_provenance) ? metadata.template_provenance : {};
+  return typeof origin.template_id === "string" ? origin.template_id : null;
+}
+
+/** Asks for the bindings of all templates, where a recipe came from one and that was not done yet. */
+export function wantBindings(recipe: JsonObject): void {
+  if (asked || templateOf(recipe) === null) return;
+  asked = true;
+  get<{ templates: { id: string; editor_bindings?: { [name: string]: Binding } }[] }>("/api/recipe-templates").then(
+    ({ templates }) =>
+      bindings.value = new Map(
+        templates.map(({ id, editor_bindings }) => [id, Object.values(editor_bindings ?? {})]),
+      ),
+    () => asked = false,
+  );
+}
+
+/** The bindings of a recipe's template that still point at what they were made for. */
+export function bindingsOf(recipe: JsonObject, steps: readonly Step[]): { stepId: string; param: string }[] {
+  return (bindings.value.get(templateOf(recipe) ?? "") ?? [])
+    .filter(({ step_id, op }) => steps.some((step) => step.id === step_id && step.op === op))
+    .map(({ step_id, param }) => ({ stepId: step_id, param }));
+}
