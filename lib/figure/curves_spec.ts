@@ -217,7 +217,7 @@ function guideLayers({ guides = [], x, y }: CurveFigure, style: FigureStyle, enc
       : { x: { value: 0 }, x2: { value: style.width } };
     const size = style.font_size;
     const text = axis === "x"
-      ? { y: { value: size * (0.9 + 1.2 * line) } }
+      ? { y: { value: style.height - size * (0.8 + 1.25 * line) } }
       : { x: { value: style.width - size * 0.4 } };
     return [
       {
@@ -225,18 +225,20 @@ function guideLayers({ guides = [], x, y }: CurveFigure, style: FigureStyle, enc
         mark: { type: "rule", color: style.muted, strokeDash: [3, 3], strokeWidth: style.line_width * 0.7 },
         encoding: { [axis]: place, ...other },
       },
-      {
+      // A halo first, so that lines do not run through the letters.
+      ...[style.background, null].map((halo) => ({
         data: { values: [{ at, label }] },
         mark: {
           type: "text",
-          color: style.ink,
+          color: halo ?? style.ink,
+          ...(halo === null ? {} : { stroke: halo, strokeWidth: size * 0.4, strokeJoin: "round" }),
           fontSize: size,
           align: axis === "x" ? "left" : "right",
           dx: axis === "x" ? size * 0.4 : 0,
           dy: axis === "x" ? 0 : -size * 0.6,
         },
         encoding: { [axis]: place, ...text, text: { field: "label", type: "nominal" } },
-      },
+      })),
     ];
   });
 }

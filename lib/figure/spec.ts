@@ -25,6 +25,8 @@ function configOf(style: FigureStyle): FigureSpec {
       labelPadding: size * 0.3,
       labelColor: muted,
       labelFlush: false,
+      // Numbers side by side stay apart.
+      labelSeparation: size * 0.6,
       titleColor: ink,
       domainColor: muted,
       domainWidth: line,

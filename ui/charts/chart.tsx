@@ -4,7 +4,7 @@ import { figureSpec } from "../../lib/figure/spec.ts";
 import type { FigureStyle } from "../../lib/figure/style.ts";
 import type { PlotFrame } from "../../lib/figure/svg.ts";
 import { textWidth } from "../../lib/figure/text_width.ts";
-import type { Figure, FigureSpec, LevelFigure, MatrixFigure } from "../../lib/figure/types.ts";
+import type { CurveFigure, Figure, FigureSpec, LevelFigure, MatrixFigure } from "../../lib/figure/types.ts";
 import { type ComponentChildren, useEffect, useMemo, useRef, useState } from "../preact.ts";
 import { saveAs, saveText } from "../runs/fetch_artifact.ts";
 import { Legend } from "./legend.tsx";
@@ -78,7 +78,7 @@ export function Chart({ figure, controls }: Props) {
   return (
     <figure class="chart" ref={box} data-narrow={isNarrow(width)}>
       <div class="row spread chart-head">
-        <h3 class="plain">{figure.title}</h3>
+        <p class="chart-title">{figure.title}</p>
         <div class="row" role="group" aria-label={`Tools of ${figure.title}`}>
           {zoom !== null && <button type="button" class="quiet" onClick={() => setZoom(null)}>Reset zoom</button>}
           <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
@@ -98,7 +98,7 @@ export function Chart({ figure, controls }: Props) {
       <div class="row chart-tools">
         {controls}
         {figure.form === "curves" && figure.joined !== false &&
-          (["y", "x"] as const).filter((axis) => axis === "y" || isPositive(figure, "x")).map((axis) => (
+          (["y", "x"] as const).filter((axis) => mayBeLogarithmic(figure, axis)).map((axis) => (
             <label class="row" key={axis}>
               {axis === "y" ? "Axis" : "x axis"}
               <select
@@ -246,8 +246,17 @@ function adapted(figure: Figure, { hidden, scale, cells, zoom }: View): Figure {
   return { ...figure, series, x: axis("x"), y: axis("y") };
 }
 
-const isPositive = (figure: Figure, axis: "x") =>
-  figure.form === "curves" && figure.series.every(({ points }) => points.every((point) => point[axis] > 0));
+/** Whether decades of an axis say more than its values: no decibels, no signs, and for x a range of some size. */
+function mayBeLogarithmic({ series, ...figure }: CurveFigure, axis: "x" | "y"): boolean {
+  const values = series.flatMap(({ points }) => points.flatMap((point) => point[axis] ?? []));
+  if (figure[axis].scale === "log") return true;
+  if (figure[axis].unit.startsWith("dB") || values.some((value) => value < 0)) return false;
+  return axis === "y" ? values.some((value) => value > 0) : Math.min(...values) > 0 &&
+    Math.max(...values) >= WIDE * Math.min(...values);
+}
+
+/** Ends of an x axis that are this far apart may be read in decades. */
+const WIDE = 10;
 
 function legendWidth(figure: Figure): number {
   const labels = figure.form === "curves"

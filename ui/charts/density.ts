@@ -22,6 +22,9 @@ export function viridis(share: number): [number, number, number] {
   ) as [number, number, number];
 }
 
+/** The colour of a cell by the share of its logarithm in the largest: one point must be seen. */
+export const densityColour = (share: number): [number, number, number] => viridis(0.08 + 0.92 * share);
+
 /**
  * Pixels of a histogram; empty cells are transparent, so that the panel shows through.
  *
@@ -35,8 +38,7 @@ export function densityPixels(counts: readonly (readonly number[])[]): Uint8Clam
     const row = counts[height - 1 - y];
     for (let x = 0; x < width; x++) {
       if (row[x] === 0) continue;
-      // One point must be seen: the darkest cells start a little above the end of the scale.
-      out.set([...viridis(0.08 + 0.92 * Math.log1p(row[x]) / most), 255], (y * width + x) * 4);
+      out.set([...densityColour(Math.log1p(row[x]) / most), 255], (y * width + x) * 4);
     }
   }
   return out;

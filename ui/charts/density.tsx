@@ -1,25 +1,37 @@
 /** A constellation: how often the symbols of an artifact fell where, painted cell by cell. */
 import { useEffect, useRef, useState } from "../preact.ts";
 import { get, seriesAddress, useLoaded } from "../runs/fetch_artifact.ts";
-import { densityPixels } from "./density.ts";
+import { STYLES } from "../../lib/figure/style.ts";
+import { saveText } from "../runs/fetch_artifact.ts";
+import { densityColour, densityPixels } from "./density.ts";
+import { csvText } from "./table.ts";
 
 interface Histogram2d {
   x: number[];
   y: number[];
   counts: number[][];
   source_count: number;
+  outside_count?: number;
 }
 
 const CELLS = 160, SIDE = 320, MARGIN = 40;
 /** Of the canvas; the style sheet gives it its place. */
 const PIXELS = 720;
 
-export function Constellation({ path, array, title }: { path: string; array: string | null; title: string }) {
+interface Props {
+  path: string;
+  array: string | null;
+  title: string;
+  /** Where the numbers come from; ends up in files. */
+  source: Record<string, string>;
+}
+
+export function Constellation({ path, array, title, source }: Props) {
   const { value, problem } = useLoaded(
     (signal) => get<Histogram2d>(seriesAddress(path, array, "histogram_2d", CELLS * CELLS), signal),
     path,
   );
-  const canvas = useRef<HTMLCanvasElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null), axes = useRef<SVGSVGElement>(null);
   const [asTable, setAsTable] = useState(false);
   const picture = value === null ? null : squared(value);
   useEffect(() => {
@@ -32,18 +44,36 @@ export function Constellation({ path, array, title }: { path: string; array: str
   if (picture === null) return <p class="muted" aria-busy="true">Counting symbols</p>;
   const { low, high, count } = picture;
   const ticks = ticksOf(low, high), place = (at: number) => (at - low) / (high - low) * SIDE;
-  const sentence = `${count.toLocaleString("en")} symbols between ${short(low)} and ${short(high)} on both axes, ` +
-    `${picture.filled} of ${CELLS * CELLS} cells hold some.`;
+  const sentence = [
+    `${count.toLocaleString("en")} symbols between ${short(low)} and ${short(high)} on both axes, `,
+    `${picture.filled} of ${CELLS * CELLS} cells hold some`,
+    picture.outside === 0 ? "." : `; ${picture.outside.toLocaleString("en")} lie far outside and are left out.`,
+  ].join("");
+  const name = title.replaceAll(/[^A-Za-z0-9]+/g, "-");
   return (
     <figure class="chart density">
-      <div class="row spread">
-        <h3>{title}</h3>
-        <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+      <div class="row spread chart-head">
+        <p class="chart-title">{title}</p>
+        <div class="row" role="group" aria-label={`Tools of ${title}`}>
+          <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+          <button
+            type="button"
+            class="quiet"
+            disabled={asTable}
+            onClick={() =>
+              saveText(pictureFile(axes.current!, canvas.current!, title, source), `${name}.svg`, "image/svg+xml")}
+          >
+            SVG
+          </button>
+          <button type="button" class="quiet" onClick={() => saveText(cellsCsv(picture), `${name}.csv`, "text/csv")}>
+            CSV
+          </button>
+        </div>
       </div>
       {asTable ? <Busiest histogram={picture} /> : (
         <div class="density-picture">
           <canvas ref={canvas} role="img" aria-label={`${title}. ${sentence}`} />
-          <svg viewBox={`${-MARGIN} -8 ${SIDE + MARGIN + 12} ${SIDE + MARGIN + 8}`} aria-hidden="true">
+          <svg ref={axes} viewBox={`${-MARGIN} -8 ${SIDE + MARGIN + 12} ${SIDE + MARGIN + 8}`} aria-hidden="true">
             {ticks.map((tick) => (
               <g key={tick}>
                 <line class="grid-line" x1={place(tick)} x2={place(tick)} y1={0} y2={SIDE} />
@@ -65,14 +95,30 @@ export function Constellation({ path, array, title }: { path: string; array: str
 }
 
 /** Paints cells where they belong; their own grid and that of the screen never meet in between. */
-function paint(canvas: HTMLCanvasElement, { counts, low, high, left, right, bottom, top }: Picture): void {
+function paint(canvas: HTMLCanvasElement, picture: Picture): void {
+  const { counts, low, high, left, right, bottom, top, filled } = picture;
   const cells = new OffscreenCanvas(counts[0].length, counts.length);
   cells.getContext("2d")!.putImageData(new ImageData(densityPixels(counts), cells.width, cells.height), 0, 0);
   canvas.width = canvas.height = PIXELS;
   const context = canvas.getContext("2d")!, place = (at: number) => (at - low) / (high - low) * PIXELS;
+  if (filled < FEW_CELLS) return paintDots(context, picture, place);
   context.imageSmoothingEnabled = false;
   context.drawImage(cells, place(left), PIXELS - place(top), place(right) - place(left), place(top) - place(bottom));
 }
+
+/** The few points of a constellation without noise would be specks: each is a dot, of the colour of its cell. */
+function paintDots(context: CanvasRenderingContext2D, picture: Picture, place: (at: number) => number): void {
+  const most = Math.log1p(Math.max(...picture.counts.flat()));
+  for (const { amount, i, q } of cellsOf(picture)) {
+    context.fillStyle = `rgb(${densityColour(Math.log1p(amount) / most).join(" ")})`;
+    context.beginPath();
+    context.arc(place(i), PIXELS - place(q), DOT, 0, 2 * Math.PI);
+    context.fill();
+  }
+}
+
+/** Fewer filled cells than this are drawn as dots, this large. */
+const FEW_CELLS = 200, DOT = 8;
 
 interface Picture {
   low: number;
@@ -85,10 +131,12 @@ interface Picture {
   counts: number[][];
   count: number;
   filled: number;
+  /** Symbols that lie so far off that they would shrink the picture of the others. */
+  outside: number;
 }
 
 /** Both axes with one scale and 0 in the middle: a constellation must keep its shape. */
-function squared({ x, y, counts, source_count }: Histogram2d): Picture {
+function squared({ x, y, counts, source_count, outside_count = 0 }: Histogram2d): Picture {
   const [left, right, bottom, top] = [x[0], x.at(-1)!, y[0], y.at(-1)!].map(Number);
   const reach = Math.max(Math.abs(left), Math.abs(right), Math.abs(bottom), Math.abs(top), 1e-9) * 1.05;
   const numbers = counts.map((row) => row.map(Number));
@@ -101,8 +149,56 @@ function squared({ x, y, counts, source_count }: Histogram2d): Picture {
     top,
     counts: numbers,
     count: Number(source_count),
+    outside: Number(outside_count),
     filled: numbers.flat().filter((amount) => amount > 0).length,
   };
+}
+
+/** Every cell that holds some symbols, with its middle. */
+function cellsOf({ left, right, bottom, top, counts }: Picture): { amount: number; i: number; q: number }[] {
+  const across = (right - left) / counts[0].length, up = (top - bottom) / counts.length;
+  return counts.flatMap((row, j) =>
+    row.map((amount, i) => ({ amount, i: left + (i + 0.5) * across, q: bottom + (j + 0.5) * up }))
+  ).filter(({ amount }) => amount > 0);
+}
+
+const cellsCsv = (picture: Picture): string =>
+  csvText({
+    columns: ["in_phase", "quadrature", "count"],
+    rows: cellsOf(picture).map(({ i, q, amount }) => [i, q, amount].map(String)),
+  });
+
+/** The axes as they are on the screen, with the cells as a picture behind them; texts in ink on white. */
+function pictureFile(
+  axes: SVGSVGElement,
+  canvas: HTMLCanvasElement,
+  title: string,
+  source: Record<string, string>,
+): string {
+  const copy = axes.cloneNode(true) as SVGSVGElement, { ink, grid, font } = STYLES.svc;
+  const make = (name: string, attributes: Record<string, string>, text = "") => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    node.textContent = text;
+    return node;
+  };
+  for (const line of copy.querySelectorAll("line")) line.setAttribute("stroke", grid);
+  for (const text of copy.querySelectorAll("text")) {
+    text.setAttribute("fill", ink);
+    text.setAttribute("font-size", "12");
+    text.setAttribute("font-family", font);
+  }
+  const [x, y, width, height] = copy.getAttribute("viewBox")!.split(" ");
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", height);
+  const said = Object.entries(source).map(([key, value]) => `${key}: ${value}`).join("; ");
+  copy.prepend(
+    make("title", {}, title),
+    make("desc", {}, said),
+    make("rect", { x, y, width, height, fill: STYLES.svc.background }),
+    make("image", { x: "0", y: "0", width: String(SIDE), height: String(SIDE), href: canvas.toDataURL("image/png") }),
+  );
+  return new XMLSerializer().serializeToString(copy);
 }
 
 const short = (value: number) => String(Number(value.toPrecision(3)));
@@ -116,11 +212,9 @@ export function ticksOf(low: number, high: number): number[] {
   return ticks;
 }
 
-function Busiest({ histogram: { left, right, bottom, top, counts, count } }: { histogram: Picture }) {
-  const across = (right - left) / counts[0].length, up = (top - bottom) / counts.length;
-  const cells = counts.flatMap((row, j) =>
-    row.map((amount, i) => ({ amount, i: left + (i + 0.5) * across, q: bottom + (j + 0.5) * up }))
-  ).filter(({ amount }) => amount > 0).sort((a, b) => b.amount - a.amount).slice(0, 16);
+function Busiest({ histogram }: { histogram: Picture }) {
+  const { count } = histogram;
+  const cells = cellsOf(histogram).sort((a, b) => b.amount - a.amount).slice(0, 16);
   return (
     <table>
       <thead>

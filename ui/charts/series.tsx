@@ -10,6 +10,7 @@ interface Series {
   x: number[];
   y: (number | null)[];
   source_count: number;
+  outside_count?: number;
 }
 
 interface Props {
@@ -22,13 +23,13 @@ interface Props {
   value: { title: string; unit: string };
   /** What an array index stands for. */
   index?: string;
-  runId: string;
-  sha256: string;
+  /** Where the numbers come from; ends up in files. */
+  source: Record<string, string>;
 }
 
 const POINTS = 600, BINS = 80;
 
-export function SeriesChart({ path, array, title, kind, value: axis, index = "Index", runId, sha256 }: Props) {
+export function SeriesChart({ path, array, title, kind, value: axis, index = "Index", source }: Props) {
   const [chosen, setChosen] = useState(kind);
   const address = seriesAddress(path, array, chosen, chosen === "line" ? POINTS : BINS);
   const { value, problem } = useLoaded((signal) => get<Series>(address, signal), address);
@@ -36,7 +37,7 @@ export function SeriesChart({ path, array, title, kind, value: axis, index = "In
   if (value === null) return <p class="muted" aria-busy="true">Reading the array</p>;
   return (
     <Chart
-      figure={seriesFigure(value, title, axis, index, { run_id: runId, sha256 })}
+      figure={seriesFigure(value, title, axis, index, source)}
       controls={
         <label class="row">
           Form
@@ -58,7 +59,9 @@ export function seriesFigure(
   index: string,
   source: Record<string, string>,
 ): CurveFigure {
-  const count = `${Number(series.source_count).toLocaleString("en")} values`;
+  const outside = Number(series.outside_count ?? 0), amount = (value: number) => value.toLocaleString("en");
+  const beyond = outside === 0 ? "" : ` · ${amount(outside)} far outside are left out`;
+  const count = `${amount(Number(series.source_count))} values${beyond}`;
   const line = series.kind === "line";
   const points = series.y.map((y, at) => ({
     x: Number(series.x[at]),
@@ -74,7 +77,9 @@ export function seriesFigure(
     title,
     subtitle: line ? count : `Histogram of ${count}`,
     source,
-    x: line ? { title: index, unit: "", scale: "linear", domain: null } : { ...value, scale: "linear", domain: null },
+    x: line
+      ? { title: index, unit: "", scale: "linear", domain: [0, Math.max(1, Number(series.source_count) - 1)] }
+      : { ...value, scale: "linear", domain: null },
     y: line ? { ...value, scale: "linear", domain: null } : { title: "Count", unit: "", scale: "linear", domain: null },
     series: [{ label: series.array, kind: "measured", points }],
     step: !line,

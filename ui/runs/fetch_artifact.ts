@@ -10,7 +10,14 @@ export const imageAddress = (path: string, index: number) =>
   `/api/image?path=${encodeURIComponent(path)}&index=${index}`;
 
 export const seriesAddress = (path: string, array: string | null, kind: string, points: number) =>
-  `/api/series?${new URLSearchParams({ path, kind, points: String(points), ...(array === null ? {} : { array }) })}`;
+  `/api/series?${new URLSearchParams({
+    path,
+    kind,
+    points: String(points),
+    // One value that lies far off does not shrink the picture of the others.
+    ...(kind === "line" ? {} : { range: "robust" }),
+    ...(array === null ? {} : { array }),
+  })}`;
 
 /** The whole text of a file. @throws Problem */
 export async function text(path: string, signal?: AbortSignal): Promise<string> {

@@ -3,38 +3,74 @@ import { Constellation } from "../charts/density.tsx";
 import { ImageCompare } from "../charts/image_compare.tsx";
 import { SeriesChart } from "../charts/series.tsx";
 import { diffTexts } from "../charts/text_diff.ts";
-import { type JSX, useState } from "../preact.ts";
-import { type Artifact, artifactsOf, type RunDocuments } from "./documents.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { type JSX, useEffect, useMemo, useState } from "../preact.ts";
+import { type Artifact, artifactsOf, type RunDocuments, type RunSummary } from "./documents.ts";
 import { json, useLoaded } from "./fetch_artifact.ts";
 import { valueText } from "./metrics.ts";
+import { allocationsOf } from "./views/allocations.ts";
+import { AngleView, hearingOf } from "./views/angle_view.tsx";
+import { beamsOf, BeamView } from "./views/beam_view.tsx";
+import { ChannelView } from "./views/channel_view.tsx";
+import { channelsOf } from "./views/channels.ts";
+import { MapView, placesOf } from "./views/map_view.tsx";
+import { nameOf, sourceOf, ViewPanel } from "./views/parts.tsx";
+import { PowerView } from "./views/power_view.tsx";
+import { ConfusionView, ErrorView, hasConfusion, hasErrors, type Report } from "./views/report_views.tsx";
+
+/** Complex arrays that are points of a plane rather than channels, weights or spectra. */
+const POINTS = /symbols|frames|noise|iq_/;
+/** Reports with pictures in them, which the views of pictures show. */
+const PICTURED = "metrics.image_reconstruction";
 
 export default function Media({ documents: { summary } }: { documents: RunDocuments }) {
-  const artifacts = artifactsOf(summary);
-  const images = artifacts.filter(({ kind }) => kind === "image.batch.numpy");
-  const texts = artifacts.filter(({ kind }) => kind === "text.batch.json");
-  const symbols = artifacts.filter(({ dtype }) => dtype?.startsWith("complex") ?? false);
-  const soft = artifacts.filter(({ kind }) => kind === "channel.llr.numpy");
-  const others = artifacts.filter(({ dtype, kind }) =>
+  const artifacts = useMemo(() => artifactsOf(summary), [summary]);
+  const reports = useReports(summary, artifacts);
+  const of = (test: (artifact: Artifact) => boolean) => artifacts.filter(test);
+  const images = of(({ kind }) => kind === "image.batch.numpy");
+  const texts = of(({ kind }) => kind === "text.batch.json");
+  const symbols = of(({ dtype, kind }) => (dtype?.startsWith("complex") ?? false) && POINTS.test(kind));
+  const soft = of(({ kind }) => kind === "channel.llr.numpy");
+  const channels = channelsOf(artifacts), allocations = allocationsOf(artifacts, channels);
+  const beams = beamsOf(artifacts), hearing = hearingOf(artifacts), places = placesOf(artifacts);
+  const others = of(({ dtype, kind }) =>
     dtype !== null && dtype.startsWith("float") && kind !== "channel.llr.numpy" && kind !== "image.batch.numpy"
   );
-  if (images.length + texts.length + symbols.length + soft.length + others.length === 0) {
+  const confusion = reports.find(hasConfusion), erring = reports.filter(hasErrors);
+  if (
+    images.length + texts.length + symbols.length + soft.length + others.length + channels.length + beams.length ===
+      0 &&
+    hearing === null && places === null && confusion === undefined
+  ) {
     return <p class="empty">This run left nothing to look at. Its files are under Artifacts.</p>;
   }
   return (
     <div class="stack">
       {images.length > 0 && <Images images={images} />}
       {texts.length > 0 && <Texts texts={texts} />}
+      {confusion !== undefined && <ConfusionView report={confusion} summary={summary} />}
+      {hearing !== null && <AngleView hearing={hearing} summary={summary} />}
+      {places !== null && <MapView places={places} summary={summary} />}
+      {erring.length > 0 && <ErrorView reports={erring} summary={summary} />}
+      {beams.length > 0 && <BeamView beams={beams} summary={summary} />}
+      {allocations.length > 0 && <PowerView allocations={allocations} summary={summary} />}
+      {channels.length > 0 && <ChannelView channels={channels} summary={summary} />}
       {symbols.length > 0 && (
-        <section class="panel" aria-label="Constellations">
-          <h2>Symbols</h2>
+        <ViewPanel title="Symbols">
           <Choice artifacts={symbols} first={symbols.find(({ kind }) => kind.includes("rx_symbols"))}>
-            {(artifact) => <Constellation path={artifact.path} array={artifact.array} title={nameOf(artifact)} />}
+            {(artifact) => (
+              <Constellation
+                path={artifact.path}
+                array={artifact.array}
+                title={nameOf(artifact)}
+                source={sourceOf(summary, artifact)}
+              />
+            )}
           </Choice>
-        </section>
+        </ViewPanel>
       )}
       {soft.length > 0 && (
-        <section class="panel" aria-label="Soft values">
-          <h2>Soft values</h2>
+        <ViewPanel title="Soft values">
           <Choice artifacts={soft}>
             {(artifact) => (
               <SeriesChart
@@ -43,16 +79,14 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
                 kind="histogram"
                 title={`Log-likelihood ratios of ${artifact.step}`}
                 value={{ title: "Log-likelihood ratio", unit: "" }}
-                runId={summary.run_id}
-                sha256={artifact.sha256}
+                source={sourceOf(summary, artifact)}
               />
             )}
           </Choice>
-        </section>
+        </ViewPanel>
       )}
       {others.length > 0 && (
-        <section class="panel" aria-label="Other arrays">
-          <h2>Arrays</h2>
+        <ViewPanel title="Arrays">
           <Choice
             artifacts={others}
             first={others.find(({ kind }) => /allocation|decision|spectrum|estimate/.test(kind))}
@@ -62,20 +96,46 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
                 path={artifact.path}
                 array={artifact.array}
                 kind="line"
-                title={`${nameOf(artifact)}`}
-                value={{ title: artifact.kind.split(".").at(-2)?.replaceAll("_", " ") ?? "Value", unit: "" }}
-                runId={summary.run_id}
-                sha256={artifact.sha256}
+                title={nameOf(artifact)}
+                value={valueAxis(artifact)}
+                source={sourceOf(summary, artifact)}
               />
             )}
           </Choice>
-        </section>
+        </ViewPanel>
       )}
     </div>
   );
 }
 
-const nameOf = ({ step, name }: Artifact) => `${step}.${name}`;
+const UNITS: Readonly<Record<string, string>> = { degree: "°", m: "m" };
+
+/** What an array holds, as its kind says, with the unit of its metadata. */
+function valueAxis({ kind, metadata }: Artifact): { title: string; unit: string } {
+  const words = kind.split(".").at(-2)?.replaceAll("_", " ") ?? "value";
+  return { title: words[0].toUpperCase() + words.slice(1), unit: UNITS[String(metadata.unit)] ?? "" };
+}
+
+/** The reports of a run, read one after another as they come. */
+function useReports(summary: RunSummary, artifacts: readonly Artifact[]): Report[] {
+  const [reports, setReports] = useState<Report[]>([]);
+  useEffect(() => {
+    const stop = new AbortController();
+    const wanted = artifacts.filter(({ kind, step }) =>
+      kind === "metrics.report" && summary.steps.find(({ id }) => id === step)?.op !== PICTURED
+    );
+    Promise.all(wanted.map(async (artifact): Promise<Report[]> => {
+      try {
+        return [{ artifact, document: await json<JsonObject>(artifact.path, stop.signal) }];
+      } catch {
+        // A report that cannot be read is told of under Artifacts.
+        return [];
+      }
+    })).then((found) => !stop.signal.aborted && setReports(found.flat()));
+    return () => stop.abort();
+  }, [summary.run_id, artifacts.length]);
+  return reports;
+}
 
 function Choice(
   { artifacts, first, children }: {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { confusionOf } from "../../../lib/benchmark/confusion.ts";
+import { confusionOf } from "../../../lib/figure/confusion_of.ts";
 import { benchmarkFigure, NO_EVIDENCE, type PlotRequest, type RowEvidence } from "../../../lib/benchmark/figure_of.ts";
 import { plotFiles } from "../../../lib/benchmark/plot_files.ts";
 import { publishPage } from "../../../lib/benchmark/publish.ts";

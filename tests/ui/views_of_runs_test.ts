@@ -1,0 +1,163 @@
+/** What views of artifacts compute without a browser: responses, delays, beams, spectra, powers, errors, readings. */
+import assert from "node:assert/strict";
+import { waterFill } from "../../lib/numeric/water_filling.ts";
+import { steeringVector } from "../../lib/numeric/direction_finding.ts";
+import type { CurveFigure } from "../../lib/figure/types.ts";
+import { angleFigure, ANGLES, angleSpectra, beamPattern } from "../../ui/charts/beam.ts";
+import { errorFigure, errorLists, quantileOf } from "../../ui/charts/errors.ts";
+import { powerFigure } from "../../ui/charts/powers.ts";
+import { boxOf, nearest, placesOf, pointAt, shareOf, valueAt, zoomedEnds } from "../../ui/charts/reading.ts";
+import { delayFigure, gainsOf, meanOf, responseFigure, tapPowers } from "../../ui/charts/response.ts";
+import { figureSentence, figureTable } from "../../ui/charts/table.ts";
+import { bandwidthOf, channelsOf, firstPair, lineNames } from "../../ui/runs/views/channels.ts";
+import { allocationsOf, indicesOf } from "../../ui/runs/views/allocations.ts";
+import type { Artifact } from "../../ui/runs/documents.ts";
+
+const FACTS = { title: "x", subtitle: "", source: {} };
+const near = (a: number, b: number, tolerance = 1e-9) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
+
+Deno.test("taps of a response are where they were, and their powers sum to the mean gain", () => {
+  const size = 16, real = new Float64Array(size), imaginary = new Float64Array(size);
+  // h = δ(n) + ½·δ(n - 3)
+  for (let k = 0; k < size; k++) {
+    const turn = -2 * Math.PI * 3 * k / size;
+    real[k] = 1 + 0.5 * Math.cos(turn);
+    imaginary[k] = 0.5 * Math.sin(turn);
+  }
+  const response = { label: "h", real, imaginary }, taps = tapPowers(response), gains = gainsOf(response);
+  near(taps[0], 1);
+  near(taps[3], 0.25);
+  near(taps[5], 0);
+  near(gains.reduce((sum, gain) => sum + gain, 0) / size, 1.25);
+  assert.deepEqual([...meanOf([Float64Array.of(1, 3), Float64Array.of(3, 5)])], [2, 4]);
+
+  const delays = delayFigure([{ label: "h", powers: taps }], size * 1e6, FACTS);
+  assert.equal(delays.x.unit, "ns");
+  near(delays.series[0].points[3].x, 187.5);
+  near(delays.series[0].points[3].y!, 10 * Math.log10(0.25));
+  assert.ok(delays.series[0].points.length < size, "what holds nothing is not drawn");
+  assert.equal(delayFigure([{ label: "h", powers: taps }], null, FACTS).x.title, "Delay tap");
+  assert.equal(delayFigure([{ label: "h", powers: taps }], size * 1e3, FACTS).x.unit, "µs");
+  const gain = responseFigure([{ label: "h", powers: gains }], FACTS);
+  assert.deepEqual(gain.x.domain, [0, 15]);
+  near(gain.series[0].points[0].y!, 20 * Math.log10(1.5));
+});
+
+Deno.test("a beam steered to a bearing has its gain M there, as many decibels over one antenna", () => {
+  const pattern = beamPattern(steeringVector(20, 8, 0.5), 0.5), best = pattern.indexOf(Math.max(...pattern));
+  assert.equal(ANGLES[best], 20);
+  near(pattern[best], 8);
+  const figure = angleFigure("beam-pattern", [{ label: "w", powers: pattern }], [], FACTS);
+  near(figure.y.domain![1], 10 * Math.log10(8) + 3);
+  assert.ok(figure.series[0].points.every(({ y }) => y! >= figure.y.domain![0]), "nulls end at the floor");
+});
+
+Deno.test("both spectra of one source have their peak at its bearing, and MUSIC the sharper one", () => {
+  const a = steeringVector(-30, 6, 0.5), snapshots = 8, x = new Float64Array(2 * 6 * snapshots);
+  for (let m = 0; m < 6; m++) {
+    for (let n = 0; n < snapshots; n++) {
+      // A little of something else, so that the noise subspace is one.
+      x[2 * (m * snapshots + n)] = a[2 * m] * (1 + n) + 0.01 * Math.sin(7 * m + 3 * n);
+      x[2 * (m * snapshots + n) + 1] = a[2 * m + 1] * (1 + n) + 0.01 * Math.cos(5 * m + 11 * n);
+    }
+  }
+  const { bartlett, music } = angleSpectra(x, 6, snapshots, 0.5);
+  for (const spectrum of [bartlett, music!]) near(ANGLES[spectrum.indexOf(1)], -30, 0.5);
+  const width = (spectrum: Float64Array) => spectrum.filter((value) => value > 0.5).length;
+  assert.ok(width(music!) < width(bartlett));
+});
+
+Deno.test("powers stand on the noise of their channel, and water-filled ones reach the level", () => {
+  const gains = Float64Array.of(2, 1, 0.5, 0), floors = [0.05, 0.1, 0.2, Infinity];
+  const powers = waterFill(floors, 0.5), figure = powerFigure(powers, gains, 0.1, FACTS);
+  assert.deepEqual(figure.floor.values, [0.05, 0.1, 0.2, null]);
+  for (let k = 0; k < 3; k++) near(figure.floor.values[k]! + figure.amount.values[k], figure.level!.value);
+  assert.ok(figure.ceiling > figure.level!.value);
+  assert.deepEqual(figureTable(figure).columns, [
+    "Subcarrier",
+    "Noise over gain N0/|H|²",
+    "Power",
+    "Water level of this budget",
+  ]);
+  assert.equal(figureTable(figure).rows[3][1], "");
+  assert.match(figureSentence(figure), /A power of 0\.5 over 4 channels, 1 of them without any/);
+});
+
+Deno.test("errors of a report become a distribution with its median and 90th percentile", () => {
+  const report = { errors_m: [3, 1, 2, 4], angle_errors_deg: [-1.5, 0.5], errors: "none", rmse_m: 2 };
+  const lists = errorLists(report);
+  assert.deepEqual(lists.map(({ title, unit }) => [title, unit]), [["Position error", "m"], ["Angle error", "°"]]);
+  const figure = errorFigure(lists[0], { subtitle: "", source: {} });
+  assert.deepEqual(figure.series[0].points.map(({ x, y }) => [x, y]), [[0, 0], [1, 0.25], [2, 0.5], [3, 0.75], [4, 1]]);
+  assert.deepEqual(figure.guides!.map(({ at }) => at), [2, 4]);
+  assert.equal(errorFigure(lists[1], { subtitle: "", source: {} }).series[0].points[1].x, 0.5, "moduli");
+  assert.equal(quantileOf([5], 0.5), 5);
+});
+
+const LINE: CurveFigure = {
+  form: "curves",
+  type: "error-rate",
+  ...FACTS,
+  x: { title: "SNR", unit: "dB", scale: "linear", domain: null },
+  y: { title: "BER", unit: "", scale: "log", domain: null },
+  series: [
+    { label: "a", kind: "measured", points: [0, 2, 4].map((x) => ({ x, y: 10 ** -x, low: null, high: null })) },
+    { label: "t", kind: "theory", points: [0, 4].map((x) => ({ x, y: 10 ** -x, low: null, high: null })) },
+  ],
+  step: false,
+  front: null,
+};
+
+Deno.test("a crosshair stands where something was measured; theory is read between its points, along the axis", () => {
+  assert.deepEqual(placesOf(LINE, [0, 3]), [0, 2]);
+  assert.equal(nearest([0, 2, 4], 2.9), 2);
+  assert.equal(nearest([], 1), null);
+  near(pointAt(LINE.series[1], 2, LINE)!.y!, 1e-2);
+  assert.equal(pointAt(LINE.series[0], 3, LINE), null, "a value is never made up");
+  assert.equal(pointAt(LINE.series[0], 3, { ...LINE, step: true })!.y, 1e-2, "a step holds its value");
+  near(shareOf(1e-2, LINE.y, [1e-4, 1]), 0.5);
+  near(valueAt(0.25, LINE.y, [1e-4, 1]), 1e-3);
+});
+
+Deno.test("a box is a part of both axes, whichever corner it began at; a click is none", () => {
+  const frame = { left: 10, top: 0, width: 100, height: 100, x: [0, 10], y: [1e-4, 1] } as const;
+  const box = boxOf(frame as never, LINE, { x: 110, y: 50 }, { x: 60, y: 0 })!;
+  assert.deepEqual(box.x, [5, 10]);
+  near(box.y[0], 1e-2);
+  near(box.y[1], 1);
+  assert.equal(boxOf(frame as never, LINE, { x: 20, y: 20 }, { x: 21, y: 60 }), null);
+  assert.deepEqual(zoomedEnds(5, 2, LINE.x, [0, 10]), [2.5, 7.5]);
+});
+
+const artifact = (kind: string, shape: number[], metadata = {}): Artifact => ({
+  kind,
+  path: kind,
+  metadata,
+  sha256: "",
+  step: "s",
+  name: kind.split(".")[1],
+  dtype: "complex64",
+  shape,
+  array: null,
+});
+
+Deno.test("channels are found by their kind, with what their axes mean; an allocation finds the channel it is for", () => {
+  const artifacts = [
+    artifact("ai_phy.channel_realization.numpy", [4, 1, 1, 1]),
+    artifact("ai_phy.channel_estimation_truth.numpy", [4, 2, 2, 8]),
+    artifact("ai_phy.channel_estimate.numpy", [4, 2, 2, 8]),
+    artifact("channel.ofdm_channel_state.numpy", [3, 5, 8], { subcarrier_spacing_khz: 15, csi_role: "actual" }),
+    { ...artifact("channel.power_allocation.numpy", [15, 8]), dtype: "float64" },
+    { ...artifact("channel.power_allocation.numpy", [16, 8]), dtype: "float64" },
+  ];
+  const channels = channelsOf(artifacts);
+  assert.equal(channels.length, 3, "one subcarrier is no response");
+  const [first, second] = firstPair(channels);
+  assert.deepEqual([first.kind, second!.kind], [artifacts[1].kind, artifacts[2].kind]);
+  assert.deepEqual(lineNames(first), ["rx 0, tx 0", "rx 0, tx 1", "rx 1, tx 0", "rx 1, tx 1"]);
+  assert.equal(bandwidthOf(channels, first), 120e3);
+  assert.deepEqual(allocationsOf(artifacts, channels).map(({ shape, channel }) => [shape[0], channel.kind]), [
+    [15, "channel.ofdm_channel_state.numpy"],
+  ]);
+  assert.deepEqual(indicesOf(7, [3, 5]), [1, 2]);
+});

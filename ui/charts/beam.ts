@@ -1,0 +1,79 @@
+/** Where an array sends, and where it hears: gains over angle from weights, and spectra from snapshots. */
+import type { CurveFigure, FigureGuide } from "../../lib/figure/types.ts";
+import { BearingSearch, sampleCovariance, steeringVector } from "../../lib/numeric/direction_finding.ts";
+import { decibel } from "./response.ts";
+
+/** Degrees from broadside, half a degree apart. */
+export const ANGLES: Float64Array = Float64Array.from({ length: 361 }, (_, k) => -90 + k / 2);
+/** Below the strongest direction. */
+const DEEPEST_DB = 40;
+
+/**
+ * |a(θ)ᴴw|² / ‖w‖² of a uniform linear array: 1 for one antenna, M at most for M of them.
+ *
+ * @param w interleaved
+ * @param spacing between antennas, in wavelengths
+ */
+export function beamPattern(w: Float64Array, spacing: number): Float64Array {
+  const antennas = w.length / 2, norm = w.reduce((sum, value) => sum + value * value, 0) || 1;
+  return ANGLES.map((angle) => {
+    const a = steeringVector(angle, antennas, spacing);
+    let real = 0, imaginary = 0;
+    for (let i = 0; i < w.length; i += 2) {
+      real += a[i] * w[i] + a[i + 1] * w[i + 1];
+      imaginary += a[i] * w[i + 1] - a[i + 1] * w[i];
+    }
+    return (real * real + imaginary * imaginary) / norm;
+  });
+}
+
+/** Bartlett's and MUSIC's spectrum of snapshots, interleaved [antenna, snapshot]; the largest value of each is 1. */
+export function angleSpectra(x: Float64Array, antennas: number, snapshots: number, spacing: number) {
+  const search = new BearingSearch(ANGLES, antennas, spacing), r = sampleCovariance(x, antennas, snapshots);
+  const scaled = (method: "bartlett" | "music") => {
+    const values = search.spectrum(r, method), most = Math.max(...values);
+    return values.map((value) => value / most);
+  };
+  return { bartlett: scaled("bartlett"), music: antennas > 1 ? scaled("music") : null };
+}
+
+interface Shown {
+  label: string;
+  kind?: "measured" | "baseline";
+  powers: Float64Array;
+}
+
+/** Gains over angle in dB, down to what is worth seeing. */
+export function angleFigure(
+  type: "beam-pattern" | "angle-spectrum",
+  series: readonly Shown[],
+  guides: FigureGuide[],
+  facts: { title: string; subtitle: string; source: Record<string, string> },
+): CurveFigure {
+  const top = Math.max(...series.map(({ powers }) => decibel(Math.max(...powers)) ?? -Infinity), -Infinity);
+  const highest = Number.isFinite(top) ? top : 0, floor = highest - DEEPEST_DB;
+  return {
+    ...facts,
+    form: "curves",
+    type,
+    x: { title: "Angle from broadside", unit: "°", scale: "linear", domain: [-90, 90] },
+    y: {
+      title: type === "beam-pattern" ? "Gain over one antenna" : "Spectrum",
+      unit: "dB",
+      scale: "linear",
+      domain: [floor, highest + 3],
+    },
+    series: series.map(({ label, kind = "measured", powers }) => ({
+      label,
+      kind,
+      points: Array.from(powers, (power, k) => {
+        const y = decibel(power);
+        return { x: ANGLES[k], y: y === null ? floor : Math.max(floor, y), low: null, high: null };
+      }),
+    })),
+    step: false,
+    markers: false,
+    front: null,
+    guides,
+  };
+}

@@ -1,0 +1,45 @@
+/** Blocks of arrays with every digit, for views that compute with them. */
+import { get } from "./fetch_artifact.ts";
+
+/** A block in C order. */
+export interface Block {
+  /** Of the whole array. */
+  shape: number[];
+  /** Of the block. */
+  sizes: number[];
+  /** NaN for what is not finite. */
+  real: Float64Array;
+  /** Null for real values. */
+  imaginary: Float64Array | null;
+}
+
+/** What the server sends of an array at once. */
+export const MOST_VALUES = 65_536;
+
+interface Answer {
+  shape: number[];
+  block_shape: number[];
+  real: unknown[];
+  imaginary: unknown[] | null;
+}
+
+/**
+ * Reads the part of an array below the indices of its leading axes.
+ *
+ * @throws Problem
+ */
+export async function readBlock(
+  { path, array }: { path: string; array: string | null },
+  at: readonly number[],
+  signal?: AbortSignal,
+): Promise<Block> {
+  const query = new URLSearchParams({ path, at: at.join(","), ...(array === null ? {} : { array }) });
+  const { shape, block_shape, real, imaginary } = await get<Answer>(`/api/array?${query}`, signal);
+  const numbers = (values: unknown[]) => Float64Array.from(values, (value) => value === null ? NaN : Number(value));
+  return {
+    shape: shape.map(Number),
+    sizes: block_shape.map(Number),
+    real: numbers(real),
+    imaginary: imaginary === null ? null : numbers(imaginary),
+  };
+}

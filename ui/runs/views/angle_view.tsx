@@ -1,0 +1,71 @@
+/** What an array hears from where: the spectra that bearings are looked for in, with the true and the estimated one. */
+import { angleFigure, angleSpectra } from "../../charts/beam.ts";
+import { Chart } from "../../charts/chart.tsx";
+import type { FigureGuide } from "../../../lib/figure/types.ts";
+import { numberText } from "../../../lib/figure/number_text.ts";
+import { useMemo, useState } from "../../preact.ts";
+import type { Artifact, RunSummary } from "../documents.ts";
+import { useLoaded } from "../fetch_artifact.ts";
+import { readBlock } from "../fetch_array.ts";
+import { IndexChoice, metadataNumber, sourceOf, ViewPanel, ViewWait } from "./parts.tsx";
+
+/** Snapshots [example, antenna, snapshot] with what is known of their bearings. */
+export interface Hearing {
+  observation: Artifact & { shape: number[] };
+  spacing: number;
+  truth: Artifact | null;
+  estimate: Artifact | null;
+}
+
+export function hearingOf(artifacts: readonly Artifact[]): Hearing | null {
+  const observation = artifacts.find(({ kind, shape }) =>
+    /^ai_phy\.aoa_(observation|problem)\./.test(kind) && shape?.length === 3
+  );
+  if (observation === undefined) return null;
+  const spacing = metadataNumber(observation, "element_spacing_wavelengths");
+  if (spacing === null) return null;
+  const find = (kind: string) =>
+    artifacts.find((other) => other.kind === kind && other.shape?.[0] === observation.shape![0]) ?? null;
+  return {
+    observation: { ...observation, shape: observation.shape! },
+    spacing,
+    truth: find("ai_phy.aoa_truth.numpy"),
+    estimate: find("ai_phy.aoa_estimate.numpy"),
+  };
+}
+
+export function AngleView({ hearing, summary }: { hearing: Hearing; summary: RunSummary }) {
+  const { observation, spacing, truth, estimate } = hearing, [examples, antennas, snapshots] = observation.shape;
+  const [index, setIndex] = useState(0);
+  const { value, problem } = useLoaded(async (signal) => {
+    const angle = async (artifact: Artifact | null) =>
+      artifact === null ? null : (await readBlock(artifact, [index], signal)).real[0];
+    return await Promise.all([readBlock(observation, [index], signal), angle(truth), angle(estimate)]);
+  }, `${observation.path} ${index}`);
+  const figure = useMemo(() => {
+    if (value === null) return null;
+    const [{ real, imaginary }, isAt, foundAt] = value, x = new Float64Array(2 * real.length);
+    real.forEach((one, i) => x.set([one, imaginary![i]], 2 * i));
+    const { bartlett, music } = angleSpectra(x, antennas, snapshots, spacing);
+    const guide = (at: number | null, name: string): FigureGuide[] =>
+      at === null ? [] : [{ axis: "x", at, label: `${name} ${numberText(at, "unicode")}°` }];
+    return angleFigure(
+      "angle-spectrum",
+      [{ label: "Bartlett", powers: bartlett }, ...(music === null ? [] : [{ label: "MUSIC", powers: music }])],
+      [...guide(isAt, "true"), ...guide(foundAt, "estimate")],
+      {
+        title: "Angle spectrum",
+        subtitle: `Example ${index} · ${antennas} antennas, ${spacing} wavelengths apart · ${snapshots} snapshots`,
+        source: sourceOf(summary, observation),
+      },
+    );
+  }, [value]);
+  return (
+    <ViewPanel
+      title="Directions"
+      controls={<IndexChoice label="Example" count={examples} value={index} onChoose={setIndex} />}
+    >
+      {figure === null ? <ViewWait problem={problem} what="the snapshots" /> : <Chart figure={figure} />}
+    </ViewPanel>
+  );
+}

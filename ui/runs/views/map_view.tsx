@@ -1,0 +1,72 @@
+/** Where things are, and where they were found: a map in metres. */
+import { Chart } from "../../charts/chart.tsx";
+import type { CurveFigure, FigurePoint } from "../../../lib/figure/types.ts";
+import { useMemo } from "../../preact.ts";
+import type { Artifact, RunSummary } from "../documents.ts";
+import { useLoaded } from "../fetch_artifact.ts";
+import { readBlock } from "../fetch_array.ts";
+import { sourceOf, ViewPanel, ViewWait } from "./parts.tsx";
+
+export interface Places {
+  truth: Artifact;
+  estimate: Artifact;
+  /** Ranges, whose companion array tells the anchors. */
+  problem: Artifact | null;
+}
+
+const MARGIN = 0.05;
+
+export function placesOf(artifacts: readonly Artifact[]): Places | null {
+  const find = (kind: string) => artifacts.find((one) => one.kind === `ai_phy.localization_${kind}.numpy`) ?? null;
+  const truth = find("truth") ?? find("scene"), estimate = find("estimate");
+  return truth === null || estimate === null
+    ? null
+    : { truth, estimate, problem: find("problem") ?? find("observation") };
+}
+
+export function MapView(
+  { places: { truth, estimate, problem: ranges }, summary }: { places: Places; summary: RunSummary },
+) {
+  const { value, problem } = useLoaded((signal) =>
+    Promise.all([
+      readBlock(truth, [], signal),
+      readBlock(estimate, [], signal),
+      ...(ranges === null ? [] : [readBlock({ ...ranges, array: "anchors" }, [0], signal)]),
+    ]), estimate.path);
+  const figure = useMemo((): CurveFigure | null => {
+    if (value === null) return null;
+    const points = ({ real }: { real: Float64Array }): FigurePoint[] =>
+      Array.from(
+        { length: real.length / 2 },
+        (_, i) => ({ x: real[2 * i], y: real[2 * i + 1], low: null, high: null }),
+      );
+    const [isAt, foundAt, anchors] = value.map(points);
+    const all = value.flatMap(({ real }) => [...real]);
+    const low = Math.min(...all), high = Math.max(...all), room = (high - low) * MARGIN || 1;
+    // Both axes alike, so that a distance is one whatever its direction, but for the shape of the picture.
+    const domain: [number, number] = [low - room, high + room];
+    const axis = (title: string) => ({ title, unit: "m", scale: "linear" as const, domain });
+    return {
+      form: "curves",
+      type: "map",
+      title: "Positions",
+      subtitle: `${isAt.length} examples`,
+      source: sourceOf(summary, truth, estimate),
+      x: axis("x"),
+      y: axis("y"),
+      series: [
+        { label: "True", kind: "measured", points: isAt },
+        { label: "Estimated", kind: "measured", points: foundAt },
+        ...(anchors === undefined ? [] : [{ label: "Anchors", kind: "baseline" as const, points: anchors }]),
+      ],
+      step: false,
+      joined: false,
+      front: null,
+    };
+  }, [value]);
+  return (
+    <ViewPanel title="Map">
+      {figure === null ? <ViewWait problem={problem} what="the positions" /> : <Chart figure={figure} />}
+    </ViewPanel>
+  );
+}
