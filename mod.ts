@@ -25,6 +25,11 @@ import {
   type BenchmarkRunResult,
   runBenchmark as runPack,
 } from "./lib/benchmark/run_benchmark.ts";
+import { captureDataset as captureSplit, type CaptureEvent, type CaptureResult } from "./lib/capture/capture.ts";
+import type { Split } from "./lib/capture/config.ts";
+import { captureConfigFor, deriveTrainingPlan } from "./lib/capture/derive.ts";
+import { type ExportedProject, exportTrainingProject as exportProject } from "./lib/capture/export_project.ts";
+import { projectCapture } from "./lib/capture/project.ts";
 import { SvcError } from "./lib/contract/error.ts";
 import type { Registry } from "./lib/contract/registry.ts";
 import type { JsonObject } from "./lib/contract/value.ts";
@@ -48,6 +53,8 @@ import { type MatrixEvent, type MatrixRunResult, runMatrix as runVariants } from
 import { openWorkspace } from "./lib/run/workspace.ts";
 import { inspectTemplates, type TemplateInspection } from "./lib/template/inspect.ts";
 import { instantiateTemplate as instantiate, type Instantiation } from "./lib/template/instantiate.ts";
+import type { TrainingInspection } from "./lib/training/inspect_recipe.ts";
+import { readTrainingPlan, trainingPlanSha256 } from "./lib/training/training_plan.ts";
 import { createRegistry } from "./ops/registry.ts";
 
 export type { AdapterInspection, AdapterSource, PermissionSet } from "./lib/adapter/types.ts";
@@ -68,6 +75,9 @@ export {
   travel,
 } from "./lib/artifact/values.ts";
 export { type OfdmState, ofdmStateArtifact, ofdmStateOf } from "./lib/artifact/ofdm_state.ts";
+export type { CaptureEvent, CaptureResult } from "./lib/capture/capture.ts";
+export type { ExportedProject } from "./lib/capture/export_project.ts";
+export { type ProjectView, viewTrainingProject } from "./lib/capture/project.ts";
 export { compareResults as compareBenchmarkResults, type ResultDiff } from "./lib/benchmark/compare_results.ts";
 export type { PlotRequest } from "./lib/benchmark/figure_of.ts";
 export { listBenchmarkPacks, type PackListRow } from "./lib/benchmark/packs.ts";
@@ -123,6 +133,8 @@ export { listRuns, removeRuns, showRun } from "./lib/run/store.ts";
 export { verifyRun } from "./lib/run/verify.ts";
 export { version } from "./lib/run/version.ts";
 export { openWorkspace, type Workspace } from "./lib/run/workspace.ts";
+export type { TrainingInspection } from "./lib/training/inspect_recipe.ts";
+export { readTrainingPlan, type TrainingPlan } from "./lib/training/training_plan.ts";
 export { type PackagedArtifact, packageTrainedArtifact } from "./lib/training/pack.ts";
 export { TRAINED_ARTIFACT_SCHEMA } from "./lib/training/schema.ts";
 export { trainableSlotContract } from "./lib/training/slot_contract.ts";
@@ -755,4 +767,136 @@ export async function runBenchmark(pack: string, options: BenchmarkOptions = {})
     readiness: readinessOf(workspace),
     cancellation,
   });
+}
+
+/** A plan as a script writes it; what it leaves open is derived from the recipe. */
+export interface TrainingOptions extends LibraryOptions {
+  /** `selected_steps`, `loss_steps`, `objective`, `dataset_capture`, `framework`: all may be left out. */
+  plan?: Record<string, unknown>;
+}
+
+/** What a training call starts from. */
+async function trainingSource(recipe: RecipeInput, options: TrainingOptions) {
+  const { value: raw, locate } = decode(recipe);
+  const plan = readTrainingPlan(recipeFromValue(options.plan ?? {}));
+  return { raw, locate, plan, registry: await registryOf(options) };
+}
+
+/**
+ * What can be trained in a recipe: the blocks that a trained artifact can take the place of, the evaluations they reach, and
+ * whether a loss can be followed back to them. What the plan leaves open is filled in, so that its identity is that of an
+ * export.
+ *
+ * @throws SvcError `recipe_invalid`, `training_plan_invalid`, with every problem
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { inspectTraining } from "./mod.ts";
+ *
+ * const recipe = await Deno.readTextFile(new URL("./recipes/neural_receiver_qpsk_iq_learned.yaml", import.meta.url));
+ * const { status, selected_steps, suggested_taps } = await inspectTraining(recipe);
+ * assert.equal(status, "dataset_capture_only");
+ * assert.deepEqual(selected_steps, ["demodulator"]);
+ * assert.equal(suggested_taps[0].from, "receiver_frontend.rx_symbols");
+ * ```
+ */
+export async function inspectTraining(recipe: RecipeInput, options: TrainingOptions = {}): Promise<TrainingInspection> {
+  return deriveTrainingPlan(await trainingSource(recipe, options)).inspection;
+}
+
+/**
+ * Writes a project to train a block of a recipe elsewhere: capture recipes, contracts of data and interfaces, the draft of an
+ * artifact's manifest, and for `framework: "torch"` Python text for the trainer, which is never run here.
+ *
+ * @param options `out` is `training_projects/<recipe>` of the state directory when left out
+ * @throws SvcError `recipe_invalid`, `training_plan_invalid`, `dataset_capture_invalid` with every problem;
+ *   `training_project_conflict` where something lies already
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { exportTrainingProject, viewTrainingProject } from "./mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const recipe = await Deno.readTextFile(new URL("./recipes/neural_receiver_qpsk_iq_learned.yaml", import.meta.url));
+ * const { out, files } = await exportTrainingProject(recipe, { stateDir, plan: { framework: "torch" } });
+ * assert.ok(files.includes("capture_train_recipe.yaml") && files.includes("interfaces.py"));
+ * const [train] = viewTrainingProject(out).capture_jobs;
+ * assert.deepEqual([train.split, train.requested_samples, train.state], ["train", 800, "missing"]);
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
+ */
+export async function exportTrainingProject(
+  recipe: RecipeInput,
+  options: TrainingOptions & { out?: string; force?: boolean } = {},
+): Promise<ExportedProject> {
+  const { out, force } = options;
+  return await exportProject({
+    ...await trainingSource(recipe, options),
+    workspace: openWorkspace(options),
+    out,
+    force,
+  });
+}
+
+export interface CaptureOptions extends TrainingOptions {
+  /** Folder of a project, in place of a recipe's own taps and places; then `split` is asked for. */
+  project?: string;
+  /** `train` when left out. */
+  split?: Split;
+  /** Records, in place of what the plan or the recipe says. */
+  samples?: number;
+  /** `dataset_captures/<recipe>/<split>` of the state directory when left out; a project has its own place. */
+  out?: string;
+  /** Whether an earlier capture there gives way. */
+  force?: boolean;
+  /** Runs that may go on at once, 1 to 32; they never change a byte. */
+  parallelWorkers?: number;
+  cancellation?: CancellationToken;
+  onEvent?(event: CaptureEvent): void;
+}
+
+/**
+ * Captures a split of a data set: runs of the part of a recipe that its taps depend on, as shards of NumPy arrays with a
+ * record per row.
+ *
+ * @param recipe with a `dataset_capture`, or with what `plan` says; null for a project
+ * @throws SvcError `recipe_invalid`, `plan_invalid`, `dataset_capture_invalid` with every problem, `capture_conflict`,
+ *   `capture_splits_overlap`, `disk_reserve_reached`, `run_failed`; what lay there before stays as it was
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { captureDataset } from "./mod.ts";
+ *
+ * const stateDir = await Deno.makeTempDir();
+ * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 8 } }] };
+ * const plan = { dataset_capture: { taps: [{ id: "bits", from: "data.bits" }] } };
+ * const made = await captureDataset(recipe, { stateDir, plan, split: "train", samples: 3 });
+ * assert.deepEqual([made.captured_samples, made.number_of_shards, made.duplicate_records], [3, 1, 0]);
+ * await Deno.remove(stateDir, { recursive: true });
+ * ```
+ */
+export async function captureDataset(recipe: RecipeInput | null, options: CaptureOptions = {}): Promise<CaptureResult> {
+  const { project, split = "train", samples, force, parallelWorkers, onEvent } = options;
+  const workspace = openWorkspace(options);
+  const means = {
+    workspace,
+    readiness: readinessOf(workspace),
+    samples,
+    force,
+    parallelWorkers,
+    onEvent,
+    cancellation: options.cancellation ?? createCancellation(),
+  };
+  if (project !== undefined || recipe === null) {
+    const { raw, out } = projectCapture(project ?? ".", split);
+    return await captureSplit({ ...means, raw, out, split, registry: await registryOf(options) });
+  }
+  const source = await trainingSource(recipe, options);
+  const plan = options.plan === undefined ? undefined : source.plan;
+  const config = captureConfigFor(source.raw, { ...source, plan });
+  const trainingPlan = plan === undefined ? undefined : trainingPlanSha256(plan);
+  return await captureSplit({ ...means, ...source, config, trainingPlanSha256: trainingPlan, split, out: options.out });
 }

@@ -98,6 +98,16 @@ export interface ProjectView extends JsonObject {
  *
  * @param shown the path as the view gives it
  * @throws SvcError `training_project_not_found`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { viewTrainingProject } from "../../mod.ts";
+ *
+ * const folder = await Deno.makeTempDir();
+ * assert.throws(() => viewTrainingProject(folder), { code: "training_project_not_found" });
+ * await Deno.remove(folder);
+ * ```
  */
 export function viewTrainingProject(folder: string, shown = folder): ProjectView {
   const manifest = manifestOf(folder, shown);

@@ -47,6 +47,16 @@ export const EMPTY_TRAINING_PLAN: TrainingPlan = {
  *
  * @param value decoded YAML or JSON; an empty mapping is a plan of which nothing has been chosen
  * @throws SvcError `training_plan_invalid` with every problem
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { readTrainingPlan } from "../../mod.ts";
+ *
+ * const plan = readTrainingPlan({ selected_steps: ["receiver"], objective: "image.mse" });
+ * assert.deepEqual([plan.kind, plan.loss_steps, plan.framework], ["svc.training_plan", [], ""]);
+ * assert.throws(() => readTrainingPlan({ framework: "pytorch" }), { code: "training_plan_invalid" });
+ * ```
  */
 export function readTrainingPlan(value: Value): TrainingPlan {
   const problems: Diagnostic[] = [];
