@@ -27,8 +27,9 @@ const WEIGHT = { colour: 1, shape: 1, together: 2, layout: 0.5, placed: 1, groun
 const LAYOUT = ["top", "bottom", "left", "right", "centre"];
 const COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"];
 
-/** Other words for colours, shapes, places and the ground. */
+/** Other words for colours, shapes, places and the ground, and other spellings. */
 const SYNONYMS: Readonly<Record<string, string>> = {
+  color: "colour",
   gray: "grey",
   violet: "purple",
   fuchsia: "magenta",
@@ -46,6 +47,11 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   center: "centre",
   background: "ground",
 };
+
+/** The word of the vocabulary that a word stands for, or the word itself. */
+export function plainWord(word: string): string {
+  return SYNONYMS[word] ?? word;
+}
 
 /** Topics of the built-in sentences, each with the words that name it. */
 const TOPICS: Readonly<Record<string, readonly string[]>> = {
@@ -133,7 +139,7 @@ export function conceptsOfText(text: string): ConceptWeights {
   const weights = new Weights();
   let colour: string | undefined, shape: Shape | undefined;
   for (const token of tokens(text)) {
-    const word = SYNONYMS[token] ?? token;
+    const word = plainWord(token);
     if ((COLOUR_NAMES as readonly string[]).includes(word)) {
       if (colour !== undefined) weights.add(`colour:${colour}`, WEIGHT.colour);
       colour = word;

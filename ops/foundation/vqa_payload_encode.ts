@@ -1,0 +1,53 @@
+/**
+ * A VQA packet as payload bits: one line a question, the canonical JSON of its selected label and a line feed, in UTF-8,
+ * eight bits a byte, most significant first. Each line is a source item, so that packets of a link can lose one and keep
+ * the others.
+ *
+ * Who asks is the receiver: it knows its questions, so their ids are trusted metadata and only the labels travel.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { canonicalJson } from "../../lib/contract/json.ts";
+import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { bitsArtifact, travel } from "../../lib/artifact/values.ts";
+import { unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { PACKET, packetOf } from "../_vqa.ts";
+
+export default defineOperation({
+  id: "foundation.vqa_payload_encode",
+  name: "VQA packet to bits",
+  description: "Serialises the labels of a packet as lines of JSON in UTF-8",
+  inputs: { packet: [PACKET] },
+  outputs: { bits: PAYLOAD_BITS },
+  params: z.strictObject({
+    payload_format: z.enum(["json_utf8"]).default("json_utf8").describe("one line of JSON a question, in UTF-8"),
+  }),
+  outputMetadataGuarantees: {
+    bits: {
+      from: "packet",
+      keys: ["boundary_contract", "bit_count", "question_ids", "payload_format", "source_item_counts"],
+    },
+  },
+  timingMetric: "encoder.payload_encode",
+  threadSafe: true,
+  run({ inputs, params }) {
+    const packet = packetOf(inputs.packet);
+    const lines = packet.map(({ selected_label }) => new TextEncoder().encode(`${canonicalJson(selected_label)}\n`));
+    const bytes = new Uint8Array(lines.reduce((sum, line) => sum + line.length, 0));
+    let at = 0;
+    for (const line of lines) {
+      bytes.set(line, at);
+      at += line.length;
+    }
+    const bits = unpackBits(bytes);
+    const metadata = travel(inputs.packet.metadata, {
+      payload_format: params.payload_format,
+      question_ids: packet.map(({ id }) => id),
+      source_item_counts: lines.map((line) => 8 * line.length),
+    });
+    return {
+      outputs: { bits: bitsArtifact(bits, metadata, "payload.bits") },
+      metrics: { "codec.bit_count": BigInt(bits.length), "codec.bytes": BigInt(bytes.length) },
+    };
+  },
+});
