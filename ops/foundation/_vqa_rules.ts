@@ -38,7 +38,9 @@ export function answerByRules(
     (colours.length === 0 || colours.includes(colour)) && (shapes.length === 0 || shapes.includes(shape))
   );
   if (words[0] === "how" && words[1] === "many") return { answer: String(about.length), about };
-  if (["is", "are"].includes(words[0]) && words[1] === "there") return { answer: about.length > 0 ? "yes" : "no", about };
+  if (["is", "are"].includes(words[0]) && words[1] === "there") {
+    return { answer: about.length > 0 ? "yes" : "no", about };
+  }
   if (has("colour") && has("ground")) return { answer: ground, about: [] };
   const largest = about.reduce<FoundObject | undefined>(
     (best, object) => best !== undefined && best.area >= object.area ? best : object,
@@ -53,7 +55,10 @@ export function answerByRules(
 }
 
 /** The field of three by three that holds the centre of a box. */
-function placeOfBox([left, top, right, bottom]: FoundObject["box"], { width, height }: { width: number; height: number }) {
+function placeOfBox(
+  [left, top, right, bottom]: FoundObject["box"],
+  { width, height }: { width: number; height: number },
+) {
   const third = (from: number, to: number, side: number) => Math.min(2, Math.floor(3 * (from + to) / (2 * side)));
   return PLACES[3 * third(top, bottom, height) + third(left, right, width)];
 }

@@ -62,7 +62,10 @@ export default defineOperation({
 function linesOf(bits: Uint8Array, metadata: JsonObject, count: number): (Uint8Array | undefined)[] {
   const counts = metadataCounts(metadata, "item_bit_counts") ?? metadataCounts(metadata, "source_item_counts");
   if (counts?.length !== count) {
-    throw new SvcError("boundary_count_mismatch", `Cannot cut a VQA payload into ${count} lines: its layout says otherwise`);
+    throw new SvcError(
+      "boundary_count_mismatch",
+      `Cannot cut a VQA payload into ${count} lines: its layout says otherwise`,
+    );
   }
   const failed = new Set(metadataCounts(metadata, "failed_item_indices"));
   let start = 0;

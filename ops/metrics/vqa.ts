@@ -40,7 +40,10 @@ function answersOf(input: InputArtifact): { id: string; answer: string }[] {
   const key = input.kind === ANSWERS ? "answer" : "label";
   return itemsOf(input).map(({ id, [key]: answer }) => {
     if (typeof id === "string" && typeof answer === "string") return { id, answer };
-    throw new SvcError("boundary_value_invalid", `Cannot score an item of a ${input.kind} artifact without id and ${key}`);
+    throw new SvcError(
+      "boundary_value_invalid",
+      `Cannot score an item of a ${input.kind} artifact without id and ${key}`,
+    );
   });
 }
 

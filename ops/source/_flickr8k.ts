@@ -10,10 +10,10 @@
  *
  * Source: Hodosh, Young, Hockenmaier, "Framing image description as a ranking task", JAIR 47, 2013.
  */
-import { SvcError } from "../../lib/contract/error.ts";
+import { messageOf, SvcError } from "../../lib/contract/error.ts";
 import { parseJson } from "../../lib/contract/json.ts";
 import type { FileAccess } from "../../lib/contract/operation.ts";
-import { isObject } from "../../lib/contract/value.ts";
+import { isObject, type Value } from "../../lib/contract/value.ts";
 
 export interface CaptionedPicture {
   file: string;
@@ -59,7 +59,7 @@ export async function readFlickr8k(folder: string, split: Split, files: FileAcce
 }
 
 function ofKarpathy(text: string, split: Split): CaptionedPicture[] {
-  const document = parseJson(text);
+  const document = parsed(text);
   const images = isObject(document) && Array.isArray(document.images) ? document.images : undefined;
   const wanted = split === "validation" ? "val" : split;
   return (images ?? [null]).flatMap((image): CaptionedPicture[] => {
@@ -72,6 +72,14 @@ function ofKarpathy(text: string, split: Split): CaptionedPicture[] {
     const captions = image.sentences.map((sentence) => isObject(sentence) ? String(sentence.raw).trim() : "");
     return image.split === wanted ? [{ file: image.filename, captions }] : [];
   });
+}
+
+function parsed(text: string): Value {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new SvcError("boundary_value_invalid", `Cannot read dataset_flickr8k.json: ${messageOf(error)}`);
+  }
 }
 
 function asPublished(tokens: string, names: string): CaptionedPicture[] {

@@ -1,10 +1,11 @@
-/** Conformance cases of embeddings and retrieval. */
+/** Conformance cases of embeddings, retrieval and visual questions. */
 import { imagesArtifact } from "../../lib/artifact/values.ts";
-import { float } from "../../lib/contract/value.ts";
+import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { paintScene } from "../../lib/numeric/scenes.ts";
 import type { FixtureCase } from "./fixtures.ts";
-import { textsInput } from "./inputs.ts";
+import { payloadInput, textsInput } from "./inputs.ts";
+import { unpackBits } from "../../lib/numeric/bit_packing.ts";
 import { writePng } from "../../lib/artifact/png_encode.ts";
 
 const texts = textsInput({ a: "A red circle on a white ground", b: "winds of 45 kilometres per hour" });
@@ -48,6 +49,32 @@ export function targetsInput(relevant: Record<string, string[]>) {
   const items = Object.entries(relevant).map(([id, relevant_ids]) => ({ id, relevant_ids }));
   return { kind: "retrieval.targets.json", json: { kind: "retrieval.targets", schema_version: 1, items } };
 }
+
+const document = (kind: string, items: JsonObject[]) => ({ json: { kind, schema_version: 1, items } });
+
+/** Questions about the two pictures, and a packet of their answers. */
+export const questionsInput = () =>
+  document("vqa.questions", [
+    { id: "p1", image_id: "p", question: "What colour is the circle?" },
+    { id: "q1", image_id: "q", question: "How many circles are there?" },
+  ]);
+export const packetInput = (labels: Record<string, string> = { p1: "red", q1: "0" }) =>
+  document("vqa.semantic_packet", Object.entries(labels).map(([id, selected_label]) => ({ id, selected_label })));
+export const answersInput = (answers: Record<string, string>) =>
+  document("vqa.answers", Object.entries(answers).map(([id, answer]) => ({ id, answer })));
+
+/** The lines of a packet as bits, as foundation.vqa_payload_encode writes them. */
+export function packetBits(lines: string[] = ['"red"\n', '"0"\n'], metadata: JsonObject = {}) {
+  const bits = lines.map((line) => unpackBits(new TextEncoder().encode(line)));
+  return payloadInput(bits.flatMap((part) => [...part]), {
+    question_ids: lines.map((_, index) => `q${index}`),
+    source_item_counts: bits.map(({ length }) => length),
+    ...metadata,
+  });
+}
+
+const picture = () => writePng({ width: 40, height: 30, channels: 3, data: new Uint8Array(3600).fill(70) }).slice();
+const record = { id: "r", image: "a.png", question: "What is it?", answer: "grey" };
 
 const IMAGES = { p: [1, 0, 0], q: [0, 1, 0], r: [0, 0, 1] };
 const QUERIES = { a: [0.9, 0.1, 0], b: [0, 0.2, 0.8] };
@@ -118,6 +145,32 @@ export const MEANING_FIXTURES: Record<string, FixtureCase[]> = {
       params: { label: "generation.image_image_clip", normalize: false },
     },
   ],
+  "foundation.vqa_semantic_select": [{ inputs: () => ({ images: twoPictures(), questions: questionsInput() }) }],
+  "foundation.vqa_payload_encode": [{ inputs: () => ({ packet: packetInput() }) }],
+  "foundation.vqa_payload_decode": [
+    { inputs: () => ({ bits: packetBits() }) },
+    { inputs: () => ({ bits: packetBits(['"red"\n', "garbage"]) }), params: { on_error: "replace" } },
+  ],
+  "foundation.vqa_answer_from_packet": [{ inputs: () => ({ packet: packetInput() }) }],
+  "metrics.vqa": [
+    { inputs: () => ({ candidate: answersInput({ a: "Red " }), reference: answersInput({ a: "red" }) }) },
+    {
+      name: "labels",
+      inputs: () => ({
+        candidate: { kind: "task.predictions.json", ...document("task.predictions", [{ id: "a", label: "red" }]) },
+        reference: { kind: "task.labels.json", ...document("task.labels", [{ id: "a", label: "blue" }]) },
+      }),
+    },
+  ],
+  "source.vqa_smoke": [{}, { params: { sample_ids: "lamp" } }],
+  "source.vqa_manifest": [{
+    params: { manifest_path: "v/m.json", image_size: 8 },
+    files: () => ({ "v/m.json": JSON.stringify([record]), "v/a.png": picture() }),
+  }],
+  "source.vqa_small_hf": [{
+    params: { dataset_dir: "v", split: "test", image_size: 8 },
+    files: () => ({ "v/test.jsonl": `${JSON.stringify(record)}\n`, "v/a.png": picture() }),
+  }],
   "source.retrieval_smoke": [{ params: { image_size: 32 } }],
   "source.flickr8k_retrieval": [{ params: { dataset_dir: "f", image_size: 16 }, files: flickrFolder }],
 };

@@ -1,0 +1,70 @@
+/**
+ * Local visual questions: a JSON list, or a file with one JSON object a line, of records {id, image, question, answer}.
+ * `id` may be left out and is then the number of the record; several records may ask about one picture.
+ */
+import { messageOf, SvcError } from "../../lib/contract/error.ts";
+import { parseJson } from "../../lib/contract/json.ts";
+import type { FileAccess, OutputArtifact, Progress } from "../../lib/contract/operation.ts";
+import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+import { imagesArtifact } from "../../lib/artifact/values.ts";
+import { answersArtifact, questionsArtifact } from "../_vqa.ts";
+import { loadSquares } from "./_square_pictures.ts";
+
+export interface VqaRecord {
+  id: string;
+  image: string;
+  question: string;
+  answer: string;
+}
+
+/**
+ * Reads the text of a manifest.
+ *
+ * @param name of the file, for messages
+ * @throws SvcError `boundary_value_invalid` for what is no record, `pair_ids_mismatch` for repeated ids
+ */
+export function readVqaRecords(text: string, name: string): VqaRecord[] {
+  const records = documentsOf(text, name).map((document, index): VqaRecord => {
+    const { id = String(index), image, question, answer } = isObject(document) ? document : {};
+    if (typeof image !== "string" || typeof question !== "string" || typeof answer !== "string") {
+      throw new SvcError("boundary_value_invalid", `Cannot read record ${index + 1} of ${name}`, {
+        hint: "A record is an object with the texts image, question and answer, and an id",
+      });
+    }
+    return { id: String(id), image, question, answer };
+  });
+  if (new Set(records.map(({ id }) => id)).size !== records.length) {
+    throw new SvcError("pair_ids_mismatch", `Cannot use ${name}: ids of its records are repeated`);
+  }
+  return records;
+}
+
+/** A list, or a line each; which one tells the first character. */
+function documentsOf(text: string, name: string): Value[] {
+  try {
+    if (text.trimStart().startsWith("[")) return parseJson(text) as Value[];
+    return text.split("\n").filter((line) => line.trim() !== "").map((line) => parseJson(line));
+  } catch (error) {
+    throw new SvcError("boundary_value_invalid", `Cannot read ${name}: ${messageOf(error)}`, {
+      hint: "Write a JSON list of records, or one JSON object a line",
+    });
+  }
+}
+
+/** The artifacts of records; pictures are loaded once, in the order in which the records name them. */
+export async function vqaOutputs(
+  records: readonly VqaRecord[],
+  dataset: JsonObject,
+  { folder, size, files, progress }: { folder: string; size: number; files: FileAccess; progress: Progress },
+): Promise<{ images: OutputArtifact; questions: OutputArtifact; answers: OutputArtifact }> {
+  if (records.length === 0) throw new SvcError("boundary_empty", "Cannot find a question");
+  const images = [...new Set(records.map(({ image }) => image))];
+  const paths = images.map((image) => image.startsWith("/") || folder === "" ? image : `${folder}/${image}`);
+  const { batch, sourceFiles } = await loadSquares(paths, size, { files, progress });
+  const questions = records.map(({ id, image, question }) => ({ id, image_id: image, question }));
+  return {
+    images: imagesArtifact(batch, { dataset, image_ids: images, source_files: sourceFiles }),
+    questions: questionsArtifact(questions, { dataset }),
+    answers: answersArtifact(records.map(({ id, answer }) => ({ id, answer })), { dataset }),
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * Visual questions of a local file, with their answers and pictures: images uint8 [image, size, size, RGB], each picture
+ * once. Records: `_vqa_records.ts`.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { sha256Hex } from "../../lib/contract/hash.ts";
+import { IMAGES } from "../../lib/contract/kinds.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { ANSWERS, QUESTIONS } from "../_vqa.ts";
+import { readVqaRecords, vqaOutputs } from "./_vqa_records.ts";
+
+export default defineOperation({
+  id: "source.vqa_manifest",
+  name: "Local VQA manifest",
+  description: "Reads questions, answers and pictures by a JSON or JSONL file",
+  outputs: { answers: ANSWERS, images: IMAGES, questions: QUESTIONS },
+  params: z.strictObject({
+    manifest_path: z.string().min(1).describe("JSON list, or one JSON object a line: id, image, question, answer"),
+    image_root: z.string().default("").describe("folder of relative image paths; empty is that of the manifest"),
+    limit: z.int().positive().default(8).describe("how many records, from the first on"),
+    image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),
+  }),
+  outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
+  requires: ({ manifest_path }) => [{ kind: "file", id: manifest_path }],
+  threadSafe: true,
+  async run({ params, files, progress }) {
+    const { manifest_path: path, limit, image_size: size } = params;
+    const bytes = await files.read(path);
+    const records = readVqaRecords(new TextDecoder().decode(bytes), path).slice(0, limit);
+    const folder = params.image_root || path.split("/").slice(0, -1).join("/");
+    const version = "local_vqa_manifest-v1";
+    const dataset = { id: "local_vqa_manifest", version, manifest_sha256: sha256Hex(bytes) };
+    return { outputs: await vqaOutputs(records, dataset, { folder, size, files, progress }) };
+  },
+});

@@ -1,0 +1,37 @@
+/**
+ * A small public sample of visual questions from a local folder: `<split>.jsonl` with records {id, image, question,
+ * answer} (`_vqa_records.ts`) and the pictures they name. images uint8 [image, size, size, RGB], each picture once.
+ *
+ * A run never reaches the network; `download` changes nothing.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { IMAGES } from "../../lib/contract/kinds.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { ANSWERS, QUESTIONS } from "../_vqa.ts";
+import { readVqaRecords, vqaOutputs } from "./_vqa_records.ts";
+
+const FOLDER = ".svc/datasets/vqa_small";
+
+export default defineOperation({
+  id: "source.vqa_small_hf",
+  name: "Small public VQA sample",
+  description: "Questions, answers and pictures of a small public sample in a local folder",
+  outputs: { answers: ANSWERS, images: IMAGES, questions: QUESTIONS },
+  params: z.strictObject({
+    dataset_dir: z.string().min(1).default(FOLDER).describe("folder of <split>.jsonl and the pictures"),
+    split: z.enum(["test", "train", "validation"]).default("validation"),
+    limit: z.int().positive().default(8).describe("how many records, from the first on"),
+    image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),
+    download: z.boolean().default(true).describe("accepted and without effect: a run never reaches the network"),
+  }),
+  outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
+  requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "vqa_small" }] : [],
+  threadSafe: true,
+  async run({ params, files, progress }) {
+    const { dataset_dir: folder, split, limit, image_size: size } = params;
+    const path = `${folder}/${split}.jsonl`;
+    const records = readVqaRecords(new TextDecoder().decode(await files.read(path)), path).slice(0, limit);
+    const dataset = { id: "vqa_small", version: "vqa_small-v1", split };
+    return { outputs: await vqaOutputs(records, dataset, { folder, size, files, progress }) };
+  },
+});
