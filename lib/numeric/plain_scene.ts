@@ -5,7 +5,8 @@
  * foreground; its connected parts (4 neighbours) are objects, parts of several colours are split by colour. A shape is
  * told by its roundness A/(π·r²), A the area and r the distance from the centroid within which 96 % of its pixels lie:
  * 1.04 for a circle, 0.85 for a square and 0.6 for a triangle, give or take the pixels of small ones, however they are
- * turned. The few outermost pixels do not count, since a codec blurs and rings there.
+ * turned. What fills its box is a square all the same. The few outermost pixels do not count, since a codec blurs and
+ * rings there.
  */
 import { type ColourName, colourName } from "./colour_name.ts";
 import type { Shape } from "./scenes.ts";
@@ -168,6 +169,8 @@ function objectOf(pixels: readonly number[], colour: ColourName, width: number):
   }
   const reach = reaches.sort((a, b) => a - b)[Math.ceil(RIM * area) - 1];
   const roundness = area / (Math.PI * Math.max(reach, 0.25));
-  const shape: Shape = roundness > 0.99 ? "circle" : roundness > 0.75 ? "square" : "triangle";
+  const filled = area / ((box[2] - box[0]) * (box[3] - box[1]));
+  const round = roundness > 0.94 && filled < 0.9;
+  const shape: Shape = round ? "circle" : roundness > 0.75 ? "square" : "triangle";
   return { colour, shape, box, area, roundness, centre };
 }
