@@ -43,6 +43,10 @@ import foundationSemanticStatePayloadEncode from "./foundation/semantic_state_pa
 import foundationSemanticStateToText from "./foundation/semantic_state_to_text.ts";
 import foundationTextMaskRepair from "./foundation/text_mask_repair.ts";
 import foundationTextSemanticStateEncode from "./foundation/text_semantic_state_encode.ts";
+import foundationVqaAnswerFromPacket from "./foundation/vqa_answer_from_packet.ts";
+import foundationVqaPayloadDecode from "./foundation/vqa_payload_decode.ts";
+import foundationVqaPayloadEncode from "./foundation/vqa_payload_encode.ts";
+import foundationVqaSemanticSelect from "./foundation/vqa_semantic_select.ts";
 import foundationYoloDetect from "./foundation/yolo_detect.ts";
 import foundationYoloSegment from "./foundation/yolo_segment.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
@@ -72,6 +76,7 @@ import metricsRetrieval from "./metrics/retrieval.ts";
 import metricsSegmentation from "./metrics/segmentation.ts";
 import metricsSemanticStateFaithfulness from "./metrics/semantic_state_faithfulness.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
+import metricsVqa from "./metrics/vqa.ts";
 import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
 import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
 import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
@@ -136,6 +141,9 @@ import sourceSemanticArtifactsSmoke from "./source/semantic_artifacts_smoke.ts";
 import sourceSyntheticScenes from "./source/synthetic_scenes.ts";
 import sourceTaskLabelsSmoke from "./source/task_labels_smoke.ts";
 import sourceTextDataset from "./source/text_dataset.ts";
+import sourceVqaManifest from "./source/vqa_manifest.ts";
+import sourceVqaSmallHf from "./source/vqa_small_hf.ts";
+import sourceVqaSmoke from "./source/vqa_smoke.ts";
 import wirelessCarrierPhaseImpairment from "./wireless/carrier_phase_impairment.ts";
 import wirelessChannel from "./wireless/channel.ts";
 import wirelessDigitalLink from "./wireless/digital_link.ts";
@@ -195,6 +203,10 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(foundationSemanticStateToText, "./foundation/semantic_state_to_text.ts"),
   entry(foundationTextMaskRepair, "./foundation/text_mask_repair.ts"),
   entry(foundationTextSemanticStateEncode, "./foundation/text_semantic_state_encode.ts"),
+  entry(foundationVqaAnswerFromPacket, "./foundation/vqa_answer_from_packet.ts"),
+  entry(foundationVqaPayloadDecode, "./foundation/vqa_payload_decode.ts"),
+  entry(foundationVqaPayloadEncode, "./foundation/vqa_payload_encode.ts"),
+  entry(foundationVqaSemanticSelect, "./foundation/vqa_semantic_select.ts"),
   entry(foundationYoloDetect, "./foundation/yolo_detect.ts"),
   entry(foundationYoloSegment, "./foundation/yolo_segment.ts"),
   entry(hardwareReceiverIqImbalance, "./hardware/receiver_iq_imbalance.ts"),
@@ -224,6 +236,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(metricsSegmentation, "./metrics/segmentation.ts"),
   entry(metricsSemanticStateFaithfulness, "./metrics/semantic_state_faithfulness.ts"),
   entry(metricsTextSemanticSimilarity, "./metrics/text_semantic_similarity.ts"),
+  entry(metricsVqa, "./metrics/vqa.ts"),
   entry(modelAoaEstimatorAdapter, "./model/aoa_estimator_adapter.ts"),
   entry(modelBeamformingAdapter, "./model/beamforming_adapter.ts"),
   entry(modelCausalCsiPowerAllocator, "./model/causal_csi_power_allocator.ts"),
@@ -288,6 +301,9 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceSyntheticScenes, "./source/synthetic_scenes.ts"),
   entry(sourceTaskLabelsSmoke, "./source/task_labels_smoke.ts"),
   entry(sourceTextDataset, "./source/text_dataset.ts"),
+  entry(sourceVqaManifest, "./source/vqa_manifest.ts"),
+  entry(sourceVqaSmallHf, "./source/vqa_small_hf.ts"),
+  entry(sourceVqaSmoke, "./source/vqa_smoke.ts"),
   entry(wirelessCarrierPhaseImpairment, "./wireless/carrier_phase_impairment.ts"),
   entry(wirelessChannel, "./wireless/channel.ts"),
   entry(wirelessDigitalLink, "./wireless/digital_link.ts"),
