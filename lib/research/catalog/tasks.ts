@@ -221,7 +221,11 @@ export const TASKS: readonly TaskEntry[] = [
     target: "objects and their boxes",
     description: "Find the objects of pictures, on what the receiver got",
     metrics: under("detection", "recall_at_iou_0p5_conf_0 precision_at_iou_0p5_conf_0 f1_at_iou_0p5_conf_0"),
-    optional: ["task.score"],
+    // Who finds objects may be asked for their pixels as well.
+    optional: [
+      "task.score",
+      ...under("segmentation", "semantic_raster_pooled_miou semantic_raster_pooled_pixel_accuracy"),
+    ],
     artifacts: ["vision.detections.json"],
   }),
   task("segmentation", {
