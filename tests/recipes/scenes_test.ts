@@ -1,0 +1,57 @@
+/** The shipped recipes of synthetic scenes: near perfect where nothing disturbs them, worse in noise, and behind a channel with or without a cliff. */
+import assert from "node:assert/strict";
+import { run, runMatrix } from "../../mod.ts";
+import { toNumber } from "../../lib/contract/value.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+
+const F1 = "detection.f1_at_iou_0p5_conf_0", MIOU = "segmentation.semantic_raster_pooled_miou";
+const recipe = (name: string) => Deno.readTextFile(new URL(`../../recipes/${name}.yaml`, import.meta.url));
+
+/** F1 and mean IoU of points of a matrix. */
+async function scores(name: string, points: readonly string[]): Promise<{ f1: number; miou: number }[]> {
+  const stateDir = await Deno.makeTempDir();
+  try {
+    const { status, rows } = await runMatrix(await recipe(name), { projectRoot: ROOT_PATH, stateDir, points });
+    assert.equal(status, "completed");
+    return rows.map(({ metrics }) => ({
+      f1: toNumber(metrics.evaluation[F1] as number),
+      miou: toNumber(metrics.segmentation_evaluation[MIOU] as number),
+    }));
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+Deno.test("scenes are detected and segmented nearly without error, and worse in noise than the models were trained with", async () => {
+  const [clean, noisy] = await scores("detection_scenes_noise", ["sigma=0.0", "sigma=0.4"]);
+  assert.ok(clean.f1 > 0.97 && clean.miou > 0.98, JSON.stringify(clean));
+  assert.ok(noisy.f1 < clean.f1 - 0.1 && noisy.f1 > 0.5, JSON.stringify(noisy));
+  assert.ok(noisy.miou < clean.miou - 0.05 && noisy.miou > 0.5, JSON.stringify(noisy));
+});
+
+Deno.test("JPEG loses every shape below its cliff and keeps them above, where joint coding already delivers most", async () => {
+  const [below, above] = await scores("detection_scenes_jpeg_capacity_awgn", ["snr_db=-4.0", "snr_db=8.0"]);
+  // What did not arrive is one grey: no shape, and of the four classes the ground alone is right.
+  assert.equal(below.f1, 0);
+  assert.ok(below.miou < 0.25, JSON.stringify(below));
+  assert.ok(above.f1 > 0.97 && above.miou > 0.95, JSON.stringify(above));
+  const [joint] = await scores("detection_scenes_deepjscc_awgn", ["snr_db=-4.0"]);
+  assert.ok(joint.f1 > 0.75 && joint.miou > 0.8, JSON.stringify(joint));
+});
+
+Deno.test("the templates of detection and segmentation score what they are for", async () => {
+  for (const [name, metric] of [["detection", F1], ["segmentation", MIOU]]) {
+    const stateDir = await Deno.makeTempDir();
+    try {
+      const { status, summary } = await run(await recipe(`recipe_starters/${name}_scenes_default`), {
+        projectRoot: ROOT_PATH,
+        stateDir,
+      });
+      assert.equal(status, "completed");
+      const steps = summary.steps as { id: string; metrics: Record<string, number> }[];
+      assert.ok(toNumber(steps.find(({ id }) => id === "evaluation")!.metrics[metric]) > 0.97);
+    } finally {
+      await Deno.remove(stateDir, { recursive: true });
+    }
+  }
+});
