@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { nearestName } from "../contract/nearest.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { isInteger, isObject, type JsonObject } from "../contract/value.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, RUN_STATUSES, type RunStatus } from "./documents.ts";
 import { type BundleFiles, DISK, listFiles } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
@@ -24,6 +24,13 @@ export interface RunRow extends JsonObject {
   step_count: number;
   /** All files of the bundle. */
   size_bytes: number;
+  /** Task that the recipe is about. */
+  task_id: string | null;
+  /** How it ran: `sequential` or `parallel`, and with how many workers. */
+  mode: string | null;
+  parallel_workers: number | null;
+  /** What the plan cache did: `hit`, `miss` or `bypass`. */
+  plan_cache: string | null;
 }
 
 /**
@@ -95,6 +102,10 @@ export function readRunRow(
     effective_recipe_sha256: null,
     step_count: 0,
     size_bytes: 0,
+    task_id: null,
+    mode: null,
+    parallel_workers: null,
+    plan_cache: null,
   };
   try {
     row.size_bytes = listFiles(directory).reduce((total, { size }) => total + size, 0);
@@ -107,8 +118,17 @@ export function readRunRow(
     row.completed_at_utc = text(summary.completed_at_utc);
     row.effective_recipe_sha256 = text(summary.effective_recipe_sha256);
     row.step_count = Array.isArray(summary.steps) ? summary.steps.length : 0;
-    const { suite } = readDocument(directory, AUTHORED_FILE);
+    const { execution, execution_plan: plan } = summary;
+    if (isObject(execution)) {
+      row.mode = text(execution.mode);
+      row.parallel_workers = isInteger(execution.parallel_workers) ? Number(execution.parallel_workers) : null;
+    }
+    row.plan_cache = isObject(plan) && isObject(plan.cache) ? text(plan.cache.outcome) : null;
+    const { suite, metadata } = readDocument(directory, AUTHORED_FILE);
     row.suite = isObject(suite) ? text(suite.id) : null;
+    const research = isObject(metadata) ? metadata.research : null;
+    const task = isObject(research) ? research.task : null;
+    row.task_id = isObject(task) ? text(task.id) : text(task);
   } catch (error) {
     // Removed while we looked.
     if (error instanceof Deno.errors.NotFound) return null;

@@ -54,6 +54,8 @@ browserTest("the list says what to do when there is nothing, sieves, and leads t
   await page.keyboard.type("link_7 state:completed");
   await page.getByText("1 of 3 runs").waitFor();
   assert.match(page.url(), /q=link_7/);
+  await page.getByRole("searchbox", { name: "Filter" }).fill("mode:sequential cache:miss");
+  await page.getByText(/^[1-3] of 3 runs|^3 runs/).waitFor();
   await page.getByRole("searchbox", { name: "Filter" }).fill("metric.ber>2");
   await page.getByText("No run fits the filter").waitFor();
   await page.getByRole("button", { name: "Show all runs" }).click();

@@ -6,7 +6,7 @@ import type { RunRow } from "./filter.ts";
 const PAGE = 100;
 /** Later pages are larger: who gets there is looking for something. */
 const LATER_PAGE = 400;
-const FIELDS = "metrics,effective_recipe_sha256,step_count,size_bytes,problem";
+const FIELDS = "metrics,effective_recipe_sha256,step_count,size_bytes,task_id,mode,parallel_workers,plan_cache,problem";
 
 export interface Listing {
   rows: readonly RunRow[];

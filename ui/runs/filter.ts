@@ -16,6 +16,10 @@ export interface RunRow {
   effective_recipe_sha256?: string | null;
   step_count?: number;
   size_bytes?: number;
+  task_id?: string | null;
+  mode?: string | null;
+  parallel_workers?: number | null;
+  plan_cache?: string | null;
   problem?: string | null;
   metrics?: Record<string, unknown>;
 }
@@ -29,6 +33,8 @@ interface MetricCondition {
 export interface Filter {
   /** Parts of the query that the server answers. */
   query: { status?: string; recipe_name?: string; suite?: string };
+  /** Tasks, modes and outcomes of the plan cache that a row must have. */
+  facts: { task_id?: string; mode?: string; plan_cache?: string };
   /** Lower-case words that a row must hold somewhere. */
   words: string[];
   /** ISO times, both ends included. */
@@ -41,7 +47,7 @@ export interface Filter {
 
 /** Reads a filter; what cannot be used is named and left out. */
 export function parseFilter(text: string): Filter {
-  const filter: Filter = { query: {}, words: [], after: null, before: null, metrics: [], problems: [] };
+  const filter: Filter = { query: {}, facts: {}, words: [], after: null, before: null, metrics: [], problems: [] };
   // A part in quotes holds its blanks.
   for (const part of text.match(/(?:[^\s"]|"[^"]*")+/g) ?? []) read(part.replaceAll('"', ""), filter);
   return filter;
@@ -67,6 +73,15 @@ function read(part: string, filter: Filter): void {
     case "suite":
       filter.query.suite = value;
       return;
+    case "task":
+      filter.facts.task_id = value;
+      return;
+    case "mode":
+      filter.facts.mode = value;
+      return;
+    case "cache":
+      filter.facts.plan_cache = value;
+      return;
     case "after":
     case "before":
       if (Number.isNaN(Date.parse(value))) filter.problems.push(`${part}: write a date such as 2026-11-30`);
@@ -77,20 +92,23 @@ function read(part: string, filter: Filter): void {
       filter.words.push(part.toLowerCase());
       return;
     default:
-      filter.problems.push(`${part}: tokens are state:, recipe:, suite:, after:, before: and metric.<name>< … >`);
+      filter.problems.push(
+        `${part}: tokens are state:, recipe:, suite:, task:, mode:, cache:, after:, before: and metric.<name>< … >`,
+      );
   }
 }
 
 /** Whether something is asked that the server does not answer, so that every run must be looked at. */
-export const sievesHere = ({ words, after, before, metrics }: Filter): boolean =>
-  words.length > 0 || after !== null || before !== null || metrics.length > 0;
+export const sievesHere = ({ words, facts, after, before, metrics }: Filter): boolean =>
+  words.length > 0 || Object.keys(facts).length > 0 || after !== null || before !== null || metrics.length > 0;
 
 /** Whether a row is wanted. */
-export function matches(row: RunRow, { query, words, after, before, metrics }: Filter): boolean {
+export function matches(row: RunRow, { query, facts, words, after, before, metrics }: Filter): boolean {
   const text = `${row.run_id} ${row.recipe_name} ${row.suite ?? ""} ${row.status} ${row.effective_recipe_sha256 ?? ""}`
     .toLowerCase();
   const created = row.created_at_utc ?? "";
   return (query.status === undefined || row.status === query.status) &&
+    Object.entries(facts).every(([name, value]) => row[name as keyof typeof facts] === value) &&
     words.every((word) => text.includes(word)) &&
     (after === null || created >= after) && (before === null || created <= before) &&
     metrics.every(({ metric, relation, value }) => {

@@ -22,10 +22,10 @@ import {
 import { StateMark } from "./state_mark.tsx";
 import { VirtualTable } from "./virtual.tsx";
 
-const SORTS = ["time", "state", "recipe", "metric", "duration", "size"] as const;
+const SORTS = ["time", "state", "recipe", "task", "metric", "duration", "size"] as const;
 type Sort = typeof SORTS[number];
 /** What the grid of a row gives each column. */
-const COLUMNS = "28px 96px minmax(320px, 3fr) minmax(150px, 1fr) 76px 76px 136px 76px";
+const COLUMNS = "28px 96px minmax(230px, 3fr) minmax(110px, 1fr) minmax(150px, 1fr) 92px 52px 68px 68px 136px 72px";
 const MOST_COMPARED = 256;
 
 export function RunList() {
@@ -124,7 +124,10 @@ export function RunList() {
                 </div>
                 {heading("state", "State")}
                 {heading("recipe", "Run of recipe")}
+                {heading("task", "Task")}
                 {heading("metric", chosenMetric === "" ? "Key metric" : chosenMetric, true)}
+                <div role="columnheader">Mode</div>
+                <div role="columnheader">Plan</div>
                 {heading("duration", "Took", true)}
                 {heading("size", "Size", true)}
                 {heading("time", "Created (UTC)")}
@@ -148,6 +151,7 @@ function sorted(rows: RunRow[], sort: Sort, descending: boolean, metric: string)
   const keyOf = (row: RunRow): string | number | null => {
     if (sort === "state") return row.status;
     if (sort === "recipe") return row.recipe_name;
+    if (sort === "task") return row.task_id ?? null;
     if (sort === "duration") return secondsOf(row);
     if (sort === "size") return row.size_bytes ?? null;
     if (sort === "time") return row.created_at_utc;
@@ -190,6 +194,9 @@ function Row({ row, metric, ticked, onTick }: RowProps): JSX.Element {
       <div role="cell" class="clip">
         <a href={address("runs", [row.run_id])} title={row.run_id}>{row.recipe_name ?? row.run_id}</a>
       </div>
+      <div role="cell" class="clip" title={row.task_id ?? ""}>
+        {row.task_id?.replaceAll("_", " ") ?? <span class="muted">–</span>}
+      </div>
       <div role="cell" class="number clip" title={name ?? ""}>
         {value === null ? <span class="muted">–</span> : (
           <>
@@ -197,6 +204,10 @@ function Row({ row, metric, ticked, onTick }: RowProps): JSX.Element {
             {unitBehind(entry?.unit)}
           </>
         )}
+      </div>
+      <div role="cell" class="small">{modeText(row)}</div>
+      <div role="cell" class="small" title={row.plan_cache == null ? "" : `The plan cache: ${row.plan_cache}`}>
+        {row.plan_cache ?? "–"}
       </div>
       <div role="cell" class="number">{secondsText(secondsOf(row))}</div>
       <div role="cell" class="number">{bytesText(row.size_bytes)}</div>
@@ -207,6 +218,9 @@ function Row({ row, metric, ticked, onTick }: RowProps): JSX.Element {
     </>
   );
 }
+
+const modeText = ({ mode, parallel_workers }: RunRow): string =>
+  mode == null ? "–" : mode === "parallel" ? `${parallel_workers} workers` : mode;
 
 const countText = (count: number) => count === 1 ? "1 run" : `${count} runs`;
 
@@ -248,14 +262,14 @@ function FilterBar({ text, names, metric }: { text: string; names: string[]; met
         ref={field}
         type="search"
         class="mono grow"
-        placeholder="words  state:failed  recipe:quickstart  after:2026-11-01  metric.channel.ber<1e-3"
+        placeholder="words  state:failed  task:bit_transport  after:2026-11-01  metric.channel.ber<1e-3"
         value={typed}
         aria-describedby="run-filter-help"
         onInput={(event) => type(event.currentTarget.value)}
       />
       <span id="run-filter-help" class="hidden-text">
-        Words are looked for in names and digests. Tokens: state, recipe, suite, after, before, each with a colon;
-        metric, a point, its name, a relation and a number.
+        Words are looked for in names and digests. Tokens: state, recipe, suite, task, mode, cache, after, before, each
+        with a colon; metric, a point, its name, a relation and a number.
       </span>
       <label for="run-metric">Metric</label>
       <select

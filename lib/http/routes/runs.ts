@@ -16,7 +16,17 @@ const NO_RUN = problem("There is no such run");
 /** Members of a row that are always there. */
 const BASE = ["run_id", "status", "recipe_name", "suite", "created_at_utc", "completed_at_utc"];
 /** Members that `fields` can ask for besides. */
-const EXTRA = ["effective_recipe_sha256", "step_count", "size_bytes", "problem", "metrics"];
+const EXTRA = [
+  "effective_recipe_sha256",
+  "step_count",
+  "size_bytes",
+  "task_id",
+  "mode",
+  "parallel_workers",
+  "plan_cache",
+  "problem",
+  "metrics",
+];
 
 export const runRoutes = [
   route({

@@ -31,6 +31,13 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX jobs_by_time ON jobs (kind, created_at_utc);
    CREATE TABLE job_events (id INTEGER PRIMARY KEY, job_id TEXT NOT NULL, seq INTEGER NOT NULL, document TEXT NOT NULL);
    CREATE INDEX job_events_by_job ON job_events (job_id, seq);`,
+  // All rows are read from their bundles again: what they say of these columns stands there alone.
+  `ALTER TABLE runs ADD COLUMN task_id TEXT;
+   ALTER TABLE runs ADD COLUMN mode TEXT;
+   ALTER TABLE runs ADD COLUMN parallel_workers INTEGER;
+   ALTER TABLE runs ADD COLUMN plan_cache TEXT;
+   DELETE FROM runs;
+   DELETE FROM meta WHERE key = 'runs_stamp';`,
 ];
 
 /** An open database, and what happened to the one that lay there. */

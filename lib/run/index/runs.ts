@@ -194,6 +194,10 @@ export class RunIndex {
       job_id,
       problem: (row.problem as string | undefined) ?? null,
       sort_key: sortKey(row),
+      task_id: row.task_id,
+      mode: row.mode,
+      parallel_workers: row.parallel_workers,
+      plan_cache: row.plan_cache,
     };
   }
 
@@ -209,7 +213,8 @@ export class RunIndex {
   #put(row: Row): void {
     this.database.prepare(
       `INSERT OR REPLACE INTO runs VALUES (:run_id, :status, :recipe_name, :suite_id, :created_at_utc, :completed_at_utc,
-        :effective_recipe_sha256, :summary_sha256, :mtime, :size, :step_count, :size_bytes, :job_id, :problem, :sort_key)`,
+        :effective_recipe_sha256, :summary_sha256, :mtime, :size, :step_count, :size_bytes, :job_id, :problem, :sort_key,
+        :task_id, :mode, :parallel_workers, :plan_cache)`,
     ).run(row);
   }
 }
@@ -225,6 +230,10 @@ function runRow(row: Row): RunRow {
     effective_recipe_sha256: row.effective_recipe_sha256 as string | null,
     step_count: row.step_count as number,
     size_bytes: row.size_bytes as number,
+    task_id: row.task_id as string | null,
+    mode: row.mode as string | null,
+    parallel_workers: row.parallel_workers as number | null,
+    plan_cache: row.plan_cache as string | null,
     ...(row.problem === null ? {} : { problem: row.problem as string } as JsonObject),
   };
 }

@@ -97,6 +97,26 @@ Deno.test("a missing, damaged or foreign database is made anew from the bundles"
     assert.deepEqual((await rows()).found, [run_id]);
   }));
 
+Deno.test("rows tell task, mode, workers and what the plan cache did, also behind a database that did not know them", () =>
+  inWorkspace(async (workspace) => {
+    const { stateDir } = workspace;
+    const about = { ...recipe("a"), metadata: { seed: 1, research: { task: { id: "bit_transport" } } } };
+    await run(about, { stateDir, projectRoot: stateDir, parallelWorkers: 2, usePlanCache: false });
+    const first = openRunIndex(workspace);
+    const facts = ({ rows }: Awaited<ReturnType<typeof first.index.list>>) =>
+      rows.map(({ task_id, mode, parallel_workers, plan_cache }) => [task_id, mode, parallel_workers, plan_cache]);
+    const expected = [["bit_transport", "parallel", 2, "bypass"]];
+    assert.deepEqual(facts(await first.index.list({ limit: 10 })), expected);
+    assert.deepEqual(facts({ rows: listRuns(workspace), nextCursor: null }), expected);
+    const columns = ["task_id", "mode", "parallel_workers", "plan_cache"];
+    for (const column of columns) first.index.database.exec(`ALTER TABLE runs DROP COLUMN ${column}`);
+    first.index.database.exec("PRAGMA user_version = 1");
+    first.close();
+    const second = openRunIndex(workspace);
+    assert.deepEqual(facts(await second.index.list({ limit: 10 })), expected);
+    second.close();
+  }));
+
 Deno.test("a database of a later version is refused, not overwritten", () =>
   inWorkspace((workspace) => {
     const { database, path } = openDatabase(workspace.stateDir);
