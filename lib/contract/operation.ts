@@ -167,6 +167,8 @@ export interface ModelRequest {
   optionalFiles?: readonly string[];
   /** Parameter that names the model, for findings; `model_id` when left out. */
   parameter?: string;
+  /** The step can do without: whether it needs the model shows in its inputs. Where it is missing it has no files. */
+  optional?: boolean;
 }
 
 /** A model of a step, hash checked whenever a file is read. */

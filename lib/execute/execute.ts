@@ -281,6 +281,10 @@ class Execution {
     if (!isObject(planned)) return [];
     const { operation } = this.#options.registry.get(binding.operation_id);
     return modelRequests(operation, document.params).map((request): ModelTask => {
+      // What the plan went without stays away, also when it has come since.
+      if (request.optional && planned[request.role] === undefined) {
+        return { role: request.role, record: canonicalJson({ id: request.id }), files: {}, accelerator: null };
+      }
       const found = this.#options.findModel?.(request);
       if (found === undefined || !isModel(found)) {
         const { code, reason, hint } = found ?? { code: "runtime_unavailable", reason: "nobody looked", hint: null };

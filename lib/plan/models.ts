@@ -62,6 +62,7 @@ export function bindModels(
     if (found === undefined) return step;
     const records: JsonObject = {};
     for (const { request, found: model } of found) {
+      if (request.optional && (model === null || !isModel(model))) continue;
       if (model !== null && !isModel(model)) problems.push(missingModel(request, model, step));
       records[request.role] = model !== null && isModel(model) ? model.record : asked(request);
     }

@@ -82,8 +82,8 @@ function missingModels(
   readiness: Readiness,
 ): MissingRequirement[] {
   const missing = new Map<string, MissingRequirement>();
-  for (const { request: { id, sha256 }, found } of [...findModels(steps, registry, readiness).values()].flat()) {
-    if (found === null || isModel(found)) continue;
+  for (const { request: { id, sha256, optional }, found } of [...findModels(steps, registry, readiness).values()].flat()) {
+    if (found === null || isModel(found) || optional) continue;
     const { reason, hint, fetch } = found;
     const why = hint === null ? reason : `${reason}. ${hint}`;
     missing.set(id, { kind: "model", id, reason: why, fetch, ...(sha256 ? { sha256 } : {}) });

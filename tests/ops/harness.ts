@@ -159,8 +159,9 @@ export async function runOperation(operation: Operation, options: RunOptions = {
 /** Sessions of given files, as the executor opens them. */
 function modelsOf(requests: readonly ModelRequest[], given: NonNullable<RunOptions["models"]>): StepModels {
   const contents = new Map<string, Uint8Array>();
-  const tasks = requests.map(({ role, id, files, optionalFiles = [] }): ModelTask => {
+  const tasks = requests.map(({ role, id, files, optionalFiles = [], optional }): ModelTask => {
     const source = given[role];
+    if (optional && source === undefined) return { role, record: canonicalJson({ id }), files: {}, accelerator: null };
     assert.ok(source !== undefined, `the model ${role} (${id}) needs files`);
     const read = (name: string) => typeof source === "string" ? readIfThere(`${source}/${name}`) : source[name];
     const found = [...files, ...optionalFiles].flatMap((name) => {
@@ -168,9 +169,11 @@ function modelsOf(requests: readonly ModelRequest[], given: NonNullable<RunOptio
       assert.ok(bytes !== undefined || !files.includes(name), `the model ${role} has no file ${name}`);
       if (bytes === undefined) return [];
       contents.set(`${role}/${name}`, bytes);
-      return [[name, { path: `${role}/${name}`, sha256: sha256Hex(bytes) }]];
+      return [[name, { path: `${role}/${name}`, sha256: sha256Hex(bytes) }] as const];
     });
-    return { role, record: canonicalJson({ id }), files: Object.fromEntries(found), accelerator: null };
+    const digests = Object.fromEntries(found.map(([name, { sha256 }]) => [name, { sha256 }]));
+    const record = canonicalJson({ id, files: digests });
+    return { role, record, files: Object.fromEntries(found), accelerator: null };
   });
   const cancellation = { isCancelled: false, throwIfCancelled() {} };
   return stepModels(tasks, cancellation, (path) => Promise.resolve(contents.get(path)!));

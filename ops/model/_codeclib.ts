@@ -1,0 +1,223 @@
+/**
+ * What the learned-codec operations share: the models that may be named, their parameters, and what travels with latents
+ * and payloads so that a decoder finds the same model.
+ *
+ * `svc_tiny_hyperprior` comes with the program; the published names need `svc models fetch`, or a folder of that name in
+ * the project with the networks and tables that _codeclib_tables.ts describes.
+ */
+import { SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact, ModelRequest, NamedModel, ParameterProblem } from "../../lib/contract/operation.ts";
+import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { type ImageShape, trustedShape } from "../../lib/artifact/image_payload.ts";
+import { metadataCounts } from "../../lib/artifact/values.ts";
+import { Codec, type Latents } from "./_codeclib_codec.ts";
+import { NETWORKS, TABLES } from "./_codeclib_tables.ts";
+import type { PictureForm } from "./_deepjscc.ts";
+
+const PUBLISHED = [
+  "bmshj2018_factorized",
+  "bmshj2018_factorized_relu",
+  "bmshj2018_hyperprior",
+  "bmshj2018_hyperprior_vbr",
+  "mbt2018_mean",
+  "mbt2018_mean_vbr",
+  "mbt2018",
+  "mbt2018_vbr",
+  "cheng2020_anchor",
+  "cheng2020_attn",
+] as const;
+export const BUNDLED = "svc_tiny_hyperprior";
+/** Package of the bundled codec. */
+const BUNDLED_PACKAGE = "svc-tiny-hyperprior-v1";
+
+/** The entropy coder, as the contracts state it. */
+export const CODECLIB_ENTROPY = {
+  algorithm: "range coding / ANS backend",
+  coder: "codeclib entropy bottleneck + GaussianConditional",
+  fact: "transforms may run on several runtimes; entropy coding always uses the codec library bitstream",
+};
+
+export const DEVICE = z.enum(["cpu"]).default("cpu").describe("where the networks run; this release has cpu alone");
+
+/** Parameters that choose a model. */
+export const MODEL_PARAMS = {
+  model: z.enum([...PUBLISHED, BUNDLED]).default("bmshj2018_hyperprior")
+    .describe(`${BUNDLED} comes with the program; the others need svc models fetch`),
+  metric: z.enum(["mse", "ms-ssim"]).default("mse").describe("what the model was trained for"),
+  pretrained: z.boolean().default(true).describe("false would ask for random weights, which no file holds"),
+  quality: z.int().min(1).max(8).default(3).describe("1 is the lowest rate"),
+};
+
+export const PAD_TO_MULTIPLE = z.int().min(1).max(4096).default(64)
+  .describe("sides are padded to a multiple of this, by the last row and column; the model says which it takes");
+
+export const VARIABLE_RATE_PARAMS = {
+  vbr_scale_index: z.int().min(0).max(63).default(1).describe("rung of a _vbr model in stage 2; a higher one is finer"),
+  vbr_stage: z.int().min(1).max(2).default(2).describe("of a _vbr model: 2 the variable path, 1 the base path"),
+};
+
+interface ModelChoice {
+  model: string;
+  metric: string;
+  pretrained: boolean;
+  quality: number;
+}
+
+/** Findings about the choice of a model. */
+export function modelProblems({ model, metric, pretrained }: ModelChoice): ParameterProblem[] {
+  const problems: ParameterProblem[] = [];
+  if (!pretrained) {
+    problems.push({
+      place: ["pretrained"],
+      message: "Cannot run a codec that was never trained",
+      hint: "Leave pretrained at true",
+    });
+  }
+  if (model === BUNDLED && metric !== "mse") {
+    problems.push({
+      place: ["metric"],
+      message: `Cannot run ${BUNDLED} for ${metric}: it was trained for mse`,
+      hint: "Set metric: mse",
+    });
+  }
+  return problems;
+}
+
+/** The rung of a model's ladder that parameters choose. */
+export function rungOf(
+  { model, quality, vbr_scale_index, vbr_stage }: ModelChoice & { vbr_scale_index?: number; vbr_stage?: number },
+): number {
+  return model.endsWith("_vbr") && vbr_stage === 2 ? vbr_scale_index ?? quality : quality;
+}
+
+const FILES = [TABLES, ...NETWORKS];
+const request = (name: string): Pick<ModelRequest, "id" | "files"> => ({
+  id: name === BUNDLED ? BUNDLED_PACKAGE : name,
+  files: FILES,
+});
+
+/** The model that an encoder names. */
+export const namedModel = ({ model }: { model: string }): ModelRequest[] => [
+  { role: model, ...request(model), parameter: "model" },
+];
+
+/** The models that a decoder may meet: it learns from what it decodes which one it needs. */
+export const anyModel = (): ModelRequest[] =>
+  [BUNDLED, ...PUBLISHED].map((name) => ({
+    role: name,
+    ...request(name),
+    optional: true,
+  }));
+
+/**
+ * Opens a codec.
+ *
+ * @throws SvcError `model_unavailable`, `artifact_manifest_invalid` for tables that say another model
+ */
+export async function openCodec(find: (role: string) => NamedModel, name: string): Promise<Codec> {
+  const model = find(name);
+  if (!model.has(TABLES)) {
+    throw new SvcError("model_unavailable", `Cannot decode with the model ${name}: it is not on this machine`, {
+      hint: `svc models fetch ${name}, or svc models list for what there is`,
+    });
+  }
+  const digests = isObject(model.record.files) ? model.record.files : {};
+  const codec = await Codec.open({
+    read: (file) => model.read(file),
+    open: (file) => model.open(file),
+    sha256: (file) => isObject(digests[file]) ? String(digests[file].sha256) : "",
+  });
+  if (codec.tables.model === name) return codec;
+  throw new SvcError("artifact_manifest_invalid", `Cannot use the tables of ${codec.tables.model} as those of ${name}`);
+}
+
+/** What travels: everything that a decoder must know besides the bytes. */
+export interface CodecFacts {
+  model: string;
+  metric: string;
+  rung: number;
+  padToMultiple: number;
+  stateSha256: string;
+}
+
+/** Metadata key of the facts. */
+export const FACTS = "codeclib";
+
+export function factsMetadata({ model, metric, rung, padToMultiple, stateSha256 }: CodecFacts): JsonObject {
+  return { model, metric, quality: rung, pad_to_multiple: padToMultiple, model_state_sha256: stateSha256 };
+}
+
+/** @throws SvcError `input_metadata_missing` when they are not those of a learned codec */
+export function factsOf({ metadata }: InputArtifact): CodecFacts {
+  const found = metadata[FACTS];
+  const { model, metric, quality, pad_to_multiple, model_state_sha256 } = isObject(found) ? found : {};
+  if (
+    typeof model !== "string" || typeof metric !== "string" || !Number.isSafeInteger(quality) ||
+    !Number.isSafeInteger(pad_to_multiple) || typeof model_state_sha256 !== "string"
+  ) {
+    throw new SvcError("input_metadata_missing", `Cannot tell from the metadata ${FACTS} which codec made this`, {
+      hint: "Only what a learned codec of svc made can be decoded here",
+    });
+  }
+  const rung = quality as number, padToMultiple = pad_to_multiple as number;
+  return { model, metric, rung, padToMultiple, stateSha256: model_state_sha256 };
+}
+
+/** @throws SvcError `artifact_hash_mismatch` when another state of the model made what is to be decoded */
+export function checkState(codec: Codec, { stateSha256 }: Pick<CodecFacts, "stateSha256">): void {
+  if (codec.stateSha256 === stateSha256) return;
+  throw new SvcError("artifact_hash_mismatch", `Cannot use ${codec.tables.model}: it is not in the stated state`, {
+    hint: `Its state is ${codec.stateSha256}, ${stateSha256} was stated`,
+  });
+}
+
+/** Form of the pictures that latents or a payload came from. */
+export function formOf({ metadata }: InputArtifact): PictureForm & ImageShape & { count: number } {
+  const shape = trustedShape(metadata);
+  if (shape === undefined) {
+    throw new SvcError("input_metadata_missing", "Cannot tell from the metadata how large the pictures are", {
+      hint: "The metadata image_count, image_height, image_width and image_channels travel with latents and payloads",
+    });
+  }
+  return { ...shape, dtype: metadata.image_dtype === "float32" ? "float32" : "uint8" };
+}
+
+/** Latents of a batch as one array float32 [N, C, H, W]. */
+export function joinLatents(items: readonly Latents[], channels: number): {
+  data: Float32Array;
+  shape: [number, number, number, number];
+} {
+  const [{ rows, columns, data: { length } }] = items;
+  const data = new Float32Array(items.length * length);
+  items.forEach((item, index) => data.set(item.data, index * length));
+  return { data, shape: [items.length, channels, rows, columns] };
+}
+
+/**
+ * The latents of each picture.
+ *
+ * @throws SvcError `boundary_shape_invalid` for arrays of another form than [picture, channel, row, column]
+ */
+export function latentsOf(input: InputArtifact, channels: number): Latents[] {
+  const { data, shape, dtype } = input.array();
+  const { count } = formOf(input);
+  if (
+    shape.length !== 4 || shape[0] !== count || shape[1] !== channels || (dtype !== "float32" && dtype !== "float64")
+  ) {
+    throw new SvcError(
+      "boundary_shape_invalid",
+      `Cannot use ${dtype} latents [${shape.join(", ")}] as those of ${count} pictures with ${channels} channels each`,
+    );
+  }
+  const [, , rows, columns] = shape, size = channels * rows * columns, all = Float32Array.from(data as Float32Array);
+  return Array.from({ length: count }, (_, index) => ({
+    data: all.subarray(index * size, (index + 1) * size),
+    rows,
+    columns,
+  }));
+}
+
+/** Pictures that were lost on the way, by the metadata of an earlier decoder. */
+export const lostItems = ({ metadata }: InputArtifact): Set<number> =>
+  new Set(metadataCounts(metadata, "failed_item_indices"));
