@@ -82,7 +82,9 @@ function missingModels(
   readiness: Readiness,
 ): MissingRequirement[] {
   const missing = new Map<string, MissingRequirement>();
-  for (const { request: { id, sha256, optional }, found } of [...findModels(steps, registry, readiness).values()].flat()) {
+  for (
+    const { request: { id, sha256, optional }, found } of [...findModels(steps, registry, readiness).values()].flat()
+  ) {
     if (found === null || isModel(found) || optional) continue;
     const { reason, hint, fetch } = found;
     const why = hint === null ? reason : `${reason}. ${hint}`;

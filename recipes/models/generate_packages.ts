@@ -28,6 +28,8 @@ interface Description {
   components: Record<string, string>;
   /** Operation -> what it runs, for operations that run models by name and have no slot. */
   named?: Record<string, OperationAbi>;
+  /** Further files that belong to the model -> what they are. */
+  support?: Record<string, string>;
   /** Open sizes of the operations that this model fixes, by name. */
   sizes?: Record<string, number>;
   selection: { direction: string; population: JsonObject; command: string[] };
@@ -118,6 +120,7 @@ export function packageOf(id: string): { files: Map<string, string>; package_sha
     support(CURVE, "loss_curve"),
     support(EVALUATION, "evaluation"),
     ...references.map((name) => support(`training/${name}`, "stored_answer")),
+    ...Object.entries(described.support ?? {}).map(([path, role]) => support(path, role)),
   ];
   const { sizes = {} } = described;
   const values = (names: OperationAbi["inputs"], meanings: Record<string, string>) =>

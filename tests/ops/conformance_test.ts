@@ -9,6 +9,7 @@ import type { InputArtifact, Materialization, Operation } from "../../lib/contra
 import { Registry } from "../../lib/contract/registry.ts";
 import { checkValue } from "../../lib/contract/schema.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { type FixtureCase, FIXTURES } from "./fixtures.ts";
 import { type GivenInput, materialise, outputOf, runOperation, type RunResult } from "./harness.ts";
 import { parameterEdges } from "./parameter_edges.ts";
@@ -56,7 +57,10 @@ Deno.test("ops list prints the contracts that the operations declare", async () 
 });
 
 for (const { operation } of BUILTIN_OPERATIONS) {
-  Deno.test(`${operation.id} conforms`, async (t) => {
+  // The sandbox of the models stays for the next test; the last one of this file ends it.
+  const sanitize = operation.definition.models === undefined;
+  const options = { sanitizeOps: sanitize, sanitizeResources: sanitize };
+  Deno.test(`${operation.id} conforms`, options, async (t) => {
     await t.step("parameters accept their edges and refuse what lies just outside", () => checkEdges(operation));
     const fixture = FIXTURES[operation.id];
     assert.ok(fixture !== undefined, `tests/ops/fixtures.ts has no case for ${operation.id}`);
@@ -71,6 +75,8 @@ for (const { operation } of BUILTIN_OPERATIONS) {
     await t.step("every implemented materialisation has a case", () => checkMaterializations(operation, fixture));
   });
 }
+
+Deno.test("the sandbox of the models ends", { sanitizeOps: false, sanitizeResources: false }, closeOnnxSessions);
 
 function checkEdges(operation: Operation): void {
   const schema = operation.contract.params_schema;

@@ -9,6 +9,7 @@ import type { GivenInput, Model, RunOptions } from "./harness.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "./inputs.ts";
 import { ALLOCATION_FIXTURES } from "./allocation_fixtures.ts";
 import { AOA_FIXTURES } from "./aoa_fixtures.ts";
+import { CODECLIB_FIXTURES } from "./codeclib_fixtures.ts";
 import { CHANNEL_ESTIMATION_FIXTURES } from "./channel_estimation_fixtures.ts";
 import { CSI_FEEDBACK_FIXTURES } from "./csi_feedback_fixtures.ts";
 import { DEEPJSCC_FIXTURES } from "./deepjscc_fixtures.ts";
@@ -167,6 +168,7 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...AOA_FIXTURES,
   ...ISAC_FIXTURES,
   ...CHANNEL_ESTIMATION_FIXTURES,
+  ...CODECLIB_FIXTURES,
   ...NEAR_FIELD_FIXTURES,
   ...LEO_FIXTURES,
   ...CSI_FEEDBACK_FIXTURES,

@@ -34,6 +34,10 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
     const folder = `svc-tiny-${kind}-v1`;
     return [MODELS, `${folder}/model.onnx`, `${folder}/training/reference.json`];
   }),
+  ...["analysis", "hyper_analysis", "hyper_synthesis", "synthesis"].map((network): [URL, string, string] => {
+    const folder = "svc-tiny-hyperprior-v1";
+    return [MODELS, `${folder}/${network}.onnx`, `${folder}/training/reference.${network}.json`];
+  }),
   [ADAPTERS, "text_classifier/models/classifier.onnx", "text_classifier/training/reference.json"],
 ];
 

@@ -1,0 +1,215 @@
+"""Writes the files of svc_tiny_hyperprior from the checkpoints of train.py: four ONNX networks, tables.json, the candidates,
+the loss curve, the evaluation and the stored answers.
+
+    PYTHONPATH=<torch> python3 recipes/models/svc-tiny-hyperprior-v1/training/export.py <folder of checkpoints> <package folder>
+
+Weights are kept in half precision, cast when the file is loaded: half the bytes, and 0.001 dB. Everything that is evaluated
+here is evaluated with the rounded weights. The test photograph is looked at once, after the selection.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from onnx import TensorProto, numpy_helper
+
+HERE = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True  # the folder keeps its digest
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "training")]
+from network import BLOCK, HYPER, LATENTS, SCALE_MAX, SCALE_MIN, SLOPE, UNIT, Codec  # noqa: E402
+from onnx_graph import Graph  # noqa: E402
+from pictures import photographs  # noqa: E402
+from records import digest, write_curve, write_json, write_reference  # noqa: E402
+from train import BATCH, CANDIDATES, LEARNING_RATE, LINEAR_LEARNING_RATE, MULTIPLIERS, PATCH, SEEDS, measure, quality_multiplier  # noqa: E402
+
+SCALES = 64
+ROLES = ("analysis", "hyper_analysis", "hyper_synthesis", "synthesis")
+
+
+class HalfGraph(Graph):
+    """A graph whose large weights lie in the file in half precision."""
+
+    def constant(self, name, value, dtype=np.float32):
+        array = np.asarray(value)
+        if dtype is not np.float32 or array.size < 1024:
+            return super().constant(name, value, dtype)
+        if name not in self.weights:
+            half = numpy_helper.from_array(np.ascontiguousarray(array.astype(np.float16)), f"{name}.half")
+            self.weights[name] = half
+            self.node("Cast", [f"{name}.half"], name, to=TensorProto.FLOAT)
+        return name
+
+    def convolve(self, x, weight, bias, label, name=None, kind="Conv", stride=1, padding=0):
+        inputs = [x, self.constant(f"{label}.weight", weight.detach().numpy()), self.constant(f"{label}.bias", bias.detach().numpy())]
+        return self.node(kind, inputs, name, kernel_shape=list(weight.shape[2:]), strides=[stride] * 2, pads=[padding] * 4)
+
+    def layer(self, x, module, label, name=None):
+        kind = "ConvTranspose" if isinstance(module, torch.nn.ConvTranspose2d) else "Conv"
+        return self.convolve(x, module.weight, module.bias, label, name, kind, module.stride[0], module.padding[0])
+
+    def leaky(self, x):
+        return self.node("LeakyRelu", [x], alpha=SLOPE)
+
+    def level(self, step, like):
+        """The logarithm of the step as a plane of the size of some features."""
+        bounds = [self.integers("first", [0]), self.integers("second", [1]), self.integers("channel", [1])]
+        plane = self.node("Mul", [self.node("Slice", [like, *bounds]), self.constant("zero", 0.0)])
+        return self.node("Add", [plane, self.node("Log", [step])])
+
+
+def depth_first(weight, channels, block):
+    """Input channels in the order of ONNX's SpaceToDepth instead of PyTorch's pixel_unshuffle."""
+    order = [c * block * block + position for position in range(block * block) for c in range(channels)]
+    return weight[:, order]
+
+
+def analysis_onnx(model):
+    g = HalfGraph("analysis")
+    images, step = g.input("images", ["batch", 3, "height", "width"]), g.input("step", [1])
+    x = g.node("Mul", [g.node("Sub", [images, g.constant("half", 0.5)]), g.constant("unit", 255 / UNIT)])
+    blocks = g.node("SpaceToDepth", [x], blocksize=BLOCK)
+    y = g.convolve(blocks, depth_first(model.linear.weight, 3, BLOCK), model.linear.bias, "linear")
+    if model.learned:
+        hidden = g.leaky(g.layer(x, model.down1, "down1"))
+        hidden = g.node("Concat", [hidden, g.level(step, hidden)], axis=1)
+        hidden = g.leaky(g.layer(hidden, model.down2, "down2"))
+        y = g.node("Add", [y, g.layer(hidden, model.down3, "down3")])
+    g.node("Div", [y, step], "latents")
+    g.output("latents", ["batch", LATENTS, "rows", "columns"])
+    return g.bytes()
+
+
+def synthesis_onnx(model):
+    g = HalfGraph("synthesis")
+    latents, step = g.input("latents", ["batch", LATENTS, "rows", "columns"]), g.input("step", [1])
+    y = g.node("Mul", [latents, step])
+    x = g.node("DepthToSpace", [g.layer(y, model.linear, "linear")], blocksize=BLOCK, mode="CRD")
+    if model.learned:
+        hidden = g.leaky(g.layer(y, model.entry, "entry"))
+        hidden = g.leaky(g.layer(hidden, model.up1, "up1"))
+        hidden = g.leaky(g.layer(hidden, model.up2, "up2"))
+        joined = g.node("Concat", [hidden, g.node("SpaceToDepth", [x], blocksize=4), g.level(step, hidden)], axis=1)
+        own, seen, level = model.join.weight.split([32, 48, 1], 1)
+        weight = torch.cat([own, depth_first(seen, 3, 4), level], 1)
+        hidden = g.leaky(g.convolve(joined, weight, model.join.bias, "join", padding=1))
+        hidden = g.node("Add", [hidden, g.leaky(g.layer(hidden, model.mix, "mix"))])
+        x = g.node("Add", [x, g.node("DepthToSpace", [g.layer(hidden, model.exit, "exit")], blocksize=4, mode="CRD")])
+    g.node("Add", [g.node("Mul", [x, g.constant("unit", UNIT / 255)]), g.constant("half", 0.5)], "images")
+    g.output("images", ["batch", 3, "height", "width"])
+    return g.bytes()
+
+
+def hyper_analysis_onnx(model):
+    g = HalfGraph("hyper_analysis")
+    latents = g.input("latents", ["batch", LATENTS, "rows", "columns"])
+    hidden = g.leaky(g.layer(latents, model.entry, "entry"))
+    hidden = g.leaky(g.layer(hidden, model.down, "down"))
+    g.layer(hidden, model.exit, "exit", "hyper_latents")
+    g.output("hyper_latents", ["batch", HYPER, "hyper_rows", "hyper_columns"])
+    return g.bytes()
+
+
+def hyper_synthesis_onnx(model):
+    g = HalfGraph("hyper_synthesis")
+    z, step = g.input("hyper_latents", ["batch", HYPER, "hyper_rows", "hyper_columns"]), g.input("step", [1])
+    hidden = g.node("Concat", [z, g.level(step, z)], axis=1)
+    hidden = g.leaky(g.layer(hidden, model.up, "up"))
+    hidden = g.leaky(g.layer(hidden, model.mix, "mix"))
+    for at, name in enumerate(("mean", "log_scale")):
+        part = slice(at * LATENTS, (at + 1) * LATENTS)
+        g.convolve(hidden, model.exit.weight[part], model.exit.bias[part], f"exit.{name}", name)
+        g.output(name, ["batch", LATENTS, "rows", "columns"])
+    return g.bytes()
+
+
+def graphs(codec):
+    return {
+        "analysis": analysis_onnx(codec.analysis), "hyper_analysis": hyper_analysis_onnx(codec.hyper_analysis),
+        "hyper_synthesis": hyper_synthesis_onnx(codec.hyper_synthesis), "synthesis": synthesis_onnx(codec.synthesis),
+    }
+
+
+def counts(probabilities):
+    """Counts of 2^16, at least 1 each; the greatest takes what rounding leaves."""
+    found = [max(1, round(float(p) * 65536)) for p in probabilities]
+    found[int(np.argmax(found))] += 65536 - sum(found)
+    return found
+
+
+@torch.no_grad()
+def tables(codec):
+    reach = torch.arange(-64.0, 65.0)
+    probability = codec.prior(reach.view(-1, 1, 1, 1).repeat(1, HYPER, 1, 1)).view(len(reach), HYPER).numpy().astype(float)
+    hyper = []
+    for channel in range(HYPER):
+        inside = np.flatnonzero(probability[:, channel] * 65536 >= 0.5)
+        first, last = int(inside[0]), int(inside[-1])
+        own = probability[first:last + 1, channel]
+        hyper.append({"smallest": int(reach[first]), "counts": counts([*own, max(0.0, 1 - own.sum())])})
+    steps = {str(q): float(f"{codec.step(torch.tensor(quality_multiplier(q))).item():.9g}") for q in range(1, 9)}
+    return {
+        "kind": "svc.image_codec_tables", "schema_version": 1, "model": "svc_tiny_hyperprior", "metric": "mse",
+        "latent_channels": LATENTS, "latent_reduction": BLOCK, "hyper_channels": HYPER, "hyper_reduction": 2 * BLOCK,
+        "steps": steps, "scales": {"smallest": SCALE_MIN, "largest": SCALE_MAX, "count": SCALES}, "hyper_tables": hyper,
+    }
+
+
+def load(folder, name):
+    saved = torch.load(folder / f"{name}.best.pt", weights_only=False)
+    codec = Codec(CANDIDATES[name]["learned"])
+    codec.load_state_dict(saved["codec"])
+    with torch.no_grad():
+        for parameter in codec.parameters():
+            if parameter.numel() >= 1024:
+                parameter.copy_(parameter.half().float())
+    return codec.eval(), saved["step"]
+
+
+def main(folder, package):
+    training = package / "training"
+    validation, test = (photographs(split)[0] for split in ("validation", "test"))
+    codecs, results, chosen, curve = {}, {}, {}, []
+    for name, configuration in CANDIDATES.items():
+        if not (folder / f"{name}.best.pt").exists():
+            continue
+        codecs[name], chosen[name] = load(folder, name)
+        curve += torch.load(folder / f"{name}.last.pt", weights_only=False)["curve"]
+        results[name] = float(np.mean([row["loss"] for row in measure(codecs[name], validation)]))
+        (training / "candidates").mkdir(parents=True, exist_ok=True)
+        write_json(training / "candidates" / f"{name}.json", {
+            "candidate": name, "configuration": configuration, "seeds": SEEDS, "batch": BATCH, "patch": PATCH,
+            "learning_rate": LEARNING_RATE, "linear_learning_rate": LINEAR_LEARNING_RATE, "multipliers": MULTIPLIERS,
+            "checkpoint_step": chosen[name]})
+    write_curve(training / "loss_curve.csv", curve)
+    selected = min(sorted(results), key=results.get)
+    for name in set(codecs) - {selected}:  # the networks of the selected one lie in the package
+        for role, content in graphs(codecs[name]).items():
+            (training / "candidates" / f"{name}.{role}.onnx").write_bytes(content)
+    codec = codecs[selected]
+    for role, content in graphs(codec).items():
+        (package / f"{role}.onnx").write_bytes(content)
+    write_json(package / "tables.json", tables(codec))
+    x = torch.from_numpy(np.ascontiguousarray(test[96:128, 96:128].transpose(2, 0, 1)[None]))
+    step = torch.tensor([tables(codec)["steps"]["3"]])
+    with torch.no_grad():
+        y = codec.analysis(x, step)
+        z = codec.hyper_analysis(y)
+        mean, log_scale = codec.hyper_synthesis(torch.round(z), step)
+        write_reference(training / "reference.analysis.json", {"images": x, "step": step}, {"latents": y})
+        write_reference(training / "reference.hyper_analysis.json", {"latents": y}, {"hyper_latents": z})
+        write_reference(training / "reference.hyper_synthesis.json", {"hyper_latents": torch.round(z), "step": step},
+                        {"mean": mean, "log_scale": log_scale})
+        write_reference(training / "reference.synthesis.json", {"latents": torch.round(y), "step": step},
+                        {"images": codec.synthesis(torch.round(y), step)})
+    write_json(training / "evaluation.json", {
+        "objective": "mean over the qualities of bits per pixel + multiplier · squared error, validation photograph",
+        "selected": selected, "candidates": results, "population_sha256": digest(validation),
+        "parameters": {role: sum(p.numel() for p in getattr(codec, role).parameters()) for role in ROLES},
+        "validation": measure(codec, validation), "test": measure(codec, test),
+    })
+    print(selected, results, {role: len(content) for role, content in graphs(codec).items()})
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
