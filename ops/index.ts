@@ -81,6 +81,12 @@ import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
 import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
 import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
 import modelChannelEstimatorAdapter from "./model/channel_estimator_adapter.ts";
+import modelCodeclibAnalysisEncode from "./model/codeclib_analysis_encode.ts";
+import modelCodeclibDecode from "./model/codeclib_decode.ts";
+import modelCodeclibEncode from "./model/codeclib_encode.ts";
+import modelCodeclibEntropyDecode from "./model/codeclib_entropy_decode.ts";
+import modelCodeclibEntropyEncode from "./model/codeclib_entropy_encode.ts";
+import modelCodeclibSynthesisDecode from "./model/codeclib_synthesis_decode.ts";
 import modelCsiFeedbackDecoder from "./model/csi_feedback_decoder.ts";
 import modelCsiFeedbackEncoder from "./model/csi_feedback_encoder.ts";
 import modelCsiMrtPrecoder from "./model/csi_mrt_precoder.ts";
@@ -241,6 +247,12 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelBeamformingAdapter, "./model/beamforming_adapter.ts"),
   entry(modelCausalCsiPowerAllocator, "./model/causal_csi_power_allocator.ts"),
   entry(modelChannelEstimatorAdapter, "./model/channel_estimator_adapter.ts"),
+  entry(modelCodeclibAnalysisEncode, "./model/codeclib_analysis_encode.ts"),
+  entry(modelCodeclibDecode, "./model/codeclib_decode.ts"),
+  entry(modelCodeclibEncode, "./model/codeclib_encode.ts"),
+  entry(modelCodeclibEntropyDecode, "./model/codeclib_entropy_decode.ts"),
+  entry(modelCodeclibEntropyEncode, "./model/codeclib_entropy_encode.ts"),
+  entry(modelCodeclibSynthesisDecode, "./model/codeclib_synthesis_decode.ts"),
   entry(modelCsiFeedbackDecoder, "./model/csi_feedback_decoder.ts"),
   entry(modelCsiFeedbackEncoder, "./model/csi_feedback_encoder.ts"),
   entry(modelCsiMrtPrecoder, "./model/csi_mrt_precoder.ts"),
