@@ -5,6 +5,7 @@ import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { parseJson } from "../contract/json.ts";
+import { confusionOf } from "../figure/confusion_of.ts";
 import { type FigureStyle, STYLES } from "../figure/style.ts";
 import { RECIPE_FILE } from "../run/documents.ts";
 import type { Workspace } from "../run/workspace.ts";
@@ -100,10 +101,20 @@ export function exportedTables(workspace: Workspace, wanted: string) {
   return { result_id: result.result_id, result_sha256: sha256, files: exportResult(result) };
 }
 
-/** The files of a plot as {@link plotBenchmark} writes them, and nothing written. @throws SvcError as there */
-export async function drawnPlot(workspace: Workspace, wanted: string, request: PlotRequest): Promise<PlotFiles> {
+/**
+ * The files of a plot as {@link plotBenchmark} writes them, and nothing written; and whether the reports hold a confusion
+ * matrix beside what is drawn. @throws SvcError as there
+ */
+export async function drawnPlot(
+  workspace: Workspace,
+  wanted: string,
+  request: PlotRequest,
+): Promise<PlotFiles & { confusion: boolean }> {
   const { result, sha256, evidence } = open(workspace, wanted);
-  return await plotFiles(result, sha256, request, STYLES.svc, { evidence });
+  // Rows of one pack are measured alike: the first stands for all.
+  const row = result.recipes.find(({ status }) => status === "completed");
+  const confusion = row !== undefined && evidence.reports(row).some((report) => confusionOf(report) !== null);
+  return { ...await plotFiles(result, sha256, request, STYLES.svc, { evidence }), confusion };
 }
 
 /**

@@ -138,7 +138,7 @@ browserTest(
     await shot("pack");
     await page.getByRole("link", { name: "Open the result" }).click({ timeout: 60_000 });
     await page.getByRole("heading", { name: "What was measured" }).waitFor();
-    await page.getByRole("img", { name: /channel\.ber over channel\.snr_db/ }).waitFor();
+    await page.getByRole("img", { name: /^Bit error rate over/ }).waitFor();
     const id = decodeURIComponent(page.url().split("/").at(-1)!);
     await page.getByRole("button", { name: "Verify" }).click();
     await page.getByText("PASS").waitFor();

@@ -72,8 +72,15 @@ export const benchmarkReportRoutes = [
     }),
     replies: {
       200: {
-        description: "What is drawn, and texts by file name: specification, SVG, CSV and the record that binds them",
-        schema: z.object({ plot: z.enum(FIGURE_TYPES), name: z.string(), files: FILES }),
+        description:
+          "What is drawn, as data and as texts by file name: specification, SVG, CSV and the record that binds them",
+        schema: z.object({
+          plot: z.enum(FIGURE_TYPES),
+          name: z.string(),
+          figure: OBJECT,
+          confusion: z.boolean(),
+          files: FILES,
+        }),
       },
       400: problem(
         "The query cannot be used, the result is not complete, or it has nothing that this figure could show",
@@ -81,9 +88,13 @@ export const benchmarkReportRoutes = [
       404: NO_RESULT,
     },
     async handle({ params, query, service }) {
-      const { plot, x, y, group, name, files } = await drawnPlot(service.workspace, params.result_id, query);
+      const { plot, x, y, group, name, figure, confusion, files } = await drawnPlot(
+        service.workspace,
+        params.result_id,
+        query,
+      );
       const texts = Object.entries(files).filter((entry) => typeof entry[1] === "string");
-      return json({ plot, x, y, group, name, files: Object.fromEntries(texts) });
+      return json({ plot, x, y, group, name, figure, confusion, files: Object.fromEntries(texts) });
     },
   }),
 ] as const;

@@ -1,15 +1,17 @@
 /** A stored result: what was measured with its intervals, candidates against baselines, figures, and files for others. */
 import type { JsonObject, Value } from "../../../lib/contract/value.ts";
-import { FIGURE_TYPES } from "../../../lib/figure/types.ts";
+import { type Figure, FIGURE_TYPES } from "../../../lib/figure/types.ts";
 import { get } from "../../api.ts";
 import { Page } from "../../frame.tsx";
 import { Digest, Pending } from "../../panels/notices.tsx";
 import { shownNumber } from "../../panels/number.ts";
 import { StateMark } from "../../panels/state_mark.tsx";
-import { useEffect, useState } from "../../preact.ts";
+import { lazy, Suspense, useEffect, useState } from "../../preact.ts";
 import { address, place, refine } from "../../router.ts";
 import { download } from "../../state/download.ts";
 import { type Fetched, useFetched } from "../../state/fetched.ts";
+
+const Chart = lazy(() => import("../../charts/chart.tsx").then(({ Chart }) => Chart));
 
 interface Aggregate extends JsonObject {
   recipe_id: string;
@@ -90,7 +92,7 @@ export function ResultPage({ id }: { id: string }) {
         <dt>Rows</dt>
         <dd>{recipes.filter((row) => row.status === "completed").length} of {recipes.length} completed</dd>
       </dl>
-      <Figure id={id} benchmark={benchmark} />
+      <FigureSection id={id} benchmark={benchmark} />
       <Measured result={found.data} />
       {comparisons.length > 0 && <Comparisons rows={comparisons} />}
       <Export id={id} />
@@ -226,23 +228,18 @@ interface Drawn {
   x: string;
   y: string;
   name: string;
+  figure: Figure;
+  /** Whether there is a confusion matrix to be drawn as well. */
+  confusion: boolean;
   files: Record<string, string>;
 }
 
-/** The figure that `svc benchmark plot` draws, byte for byte. */
-function Figure({ id, benchmark }: { id: string; benchmark: Result["benchmark"] }) {
+/** The figure that `svc benchmark plot` draws, to be read on the page; its files are those of the command, byte for byte. */
+function FigureSection({ id, benchmark }: { id: string; benchmark: Result["benchmark"] }) {
   const { query } = place.value;
   const asked = new URLSearchParams();
   for (const key of ["plot", "y"]) if (query.get(key)) asked.set(key, query.get(key)!);
   const drawn = useFetched<Drawn>(`/api/benchmarks/results/${encodeURIComponent(id)}/figure?${asked}`);
-  const svg = drawn.data === null ? null : drawn.data.files[`${drawn.data.name}.svg`];
-  const [url, setUrl] = useState<string | null>(null);
-  useEffect(() => {
-    if (svg === null) return setUrl(null);
-    const made = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [svg]);
   return (
     <section aria-labelledby="figure">
       <h2 id="figure">Figure</h2>
@@ -264,37 +261,65 @@ function Figure({ id, benchmark }: { id: string; benchmark: Result["benchmark"] 
             {benchmark.metrics.map((metric) => <option key={metric.id} value={metric.id}>{metric.id}</option>)}
           </select>
         </label>
-        {drawn.data !== null && (
-          Object.entries(drawn.data.files).map(([name, text]) => (
-            <button
-              key={name}
-              type="button"
-              class="quiet"
-              onClick={() => download(name, text)}
-            >
-              {name.slice(drawn.data!.name.length + 1)}
-            </button>
-          ))
-        )}
       </div>
-      <div class="figure-plate">
-        {url !== null && drawn.data !== null
-          ? (
-            <img
-              src={url}
-              alt={`${drawn.data.plot.replaceAll("-", " ")}: ${drawn.data.y} over ${
-                drawn.data.x || "rows"
-              }; the numbers stand in the table below`}
-            />
-          )
-          : <FigureWait of={drawn} />}
-      </div>
+      {drawn.data === null ? <FigureWait of={drawn} /> : (
+        <>
+          <Suspense fallback={<p class="empty" aria-busy="true">Loading the figure</p>}>
+            <Chart figure={drawn.data.figure} />
+          </Suspense>
+          <p class="row small muted">
+            The files of <code>svc benchmark plot</code>
+            {Object.entries(drawn.data.files).map(([name, text]) => (
+              <button
+                key={name}
+                type="button"
+                class="quiet"
+                onClick={() => download(name, text)}
+              >
+                {name.slice(drawn.data!.name.length + 1)}
+              </button>
+            ))}
+          </p>
+        </>
+      )}
     </section>
   );
 }
 
+function Files({ of: { name, files } }: { of: Drawn }) {
+  return (
+    <p class="row small muted">
+      The files of <code>svc benchmark plot</code>
+      {Object.entries(files).map(([file, text]) => (
+        <button
+          key={file}
+          type="button"
+          class="quiet"
+          onClick={() => download(file, text)}
+        >
+          {file.slice(name.length + 1)}
+        </button>
+      ))}
+    </p>
+  );
+}
+
+/** What was taken for what, below the figure that the pack asks for. */
+function ConfusionFigure({ id }: { id: string }) {
+  const drawn = useFetched<Drawn>(`/api/benchmarks/results/${encodeURIComponent(id)}/figure?plot=confusion-matrix`);
+  if (drawn.data === null) return <FigureWait of={drawn} />;
+  return (
+    <>
+      <Suspense fallback={<p class="empty" aria-busy="true">Loading the figure</p>}>
+        <Chart figure={drawn.data.figure} />
+      </Suspense>
+      <Files of={drawn.data} />
+    </>
+  );
+}
+
 function FigureWait({ of }: { of: Fetched<unknown> }) {
-  return <p class="empty">{of.problem ?? "Drawing"}</p>;
+  return <p class="empty" aria-busy={of.problem === null}>{of.problem ?? "Drawing"}</p>;
 }
 
 function Export({ id }: { id: string }) {
