@@ -1,4 +1,4 @@
-/** The views beside the editor: templates, catalog, benchmarks, training, system. */
+/** The views beside the editor: templates, catalog, benchmarks, system. */
 import assert from "node:assert/strict";
 import { parseJson, prettyJson } from "../../lib/contract/json.ts";
 import { svc } from "../support/cli.ts";
@@ -156,14 +156,3 @@ browserTest(
     files: { "recipes/link_0.yaml": link("0.0"), "recipes/link_4.yaml": link("4.0"), "benchmarks/tiny.yaml": PACK },
   },
 );
-
-browserTest("training tells which blocks can be replaced and why others cannot", async ({ page, open, shot }) => {
-  await open("#/training");
-  const blocks = page.locator("[data-replaceable]");
-  await blocks.first().waitFor();
-  for (const text of await page.locator('[data-replaceable="false"]').allInnerTexts()) {
-    assert.match(text, /It (brings|measures|is a fixed)|Its contract/);
-  }
-  assert.equal(await page.getByRole("main").getByRole("button").count(), 0);
-  await shot("training");
-});

@@ -1,116 +1,157 @@
-/** Which blocks of the open recipe a trained artifact can take the place of, and why the others cannot. */
+/**
+ * The training workbench: which blocks of a recipe can be trained and why others cannot, the routes of gradients, what is
+ * captured, the identities of scenario and plan, and the export of a project, which is watched below.
+ */
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { type Diagnostic, get, post, Problem } from "../api.ts";
 import { Page } from "../frame.tsx";
-import { StateMark } from "../panels/state_mark.tsx";
+import { Diagnostics } from "../panels/notices.tsx";
 import { useEffect, useState } from "../preact.ts";
-import { address } from "../router.ts";
-import { type Contract, contracts, loadContracts } from "../state/contracts.ts";
-import { active, nameOf, restore, type Step, stepsOf } from "../state/copies.ts";
+import { address, place, refine } from "../router.ts";
+import { loadContracts } from "../state/contracts.ts";
+import { active, copies, listFiles, nameOf, restore } from "../state/copies.ts";
 import { useFetched } from "../state/fetched.ts";
+import { inspect, type Inspection, keepDraft, keptDraft, NEW_PLAN, type PlanDraft } from "../state/training.ts";
+import { Blocks } from "./training/blocks.tsx";
+import { CapturePlan } from "./training/capture_plan.tsx";
+import { Identities, Routes } from "./training/outcome.tsx";
+import { Export, Projects } from "./training/projects.tsx";
 
-interface Artifact {
-  id: string;
-  name: string;
-  status: string;
-  operations: string[];
-}
+/** The pause after a change before the server is asked again. */
+const PAUSE_MS = 200;
 
 export default function Training() {
   const [problem, setProblem] = useState<string | null>(null);
-  const artifacts = useFetched<{ artifacts: Artifact[] }>("/api/trained-artifacts");
   useEffect(() => void Promise.all([loadContracts(), restore()]).catch((error) => setProblem(error.message)), []);
-  const copy = active();
+  const wanted = place.value.query.get("of");
+  const copy = copies.value.find(({ id }) => `copy:${id}` === wanted) ?? (wanted === null ? active() : null);
+  const source = wanted ?? (copy === null ? null : `copy:${copy.id}`);
+  const recipe = useRecipe(source, copy?.recipe ?? null, setProblem);
   return (
     <Page title="Training">
       {problem !== null && <p class="notice" data-tone="error" role="alert">{problem}</p>}
-      <p class="notice">
-        Training itself happens elsewhere. A package that was trained for one of the slots below is brought in by{" "}
-        <code>svc artifact import &lt;package&gt;</code>{" "}
-        and chosen in the editor by the block's own parameter. Exporting a training project is not part of this version.
-      </p>
-      {copy === null || contracts.value.size === 0
-        ? <p class="empty">{problem === null ? "Reading the open recipe" : "No recipe is open"}</p>
-        : (
-          <section aria-labelledby="blocks">
-            <h2 id="blocks">
-              Blocks of <a href={address("editor")}>{nameOf(copy)}</a>
-            </h2>
-            <div class="scroll" role="group" aria-label="Blocks" tabindex={0}>
-              <table>
-                <thead>
-                  <tr>
-                    <th>Block</th>
-                    <th>Portable replacement</th>
-                    <th>Built-in fine-tuning</th>
-                    <th>Gradient</th>
-                    <th>Artifacts here</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {stepsOf(copy.recipe).map((step) => (
-                    <Block
-                      key={step.id}
-                      step={step}
-                      contract={contracts.value.get(step.op)}
-                      artifacts={artifacts.data?.artifacts ?? []}
-                    />
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          </section>
+      <p class="muted">
+        Training happens elsewhere: this view derives a plan, captures the data, and exports the project that a trainer
+        works in.
+        {copy !== null && (
+          <>
+            {" "}The open recipe is <a href={address("editor")}>{nameOf(copy)}</a>.
+          </>
         )}
+      </p>
+      <Source chosen={source} />
+      {source === null || recipe === null
+        ? <p class="empty">{problem === null ? "Reading the recipe" : "No recipe is shown"}</p>
+        : <Workbench key={source} source={source} recipe={recipe} />}
+      <Projects />
     </Page>
   );
 }
 
-function Block({ step, contract, artifacts }: { step: Step; contract: Contract | undefined; artifacts: Artifact[] }) {
-  const replaceable = capability(contract, "portable_replacement");
-  const here = artifacts.filter(({ operations }) => operations.includes(step.op));
-  const gradient = (contract?.differentiability as { gradient?: string } | undefined)?.gradient;
+interface Template {
+  id: string;
+  label: string;
+  available: boolean;
+}
+
+/** Any recipe can be chosen: one that is open, a file of the project, or a template. */
+function Source({ chosen }: { chosen: string | null }) {
+  const templates = useFetched<{ templates: Template[] }>("/api/recipe-templates");
+  const [files, setFiles] = useState<string[]>([]);
+  useEffect(() => void listFiles().then((found) => setFiles(found.map(({ path }) => path)), () => {}), []);
   return (
-    <tr data-replaceable={replaceable}>
-      <td>
-        {step.id}
-        <div class="small">
-          <a class="mono" href={address("catalog", ["operations", step.op])}>{step.op}</a>
-        </div>
-      </td>
-      <td>
-        <StateMark state={replaceable ? "ready" : "unavailable"} word={replaceable ? "can be replaced" : "cannot"} />
-        <div class="small muted">{replaceable ? slot(contract!) : whyNot(contract)}</div>
-      </td>
-      <td>{capability(contract, "built_in_fine_tuning") ? "yes" : "no"}</td>
-      <td>{gradient ?? "–"}</td>
-      <td class="small">
-        {here.length === 0
-          ? <span class="muted">{replaceable ? "none yet" : "–"}</span>
-          : here.map(({ id, name, status }) => (
-            <div key={id}>
-              {name} <StateMark state={status} />
-            </div>
+    <p class="row">
+      <label for="training-source">Derive from</label>
+      <select
+        id="training-source"
+        value={chosen ?? ""}
+        onChange={(event) => refine({ of: event.currentTarget.value })}
+      >
+        {chosen === null && <option value="">Choose a recipe</option>}
+        <optgroup label="Open recipes">
+          {copies.value.map((copy) => <option key={copy.id} value={`copy:${copy.id}`}>{nameOf(copy)}</option>)}
+        </optgroup>
+        <optgroup label="Files of the project">
+          {files.map((path) => <option key={path} value={`file:${path}`}>{path}</option>)}
+        </optgroup>
+        <optgroup label="Templates">
+          {(templates.data?.templates ?? []).filter(({ available }) => available).map(({ id, label }) => (
+            <option key={id} value={`template:${id}`}>{label}</option>
           ))}
-      </td>
-    </tr>
+        </optgroup>
+      </select>
+    </p>
   );
 }
 
-const capability = (contract: Contract | undefined, name: string) =>
-  (contract?.training_capabilities as Record<string, boolean> | undefined)?.[name] === true;
-
-/** What a package must offer to fill the slot. */
-function slot(contract: Contract): string {
-  const abi = contract.trained_artifact_abi as Record<string, unknown> | undefined;
-  if (abi === undefined) return "By a trained artifact with the operation's own interface";
-  const names = (of: unknown) => Object.keys((of ?? {}) as object).join(", ");
-  return `Entry point ${String(abi.entrypoint_id)}: ${names(abi.inputs)} → ${names(abi.outputs)}`;
+/** The recipe behind a choice; null while it is read. */
+function useRecipe(
+  source: string | null,
+  open: JsonObject | null,
+  onProblem: (message: string | null) => void,
+): JsonObject | null {
+  const [read, setRead] = useState<{ source: string; recipe: JsonObject } | null>(null);
+  useEffect(() => {
+    if (source === null || source.startsWith("copy:")) return onProblem(null);
+    const [kind, name] = [source.slice(0, source.indexOf(":")), source.slice(source.indexOf(":") + 1)];
+    const asked: Promise<{ recipe: JsonObject }> = kind === "file"
+      ? get<{ recipe: JsonObject }>(`/api/recipe?path=${encodeURIComponent(name)}`)
+      : post<{ recipe: JsonObject }>("/api/recipe-templates/instantiate", { template_id: name });
+    asked.then(({ recipe }) => (setRead({ source, recipe }), onProblem(null)), (error) => onProblem(error.message));
+  }, [source]);
+  return source?.startsWith("copy:") ? open : read?.source === source ? read.recipe : null;
 }
 
-function whyNot(contract: Contract | undefined): string {
-  if (contract === undefined) return "The operation is not known here";
-  const gradient = (contract.differentiability as { gradient?: string } | undefined)?.gradient;
-  const group = contract.id.split(".")[0];
-  if (group === "source") return "It brings the data of the experiment";
-  if (group === "metrics") return "It measures the experiment and must stay the same";
-  if (gradient === "stop") return "It is a fixed computation that no gradient passes";
-  return "Its contract declares no interface for trained artifacts";
+function Workbench({ source, recipe }: { source: string; recipe: JsonObject }) {
+  const [draft, setDraft] = useState<PlanDraft>(() => keptDraft(source));
+  const [inspection, setInspection] = useState<Inspection | null>(null);
+  const [findings, setFindings] = useState<readonly Diagnostic[]>([]);
+  const [asking, setAsking] = useState(true);
+  useEffect(() => {
+    const stop = new AbortController();
+    setAsking(true);
+    keepDraft(source, draft);
+    const timer = setTimeout(() =>
+      inspect(recipe, draft, stop.signal).then((found) => {
+        setInspection(found);
+        setFindings([]);
+        setAsking(false);
+      }, (error) => {
+        if (stop.signal.aborted) return;
+        setAsking(false);
+        setFindings(findingsOf(error));
+      }), PAUSE_MS);
+    return () => (clearTimeout(timer), stop.abort());
+  }, [recipe, draft]);
+  const change = (part: Partial<PlanDraft>) => setDraft({ ...draft, ...part });
+  const nothing = draft.selected !== null && draft.selected.length === 0;
+  const sound = findings.length === 0 && !nothing && !asking;
+  return (
+    <div aria-busy={asking}>
+      {findings.length > 0 && (
+        <section class="notice" data-tone="error" aria-label="Problems of the plan">
+          <Diagnostics items={findings} />
+          <button type="button" onClick={() => setDraft(NEW_PLAN)}>Begin the plan anew</button>
+        </section>
+      )}
+      {inspection === null ? findings.length === 0 && <p class="empty">Looking at the recipe</p> : (
+        <>
+          <Identities inspection={inspection} />
+          <Blocks inspection={inspection} draft={draft} change={change} />
+          {nothing && <p class="notice" data-tone="warn">Tick at least one block to train.</p>}
+          <Routes inspection={inspection} draft={draft} change={change} />
+          <CapturePlan recipe={recipe} inspection={inspection} draft={draft} change={change} />
+          {inspection.selected_steps.length > 0 && (
+            <Export recipe={recipe} inspection={inspection} draft={draft} change={change} sound={sound} />
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function findingsOf(error: Error): readonly Diagnostic[] {
+  if (error instanceof Problem && error.diagnostics.length > 0) return error.diagnostics;
+  const code = error instanceof Problem ? error.code : "internal_error";
+  return [{ code, message: error.message, hint: error instanceof Problem ? error.hint : null }];
 }

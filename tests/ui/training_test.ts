@@ -1,0 +1,108 @@
+/** The training workbench, from any recipe to an exported project and its captured splits. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { parseJson } from "../../lib/contract/json.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+import { browserTest } from "./browser.ts";
+
+const RECEIVER = "template:ai_phy.neural_receiver_demapping.adapter";
+const CODEC = await Deno.readTextFile(join(ROOT_PATH, "recipes/recipe_starters/deepjscc_awgn.yaml"));
+const LINK = `name: small_link
+metadata: { seed: 23 }
+steps:
+  - { id: data, op: source.random_bits, params: { bit_count: 32 } }
+  - { id: modulator, op: modulation.digital_modulate, params: { modulation: qpsk }, inputs: { bits: data.bits } }
+  - { id: wireless_channel, op: wireless.channel, inputs: { symbols: modulator.symbols } }
+  - { id: receiver, op: demodulation.neural_receiver_adapter, inputs: { rx_symbols: wireless_channel.rx_symbols } }
+  - { id: ber, op: metrics.bit_error_rate, inputs: { reference: data.bits, candidate: receiver.bits } }
+`;
+
+browserTest(
+  "a block that cannot be replaced is disabled with its reason, and the export has both identities",
+  async ({ page, open, until, folder, shot }) => {
+    await open("#/training?of=file:recipes/small_link.yaml");
+    await page.locator("[data-replaceable]").first().waitFor();
+    assert.equal(await page.getByRole("checkbox", { name: "Train receiver" }).isChecked(), true);
+    for (const row of await page.locator('[data-replaceable="false"]').all()) {
+      assert.equal(await row.getByRole("checkbox").isDisabled(), true);
+      assert.match(await row.innerText(), /It (brings|measures|is the physics)|Its contract/);
+    }
+    assert.equal(await page.getByRole("checkbox", { name: "Train modulator" }).isDisabled(), true);
+
+    // The plan has an identity of its own: what is captured changes it, and leaves the scenario's.
+    const identity = (name: string) => page.locator(`[data-identity="${name}"]`).innerText();
+    const before = [await identity("scenario"), await identity("plan")];
+    await page.getByRole("textbox", { name: "Records" }).fill("10");
+    await page.getByRole("textbox", { name: "Records" }).blur();
+    await until(`document.querySelector('[data-identity="plan"]').textContent !== "${before[1]}"`);
+    assert.equal(await identity("scenario"), before[0]);
+    const identities = [await identity("scenario"), await identity("plan")];
+    await shot("training");
+
+    await page.getByRole("textbox", { name: "Project" }).fill("mine");
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    const project = page.locator('[data-project="training_projects/mine"]');
+    await project.waitFor();
+    const root = join(folder, ".svc/training_projects/mine");
+    for (const file of ["training_contract.yaml", "project_manifest.yaml", "data_contract.yaml"]) {
+      const text = await Deno.readTextFile(join(root, file));
+      for (const digest of identities) assert.ok(text.includes(digest), file);
+    }
+
+    await project.getByRole("button", { name: "Capture test" }).click();
+    await project.locator('[data-split="test"][data-state="captured"]').waitFor();
+    assert.match(await project.locator('[data-split="test"]').innerText(), /1 of 1/);
+    const schema = parseJson(await Deno.readTextFile(join(root, "data/test/schema.json"))) as Record<string, string>;
+    assert.deepEqual([schema.scenario_sha256, schema.training_plan_sha256], identities);
+    // A network that a trainer puts there is seen without a reload.
+    await Deno.writeTextFile(join(root, "receiver.onnx"), "weights");
+    await project.getByText("there", { exact: true }).waitFor();
+    await shot("training_project");
+  },
+  { files: { "recipes/small_link.yaml": LINK } },
+);
+
+browserTest(
+  "both halves of a codec go together, an objective opens the routes, and a wrong tap is told at once",
+  async ({ page, open, until, allow, shot }) => {
+    await open("#/training?of=file:recipes/codec.yaml");
+    const sender = page.getByRole("checkbox", { name: "Train sender" });
+    await sender.waitFor();
+    assert.equal(await page.locator('[data-open="false"]').count(), 2);
+    await page.getByRole("combobox", { name: "Objective of the trainer" }).fill("image.mse");
+    await until(`document.querySelectorAll('[data-open="true"]').length === 2`);
+    await page.getByText("full gradient possible").waitFor();
+    await shot("training_codec");
+    await sender.uncheck();
+    assert.equal(await page.getByRole("checkbox", { name: "Train receiver" }).isChecked(), false);
+    await page.getByText("Tick at least one block").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Export", exact: true }).isDisabled(), true);
+    await sender.check();
+    assert.equal(await page.getByRole("checkbox", { name: "Train receiver" }).isChecked(), true);
+
+    // The browser logs a refused request.
+    allow(/400 \(Bad Request\)/);
+    await page.getByRole("textbox", { name: "Name of tap 1" }).fill("not a name");
+    await page.getByRole("textbox", { name: "Name of tap 1" }).blur();
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    await page.getByRole("alert").filter({ hasText: "as a tap's id" }).waitFor();
+  },
+  { files: { "recipes/codec.yaml": CODEC } },
+);
+
+browserTest(
+  "any recipe can be derived from, and the plan of each outlives a reload",
+  async ({ page, open, shot }) => {
+    await open("#/training");
+    const source = page.getByRole("combobox", { name: "Derive from" });
+    await source.locator(`option[value="${RECEIVER}"]`).waitFor({ state: "attached" });
+    await source.selectOption(RECEIVER);
+    await page.getByRole("checkbox", { name: "Train demodulator" }).waitFor();
+    await page.getByRole("textbox", { name: "Records" }).fill("50");
+    await page.getByRole("textbox", { name: "Records" }).blur();
+    await page.reload();
+    await page.getByRole("checkbox", { name: "Train demodulator" }).waitFor();
+    assert.equal(await page.getByRole("textbox", { name: "Records" }).inputValue(), "50");
+    await shot("training_template");
+  },
+);
