@@ -2,31 +2,39 @@
  * Artifacts as files: from what an operation returns to bytes, and back to what the next operation reads.
  *
  * Kinds that end in `numpy` are NPZ files: the main array under the name of the output port, companions under their own
- * names, and `metadata_json`, a 0-d Unicode array of canonical JSON. All others are canonical JSON and one newline, with
+ * names, and `metadata_json`, a 0-d Unicode array of canonical JSON. Kinds that end in `bundle` are ZIP files: `bundle.json`,
+ * a document as below with the digest of every file, then the files. All others are canonical JSON and one newline, with
  * metadata under the top-level key `metadata`, left out when there is none. The bytes depend on the contents alone.
  */
 import { Buffer } from "node:buffer";
 import { messageOf, SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
 import { type ArtifactKind, formatOfKind, jsonKindName } from "../contract/kinds.ts";
 import type { InputArtifact, OutputArtifact } from "../contract/operation.ts";
 import { cloneValue, Float, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { type Dtype, DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
 import { openNpz, writeNpz } from "./npz.ts";
+import { openZip } from "./zip_read.ts";
+import { writeZip, type ZipSource } from "./zip_write.ts";
 
 /** The member that holds the metadata of an NPZ artifact; no array may have this name. */
 export const METADATA_MEMBER = "metadata_json";
+/** The member that says what a bundle is, and the folder of its files: sorted by name, the document comes first. */
+const BUNDLE_DOCUMENT = "bundle.json", FILES_FOLDER = "files/";
+const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/;
+const BUNDLE_LIMITS = { maxEntries: 100, maxExpandedBytes: 2 ** 31 };
 const ARRAY_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,199}$/;
 
 /** An artifact as it is written to a file. */
 export interface EncodedArtifact {
-  /** `<port>.npz` or `<port>.json`. */
+  /** `<port>.npz`, `<port>.zip` or `<port>.json`. */
   readonly fileName: string;
   /** The file, in one allocation of shared memory. */
   readonly bytes: Uint8Array<SharedArrayBuffer>;
   /** Metadata as stored; for NPZ with `array`, `dtype` and `shape` of the main array. */
   readonly metadata: JsonObject;
-  /** Name, type and shape of the main array; null for JSON. */
+  /** Name, type and shape of the main array; null without arrays. */
   readonly array: string | null;
   readonly dtype: Dtype | null;
   readonly shape: number[] | null;
@@ -49,7 +57,9 @@ export interface DecodedArtifact extends InputArtifact {
  * its metadata or document are not strict finite JSON, `artifact_limit_exceeded` beyond 4 GiB
  */
 export function encodeArtifact(port: string, kind: ArtifactKind, output: OutputArtifact): EncodedArtifact {
-  return formatOfKind(kind) === "npz" ? encodeNpz(port, kind, output) : encodeJson(port, kind, output);
+  const format = formatOfKind(kind);
+  if (format === "npz") return encodeNpz(port, kind, output);
+  return format === "zip" ? encodeBundle(port, kind, output) : encodeJson(port, kind, output);
 }
 
 function encodeNpz(port: string, kind: ArtifactKind, output: OutputArtifact): EncodedArtifact {
@@ -93,6 +103,23 @@ function encodeJson(port: string, kind: ArtifactKind, output: OutputArtifact): E
   const bytes = new Uint8Array(new SharedArrayBuffer(utf8.length));
   bytes.set(utf8);
   return { fileName: `${port}.json`, bytes, metadata, array: null, dtype: null, shape: null };
+}
+
+/** The document of a bundle is a JSON artifact with the digests of the files in `files`. */
+function encodeBundle(port: string, kind: ArtifactKind, output: OutputArtifact): EncodedArtifact {
+  const mismatch = (why: string) => new SvcError("output_kind_mismatch", `Cannot store ${port} as ${kind}: ${why}`);
+  const { json, files = {}, metadata } = output;
+  if (!isObject(json)) throw mismatch("it has no JSON document");
+  const sources: ZipSource[] = [];
+  const digests: JsonObject = {};
+  for (const [name, content] of Object.entries(files)) {
+    if (!FILE_NAME.test(name)) throw mismatch(`${JSON.stringify(name)} is no name for a file`);
+    digests[name] = { sha256: sha256Hex(content), size_bytes: content.length };
+    sources.push({ name: FILES_FOLDER + name, parts: [content] });
+  }
+  const document = encodeJson(port, kind, { json: { ...json, files: digests }, metadata });
+  const bytes = writeZip([{ name: BUNDLE_DOCUMENT, parts: [document.bytes] }, ...sources]);
+  return { ...document, fileName: `${port}.zip`, bytes };
 }
 
 function canonicalOrUnknown(value: Value | undefined): string {
@@ -162,7 +189,39 @@ function arrayProblem(array: NdArray): string | null {
  * @throws SvcError `artifact_json_invalid`, `artifact_archive_invalid` and others when the file is not what its kind says
  */
 export function decodeArtifact(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
-  return formatOfKind(kind) === "npz" ? decodeNpz(kind, bytes) : decodeJson(kind, bytes);
+  const format = formatOfKind(kind);
+  if (format === "npz") return decodeNpz(kind, bytes);
+  return format === "zip" ? decodeBundle(kind, bytes) : decodeJson(kind, bytes);
+}
+
+function decodeBundle(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
+  const what = `the ${kind} artifact`,
+    invalid = (why: string) => new SvcError("artifact_archive_invalid", `Cannot read ${what}: ${why}`);
+  const entries = new Map(openZip(bytes, what, BUNDLE_LIMITS).map((entry) => [entry.name, entry]));
+  const document = entries.get(BUNDLE_DOCUMENT);
+  if (document === undefined) throw invalid(`it has no ${BUNDLE_DOCUMENT}`);
+  const inner = decodeJson(kind, document.read()), stated = inner.json().files;
+  const files = new Map<string, Uint8Array>();
+  for (const [name, digest] of Object.entries(isObject(stated) ? stated : {})) {
+    const content = entries.get(FILES_FOLDER + name)?.read().slice();
+    if (content === undefined) throw invalid(`${name} is missing`);
+    if (!isObject(digest) || digest.sha256 !== sha256Hex(content)) {
+      throw invalid(`${name} is not the file that it states`);
+    }
+    files.set(name, content);
+  }
+  if (files.size + 1 !== entries.size) throw invalid(`${BUNDLE_DOCUMENT} does not name every file`);
+  return {
+    ...inner,
+    bytes,
+    files,
+    modified() {
+      for (const [name, content] of files) {
+        if (Buffer.compare(content, entries.get(FILES_FOLDER + name)!.read()) !== 0) return `the file ${name}`;
+      }
+      return inner.modified();
+    },
+  };
 }
 
 function decodeNpz(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {

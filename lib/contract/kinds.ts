@@ -31,10 +31,14 @@ export const PAYLOAD_OR_BITS = [PAYLOAD_BITS, BITS] as const;
 /** Transmitted or received complex baseband symbols. */
 export const SYMBOLS_ANY = [SYMBOLS, RX_SYMBOLS] as const;
 
-export type ArtifactFormat = "npz" | "json";
+/** Networks of a codec with what belongs to them, for the operations that run a model from an artifact. */
+export const ONNX_BUNDLE = "model.onnx.bundle";
+export const AOT_BUNDLE = "model.aot_inductor.bundle";
+
+export type ArtifactFormat = "npz" | "json" | "zip";
 
 /**
- * The file format of a kind: `.numpy` and `.complex_numpy` are NPZ, `.json` and reports are JSON.
+ * The file format of a kind: `.numpy` and `.complex_numpy` are NPZ, `.bundle` is ZIP, `.json` and reports are JSON.
  *
  * @example
  * ```ts
@@ -46,6 +50,7 @@ export type ArtifactFormat = "npz" | "json";
  * ```
  */
 export function formatOfKind(kind: ArtifactKind): ArtifactFormat {
+  if (kind.endsWith(".bundle")) return "zip";
   return kind.endsWith("numpy") ? "npz" : "json";
 }
 

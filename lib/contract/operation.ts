@@ -85,17 +85,21 @@ export interface InputArtifact {
   array(name?: string): NdArray;
   /** Names of all arrays, the main one first. */
   readonly arrayNames: readonly string[];
-  /** The document of a JSON artifact. */
+  /** The document of a JSON artifact, or `bundle.json` of a bundle. */
   json(): JsonObject;
+  /** The files of a bundle by name, in private memory; undefined for other artifacts. */
+  readonly files?: ReadonlyMap<string, Uint8Array>;
 }
 
-/** An artifact as an operation returns it: one main array with companions, or a JSON document. */
+/** An artifact as an operation returns it: one main array with companions, a JSON document, or a document with files. */
 export interface OutputArtifact {
   /** Main array; in the file it is named after the output port. */
   array?: NdArray;
   /** Further arrays by name. */
   companions?: Record<string, NdArray>;
   json?: JsonObject;
+  /** Files of a bundle by name; their digests go into its document. */
+  files?: Readonly<Record<string, Uint8Array>>;
   metadata?: JsonObject;
 }
 
@@ -193,6 +197,8 @@ export interface ModelSession {
   readonly outputs: readonly ModelTensor[];
   /** What the exporter wrote beside the graph, such as names of classes: texts by key. */
   readonly metadata: Readonly<Record<string, string>>;
+  /** Version of the standard operators that the graph is written in. */
+  readonly opset: number;
   /**
    * Computes every output.
    *
@@ -225,6 +231,13 @@ export interface RunContext<In extends Ports, Opt extends Ports, Params extends 
   readonly learned: LearnedModel;
   /** A model of `models`, by its role; asking for another one is a defect. */
   model(role: string): NamedModel;
+  /**
+   * Opens an ONNX graph that came in an artifact; it is closed with the step.
+   *
+   * @throws SvcError `runtime_unavailable` for a graph that cannot be loaded, `artifact_onnx_unsafe` for one that names
+   * other files or operators outside the standard
+   */
+  openGraph(bytes: Uint8Array): Promise<ModelSession>;
   /** The materialisation that the plan chose. */
   readonly backend: string;
   readonly implementation: string;

@@ -4,7 +4,8 @@ import { sha256Hex } from "../contract/hash.ts";
 import { asObject, parseJson } from "../contract/json.ts";
 import type { Cancellation, ModelSession, NamedModel } from "../contract/operation.ts";
 import { chunked } from "../onnx/chunked.ts";
-import { readOnnxGraph } from "../onnx/graph.ts";
+import { type OnnxGraph, readOnnxGraph } from "../onnx/graph.ts";
+import { onnxProblems } from "../onnx/safety.ts";
 import { type OnnxAccelerator, type OnnxSession, openOnnxSession } from "../onnx/session.ts";
 import type { ModelTask } from "./protocol.ts";
 
@@ -12,6 +13,8 @@ import type { ModelTask } from "./protocol.ts";
 export interface StepModels {
   /** @throws TypeError for a role that the operation did not ask for */
   model(role: string): NamedModel;
+  /** Opens a graph of an artifact. @throws SvcError as `openGraph` of a step's context says */
+  openGraph(bytes: Uint8Array): Promise<ModelSession>;
   /** Closes every session that was opened. */
   release(): Promise<void>;
 }
@@ -27,6 +30,11 @@ export function stepModels(
   read: (path: string) => Promise<Uint8Array> = (path) => Deno.readFile(path),
 ): StepModels {
   const sessions: Promise<OnnxSession>[] = [];
+  const load = (bytes: Uint8Array, { metadata, opsets }: OnnxGraph, accelerator?: OnnxAccelerator): Promise<Opened> => {
+    const session = openOnnxSession(bytes, { accelerator });
+    sessions.push(session);
+    return session.then((session) => ({ session, metadata, opset: opsets[""] ?? 0 }));
+  };
   const models = new Map(tasks.map((task) => [task.role, namedModel(task)]));
 
   function namedModel({ record, files, accelerator }: ModelTask): NamedModel {
@@ -45,13 +53,9 @@ export function stepModels(
       async open(file) {
         let entry = opened.get(file);
         if (entry === undefined) {
-          const options = { accelerator: (accelerator ?? undefined) as OnnxAccelerator | undefined };
-          entry = bytesOf(file).then(async (bytes) => {
-            const { metadata } = readOnnxGraph(bytes, file);
-            return { session: await openOnnxSession(bytes, options), metadata };
-          });
+          const runtime = (accelerator ?? undefined) as OnnxAccelerator | undefined;
+          entry = bytesOf(file).then((bytes) => load(bytes, readOnnxGraph(bytes, file), runtime));
           opened.set(file, entry);
-          sessions.push(entry.then(({ session }) => session));
         }
         return modelSession(await entry, cancellation);
       },
@@ -64,6 +68,13 @@ export function stepModels(
       if (model === undefined) throw new TypeError(`The operation asks for the model ${role}, which it did not name`);
       return model;
     },
+    async openGraph(bytes) {
+      const graph = readOnnxGraph(bytes, "the graph");
+      // Nobody has looked at it before: it came out of another step.
+      const problems = onnxProblems(graph, [], "the graph of the bundle");
+      if (problems.length > 0) throw new SvcError(problems[0].code, problems[0].message, { hint: problems[0].hint });
+      return modelSession(await load(bytes, graph), cancellation);
+    },
     async release() {
       await Promise.allSettled(sessions.map(async (session) => await (await session).release()));
     },
@@ -74,15 +85,17 @@ export function stepModels(
 interface Opened {
   session: OnnxSession;
   metadata: ModelSession["metadata"];
+  opset: number;
 }
 
-function modelSession({ session, metadata }: Opened, cancellation: Cancellation): ModelSession {
+function modelSession({ session, metadata, opset }: Opened, cancellation: Cancellation): ModelSession {
   const { inputs, outputs } = session;
   const infer: ModelSession["run"] = (feeds) => session.run(feeds, { cancellation });
   return {
     inputs,
     outputs,
     metadata,
+    opset,
     run: (feeds, { rows } = {}) => rows === undefined ? infer(feeds) : chunked(infer, feeds, { rows }),
   };
 }

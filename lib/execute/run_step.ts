@@ -44,7 +44,7 @@ export async function runStep(
   const model = task.learned === null
     ? null
     : await (await import("./learned.ts")).openLearned(operation, task.learned, cancellation);
-  const models = task.models.length === 0 ? null : (await import("./models.ts")).stepModels(task.models, cancellation);
+  let models = task.models.length === 0 ? null : (await import("./models.ts")).stepModels(task.models, cancellation);
   const shown = model === null ? inputs : inputs.filter(({ port }) => !isTruth(port));
 
   const started = performance.now();
@@ -72,6 +72,10 @@ export async function runStep(
       model(role) {
         if (models === null) throw new TypeError(`${operation.id} asks for the model ${role}, which it did not name`);
         return models.model(role);
+      },
+      async openGraph(bytes) {
+        models ??= (await import("./models.ts")).stepModels([], cancellation);
+        return await models.openGraph(bytes);
       },
       backend: task.backend,
       implementation: task.implementation,

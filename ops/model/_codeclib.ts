@@ -6,11 +6,18 @@
  * the project with the networks and tables that _codeclib_tables.ts describes.
  */
 import { SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact, ModelRequest, NamedModel, ParameterProblem } from "../../lib/contract/operation.ts";
+import type {
+  InputArtifact,
+  Materialization,
+  ModelRequest,
+  NamedModel,
+  ParameterProblem,
+} from "../../lib/contract/operation.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { type ImageShape, trustedShape } from "../../lib/artifact/image_payload.ts";
 import { metadataCounts } from "../../lib/artifact/values.ts";
+import { executed } from "../_backends.ts";
 import { Codec, type Latents } from "./_codeclib_codec.ts";
 import { NETWORKS, TABLES } from "./_codeclib_tables.ts";
 import type { PictureForm } from "./_deepjscc.ts";
@@ -221,3 +228,23 @@ export function latentsOf(input: InputArtifact, channels: number): Latents[] {
 /** Pictures that were lost on the way, by the metadata of an earlier decoder. */
 export const lostItems = ({ metadata }: InputArtifact): Set<number> =>
   new Set(metadataCounts(metadata, "failed_item_indices"));
+
+const COMPILED = "A compiled bundle is machine code for one framework and machine, which nothing here loads; " +
+  "model.codeclib_onnx_* run the same networks from ONNX";
+
+/** Compiled networks are in the catalogue, and never executed. */
+export const AOT_MATERIALIZATIONS: Materialization[] = executed("python", "default", {}, {
+  status: "planned",
+  notes: COMPILED,
+});
+
+/** @throws SvcError `materialization_unavailable` always */
+export const refuseCompiled = (id: string) => (): never => {
+  throw new SvcError(
+    "materialization_unavailable",
+    `Cannot run ${id}: compiled networks are not part of this release`,
+    {
+      hint: COMPILED,
+    },
+  );
+};

@@ -19,7 +19,7 @@
  * Ballé and Toderici, Joint Autoregressive and Hierarchical Priors for Learned Image Compression, 2018.
  */
 import { SvcError } from "../../lib/contract/error.ts";
-import { sha256Json } from "../../lib/contract/hash.ts";
+import { sha256Hex, sha256Json } from "../../lib/contract/hash.ts";
 import type { ModelSession } from "../../lib/contract/operation.ts";
 import { crc32Of } from "../../lib/artifact/crc32.ts";
 import type { ImageBatch } from "../../lib/artifact/values.ts";
@@ -62,6 +62,25 @@ export class Codec {
     const tables = readTables(await files.read(TABLES));
     const networks = Object.fromEntries(NETWORKS.map((name) => [name, files.sha256(name)]));
     return new Codec(tables, sha256Json({ networks, tables: tables.sha256 }), (name) => files.open(name));
+  }
+
+  /** The same codec from copies of its files. */
+  async reopened(
+    files: Readonly<Record<string, Uint8Array>>,
+    openGraph: (bytes: Uint8Array) => Promise<ModelSession>,
+  ): Promise<Codec> {
+    const copy = await Codec.open({
+      read: (file) => Promise.resolve(files[file]),
+      open: (file) => openGraph(files[file]),
+      sha256: (file) => sha256Hex(files[file]),
+    });
+    if (copy.stateSha256 === this.stateSha256) return copy;
+    throw new SvcError("artifact_hash_mismatch", `Cannot use the copy of ${this.tables.model}: its files are others`);
+  }
+
+  /** A side of pictures as the networks take it. */
+  paddedSize(side: number, padToMultiple: number): number {
+    return roundUp(side, this.padding(padToMultiple));
   }
 
   /**

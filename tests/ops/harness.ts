@@ -137,6 +137,7 @@ export async function runOperation(operation: Operation, options: RunOptions = {
         return { run: learnedRun(session, abiOf(operation), cancellation), record: { package_sha256: "0".repeat(64) } };
       },
       model: (role) => models.model(role),
+      openGraph: (bytes) => models.openGraph(bytes),
       backend: options.backend ?? entry?.backend ?? definition.backends?.benchmark_run?.[0] ?? "python",
       implementation: options.implementation ?? entry?.implementation ?? "default",
       threads: options.threads ?? 1,
@@ -195,6 +196,9 @@ function isInput(given: GivenInput): given is InputArtifact {
 /** An input artifact in the form of an output, so that it can be written again. */
 export function outputOf(input: InputArtifact): OutputArtifact {
   const [main, ...others] = input.arrayNames;
+  if (input.files !== undefined) {
+    return { json: input.json(), files: Object.fromEntries(input.files), metadata: input.metadata };
+  }
   if (main === undefined) return { json: input.json(), metadata: input.metadata };
   const companions = Object.fromEntries(others.map((name) => [name, input.array(name)]));
   return { array: input.array(), companions, metadata: input.metadata };

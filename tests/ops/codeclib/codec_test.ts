@@ -3,6 +3,11 @@ import assert from "node:assert/strict";
 import analysisEncode from "../../../ops/model/codeclib_analysis_encode.ts";
 import decode from "../../../ops/model/codeclib_decode.ts";
 import encode from "../../../ops/model/codeclib_encode.ts";
+import exportOnnx from "../../../ops/model/codeclib_export_onnx.ts";
+import onnxDecode from "../../../ops/model/codeclib_onnx_decode.ts";
+import onnxEncode from "../../../ops/model/codeclib_onnx_encode.ts";
+import onnxEntropyDecode from "../../../ops/model/codeclib_onnx_entropy_decode.ts";
+import onnxEntropyEncode from "../../../ops/model/codeclib_onnx_entropy_encode.ts";
 import entropyDecode from "../../../ops/model/codeclib_entropy_decode.ts";
 import entropyEncode from "../../../ops/model/codeclib_entropy_encode.ts";
 import synthesisDecode from "../../../ops/model/codeclib_synthesis_decode.ts";
@@ -10,6 +15,7 @@ import imageReconstruction from "../../../ops/metrics/image_reconstruction.ts";
 import imageDataset from "../../../ops/source/image_dataset.ts";
 import jpegDecode from "../../../ops/model/jpeg_decode.ts";
 import jpegEncode from "../../../ops/model/jpeg_encode.ts";
+import { decodeArtifact, encodeArtifact } from "../../../lib/artifact/codec.ts";
 import { bitsArtifact, bitsOf, imagesOf } from "../../../lib/artifact/values.ts";
 import type { SvcError } from "../../../lib/contract/error.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
@@ -17,7 +23,7 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { packBits } from "../../../lib/numeric/bit_packing.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
-import { latents, MODEL, models, pictures, TINY } from "../codeclib_fixtures.ts";
+import { bundle, latents, MODEL, models, pictures, TINY } from "../codeclib_fixtures.ts";
 import { runOperation } from "../harness.ts";
 
 /** The sandbox of the model stays from test to test; the last one ends it. */
@@ -236,6 +242,68 @@ codecTest("rounded latents are integers, in units of the step", async () => {
   assert.ok(values.every((value, at) => Math.abs(value - before[at]) <= 0.5));
   // 45 x 37 pixels padded to 64 x 64.
   assert.deepEqual(rounded.outputs.latents.array().shape, [2, 128, 4, 4]);
+});
+
+codecTest("a bundle runs as the model that it came from, bit for bit", async () => {
+  const { model } = await bundle(), images = pictures();
+  assert.deepEqual([...model.files!.keys()].sort(), [
+    "analysis.onnx",
+    "hyper_analysis.onnx",
+    "hyper_synthesis.onnx",
+    "synthesis.onnx",
+    "tables.json",
+  ]);
+  const { model: name, quality, export_height, export_width, opset } = model.json().codec as JsonObject;
+  assert.deepEqual([name, quality, export_height, export_width, opset], [MODEL, 3, 64, 64, 17]);
+  const named = await latents();
+  const params = { pad_to_multiple: 32 };
+  const analysed = (await runOperation(onnxEncode, { inputs: { images, model }, params })).outputs.latents;
+  assert.deepEqual(analysed.array().data, named.latents.array().data);
+  const { bits } = (await runOperation(onnxEntropyEncode, { inputs: { latents: analysed, model } })).outputs;
+  const whole = await run(images, { wire_format: "compact_binary_v1" });
+  assert.deepEqual(bitsOf(bits), bitsOf(whole.outputs.bits));
+  const decoded = (await runOperation(onnxEntropyDecode, { inputs: { bits, model } })).outputs.latents;
+  const shown = (await runOperation(onnxDecode, { inputs: { latents: decoded, model } })).outputs.images;
+  assert.deepEqual(imagesOf(shown).data, imagesOf((await back(whole.outputs.bits)).outputs.images).data);
+});
+
+codecTest(
+  "a bundle is refused for another opset, a missing or exchanged network, and what another model made",
+  async () => {
+    const params = (more: JsonObject) => ({ inputs: { images: pictures() }, params: { ...TINY, ...more }, models });
+    for (const wrong of [{ opset: 16 }, { export_height: 40 }] as JsonObject[]) {
+      await assert.rejects(() => runOperation(exportOnnx, params(wrong)), { code: "params_invalid" });
+    }
+    const { model } = await bundle(), files = Object.fromEntries(model.files!);
+    const { files: _digests, ...json } = model.json();
+    const remade = (files: Record<string, Uint8Array>) => ({ kind: model.kind, json, files });
+    const inputs = (files: Record<string, Uint8Array>) => ({ images: pictures(), model: remade(files) });
+    const { "synthesis.onnx": _left, ...without } = files;
+    await assert.rejects(
+      () => runOperation(onnxEncode, { inputs: inputs(without) }),
+      (error: SvcError) => ["artifact_hash_mismatch", "artifact_manifest_invalid"].includes(error.code),
+    );
+    const exchanged = { ...files, "synthesis.onnx": files["analysis.onnx"] };
+    await assert.rejects(() => runOperation(onnxEncode, { inputs: inputs(exchanged) }), {
+      code: "artifact_hash_mismatch",
+    });
+
+    // The file itself: a byte of a network turned in the archive, below its check sum.
+    const encoded = encodeArtifact("model", model.kind, remade(files)).bytes, at = encoded.length >> 1;
+    const turned = encoded.slice();
+    turned[at] ^= 1;
+    assert.throws(() => decodeArtifact(model.kind, turned), { code: "artifact_archive_invalid" });
+  },
+);
+
+codecTest("validating an export runs every network of the bundle", async () => {
+  const folder = models[MODEL], names = ["analysis", "hyper_analysis", "hyper_synthesis", "synthesis"];
+  const files = Object.fromEntries(names.map((name) => [`${name}.onnx`, Deno.readFileSync(`${folder}/${name}.onnx`)]));
+  files["tables.json"] = Deno.readFileSync(`${folder}/tables.json`);
+  files["synthesis.onnx"] = files["hyper_analysis.onnx"]; // takes latents, and gives no pictures
+  const broken = { inputs: { images: pictures() }, params: TINY, models: { [MODEL]: files } };
+  await assert.rejects(() => runOperation(exportOnnx, broken));
+  await runOperation(exportOnnx, { ...broken, params: { ...TINY, validate_export: false } });
 });
 
 Deno.test("the sandbox of the model ends", SHARED, closeOnnxSessions);

@@ -1,0 +1,30 @@
+/**
+ * Pictures to latents by a network that was compiled ahead of time.
+ *
+ * Such a bundle holds a shared library for one machine and one version of its framework. None of this program's runtimes
+ * loads one, and running foreign machine code would need every permission, so a plan refuses the step and says so.
+ */
+import { AOT_BUNDLE, IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { AOT_MATERIALIZATIONS, DEVICE, PAD_TO_MULTIPLE, refuseCompiled } from "./_codeclib.ts";
+
+const id = "model.codeclib_aoti_encode";
+
+export default defineOperation({
+  id,
+  name: "Compiled codec analysis",
+  description: "Turns pictures into latents by a network compiled ahead of time; not part of this release",
+  inputs: { images: [IMAGES], model: [AOT_BUNDLE] },
+  outputs: { latents: LATENTS },
+  params: z.strictObject({
+    device: DEVICE,
+    pad_to_multiple: PAD_TO_MULTIPLE,
+    quantize_latents: z.boolean().default(false).describe("round the latents to integers"),
+    data_plane_backend: dataPlaneParameter(),
+  }),
+  materializations: AOT_MATERIALIZATIONS,
+  threadSafe: true,
+  run: refuseCompiled(id),
+});

@@ -1,0 +1,99 @@
+/**
+ * The networks and tables of a learned codec as a bundle, for the codeclib_onnx operations and for use elsewhere. Nothing
+ * is converted: the ONNX files of the named model go in as they are, hash checked. An opset other than theirs is refused.
+ *
+ * The size of export is recorded, 0 means that of the padded pictures; the networks take every multiple of their reduction.
+ * validate_export runs a picture of that size through all four networks of the bundle.
+ *
+ * Format: ZIP of bundle.json and files/analysis.onnx, hyper_analysis.onnx, hyper_synthesis.onnx, synthesis.onnx, tables.json.
+ */
+import { IMAGES, ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { imagesOf } from "../../lib/artifact/values.ts";
+import {
+  DEVICE,
+  MODEL_PARAMS,
+  modelProblems,
+  namedModel,
+  openCodec,
+  PAD_TO_MULTIPLE,
+  rungOf,
+  VARIABLE_RATE_PARAMS,
+} from "./_codeclib.ts";
+import { bundleOf } from "./_codeclib_bundle.ts";
+import { INFERENCE } from "./_codeclib_steps.ts";
+import { NETWORKS } from "./_codeclib_tables.ts";
+
+export default defineOperation({
+  id: "model.codeclib_export_onnx",
+  name: "Convert codec to ONNX",
+  description: "Puts the networks and tables of a learned codec into a bundle",
+  inputs: { images: [IMAGES] },
+  outputs: { model: ONNX_BUNDLE },
+  params: z.strictObject({
+    ...MODEL_PARAMS,
+    ...VARIABLE_RATE_PARAMS,
+    device: DEVICE,
+    export_height: z.int().min(0).max(16384).default(0).describe(
+      "rows of the pictures; 0 takes those of the padded input",
+    ),
+    export_width: z.int().min(0).max(16384).default(0).describe(
+      "columns of the pictures; 0 takes those of the padded input",
+    ),
+    opset: z.int().min(1).max(30).default(17).describe("operator set that the networks must be written in"),
+    pad_to_multiple: PAD_TO_MULTIPLE,
+    validate_export: z.boolean().default(true).describe("run a picture through the networks of the bundle"),
+  }),
+  backends: INFERENCE,
+  threadSafe: true,
+  check: modelProblems,
+  models: namedModel,
+  async run({ inputs, params, model, openGraph }) {
+    const named = model(params.model), codec = await openCodec(model, params.model), rung = rungOf(params);
+    for (const network of NETWORKS) {
+      const { opset } = await named.open(network);
+      if (opset !== params.opset) {
+        throw new SvcError("params_invalid", `Cannot export ${params.model} in opset ${params.opset}`, {
+          hint: `Its ${network} is written in opset ${opset}, and nothing is converted`,
+        });
+      }
+    }
+    const batch = imagesOf(inputs.images);
+    const height = params.export_height || codec.paddedSize(batch.height, params.pad_to_multiple);
+    const width = params.export_width || codec.paddedSize(batch.width, params.pad_to_multiple);
+    const { stateSha256, tables: { model: name, metric, hyperReduction } } = codec;
+    if (height % hyperReduction !== 0 || width % hyperReduction !== 0) {
+      throw new SvcError("params_invalid", `Cannot export ${name} for pictures of ${height} x ${width}`, {
+        hint: `Sides must be multiples of ${hyperReduction}`,
+      });
+    }
+    codec.step(rung);
+    const bundle = await bundleOf(named, {
+      model: name,
+      metric,
+      rung,
+      opset: params.opset,
+      height,
+      width,
+      stateSha256,
+    });
+    if (params.validate_export) {
+      const picture = {
+        count: 1,
+        height,
+        width,
+        channels: 3,
+        dtype: "float32" as const,
+        data: new Float32Array(3 * height * width).fill(0.5),
+      };
+      const copy = await codec.reopened(bundle.files!, openGraph);
+      const options = { rung, padToMultiple: hyperReduction };
+      const bytes = await copy.encode(await copy.analyse(picture, 0, rung, hyperReduction), rung);
+      // Both decode to the same bits, or the check sums say so.
+      await copy.synthesise(await codec.decode(bytes, picture, options), rung, picture);
+    }
+    return { outputs: { model: bundle } };
+  },
+});

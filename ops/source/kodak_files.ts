@@ -1,0 +1,36 @@
+/**
+ * The files of the Kodak pictures, kodim01 first, read and hashed and not decoded.
+ *
+ * Each item is {id, path, sha256, size_bytes}; the path is as the recipe gives it, relative to the project. The data set
+ * comes by `svc data fetch kodak`; a run never reaches the network.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { sha256Hex } from "../../lib/contract/hash.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { KODAK_IDS } from "./_image_selection.ts";
+
+const FOLDER = ".svc/datasets/kodak";
+
+export default defineOperation({
+  id: "source.kodak_files",
+  name: "Kodak file list",
+  description: "Lists the files of the Kodak pictures with their digests",
+  outputs: { images: "image.files" },
+  params: z.strictObject({
+    dataset_dir: z.string().min(1).default(FOLDER).describe("folder of the pictures"),
+    limit: z.int().min(1).max(KODAK_IDS.length).default(KODAK_IDS.length).describe("how many, from the first on"),
+  }),
+  threadSafe: true,
+  requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "kodak" }] : [],
+  async run({ params, files, progress }) {
+    const folder = params.dataset_dir.replace(/\/+$/, ""), items: JsonObject[] = [];
+    for (const id of KODAK_IDS.slice(0, params.limit)) {
+      const path = `${folder}/${id}.png`, bytes = await files.read(path);
+      items.push({ id, path, sha256: sha256Hex(bytes), size_bytes: bytes.length });
+      progress(items.length, params.limit, { phase: "hashing", unit: "files" });
+    }
+    const metadata = { dataset: { id: "kodak", version: "kodak-24" } };
+    return { outputs: { images: { json: { kind: "image.files", schema_version: 1, items, metadata } } } };
+  },
+});
