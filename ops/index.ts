@@ -82,10 +82,17 @@ import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
 import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
 import modelChannelEstimatorAdapter from "./model/channel_estimator_adapter.ts";
 import modelCodeclibAnalysisEncode from "./model/codeclib_analysis_encode.ts";
+import modelCodeclibAotiDecode from "./model/codeclib_aoti_decode.ts";
+import modelCodeclibAotiEncode from "./model/codeclib_aoti_encode.ts";
 import modelCodeclibDecode from "./model/codeclib_decode.ts";
 import modelCodeclibEncode from "./model/codeclib_encode.ts";
 import modelCodeclibEntropyDecode from "./model/codeclib_entropy_decode.ts";
 import modelCodeclibEntropyEncode from "./model/codeclib_entropy_encode.ts";
+import modelCodeclibExportOnnx from "./model/codeclib_export_onnx.ts";
+import modelCodeclibOnnxDecode from "./model/codeclib_onnx_decode.ts";
+import modelCodeclibOnnxEncode from "./model/codeclib_onnx_encode.ts";
+import modelCodeclibOnnxEntropyDecode from "./model/codeclib_onnx_entropy_decode.ts";
+import modelCodeclibOnnxEntropyEncode from "./model/codeclib_onnx_entropy_encode.ts";
 import modelCodeclibSynthesisDecode from "./model/codeclib_synthesis_decode.ts";
 import modelCsiFeedbackDecoder from "./model/csi_feedback_decoder.ts";
 import modelCsiFeedbackEncoder from "./model/csi_feedback_encoder.ts";
@@ -134,6 +141,7 @@ import sourceExternalClassificationDataset from "./source/external_classificatio
 import sourceFlickr8kRetrieval from "./source/flickr8k_retrieval.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
 import sourceIsacOfdmScenario from "./source/isac_ofdm_scenario.ts";
+import sourceKodakFiles from "./source/kodak_files.ts";
 import sourceLeoNtnTrackingScenario from "./source/leo_ntn_tracking_scenario.ts";
 import sourceLocalNpzImages from "./source/local_npz_images.ts";
 import sourceLocalizationGeometry from "./source/localization_geometry.ts";
@@ -248,10 +256,17 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(modelCausalCsiPowerAllocator, "./model/causal_csi_power_allocator.ts"),
   entry(modelChannelEstimatorAdapter, "./model/channel_estimator_adapter.ts"),
   entry(modelCodeclibAnalysisEncode, "./model/codeclib_analysis_encode.ts"),
+  entry(modelCodeclibAotiDecode, "./model/codeclib_aoti_decode.ts"),
+  entry(modelCodeclibAotiEncode, "./model/codeclib_aoti_encode.ts"),
   entry(modelCodeclibDecode, "./model/codeclib_decode.ts"),
   entry(modelCodeclibEncode, "./model/codeclib_encode.ts"),
   entry(modelCodeclibEntropyDecode, "./model/codeclib_entropy_decode.ts"),
   entry(modelCodeclibEntropyEncode, "./model/codeclib_entropy_encode.ts"),
+  entry(modelCodeclibExportOnnx, "./model/codeclib_export_onnx.ts"),
+  entry(modelCodeclibOnnxDecode, "./model/codeclib_onnx_decode.ts"),
+  entry(modelCodeclibOnnxEncode, "./model/codeclib_onnx_encode.ts"),
+  entry(modelCodeclibOnnxEntropyDecode, "./model/codeclib_onnx_entropy_decode.ts"),
+  entry(modelCodeclibOnnxEntropyEncode, "./model/codeclib_onnx_entropy_encode.ts"),
   entry(modelCodeclibSynthesisDecode, "./model/codeclib_synthesis_decode.ts"),
   entry(modelCsiFeedbackDecoder, "./model/csi_feedback_decoder.ts"),
   entry(modelCsiFeedbackEncoder, "./model/csi_feedback_encoder.ts"),
@@ -300,6 +315,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceFlickr8kRetrieval, "./source/flickr8k_retrieval.ts"),
   entry(sourceImageDataset, "./source/image_dataset.ts"),
   entry(sourceIsacOfdmScenario, "./source/isac_ofdm_scenario.ts"),
+  entry(sourceKodakFiles, "./source/kodak_files.ts"),
   entry(sourceLeoNtnTrackingScenario, "./source/leo_ntn_tracking_scenario.ts"),
   entry(sourceLocalNpzImages, "./source/local_npz_images.ts"),
   entry(sourceLocalizationGeometry, "./source/localization_geometry.ts"),
