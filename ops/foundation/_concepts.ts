@@ -25,7 +25,8 @@ export type ConceptWeights = ReadonlyMap<string, number>;
 const WEIGHT = { colour: 1, shape: 1, together: 2, layout: 0.5, placed: 1, ground: 1, count: 0.5, topic: 1 };
 
 const LAYOUT = ["top", "bottom", "left", "right", "centre"];
-const COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"];
+/** Number words, each at its number. */
+export const COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"];
 
 /** Other words for colours, shapes, places and the ground, and other spellings. */
 const SYNONYMS: Readonly<Record<string, string>> = {

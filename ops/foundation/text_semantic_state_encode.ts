@@ -1,6 +1,7 @@
 /**
- * Texts as semantic states: concepts and entities by the rules of _local_rules.ts. A sentence asserts no triples by
- * itself; facts come from grounding. With include_text the sentence travels along.
+ * Texts as semantic states: concepts and entities by the rules of _local_rules.ts. Of facts the rules read those about
+ * coloured shapes, their places and their ground (_scene_facts.ts); all others come from grounding. With include_text the
+ * sentence travels along.
  */
 import { SEMANTIC_STATE, TEXTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -8,11 +9,13 @@ import { z } from "../../lib/contract/zod.ts";
 import { textsOf, travel } from "../../lib/artifact/values.ts";
 import { type SemanticState, statesArtifact } from "../_semantic_state.ts";
 import { conceptsOf, entitiesOf } from "./_local_rules.ts";
+import { readSceneText, sceneFacts } from "./_scene_facts.ts";
 
 export default defineOperation({
   id: "foundation.text_semantic_state_encode",
   name: "Text to semantic state",
-  description: "Extracts concepts and entities from text by local rules, optionally carrying the source text",
+  description:
+    "Extracts concepts, entities and facts about shapes from text by local rules, optionally carrying the source text",
   inputs: { texts: [TEXTS] },
   outputs: { state: SEMANTIC_STATE },
   params: z.strictObject({
@@ -28,7 +31,7 @@ export default defineOperation({
       id,
       concepts: conceptsOf(text, params.max_concepts),
       entities: entitiesOf(text),
-      facts: [],
+      facts: sceneFacts(readSceneText(text)),
       ...(params.include_text ? { source_text: text } : {}),
     }));
     const metadata = travel(inputs.texts.metadata, { extractor: params.extractor });

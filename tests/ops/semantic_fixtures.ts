@@ -1,6 +1,7 @@
 /** Conformance cases of semantic states, knowledge bases and generic tasks. */
 import { canonicalJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
+import { imagesArtifact } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/bit_packing.ts";
 import { knowledgeArtifact, type SemanticState, statesArtifact, statesDocument } from "../../ops/_semantic_state.ts";
 import { payloadInput, textsInput } from "./inputs.ts";
@@ -28,6 +29,21 @@ const kb = () => ({
   ...knowledgeArtifact({ id: "weather", version: "weather-v1", concepts: ["rain"], facts: [RAIN, FLOOD] }),
 });
 const masked = () => textsInput({ a: "one [MASK] three four", b: "[MASK] two three", c: "7 [MASK]" });
+
+const shapes: SemanticState = {
+  id: "a",
+  concepts: ["red", "circle"],
+  entities: [],
+  facts: [{ subject: "red circle", predicate: "at", object: "top left" }],
+};
+
+function pictures() {
+  const data = Uint8Array.from({ length: 2 * 9 * 11 * 3 }, (_, i) => (i * 37) % 256);
+  return {
+    kind: "image.batch.numpy",
+    ...imagesArtifact({ count: 2, height: 9, width: 11, channels: 3, dtype: "uint8", data }),
+  };
+}
 
 const labels = (kind: string) => ({
   kind: `${kind}.json`,
@@ -66,6 +82,12 @@ export const SEMANTIC_FIXTURES = {
     },
   ],
   "foundation.text_mask_repair": [{ inputs: () => ({ texts: masked() }), params: { generator: "local_template" } }],
+  "foundation.vlm_image_to_state": [{ inputs: () => ({ images: pictures() }) }],
+  "foundation.sam_segment": [{ inputs: () => ({ images: pictures() }), params: { grid_size: 3 } }],
+  "foundation.local_state_to_image": [{
+    inputs: () => ({ state: state([shapes, STATES[1]]) }),
+    params: { image_size: 64 },
+  }],
   "source.task_labels_smoke": [{}],
   "source.semantic_artifacts_smoke": [{}],
   "metrics.classification": [

@@ -13,7 +13,7 @@ export const CODEC = "semantic_comm.image_reconstruction.default";
 export const PROTECTED = "semantic_comm.image_reconstruction.protected_digital";
 export const TEXTS = "semantic_comm.text_semantic_similarity.default";
 export const PLANNED = "semantic_comm.text_semantic_similarity.bart_joint_symbols";
-export const ABSENT = "semantic_comm.image_generation.default";
+export const ABSENT = "semantic_comm.image_generation.diffusion_radio";
 
 export const CODEC_PATH = "recipes/image_codec_default.yaml";
 export const CODEC_TEXT = PACKAGED_STARTERS["recipe_starters/image_codec_default.yaml"];

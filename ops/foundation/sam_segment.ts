@@ -1,0 +1,90 @@
+/**
+ * Cuts each picture into grid_size x grid_size regions and says of each which colour is commonest in it, without a model: a
+ * stand-in for segments where only their typed form matters.
+ *
+ * Region row r, column c covers the pixels x in [floor(c·W/g), floor((c+1)·W/g)), y likewise. Each is an entity, with two facts:
+ * its colour and its box [x_min, y_min, x_max, y_max].
+ */
+import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { imagesOf, travel } from "../../lib/artifact/values.ts";
+import { colourName } from "../../lib/numeric/colour_name.ts";
+import type { RgbRaster } from "../../lib/numeric/plain_scene.ts";
+import { idsOfImages } from "../_image_ids.ts";
+import { type SemanticState, statesArtifact } from "../_semantic_state.ts";
+import { rgbAt } from "./_rgb_images.ts";
+
+export default defineOperation({
+  id: "foundation.sam_segment",
+  name: "Grid image segmentation",
+  description: "Splits each image into grid regions and records them as semantic state",
+  inputs: { images: [IMAGES] },
+  outputs: { state: SEMANTIC_STATE },
+  params: z.strictObject({
+    backend: z.enum(["local_grid"]).default("local_grid"),
+    grid_size: z.int().min(1).max(64).default(2).describe("regions a row and a column"),
+  }),
+  outputMetadataGuarantees: { state: { from: "images", keys: ["state_ids", "extractor", "grid_size"] } },
+  timingMetric: "encoder.inference",
+  threadSafe: true,
+  run({ inputs, params: { backend, grid_size } }) {
+    const batch = imagesOf(inputs.images);
+    if (grid_size > Math.min(batch.width, batch.height)) {
+      throw new SvcError(
+        "boundary_shape_invalid",
+        `Cannot cut pictures of ${batch.width} x ${batch.height} pixels into ${grid_size} x ${grid_size} regions`,
+        { hint: "Lower grid_size" },
+      );
+    }
+    const ids = idsOfImages(inputs.images.metadata, batch.count);
+    const states = Array.from({ length: batch.count }, (_, index): SemanticState => {
+      const regions = regionsOf(rgbAt(batch, index), grid_size);
+      return {
+        id: ids?.[index] ?? `image_${index}`,
+        concepts: [...new Set(regions.map(({ colour }) => colour))],
+        entities: regions.map(({ name }) => name),
+        facts: regions.flatMap(({ name, colour, box }) => [
+          { subject: name, predicate: "is", object: colour },
+          { subject: name, predicate: "covers", object: JSON.stringify(box) },
+        ]),
+      };
+    });
+    const metadata = travel(inputs.images.metadata, { extractor: backend, grid_size });
+    return { outputs: { state: statesArtifact(states, "image", metadata) } };
+  },
+});
+
+interface Region {
+  name: string;
+  colour: string;
+  /** x_min, y_min, x_max, y_max in pixels; the upper ends are exclusive. */
+  box: [number, number, number, number];
+}
+
+function regionsOf(raster: RgbRaster, grid: number): Region[] {
+  const edge = (index: number, length: number) => Math.floor(index * length / grid);
+  return Array.from({ length: grid * grid }, (_, index): Region => {
+    const row = Math.floor(index / grid), column = index % grid;
+    const box: Region["box"] = [
+      edge(column, raster.width),
+      edge(row, raster.height),
+      edge(column + 1, raster.width),
+      edge(row + 1, raster.height),
+    ];
+    return { name: `region ${row + 1}.${column + 1}`, colour: commonestColour(raster, box), box };
+  });
+}
+
+/** The colour name of most pixels; of equal counts the one that comes first in reading order. */
+function commonestColour({ width, data }: RgbRaster, [left, top, right, bottom]: Region["box"]): string {
+  const counts = new Map<string, number>();
+  for (let y = top; y < bottom; y++) {
+    for (let x = left; x < right; x++) {
+      const at = 3 * (y * width + x), name = colourName(data[at], data[at + 1], data[at + 2]);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+  }
+  return [...counts].reduce((best, entry) => entry[1] > best[1] ? entry : best)[0];
+}
