@@ -37,12 +37,15 @@ import foundationClipImageEmbed from "./foundation/clip_image_embed.ts";
 import foundationClipRetrievalRank from "./foundation/clip_retrieval_rank.ts";
 import foundationClipTextEmbed from "./foundation/clip_text_embed.ts";
 import foundationKnowledgeBase from "./foundation/knowledge_base.ts";
+import foundationLocalStateToImage from "./foundation/local_state_to_image.ts";
+import foundationSamSegment from "./foundation/sam_segment.ts";
 import foundationSemanticStateGround from "./foundation/semantic_state_ground.ts";
 import foundationSemanticStatePayloadDecode from "./foundation/semantic_state_payload_decode.ts";
 import foundationSemanticStatePayloadEncode from "./foundation/semantic_state_payload_encode.ts";
 import foundationSemanticStateToText from "./foundation/semantic_state_to_text.ts";
 import foundationTextMaskRepair from "./foundation/text_mask_repair.ts";
 import foundationTextSemanticStateEncode from "./foundation/text_semantic_state_encode.ts";
+import foundationVlmImageToState from "./foundation/vlm_image_to_state.ts";
 import foundationVqaAnswerFromPacket from "./foundation/vqa_answer_from_packet.ts";
 import foundationVqaPayloadDecode from "./foundation/vqa_payload_decode.ts";
 import foundationVqaPayloadEncode from "./foundation/vqa_payload_encode.ts";
@@ -211,12 +214,15 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(foundationClipRetrievalRank, "./foundation/clip_retrieval_rank.ts"),
   entry(foundationClipTextEmbed, "./foundation/clip_text_embed.ts"),
   entry(foundationKnowledgeBase, "./foundation/knowledge_base.ts"),
+  entry(foundationLocalStateToImage, "./foundation/local_state_to_image.ts"),
+  entry(foundationSamSegment, "./foundation/sam_segment.ts"),
   entry(foundationSemanticStateGround, "./foundation/semantic_state_ground.ts"),
   entry(foundationSemanticStatePayloadDecode, "./foundation/semantic_state_payload_decode.ts"),
   entry(foundationSemanticStatePayloadEncode, "./foundation/semantic_state_payload_encode.ts"),
   entry(foundationSemanticStateToText, "./foundation/semantic_state_to_text.ts"),
   entry(foundationTextMaskRepair, "./foundation/text_mask_repair.ts"),
   entry(foundationTextSemanticStateEncode, "./foundation/text_semantic_state_encode.ts"),
+  entry(foundationVlmImageToState, "./foundation/vlm_image_to_state.ts"),
   entry(foundationVqaAnswerFromPacket, "./foundation/vqa_answer_from_packet.ts"),
   entry(foundationVqaPayloadDecode, "./foundation/vqa_payload_decode.ts"),
   entry(foundationVqaPayloadEncode, "./foundation/vqa_payload_encode.ts"),
