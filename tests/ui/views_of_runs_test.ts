@@ -11,6 +11,9 @@ import { delayFigure, gainsOf, meanOf, responseFigure, tapPowers } from "../../u
 import { figureSentence, figureTable } from "../../ui/charts/table.ts";
 import { bandwidthOf, channelsOf, firstPair, lineNames } from "../../ui/runs/views/channels.ts";
 import { allocationsOf, indicesOf } from "../../ui/runs/views/allocations.ts";
+import { inputsOf } from "../../ui/runs/views/recipe_inputs.ts";
+import { bestOverlap, detectionsAt, maskPixels, overlapOf } from "../../ui/runs/views/scene.ts";
+import { countOf, stateDiffs } from "../../ui/runs/views/state_diff.ts";
 import type { Artifact } from "../../ui/runs/documents.ts";
 
 const FACTS = { title: "x", subtitle: "", source: {} };
@@ -160,4 +163,49 @@ Deno.test("channels are found by their kind, with what their axes mean; an alloc
     [15, "channel.ofdm_channel_state.numpy"],
   ]);
   assert.deepEqual(indicesOf(7, [3, 5]), [1, 2]);
+});
+
+Deno.test("a state diff marks what the report says was omitted or unsupported, and keeps the rest", () => {
+  const fact = (subject: string) => ({ subject, predicate: "is", object: "here" });
+  const reference = {
+    states: [{ id: "a", concepts: ["rain"], entities: [], facts: [fact("rain"), fact("wind")], source_text: "Rain." }],
+  };
+  const report = {
+    items: [{
+      id: "a",
+      omitted_facts: [fact("wind")],
+      unsupported_facts: [fact("snow")],
+      omitted_concepts: [],
+      unsupported_concepts: ["snow"],
+    }],
+  };
+  const [diff] = stateDiffs(reference, report);
+  assert.deepEqual(diff.facts, [
+    { fate: "kept", text: "rain is here" },
+    { fate: "omitted", text: "wind is here" },
+    { fate: "unsupported", text: "snow is here" },
+  ]);
+  assert.deepEqual([countOf(diff.concepts, "kept"), countOf(diff.concepts, "unsupported")], [1, 1]);
+  assert.equal(diff.source, "Rain.");
+  assert.deepEqual(stateDiffs(null, report)[0].facts.map(({ fate }) => fate), ["omitted", "unsupported"]);
+});
+
+Deno.test("inputs of a step are the artifacts that its recipe wires to it", () => {
+  const artifacts = [{ ...artifact("a.b.json", []), step: "data", name: "state" }];
+  const recipe = { steps: [{ id: "score", inputs: { reference: "data.state", candidate: "other.state" } }] };
+  assert.deepEqual(Object.keys(inputsOf(recipe, "score", artifacts)), ["reference"]);
+  assert.deepEqual(inputsOf(recipe, "none", artifacts), {});
+});
+
+Deno.test("boxes overlap by their common share; a detection is held against references of its label", () => {
+  const box = (left: number, right: number) => ({ left, right, top: 0, bottom: 10 });
+  assert.equal(overlapOf(box(0, 10), box(0, 10)), 1);
+  near(overlapOf(box(0, 10), box(5, 15)), 1 / 3);
+  assert.equal(overlapOf(box(0, 10), box(10, 20)), 0);
+  const detections = { items: [{ id: "p", detections: [{ label: "disc", confidence: 0.5, box: [0, 0, 10, 10] }] }] };
+  const [found] = detectionsAt(detections, "p", 0);
+  assert.deepEqual(found, { label: "disc", confidence: 0.5, box: box(0, 10) });
+  assert.equal(bestOverlap(found, [found, { ...found, box: box(8, 18) }]), 1);
+  assert.equal(bestOverlap(found, [{ ...found, label: "square" }]), null);
+  assert.deepEqual([...maskPixels([0, 2], [[1, 2, 3], [4, 5, 6]], 1)], [0, 0, 0, 0, 4, 5, 6, 255]);
 });

@@ -1,8 +1,8 @@
 /** Two pictures of one scene: side by side, split, by turns, or their difference. */
-import { blobUrl } from "../api.ts";
 import { useEffect, useRef, useState } from "../preact.ts";
 import { imageAddress } from "../runs/fetch_artifact.ts";
 import { difference, psnr } from "./pixels.ts";
+import { readPixels } from "./read_pixels.ts";
 
 export interface ImageSide {
   path: string;
@@ -191,20 +191,4 @@ function usePixels(path: string, index: number): { image: ImageData | null; prob
     return () => stop.abort();
   }, [key]);
   return state.key === key ? state : { image: null, problem: null };
-}
-
-/** The pixels of a picture of the server. */
-async function readPixels(address: string, signal: AbortSignal): Promise<ImageData> {
-  const url = await blobUrl(address, signal);
-  try {
-    const picture = new Image();
-    picture.src = url;
-    await picture.decode();
-    const canvas = new OffscreenCanvas(picture.naturalWidth, picture.naturalHeight);
-    const context = canvas.getContext("2d", { willReadFrequently: true })!;
-    context.drawImage(picture, 0, 0);
-    return context.getImageData(0, 0, canvas.width, canvas.height);
-  } finally {
-    URL.revokeObjectURL(url);
-  }
 }

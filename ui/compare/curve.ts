@@ -74,7 +74,7 @@ export function curveFigure(
 function sourceOf(runs: readonly ComparedRun[]): Record<string, string> {
   const ids = runs.map(({ id }) => id);
   return ids.length <= 8
-    ? { run_ids: ids.join(" ") }
+    ? { run_ids: ids.join(" "), recipe_sha256: runs.map(({ recipeSha256 }) => recipeSha256 ?? "").join(" ").trim() }
     : { first_run_id: ids[0], last_run_id: ids.at(-1)!, run_count: String(ids.length) };
 }
 

@@ -19,6 +19,8 @@ export interface ComparedRun {
   artifacts: ReadonlyMap<string, Value>;
   /** The effective recipe. */
   recipe: JsonObject;
+  /** Of that recipe. */
+  recipeSha256?: string;
 }
 
 /** Makes a run of its documents and its effective recipe. */
@@ -55,6 +57,7 @@ export function comparedRun({ summary, manifest }: RunDocuments, recipe: JsonObj
     ),
     artifacts: new Map(artifactsOf(summary).map(({ step, name, sha256 }) => [`${step}.${name}`, sha256])),
     recipe,
+    recipeSha256: typeof summary.recipe_sha256 === "string" ? summary.recipe_sha256 : undefined,
   };
 }
 

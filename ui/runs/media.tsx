@@ -10,11 +10,14 @@ import { json, useLoaded } from "./fetch_artifact.ts";
 import { valueText } from "./metrics.ts";
 import { allocationsOf } from "./views/allocations.ts";
 import { AngleView, hearingOf } from "./views/angle_view.tsx";
+import { AnswerView, isAnswers, RankingView } from "./views/answer_views.tsx";
 import { beamsOf, BeamView } from "./views/beam_view.tsx";
 import { ChannelView } from "./views/channel_view.tsx";
 import { channelsOf } from "./views/channels.ts";
 import { MapView, placesOf } from "./views/map_view.tsx";
 import { nameOf, sourceOf, ViewPanel } from "./views/parts.tsx";
+import { scenesOf, SceneView } from "./views/scene_view.tsx";
+import { isFaithfulness, StateView } from "./views/state_view.tsx";
 import { PowerView } from "./views/power_view.tsx";
 import { ConfusionView, ErrorView, hasConfusion, hasErrors, type Report } from "./views/report_views.tsx";
 
@@ -36,17 +39,29 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const others = of(({ dtype, kind }) =>
     dtype !== null && dtype.startsWith("float") && kind !== "channel.llr.numpy" && kind !== "image.batch.numpy"
   );
+  const scenes = scenesOf(artifacts), rankings = artifacts.find(({ kind }) => kind === "retrieval.rankings.json");
+  const faithful = reports.filter(isFaithfulness), answers = reports.find(isAnswers);
   const confusion = reports.find(hasConfusion), erring = reports.filter(hasErrors);
   if (
     images.length + texts.length + symbols.length + soft.length + others.length + channels.length + beams.length ===
       0 &&
-    hearing === null && places === null && confusion === undefined
+    hearing === null && places === null && confusion === undefined && faithful.length === 0 && answers === undefined &&
+    rankings === undefined
   ) {
     return <p class="empty">This run left nothing to look at. Its files are under Artifacts.</p>;
   }
   return (
     <div class="stack">
-      {images.length > 0 && <Images images={images} />}
+      {scenes !== null && <SceneView {...scenes} />}
+      {images.length > 1 && <Images images={images} />}
+      {faithful.length > 0 && <StateView reports={faithful} summary={summary} />}
+      {answers !== undefined && (
+        <AnswerView
+          report={answers}
+          questions={artifacts.find(({ kind }) => kind === "vqa.questions.json")}
+        />
+      )}
+      {rankings !== undefined && <RankingView rankings={rankings} texts={texts.at(-1)} />}
       {texts.length > 0 && <Texts texts={texts} />}
       {confusion !== undefined && <ConfusionView report={confusion} summary={summary} />}
       {hearing !== null && <AngleView hearing={hearing} summary={summary} />}
@@ -198,8 +213,11 @@ interface TextBatch {
   items: { id: string; text: string }[];
 }
 
+/** Texts that are shown at once. */
+const SHOWN_TEXTS = 20;
+
 function Texts({ texts }: { texts: Artifact[] }) {
-  const [to, setTo] = useState(texts.at(-1)!.path);
+  const [to, setTo] = useState(texts.at(-1)!.path), [all, setAll] = useState(false);
   const from = texts[0].path;
   const { value, problem } = useLoaded(
     async (signal) => await Promise.all([json<TextBatch>(from, signal), json<TextBatch>(to, signal)]),
@@ -209,22 +227,24 @@ function Texts({ texts }: { texts: Artifact[] }) {
     <section class="panel" aria-label="Texts">
       <div class="row spread">
         <h2>Texts</h2>
-        <label class="row">
-          {nameOf(texts[0])} against
-          <select value={to} onChange={(event) => setTo(event.currentTarget.value)}>
-            {texts.slice(texts.length > 1 ? 1 : 0).map((text) => (
-              <option key={text.path} value={text.path}>{nameOf(text)}</option>
-            ))}
-          </select>
-        </label>
+        {texts.length > 1 && (
+          <label class="row">
+            {nameOf(texts[0])} against
+            <select value={to} onChange={(event) => setTo(event.currentTarget.value)}>
+              {texts.slice(1).map((text) => <option key={text.path} value={text.path}>{nameOf(text)}</option>)}
+            </select>
+          </label>
+        )}
       </div>
-      <p class="muted small">
-        <del>lost</del> and <ins>added</ins> words; the rest arrived as it was sent.
-      </p>
+      {texts.length > 1 && (
+        <p class="muted small">
+          <del>lost</del> and <ins>added</ins> words; the rest arrived as it was sent.
+        </p>
+      )}
       {problem !== null && <p class="notice" data-tone="warn">{problem}</p>}
       {value !== null && (
         <ul class="text-diffs">
-          {value[0].items.map(({ id, text }, index) => {
+          {value[0].items.slice(0, all ? undefined : SHOWN_TEXTS).map(({ id, text }, index) => {
             const other = value[1].items.find((item) => item.id === id) ?? value[1].items[index];
             const parts = diffTexts(text, other?.text ?? "");
             const words = text.split(/\s+/).filter(Boolean).length;
@@ -233,7 +253,7 @@ function Texts({ texts }: { texts: Artifact[] }) {
               <li key={id}>
                 <div class="row">
                   <code>{id}</code>
-                  <span class="muted small">{valueText(kept)} of {words} words kept</span>
+                  {texts.length > 1 && <span class="muted small">{valueText(kept)} of {words} words kept</span>}
                 </div>
                 <p>
                   {parts.map(({ kind, text }, at) =>
@@ -248,6 +268,14 @@ function Texts({ texts }: { texts: Artifact[] }) {
             );
           })}
         </ul>
+      )}
+      {value !== null && !all && value[0].items.length > SHOWN_TEXTS && (
+        <button
+          type="button"
+          onClick={() => setAll(true)}
+        >
+          Show all {value[0].items.length} texts
+        </button>
       )}
     </section>
   );

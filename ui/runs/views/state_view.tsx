@@ -1,0 +1,112 @@
+/** Semantic states, sent against received: facts that were left out and facts that nobody said. */
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { useState } from "../../preact.ts";
+import { type Artifact, artifactsOf, type RunSummary } from "../documents.ts";
+import { json, useLoaded } from "../fetch_artifact.ts";
+import { ViewPanel, ViewWait } from "./parts.tsx";
+import { inputsOf, readRecipe } from "./recipe_inputs.ts";
+import type { Report } from "./report_views.tsx";
+import { countOf, type Mark, type StateDiff, stateDiffs } from "./state_diff.ts";
+
+const SIGNS = { kept: "", omitted: "−", unsupported: "+" } as const;
+const WORDS = { kept: "", omitted: "omitted: ", unsupported: "unsupported: " } as const;
+/** Examples that are shown at once. */
+const SHOWN = 20;
+
+export const isFaithfulness = ({ document }: Report): boolean =>
+  document.operation === "metrics.semantic_state_faithfulness";
+
+export function StateView({ reports, summary }: { reports: Report[]; summary: RunSummary }) {
+  const [chosen, setChosen] = useState(0), [all, setAll] = useState(false), [changed, setChanged] = useState(true);
+  const report = reports[Math.min(chosen, reports.length - 1)];
+  const { value, problem } = useLoaded(async (signal) => {
+    const inputs = inputsOf(await readRecipe(summary, signal), report.artifact.step, artifactsOf(summary));
+    const reference: Artifact | undefined = inputs.reference;
+    return stateDiffs(reference === undefined ? null : await json<JsonObject>(reference.path, signal), report.document);
+  }, report.artifact.path);
+  if (value === null) {
+    return (
+      <ViewPanel title="Meaning">
+        <ViewWait problem={problem} what="the states" />
+      </ViewPanel>
+    );
+  }
+  const differs = (diff: StateDiff) =>
+    [...diff.concepts, ...diff.entities, ...diff.facts].some(({ fate }) => fate !== "kept");
+  const wanted = changed ? value.filter(differs) : value, shown = all ? wanted : wanted.slice(0, SHOWN);
+  const facts = value.flatMap(({ facts }) => facts);
+  return (
+    <ViewPanel
+      title="Meaning"
+      controls={
+        <>
+          {reports.length > 1 && (
+            <label class="row">
+              Report
+              <select value={String(chosen)} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+                {reports.map(({ artifact }, i) => (
+                  <option key={artifact.path} value={String(i)}>{artifact.step}</option>
+                ))}
+              </select>
+            </label>
+          )}
+          <label class="row">
+            <input type="checkbox" checked={changed} onChange={(event) => setChanged(event.currentTarget.checked)} />
+            Only differences
+          </label>
+        </>
+      }
+    >
+      <p data-facts={`${countOf(facts, "omitted")} ${countOf(facts, "unsupported")}`}>
+        Of the facts of {value.length} examples {countOf(facts, "kept")} were kept,{" "}
+        <del>{countOf(facts, "omitted")} omitted</del> and{" "}
+        <ins>{countOf(facts, "unsupported")} unsupported</ins>: said by the receiver, and by nobody else.
+      </p>
+      {shown.length === 0 && <p class="empty">All states arrived as they were meant.</p>}
+      <ul class="text-diffs">
+        {shown.map((diff) => (
+          <li key={diff.id}>
+            <div class="row">
+              <code>{diff.id}</code>
+              <span class="muted small">
+                {countOf(diff.facts, "kept")} of {diff.facts.length - countOf(diff.facts, "unsupported")} facts kept
+              </span>
+            </div>
+            {diff.source !== null && <p class="muted">{diff.source}</p>}
+            <Marks title="Facts" marks={diff.facts} />
+            <Marks title="Entities" marks={diff.entities} />
+            <Marks title="Concepts" marks={diff.concepts} />
+          </li>
+        ))}
+      </ul>
+      {shown.length < wanted.length && (
+        <button type="button" onClick={() => setAll(true)}>Show all {wanted.length} examples</button>
+      )}
+    </ViewPanel>
+  );
+}
+
+function Marks({ title, marks }: { title: string; marks: Mark[] }) {
+  if (marks.length === 0) return null;
+  return (
+    <div class="marks">
+      <span class="muted small">{title}</span>
+      <ul>
+        {marks.map(({ fate, text }, index) => {
+          const words = (
+            <>
+              <span aria-hidden="true">{SIGNS[fate]}</span>
+              <span class="hidden-text">{WORDS[fate]}</span>
+              {text}
+            </>
+          );
+          return (
+            <li key={index} data-fate={fate}>
+              {fate === "omitted" ? <del>{words}</del> : fate === "unsupported" ? <ins>{words}</ins> : text}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
