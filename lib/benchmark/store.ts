@@ -41,7 +41,8 @@ export interface ResultListRow {
   problem?: string;
 }
 
-function resultIds(workspace: Workspace): string[] {
+/** Ids of the results that lie there. */
+export function resultIds(workspace: Workspace): string[] {
   try {
     return [...Deno.readDirSync(benchmarkWorkspace(workspace).runs)]
       .filter((entry) => entry.isDirectory && isRunId(entry.name)).map(({ name }) => name);
@@ -66,14 +67,16 @@ function resultIds(workspace: Workspace): string[] {
  */
 export function listBenchmarkResults(workspace: Workspace): ResultListRow[] {
   sweepTransit(benchmarkWorkspace(workspace));
-  return resultIds(workspace).map((id) => listRow(workspace, id))
-    .sort((a, b) => {
-      const [x, y] = [a.created_at_utc ?? "", b.created_at_utc ?? ""];
-      return x < y ? 1 : x > y ? -1 : a.result_id < b.result_id ? 1 : -1;
-    });
+  return resultIds(workspace).map((id) => listRow(workspace, id)).sort(newestFirst);
 }
 
-function listRow(workspace: Workspace, result_id: string): ResultListRow {
+export function newestFirst(a: ResultListRow, b: ResultListRow): number {
+  const [x, y] = [a.created_at_utc ?? "", b.created_at_utc ?? ""];
+  return x < y ? 1 : x > y ? -1 : a.result_id < b.result_id ? 1 : -1;
+}
+
+/** What a list shows of a result; one that was interrupted is settled on the way. */
+export function listRow(workspace: Workspace, result_id: string): ResultListRow {
   const row: ResultListRow = {
     result_id,
     benchmark_id: null,

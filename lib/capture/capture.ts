@@ -5,7 +5,7 @@
  * Same recipe, same configuration, same bytes: nothing written holds a clock, a path or a run id, and the number of workers
  * changes nothing.
  */
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { openNpz, writeNpz } from "../artifact/npz.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
@@ -20,7 +20,7 @@ import type { Workspace } from "../run/workspace.ts";
 import { scenarioSha256 } from "../training/training_plan.ts";
 import { Collected } from "./collected.ts";
 import { type CaptureConfig, releasedSeeds, type Split } from "./config.ts";
-import { CAPTURE_KIND, CaptureFolder, captureSiblings, checkPlace, SCHEMA_FILE } from "./folder.ts";
+import { CAPTURE_KIND, CaptureFolder, captureSiblings, checkPlace, SCHEMA_FILE, sweepCaptures } from "./folder.ts";
 import { performRun, type RunMeans, type RunTaps } from "./perform_run.ts";
 import { type CaptureSource, prepareCapture } from "./prepare.ts";
 import { type CapturePoint, runRecipeOf, runSeed } from "./runs.ts";
@@ -119,6 +119,7 @@ class Capture {
     const { recipe, scenario, config, points, master, released_seeds, name } = prepared;
     const out = resolve(this.#options.out ?? join(workspace.stateDir, prepared.place));
     const shown = this.#options.shownOut ?? out;
+    sweepCaptures(dirname(out));
     checkPlace(out, force, shown);
     this.#warnOfSeeds(config, released_seeds, points.length);
 
@@ -136,7 +137,7 @@ class Capture {
       this.#phase("completed", `Captured ${made.captured} records`, { captured_samples: made.captured });
       return this.#result("completed", name, config, out, { made, schema });
     } finally {
-      folder.abandon();
+      folder.release();
     }
   }
 

@@ -69,16 +69,62 @@ export function checkPlace(out: string, force: boolean, shown = out): void {
   if (!force) throw conflict("a capture lies there", "Replace it with --force, or choose another place");
 }
 
+/** Beside the place of a split: `.<name>.capture-<uuid>` is a capture in the making, `.old` behind it what it replaces. */
+const STAGING = /^\.(.+)\.capture-[0-9a-f-]{36}(\.old|\.lock)?$/;
+
+/**
+ * Clears what captures left behind whose process has gone, and puts back what one of them was about to replace. A lock, which
+ * the system frees with its process, tells which captures go on.
+ *
+ * @param parent folder that holds the places of splits
+ */
+export function sweepCaptures(parent: string): void {
+  let names: string[];
+  try {
+    names = readdirSync(parent);
+  } catch {
+    return;
+  }
+  for (const name of names) {
+    const [, base, ending] = STAGING.exec(name) ?? [];
+    // A lock goes with its folder; one that has none any more is what is left of a capture that was put into its place.
+    if (base === undefined || (ending === ".lock" && names.some((other) => name.startsWith(other) && other !== name))) {
+      continue;
+    }
+    const lockPath = join(parent, `${name.replace(/\.(old|lock)$/, "")}.lock`);
+    const lock = tryLock(lockPath);
+    if (lock === null) continue;
+    try {
+      const place = join(parent, base);
+      if (ending === ".old" && !existsSync(place)) renameSync(join(parent, name), place);
+      else rmSync(join(parent, name), { recursive: true, force: true });
+      if (!names.includes(`${name}.old`)) rmSync(lockPath, { force: true });
+    } finally {
+      lock.close();
+    }
+  }
+}
+
+/** Takes a lock; null while another capture has it. */
+function tryLock(path: string): Deno.FsFile | null {
+  const file = Deno.openSync(path, { read: true, write: true, create: true });
+  if (file.tryLockSync(true)) return file;
+  file.close();
+  return null;
+}
+
 /** A capture in the making. */
 export class CaptureFolder {
   readonly #staging: string;
   readonly #free: FreeBytes;
+  readonly #lock: Deno.FsFile;
 
   /** @param out absolute */
   constructor(readonly out: string, free: FreeBytes = freeBytes) {
     this.#free = free;
     mkdirSync(dirname(out), { recursive: true });
     this.#staging = join(dirname(out), `.${basename(out)}.capture-${randomUUID()}`);
+    this.#lock = tryLock(`${this.#staging}.lock`)!;
     mkdirSync(join(this.#staging, "shards"), { recursive: true });
   }
 
@@ -123,9 +169,11 @@ export class CaptureFolder {
     rmSync(old, { recursive: true, force: true });
   }
 
-  /** Removes what was written, after a failure. */
-  abandon(): void {
+  /** Removes what is not in its place; called in the end in any case. */
+  release(): void {
     rmSync(this.#staging, { recursive: true, force: true });
+    rmSync(`${this.#staging}.lock`, { force: true });
+    this.#lock.close();
   }
 }
 

@@ -97,9 +97,11 @@ export async function performRun(
     });
     if (outcome.status === "canceled") return null;
     if (outcome.status === "failed") {
-      const { step_id, code = "operation_failed" } = outcome.failure ?? {};
-      const where = step_id === undefined ? "" : ` at ${step_id}`;
-      throw new SvcError("run_failed", `Cannot capture from ${recipe.name}: it failed${where}: ${outcome.error}`);
+      const { step_id = null, code = "operation_failed" } = outcome.failure ?? {};
+      const where = step_id === null ? "" : ` at ${step_id}`;
+      throw new SvcError("run_failed", `Cannot capture from ${recipe.name}: it failed${where}: ${outcome.error}`, {
+        extra: { failure: { step_id, code } },
+      });
     }
     const taps = new Map(wanted.map((tap) => [tap.id, readTap(tap, rows, folder)]));
     const counts = [...taps].map(([id, { records }]) => [id, records.count] as const);

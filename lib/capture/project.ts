@@ -1,15 +1,47 @@
 /** Training projects as they lie on the disk: what was exported, which splits are captured, whether networks are there. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { checkDocument } from "../artifact/json_schema.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { readRecipeText } from "../recipe/read.ts";
-import type { Split } from "./config.ts";
+import { type Split, SPLITS } from "./config.ts";
+import { unsafeName } from "../training/member_names.ts";
 import { readCaptureSchema } from "./folder.ts";
 
 export const PROJECT_FILE = "project_manifest.yaml";
 export const PROJECT_KIND = "svc.training_interface_bundle";
+
+const text: JsonObject = { type: "string", minLength: 1 };
+const digest: JsonObject = { type: "string", pattern: "^[0-9a-f]{64}$" };
+const object = (properties: JsonObject): JsonObject => ({
+  type: "object",
+  required: Object.keys(properties),
+  properties,
+});
+const list = (items: JsonObject): JsonObject => ({ type: "array", minItems: 1, items });
+
+/** What is read of a manifest; a project may come from anybody. */
+const MANIFEST_SCHEMA: JsonObject = object({
+  kind: { type: "string", const: PROJECT_KIND },
+  version: { type: "integer", const: 1 },
+  id: text,
+  recipe: text,
+  identities: object({ scenario_sha256: digest, training_plan_sha256: digest }),
+  capture_jobs: list(object({
+    split: { type: "string", enum: [...SPLITS] },
+    recipe_path: text,
+    output_dir: text,
+    requested_samples: { type: "integer" },
+    expected_taps: list(text),
+    recipe_file_sha256: digest,
+  })),
+  trained_artifacts: list(object({ components: list(object({ id: text, path: text })) })),
+  training: { type: "object" },
+  evaluation: { type: "object" },
+  files: { type: "object", additionalProperties: digest },
+});
 
 /** The manifest of a project, or null where a folder is none. */
 export function readProjectManifest(folder: string): JsonObject | null {
@@ -21,7 +53,7 @@ export function readProjectManifest(folder: string): JsonObject | null {
   }
   try {
     const { value } = readRecipeText(text, { file: PROJECT_FILE });
-    return isObject(value) && value.kind === PROJECT_KIND && Array.isArray(value.capture_jobs) ? value : null;
+    return isObject(value) && checkDocument(MANIFEST_SCHEMA, value, "manifest").length === 0 ? value : null;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     return null;
@@ -54,7 +86,15 @@ function manifestOf(folder: string, shown: string): JsonObject {
  */
 export function projectCapture(folder: string, split: Split): { raw: Value; out: string; job: CaptureJob } {
   const jobs = manifestOf(folder, folder).capture_jobs as CaptureJob[];
-  const job = jobs.find((item) => item.split === split)!;
+  const job = jobs.find((item) => item.split === split);
+  // An export writes these names and no others; what leads elsewhere was not exported.
+  if (job?.recipe_path !== `capture_${split}_recipe.yaml` || job.output_dir !== `data/${split}`) {
+    throw changed(`Cannot capture ${split}: the manifest of the project names no such capture`);
+  }
+  for (const place of [job.recipe_path, "data", job.output_dir]) {
+    if (!lstatSync(join(folder, place), { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+    throw changed(`Cannot capture ${split}: ${place} is a symbolic link`);
+  }
   const path = join(folder, job.recipe_path);
   let text: string;
   try {
@@ -113,7 +153,7 @@ export function viewTrainingProject(folder: string, shown = folder): ProjectView
   const manifest = manifestOf(folder, shown);
   const identities = manifest.identities as JsonObject;
   const jobs = (manifest.capture_jobs as CaptureJob[]).map((job): JsonObject => {
-    const schema = readCaptureSchema(join(folder, job.output_dir));
+    const schema = readCaptureSchema(join(folder, "data", job.split));
     if (schema === null) return { ...job, state: "missing", captured_samples: 0 };
     const fits = schema.scenario_sha256 === identities.scenario_sha256 &&
       schema.training_plan_sha256 === identities.training_plan_sha256;
@@ -140,7 +180,10 @@ export function viewTrainingProject(folder: string, shown = folder): ProjectView
     training: manifest.training as JsonObject,
     evaluation: manifest.evaluation as JsonObject,
     capture_jobs: jobs,
-    components: components.map((item) => ({ ...item, present: existsSync(join(folder, String(item.path))) })),
+    components: components.map((item) => ({
+      ...item,
+      present: unsafeName(String(item.path)) === null && existsSync(join(folder, String(item.path))),
+    })),
     files,
     others: readdirSync(folder).filter((name) => !known.has(name)).sort(),
   };
@@ -148,6 +191,7 @@ export function viewTrainingProject(folder: string, shown = folder): ProjectView
 
 function stateOf(folder: string, path: string, sha256: string): "unchanged" | "changed" | "missing" {
   try {
+    if (!lstatSync(join(folder, path)).isFile() || unsafeName(path) !== null) return "changed";
     return sha256Hex(Deno.readFileSync(join(folder, path))) === sha256 ? "unchanged" : "changed";
   } catch {
     return "missing";

@@ -21,6 +21,12 @@ export function captureCommands(program: Command): void {
     .description("show the blocks that can be replaced, the evaluations they reach, and whether gradients get there")
     .option("--plan <file>", "training plan, YAML or JSON")
     .option("--select <step>", "step to replace, in place of what the plan selects; repeat for more", collect, [])
+    .option(
+      "--loss <step>",
+      "evaluation to follow routes to, in place of all that are reached; repeat for more",
+      collect,
+      [],
+    )
     .option("--objective <name>", "loss that the trainer computes, such as image.mse")
     .addHelpText(
       "after",
@@ -33,6 +39,12 @@ export function captureCommands(program: Command): void {
     .description("write a project to train elsewhere: capture recipes, contracts, the draft of an artifact, a README")
     .option("--plan <file>", "training plan, YAML or JSON")
     .option("--select <step>", "step to replace, in place of what the plan selects; repeat for more", collect, [])
+    .option(
+      "--loss <step>",
+      "evaluation to follow routes to, in place of all that are reached; repeat for more",
+      collect,
+      [],
+    )
     .option("--objective <name>", "loss that the trainer computes, such as image.mse")
     .addOption(
       new Option("--framework <name>", "write Python text for a trainer too; it is never run here").choices([
@@ -90,7 +102,7 @@ function wholeNumber(text: string): number {
 }
 
 /** The plan that the options name, with what they choose in its place. */
-async function planOf(options: { plan?: string; select?: string[]; objective?: string }) {
+async function planOf(options: { plan?: string; select?: string[]; loss?: string[]; objective?: string }) {
   const { readTrainingPlan } = await import("../../training/training_plan.ts");
   let value: Value = {};
   if (options.plan !== undefined) {
@@ -99,13 +111,14 @@ async function planOf(options: { plan?: string; select?: string[]; objective?: s
   }
   const plan = readTrainingPlan(value);
   if (options.select !== undefined && options.select.length > 0) plan.selected_steps = options.select;
+  if (options.loss !== undefined && options.loss.length > 0) plan.loss_steps = options.loss;
   if (options.objective !== undefined) plan.objective = options.objective;
   return plan;
 }
 
 async function inspect(
   file: string,
-  options: { plan?: string; select: string[]; objective?: string },
+  options: { plan?: string; select: string[]; loss: string[]; objective?: string },
   command: Command,
 ): Promise<void> {
   const context = contextOf(command);
@@ -165,6 +178,7 @@ interface CaptureCommandOptions {
 interface ExportCommandOptions {
   plan?: string;
   select: string[];
+  loss: string[];
   objective?: string;
   framework?: "torch" | "torch-phylib";
   samples?: number;

@@ -23,18 +23,24 @@ export function maintenanceCommands(program: Command): void {
       if (report.status === "failed") context.exitCode = EXIT.missing;
     });
 
-  const index = program.command("index").description("the index that makes lists of runs fast");
+  const index = program.command("index").description("the index that makes lists of runs and results fast");
   index.command("rebuild")
-    .description("forget the index of runs and read every bundle again; jobs and their events stay")
+    .description("forget the index of runs and results and read each again; jobs and their events stay")
     .addHelpText("after", "\nExamples\n  svc index rebuild\n")
     .action(async (_options: unknown, command: Command) => {
       const context = contextOf(command);
       const { openRunIndex } = await import("../../run/index/open.ts");
-      const { index, damaged, close } = openRunIndex(await context.workspace(), { check: true });
+      const { rebuildResultIndex } = await import("../../benchmark/result_index.ts");
+      const workspace = await context.workspace();
+      const { index, database, damaged, close } = openRunIndex(workspace, { check: true });
       try {
         const runs = await index.rebuild();
-        context.emit({ schema_version: 1, runs, damaged });
-        context.print(`${context.paint("green", "rebuilt")}  ${runs} run${runs === 1 ? "" : "s"}`);
+        const results = rebuildResultIndex(workspace, database);
+        context.emit({ schema_version: 1, runs, benchmark_results: results, damaged });
+        const many = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
+        context.print(
+          `${context.paint("green", "rebuilt")}  ${many(runs, "run")}, ${many(results, "benchmark result")}`,
+        );
         if (damaged !== null) context.note(`The damaged index was put aside as ${damaged}`);
       } finally {
         close();

@@ -1,7 +1,8 @@
 /** Benchmarks: packs, stored results, their evidence, and runs of packs in the background. */
 import { compareResults } from "../../benchmark/compare_results.ts";
 import { readSnapshot } from "../../benchmark/evidence.ts";
-import { listBenchmarkResults, showBenchmarkResult } from "../../benchmark/store.ts";
+import { listResultsFromIndex } from "../../benchmark/result_index.ts";
+import { showBenchmarkResult } from "../../benchmark/store.ts";
 import { listSuites } from "../../benchmark/suites.ts";
 import { verifyBenchmark } from "../../benchmark/verify.ts";
 import { SvcError } from "../../contract/error.ts";
@@ -37,7 +38,7 @@ export const benchmarkRoutes = [
     path: "/api/benchmarks/results",
     summary: "The stored results, newest first",
     replies: { 200: { description: "A row each", schema: z.object({ results: z.array(OBJECT) }) } },
-    handle: ({ service }) => json({ results: listBenchmarkResults(service.workspace) }),
+    handle: ({ service }) => json({ results: listResultsFromIndex(service.workspace) }),
   }),
   threadRoute({
     method: "get",

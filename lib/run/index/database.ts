@@ -38,6 +38,9 @@ const MIGRATIONS: readonly string[] = [
    ALTER TABLE runs ADD COLUMN plan_cache TEXT;
    DELETE FROM runs;
    DELETE FROM meta WHERE key = 'runs_stamp';`,
+  `CREATE TABLE benchmark_results (
+     result_id TEXT PRIMARY KEY, mtime TEXT NOT NULL, size INTEGER NOT NULL, status TEXT NOT NULL, document TEXT NOT NULL
+   ) WITHOUT ROWID;`,
 ];
 
 /** An open database, and what happened to the one that lay there. */

@@ -1,14 +1,14 @@
 /** The index for a command or a script: opened, used and closed. */
 import type { Workspace } from "../workspace.ts";
-import { openDatabase } from "./database.ts";
+import { type DatabaseSync, openDatabase } from "./database.ts";
 import { RunIndex } from "./runs.ts";
 
 /** Opens the index of a workspace. @throws SvcError as `openDatabase` */
 export function openRunIndex(
   workspace: Workspace,
   options: { check?: boolean } = {},
-): { index: RunIndex; damaged: string | null; close(): void } {
+): { index: RunIndex; database: DatabaseSync; damaged: string | null; close(): void } {
   const { database, damaged } = openDatabase(workspace.stateDir, options);
   database.exec("PRAGMA synchronous = NORMAL");
-  return { index: new RunIndex(workspace, database), damaged, close: () => database.close() };
+  return { index: new RunIndex(workspace, database), database, damaged, close: () => database.close() };
 }

@@ -208,6 +208,9 @@ Deno.test("a read-only server answers questions and refuses the rest", async () 
     ["/api/run-jobs", { recipe: BITS }],
     ["/api/run-jobs/x/cancel", {}],
     ["/api/runs/x/reproduce", {}],
+    ["/api/dataset-capture-jobs", { recipe: BITS }],
+    ["/api/recipe/dataset-capture-run", { recipe: BITS }],
+    ["/api/recipe/differentiable-export", { recipe: BITS }],
   ];
   for (const [path, body] of refused) {
     const reply = await server.post(path, body);
