@@ -9,7 +9,7 @@
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { DETECTIONS, detectionsArtifact } from "../_vision.ts";
+import { DETECTIONS, detectionsArtifact } from "../../lib/artifact/vision.ts";
 import { checkDevice } from "./_pretrained.ts";
 import { runYolo, yoloModel, yoloParameters } from "./_yolo.ts";
 

@@ -14,7 +14,7 @@ import { travel } from "../../lib/artifact/values.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { forMask } from "../../lib/numeric/yolo.ts";
-import { emptyRaster, rastersArtifact, SEGMENTATION } from "../_vision.ts";
+import { emptyRaster, rastersArtifact, SEGMENTATION } from "../../lib/artifact/vision.ts";
 import { checkDevice } from "./_pretrained.ts";
 import { runYolo, yoloModel, yoloParameters } from "./_yolo.ts";
 

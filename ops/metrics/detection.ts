@@ -18,7 +18,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
 import { type LabelScores, matchDetections, scoreLabels } from "../../lib/numeric/detection.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
-import { DETECTIONS, detectionsOf } from "../_vision.ts";
+import { DETECTIONS, detectionsOf } from "../../lib/artifact/vision.ts";
 
 const COCO_THRESHOLDS = Array.from({ length: 10 }, (_, i) => (50 + 5 * i) / 100);
 

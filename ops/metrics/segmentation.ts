@@ -18,7 +18,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { idsOfImages } from "../_image_ids.ts";
-import { BACKGROUND, type Rasters, rastersOf, SEGMENTATION } from "../_vision.ts";
+import { BACKGROUND, type Rasters, rastersOf, SEGMENTATION } from "../../lib/artifact/vision.ts";
 
 interface ClassCounts {
   reference: number;

@@ -13,7 +13,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { paintScene, placeOf, type Scene, SHAPES } from "../../lib/numeric/scenes.ts";
 import { captionsArtifact } from "../_captions.ts";
-import { DETECTIONS, detectionsArtifact, rastersArtifact, SEGMENTATION } from "../_vision.ts";
+import { DETECTIONS, detectionsArtifact, rastersArtifact, SEGMENTATION } from "../../lib/artifact/vision.ts";
 import { CONCEPTS_VERSION, conceptsOfImage, conceptsOfText } from "../foundation/_concepts.ts";
 import { builtInSpace, embeddingsArtifact } from "../foundation/_embedding_space.ts";
 import { hashFeatures } from "../foundation/_hashing.ts";

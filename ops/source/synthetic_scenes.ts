@@ -27,7 +27,13 @@ import {
   type SceneObject,
   SHAPES,
 } from "../../lib/numeric/scenes.ts";
-import { DETECTIONS, detectionsArtifact, type LabelledDetection, rastersArtifact, SEGMENTATION } from "../_vision.ts";
+import {
+  DETECTIONS,
+  detectionsArtifact,
+  type LabelledDetection,
+  rastersArtifact,
+  SEGMENTATION,
+} from "../../lib/artifact/vision.ts";
 import { questionsAbout } from "./_scene_questions.ts";
 
 export default defineOperation({

@@ -2,7 +2,7 @@
 import { float } from "../../lib/contract/value.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
 import { paintScene } from "../../lib/numeric/scenes.ts";
-import { detectionsArtifact, rastersArtifact } from "../../ops/_vision.ts";
+import { detectionsArtifact, rastersArtifact } from "../../lib/artifact/vision.ts";
 
 const detections = () => ({
   kind: "vision.detections.json",

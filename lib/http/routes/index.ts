@@ -7,6 +7,7 @@ import { benchmarkRoutes } from "./benchmarks.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { jobRoutes } from "./jobs.ts";
 import { modelRoutes } from "./models.ts";
+import { overlayRoutes } from "./overlays.ts";
 import { pageRoutes } from "./page.ts";
 import { recipeRoutes } from "./recipes.ts";
 import { runRoutes } from "./runs.ts";
@@ -23,6 +24,7 @@ export const TYPED_ROUTES = [
   ...recipeRoutes,
   ...jobRoutes,
   ...runRoutes,
+  ...overlayRoutes,
   ...artifactRoutes,
   ...benchmarkRoutes,
   ...benchmarkReportRoutes,

@@ -192,6 +192,24 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   const { path: pictures } = Object.values(summary.steps[0].outputs)[0] as { path: string };
   await get(`/api/image?path=${pictures}`);
 
+  const scenes = {
+    name: "scenes",
+    steps: [
+      { id: "data", op: "source.synthetic_scenes", params: { example_count: 1, image_size: 64 } },
+      ...["detection", "segmentation"].map((task) => {
+        const truth = `data.${task === "detection" ? "detections" : task}`;
+        return { id: task, op: `metrics.${task}`, inputs: { candidate: truth, reference: truth } };
+      }),
+    ],
+  };
+  const drawn = (await server.post("/api/recipe/run-payload", { recipe: scenes })).json;
+  for (const task of ["detection", "segmentation"]) {
+    for (const id of [drawn.run_id, "nothing"]) await get(`/api/runs/${id}/${task}-overlay?kind=reference`);
+    await get(`/api/runs/${drawn.run_id}/${task}-overlay?index=7`);
+  }
+  await Deno.writeTextFile(`${server.folder}/.svc/runs/${drawn.run_id}/artifacts/data/images.npz`, "PK");
+  for (const task of ["detection", "segmentation"]) await get(`/api/runs/${drawn.run_id}/${task}-overlay`);
+
   await get("/api/benchmarks/packs");
   for (const path of ["tiny", "wrong", "nothing", "benchmarks/../recipes/bits.yaml"]) {
     await get(`/api/benchmarks/pack?path=${path}`);

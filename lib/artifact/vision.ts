@@ -1,10 +1,10 @@
 /** Detections and segmentations as artifacts. */
-import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
-import { float, isNumber, isObject, type JsonObject, toNumber } from "../lib/contract/value.ts";
-import { itemsOf } from "../lib/artifact/values.ts";
-import type { Box, Detection } from "../lib/numeric/detection.ts";
-import { type NdArray, ndarray } from "../lib/numeric/ndarray.ts";
+import { SvcError } from "../contract/error.ts";
+import type { InputArtifact, OutputArtifact } from "../contract/operation.ts";
+import { float, isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
+import { itemsOf } from "./values.ts";
+import type { Box, Detection } from "../numeric/detection.ts";
+import { type NdArray, ndarray } from "../numeric/ndarray.ts";
 
 export const DETECTIONS = "vision.detections.json";
 export const SEGMENTATION = "vision.segmentation_mask.numpy";
