@@ -36,7 +36,7 @@ export function AnswerView({ report, questions }: { report: Report; questions: A
       }
     >
       <p>{rows.length - wrong.length} of {rows.length} answers are right.</p>
-      <div class="scroll-x tall" tabIndex={0} role="region" aria-label="Questions and answers">
+      <div class="scroll-x tall" tabIndex={0} role="region" aria-label="Table of answers">
         <table>
           <thead>
             <tr>
@@ -104,7 +104,7 @@ export function RankingView({ rankings, texts }: { rankings: Artifact; texts: Ar
         For {first} of {rows.length}{" "}
         queries the first of the list is what was looked for, marked ✓. Numbers are similarities.
       </p>
-      <div class="scroll-x tall" tabIndex={0} role="region" aria-label="Rankings">
+      <div class="scroll-x tall" tabIndex={0} role="region" aria-label="Table of rankings">
         <table>
           <thead>
             <tr>

@@ -1,0 +1,211 @@
+/** Views of what runs leave, in a browser: channels, powers, beams, confusion, constellations, meaning, boxes, answers. */
+import assert from "node:assert/strict";
+import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { browserTest, type Scene } from "./browser.ts";
+
+const recipeFile = (name: string) => Deno.readTextFileSync(new URL(`../../recipes/${name}.yaml`, import.meta.url));
+const filesOf = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [`recipes/${name.split("/").at(-1)}.yaml`, recipeFile(name)]));
+
+/** Asks with typed numbers both ways: 6.0 stays 6.0. */
+async function ask<T>({ url }: Scene, path: string, body?: JsonObject): Promise<T> {
+  const response = await fetch(
+    url + path,
+    body === undefined ? {} : {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: canonicalJson(body),
+    },
+  );
+  const text = await response.text();
+  assert.ok(response.ok, text);
+  return parseJson(text) as T;
+}
+
+/** Runs a recipe of the project, or one point of its matrix. */
+async function run(scene: Scene, name: string, point?: number): Promise<string> {
+  const path = `recipes/${name}.yaml`;
+  if (point === undefined) return (await ask<{ run_id: string }>(scene, "/api/recipe/run", { path })).run_id;
+  const { recipe } = await ask<{ recipe: JsonObject }>(scene, `/api/recipe?path=${path}`);
+  const { recipes } = await ask<{ recipes: JsonObject[] }>(scene, "/api/recipe/matrix/expand", { recipe });
+  return (await ask<{ run_id: string }>(scene, "/api/recipe/run-payload", { recipe: recipes.at(point)! })).run_id;
+}
+
+/** A report of a run, by the operation that wrote it. */
+async function reportOf(scene: Scene, id: string, operation: string): Promise<JsonObject> {
+  interface Step {
+    op: string;
+    outputs: Record<string, { path: string }>;
+  }
+  const { summary } = await ask<{ summary: { steps: Step[] } }>(scene, `/api/runs/${id}`);
+  const { report } = summary.steps.find(({ op }) => op === operation)!.outputs;
+  return await ask(scene, `/api/artifact?download=1&path=${encodeURIComponent(report.path)}`);
+}
+
+async function saved(scene: Scene, tools: string, file: "SVG" | "CSV"): Promise<string> {
+  const [download] = await Promise.all([
+    scene.page.waitForEvent("download"),
+    scene.page.getByRole("group", { name: tools }).getByRole("button", { name: file }).click(),
+  ]);
+  return await Deno.readTextFile((await download.path())!);
+}
+
+browserTest("channels, powers, beams and confusion matrices are drawn from what runs hold", async (scene) => {
+  const { page, open } = scene;
+  const shown = async (id: string) => {
+    await open(`#/runs/${id}/media`);
+    await page.locator(".chart-svg svg").first().waitFor();
+  };
+
+  await shown(await run(scene, "mimo_ofdm_adapter_channel_estimation", 4));
+  const channels = page.getByRole("region", { name: "Channels" });
+  await channels.getByRole("img", { name: /^Channel response\. 2 series, 128 points: Gain .* dB/ }).waitFor();
+  await channels.getByRole("img", { name: /^Delay profile\. .* over Delay from 0 to [\d.]+ ns/ }).waitFor();
+  await channels.getByRole("combobox", { name: "Against" }).selectOption({ label: "nothing" });
+  await channels.getByRole("combobox", { name: "Lines" }).selectOption({ label: "all" });
+  await channels.getByRole("button", { name: "rx 1, tx 1" }).first().waitFor();
+  await channels.getByRole("checkbox", { name: "Mean of all" }).check();
+  await channels.getByText(/^Mean of 64 examples/).first().waitFor();
+  await scene.checkAccessibility();
+  await scene.shot("channels");
+
+  const waterId = await run(scene, "resource_water_filling_baseline", 0);
+  await shown(waterId);
+  const powers = page.getByRole("region", { name: "Power allocation" });
+  await powers.getByRole("img", { name: /^Power over subcarriers\. A power of 16 over 32 channels/ }).waitFor();
+  await powers.getByRole("textbox", { name: "State, number" }).fill("7");
+  await page.keyboard.press("Enter");
+  await powers.getByText(/^State 7 · water filling · N0 = 0\.1/).first().waitFor();
+  const svg = await saved(scene, "Tools of Power over subcarriers", "SVG");
+  const { summary } = await ask<{ summary: JsonObject }>(scene, `/api/runs/${waterId}`);
+  assert.ok(svg.includes(String(summary.recipe_sha256)) && svg.includes(waterId), "a file says where it is from");
+  assert.match(svg, /Water level of this budget/, "a file has its legend");
+  const rows = (await saved(scene, "Tools of Power over subcarriers", "CSV")).trim().split("\r\n").slice(1);
+  // Water-filling: floor and power add up to the level wherever there is power.
+  for (const [floor, power, level] of rows.map((row) => row.split(",").slice(1).map(Number))) {
+    if (power > 0) assert.ok(Math.abs(floor + power - level) < 1e-6 * level);
+    else assert.ok(floor >= level * (1 - 1e-6));
+  }
+  await scene.shot("powers");
+
+  await shown(await run(scene, "beamforming_mrt_baseline"));
+  const beams = page.getByRole("region", { name: "Beams" });
+  await beams.getByRole("img", { name: /^Beam pattern\. .* to 9\.03\d? dB over Angle from broadside from −90 to 90 °/ })
+    .waitFor();
+
+  const recognised = await run(scene, "modulation_recognition_awgn");
+  await shown(recognised);
+  const confusion = page.getByRole("region", { name: "Confusion" });
+  const { confusion_matrix: matrix } = await reportOf(scene, recognised, "metrics.modulation_classification");
+  const table = async () => {
+    const text = await saved(scene, "Tools of Confusion matrix of evaluation", "CSV");
+    return text.trim().split("\r\n").slice(1).map((row) => row.split(",").slice(1));
+  };
+  assert.deepEqual((await table()).map((row) => row.map(Number)), matrix);
+  await confusion.getByRole("button", { name: "row %" }).click();
+  for (const row of await table()) {
+    assert.ok(Math.abs(row.reduce((sum, cell) => sum + parseFloat(cell), 0) - 100) < 0.1, "rows are whole");
+  }
+  await confusion.getByRole("button", { name: "column %" }).click();
+  const columns = await table();
+  for (const at of columns.keys()) {
+    assert.ok(Math.abs(columns.reduce((sum, row) => sum + parseFloat(row[at]), 0) - 100) < 0.1, "columns are whole");
+  }
+  await scene.shot("confusion");
+}, {
+  files: filesOf(
+    "recipe_starters/mimo_ofdm_adapter_channel_estimation",
+    "resource_water_filling_baseline",
+    "beamforming_mrt_baseline",
+    "recipe_starters/modulation_recognition_awgn",
+  ),
+});
+
+browserTest("directions, places, meaning, boxes and answers are marked as the reports say", async (scene) => {
+  const { page, open } = scene;
+  const aoa = await run(scene, "aoa_music_ula_baseline", -1);
+  await open(`#/runs/${aoa}/media`);
+  await page.getByRole("img", { name: /^Angle spectrum\. 2 series/ }).waitFor();
+  const errors = page.getByRole("region", { name: "Errors" });
+  await errors.getByRole("img", { name: /^Angle error: .* from 0 to 1 over Angle error/ }).waitFor();
+  await scene.shot("directions");
+
+  const stated = await run(scene, "text_semantic_state_kb_unchecked_awgn", 2);
+  await open(`#/runs/${stated}/media`);
+  const meaning = page.getByRole("region", { name: "Meaning" });
+  const { items } = await reportOf(scene, stated, "metrics.semantic_state_faithfulness");
+  const all = (key: string) => (items as JsonObject[]).flatMap((item) => item[key] as unknown as JsonObject[]);
+  const phrase = ({ subject, predicate, object }: JsonObject) => `${subject} ${predicate} ${object}`;
+  const omitted = all("omitted_facts"), unsupported = all("unsupported_facts");
+  assert.ok(omitted.length > 0, "the example loses something");
+  assert.equal(
+    await meaning.locator("[data-facts]").getAttribute("data-facts"),
+    `${omitted.length} ${unsupported.length}`,
+  );
+  const marked = async (fate: string) =>
+    (await meaning.locator(`[data-fate="${fate}"]`).allTextContents()).map((text) => text.replace(/^.*?: /, ""));
+  const lost = await marked("omitted"), made = await marked("unsupported");
+  for (const fact of omitted) assert.ok(lost.includes(phrase(fact)), phrase(fact));
+  for (const fact of unsupported) assert.ok(made.includes(phrase(fact)), phrase(fact));
+  await scene.checkAccessibility();
+  await scene.shot("meaning");
+
+  const seen = await run(scene, "detection_scenes_default");
+  await open(`#/runs/${seen}/media`);
+  const found = page.getByRole("region", { name: "Found in pictures" });
+  await found.getByRole("img", { name: "scene_0000 with 1 reference boxes and 1 detections" }).waitFor();
+  await found.getByRole("slider", { name: "Picture" }).press("ArrowRight");
+  await found.getByRole("img", { name: "scene_0001 with 2 reference boxes and 2 detections" }).waitFor();
+  assert.equal(await found.locator(".scene-picture .found").count(), 2);
+  await found.getByRole("combobox", { name: "Mask" }).selectOption({ index: 1 });
+  await scene.checkAccessibility();
+  await scene.shot("boxes");
+
+  const answered = await run(scene, "vqa_goal_oriented");
+  await open(`#/runs/${answered}/media`);
+  const answers = page.getByRole("region", { name: "Questions and answers" });
+  const report = await reportOf(scene, answered, "metrics.vqa");
+  const total = (report.items as unknown[]).length;
+  await answers.getByText(`${report.correct_count} of ${total} answers are right.`).waitFor();
+  await answers.getByText("How many objects are there?").first().waitFor();
+}, {
+  files: filesOf(
+    "aoa_music_ula_baseline",
+    "text_semantic_state_kb_unchecked_awgn",
+    "recipe_starters/detection_scenes_default",
+    "recipe_starters/vqa_goal_oriented",
+  ),
+});
+
+browserTest("a constellation of many symbols, one of them far away, keeps its picture", async (scene) => {
+  const { page, open } = scene;
+  const steps: JsonObject[] = [
+    { id: "data", op: "source.random_bits", params: { bit_count: 200_000 } },
+    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+    {
+      id: "link",
+      op: "wireless.channel",
+      inputs: { symbols: "modulator.symbols" },
+      params: { channel: "flat_rayleigh", snr_db: 12.5 },
+    },
+  ];
+  const recipe = { name: "cloud", metadata: { seed: 5 }, steps };
+  const { run_id: id } = await ask<{ run_id: string }>(scene, "/api/recipe/run-payload", { recipe });
+  await open(`#/runs/${id}/media`);
+  const canvas = page.locator("canvas[data-paint-ms]");
+  await canvas.waitFor();
+  const symbols = page.getByRole("region", { name: "Symbols" });
+  const sentence = await symbols.locator("figcaption").innerText();
+  // Equalised Rayleigh fading has symbols in the hundreds; what is shown is where they are.
+  assert.match(sentence, /^100,000 symbols between .* lie far outside and are left out/);
+  const reach = Number(/and ([\d.]+) on both axes/.exec(sentence)![1]);
+  assert.ok(reach < 10, sentence);
+  const cells = (await saved(scene, "Tools of link.rx_symbols", "CSV")).trim().split("\r\n").slice(1);
+  const outside = Number(/; ([\d,]+) lie/.exec(sentence)![1].replaceAll(",", ""));
+  assert.equal(cells.reduce((sum, row) => sum + Number(row.split(",")[2]), 0) + outside, 100_000);
+  const svg = await saved(scene, "Tools of link.rx_symbols", "SVG");
+  assert.match(svg, /^<svg[^]*data:image\/png;base64,/);
+  assert.ok(svg.includes(id));
+  await scene.shot("constellation");
+});
