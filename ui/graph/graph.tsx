@@ -126,6 +126,11 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems, ou
     const scale = Math.min(LARGEST_SCALE, Math.max(LEAST_SCALE, shown.scale * factor)), ratio = scale / shown.scale;
     setView({ scale, x: x - (x - shown.x) * ratio, y: y - (y - shown.y) * ratio });
   };
+  // At once, so that the next key begins where this one led.
+  const go = (id: string) => {
+    onSelect(id);
+    frame.current!.querySelector<SVGGElement>(`.block[data-step="${CSS.escape(id)}"]`)?.focus();
+  };
   const drag = useRef<{ x: number; y: number } | null>(null);
   const faint = selected !== null && focusMode.value;
   const kin = faint ? lineage(steps, selected!) : null;
@@ -205,7 +210,7 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems, ou
               problems={problems?.get(block.id) ?? 0}
               onSelect={onSelect}
               onOpen={onOpen}
-              onWalk={(key) => walk(layout.blocks, steps, block, key, onSelect)}
+              onWalk={(key) => walk(layout.blocks, steps, block, key, go)}
             />
           ))}
         </g>
@@ -417,9 +422,12 @@ function walk(
 ): boolean {
   const sources = (id: string) =>
     Object.values(steps.find((step) => step.id === id)?.inputs ?? {}).map((text) => String(text).split(".")[0]);
+  // What lies straight ahead comes before what lies aside.
+  const across = key === "ArrowUp" || key === "ArrowDown";
+  const distance = ({ x, y }: GraphBlock) =>
+    Math.hypot((x - from.x) * (across ? 2 : 1), (y - from.y) * (across ? 1 : 2));
   const nearest = (wanted: (block: GraphBlock) => boolean) =>
-    blocks.filter((block) => block !== from && wanted(block))
-      .sort((a, b) => Math.hypot(a.x - from.x, a.y - from.y) - Math.hypot(b.x - from.x, b.y - from.y))[0];
+    blocks.filter((block) => block !== from && wanted(block)).sort((a, b) => distance(a) - distance(b))[0];
   const target = key === "ArrowRight"
     ? nearest((block) => sources(block.id).includes(from.id))
     : key === "ArrowLeft"

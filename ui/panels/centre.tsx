@@ -48,7 +48,13 @@ export function Centre({ copy, problems, states }: Props) {
           </button>
         ))}
       </div>
-      <div class="centre-body" data-view={view}>
+      <div
+        class="centre-body"
+        data-view={view}
+        role="tabpanel"
+        aria-label={view}
+        tabindex={view === "Specs" ? 0 : undefined}
+      >
         {view === "Graph" && !isGeneric(copy.recipe) && <TaskForm copy={copy} />}
         {view === "Graph" && (
           <Graph

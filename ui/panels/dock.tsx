@@ -34,7 +34,7 @@ export function Dock({ copy }: { copy: Copy }) {
           </button>
         ))}
       </div>
-      <div class="dock-body" role="tabpanel" aria-label={panel}>
+      <div class="dock-body" role="tabpanel" aria-label={panel} tabindex={0}>
         {panel === "Problems" && <Problems copy={copy} />}
         {panel === "Results" && <Results copy={copy} />}
         {panel === "Plan" && <Plan copy={copy} />}

@@ -37,6 +37,7 @@ export function OpenDialog({ onClose }: { onClose(): void }) {
   useEffect(() => {
     listFiles().then(setFiles, (error) => setProblem(told(error)));
   }, []);
+  const open = (path: string) => openFile(path).then(onClose, (error) => setProblem(told(error)));
   const shown = (files ?? []).filter(({ path, description }) =>
     `${path} ${description ?? ""}`.toLowerCase().includes(filter.toLowerCase())
   );
@@ -46,9 +47,11 @@ export function OpenDialog({ onClose }: { onClose(): void }) {
       <input
         id="file-filter"
         class="wide"
-        placeholder="Filter files"
+        autofocus
+        placeholder="Filter files, Enter opens the first"
         value={filter}
         onInput={(event) => setFilter(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && shown.length > 0 && open(shown[0].path)}
       />
       {problem !== null && <p class="notice" data-tone="error" role="alert">{problem}</p>}
       {files === null && problem === null && <p class="muted">Reading the files</p>}
@@ -61,7 +64,7 @@ export function OpenDialog({ onClose }: { onClose(): void }) {
             <button
               type="button"
               class="choice"
-              onClick={() => openFile(file.path).then(onClose, (error) => setProblem(told(error)))}
+              onClick={() => open(file.path)}
             >
               <span class="mono">{file.path}</span>
               <span class="tag" data-tone={file.status === "valid" ? "ok" : "error"}>{file.status}</span>
