@@ -71,6 +71,22 @@ Deno.test("text_semantic_smoke_v1: a clean link loses nothing, a perturbed sourc
   }
 });
 
+Deno.test("image_generation_scenes_v1: told pictures keep their concepts for fewer bits than JPEG", async () => {
+  const result = await resultOf("semantic_comm/image_generation_scenes_v1", { replicates: 1 });
+  assert.ok(meanOf(result, "state", "embedding.cosine_mean") > meanOf(result, "jpeg", "embedding.cosine_mean"));
+  assert.ok(meanOf(result, "state", "codec.bit_count") < meanOf(result, "jpeg", "codec.bit_count") / 2);
+});
+
+Deno.test("text_semantic_presets_v1: shared knowledge repairs what a template cannot, and a row that waits says why", async () => {
+  const result = await resultOf("semantic_comm/text_semantic_presets_v1", { replicates: 2 });
+  const likeness = (id: string) => meanOf(result, id, "semantic.lexical_similarity");
+  assert.equal(likeness("state_kb_clean"), 1);
+  assert.ok(likeness("state_kb_sender_mask") > likeness("utf8_mask_repair"));
+  const joint = result.recipes.find(({ id }) => id === "bart_joint_symbols")!;
+  assert.equal(joint.status, "skipped");
+  assert.match(joint.skip_reason!, /not part of this version/);
+});
+
 Deno.test("power_allocation_v1: water-filling has the most rate, and no gap to its optimum", async () => {
   const result = await resultOf("resource_allocation/power_allocation_v1", { replicates: 1 });
   const rate = "resource.theoretical_shannon_spectral_efficiency_bps_hz";
