@@ -135,6 +135,12 @@ export interface Cancellation {
 export interface FileAccess {
   /** @throws SvcError when the path leaves the project, is a symlink, or does not exist */
   read(path: string): Promise<Uint8Array>;
+  /**
+   * The names of the regular files of a folder, by code point; links and folders are left out.
+   *
+   * @throws SvcError when the path leaves the project, is a symlink, or does not exist
+   */
+  list(path: string): Promise<string[]>;
   /** A file of a bundled data set, by data set and path. @throws SvcError `dataset_unavailable` with what brings it */
   bundled(dataset: string, path: string): Promise<Uint8Array>;
 }

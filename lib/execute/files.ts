@@ -2,6 +2,7 @@
 import { readBundledFile } from "../artifact/bundled.ts";
 import { resolveRecipePath } from "../artifact/recipe_path.ts";
 import { SvcError } from "../contract/error.ts";
+import { compareCodePoints } from "../contract/json.ts";
 import type { FileAccess } from "../contract/operation.ts";
 
 export { resolveRecipePath } from "../artifact/recipe_path.ts";
@@ -22,6 +23,22 @@ export function fileAccess(roots: { projectRoot: string; stateDir: string }): Fi
           });
         }
         throw error;
+      }
+    },
+    async list(path) {
+      const full = resolveRecipePath(path, roots);
+      try {
+        if (!(await Deno.lstat(full)).isDirectory) {
+          throw new SvcError("path_refused", `Cannot list ${path}: it is no folder`);
+        }
+        const names: string[] = [];
+        for await (const { name, isFile } of Deno.readDir(full)) if (isFile) names.push(name);
+        return names.sort(compareCodePoints);
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+        throw new SvcError("boundary_file_missing", `Cannot find the folder ${path}`, {
+          hint: `It was looked for at ${full}`,
+        });
       }
     },
     bundled: (dataset, path) => readBundledFile(dataset, path, { stateDir: roots.stateDir }),

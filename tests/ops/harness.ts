@@ -213,7 +213,15 @@ function fileAccess(files: Record<string, Uint8Array | string> | FileAccess): Fi
     }
     return Promise.resolve(typeof content === "string" ? new TextEncoder().encode(content) : content);
   };
-  return { read, bundled: (dataset, path) => read(`${dataset}/${path}`) };
+  const list = (folder: string): Promise<string[]> => {
+    const inside = Object.keys(files).filter((path) => path.startsWith(`${folder}/`));
+    if (inside.length === 0) {
+      return Promise.reject(new SvcError("boundary_file_missing", `Cannot find the folder ${folder}`));
+    }
+    const names = inside.map((path) => path.slice(folder.length + 1)).filter((name) => !name.includes("/"));
+    return Promise.resolve(names.sort());
+  };
+  return { read, list, bundled: (dataset, path) => read(`${dataset}/${path}`) };
 }
 
 /** Asserts that running fails with a coded error. */

@@ -46,6 +46,7 @@ const latents = () =>
 
 const bundled: FileAccess = {
   read: (path) => Promise.reject(new Error(`unexpected read of ${path}`)),
+  list: (path) => Promise.reject(new Error(`unexpected listing of ${path}`)),
   bundled: (dataset, path) => readBundledFile(dataset, path, { stateDir: "/nonexistent" }),
 };
 

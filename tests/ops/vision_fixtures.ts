@@ -1,5 +1,6 @@
 /** Conformance cases of scenes, detections and segmentations. */
 import { float } from "../../lib/contract/value.ts";
+import { writePng } from "../../lib/artifact/png_encode.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
 import { paintScene } from "../../lib/numeric/scenes.ts";
 import { detectionsArtifact, rastersArtifact } from "../../lib/artifact/vision.ts";
@@ -34,7 +35,20 @@ const pictures = (dtype: "uint8" | "float32") => {
 /** A model that comes with the program. */
 const shipped = (id: string) => ({ network: new URL(`../../recipes/models/${id}`, import.meta.url).pathname });
 
+const picture = () => writePng({ width: 20, height: 16, channels: 3, data: new Uint8Array(960).fill(90) }).slice();
+/** A folder of one labelled picture. */
+const folder = (split: string, label: string) => () => ({
+  [`d/images/${split}/a.png`]: picture(),
+  [`d/labels/${split}/a.txt`]: label,
+});
+
 export const VISION_FIXTURES = {
+  "source.coco128_detection": [
+    { params: { dataset_dir: "d", image_size: 32 }, files: folder("train2017", "3 0.5 0.5 0.25 0.5") },
+  ],
+  "source.coco8_segmentation": [
+    { params: { dataset_dir: "d", image_size: 32 }, files: folder("val", "3 0.1 0.1 0.9 0.1 0.5 0.9") },
+  ],
   "foundation.yolo_detect": [
     { inputs: () => ({ images: pictures("uint8") }), models: shipped("svc-tiny-detector-v1") },
     { inputs: () => ({ images: pictures("float32") }), models: shipped("svc-tiny-segmenter-v1") },
