@@ -140,6 +140,8 @@ import sourceAiPhyPilotPattern from "./source/ai_phy_pilot_pattern.ts";
 import sourceAoaScene from "./source/aoa_scene.ts";
 import sourceBeamformingScenario from "./source/beamforming_scenario.ts";
 import sourceBitManifest from "./source/bit_manifest.ts";
+import sourceCoco128Detection from "./source/coco128_detection.ts";
+import sourceCoco8Segmentation from "./source/coco8_segmentation.ts";
 import sourceExternalClassificationDataset from "./source/external_classification_dataset.ts";
 import sourceFlickr8kRetrieval from "./source/flickr8k_retrieval.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
@@ -317,6 +319,8 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(sourceAoaScene, "./source/aoa_scene.ts"),
   entry(sourceBeamformingScenario, "./source/beamforming_scenario.ts"),
   entry(sourceBitManifest, "./source/bit_manifest.ts"),
+  entry(sourceCoco128Detection, "./source/coco128_detection.ts"),
+  entry(sourceCoco8Segmentation, "./source/coco8_segmentation.ts"),
   entry(sourceExternalClassificationDataset, "./source/external_classification_dataset.ts"),
   entry(sourceFlickr8kRetrieval, "./source/flickr8k_retrieval.ts"),
   entry(sourceImageDataset, "./source/image_dataset.ts"),
