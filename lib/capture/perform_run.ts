@@ -92,6 +92,7 @@ export async function performRun(
       parallelWorkers,
       cancellation,
       trainedArtifact: means.readiness?.trainedArtifact,
+      findModel: means.readiness?.model,
       onStep: (row) => rows.set(row.id, row),
       pool,
     });

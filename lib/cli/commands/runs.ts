@@ -170,6 +170,7 @@ async function reproduce(id: string, options: { parallelWorkers: number }, comma
   const context = contextOf(command);
   const { reproduceRun } = await import("../../run/reproduce.ts");
   const { createCancellation } = await import("../../execute/cancellation.ts");
+  const { readinessOf } = await import("../../execute/readiness.ts");
   const { progressReporter } = await import("../progress.ts");
   const { showRun } = await import("../../run/store.ts");
   const workspace = await context.workspace();
@@ -186,6 +187,8 @@ async function reproduce(id: string, options: { parallelWorkers: number }, comma
   try {
     report = await reproduceRun(workspace, id, {
       registry: await context.registry(),
+      // Without it nobody would find the models that the run was made with.
+      readiness: readinessOf(workspace),
       parallelWorkers: options.parallelWorkers,
       cancellation,
       onEvent: ({ kind, fields }) => progress.event(kind, fields),
