@@ -9,11 +9,12 @@ import { canonicalJson } from "../contract/json.ts";
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { numberText } from "../figure/number_text.ts";
 import { paretoFront } from "../figure/pareto.ts";
+import { unitText } from "../figure/unit_text.ts";
 import type { BarFigure, CurveFigure, Figure, FigurePoint, FigureSeries, FigureType } from "../figure/types.ts";
 import { confusionFigure } from "./confusion.ts";
 import { completedRows, type Estimate, estimateOf, type IntervalMethod, metricFacts, recipesOf } from "./estimates.ts";
 import { axesOf, axisFacts, defaultPlot } from "./plot_defaults.ts";
-import { coordinatesOf, unitText } from "./report_tables.ts";
+import { coordinatesOf } from "./report_tables.ts";
 import { theoryCurves, uncodedLink } from "./theory_curves.ts";
 import type { BenchmarkResult, ResultRow } from "./types.ts";
 

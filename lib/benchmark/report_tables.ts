@@ -1,5 +1,6 @@
 /** The tables of a benchmark for readers; Markdown, LaTeX and HTML are three ways to write the same ones. */
 import { bracketsText, type NumberForm, numberText, plusMinusText } from "../figure/number_text.ts";
+import { unitText } from "../figure/unit_text.ts";
 import { isNumber, toNumber, type Value } from "../contract/value.ts";
 import { type Estimate, estimateOf, isReplicated, metricFacts, recipesOf } from "./estimates.ts";
 import type { BenchmarkResult, Measure } from "./types.ts";
@@ -25,12 +26,6 @@ export interface ReportTable {
 
 const left = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "left" });
 const right = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "right" });
-
-/** A catalogue unit for readers: dimensionless ones are not worth a word. */
-export function unitText(unit: string): string {
-  const plain: Record<string, string> = { fraction: "", ratio: "", count: "", "pixel^2": "pixel²", degree: "°" };
-  return plain[unit] ?? unit.replaceAll("_", " ");
-}
 
 /** The value with its interval, or the bound of a rate that showed no event. */
 export function estimateText(estimate: Estimate | null, form: NumberForm): string {

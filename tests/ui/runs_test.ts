@@ -97,14 +97,14 @@ browserTest(
     const caption = page.locator("figcaption");
     assert.match(
       await caption.innerText(),
-      /3 points: Bit error rate from .* over snr db from 2.5 to 8.5; 1 theory curve/,
+      /3 points: Bit error rate from .* over SNR from 2.5 to 8.5 dB; 1 theory curve/,
     );
     const crosshair = page.getByRole("slider", { name: /^Crosshair of Bit error rate/ });
     await crosshair.press("Home");
     await crosshair.press("ArrowRight");
     assert.match(
       await crosshair.getAttribute("aria-valuetext") ?? "",
-      /^snr db 5\.5: Bit error rate 0\.0\d+, Theory: QPSK, AWGN 0\.0298\d?$/,
+      /^SNR 5\.5 dB: Bit error rate 0\.0\d+, Theory: QPSK, AWGN 0\.0298\d?$/,
     );
     await page.locator(".chart-value", { hasText: /^0\.0\d+$/ }).first().waitFor();
     const theory = page.getByRole("button", { name: "Theory: QPSK, AWGN" });

@@ -156,7 +156,7 @@ export function Chart({ figure, controls }: Props) {
           </div>
         )}
       <figcaption>
-        {figure.subtitle !== "" && <span class="chart-subtitle">{figure.subtitle}.{" "}</span>}
+        {figure.subtitle !== "" && <span class="chart-subtitle">{`${figure.subtitle}. `}</span>}
         {figureSentence(shown)}
       </figcaption>
     </figure>

@@ -1,4 +1,5 @@
 /** The table of a comparison: runs as columns, what differs as rows, a baseline that the others are held against. */
+import { unitText } from "../../lib/figure/unit_text.ts";
 import type { Value } from "../../lib/contract/value.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
 import { address, place, refine } from "../router.ts";
@@ -105,7 +106,7 @@ function Row(
         {entry?.name ?? row.name}
         {entry !== undefined && (
           <div class="muted small">
-            {[entry.unit, directionText(entry.direction)].filter(Boolean).join(", ")}
+            {[unitText(entry.unit), directionText(entry.direction)].filter(Boolean).join(", ")}
           </div>
         )}
       </th>

@@ -1,4 +1,5 @@
 /** Runs as points of curves: a metric over a parameter, one series for each combination of the other ones that vary. */
+import { unitText } from "../../lib/figure/unit_text.ts";
 import { theoryCurves, uncodedLink } from "../../lib/benchmark/theory_curves.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
@@ -54,13 +55,13 @@ export function curveFigure(
   return {
     form: "curves",
     type: "error-rate",
-    title: `${entry?.name ?? metric} over ${lastPart(x).replaceAll("_", " ")}`,
+    title: `${entry?.name ?? metric} over ${lowerFirst(parameterAxis(x).title)}`,
     subtitle: [`${runs.length} runs`, ...(counted ? ["95 % Wilson intervals"] : [])].join(" · "),
     source: sourceOf(runs),
-    x: { title: lastPart(x).replaceAll("_", " "), unit: "", scale: "linear", domain: null },
+    x: { ...parameterAxis(x), scale: "linear", domain: null },
     y: {
       title: entry?.name ?? metric,
-      unit: entry === undefined || ["fraction", "ratio"].includes(entry.unit) ? "" : entry.unit,
+      unit: unitText(entry?.unit ?? ""),
       scale: log ? "log" : "linear",
       domain: null,
     },
@@ -77,6 +78,30 @@ function sourceOf(runs: readonly ComparedRun[]): Record<string, string> {
     ? { run_ids: ids.join(" "), recipe_sha256: runs.map(({ recipeSha256 }) => recipeSha256 ?? "").join(" ").trim() }
     : { first_run_id: ids[0], last_run_id: ids.at(-1)!, run_count: String(ids.length) };
 }
+
+/** Units that names of parameters end with. */
+const SUFFIXES: Readonly<Record<string, string>> = {
+  db: "dB",
+  deg: "°",
+  ghz: "GHz",
+  khz: "kHz",
+  kmh: "km/h",
+  m: "m",
+  ns: "ns",
+};
+
+/** A parameter as an axis: `link.snr_db` is the SNR in dB. */
+export function parameterAxis(name: string): { title: string; unit: string } {
+  const words = lastPart(name).split("_"), unit = words.length > 1 ? SUFFIXES[words.at(-1)!] : undefined;
+  const said = (unit === undefined ? words : words.slice(0, -1)).map((word) =>
+    /^(snr|sir|csi|llr|crc)$/.test(word) ? word.toUpperCase() : word
+  );
+  const text = said.join(" ");
+  return { title: text[0].toUpperCase() + text.slice(1), unit: unit ?? "" };
+}
+
+/** Inside a sentence; abbreviations stay. */
+const lowerFirst = (text: string) => /^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
 
 const lastPart = (name: string) => name.slice(name.lastIndexOf(".") + 1);
 const number = (value: Value | undefined): number | null => isNumber(value ?? null) ? toNumber(value as number) : null;

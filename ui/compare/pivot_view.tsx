@@ -1,4 +1,5 @@
 /** A pivot on the page, with its files for papers. */
+import { unitText } from "../../lib/figure/unit_text.ts";
 import { useMemo, useState } from "../preact.ts";
 import { place } from "../router.ts";
 import { entryOf, keyMetric } from "../runs/metrics.ts";
@@ -76,7 +77,7 @@ export default function PivotView({ runs }: { runs: readonly ComparedRun[] }) {
       </div>
       <p class="muted small">
         {entry?.name ?? metric}
-        {entry !== undefined && entry.unit !== "" ? ` in ${entry.unit}` : ""}.
+        {entry !== undefined && unitText(entry.unit) !== "" ? ` in ${unitText(entry.unit)}` : ""}.
         {merged ? " Cells of several runs: mean ± standard deviation of the runs that share both values." : ""}
       </p>
     </div>

@@ -1,4 +1,5 @@
 /** What came out: metrics with unit and direction, what went wrong, and where the channel uses went. */
+import { unitText } from "../../lib/figure/unit_text.ts";
 import { isObject } from "../../lib/contract/value.ts";
 import { useState } from "../preact.ts";
 import { Waterfall } from "../charts/waterfall.tsx";
@@ -65,7 +66,7 @@ export function Summary({ documents: { summary } }: { documents: RunDocuments })
                           )}
                         </td>
                         <td class="number mono" title={String(value)}>{valueText(value)}</td>
-                        <td>{entry?.unit ?? ""}</td>
+                        <td>{unitText(entry?.unit ?? "")}</td>
                         <td class="muted">{directionText(entry?.direction)}</td>
                         <td class="mono">{step}</td>
                       </tr>

@@ -1,6 +1,7 @@
 /** A stored result: what was measured with its intervals, candidates against baselines, figures, and files for others. */
 import type { JsonObject, Value } from "../../../lib/contract/value.ts";
 import { type Figure, FIGURE_TYPES } from "../../../lib/figure/types.ts";
+import { unitText } from "../../../lib/figure/unit_text.ts";
 import { get } from "../../api.ts";
 import { Page } from "../../frame.tsx";
 import { Digest, Pending } from "../../panels/notices.tsx";
@@ -124,7 +125,7 @@ function Measured({ result: { benchmark, recipes, aggregates } }: { result: Resu
                 <th key={id} class="number">
                   {id}
                   <div class="plain muted">
-                    {unit}
+                    {unitText(unit)}
                     {direction === "higher_is_better"
                       ? " ↑ better"
                       : direction === "lower_is_better"
@@ -267,19 +268,8 @@ function FigureSection({ id, benchmark }: { id: string; benchmark: Result["bench
           <Suspense fallback={<p class="empty" aria-busy="true">Loading the figure</p>}>
             <Chart figure={drawn.data.figure} />
           </Suspense>
-          <p class="row small muted">
-            The files of <code>svc benchmark plot</code>
-            {Object.entries(drawn.data.files).map(([name, text]) => (
-              <button
-                key={name}
-                type="button"
-                class="quiet"
-                onClick={() => download(name, text)}
-              >
-                {name.slice(drawn.data!.name.length + 1)}
-              </button>
-            ))}
-          </p>
+          <Files of={drawn.data} />
+          {drawn.data.confusion && drawn.data.plot !== "confusion-matrix" && <ConfusionFigure id={id} />}
         </>
       )}
     </section>
