@@ -66,6 +66,7 @@ export function Waterfall({ report }: { report: Record<string, unknown> }) {
                     <text x={x + width + 6} y={17} class="faint-text">
                       {kind === "added" ? "+" : ""}
                       {amount.toLocaleString("en")}
+                      {kind === "total" ? ` ${unit}` : ""}
                     </text>
                   </g>
                 );
