@@ -3,8 +3,11 @@
 /** Stands for a word that was lost or hidden; no word itself. */
 export const MASK = "[MASK]";
 
-/** A word: letters and digits with their marks, and numbers with their decimals, such as `18.6` or `well-known`. */
-const WORD = /[\p{L}\p{M}\p{N}]+(?:[.,'’-][\p{L}\p{M}\p{N}]+)*/gu;
+/**
+ * A word: letters and digits with their marks, joined by hyphens and apostrophes, and numbers with their decimals, such as
+ * `18.6` or `well-known`.
+ */
+export const WORD = /[\p{L}\p{M}\p{N}]+(?:(?:['’-]|(?<=\p{N})[.,](?=\p{N}))[\p{L}\p{M}\p{N}]+)*/gu;
 
 /** Words that say nothing of a subject: articles, pronouns, prepositions, conjunctions, auxiliaries. English. */
 const STOP_WORDS = new Set(

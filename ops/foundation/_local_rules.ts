@@ -38,7 +38,12 @@ export function entitiesOf(text: string): string[] {
 const follows = (text: string, words: readonly Word[], at: number) =>
   at > 0 && at < words.length && /^\s+$/.test(text.slice(words[at - 1].end, words[at].start));
 
-const startsSentence = (text: string, word: Word) => /(?:^|[.!?])["'“‘(]*\s*["'“‘(]*$/u.test(text.slice(0, word.start));
+/** Whether nothing but blanks and opening marks lies between a word and the end of a sentence, or the start of the text. */
+function startsSentence(text: string, { start }: Word): boolean {
+  // A short look back, so that long texts take no longer a word.
+  const before = text.slice(Math.max(0, start - 64), start).replace(/["'“‘(\s]+$/u, "");
+  return before === "" || /[.!?]$/.test(before);
+}
 
 /** How many words the name has that starts here; 0 for none. */
 function nameLength(text: string, words: readonly Word[], at: number): number {

@@ -6,10 +6,10 @@
  * batch itself, and falls back on a fixed word by position. Both leave all other words as they are.
  */
 import { folded } from "../../lib/numeric/set_scores.ts";
-import { isStopWord, MASK, wordsOf } from "../_words.ts";
+import { isStopWord, MASK, WORD, wordsOf } from "../_words.ts";
 
-/** A piece of a text: a word, a mask, or what stands between them. */
-const PIECE = /\[MASK\]|[\p{L}\p{M}\p{N}]+(?:[.,'’-][\p{L}\p{M}\p{N}]+)*|[^\p{L}\p{M}\p{N}[]+|\[/gu;
+/** A piece of a text: a mask, a word, or what stands between them. */
+const PIECE = new RegExp(`\\[MASK\\]|${WORD.source}|[^\\p{L}\\p{M}\\p{N}[]+|\\[`, "gu");
 
 const isWordPiece = (piece: string) => piece === MASK || /^[\p{L}\p{M}\p{N}]/u.test(piece);
 
@@ -41,8 +41,8 @@ function fill(text: string, choose: Chooser): string {
  */
 function between(
   phrases: readonly (readonly string[])[],
-  [left, right]: readonly (string | undefined)[],
-  { least }: { least: 1 | 2 },
+  left: string | undefined,
+  right: string | undefined,
 ): string | undefined {
   const same = (a: string | undefined, b: string | undefined) =>
     a !== undefined && b !== undefined && folded(a) === folded(b);
@@ -52,7 +52,7 @@ function between(
     phrase.forEach((word, at) => {
       const behind = same(phrase[at - 1], left), before = same(phrase[at + 1], right);
       const fit = behind && before ? 2 : Number((behind && telling(left)) || (before && telling(right)));
-      if (fit >= least && fit > (best?.fit ?? 0) && !same(word, left) && !same(word, right)) best = { word, fit };
+      if (fit > (best?.fit ?? 0) && !same(word, left) && !same(word, right)) best = { word, fit };
     });
   }
   return best?.word;
@@ -63,18 +63,37 @@ const phraseWords = (phrase: string) => wordsOf(phrase).map(({ text }) => text);
 /** Fills masks from phrases that are known to be true; what no phrase tells stays masked. */
 export function fillFromPhrases(text: string, phrases: readonly string[]): string {
   const known = phrases.map(phraseWords);
-  return fill(text, (left, right, { first }) => capitalised(between(known, [left, right], { least: 1 }), first));
+  return fill(text, (left, right, { first }) => capitalised(between(known, left, right), first));
 }
 
+const gap = (left: string, right: string) => JSON.stringify([folded(left), folded(right)]);
+
+/** For each two words with one between them that one, the first of the batch; a batch is looked through once. */
+function wordsBetween(batch: readonly string[]): ReadonlyMap<string, string> {
+  let found = LOOKED_THROUGH.get(batch);
+  if (found === undefined) {
+    found = new Map();
+    for (const words of batch.flatMap((text) => text.split(MASK).map(phraseWords))) {
+      for (let at = 1; at + 1 < words.length; at++) {
+        const key = gap(words[at - 1], words[at + 1]);
+        if (!found.has(key)) found.set(key, words[at]);
+      }
+    }
+    LOOKED_THROUGH.set(batch, found);
+  }
+  return found;
+}
+const LOOKED_THROUGH = new WeakMap<readonly string[], Map<string, string>>();
+
 /**
- * Fills every mask: from the words of the batch where one stands between the same neighbours, else by position.
+ * Fills every mask: with the word that the batch has between the same neighbours, else by position.
  *
  * @param batch texts of the batch, whose unmasked words are looked through
  */
 export function fillByTemplate(text: string, batch: readonly string[]): string {
-  const seen = batch.flatMap((other) => other.split(MASK).map(phraseWords));
+  const seen = wordsBetween(batch);
   return fill(text, (left, right, { first, last }) => {
-    const word = between(seen, [left, right], { least: 2 });
+    const word = left === undefined || right === undefined ? undefined : seen.get(gap(left, right));
     if (word !== undefined) return word;
     if (left !== undefined && /^\p{N}/u.test(left)) return "units";
     // The commonest word of English where a noun may follow, a noun where none does.

@@ -46,6 +46,8 @@ Deno.test("concepts are content words by first appearance, entities names and qu
   };
   for (const [id, text] of Object.entries(SEMANTIC_TEXT_SMOKE)) assert.deepEqual(entitiesOf(text), expected[id], id);
   assert.deepEqual(entitiesOf("Rain fell. It fell on Porto, Lisbon and Porto."), ["Porto", "Lisbon"]);
+  assert.deepEqual(entitiesOf('"Rain fell," said Ana. (Wind followed.)'), ["Ana"]);
+  assert.deepEqual(entitiesOf(`${MASK} Okafor saw Robot ${MASK} 7`), ["Okafor", "Robot", "7"]);
   assert.deepEqual(entitiesOf(""), []);
 });
 
@@ -255,6 +257,13 @@ Deno.test("masks are filled from facts where a neighbour tells the place; what n
 });
 
 Deno.test("content words leave out what only holds a sentence together", () => {
+  assert.deepEqual(contentWords("rain,wind.Noon 1,000.5 well-known"), [
+    "rain",
+    "wind",
+    "noon",
+    "1,000.5",
+    "well-known",
+  ]);
   assert.deepEqual(contentWords("The rain will be in Lisbon's 18.6 °C"), ["rain", "lisbon's", "18.6", "c"]);
   assert.equal(phraseOf({ subject: "a", predicate: "b", object: "c" }), "a b c");
 });
