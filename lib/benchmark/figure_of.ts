@@ -13,9 +13,10 @@ import { unitText } from "../figure/unit_text.ts";
 import type { BarFigure, CurveFigure, Figure, FigurePoint, FigureSeries, FigureType } from "../figure/types.ts";
 import { confusionFigure } from "./confusion.ts";
 import { completedRows, type Estimate, estimateOf, type IntervalMethod, metricFacts, recipesOf } from "./estimates.ts";
-import { axesOf, axisFacts, defaultPlot } from "./plot_defaults.ts";
+import { axesOf, axisFacts, boundOf, defaultPlot, numericCoordinates } from "./plot_defaults.ts";
 import { coordinatesOf } from "./report_tables.ts";
 import { theoryCurves, uncodedLink } from "./theory_curves.ts";
+import { mean } from "../numeric/statistics.ts";
 import type { BenchmarkResult, ResultRow } from "./types.ts";
 
 /** What to plot; everything has a default. */
@@ -33,6 +34,8 @@ export interface PlotRequest {
   where?: Readonly<Record<string, string | number>>;
   /** Which interval of a rate with counts. */
   interval?: IntervalMethod;
+  /** Metric that bounds the one along y, drawn as theory; empty for none. */
+  bound?: string;
 }
 
 /** What stands beside a result, read when it is needed. */
@@ -52,6 +55,8 @@ export interface PlotOutcome {
   x: string;
   y: string;
   group: string;
+  /** Empty for none. */
+  bound: string;
 }
 
 /** A series to be: some recipes under one name. */
@@ -83,14 +88,18 @@ export function benchmarkFigure(
     result_sha256: sha256,
   };
   if (plot === "confusion-matrix") {
-    return { figure: confusionFigure(result, recipes, source, evidence), plot, x: "", y: "", group };
+    const along = numericCoordinates(result)[0] ?? null;
+    const methods = groupsOf(result, recipes, group, along, request.methodOrder);
+    const figure = confusionFigure(result, methods, source, evidence);
+    return { figure, plot, x: "", y: "", group, bound: "" };
   }
   const { x, y } = axesOf(result, plot, plot === "cdf" ? { y: request.y ?? request.x } : request);
   const groups = groupsOf(result, recipes, group, plot === "cdf" ? null : x, request.methodOrder);
   const base = { type: plot, source, ...titles(result, plot, x, y, request.interval) };
   const make = { cdf: distribution, "rate-distortion": rateDistortion, "channel-uses": channelUses }[plot as string] ??
     curves;
-  return { figure: make(result, groups, base, { ...request, plot, x, y }, evidence), plot, x, y, group };
+  const bound = plot === "error-rate" || plot === "graceful-degradation" ? boundOf(result, plot, y, request.bound) : "";
+  return { figure: make(result, groups, base, { ...request, plot, x, y, bound }, evidence), plot, x, y, group, bound };
 }
 
 type Base = Pick<CurveFigure, "type" | "source" | "title" | "subtitle">;
@@ -212,7 +221,21 @@ function groupsOf(
     });
   }
   const place = (label: string) => order.includes(label) ? order.indexOf(label) : order.length;
-  return [...groups.values()].sort((a, b) => place(a.label) - place(b.label));
+  const sorted = [...groups.values()].sort((a, b) => place(a.label) - place(b.label));
+  if (group !== "method") return sorted;
+  const spoken = sorted.map((one) => sharedLabel(one.recipes) ?? one.label);
+  return sorted.map((one, i) =>
+    spoken.indexOf(spoken[i]) === spoken.lastIndexOf(spoken[i]) ? { ...one, label: spoken[i] } : one
+  );
+}
+
+/** What the labels of a method's recipes begin with, up to the comma before what differs: "MUSIC" of "MUSIC, 0 dB". */
+function sharedLabel(recipes: readonly ResultRow[]): string | null {
+  if (recipes.every(({ id, label }) => id === label)) return null;
+  const [first, ...others] = recipes.map(({ label }) => label.split(", "));
+  const differs = first.findIndex((part, i) => others.some((parts) => parts[i] !== part));
+  const shared = first.slice(0, differs < 0 ? first.length : differs);
+  return shared.length > 0 ? shared.join(", ") : null;
 }
 
 /** The series of each recipe. A method that was measured twice at one x is told apart by what else its recipes differ in. */
@@ -354,7 +377,7 @@ function curves(
     label,
     kind,
     points: placed[i].map(({ point }) => point),
-  })).filter(({ points }) => points.length > 0);
+  })).filter(({ points }) => points.length > 0 && (request.plot !== "error-rate" || points.some(isDrawable)));
   requirePoints(series, request);
   const theory = request.plot !== "error-rate" ? [] : theoryCurves(
     request.y,
@@ -370,6 +393,7 @@ function curves(
     kind: "theory",
     points: points.map((point) => ({ ...point, low: null, high: null })),
   })));
+  if (request.bound) series.push(boundSeries(result, groups, request, request.bound));
   const share = request.plot === "packet-success" && metricFacts(result, request.y).unit === "fraction";
   return {
     ...base,
@@ -380,6 +404,25 @@ function curves(
     step: false,
     front: null,
   };
+}
+
+/** Whether a logarithmic axis has a place for it: an exact 0, as of an oracle, has none. */
+const isDrawable = ({ y, bound, outage = 0 }: FigurePoint) => y !== 0 || bound !== undefined || outage > 0;
+
+/** The bound at every place, the mean over all recipes there: what they share needs no interval. */
+function boundSeries(result: BenchmarkResult, groups: readonly Group[], request: Filled, bound: string): FigureSeries {
+  const found = new Map<number, number[]>();
+  for (const recipe of groups.flatMap(({ recipes }) => recipes)) {
+    const x = placeOf(result, recipe, request.x), value = estimateOf(result, recipe.id, bound)?.mean;
+    if (x !== null && value !== null && value !== undefined) found.set(x, [...found.get(x) ?? [], value]);
+  }
+  const points = [...found].sort(([a], [b]) => a - b).map(([x, values]) => ({
+    x,
+    y: Number(mean(values).toPrecision(12)),
+    low: null,
+    high: null,
+  }));
+  return { label: metricFacts(result, bound).name, kind: "theory", whole: true, points };
 }
 
 function rateDistortion(result: BenchmarkResult, groups: readonly Group[], base: Base, request: Filled): CurveFigure {

@@ -159,7 +159,7 @@ const metadata: JsonObject = {
       receiver: object([], { channel_state_information: text, receiver_processing: text }),
       failure: object([], { outage_definition: text, decode_failure_policy: text, denominator_policy: text }),
     }),
-    default_plot: object(["plot"], { plot: text, x: text, y: text }),
+    default_plot: object(["plot"], { plot: text, x: text, y: text, bound: text }),
     require_disjoint_training_lineage: { type: "boolean" },
     require_identical_source_transform: { type: "boolean" },
   },

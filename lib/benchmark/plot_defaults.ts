@@ -108,6 +108,21 @@ export function axesOf(
   return { x: x ?? "", y };
 }
 
+/**
+ * The metric that bounds what is along y: as asked for, or the pack's where its own axes are drawn; empty for none.
+ *
+ * @throws SvcError `usage_invalid` when no completed row has it
+ */
+export function boundOf(result: BenchmarkResult, type: FigureType, y: string, asked?: string): string {
+  const authored = defaultsOf(result);
+  const own = authored.plot === type && authored.y === y && typeof authored.bound === "string" ? authored.bound : "";
+  const bound = asked ?? own;
+  if (bound === "" || result.recipes.some(({ metrics }) => bound in metrics)) return bound;
+  throw new SvcError("usage_invalid", `Cannot draw ${bound} as a bound: no completed row has it`, {
+    hint: `There are ${metricsThere(result).join(", ")}`,
+  });
+}
+
 function nothingToShow(type: FigureType, axis: "x" | "y", there: readonly string[]): SvcError {
   return new SvcError(
     "usage_invalid",

@@ -59,7 +59,7 @@ function bindingOf(
   sha256: string,
   request: PlotRequest,
   style: FigureStyle,
-  { plot, x, y, group, figure }: PlotOutcome,
+  { plot, x, y, group, bound, figure }: PlotOutcome,
   files: PlotFiles["files"],
 ): JsonObject {
   const drawn = figure.form === "curves" ? figure.series : [];
@@ -77,6 +77,7 @@ function bindingOf(
     recipes: request.recipes === undefined ? null : [...request.recipes],
     where: Object.fromEntries(Object.entries(request.where ?? {}).map(([id, value]) => [id, String(value)])),
     interval: request.interval ?? "wilson",
+    bound: bound || null,
     theory: drawn.filter(({ kind }) => kind === "theory").map(({ label }) => label),
     style: parseJson(JSON.stringify(style)),
     files: Object.fromEntries(Object.entries(files).map(([name, contents]) => [name, { sha256: sha256Hex(contents) }])),

@@ -20,10 +20,10 @@ interface Datum {
   front: boolean;
 }
 
-/** Places along the y axis that must be seen; theory does not stretch it. */
+/** Places along the y axis that must be seen; theory does not stretch it, unless it is to be seen whole. */
 function shownHeights(figure: CurveFigure): number[] {
   const seen = figure.series.filter(({ hidden }) => hidden !== true);
-  const drawn = seen.filter(({ kind }) => kind !== "theory");
+  const drawn = seen.filter(({ kind, whole }) => kind !== "theory" || whole === true);
   const points = (drawn.length > 0 ? drawn : seen).flatMap(({ points }) => points);
   const values = points.flatMap(({ y, high, low, bound }) => {
     // The arrow of a bound needs room below it.

@@ -1,6 +1,6 @@
 /** The numbers of a figure as a table, every digit. */
 import { csvText } from "../artifact/csv.ts";
-import { matrixCells } from "./matrix_spec.ts";
+import { matrixCells, panelCells } from "./matrix_spec.ts";
 import type { Figure } from "./types.ts";
 
 const field = (value: string | number | boolean | null | undefined) =>
@@ -8,6 +8,15 @@ const field = (value: string | number | boolean | null | undefined) =>
 
 /** What is drawn, one line a point, a bar or a cell. */
 export function figureCsv(figure: Figure): string {
+  if (figure.form === "matrix" && figure.panels !== undefined) {
+    const cells = panelCells(figure).map((cell) =>
+      [cell.row, cell.column, cell.truth, cell.predicted, cell.count, cell.share].map(field)
+    );
+    return csvText([
+      ["series", "condition", "true_class", "predicted_class", "count", "share_of_true_class"],
+      ...cells,
+    ]);
+  }
   if (figure.form === "matrix") {
     const cells = matrixCells(figure).map(({ truth, predicted, count, share }) => [truth, predicted, count, share]);
     return csvText([

@@ -1,6 +1,6 @@
 /**
  * Counts of a confusion matrix. Colour is the share of the row, the true class, or of the column, what was taken for a class;
- * the number is the count, or that share in per cent.
+ * the number is the count, or that share in per cent. Several matrices stand in a grid, a row a method, a column a condition.
  */
 import { type FigureStyle, isDark } from "./style.ts";
 import { textWidth } from "./text_width.ts";
@@ -14,7 +14,10 @@ export interface MatrixCell {
   share: number;
 }
 
-export function matrixCells({ labels, counts, cells }: MatrixFigure): MatrixCell[] {
+/** The cells of the whole. */
+export function matrixCells(
+  { labels, counts, cells }: Pick<MatrixFigure, "labels" | "counts" | "cells">,
+): MatrixCell[] {
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   const rows = counts.map(sum), columns = labels.map((_, j) => sum(counts.map((row) => row[j])));
   return counts.flatMap((row, i) =>
@@ -30,13 +33,71 @@ export function matrixCells({ labels, counts, cells }: MatrixFigure): MatrixCell
   );
 }
 
+/** The cells of every panel, or of the one matrix. */
+export function panelCells(figure: MatrixFigure): (MatrixCell & { row: string; column: string })[] {
+  const panels = figure.panels ?? [{ row: "", column: "", counts: figure.counts }];
+  return panels.flatMap(({ row, column, counts }) =>
+    matrixCells({ ...figure, counts }).map((cell) => ({ row, column, ...cell }))
+  );
+}
+
 export function matrixViews(figure: MatrixFigure, style: FigureStyle): FigureSpec[] {
-  const cells = matrixCells(figure), asCounts = (figure.cells ?? "counts") === "counts";
-  const size = style.font_size;
-  const widest = Math.max(...cells.map(({ count }) => textWidth(asCounts ? String(count) : "100 %", size)));
-  const step = Math.max(widest + size, style.height / figure.labels.length, size * 2.2);
+  const parted = figure.panels !== undefined;
+  // Panels are many and small: their cells say per cent.
+  const asCounts = (figure.cells ?? (parted ? "rows" : "counts")) === "counts";
+  const data = { values: parted ? panelCells(figure) : matrixCells(figure) };
+  const layer = matrixLayer(figure, style, { data: data.values, asCounts, parted });
+  if (!parted) return [{ ...layer, data }];
+  const header = { labelFontSize: style.font_size, labelColor: style.ink, labelLimit: 0, title: null };
+  // In the order given: without one they would be sorted as texts, -2 behind 8.
+  const facet = (field: "row" | "column") => {
+    const sort = [...new Set(figure.panels!.map((panel) => panel[field]))];
+    return { field, type: "nominal", sort, header };
+  };
+  const rows = facet("row"), columns = facet("column");
+  const reach = (layer.height as { step: number }).step * figure.labels.length;
+  const lines = Object.fromEntries(rows.sort.map((name) => [name, wrapped(name, reach, style.font_size)]));
+  return [{
+    data,
+    facet: {
+      row: { ...rows, header: { ...header, labelAngle: -90, labelExpr: `(${JSON.stringify(lines)})[datum.label]` } },
+      ...(columns.sort.length > 1 ? { column: columns } : {}),
+    },
+    spacing: style.font_size * 0.7,
+    spec: layer,
+  }];
+}
+
+/** Lines of whole words that are no wider than they must be. */
+function wrapped(text: string, width: number, size: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && textWidth(longer, size) <= width) lines.pop();
+    else if (lines.length > 0) {
+      lines.push(word);
+      continue;
+    }
+    lines.push(longer);
+  }
+  return lines;
+}
+
+function matrixLayer(
+  figure: MatrixFigure,
+  style: FigureStyle,
+  { data, asCounts, parted }: { data: readonly MatrixCell[]; asCounts: boolean; parted: boolean },
+): FigureSpec {
+  const size = parted ? style.font_size * 0.85 : style.font_size;
+  const widest = Math.max(
+    ...data.map(({ count }) => textWidth(asCounts ? String(count) : parted ? "100" : "100 %", size)),
+  );
+  const names = Math.max(...figure.labels.map((label) => textWidth(label, style.font_size)));
+  const step = parted
+    ? Math.max(widest + size * 0.6, size * 2, Math.min(names + size * 0.5, size * 4))
+    : Math.max(widest + size, style.height / figure.labels.length, size * 2.2);
   const axis = { ticks: false, domain: false, grid: false, labelLimit: 0, title: "" };
-  const crowded = Math.max(...figure.labels.map((label) => textWidth(label, size))) > step - size * 0.3;
+  const crowded = names > step - size * 0.3;
   const position = {
     x: {
       field: "predicted",
@@ -47,10 +108,11 @@ export function matrixViews(figure: MatrixFigure, style: FigureStyle): FigureSpe
     },
     y: { field: "truth", type: "nominal", sort: null, title: "True class", axis: { ...axis, title: "True class" } },
   };
-  return [{
+  const share = parted ? { calculate: "round(datum.share * 100)", as: "percent" } : null;
+  return {
     width: { step },
     height: { step },
-    data: { values: cells },
+    ...(share === null ? {} : { transform: [share] }),
     layer: [
       {
         mark: { type: "rect", stroke: style.background, strokeWidth: style.line_width / 2 },
@@ -65,7 +127,7 @@ export function matrixViews(figure: MatrixFigure, style: FigureStyle): FigureSpe
             legend: {
               format: ".0%",
               values: [0, 0.25, 0.5, 0.75, 1],
-              gradientLength: Math.min(step * figure.labels.length, style.height),
+              gradientLength: Math.min(step * figure.labels.length * (parted ? 2 : 1), style.height),
             },
           },
         },
@@ -76,6 +138,8 @@ export function matrixViews(figure: MatrixFigure, style: FigureStyle): FigureSpe
           ...position,
           text: asCounts
             ? { field: "count", type: "quantitative", format: "d" }
+            : parted
+            ? { field: "percent", type: "quantitative", format: "d" }
             : { field: "share", type: "quantitative", format: ".1%" },
           // Viridis reversed: dark cells are those of large shares.
           color: {
@@ -85,5 +149,5 @@ export function matrixViews(figure: MatrixFigure, style: FigureStyle): FigureSpe
         },
       },
     ],
-  }];
+  };
 }

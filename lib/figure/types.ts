@@ -56,6 +56,8 @@ export interface FigureSeries {
   /** Baselines are grey, theory is thin, dashed and without markers. */
   kind: "measured" | "baseline" | "theory";
   points: FigurePoint[];
+  /** Theory that must be seen whole: the axis reaches as far as it does. */
+  whole?: boolean;
   /** Put away by a reader: neither drawn nor in the legend, while the others keep their colours. */
   hidden?: boolean;
 }
@@ -114,7 +116,10 @@ export interface BarFigure extends FigureBase {
 export interface MatrixFigure extends FigureBase {
   form: "matrix";
   labels: string[];
+  /** Of everything together. */
   counts: number[][];
+  /** The same in parts, drawn side by side where there are any: a row a method, a column a condition. */
+  panels?: { row: string; column: string; counts: number[][] }[];
   /** What the cells say; counts when left out. Their colour is the share of the row, or of the column. */
   cells?: "counts" | "rows" | "columns";
 }

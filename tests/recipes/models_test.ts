@@ -24,6 +24,11 @@ const contractOf = (id: string) =>
 const STORED: readonly [root: URL, model: string, reference: string][] = [
   [MODELS, "qpsk-iq-receiver-v1/receiver.onnx", "qpsk-iq-receiver-v1/training/reference.json"],
   [MODELS, "qpsk-phase-tracker-v1/receiver.onnx", "qpsk-phase-tracker-v1/training/reference.json"],
+  [MODELS, "leo-pass-tracker-v1/tracker.onnx", "leo-pass-tracker-v1/training/reference.json"],
+  [MODELS, "modulation-classifier-v1/classifier.onnx", "modulation-classifier-v1/training/reference.json"],
+  [MODELS, "nlos-range-localizer-v1/localizer.onnx", "nlos-range-localizer-v1/training/reference.json"],
+  [MODELS, "pilot-channel-estimator-v1/estimator.onnx", "pilot-channel-estimator-v1/training/reference.json"],
+  [MODELS, "ula-aoa-estimator-v1/estimator.onnx", "ula-aoa-estimator-v1/training/reference.json"],
   ...["awgn", "slow-rayleigh"].flatMap((channel) =>
     ["encoder", "decoder"].map((half): [URL, string, string] => {
       const folder = `deepjscc-tiny-${channel}-v1`;
@@ -48,11 +53,14 @@ for (const [root, model, reference] of STORED) {
   });
 }
 
+/** Folders of models that take pictures; all others sit in a slot of the physical layer. */
+const IMAGE_MODEL = /\/(deepjscc|svc-tiny)-[^/]+\//;
+
 Deno.test("slot artifacts stay below 200 kB, image models below 2 MiB and everything below 8 MiB together", async () => {
   let total = 0;
   for await (const { path, size } of filesOf(MODELS)) {
     total += size;
-    if (/\/qpsk-[^/]+\/[^/]+\.onnx$/.test(path)) assert.ok(size < 200_000, `${path} has ${size} bytes`);
+    if (!IMAGE_MODEL.test(path) && path.endsWith(".onnx")) assert.ok(size < 200_000, `${path} has ${size} bytes`);
     if (path.endsWith(".onnx")) assert.ok(size < 2 * 2 ** 20, `${path} has ${size} bytes`);
   }
   assert.ok(total < 8 * 2 ** 20, `${total} bytes`);
@@ -73,6 +81,64 @@ Deno.test("manifests, contracts, selection histories and pinned digests are the 
   for (const [file, content] of expectedFiles()) {
     assert.equal(Deno.readTextFileSync(new URL(file)), content, `${file}: run recipes/models/generate_packages.ts`);
   }
+});
+
+/** A metric of a step at one SNR, by the value of one matrix dimension. */
+async function valuesOf(recipe: string, snr: string, dimension: string, [step, metric]: [string, string]) {
+  const stateDir = await Deno.makeTempDir();
+  try {
+    const text = await Deno.readTextFile(new URL(recipe, RECIPES));
+    const { status, rows } = await runMatrix(text, { projectRoot: ROOT_PATH, stateDir, points: [`snr_db=${snr}`] });
+    assert.equal(status, "completed");
+    return Object.fromEntries(rows.map(({ selection, metrics }) => [
+      String(selection[dimension]),
+      toNumber(metrics[step][metric] as number),
+    ]));
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+// Rows of a recipe hold 64 to 384 examples, so a mean square is off by less than a third; the factors below leave room for more.
+
+Deno.test("the trained channel estimator is far below least squares and below linear MMSE with a wrong profile", async () => {
+  const recipe = "mimo_ofdm_channel_estimation_learned.yaml";
+  const nmse = await valuesOf(recipe, "15.0", "estimator", ["evaluation", "channel_estimation.nmse"]);
+  assert.ok(nmse.learned_artifact < 0.7 * nmse.least_squares, JSON.stringify(nmse));
+  assert.ok(nmse.learned_artifact < 0.3 * nmse.linear_mmse_reference, JSON.stringify(nmse));
+});
+
+Deno.test("the trained localiser finds out which lines of sight are blocked", async () => {
+  const rmse = await valuesOf("localization_nlos_learned.yaml", "15.0", "localizer", [
+    "evaluation",
+    "localization.rmse_m",
+  ]);
+  assert.ok(rmse.learned_artifact < 0.5 * rmse.trilateration, JSON.stringify(rmse));
+  assert.ok(rmse.learned_artifact < 0.5 * rmse.regularized_trilateration, JSON.stringify(rmse));
+});
+
+Deno.test("the trained tracker foretells the Doppler better than the last look and a line", async () => {
+  const rmse = await valuesOf("leo_ntn_tracking_learned.yaml", "25.0", "tracker", [
+    "evaluation",
+    "ntn.doppler_rmse_hz",
+  ]);
+  assert.ok(rmse.learned_artifact < 0.4 * rmse.hold_last, JSON.stringify(rmse));
+  assert.ok(rmse.learned_artifact < 0.2 * rmse.linear_extrapolation, JSON.stringify(rmse));
+});
+
+Deno.test("the trained classifier stands a turning carrier, as no classical rule does", async () => {
+  const frames = 384, recipe = "modulation_recognition_learned.yaml";
+  const accuracy = await valuesOf(recipe, "4.0", "classifier", ["evaluation", "modulation_recognition.accuracy"]);
+  const interval = (mode: string) => wilsonInterval(Math.round(accuracy[mode] * frames), frames);
+  for (const rule of ["classical_cumulant", "classical_likelihood", "classical_evm"]) {
+    assert.ok(interval("learned_artifact").low > interval(rule).high, JSON.stringify(accuracy));
+  }
+});
+
+Deno.test("the trained bearing estimator errs less than the spectra in strong noise", async () => {
+  const rmse = await valuesOf("aoa_learned.yaml", "-10.0", "estimator", ["evaluation", "aoa.rmse_deg"]);
+  assert.ok(rmse.learned_artifact < rmse.bartlett_reference, JSON.stringify(rmse));
+  assert.ok(rmse.learned_artifact < rmse.music, JSON.stringify(rmse));
 });
 
 /** Bit errors and bits of a recipe at 6 dB, by the value of one matrix dimension. */

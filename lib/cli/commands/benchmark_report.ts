@@ -26,6 +26,7 @@ export function reportCommands(benchmark: Command): void {
     .option("--recipe <id>", "only this recipe; repeat for more", collect, [])
     .option("--where <id=value>", "only recipes with this value of a metric or coordinate; repeat for more", place, {})
     .addOption(new Option("--interval <kind>", "interval of rates with counts").choices(["wilson", "student_t"]))
+    .option("--bound <id>", "metric that bounds the one along y, drawn as a dashed line")
     .option("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)")
     .option("--out <folder>", "write there instead of into figures/ of the result")
     .option("--name <name>", "name of the files, without ending")
@@ -63,6 +64,7 @@ interface PlotOptions {
   recipe: string[];
   where: Record<string, string>;
   interval?: PlotRequest["interval"];
+  bound?: string;
   style?: string;
   out?: string;
   name?: string;

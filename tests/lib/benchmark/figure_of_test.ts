@@ -8,6 +8,8 @@ import type { BenchmarkResult } from "../../../lib/benchmark/types.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { asObject, parseJson } from "../../../lib/contract/json.ts";
 import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
+import { figureCsv } from "../../../lib/figure/figure_csv.ts";
+import { figureSpec } from "../../../lib/figure/spec.ts";
 import { STYLES } from "../../../lib/figure/style.ts";
 import type { BarFigure, CurveFigure, MatrixFigure } from "../../../lib/figure/types.ts";
 import { bitErrorRateAwgn } from "../../../lib/numeric/theory.ts";
@@ -151,6 +153,57 @@ Deno.test("confusion matrices are added up over the rows", () => {
     counts: [[2]],
   });
   assert.equal(confusionOf({ confusion_matrix: [[1, 2]] }), null);
+});
+
+Deno.test("confusion matrices stand side by side: a row a method, a column an SNR bin in ascending order", () => {
+  const bin = (low: number, hits: number) => ({
+    snr_low_db: float(low),
+    snr_high_db: float(low + 2),
+    confusion_matrix: [[hits, 0], [0, hits]],
+  });
+  const report: JsonObject = {
+    class_names: ["a", "b"],
+    confusion_matrix: [[5, 0], [0, 5]],
+    snr_bins: [bin(8, 3), bin(-2, 2)],
+  };
+  const evidence: RowEvidence = { recipe: () => null, reports: () => [report] };
+  const recipes = ["deepjscc_0.5_10db", "deepjscc_0.25_10db"];
+  const figure = benchmarkFigure(QUALITY, SHA, { plot: "confusion-matrix", recipes }, evidence).figure as MatrixFigure;
+  const panels = figure.panels!.map(({ row, column, counts }) => [row, column, counts[0][0]]);
+  assert.deepEqual(panels.map(([, column]) => column), ["−2 to 0 dB", "8 to 10 dB", "−2 to 0 dB", "8 to 10 dB"]);
+  assert.equal(new Set(panels.map(([row]) => row)).size, 2);
+  // Every replicate is added up.
+  assert.deepEqual(panels.slice(0, 2).map(([, , hits]) => hits), [10, 15]);
+  assert.equal(figure.counts[0][0], 50);
+  const csv = figureCsv(figure).split("\n");
+  assert.equal(csv[0], "series,condition,true_class,predicted_class,count,share_of_true_class");
+  assert.equal(csv.length, 1 + 4 * 4 + 1);
+  const spec = JSON.stringify(figureSpec(figure, STYLES.svc));
+  assert.ok(spec.includes('"sort":["−2 to 0 dB","8 to 10 dB"]'), "columns in the order of the SNR");
+});
+
+Deno.test("a bound is drawn as theory over the places of the methods, and stretches the axis", () => {
+  const result = resultOf(
+    ["a", "b"].flatMap((method) =>
+      [0, 10].map((snr) => ({
+        id: `${method}_${snr}`,
+        label: `Method ${method}, ${snr} dB`,
+        method,
+        selection: { snr_db: float(snr) },
+        metrics: () => ({ "aoa.rmse_deg": 5, "aoa.cramer_rao_rmse_deg": 10 ** (-snr / 10) }),
+      }))
+    ),
+    ["aoa.rmse_deg"],
+  );
+  const request = { plot: "error-rate", x: "snr_db", y: "aoa.rmse_deg", bound: "aoa.cramer_rao_rmse_deg" } as const;
+  const { series } = curves(result, request);
+  assert.deepEqual(series.map(({ label }) => label), ["Method a", "Method b", "Cramér-Rao bound of the angle RMSE"]);
+  assert.deepEqual(series[2].points.map(({ x, y, low }) => [x, y, low]), [[0, 1, null], [10, 0.1, null]]);
+  assert.deepEqual([series[2].kind, series[2].whole], ["theory", true]);
+  assert.throws(() => curves(result, { ...request, bound: "aoa.nothing" }), { code: "usage_invalid" });
+  result.benchmark.metadata.default_plot = { ...request };
+  assert.equal(curves(result).series.length, 3);
+  assert.equal(curves(result, { bound: "" }).series.length, 2);
 });
 
 Deno.test("series by role, recipe or value, in the order asked for", () => {

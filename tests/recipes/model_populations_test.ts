@@ -1,0 +1,104 @@
+/**
+ * What the slot models were trained on is what the operations give: every training script stores a few examples of its generator
+ * (training/population.json), and the operations, seeded alike, give the same numbers.
+ */
+import assert from "node:assert/strict";
+import { float, type JsonObject } from "../../lib/contract/value.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import aoaScene from "../../ops/source/aoa_scene.ts";
+import channelRealization from "../../ops/source/ai_phy_channel_realization.ts";
+import geometry from "../../ops/source/localization_geometry.ts";
+import modulationFrames from "../../ops/source/modulation_frames.ts";
+import passes from "../../ops/source/leo_ntn_tracking_scenario.ts";
+import pilotPattern from "../../ops/source/ai_phy_pilot_pattern.ts";
+import arrayObservation from "../../ops/wireless/ula_array_observation.ts";
+import modulationObservation from "../../ops/wireless/modulation_awgn_observation.ts";
+import pilotObservation from "../../ops/wireless/pilot_observation.ts";
+import rangeObservation from "../../ops/wireless/range_observation.ts";
+import { runOperation } from "../ops/harness.ts";
+
+const MODELS = new URL("../../recipes/models/", import.meta.url);
+
+// deno-lint-ignore no-explicit-any
+const population = async (model: string): Promise<any> =>
+  JSON.parse(await Deno.readTextFile(new URL(`${model}/training/population.json`, MODELS)));
+
+const data = (artifact: InputArtifact) => [...artifact.array().data as Float64Array];
+const same = (actual: readonly number[], expected: readonly number[], within = 0) => {
+  assert.equal(actual.length, expected.length);
+  actual.forEach((value, i) =>
+    assert.ok(Math.abs(value - expected[i]) <= within, `${i}: ${value} is not ${expected[i]}`)
+  );
+};
+
+Deno.test("leo-pass-tracker-v1 learned from the passes of source.leo_ntn_tracking_scenario", async () => {
+  const { seed, snr_db, prediction_horizon_s, looks, future } = await population("leo-pass-tracker-v1");
+  const params = { example_count: 3, snr_db: float(snr_db), prediction_horizon_s: float(prediction_horizon_s), seed };
+  const { problem, truth } = (await runOperation(passes, { params })).outputs;
+  // Cosines and their like differ in the last digits from library to library.
+  same(data(problem), looks, 1e-13);
+  same(data(truth).map((value, i) => i % 2 === 0 ? value / 48000 : value), future, 1e-13);
+});
+
+Deno.test("nlos-range-localizer-v1 learned from the ranges of wireless.range_observation", async () => {
+  const { seeds, anchor_count, snr_db, nlos_probability, nlos_bias_m, positions, ranges } = await population(
+    "nlos-range-localizer-v1",
+  );
+  const { scene } =
+    (await runOperation(geometry, { params: { example_count: 4, anchor_count, seed: seeds[0] } })).outputs;
+  const params = { snr_db: float(snr_db), nlos_probability, nlos_bias_m, seed: seeds[1] };
+  const { observation } = (await runOperation(rangeObservation, { inputs: { scene }, params })).outputs;
+  same(data(scene), positions);
+  same(data(observation), ranges, 1e-12);
+});
+
+Deno.test("modulation-classifier-v1 learned from the frames of wireless.modulation_awgn_observation", async () => {
+  const { seeds, symbols_per_frame, snr_db, frequency_offset, labels, iq } = await population(
+    "modulation-classifier-v1",
+  );
+  const framed = await runOperation(modulationFrames, {
+    params: { frame_count: 4, symbols_per_frame, seed: seeds[0] },
+  });
+  const params = {
+    snr_db_min: float(snr_db[0]),
+    snr_db_max: float(snr_db[1]),
+    carrier_phase_min_rad: -Math.PI,
+    carrier_phase_max_rad: Math.PI,
+    frequency_offset_min_cycles_per_symbol: -frequency_offset,
+    frequency_offset_max_cycles_per_symbol: frequency_offset,
+    seed: seeds[1],
+  };
+  const observed = await runOperation(modulationObservation, { inputs: { frames: framed.outputs.frames }, params });
+  assert.deepEqual(data(framed.outputs.labels).map(Number), labels);
+  same(data(observed.outputs.observation), iq, 1e-6);
+});
+
+Deno.test("pilot-channel-estimator-v1 learned from the channels and pilots of wireless.pilot_observation", async () => {
+  const { seeds, snr_db, taps, tdl } = await population("pilot-channel-estimator-v1");
+  const sizes = { rx_antennas: 2, tx_antennas: 2, subcarriers: 64 };
+  const cases: [JsonObject, typeof taps][] = [
+    [{ scenario: "mimo_ofdm", channel_tap_count: 3 }, taps],
+    [{ scenario: "mimo_ofdm_3gpp_tdl", tdl_model: "B", delay_spread_ns: float(200) }, tdl],
+  ];
+  const comb = { scenario: "comb", tx_antennas: 2, subcarriers: 64, pilot_spacing: 4, seed: seeds[1] };
+  const { pilots } = (await runOperation(pilotPattern, { params: comb })).outputs;
+  for (const [drawn, stored] of cases) {
+    const source = { params: { example_count: 1, seed: seeds[0], ...sizes, ...drawn } };
+    const { channel } = (await runOperation(channelRealization, source)).outputs;
+    const params = { snr_db: float(snr_db), seed: seeds[2] };
+    const { pilot_ls } = (await runOperation(pilotObservation, { inputs: { channel, pilots }, params })).outputs;
+    same(data(channel), stored.channel, 1e-6);
+    // Stored at the pilots alone: [rx, tx, pilot], antenna t on the subcarriers t, t + 4, ...
+    const own = data(pilot_ls).filter((_, i) => Math.floor(i / 2) % 4 === Math.floor(i / 128) % 2);
+    same(own, stored.pilot_ls, 1e-5);
+  }
+});
+
+Deno.test("ula-aoa-estimator-v1 learned from the snapshots of wireless.ula_array_observation", async () => {
+  const { seeds, snapshots, snr_db, angles, received } = await population("ula-aoa-estimator-v1");
+  const { scene } = (await runOperation(aoaScene, { params: { example_count: 2, seed: seeds[0] } })).outputs;
+  const params = { snapshot_count: snapshots, snr_db: float(snr_db), seed: seeds[1] };
+  const { observation } = (await runOperation(arrayObservation, { inputs: { scene }, params })).outputs;
+  same(data(scene), angles, 1e-13);
+  same(data(observation), received, 1e-6);
+});
