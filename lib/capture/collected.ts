@@ -20,7 +20,8 @@ export class Collected {
   /** Runs that were begun, in order. */
   readonly planned: { run: number; point: CapturePoint; seed: number | bigint }[] = [];
   readonly #buffers = new Map<string, RecordBuffer>();
-  readonly #first = new Map<string, JsonObject>();
+  /** What the first run said of each tap. */
+  readonly #taps: JsonObject[] = [];
   readonly #seen = new Set<string>();
   readonly #digests: string[] = [];
   readonly #points = new Map<
@@ -61,13 +62,13 @@ export class Collected {
     this.#perRun = Math.max(1, made.records);
     const wanted = Math.min(made.records, config.samples - this.captured);
     this.#checkShapes(made);
-    const taps = config.taps.map(({ id }) => [id, made.taps.get(id)!.records] as const);
-    for (let index = 0; index < wanted; index++) this.#note(recordSha256(taps, index));
+    const arrays = [...made.arrays];
+    for (let index = 0; index < wanted; index++) this.#note(recordSha256(arrays, index));
     let at = 0;
     while (at < wanted) {
       const room = config.shard_size - this.captured % config.shard_size;
       const count = Math.min(room, wanted - at);
-      for (const [id, records] of taps) this.#buffers.get(id)!.add(sliceRecords(records, at, at + count), count);
+      for (const [id, records] of arrays) this.#buffers.get(id)!.add(sliceRecords(records, at, at + count), count);
       this.#shardRuns.push({ run, seed, selection: point.selection, first_record: this.captured, records: count });
       at += count;
       this.captured += count;
@@ -82,7 +83,7 @@ export class Collected {
       records: wanted,
       effective_recipe_sha256: made.effective_sha256,
       execution_plan_sha256: made.plan_sha256,
-      artifacts: Object.fromEntries([...made.taps].map(([id, { artifact_sha256 }]) => [id, artifact_sha256])),
+      artifacts: Object.fromEntries(made.taps.map(({ tap: { id }, sha256 }) => [id, sha256])),
     });
     this.#distribute(point, made, wanted);
   }
@@ -102,28 +103,28 @@ export class Collected {
   }
 
   #checkShapes(made: RunTaps): void {
-    for (const { id, from, array } of this.config.taps) {
-      const { records: { array: { dtype }, shape }, kind, metadata } = made.taps.get(id)!;
-      const first = this.#first.get(id);
-      if (first === undefined) {
-        this.#buffers.set(id, new RecordBuffer(dtype, shape));
-        this.#first.set(id, {
-          id,
-          from,
-          ...(array === undefined ? {} : { array }),
-          kind,
-          dtype,
-          shape,
-          first_run_metadata: metadata,
-        });
-      } else if (first.dtype !== dtype || canonicalJson(first.shape) !== canonicalJson(shape)) {
+    const first = this.#buffers.size === 0;
+    for (const [name, { array: { dtype }, shape }] of made.arrays) {
+      const buffer = this.#buffers.get(name);
+      if (first) this.#buffers.set(name, new RecordBuffer(dtype, shape));
+      else if (buffer?.dtype !== dtype || canonicalJson([...buffer.shape]) !== canonicalJson(shape)) {
+        const before = buffer === undefined ? "not there" : `${buffer.dtype} [${buffer.shape.join(", ")}]`;
         throw new SvcError(
           "dataset_capture_invalid",
-          `Cannot join the records of ${id}: ${dtype} [${shape.join(", ")}] in ${made.name}, ` +
-            `${first.dtype} [${(first.shape as number[]).join(", ")}] before`,
+          `Cannot join the records of ${name}: ${dtype} [${shape.join(", ")}] in ${made.name}, ${before} before`,
           { hint: "A record has one shape in all runs: sweep nothing that changes it" },
         );
       }
+    }
+    if (!first) return;
+    for (const { tap, names, kind, metadata } of made.taps) {
+      const arrays = names.map((name): [string, JsonObject] => {
+        const { array: { dtype }, shape, whole } = made.arrays.get(name)!;
+        return [name, { dtype, shape, repeated: whole === true && made.records > 1 }];
+      });
+      const { dtype, shape } = arrays[0][1];
+      const described = { ...tap, kind, dtype, shape, arrays: Object.fromEntries(arrays) };
+      this.#taps.push({ ...described, first_run_metadata: metadata });
     }
   }
 
@@ -156,7 +157,7 @@ export class Collected {
       shard: number,
       records,
       runs: this.#shardRuns,
-      taps: Object.fromEntries(this.#first),
+      taps: Object.fromEntries(this.#taps.map((tap) => [tap.id, tap])),
     };
     const arrays = [...this.#buffers].map(([id, buffer]) => [id, buffer.take()] as const);
     const bytes = writeNpz({ ...Object.fromEntries(arrays), metadata_json: canonicalJson(facts) });
@@ -173,9 +174,9 @@ export class Collected {
   }
 
   tapSchemas(recipe: RecipeDocument): JsonObject[] {
-    return this.config.taps.map(({ id, from }) => {
-      const op = recipe.steps.find((step) => step.id === from.split(".")[0])!.op;
-      return { ...this.#first.get(id)!, op };
+    return this.#taps.map((tap) => {
+      const op = recipe.steps.find(({ id }) => id === String(tap.from).split(".")[0])!.op;
+      return { ...tap, op };
     });
   }
 

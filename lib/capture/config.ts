@@ -25,15 +25,18 @@ const DEFAULT_SHARD_SIZE = 4096;
 const MAX_SWEEP = 256;
 /** Name in every shard that holds facts, not an array. */
 export const RESERVED_TAP = "metadata_json";
-const TAP_ID = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+/** Two underscores part the name of a tap from that of a further array. */
+const TAP_ID = /^(?!.*__)[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 export interface Tap {
   /** Name of its array in the shards. */
   id: string;
   /** `<step>.<output>`. */
   from: string;
-  /** Name of an array of the output; its main one when left out. */
+  /** Name of an array of the output; all of them when left out, the further ones as `<id>__<name>`. */
   array?: string;
+  /** Whether the whole array of a run is one record, whatever its shape. */
+  record?: "run";
 }
 
 export interface SplitPlan {
@@ -87,7 +90,12 @@ const SCHEMA: JsonObject = {
         type: "object",
         additionalProperties: false,
         required: ["id", "from"],
-        properties: { id: { type: "string" }, from: { type: "string" }, array: { type: "string", minLength: 1 } },
+        properties: {
+          id: { type: "string" },
+          from: { type: "string" },
+          array: { type: "string", minLength: 1 },
+          record: { type: "string", enum: ["run"] },
+        },
       },
     },
   },
@@ -215,11 +223,15 @@ function readTaps(given: JsonObject[], { recipe, registry }: ConfigContext, refu
   }
   const seen = new Set<string>();
   return given.map((item, index): Tap => {
-    const { id, from, array } = item as unknown as Tap;
+    const { id, from, array, record } = item as unknown as Tap;
     const at = ["taps", index];
     if (id === RESERVED_TAP) refuse([...at, "id"], `Cannot use the reserved id ${RESERVED_TAP}`);
     else if (!TAP_ID.test(id)) {
-      refuse([...at, "id"], `Cannot use ${JSON.stringify(id)} as a tap's id`, "Letters, digits and _ name an array");
+      refuse(
+        [...at, "id"],
+        `Cannot use ${JSON.stringify(id)} as a tap's id`,
+        "Letters, digits and single _ name an array",
+      );
     } else if (seen.has(id)) refuse([...at, "id"], `Cannot name two taps ${id}`);
     seen.add(id);
     const place = [...at, "from"];
@@ -237,7 +249,7 @@ function readTaps(given: JsonObject[], { recipe, registry }: ConfigContext, refu
         refuse(place, `Cannot capture ${from}: ${outputs[port]} holds no arrays`, "Tap an output of a numpy kind");
       }
     }
-    return array === undefined ? { id, from } : { id, from, array };
+    return { id, from, ...(array === undefined ? {} : { array }), ...(record === undefined ? {} : { record }) };
   });
 }
 

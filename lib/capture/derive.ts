@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import type { Locate, RecipeDocument } from "../recipe/types.ts";
 import { refusal } from "../run/run.ts";
-import { inspectRecipe, type TrainingInspection } from "../training/inspect_recipe.ts";
+import { inspectRecipe, type SuggestedTap, type TrainingInspection } from "../training/inspect_recipe.ts";
 import { EMPTY_TRAINING_PLAN, type TrainingPlan } from "../training/training_plan.ts";
 
 export interface ProjectSource {
@@ -20,6 +20,9 @@ export const DEFAULT_SPLIT_PLAN: JsonObject = {
   total_samples: 1000,
   percentages: { train: 80, validation: 10, test: 10 },
 };
+
+/** A suggested tap as a configuration has it. */
+const chosen = ({ purpose: _purpose, ...tap }: SuggestedTap): JsonObject => tap;
 
 /** Compiles a recipe strictly. @throws SvcError `recipe_invalid` with every diagnostic */
 export function compiled(
@@ -51,7 +54,7 @@ export function deriveTrainingPlan({ raw, locate, plan = EMPTY_TRAINING_PLAN, re
     selected_steps: first.selected_steps,
     dataset_capture: {
       ...given,
-      taps: given.taps ?? first.suggested_taps.map(({ id, from }) => ({ id, from })),
+      taps: given.taps ?? first.suggested_taps.map(chosen),
       ...(given.split_plan === undefined ? { split_plan: DEFAULT_SPLIT_PLAN } : {}),
     },
   };
@@ -75,7 +78,7 @@ export function captureConfigFor(
   if (taps !== undefined) return { ...config, taps };
   if (Array.isArray(config.taps) && config.taps.length > 0) return config;
   const { suggested_taps } = inspectRecipe(effective, plan ?? EMPTY_TRAINING_PLAN, registry);
-  return { ...config, taps: suggested_taps.map(({ id, from }) => ({ id, from })) };
+  return { ...config, taps: suggested_taps.map(chosen) };
 }
 
 /** A plan with another number of records, in the shares that it has. */

@@ -1,6 +1,7 @@
 /** One run of a capture: planned for the runner `dataset_capture`, executed in a folder that does not last, its taps kept. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { METADATA_MEMBER } from "../artifact/codec.ts";
 import { openNpz } from "../artifact/npz.ts";
 import { SvcError } from "../contract/error.ts";
 import type { Registry } from "../contract/registry.ts";
@@ -15,7 +16,7 @@ import type { RecipeDocument } from "../recipe/types.ts";
 import { refusal } from "../run/run.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { Tap } from "./config.ts";
-import { type Records, recordsOf } from "./records.ts";
+import { cutCompanion, cutTaps, type Records } from "./records.ts";
 
 export interface RunMeans {
   registry: Registry;
@@ -32,18 +33,24 @@ export interface RunTaps {
   effective: RecipeDocument;
   effective_sha256: string;
   plan_sha256: string;
-  /** By tap id, all with the same number of records. */
-  taps: Map<string, TapRecords>;
+  /** Arrays by their name in the shards, all with the same number of records. */
+  arrays: Map<string, Records>;
+  taps: TapSource[];
   records: number;
 }
 
-export interface TapRecords {
-  records: Records;
+/** The artifact that a tap was read from. */
+export interface TapSource {
+  tap: Tap;
+  /** Names of its arrays in the shards, the main one first. */
+  names: string[];
   kind: string;
   metadata: JsonObject;
-  /** SHA-256 of the artifact that it came from. */
-  artifact_sha256: string;
+  sha256: string;
 }
+
+/** Name of a further array of a tap. */
+export const companionName = (id: string, array: string): string => `${id}__${array}`;
 
 /** Compiles and plans a run. @throws SvcError `recipe_invalid`, `plan_invalid` with every finding */
 export async function planRun(
@@ -104,15 +111,15 @@ export async function performRun(
         extra: { failure: { step_id, code } },
       });
     }
-    const taps = new Map(wanted.map((tap) => [tap.id, readTap(tap, rows, folder)]));
-    const counts = [...taps].map(([id, { records }]) => [id, records.count] as const);
+    const { arrays, taps } = readTaps(wanted, rows, folder);
+    const counts = taps.map(({ tap: { id } }) => [id, arrays.get(id)!.count] as const);
     const [[firstId, records]] = counts;
     const other = counts.find(([, count]) => count !== records);
     if (other !== undefined) {
       throw new SvcError(
         "dataset_capture_invalid",
         `Cannot pair the taps: ${firstId} has ${records} records and ${other[0]} has ${other[1]}`,
-        { hint: "All taps of a capture give one row, or one array, per record" },
+        { hint: "Write record: run at a tap whose whole array is one record" },
       );
     }
     return {
@@ -120,6 +127,7 @@ export async function performRun(
       effective,
       effective_sha256: String(plan.recipe.sha256),
       plan_sha256: plan.sha256,
+      arrays,
       taps,
       records,
     };
@@ -128,9 +136,33 @@ export async function performRun(
   }
 }
 
-function readTap({ from, array }: Tap, rows: ReadonlyMap<string, StepRow>, folder: string): TapRecords {
-  const [stepId, port] = from.split(".");
-  const { kind, path, metadata, sha256 } = rows.get(stepId)!.outputs[port];
-  const file = openNpz(Deno.readFileSync(join(folder, path)), from);
-  return { records: recordsOf(file.array(array ?? port), metadata, from), kind, metadata, artifact_sha256: sha256 };
+function readTaps(
+  wanted: readonly Tap[],
+  rows: ReadonlyMap<string, StepRow>,
+  folder: string,
+): Pick<RunTaps, "arrays" | "taps"> {
+  const read = wanted.map((tap) => {
+    const [stepId, port] = tap.from.split(".");
+    const output = rows.get(stepId)!.outputs[port];
+    const file = openNpz(Deno.readFileSync(join(folder, output.path)), tap.from);
+    const main = file.array(tap.array ?? port);
+    const others = tap.array !== undefined
+      ? []
+      : file.names.filter((name) => name !== port && name !== METADATA_MEMBER);
+    const companions = others.map((name) => [companionName(tap.id, name), file.array(name)] as const);
+    return { tap, output, main, companions };
+  });
+  const mains = cutTaps(read.map(({ tap: { from, record }, output: { metadata }, main: array }) => ({
+    array,
+    metadata,
+    from,
+    perRun: record === "run",
+  })));
+  const arrays = new Map<string, Records>();
+  const taps = read.map(({ tap, output: { kind, metadata, sha256 }, companions }, index): TapSource => {
+    arrays.set(tap.id, mains[index]);
+    for (const [name, array] of companions) arrays.set(name, cutCompanion(array, mains[index]));
+    return { tap, names: [tap.id, ...companions.map(([name]) => name)], kind, metadata, sha256 };
+  });
+  return { arrays, taps };
 }

@@ -109,6 +109,7 @@ export function dataContract(facts: ProjectFacts): JsonObject {
     identities: identities(facts),
     shard_format: "npz",
     record: "row along axis 0 of every array of a shard; metadata_json names the run, seed and point of each",
+    further_arrays: "<tap>__<name>, where an output holds more than its main array",
     complex_values: "complex64 and complex128 as NumPy has them; a block takes them as float32 [..., 2]",
     seed_mode: config.seed_mode,
     released_seeds,
@@ -118,14 +119,13 @@ export function dataContract(facts: ProjectFacts): JsonObject {
       path: `data/${split}`,
       requested_samples: samples,
     })),
-    taps: config.taps.map(({ id, from, array }) => {
+    taps: config.taps.map((tap) => {
+      const { from } = tap;
       const [stepId, port] = from.split(".");
       const op = recipe.steps.find((step) => step.id === stepId)!.op;
       const suggested = inspection.suggested_taps.find((tap) => tap.from === from);
       return {
-        id,
-        from,
-        ...(array === undefined ? {} : { array }),
+        ...tap,
         operation: op,
         kind: registry.get(op).operation.contract.output_kinds[port],
         purpose: suggested?.purpose ?? "chosen",

@@ -1,7 +1,11 @@
 /**
- * Records: what one tap array holds of them. A record is a row along axis 0 of an array of two and more dimensions. An array of
- * one dimension is one record, unless its metadata says that it holds several: `record_axis`, `sample_axis` or
- * `capture_record_axis` of 0, `capture_record_count`, or `capture_record_shape`.
+ * Records: what the arrays of taps hold of them. A record is a row along axis 0 of an array of two and more dimensions. An
+ * array of one dimension is one record, unless its metadata says that it holds several (`record_axis`, `sample_axis` or
+ * `capture_record_axis` of 0, `capture_record_count`, `capture_record_shape`), or it has a value for each record of the other
+ * taps. With `record: run` an array is one record whatever its shape.
+ *
+ * An artifact may hold more arrays than its main one. They come along: by rows where they have a row for each record, else
+ * whole in every record, as the pilots of a grid do.
  */
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -16,6 +20,45 @@ export interface Records {
   /** Shape of one record. */
   shape: number[];
   array: NdArray;
+  /** Whether every record holds the whole array. */
+  whole?: true;
+}
+
+/** The array of a tap before it is cut. */
+export interface TapArray {
+  array: NdArray;
+  metadata: JsonObject;
+  from: string;
+  /** Whether it is one record whatever its shape. */
+  perRun: boolean;
+}
+
+/** Cuts the main arrays of all taps; those of one dimension are told by the others. */
+export function cutTaps(taps: readonly TapArray[]): Records[] {
+  const rows = new Set(
+    taps.filter(({ array, perRun, metadata }) => !perRun && array.shape.length >= 2 && !isDeclared(metadata))
+      .map(({ array }) => array.shape[0]),
+  );
+  const [count] = rows.size === 1 ? rows : [];
+  return taps.map(({ array, metadata, from, perRun }) => {
+    if (perRun) return { count: 1, shape: [...array.shape], array };
+    const scalars = array.shape.length === 1 && array.shape[0] === count && !isDeclared(metadata);
+    return scalars ? { count, shape: [], array } : recordsOf(array, metadata, from);
+  });
+}
+
+/** Cuts a further array of an artifact whose main array was cut. */
+export function cutCompanion(array: NdArray, main: Records): Records {
+  const byRows = main.array.shape.length > 0 && main.shape.length < main.array.shape.length;
+  if (byRows && array.shape.length > 0 && array.shape[0] === main.count) {
+    return { count: main.count, shape: array.shape.slice(1), array };
+  }
+  return { count: main.count, shape: [...array.shape], array, whole: true };
+}
+
+function isDeclared(metadata: JsonObject): boolean {
+  const keys = [...AXIS_KEYS, "capture_record_count", "capture_record_shape"];
+  return keys.some((key) => (metadata[key] ?? null) !== null);
 }
 
 /** @throws SvcError `dataset_capture_invalid` where the metadata does not fit the array */
@@ -46,17 +89,20 @@ const unfit = (from: string, why: string) =>
   new SvcError("dataset_capture_invalid", `Cannot cut ${from} into records: ${why}`);
 
 /** The elements of some records. */
-export function sliceRecords({ array, shape }: Records, start: number, end: number): TypedData {
+export function sliceRecords({ array, shape, whole }: Records, start: number, end: number): TypedData {
   const slots = elementCount(shape) * DTYPES[array.dtype].slots;
-  return array.data.subarray(start * slots, end * slots) as TypedData;
+  if (!whole) return array.data.subarray(start * slots, end * slots) as TypedData;
+  const { itemSize, make } = DTYPES[array.dtype];
+  const repeated = make(new ArrayBuffer((end - start) * elementCount(shape) * itemSize), 0, (end - start) * slots);
+  for (let at = 0; at < end - start; at++) (repeated as Uint8Array).set(array.data as Uint8Array, at * slots);
+  return repeated;
 }
 
-/** SHA-256 of the content of a record over all taps: their ids, types, shapes and bytes. */
-export function recordSha256(taps: readonly (readonly [string, Records])[], index: number): string {
-  const parts = taps.map(([id, records]) => {
-    const { array, shape } = records;
+/** SHA-256 of the content of a record over all arrays: their names, types, shapes and bytes. */
+export function recordSha256(arrays: readonly (readonly [string, Records])[], index: number): string {
+  const parts = arrays.map(([id, { array, shape, whole }]) => {
     const size = elementCount(shape) * DTYPES[array.dtype].itemSize;
-    const bytes = bytesOf(array).subarray(index * size, (index + 1) * size);
+    const bytes = whole ? bytesOf(array) : bytesOf(array).subarray(index * size, (index + 1) * size);
     return `${id} ${array.dtype} [${shape.join(",")}] ${sha256Hex(bytes)}`;
   });
   return sha256Hex(parts.join("\n"));

@@ -19,12 +19,20 @@ export type TrainingStatus =
   | "not_trainable";
 
 /** A tap: an array of a step's output that is kept for training. */
-export interface SuggestedTap extends JsonObject {
+export type SuggestedTap = JsonObject & {
   id: string;
   from: string;
   /** `input`: what the replaced block reads; `reference`: what an evaluation compares with. */
   purpose: "input" | "reference";
-}
+  /** Beside streams of bits or symbols, of which a run gives one record, other arrays are one record as well. */
+  record?: "run";
+};
+
+/** Streams of a channel path: arrays of one dimension, whatever is in them. */
+const STREAM = /^channel\.(payload_bits|coded_bits|framed_bits|demod_bits|bits|symbols|rx_symbols|llr)\./;
+
+/** The name that a tap has where nobody chose one. */
+export const tapId = (from: string): string => from.replaceAll(/[^A-Za-z0-9]+/g, "_").slice(0, 64);
 
 export interface EvaluationSink extends JsonObject {
   step_id: string;
@@ -204,13 +212,14 @@ function suggestTaps(
   losses: readonly string[],
   reach: Reach,
 ): SuggestedTap[] {
-  const taps = new Map<string, SuggestedTap>();
+  const taps = new Map<string, SuggestedTap>(), kinds = new Map<string, string>();
   const step = (id: string) => recipe.steps.find((item) => item.id === id)!;
   const add = (from: string, purpose: SuggestedTap["purpose"]) => {
     const [source, port] = from.split(".");
     const kind = registry.find(step(source).op)?.operation.contract.output_kinds[port];
     if (kind === undefined || formatOfKind(kind) !== "npz" || taps.has(from)) return;
-    taps.set(from, { id: from.replaceAll(/[^A-Za-z0-9_]/g, "_"), from, purpose });
+    taps.set(from, { id: tapId(from), from, purpose });
+    kinds.set(from, kind);
   };
   // A block behind another selected one reads what that one gives, which changes as it is trained.
   const touched = (id: string) => selected.some((other) => other === id || reach.reaches(other, id));
@@ -223,5 +232,8 @@ function suggestTaps(
   for (const id of losses) {
     for (const from of Object.values(step(id).inputs)) if (!touched(from.split(".")[0])) add(from, "reference");
   }
-  return [...taps.values()];
+  const streams = [...kinds.values()].some((kind) => STREAM.test(kind));
+  return [...taps.values()].map((tap) =>
+    streams && !STREAM.test(kinds.get(tap.from)!) ? { ...tap, record: "run" } : tap
+  );
 }

@@ -6,6 +6,8 @@ import { get, headers, post } from "../api.ts";
 export interface Tap {
   id: string;
   from: string;
+  /** Whether the whole array of a run is one record. */
+  record?: "run";
 }
 
 /** What a person has chosen; null leaves it to the server. */

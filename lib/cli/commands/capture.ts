@@ -75,6 +75,7 @@ export function captureCommands(program: Command): void {
     .option("--plan <file>", "training plan whose dataset_capture is used, in place of the recipe's own")
     .addOption(new Option("--split <split>", "which split (default: train; of a project all)").choices(SPLITS))
     .option("--tap <id=step.output>", "array to capture, in place of what is written; repeat for more", collect, [])
+    .option("--whole-runs", "with --tap: the whole array of a run is one record, whatever its shape")
     .option("--samples <n>", "records to capture, in place of what is written", wholeNumber)
     .option(
       "--out <folder>",
@@ -169,6 +170,7 @@ interface CaptureCommandOptions {
   plan?: string;
   split?: "train" | "validation" | "test";
   tap: string[];
+  wholeRuns?: boolean;
   samples?: number;
   out?: string;
   force?: boolean;
@@ -235,7 +237,12 @@ async function run(file: string, options: CaptureCommandOptions, command: Comman
   const workspace = await context.workspace();
   const plan = options.plan === undefined ? undefined : await planOf(options);
   const trainingPlanSha256 = plan && trainingPlanIdentity(plan);
-  const config = captureConfigFor(loaded.raw, { registry, locate: loaded.locate, plan, taps: tapsOf(options.tap) });
+  const config = captureConfigFor(loaded.raw, {
+    registry,
+    locate: loaded.locate,
+    plan,
+    taps: tapsOf(options.tap, options.wholeRuns === true),
+  });
   await interruptible(context, async (cancellation) => {
     const result = await captureDataset({
       raw: loaded.raw,
@@ -307,11 +314,12 @@ async function runProject(folder: string, options: CaptureCommandOptions, comman
 }
 
 /** `id=step.output`, or `step.output` alone. @throws SvcError `usage_invalid` */
-function tapsOf(texts: readonly string[]): JsonObject[] | undefined {
+function tapsOf(texts: readonly string[], wholeRuns: boolean): JsonObject[] | undefined {
+  const unit: JsonObject = wholeRuns ? { record: "run" } : {};
   if (texts.length === 0) return undefined;
   return texts.map((text) => {
     const [, id, from] = /^(?:([^=]+)=)?([^=]+\.[^=]+)$/.exec(text) ?? [];
-    if (from !== undefined) return { id: id ?? from.replaceAll(/[^A-Za-z0-9_]/g, "_"), from };
+    if (from !== undefined) return { id: id ?? from.replaceAll(/[^A-Za-z0-9]+/g, "_"), from, ...unit };
     throw new SvcError("usage_invalid", `Cannot read ${JSON.stringify(text)} as a tap`, {
       hint: "Write id=step.output",
     });

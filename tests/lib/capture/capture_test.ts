@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { openNpz } from "../../../lib/artifact/npz.ts";
-import { parseJson } from "../../../lib/contract/json.ts";
+import { type JsonObject, parseJson } from "../../../lib/contract/json.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { runRecipe } from "../../../lib/run/run.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
@@ -207,5 +207,39 @@ Deno.test(
   capturing(async (capture) => {
     const grown = { samples: 2, sweep: { "data.bit_count": [32, 64] }, taps: TAPS };
     await assert.rejects(capture(link(), grown), /Cannot join the records of rx/);
+  }),
+);
+
+Deno.test(
+  "the further arrays of an output are captured with it, and labels are paired with the rows they are of",
+  capturing(async (capture) => {
+    const positions: JsonObject = {
+      name: "positions",
+      metadata: { seed: 3 },
+      steps: [
+        { id: "data", op: "source.localization_geometry" },
+        { id: "range", op: "wireless.range_observation", inputs: { scene: "data.scene" } },
+      ],
+    };
+    const taps: JsonObject[] = [{ id: "seen", from: "range.observation" }, {
+      id: "truth",
+      from: "range.truth",
+      array: "truth",
+    }];
+    const { out } = await capture(positions, { samples: 3, taps });
+    const file = shard(out);
+    assert.deepEqual(file.names.filter((name) => name !== "metadata_json").sort(), ["seen", "seen__anchors", "truth"]);
+    assert.deepEqual([file.array("seen").shape, file.array("seen__anchors").shape], [[3, 4], [3, 4, 2]]);
+    const [seen] = document(out, "tap_manifest.json").taps;
+    assert.deepEqual(Object.keys(seen.arrays), ["seen", "seen__anchors"]);
+
+    const frames: JsonObject = {
+      name: "frames",
+      metadata: { seed: 3 },
+      steps: [{ id: "data", op: "source.modulation_frames" }],
+    };
+    const labeled = [{ id: "iq", from: "data.frames" }, { id: "label", from: "data.labels" }];
+    const made = await capture(frames, { samples: 5, taps: labeled });
+    assert.deepEqual(shard(made.out).array("label").shape, [5]);
   }),
 );

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import { RecordBuffer, recordSha256, recordsOf, sliceRecords } from "../../../lib/capture/records.ts";
+import {
+  cutCompanion,
+  cutTaps,
+  RecordBuffer,
+  recordSha256,
+  recordsOf,
+  sliceRecords,
+} from "../../../lib/capture/records.ts";
 
 const vector = ndarray("float32", Float32Array.from({ length: 12 }, (_, index) => index));
 
@@ -39,4 +46,31 @@ Deno.test("a record's digest is of its content, under its tap's name and shape",
   assert.notEqual(digest(0), digest(0, "y"));
   const flat = recordsOf(ndarray("uint8", Uint8Array.of(1, 2), [1, 2, 1]), {}, "a.b");
   assert.notEqual(digest(0), recordSha256([["x", flat]], 0));
+});
+
+Deno.test("a vector with a value for each record of the others is told by them, and a run can be one record", () => {
+  const grid = ndarray("float32", vector.data, [4, 3]), labels = ndarray("uint8", Uint8Array.of(0, 1, 2, 3));
+  const tap = (array: typeof grid, metadata = {}, perRun = false) => ({ array, metadata, from: "a.b", perRun });
+  const shapes = (...taps: ReturnType<typeof tap>[]) => cutTaps(taps).map(({ count, shape }) => [count, ...shape]);
+  assert.deepEqual(shapes(tap(grid), tap(labels)), [[4, 3], [4]]);
+  assert.deepEqual(shapes(tap(labels)), [[1, 4]]);
+  assert.deepEqual(shapes(tap(grid), tap(vector)), [[4, 3], [1, 12]]);
+  assert.deepEqual(shapes(tap(grid, {}, true), tap(vector)), [[1, 4, 3], [1, 12]]);
+  // What an operation says of its array goes before what the others tell.
+  assert.deepEqual(shapes(tap(grid), tap(labels, { capture_record_count: 2 })), [[4, 3], [2, 2]]);
+});
+
+Deno.test("further arrays come along: a row for each record, or whole in every record", () => {
+  const [main] = cutTaps([{
+    array: ndarray("float32", vector.data, [4, 3]),
+    metadata: {},
+    from: "a.b",
+    perRun: false,
+  }]);
+  const rows = cutCompanion(ndarray("uint8", Uint8Array.of(0, 1, 2, 3)), main);
+  assert.deepEqual([rows.shape, rows.whole], [[], undefined]);
+  const pilots = cutCompanion(ndarray("complex64", Float32Array.of(1, 2, 3, 4), [1, 2]), main);
+  assert.deepEqual([pilots.shape, pilots.whole], [[1, 2], true]);
+  assert.deepEqual([...sliceRecords(pilots, 1, 3) as Float32Array], [1, 2, 3, 4, 1, 2, 3, 4]);
+  assert.equal(recordSha256([["p", pilots]], 0), recordSha256([["p", pilots]], 3));
 });

@@ -23,7 +23,7 @@ export function CapturePlan({ recipe, inspection, draft, change }: PartProps & {
     change({ taps: taps.map((tap, at) => at === index ? { ...tap, ...part } : tap) });
   const add = () => {
     const from = outputs.find((output) => !taps.some((tap) => tap.from === output));
-    if (from !== undefined) change({ taps: [...taps, { id: from.replaceAll(/[^A-Za-z0-9_]/g, "_"), from }] });
+    if (from !== undefined) change({ taps: [...taps, { id: from.replaceAll(/[^A-Za-z0-9]+/g, "_"), from }] });
   };
   const sum = SPLITS.reduce((all, split) => all + draft.shares[split], 0);
   return (
@@ -40,6 +40,7 @@ export function CapturePlan({ recipe, inspection, draft, change }: PartProps & {
             <tr>
               <th>Array</th>
               <th>Captured from</th>
+              <th>A record is</th>
               <th>Why</th>
               <th>
                 <span class="hidden-text">Remove</span>
@@ -86,7 +87,7 @@ export function CapturePlan({ recipe, inspection, draft, change }: PartProps & {
       <p>
         <button type="button" onClick={add}>Add a tap</button>
       </p>
-      <div class="row">
+      <div class="row spaced">
         <Count label="Records" value={draft.total} onValue={(total) => change({ total })} />
         {SPLITS.map((split) => (
           <Count
@@ -98,7 +99,7 @@ export function CapturePlan({ recipe, inspection, draft, change }: PartProps & {
         ))}
         {sum !== 100 && <span class="small" role="status">The shares sum to {sum}, not to 100</span>}
       </div>
-      <div class="row">
+      <div class="row spaced">
         <label for="seed-mode">Seeds</label>
         <select
           id="seed-mode"

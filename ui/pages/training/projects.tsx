@@ -109,7 +109,7 @@ function ProjectView({ first }: { first: Project }) {
   const changed = project.files.filter(({ state }) => state !== "unchanged");
   return (
     <div data-project={project.path}>
-      <dl class="facts">
+      <dl class="facts spaced">
         <dt>Recipe</dt>
         <dd>{project.recipe}</dd>
         <dt>Place</dt>
