@@ -7,6 +7,7 @@ import { StateMark } from "../panels/state_mark.tsx";
 import type { Diagnostic } from "../api.ts";
 import { activeJobs, type Job, jobs } from "../state/events.ts";
 import { useFetched } from "../state/fetched.ts";
+import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { DENSITIES, density, theme, THEMES } from "../state/settings.ts";
 
 interface Check {
@@ -35,7 +36,10 @@ function Doctor() {
     <section aria-labelledby="doctor">
       <div class="row spread">
         <h2 id="doctor">Doctor</h2>
-        <button type="button" onClick={found.again}>Look again</button>
+        <span class="row">
+          <CopyCommand command={commandOf("doctor")} />
+          <button type="button" onClick={found.again}>Look again</button>
+        </span>
       </div>
       {found.data === null
         ? <Pending of={found} what="the machine" />

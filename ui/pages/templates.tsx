@@ -3,6 +3,7 @@ import { replaceWorkingCopy } from "../../lib/template/working_copy.ts";
 import { canonicalJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { type Diagnostic, post } from "../api.ts";
+import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { Page } from "../frame.tsx";
 import { Diagnostics, Digest, Pending } from "../panels/notices.tsx";
 import { StateMark } from "../panels/state_mark.tsx";
@@ -171,6 +172,7 @@ function Card({ row, current, onStart, onReplace }: CardProps) {
         <div class="row">
           <button type="button" class="primary" onClick={onStart}>Start from it</button>
           {current !== null && <button type="button" onClick={onReplace}>Replace {nameOf(current)} …</button>}
+          <CopyCommand command={commandOf("template", "instantiate", row.id)} />
         </div>
       )}
     </article>

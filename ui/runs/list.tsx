@@ -1,5 +1,6 @@
 /** The list of runs: what is going on above, what was left below, two ticks away from a comparison. */
 import { get } from "../api.ts";
+import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { Page } from "../frame.tsx";
 import { type JSX, useEffect, useMemo, useRef, useState } from "../preact.ts";
 import { address, go, place, refine } from "../router.ts";
@@ -79,7 +80,12 @@ export function RunList() {
   return (
     <Page
       title="Runs"
-      actions={<button type="button" onClick={() => setRefresh(refresh + 1)}>Refresh</button>}
+      actions={
+        <>
+          <CopyCommand command={listCommand(filter.query)} />
+          <button type="button" onClick={() => setRefresh(refresh + 1)}>Refresh</button>
+        </>
+      }
     >
       <Active />
       <FilterBar text={text} names={metricNames} metric={chosenMetric} />
@@ -218,6 +224,15 @@ function Row({ row, metric, ticked, onTick }: RowProps): JSX.Element {
     </>
   );
 }
+
+/** What of a filter the command line lists by. */
+const listCommand = ({ status, recipe_name }: { status?: string; recipe_name?: string }): string =>
+  commandOf(
+    "runs",
+    "list",
+    ...(status === undefined ? [] : ["--status", status]),
+    ...(recipe_name === undefined ? [] : ["--recipe", recipe_name]),
+  );
 
 const modeText = ({ mode, parallel_workers }: RunRow): string =>
   mode == null ? "–" : mode === "parallel" ? `${parallel_workers} workers` : mode;

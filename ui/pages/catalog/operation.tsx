@@ -1,6 +1,7 @@
 /** The contract of one operation: what `svc ops show --json` says, laid out, and the document itself. */
 import { prettyJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { Page } from "../../frame.tsx";
 import { Pending } from "../../panels/notices.tsx";
 import { StateMark } from "../../panels/state_mark.tsx";
@@ -28,6 +29,7 @@ export function OperationPage({ id }: { id: string }) {
           {status !== "implemented" && <span class="muted">It can be read about, not run</span>}
         </p>
         <p>{description}</p>
+        <CopyCommand command={commandOf("ops", "show", id)} />
         <section aria-labelledby="ports">
           <h2 id="ports">Ports</h2>
           <div class="scroll" role="group" aria-label="Ports" tabindex={0}>
