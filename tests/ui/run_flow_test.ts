@@ -150,6 +150,7 @@ browserTest(
     await open();
     await page.getByRole("button", { name: "Close image_codec_default" }).click();
     await page.getByText("No recipe is open").waitFor();
+    await scene.checkAccessibility();
     await page.getByRole("button", { name: "open a file" }).click();
     await page.getByRole("button", { name: /recipes\/link\.yaml/ }).click();
     await openFile(scene, "failing");

@@ -78,13 +78,15 @@ interface Props {
 
 const LEAST_SCALE = 0.1, LARGEST_SCALE = 3;
 /** A large picture is not shown smaller than this at first: names are read, and the small picture tells what else there is. */
-const FIRST_SCALE = 0.42;
+const FIRST_SCALE = 0.36;
+/** Pixels between what comes into sight and the edge. */
+const EDGE = 12;
 
 /** A picture in the middle of its frame, or from its beginning where it is larger. */
 function placed(layout: { width: number; height: number }, size: { width: number; height: number }, scale: number) {
   return {
     scale,
-    x: Math.max(12, (size.width - layout.width * scale) / 2),
+    x: Math.max(EDGE, (size.width - layout.width * scale) / 2),
     // Below the tools, where it does not fit beside them.
     y: Math.max(44, (size.height - layout.height * scale) / 2),
   };
@@ -113,14 +115,12 @@ export function Graph({ recipe, selected, onSelect, onOpen, states, problems, ou
     // What is selected elsewhere comes into sight.
     const block = layout.blocks.find(({ id }) => id === selected);
     if (block === undefined) return;
-    const x = shown.x + block.x * shown.scale, y = shown.y + block.y * shown.scale;
-    const right = x + block.width * shown.scale, below = y + block.height * shown.scale;
-    if (x >= 0 && y >= 0 && right <= size.width && below <= size.height) return;
-    setView({
-      ...shown,
-      x: size.width / 2 - (block.x + block.width / 2) * shown.scale,
-      y: size.height / 2 - (block.y + block.height / 2) * shown.scale,
-    });
+    // No farther than it takes.
+    const into = (from: number, length: number, room: number) =>
+      from < EDGE ? EDGE - from : Math.min(0, room - EDGE - from - length);
+    const dx = into(shown.x + block.x * shown.scale, block.width * shown.scale, size.width);
+    const dy = into(shown.y + block.y * shown.scale, block.height * shown.scale, size.height);
+    if (dx !== 0 || dy !== 0) setView({ ...shown, x: shown.x + dx, y: shown.y + dy });
   }, [selected]);
   const zoom = (factor: number, x = size.width / 2, y = size.height / 2) => {
     const scale = Math.min(LARGEST_SCALE, Math.max(LEAST_SCALE, shown.scale * factor)), ratio = scale / shown.scale;
@@ -272,7 +272,7 @@ function Block(
   const far = scale < READABLE, tiny = scale < TINY;
   const type = tiny ? Math.min(38, Math.max(17, LEAST_TYPE / scale)) : 17;
   const lines = tiny
-    ? [clipMiddle(id, Math.floor((width - 18) / (LETTER * type)))]
+    ? idLines(id, Math.floor((width - 18) / (LETTER * type)))
     : wrap(name, far ? 14 : 20, far && state === undefined ? 3 : 2);
   const bar = tiny ? 9 : 4;
   const words = [
@@ -314,7 +314,11 @@ function Block(
             key={index}
             font-size={far ? type : undefined}
             x="14"
-            y={tiny ? height / 2 + type / 3 : far ? 26 + index * 19 : 20 + index * 15}
+            y={tiny
+              ? height / 2 + type * (1 / 3 + index - (lines.length - 1) / 2)
+              : far
+              ? 26 + index * 19
+              : 20 + index * 15}
           >
             {line}
           </text>
@@ -404,6 +408,15 @@ function Minimap(
 }
 
 const clip = (text: string, most: number) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
+/** An id in one line, or broken behind an underscore into two. */
+function idLines(id: string, most: number): string[] {
+  if (id.length <= most) return [id];
+  const breaks = [...id.matchAll(/_/g)].map(({ index }) => index + 1);
+  const at = breaks.filter((one) => one <= most).at(-1) ?? breaks[0];
+  return at === undefined
+    ? [clipMiddle(id, most)]
+    : [id.slice(0, at), id.slice(at)].map((line) => clipMiddle(line, most));
+}
 /** Ids that belong together differ at their ends: these stay. */
 const clipMiddle = (text: string, most: number) =>
   text.length > most ? `${text.slice(0, Math.max(1, most - 4))}…${text.slice(-3)}` : text;

@@ -48,8 +48,12 @@ export function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
 
 export default function Editor() {
   const [failure, setFailure] = useState<string | null>(null), [opening, setOpening] = useState(false);
-  useEffect(() => {
+  const start = () => {
+    setFailure(null);
     Promise.all([loadContracts(), restore()]).catch((error) => setFailure(error.message));
+  };
+  useEffect(() => {
+    start();
     const leave = announceTab(), withdraw = provideCommands(commands);
     return () => (leave(), withdraw());
   }, []);
@@ -58,10 +62,19 @@ export default function Editor() {
     return () => globalThis.removeEventListener("keydown", shortcuts as EventListener);
   }, []);
   const copy = active();
-  if (failure !== null) return <div class="empty" role="alert">{failure}</div>;
+  if (failure !== null) {
+    return (
+      <div class="empty">
+        <h1 class="hidden-text">Editor</h1>
+        <p role="alert">{failure}</p>
+        <button type="button" onClick={start}>Try again</button>
+      </div>
+    );
+  }
   if (copy === null || contracts.value.size === 0) {
     return (
       <div class="empty">
+        <h1 class="hidden-text">Editor</h1>
         {contracts.value.size === 0 ? "Reading the operations" : (
           <>
             No recipe is open. <a href={address("templates")}>Start from a template</a> or{" "}

@@ -56,7 +56,11 @@ export function OpenDialog({ onClose }: { onClose(): void }) {
       {problem !== null && <p class="notice" data-tone="error" role="alert">{problem}</p>}
       {files === null && problem === null && <p class="muted">Reading the files</p>}
       {files !== null && shown.length === 0 && (
-        <p class="empty">{files.length === 0 ? "There is no file in recipes/ yet." : "No file fits the filter."}</p>
+        <p class="empty">
+          {files.length === 0
+            ? "There is no file in recipes/ yet. Save puts an open recipe there."
+            : "No file fits the filter."}
+        </p>
       )}
       <ul class="choices">
         {shown.map((file) => (
