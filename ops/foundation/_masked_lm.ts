@@ -1,23 +1,99 @@
-/** The parameters of a masked language model, and what a step asks of the machine that wants one. */
+/**
+ * Fills literal `[MASK]` words with a masked language model from a folder of its ONNX export: model.onnx or
+ * onnx/model.onnx with logits [1, token, vocabulary], and tokenizer.json.
+ *
+ * Masks of a text are filled one after another from the left, each with what stands there already. Among the `top_k` most
+ * likely tokens the likeliest that is a word wins; where none is, the likeliest that is no special token. Everything else
+ * of the text stays as it came, letter by letter.
+ *
+ * Source: Devlin et al., "BERT: pre-training of deep bidirectional transformers", NAACL 2019.
+ */
 import { SvcError } from "../../lib/contract/error.ts";
-import type { Requirement } from "../../lib/contract/operation.ts";
+import type { ModelRequest, ModelSession, NamedModel, Progress } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
+import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
+import { MASK, maskCount } from "../_words.ts";
+import { asInput, feedsOf, GRAPHS, openGraph, outputOf, realValues } from "./_named_tensors.ts";
 
 export const MASKED_LM_PARAMS = {
-  cache_dir: z.string().default("").describe("masked_lm: folder of downloaded models"),
-  device: z.string().default("cpu").describe("masked_lm: where the model runs"),
-  model_id: z.string().default("distilbert/distilbert-base-uncased").describe("masked_lm: the model"),
-  model_revision: z.string().default("").describe("masked_lm: full commit of the model; needed for any other model"),
-  top_k: z.int().positive().default(1).describe("masked_lm: candidates that are looked at"),
+  cache_dir: z.string().default("").describe(
+    "masked_lm: accepted and without effect; models lie in the state directory",
+  ),
+  device: z.string().default("cpu").describe("masked_lm: models run on the processor: cpu"),
+  model_id: z.string().default("distilbert/distilbert-base-uncased").describe(
+    "masked_lm: published name of a fetched model, or a local folder of an ONNX export",
+  ),
+  model_revision: z.string().default("").describe(
+    "masked_lm: full commit of a fetched model; empty takes the one there",
+  ),
+  top_k: z.int().positive().default(1).describe("masked_lm: likeliest tokens among which a word is looked for"),
 };
 
 /** The model, where the generator is one. */
-export const requiredModel = ({ generator, model_id }: { generator: string; model_id: string }): Requirement[] =>
-  generator === "masked_lm" ? [{ kind: "model", id: model_id }] : [];
+export function maskedLm(
+  { generator, model_id, model_revision }: { generator: string; model_id: string; model_revision: string },
+): ModelRequest[] {
+  if (generator !== "masked_lm") return [];
+  const files = ["tokenizer.json"], optionalFiles = [...GRAPHS, "tokenizer_config.json", "config.json"];
+  return [{ role: "masked_lm", id: model_id, revision: model_revision, files, optionalFiles }];
+}
 
-/** Planning refuses the generator before this is reached. */
-export function noMaskedLm(model: string): SvcError {
-  return new SvcError("model_unavailable", `Cannot fill masks with ${model}: no runtime for it is here`, {
-    hint: "Set generator to local_template",
-  });
+/**
+ * Fills the masks of texts; texts without one do not reach the model.
+ *
+ * @throws SvcError `model_unavailable` for a tokenizer without a mask, or a graph of other inputs or outputs
+ */
+export async function fillMasks(
+  texts: readonly string[],
+  model: NamedModel,
+  { topK, progress }: { topK: number; progress: Progress },
+): Promise<string[]> {
+  const { openTokenizer } = await import("../../lib/artifact/tokenizer.ts");
+  const config = model.has("tokenizer_config.json") ? await model.read("tokenizer_config.json") : undefined;
+  const tokenizer = openTokenizer(await model.read("tokenizer.json"), config);
+  const maskToken = [tokenizer.named("mask_token"), MASK, "<mask>"]
+    .find((token) => token !== undefined && tokenizer.idOf(token) !== undefined);
+  if (maskToken === undefined) throw new SvcError("model_unavailable", "Cannot fill masks: the model knows no mask");
+  const session = await openGraph(model);
+  const total = texts.reduce((sum, text) => sum + maskCount(text), 0);
+  const filled: string[] = [];
+  let done = 0;
+  for (let text of texts) {
+    while (maskCount(text) > 0) {
+      progress(done++, total, { phase: "filling", unit: "masks" });
+      const { ids } = tokenizer.encode(text.replaceAll(MASK, maskToken));
+      const logits = await logitsAtMask(session, ids, tokenizer.idOf(maskToken)!);
+      const word = chooseWord(logits, tokenizer, topK);
+      text = text.replace(MASK, () => word);
+    }
+    filled.push(text);
+  }
+  return filled;
+}
+
+async function logitsAtMask(session: ModelSession, ids: number[], mask: number): Promise<Float32Array> {
+  const at = ids.indexOf(mask), shape = [1, ids.length];
+  if (at < 0) throw new SvcError("model_unavailable", "Cannot fill masks: the tokenizer takes the mask for words");
+  const results = await session.run(feedsOf(session, {
+    input_ids: () => asInput(session, "input_ids", ids, shape),
+    attention_mask: () => asInput(session, "attention_mask", ids.map(() => 1), shape),
+    token_type_ids: () => asInput(session, "token_type_ids", ids.map(() => 0), shape),
+  }));
+  const logits = outputOf(results, ["logits"]);
+  const vocabulary = logits.shape.at(-1) ?? 0;
+  if (logits.shape.length !== 3 || logits.shape[1] !== ids.length) {
+    throw new SvcError("model_unavailable", `Cannot read logits of shape [${logits.shape.join(", ")}]`);
+  }
+  return realValues(logits).subarray(at * vocabulary, (at + 1) * vocabulary);
+}
+
+/** The word of the likeliest token that is one; equal logits in the order of the vocabulary. */
+export function chooseWord(logits: Float32Array, tokenizer: TextTokenizer, topK: number): string {
+  const ranked = Array.from(logits.keys()).filter((id) => !tokenizer.isSpecial(id))
+    .sort((a, b) => logits[b] - logits[a] || a - b).slice(0, topK);
+  const words = ranked.map((id) => ({ token: tokenizer.tokenOf(id) ?? "", word: tokenizer.decode([id]).trim() }));
+  const whole = words.find(({ token, word }) => !token.startsWith("##") && /^[\p{L}\p{N}]/u.test(word));
+  const { word } = whole ?? words[0] ?? { word: "" };
+  // The continuation of a word stands here alone.
+  return word.replace(/^##/, "");
 }

@@ -1,5 +1,5 @@
 /** Parameters that operations with a pretrained model have in common, and what they ask of the machine. */
-import type { ParameterProblem, Requirement } from "../../lib/contract/operation.ts";
+import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
 
 /**
@@ -26,9 +26,4 @@ export function checkDevice({ device }: { device?: string }): ParameterProblem[]
     place: ["device"],
     hint: "Leave device at cpu",
   }];
-}
-
-/** A model that must be there. */
-export function needsModel({ model_id }: { model_id: string }): Requirement[] {
-  return [{ kind: "model", id: model_id }];
 }

@@ -4,6 +4,7 @@
  * local_semantic          concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the texts
  *                         of clip_text_embed at equal dimensions. A picture without any known concept is the zero vector.
  * local_color_histogram   the shares of `bins` equal steps of red, then green, then blue: 3·bins numbers.
+ * transformers_clip       the image side of a CLIP model in a local folder or fetched (`_clip.ts`): one space with its texts.
  *
  * Hashing: `_hashing.ts`.
  */
@@ -13,19 +14,19 @@ import { z } from "../../lib/contract/zod.ts";
 import { imagesOf } from "../../lib/artifact/values.ts";
 import type { RgbRaster } from "../../lib/numeric/plain_scene.ts";
 import { idsOfImages } from "../_image_ids.ts";
+import { CLIP_MODEL, clipImages, clipModel, clipSpace } from "./_clip.ts";
 import { CONCEPTS_VERSION, conceptsOfImage } from "./_concepts.ts";
 import { builtInSpace, EMBEDDINGS, embeddingsArtifact } from "./_embedding_space.ts";
 import { hashFeatures } from "./_hashing.ts";
-import { checkDevice, needsModel, pretrainedParams } from "./_pretrained.ts";
+import { checkDevice, pretrainedParams } from "./_pretrained.ts";
 import { rgbAt } from "./_rgb_images.ts";
 
 const HISTOGRAM_VERSION = "svc.rgb_histogram.v1";
-const CLIP = "openai/clip-vit-base-patch32";
 
 export default defineOperation({
   id: "foundation.clip_image_embed",
   name: "Image embedding",
-  description: "Embeds images with a local heuristic",
+  description: "Embeds images with a local heuristic or a pretrained model",
   inputs: { images: [IMAGES] },
   outputs: { embeddings: EMBEDDINGS },
   params: z.strictObject({
@@ -34,14 +35,21 @@ export default defineOperation({
       .meta({ "x-svc-effective-when": { backend: "local_semantic" } }),
     bins: z.int().min(1).max(256).default(16).describe("steps of each colour channel")
       .meta({ "x-svc-effective-when": { backend: "local_color_histogram" } }),
-    ...pretrainedParams(CLIP, { backend: "transformers_clip" }),
+    ...pretrainedParams(CLIP_MODEL, { backend: "transformers_clip" }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "images" } },
   threadSafe: true,
   check: checkDevice,
-  requires: (params) => params.backend === "transformers_clip" ? needsModel(params) : [],
-  run({ inputs, params, progress }) {
-    const batch = imagesOf(inputs.images);
+  models: (params) => params.backend === "transformers_clip" ? clipModel("image", params) : [],
+  async run({ inputs, params, model, progress }) {
+    const batch = imagesOf(inputs.images), { metadata } = inputs.images;
+    const ids = idsOfImages(metadata, batch.count) ??
+      Array.from({ length: batch.count }, (_, index) => `image_${index}`);
+    if (params.backend === "transformers_clip") {
+      const clip = model("clip"), rows = await clipImages(clip, batch, progress);
+      const embeddings = embeddingsArtifact(rows, ids, clipSpace(clip, rows[0].length), metadata);
+      return { outputs: { embeddings }, metadata: { model: clip.record } };
+    }
     const semantic = params.backend === "local_semantic";
     const rows = Array.from({ length: batch.count }, (_, index) => {
       progress(index, batch.count, { phase: "embedding", unit: "images" });
@@ -53,8 +61,7 @@ export default defineOperation({
     const space = semantic
       ? builtInSpace(params.backend, CONCEPTS_VERSION, params.dimensions)
       : builtInSpace(params.backend, HISTOGRAM_VERSION, 3 * params.bins);
-    const ids = idsOfImages(inputs.images.metadata, batch.count) ?? rows.map((_, index) => `image_${index}`);
-    return { outputs: { embeddings: embeddingsArtifact(rows, ids, space, inputs.images.metadata) } };
+    return { outputs: { embeddings: embeddingsArtifact(rows, ids, space, metadata) } };
   },
 });
 

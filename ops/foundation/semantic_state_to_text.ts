@@ -5,7 +5,7 @@
  * - kb_reconstruct trusts what the knowledge base holds: it fills the masks of a source text from the phrases of the
  *   state's facts that are in the base, and without a source text writes these facts and then the entities that they do
  *   not mention. A fact that the link damaged is left out.
- * - masked_lm needs a language model.
+ * - masked_lm writes as local_template does, and fills the masks of it with a language model (`_masked_lm.ts`).
  *
  * With prefer_source_text a state that carries its sentence gives that sentence (local_template as it is).
  */
@@ -16,7 +16,8 @@ import { textsArtifact, travel } from "../../lib/artifact/values.ts";
 import { folded } from "../../lib/numeric/set_scores.ts";
 import { type Fact, factKey, knowledgeOf, phraseOf, type SemanticState, statesOf } from "../_semantic_state.ts";
 import { maskCount } from "../_words.ts";
-import { MASKED_LM_PARAMS, noMaskedLm, requiredModel } from "./_masked_lm.ts";
+import { fillMasks, MASKED_LM_PARAMS, maskedLm } from "./_masked_lm.ts";
+import { checkDevice } from "./_pretrained.ts";
 import { fillFromPhrases } from "./_repair.ts";
 
 export default defineOperation({
@@ -33,17 +34,22 @@ export default defineOperation({
   outputMetadataGuarantees: { texts: { from: "state", keys: ["text_ids"] } },
   timingMetric: "decoder.inference",
   threadSafe: true,
-  requires: requiredModel,
-  run({ inputs, params: { generator, prefer_source_text, model_id } }) {
-    if (generator === "masked_lm") throw noMaskedLm(model_id);
+  check: checkDevice,
+  models: maskedLm,
+  async run({ inputs, params: { generator, prefer_source_text, top_k }, model, progress }) {
     const known = new Set(knowledgeOf(inputs.kb).facts.map(factKey));
-    const items = statesOf(inputs.state).map((state) => {
-      const facts = generator === "local_template"
+    const drafts = statesOf(inputs.state).map((state) => {
+      const facts = generator !== "kb_reconstruct"
         ? state.facts
         : state.facts.filter((fact) => known.has(factKey(fact)));
       const source = prefer_source_text ? state.source_text : undefined;
       return { id: state.id, text: source === undefined ? written(state, facts) : repaired(source, facts, generator) };
     });
+    const texts = drafts.map(({ text }) => text);
+    const filled = generator === "masked_lm"
+      ? await fillMasks(texts, model("masked_lm"), { topK: top_k, progress })
+      : texts;
+    const items = drafts.map(({ id }, index) => ({ id, text: filled[index] }));
     const metadata = travel(inputs.state.metadata, { text_ids: items.map(({ id }) => id), generator });
     const masks = items.reduce((sum, { text }) => sum + maskCount(text), 0);
     return {

@@ -1,6 +1,6 @@
 /**
  * Fills literal `[MASK]` words at the receiver. local_template looks at the words of the received batch, then at the
- * place of the mask; it knows no language. masked_lm needs a language model.
+ * place of the mask; it knows no language. masked_lm asks a language model (`_masked_lm.ts`).
  *
  * A mask stands for a word only where the codec keeps the sender's bits: repair belongs behind model.text_utf8_decode,
  * not behind a decoder that writes texts of its own. Lint holds recipes to that (`mask_repair_codec_invalid`).
@@ -10,7 +10,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { textsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
 import { maskCount } from "../_words.ts";
-import { MASKED_LM_PARAMS, noMaskedLm, requiredModel } from "./_masked_lm.ts";
+import { fillMasks, MASKED_LM_PARAMS, maskedLm } from "./_masked_lm.ts";
+import { checkDevice } from "./_pretrained.ts";
 import { fillByTemplate } from "./_repair.ts";
 
 export default defineOperation({
@@ -26,11 +27,14 @@ export default defineOperation({
   outputMetadataGuarantees: { texts: { from: "texts", keys: ["mask_repair"] } },
   timingMetric: "decoder.inference",
   threadSafe: true,
-  requires: requiredModel,
-  run({ inputs, params: { generator, model_id } }) {
-    if (generator === "masked_lm") throw noMaskedLm(model_id);
+  check: checkDevice,
+  models: maskedLm,
+  async run({ inputs, params: { generator, top_k }, model, progress }) {
     const received = textsOf(inputs.texts), batch = received.map(({ text }) => text);
-    const items = received.map(({ id, text }) => ({ id, text: fillByTemplate(text, batch) }));
+    const filled = generator === "masked_lm"
+      ? await fillMasks(batch, model("masked_lm"), { topK: top_k, progress })
+      : batch.map((text) => fillByTemplate(text, batch));
+    const items = received.map(({ id }, index) => ({ id, text: filled[index] }));
     const count = (texts: readonly { text: string }[]) => texts.reduce((sum, { text }) => sum + maskCount(text), 0);
     const metadata = travel(inputs.texts.metadata, { mask_repair: { generator, mask_count: count(received) } });
     return {

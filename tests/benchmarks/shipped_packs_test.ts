@@ -16,8 +16,11 @@ Deno.test("there are packs, and every one is in a suite that exists", () => {
 for (const { name, file } of PACKS) {
   Deno.test(`${name} is valid, without a finding, and named after its file`, async () => {
     const { diagnostics, pack, valid } = await loadBenchmarkPack(file);
-    assert.deepEqual(diagnostics, []);
-    assert.ok(valid);
+    // What an experimental pack must have fetched first is the only thing it may lack.
+    const experimental = pack.metadata?.benchmark_tier === "experimental";
+    const lacking = diagnostics.filter(({ code }) => code === "model_unavailable" || code === "dataset_unavailable");
+    assert.deepEqual(experimental ? diagnostics.filter((found) => !lacking.includes(found)) : diagnostics, []);
+    assert.equal(valid, lacking.length === 0);
     assert.equal(pack.id, name.split("/").at(-1));
   });
 }

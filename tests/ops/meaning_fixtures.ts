@@ -3,6 +3,8 @@ import { imagesArtifact } from "../../lib/artifact/values.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { paintScene } from "../../lib/numeric/scenes.ts";
+import { statesArtifact } from "../../ops/_semantic_state.ts";
+import { tinyAnswerer, tinyClip, tinyDiffusion } from "../support/tiny_models.ts";
 import type { FixtureCase } from "./fixtures.ts";
 import { payloadInput, textsInput } from "./inputs.ts";
 import { unpackBits } from "../../lib/numeric/bit_packing.ts";
@@ -76,6 +78,18 @@ export function packetBits(lines: string[] = ['"red"\n', '"0"\n'], metadata: Jso
 const picture = () => writePng({ width: 40, height: 30, channels: 3, data: new Uint8Array(3600).fill(70) }).slice();
 const record = { id: "r", image: "a.png", question: "What is it?", answer: "grey" };
 
+/** States that carry a sentence each. */
+export function statesInput(sentences: Record<string, string>) {
+  const states = Object.entries(sentences).map(([id, source_text]) => ({
+    id,
+    concepts: [],
+    entities: [],
+    facts: [],
+    source_text,
+  }));
+  return { kind: "semantic.state.json", ...statesArtifact(states, "text") };
+}
+
 const IMAGES = { p: [1, 0, 0], q: [0, 1, 0], r: [0, 0, 1] };
 const QUERIES = { a: [0.9, 0.1, 0], b: [0, 0.2, 0.8] };
 
@@ -98,10 +112,20 @@ export const MEANING_FIXTURES: Record<string, FixtureCase[]> = {
   "foundation.clip_text_embed": [
     { inputs: () => ({ texts }) },
     { inputs: () => ({ texts }), params: { backend: "local_hash", dimensions: 16 } },
+    {
+      inputs: () => ({ texts }),
+      params: { backend: "transformers_clip", model_id: "m" },
+      models: { clip: tinyClip() },
+    },
   ],
   "foundation.clip_image_embed": [
     { inputs: () => ({ images: twoPictures() }) },
     { inputs: () => ({ images: twoPictures() }), params: { backend: "local_color_histogram", bins: 5 } },
+    {
+      inputs: () => ({ images: twoPictures() }),
+      params: { backend: "transformers_clip", model_id: "m" },
+      models: { clip: tinyClip() },
+    },
   ],
   "foundation.clip_retrieval_rank": [
     {
@@ -162,6 +186,16 @@ export const MEANING_FIXTURES: Record<string, FixtureCase[]> = {
       }),
     },
   ],
+  "foundation.vqa_transformers_answer": [{
+    inputs: () => ({ images: twoPictures(), questions: questionsInput() }),
+    params: { model_id: "m" },
+    models: { answerer: tinyAnswerer() },
+  }],
+  "foundation.diffusion_state_to_image": [{
+    inputs: () => ({ state: statesInput({ a: "grey" }) }),
+    params: { model_id: "m", width: 16, height: 16, num_inference_steps: 3, guidance_scale: 2 },
+    models: { diffusion: tinyDiffusion({ prediction_type: "epsilon" }) },
+  }],
   "source.vqa_smoke": [{}, { params: { sample_ids: "lamp" } }],
   "source.vqa_manifest": [{
     params: { manifest_path: "v/m.json", image_size: 8 },

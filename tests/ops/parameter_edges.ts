@@ -26,6 +26,9 @@ function beside(value: number, direction: 1 | -1): number {
 
 /** Edges of one parameter, from its schema alone. */
 export function parameterEdges(schema: JsonObject): Edges {
+  if (Array.isArray(schema.type)) {
+    return parameterEdges({ anyOf: (schema.type as string[]).map((type): JsonObject => ({ type })) });
+  }
   if (Array.isArray(schema.anyOf)) {
     const branches = (schema.anyOf as JsonObject[]).map(parameterEdges);
     const nullable = (schema.anyOf as JsonObject[]).some((branch) => branch.type === "null");

@@ -71,15 +71,21 @@ Deno.test("the recipe stands alone: it compiles strictly, with the task and the 
 Deno.test("what is offered can be run here: every available template passes lint and plans, with all its variants", async () => {
   await inProject({}, async (options, projectRoot) => {
     const { templates } = await inspectTemplates(options);
-    for (const { id, available } of templates) {
+    for (const { id, available, status: offered, run_readiness } of templates) {
       if (!available) continue;
+      const { ready, missing } = run_readiness as { ready: boolean; missing: { kind: string }[] };
+      // Only what needs a large model may lack something, and the row names it.
+      assert.ok(ready || offered === "experimental", `${id} lacks something`);
+      assert.ok(missing.every(({ kind }) => kind === "model"), id);
       const { recipe } = await instantiateTemplate(id, {}, options);
       const { points } = expandMatrix(recipe, { registry });
       for (const concrete of points.length > 0 ? points.map((point) => point.recipe) : [recipe]) {
         const { status, issues } = lintRecipe(compileRecipe(concrete, { mode: "strict", registry }), { registry });
         assert.equal(status, "passed", `${id}: ${JSON.stringify(issues)}`);
         const planned = await plan(concrete, { projectRoot });
-        assert.equal(planned.status, "planned", `${id}: ${JSON.stringify(planned.diagnostics)}`);
+        const codes = new Set(planned.diagnostics.map(({ code }) => code));
+        if (!ready) assert.deepEqual([...codes], ["model_unavailable"], id);
+        else assert.equal(planned.status, "planned", `${id}: ${JSON.stringify(planned.diagnostics)}`);
       }
     }
   });

@@ -1,0 +1,74 @@
+/**
+ * Tokenizers of published models, from their tokenizer.json. The one place that names the library, which is plain
+ * JavaScript and asks for no permission.
+ */
+import { Tokenizer } from "npm:@huggingface/tokenizers@^0.2.0";
+import { messageOf, SvcError } from "../contract/error.ts";
+
+/** Token numbers of a text, or of a pair, with the special ones of the model. */
+export interface Encoding {
+  ids: number[];
+  /** 0 for tokens of the first text and 1 for those of the second. */
+  types: number[];
+}
+
+export interface TextTokenizer {
+  /** A text as its model takes it, special tokens at their places. */
+  encode(text: string): Encoding;
+  /** The number of a token, or undefined when the vocabulary lacks it. */
+  idOf(token: string): number | undefined;
+  /** A token as the vocabulary writes it. */
+  tokenOf(id: number): string | undefined;
+  /** Tokens as text, special ones left out. */
+  decode(ids: readonly number[]): string;
+  /** Whether a token is an added special one, such as a mask or padding. */
+  isSpecial(id: number): boolean;
+  /** A special token by its role in tokenizer_config.json (`mask_token`, `pad_token`, …), when it names one. */
+  named(role: string): string | undefined;
+}
+
+/**
+ * Opens a tokenizer.
+ *
+ * @param tokenizer bytes of tokenizer.json
+ * @param config bytes of tokenizer_config.json, where there is one
+ * @throws SvcError `model_unavailable` when they cannot be read
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { openTokenizer } from "./tokenizer.ts";
+ *
+ * const model = { type: "WordPiece", unk_token: "[UNK]", continuing_subword_prefix: "##", max_input_chars_per_word: 100, vocab: { "[UNK]": 0, "red": 1, "disc": 2 } };
+ * const document = { added_tokens: [], normalizer: null, pre_tokenizer: { type: "Whitespace" }, post_processor: null, decoder: null, model };
+ * const tokenizer = openTokenizer(new TextEncoder().encode(JSON.stringify(document)));
+ * assert.deepEqual(tokenizer.encode("red disc").ids, [1, 2]);
+ * ```
+ */
+export function openTokenizer(tokenizer: Uint8Array, config?: Uint8Array): TextTokenizer {
+  const parse = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes));
+  let inner: Tokenizer, settings: Record<string, unknown>;
+  try {
+    settings = config === undefined ? {} : parse(config);
+    inner = new Tokenizer(parse(tokenizer), settings);
+  } catch (error) {
+    throw new SvcError("model_unavailable", `Cannot read the tokenizer of the model: ${messageOf(error)}`);
+  }
+  const special = new Set([...inner.get_added_tokens_decoder()].filter(([, { special }]) => special).map(([id]) => id));
+  return {
+    encode(text) {
+      const { ids, token_type_ids } = inner.encode(text, { return_token_type_ids: true });
+      return { ids: [...ids], types: [...token_type_ids ?? ids.map(() => 0)] };
+    },
+    idOf: (token) => inner.token_to_id(token),
+    tokenOf: (id) => inner.id_to_token(id),
+    decode: (ids) => inner.decode([...ids], { skip_special_tokens: true }),
+    isSpecial: (id) => special.has(id),
+    named(role) {
+      const value = settings[role];
+      if (typeof value === "string") return value;
+      const content = (value as { content?: unknown } | null | undefined)?.content;
+      return typeof content === "string" ? content : undefined;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** Feeding graphs of different exporters: tensors by the first of several names, token numbers in the type asked for. */
+import { SvcError } from "../../lib/contract/error.ts";
+import type { ModelSession, NamedModel } from "../../lib/contract/operation.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
+
+/** Where exporters put the graph of a model that has only one. */
+export const GRAPHS = ["model.onnx", "onnx/model.onnx"];
+
+/** Opens the only graph of a model. @throws SvcError `model_unavailable` when there is none */
+export function openGraph(model: NamedModel): Promise<ModelSession> {
+  const file = GRAPHS.find((name) => model.has(name));
+  if (file !== undefined) return model.open(file);
+  throw new SvcError("model_unavailable", `Cannot run ${String(model.record.id)}: it lacks ${GRAPHS.join(" and ")}`);
+}
+
+/** Numbers in the type that the input of a graph declares. */
+export function asInput(session: ModelSession, name: string, values: readonly number[], shape: number[]): NdArray {
+  const dtype = session.inputs.find((input) => input.name === name)?.dtype;
+  if (dtype === "int64") return ndarray("int64", BigInt64Array.from(values, (value) => BigInt(value)), shape);
+  if (dtype === "int32") return ndarray("int32", Int32Array.from(values), shape);
+  return ndarray("float32", Float32Array.from(values), shape);
+}
+
+/** Only the feeds that a graph takes. @throws SvcError `model_unavailable` when it takes one that is not there */
+export function feedsOf(session: ModelSession, available: Record<string, () => NdArray>): Record<string, NdArray> {
+  const missing = session.inputs.filter(({ name }) => !Object.hasOwn(available, name)).map(({ name }) => name);
+  if (missing.length > 0) {
+    throw new SvcError("model_unavailable", `Cannot feed the model: it takes ${missing.join(", ")}`, {
+      hint: `Export it with the inputs ${Object.keys(available).join(", ")}`,
+    });
+  }
+  return Object.fromEntries(session.inputs.map(({ name }) => [name, available[name]()]));
+}
+
+/** The first of the outputs that is there. @throws SvcError `model_unavailable` */
+export function outputOf(results: Record<string, NdArray>, names: readonly string[], why = ""): NdArray {
+  const name = names.find((candidate) => Object.hasOwn(results, candidate));
+  if (name !== undefined) return results[name];
+  throw new SvcError("model_unavailable", `Cannot find ${names.join(" or ")} among the outputs of the model`, {
+    hint: `It gives ${Object.keys(results).join(", ")}${why === "" ? "" : `; ${why}`}`,
+  });
+}
+
+/** Real values of a tensor as float32. */
+export function realValues({ data }: NdArray): Float32Array {
+  return data instanceof Float32Array ? data : Float32Array.from(data as ArrayLike<number>, Number);
+}

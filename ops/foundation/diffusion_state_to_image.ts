@@ -1,0 +1,90 @@
+/**
+ * Pictures from semantic states by a pretrained text-to-image diffusion model: uint8 [state, height, width, RGB]. The prompt
+ * is the sentence of a state where it carries one, else its facts, else its entities and concepts, put into
+ * `prompt_template`. Model folder, samplers and guidance: `_diffusion.ts`.
+ *
+ * Draws per state: standard normals of its latents.
+ */
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { imagesArtifact, travel } from "../../lib/artifact/values.ts";
+import { phraseOf, type SemanticState, statesOf } from "../_semantic_state.ts";
+import { DIFFUSION_FILES, drawPictures, LATENT_PIXELS } from "./_diffusion.ts";
+import { checkDevice, pretrainedParams } from "./_pretrained.ts";
+
+const side = (of: string) => z.int().min(8).max(2048).default(512).describe(`${of} in pixels, a multiple of 8`);
+
+export default defineOperation({
+  id: "foundation.diffusion_state_to_image",
+  name: "Render images from semantic state",
+  description: "Draws a picture for each state by text-to-image diffusion",
+  inputs: { state: [SEMANTIC_STATE] },
+  outputs: { images: IMAGES },
+  params: z.strictObject({
+    backend: z.enum(["diffusers"]).default("diffusers").describe("folder in the layout of the diffusers ONNX export"),
+    ...pretrainedParams("segmind/tiny-sd"),
+    prompt_template: z.string().default("A realistic photograph: {prompt}").describe("{prompt} stands for the state"),
+    negative_prompt: z.string().default("low quality, blurry, abstract, distorted, text, watermark").describe(
+      "what guidance leads away from",
+    ),
+    num_inference_steps: z.int().min(1).max(1000).default(20),
+    guidance_scale: z.number().nonnegative().default(7.5).describe("1 or less: no guidance"),
+    height: side("height"),
+    width: side("width"),
+    disable_safety_checker: z.boolean().default(false).describe("otherwise flagged pictures become black"),
+    use_safetensors: z.boolean().nullable().default(null).describe("accepted and without effect: weights are in ONNX"),
+    seed: seedParameter(0),
+  }),
+  outputMetadataGuarantees: { images: { from: "state", keys: ["boundary_contract", "image_ids", "model", "prompts"] } },
+  timingMetric: "decoder.inference",
+  threadSafe: true,
+  check: (params) => [
+    ...checkDevice(params),
+    ...(["height", "width"] as const).filter((name) => params[name] % LATENT_PIXELS !== 0).map((name) => ({
+      message: `Cannot draw pictures of ${name} ${params[name]}`,
+      place: [name],
+      hint: `Choose a multiple of ${LATENT_PIXELS}`,
+    })),
+  ],
+  models: ({ model_id, model_revision }) => [{
+    role: "diffusion",
+    id: model_id,
+    revision: model_revision,
+    files: DIFFUSION_FILES.required,
+    optionalFiles: DIFFUSION_FILES.optional,
+  }],
+  async run({ inputs, params, model, generator, progress, cancellation }) {
+    const states = statesOf(inputs.state), diffusion = model("diffusion");
+    if (states.length === 0) throw new SvcError("boundary_empty", "Cannot draw pictures of no state");
+    const prompts = states.map((state) => params.prompt_template.replaceAll("{prompt}", () => promptOf(state)));
+    const settings = {
+      width: params.width,
+      height: params.height,
+      steps: params.num_inference_steps,
+      guidance: params.guidance_scale,
+      negativePrompt: params.negative_prompt,
+      checkSafety: !params.disable_safety_checker,
+    };
+    const pictures = await drawPictures(prompts, diffusion, settings, { generator, progress, cancellation });
+    const { width, height } = params, size = width * height * 3;
+    const data = new Uint8Array(pictures.length * size);
+    pictures.forEach((picture, index) => data.set(picture.data, index * size));
+    const metadata = travel(inputs.state.metadata, {
+      image_ids: states.map(({ id }) => id),
+      prompts,
+      model: diffusion.record,
+      flagged: pictures.map(({ flagged }) => flagged),
+    });
+    const batch = { count: pictures.length, height, width, channels: 3, dtype: "uint8", data } as const;
+    return { outputs: { images: imagesArtifact(batch, metadata) }, metadata: { model: diffusion.record } };
+  },
+});
+
+/** What a state says, as a prompt. */
+function promptOf({ source_text, facts, entities, concepts }: SemanticState): string {
+  if (source_text !== undefined) return source_text;
+  return facts.length > 0 ? facts.map(phraseOf).join(", ") : [...entities, ...concepts].join(", ");
+}
