@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { readinessOf } from "../../../lib/execute/readiness.ts";
 import { sha256Hex, sha256Json } from "../../../lib/contract/hash.ts";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
@@ -70,7 +71,8 @@ Deno.test("the recipe stands alone: it compiles strictly, with the task and the 
 
 Deno.test("what is offered can be run here: every available template passes lint and plans, with all its variants", async () => {
   await inProject({}, async (options, projectRoot) => {
-    const { templates } = await inspectTemplates(options);
+    const readiness = readinessOf({ stateDir: join(projectRoot, ".svc"), projectRoot });
+    const { templates } = await inspectTemplates({ ...options, readiness });
     for (const { id, available, status: offered, run_readiness } of templates) {
       if (!available) continue;
       const { ready, missing } = run_readiness as { ready: boolean; missing: { kind: string }[] };
