@@ -36,6 +36,7 @@ import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_track
 import foundationClipImageEmbed from "./foundation/clip_image_embed.ts";
 import foundationClipRetrievalRank from "./foundation/clip_retrieval_rank.ts";
 import foundationClipTextEmbed from "./foundation/clip_text_embed.ts";
+import foundationDiffusionStateToImage from "./foundation/diffusion_state_to_image.ts";
 import foundationKnowledgeBase from "./foundation/knowledge_base.ts";
 import foundationLocalStateToImage from "./foundation/local_state_to_image.ts";
 import foundationSamSegment from "./foundation/sam_segment.ts";
@@ -50,6 +51,7 @@ import foundationVqaAnswerFromPacket from "./foundation/vqa_answer_from_packet.t
 import foundationVqaPayloadDecode from "./foundation/vqa_payload_decode.ts";
 import foundationVqaPayloadEncode from "./foundation/vqa_payload_encode.ts";
 import foundationVqaSemanticSelect from "./foundation/vqa_semantic_select.ts";
+import foundationVqaTransformersAnswer from "./foundation/vqa_transformers_answer.ts";
 import foundationYoloDetect from "./foundation/yolo_detect.ts";
 import foundationYoloSegment from "./foundation/yolo_segment.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
@@ -215,6 +217,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(foundationClipImageEmbed, "./foundation/clip_image_embed.ts"),
   entry(foundationClipRetrievalRank, "./foundation/clip_retrieval_rank.ts"),
   entry(foundationClipTextEmbed, "./foundation/clip_text_embed.ts"),
+  entry(foundationDiffusionStateToImage, "./foundation/diffusion_state_to_image.ts"),
   entry(foundationKnowledgeBase, "./foundation/knowledge_base.ts"),
   entry(foundationLocalStateToImage, "./foundation/local_state_to_image.ts"),
   entry(foundationSamSegment, "./foundation/sam_segment.ts"),
@@ -229,6 +232,7 @@ export const BUILTIN_OPERATIONS: RegisteredOperation[] = [
   entry(foundationVqaPayloadDecode, "./foundation/vqa_payload_decode.ts"),
   entry(foundationVqaPayloadEncode, "./foundation/vqa_payload_encode.ts"),
   entry(foundationVqaSemanticSelect, "./foundation/vqa_semantic_select.ts"),
+  entry(foundationVqaTransformersAnswer, "./foundation/vqa_transformers_answer.ts"),
   entry(foundationYoloDetect, "./foundation/yolo_detect.ts"),
   entry(foundationYoloSegment, "./foundation/yolo_segment.ts"),
   entry(hardwareReceiverIqImbalance, "./hardware/receiver_iq_imbalance.ts"),
