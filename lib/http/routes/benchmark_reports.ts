@@ -69,6 +69,7 @@ export const benchmarkReportRoutes = [
       x: z.string().optional().describe("metric or coordinate along x"),
       y: z.string().optional().describe("metric along y"),
       group: z.string().optional().describe("method, recipe, role or metric:<id>"),
+      recipe: z.string().optional().describe("only this one"),
     }),
     replies: {
       200: {
@@ -87,12 +88,10 @@ export const benchmarkReportRoutes = [
       ),
       404: NO_RESULT,
     },
-    async handle({ params, query, service }) {
-      const { plot, x, y, group, name, figure, confusion, files } = await drawnPlot(
-        service.workspace,
-        params.result_id,
-        query,
-      );
+    async handle({ params, query: { recipe, ...asked }, service }) {
+      const request = recipe === undefined ? asked : { ...asked, recipes: [recipe] };
+      const drawn = await drawnPlot(service.workspace, params.result_id, request);
+      const { plot, x, y, group, name, figure, confusion, files } = drawn;
       const texts = Object.entries(files).filter((entry) => typeof entry[1] === "string");
       return json({ plot, x, y, group, name, figure, confusion, files: Object.fromEntries(texts) });
     },

@@ -93,7 +93,7 @@ export function ResultPage({ id }: { id: string }) {
         <dt>Rows</dt>
         <dd>{recipes.filter((row) => row.status === "completed").length} of {recipes.length} completed</dd>
       </dl>
-      <FigureSection id={id} benchmark={benchmark} />
+      <FigureSection id={id} benchmark={benchmark} recipes={recipes} />
       <Measured result={found.data} />
       {comparisons.length > 0 && <Comparisons rows={comparisons} />}
       <Export id={id} />
@@ -236,10 +236,12 @@ interface Drawn {
 }
 
 /** The figure that `svc benchmark plot` draws, to be read on the page; its files are those of the command, byte for byte. */
-function FigureSection({ id, benchmark }: { id: string; benchmark: Result["benchmark"] }) {
+function FigureSection(
+  { id, benchmark, recipes }: { id: string; benchmark: Result["benchmark"]; recipes: Row[] },
+) {
   const { query } = place.value;
   const asked = new URLSearchParams();
-  for (const key of ["plot", "y"]) if (query.get(key)) asked.set(key, query.get(key)!);
+  for (const key of ["plot", "y", "recipe"]) if (query.get(key)) asked.set(key, query.get(key)!);
   const drawn = useFetched<Drawn>(`/api/benchmarks/results/${encodeURIComponent(id)}/figure?${asked}`);
   return (
     <section aria-labelledby="figure">
@@ -249,7 +251,7 @@ function FigureSection({ id, benchmark }: { id: string; benchmark: Result["bench
           Plot
           <select
             value={query.get("plot") ?? ""}
-            onChange={(event) => refine({ plot: event.currentTarget.value, y: undefined })}
+            onChange={(event) => refine({ plot: event.currentTarget.value, y: undefined, recipe: undefined })}
           >
             <option value="">as the pack asks</option>
             {FIGURE_TYPES.map((type) => <option key={type} value={type}>{type.replaceAll("-", " ")}</option>)}
@@ -262,6 +264,7 @@ function FigureSection({ id, benchmark }: { id: string; benchmark: Result["bench
             {benchmark.metrics.map((metric) => <option key={metric.id} value={metric.id}>{metric.id}</option>)}
           </select>
         </label>
+        {drawn.data?.plot === "confusion-matrix" && <RecipeChoice recipes={recipes} />}
       </div>
       {drawn.data === null ? <FigureWait of={drawn} /> : (
         <>
@@ -273,6 +276,23 @@ function FigureSection({ id, benchmark }: { id: string; benchmark: Result["bench
         </>
       )}
     </section>
+  );
+}
+
+/** Matrices of several methods add up to that of none: one can be looked at by itself. */
+function RecipeChoice({ recipes }: { recipes: Row[] }) {
+  const entries = [...new Map(recipes.map((row) => [row.id, row])).values()];
+  return (
+    <label class="row">
+      Recipe
+      <select
+        value={place.value.query.get("recipe") ?? ""}
+        onChange={(event) => refine({ recipe: event.currentTarget.value })}
+      >
+        <option value="">all added up</option>
+        {entries.map(({ id, label }) => <option key={id} value={id}>{label}</option>)}
+      </select>
+    </label>
   );
 }
 
