@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** Of an entry of the legend beside its label: the sample of its line, and the value that the crosshair reads. */
-const LEGEND_SAMPLE = 52, LEGEND_VALUE = 100, LEGEND_MOST = 300;
+const LEGEND_SAMPLE = 56, LEGEND_VALUE = 84, LEGEND_MOST = 340;
 
 interface Drawn {
   svg: string;
@@ -266,7 +266,7 @@ function legendWidth(figure: Figure): number {
     : [];
   if (labels.length === 0) return figure.form === "matrix" ? LEGEND_SAMPLE * 2 : 0;
   const widest = Math.max(...labels.map((label) => textWidth(label, 13)));
-  return Math.min(LEGEND_MOST, Math.max(LEGEND_VALUE, widest) + LEGEND_SAMPLE);
+  return Math.min(LEGEND_MOST, widest + LEGEND_VALUE + LEGEND_SAMPLE);
 }
 
 async function draw(spec: FigureSpec, style: FigureStyle): Promise<Drawn> {

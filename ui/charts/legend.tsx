@@ -64,9 +64,9 @@ export function Legend({ figure, style, place, onToggle, onIsolate }: Props) {
               />
               <span class="chart-label">{one.label}</span>
             </button>
-            {place !== null && one.hidden !== true && (
-              <span class="mono small chart-value">{pointText(pointAt(one, place, figure), figure.y.unit)}</span>
-            )}
+            <span class="mono small chart-value">
+              {place !== null && one.hidden !== true ? valueText(pointAt(one, place, figure), figure.y.unit) : ""}
+            </span>
           </li>
         ))}
         {signs.map(([sign, text]) => (
@@ -119,6 +119,8 @@ function Swatch(
     </svg>
   );
 }
+
+const valueText = (point: FigurePoint | null, unit: string) => point === null ? "" : pointText(point, unit);
 
 export const unitText = (unit: string): string => unit === "" ? "" : ` ${unit}`;
 

@@ -82,7 +82,8 @@ export function figureSentence(figure: Figure): string {
   if (figure.form === "levels") {
     const powers = figure.amount.values, total = powers.reduce((sum, power) => sum + power, 0);
     const dry = powers.filter((power) => power === 0).length;
-    return `A power of ${numberText(total, "unicode")} over ${powers.length} channels, ${dry} of them without any.`;
+    const without = dry === 0 ? "" : `, ${dry} of them without any`;
+    return `A power of ${numberText(total, "unicode")} over ${powers.length} channels${without}.`;
   }
   const seen = figure.series.filter(({ hidden }) => hidden !== true);
   const drawn = seen.filter(({ kind }) => kind !== "theory"), theory = seen.length - drawn.length;
