@@ -31,6 +31,8 @@ const SOURCES: Record<string, Source> = {
   "recipe a": (_typed, current) => files(current, /\.(ya?ml|json)$/i),
   "recipe b": (_typed, current) => files(current, /\.(ya?ml|json)$/i),
   folder: (_typed, current) => files(current, null),
+  "recipe-or-project": (_typed, current) => files(current, /\.(ya?ml|json)$/i),
+  "--plan": (_typed, current) => files(current, /\.(ya?ml|json)$/i),
   "adapter kind": scaffolds,
   "--adapter": (_typed, current) => files(current, null),
   "benchmark pack": packs,

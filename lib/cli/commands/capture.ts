@@ -17,7 +17,7 @@ export function captureCommands(program: Command): void {
   const differentiable = program.command("differentiable")
     .description("what a trained network can take the place of, and the project to train it");
 
-  differentiable.command("inspect <recipe>")
+  differentiable.command("inspect <file>")
     .description("show the blocks that can be replaced, the evaluations they reach, and whether gradients get there")
     .option("--plan <file>", "training plan, YAML or JSON")
     .option("--select <step>", "step to replace, in place of what the plan selects; repeat for more", collect, [])
@@ -35,7 +35,7 @@ export function captureCommands(program: Command): void {
     )
     .action(inspect);
 
-  differentiable.command("export <recipe>")
+  differentiable.command("export <file>")
     .description("write a project to train elsewhere: capture recipes, contracts, the draft of an artifact, a README")
     .option("--plan <file>", "training plan, YAML or JSON")
     .option("--select <step>", "step to replace, in place of what the plan selects; repeat for more", collect, [])
