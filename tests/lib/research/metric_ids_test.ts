@@ -1,6 +1,7 @@
 /** What operations and runs measure is in the catalogue, under the same id. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import type { RecipeDocument } from "../../../lib/recipe/types.ts";
 import { findMetric } from "../../../lib/research/catalog.ts";
 import { evaluatingOperations, labelledMetrics, stepMetrics } from "../../../lib/research/evaluations.ts";
@@ -14,16 +15,20 @@ function oneStep(op: string, params: JsonObject): RecipeDocument {
   return { schema_version: 1, name: "one", execution_profile: { id: "custom", version: 1 }, metadata: {}, steps };
 }
 
+/** The sandbox of the models stays from test to test. */
+const SHARED = { sanitizeOps: false, sanitizeResources: false };
+
 for (const { operation } of BUILTIN_OPERATIONS) {
   const fixture = FIXTURES[operation.id];
   if (fixture === undefined || "skip" in fixture) continue;
-  Deno.test(`metrics of ${operation.id} are in the catalogue`, async () => {
+  Deno.test(`metrics of ${operation.id} are in the catalogue`, SHARED, async () => {
     for (const item of fixture) {
       const { metrics, params } = await runOperation(operation, {
         inputs: await item.inputs?.() ?? {},
         params: item.params as JsonObject,
         files: await item.files?.(),
         model: item.model,
+        models: item.models,
       });
       const labelled = labelledMetrics(oneStep(operation.id, params));
       for (const [id, value] of Object.entries(metrics)) {
@@ -38,6 +43,8 @@ for (const { operation } of BUILTIN_OPERATIONS) {
     }
   });
 }
+
+Deno.test("the sandbox of the models ends", SHARED, closeOnnxSessions);
 
 /** Scores that come from outside. */
 const WITHOUT_HEADLINE = ["metrics.external_classification"];
