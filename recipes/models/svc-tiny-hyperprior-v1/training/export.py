@@ -21,7 +21,9 @@ from network import BLOCK, HYPER, LATENTS, SCALE_MAX, SCALE_MIN, SLOPE, UNIT, Co
 from onnx_graph import Graph  # noqa: E402
 from pictures import photographs  # noqa: E402
 from records import digest, write_curve, write_json, write_reference  # noqa: E402
-from train import BATCH, CANDIDATES, LEARNING_RATE, LINEAR_LEARNING_RATE, MULTIPLIERS, PATCH, SEEDS, measure, quality_multiplier  # noqa: E402
+from train import (  # noqa: E402
+    BATCH, CANDIDATES, LEARNING_RATE, LINEAR_LEARNING_RATE, MULTIPLIERS, PATCH, SEEDS, measure, quality_multiplier, stages,
+)
 
 SCALES = 64
 ROLES = ("analysis", "hyper_analysis", "hyper_synthesis", "synthesis")
@@ -156,14 +158,20 @@ def tables(codec):
 
 
 def load(folder, name):
-    saved = torch.load(folder / f"{name}.best.pt", weights_only=False)
+    """The best checkpoint over all stages of a candidate, its stage and step, and the curve."""
+    curve, found = [], []
+    for stage, _ in stages(name):
+        curve += torch.load(folder / f"{stage}.last.pt", weights_only=False)["curve"]
+        saved = torch.load(folder / f"{stage}.best.pt", weights_only=False)
+        found.append((float(saved["curve"][-1]["validation_loss"]), stage, saved))
+    _, stage, saved = min(found, key=lambda entry: entry[0])
     codec = Codec(CANDIDATES[name]["learned"])
     codec.load_state_dict(saved["codec"])
     with torch.no_grad():
         for parameter in codec.parameters():
             if parameter.numel() >= 1024:
                 parameter.copy_(parameter.half().float())
-    return codec.eval(), saved["step"]
+    return codec.eval(), f"{stage}, step {saved['step']}", curve
 
 
 def main(folder, package):
@@ -171,16 +179,14 @@ def main(folder, package):
     validation, test = (photographs(split)[0] for split in ("validation", "test"))
     codecs, results, chosen, curve = {}, {}, {}, []
     for name, configuration in CANDIDATES.items():
-        if not (folder / f"{name}.best.pt").exists():
-            continue
-        codecs[name], chosen[name] = load(folder, name)
-        curve += torch.load(folder / f"{name}.last.pt", weights_only=False)["curve"]
+        codecs[name], chosen[name], rows = load(folder, name)
+        curve += rows
         results[name] = float(np.mean([row["loss"] for row in measure(codecs[name], validation)]))
         (training / "candidates").mkdir(parents=True, exist_ok=True)
         write_json(training / "candidates" / f"{name}.json", {
             "candidate": name, "configuration": configuration, "seeds": SEEDS, "batch": BATCH, "patch": PATCH,
             "learning_rate": LEARNING_RATE, "linear_learning_rate": LINEAR_LEARNING_RATE, "multipliers": MULTIPLIERS,
-            "checkpoint_step": chosen[name]})
+            "checkpoint": chosen[name]})
     write_curve(training / "loss_curve.csv", curve)
     selected = min(sorted(results), key=results.get)
     for name in set(codecs) - {selected}:  # the networks of the selected one lie in the package

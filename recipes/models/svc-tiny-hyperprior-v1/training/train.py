@@ -3,7 +3,8 @@
 The loss is bits per pixel + multiplier · mean squared error on 0 … 255. A batch draws its multiplier log-uniformly from
 0.0009 … 0.09; the quantisation step follows it along a learned quadratic in its logarithm. Qualities 1 … 8 are multipliers
 0.0012 · 1.82^(quality - 1). The rule takes the candidate with the smallest mean loss of the validation photograph over the
-eight qualities, at the checkpoint where that was smallest; ties go to the first name.
+eight qualities, at the checkpoint where that was smallest; ties go to the first name. A restart is a second stage of its
+candidate.
 
     PYTHONPATH=<torch> python3 recipes/models/svc-tiny-hyperprior-v1/training/train.py <folder for checkpoints> [candidate …]
 
@@ -26,12 +27,12 @@ from network import UNIT, Codec  # noqa: E402
 from pictures import Patches, photographs, psnr  # noqa: E402
 
 torch.set_num_threads(1)
-SEEDS = {"training": 61}
+SEEDS = {"training": 61, "restart": 62}
 BATCH, PATCH, LEARNING_RATE, LINEAR_LEARNING_RATE = 8, 128, 1e-3, 2e-4
 MULTIPLIERS = (0.0009, 0.09)
 CANDIDATES = {
     "linear_blocks": {"learned": False, "steps": 2500},
-    "convolutional": {"learned": True, "steps": 9000},
+    "convolutional": {"learned": True, "steps": 9000, "restart": {"steps": 5500, "rate": 0.6}},
 }
 
 
@@ -91,8 +92,16 @@ def measure(codec, picture):
     return rows
 
 
-def train(name, folder, validation):
-    configuration = CANDIDATES[name]
+def stages(name):
+    """Name and configuration of every stage: a restart begins with the best weights so far and a fresh optimizer."""
+    configuration = {key: value for key, value in CANDIDATES[name].items() if key != "restart"}
+    found = [(name, configuration)]
+    if "restart" in CANDIDATES[name]:
+        found.append((f"{name}_restarted", {**configuration, **CANDIDATES[name]["restart"], "start": name}))
+    return found
+
+
+def train(name, configuration, folder, validation):
     torch.manual_seed(SEEDS["training"])
     rng, patches = np.random.default_rng(SEEDS["training"]), CodecPatches(SEEDS["training"], PATCH)
     codec = Codec(configuration["learned"])
@@ -103,9 +112,13 @@ def train(name, folder, validation):
     linear = [codec.analysis.linear.weight, codec.synthesis.linear.weight]
     others = [p for p in codec.parameters() if all(p is not q for q in linear)]
     optimizer = torch.optim.Adam([{"params": others, "lr": LEARNING_RATE}, {"params": linear, "lr": LINEAR_LEARNING_RATE}])
+    if "start" in configuration:
+        codec.load_state_dict(torch.load(folder / f"{configuration['start']}.best.pt", weights_only=False)["codec"])
+        rng, patches.rng = (np.random.default_rng(SEEDS["restart"]) for _ in range(2))
     steps, first, best, curve, running = configuration["steps"], 0, np.inf, [], 0.0
+    rate = configuration.get("rate", 1.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda i: min(1, (i + 1) / 100) * (0.02 + 0.98 * 0.5 * (1 + np.cos(np.pi * min(1, i / steps)))))
+        optimizer, lambda i: rate * min(1, (i + 1) / 100) * (0.02 + 0.98 * 0.5 * (1 + np.cos(np.pi * min(1, i / steps)))))
     last = folder / f"{name}.last.pt"
     if last.exists():
         saved = torch.load(last, weights_only=False)
@@ -148,7 +161,8 @@ def main(folder, names):
     folder.mkdir(parents=True, exist_ok=True)
     validation = photographs("validation")[0]
     for name in names or CANDIDATES:
-        train(name, folder, validation)
+        for stage, configuration in stages(name):
+            train(stage, configuration, folder, validation)
 
 
 if __name__ == "__main__":
