@@ -52,14 +52,17 @@ export function byScore(scores: ArrayLike<number>): number[] {
  *
  * @param candidates boxes with score and label
  * @param limit greatest IoU that two kept boxes of one label may have
+ * @param most how many are kept
  * @returns indices of those kept, greatest score first
  */
 export function suppressOverlaps(
   candidates: readonly { readonly box: Box; readonly score: number; readonly label: number }[],
   limit: number,
+  most = Infinity,
 ): number[] {
   const kept = new Map<number, number[]>(), order: number[] = [];
   for (const index of byScore(candidates.map(({ score }) => score))) {
+    if (order.length === most) break;
     const { box, label } = candidates[index];
     if (!kept.has(label)) kept.set(label, []);
     const same = kept.get(label)!;

@@ -134,7 +134,7 @@ export function readHead(
   if (candidates.length > MAX_CANDIDATES) {
     candidates = candidates.sort((a, b) => b.score - a.score || a.cell - b.cell).slice(0, MAX_CANDIDATES);
   }
-  return suppressOverlaps(candidates, iou).slice(0, MAX_DETECTIONS).map((index) => {
+  return suppressOverlaps(candidates, iou, MAX_DETECTIONS).map((index) => {
     const candidate = candidates[index];
     return { ...candidate, box: toPicture(candidate.box, box) };
   });

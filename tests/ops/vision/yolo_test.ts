@@ -68,6 +68,17 @@ Deno.test("heads and masks are read as the reference reads them", () => {
   }
 });
 
+Deno.test("of a crowd the 300 most confident are kept", () => {
+  const cells = 1000, letter = letterbox(INPUT, INPUT, INPUT, INPUT), head = new Float32Array(5 * cells);
+  // Boxes of no size overlap with nothing.
+  for (let cell = 0; cell < cells; cell++) {
+    head[cell] = head[cells + cell] = INPUT / 2;
+    head[4 * cells + cell] = (cell + 1) / cells;
+  }
+  const found = readHead(head, { cells, classes: 1, confidence: 0.1, iou: 0.5 }, letter);
+  assert.deepEqual(found.map(({ cell }) => cell), Array.from({ length: 300 }, (_, rank) => cells - 1 - rank));
+});
+
 /** A file that gives a stored head, and prototypes where there are some, whatever picture it sees. */
 function storedModel(stored: Case, { metadata = {}, batch = 1 as number | string, prototypes = true } = {}) {
   const rows = stored.head.length / stored.cells - (prototypes ? 0 : stored.prototypes.shape[0]);
