@@ -19,7 +19,11 @@ const KEYS: [where: string, keys: [keys: string, does: string][]][] = [
     ["Ctrl+.", "cancel"],
     ["Ctrl+S", "save"],
     ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
-    ["Ctrl+D", "duplicate"],
+    ["Ctrl+D, Ctrl+O", "duplicate, open a file"],
+    ["Ctrl+Shift+Enter", "run all open recipes"],
+    ["F8, Shift+F8", "next and previous problem"],
+    ["Ctrl+J", "to the panels below; arrows change them"],
+    ["Alt+1 … 9", "to an open recipe"],
   ]],
   ["Graph", [
     ["→ ←", "along the wires, downstream and upstream"],

@@ -19,6 +19,7 @@ const names = [
   "bandwidth",
   "adapter",
   "http",
+  "page",
 ];
 const wanted = Deno.args.length > 0 ? Deno.args : names;
 let failed = 0;

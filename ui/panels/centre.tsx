@@ -9,6 +9,7 @@ import { jobOf, shapeOf, useSummary } from "../state/summaries.ts";
 import { Matrix } from "./matrix.tsx";
 import { Raw } from "./raw.tsx";
 import { Specs } from "./specs.tsx";
+import { walkTabs } from "../tabs.ts";
 import { TaskForm } from "./task_form.tsx";
 
 const VIEWS = ["Graph", "Matrix", "Raw JSON", "Specs"] as const;
@@ -33,13 +34,14 @@ export function Centre({ copy, problems, states }: Props) {
   );
   return (
     <section class="centre" aria-label="Recipe">
-      <div class="tabs" role="tablist" aria-label="Views of the recipe">
+      <div class="tabs" role="tablist" aria-label="Views of the recipe" onKeyDown={(event) => walkTabs(event)}>
         {VIEWS.map((name) => (
           <button
             key={name}
             type="button"
             role="tab"
             aria-selected={view === name}
+            tabindex={view === name ? 0 : -1}
             onClick={() => centreView.value = name}
           >
             {name === "Graph" && isGeneric(copy.recipe) ? "Blocks" : name}

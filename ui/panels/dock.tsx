@@ -3,6 +3,7 @@ import { connection, type Diagnostic } from "../api.ts";
 import { useState } from "../preact.ts";
 import { asCustom } from "../form/replacement.ts";
 import { address } from "../router.ts";
+import { walkTabs } from "../tabs.ts";
 import { type Copy, edit, stepsOf, textOf, update, validate } from "../state/copies.ts";
 import { checkMode } from "../state/settings.ts";
 import { jobOf, metricOf, useSummary } from "../state/summaries.ts";
@@ -20,13 +21,14 @@ export function Dock({ copy }: { copy: Copy }) {
   const count = (copy.verdict?.diagnostics.length ?? 0) + Object.keys(copy.unread).length;
   return (
     <section class="dock" aria-label="Below the graph">
-      <div class="tabs" role="tablist" aria-label="Panels">
+      <div class="tabs" role="tablist" aria-label="Panels" onKeyDown={(event) => walkTabs(event)}>
         {PANELS.map((name) => (
           <button
             key={name}
             type="button"
             role="tab"
             aria-selected={panel === name}
+            tabindex={panel === name ? 0 : -1}
             onClick={() => setPanel(name)}
           >
             {name}

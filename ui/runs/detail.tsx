@@ -14,6 +14,7 @@ import { Plan } from "./plan.tsx";
 import { Provenance } from "./provenance.tsx";
 import { RecipeView } from "./recipe_view.tsx";
 import { StateMark } from "./state_mark.tsx";
+import { walkTabs } from "../tabs.ts";
 import { Summary } from "./summary.tsx";
 import type { RunDocuments } from "./documents.ts";
 import { Timeline } from "./timeline.tsx";
@@ -126,18 +127,6 @@ export default function RunDetail({ runId, tab }: { runId: string; tab: string }
       </div>
     </Page>
   );
-}
-
-/** Arrows move among tabs, Home and End to the ends. */
-function walkTabs(event: KeyboardEvent): void {
-  const tabs = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLButtonElement>("[role=tab]")];
-  const at = tabs.indexOf(event.target as HTMLButtonElement);
-  const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
-  if (at < 0 || next === undefined) return;
-  event.preventDefault();
-  const wanted = tabs[(next + tabs.length) % tabs.length];
-  wanted.focus();
-  wanted.click();
 }
 
 function Actions({ documents: { summary } }: { documents: RunDocuments }) {

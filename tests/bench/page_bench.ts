@@ -1,0 +1,82 @@
+/**
+ * The page in a browser: how long until the first block stands, and from an edit to the frame that shows it, with sixty blocks.
+ * Times are of this machine and mean something beside each other only.
+ */
+import { join } from "node:path";
+import { serve } from "../support/served.ts";
+import { chromium } from "../ui/playwright.ts";
+import { median, ms, row } from "./measure.ts";
+
+const EXECUTABLE = Deno.env.get("SVC_CHROMIUM") ?? "/usr/bin/chromium";
+const EDITS = 30;
+
+const SIXTY = `schema_version: 1
+name: sixty
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 64}}
+${
+  Array.from({ length: 19 }, (_, at) =>
+    `  - {id: mapper_${at}, op: modulation.digital_modulate, inputs: {bits: data.bits}}
+  - {id: link_${at}, op: wireless.channel, inputs: {symbols: mapper_${at}.symbols}}
+  - {id: demapper_${at}, op: demodulation.digital_demodulate, inputs: {rx_symbols: link_${at}.rx_symbols}}`).join("\n")
+}
+  - {id: last, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: demapper_0.bits}}
+  - {id: more, op: channel.bit_boundary, inputs: {bits: data.bits}}
+`;
+
+/** Types into a field and answers when the frame after it is painted, over and over; milliseconds. */
+const EDIT = `(async () => {
+  const field = document.getElementById("param-link_0-snr_db");
+  const took = [];
+  for (let turn = 0; turn < ${EDITS}; turn++) {
+    const began = performance.now();
+    field.value = String(turn % 10);
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    took.push(performance.now() - began);
+    await new Promise((done) => setTimeout(done, 30));
+  }
+  return took;
+})()`;
+
+/** Prints the median of some times and the longest. */
+const tell = (what: string, times: number[]) => row(what, ms(median(times)), `at most ${ms(Math.max(...times))}`);
+
+try {
+  Deno.statSync(EXECUTABLE);
+} catch {
+  console.log(`There is no Chromium at ${EXECUTABLE}: install it, or name another one in SVC_CHROMIUM`);
+  Deno.exit(0);
+}
+
+const folder = await Deno.makeTempDir({ prefix: "svc-page-bench-" });
+try {
+  await Deno.mkdir(join(folder, "recipes"));
+  await Deno.writeTextFile(join(folder, "recipes/sixty.yaml"), SIXTY);
+  await using server = await serve(folder);
+  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox"] });
+  try {
+    const firsts: number[] = [];
+    for (let turn = 0; turn < 5; turn++) {
+      // A browser that keeps nothing of the page.
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+      const page = await context.newPage(), began = performance.now();
+      await page.goto(server.url);
+      await page.locator(".graph .block").first().waitFor();
+      firsts.push(performance.now() - began);
+      await context.close();
+    }
+    tell("first block in an empty browser", firsts);
+    const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
+    await page.goto(server.url);
+    await page.getByRole("button", { name: "Open file" }).click();
+    await page.getByRole("button", { name: /sixty\.yaml/ }).click();
+    await page.locator('.block[data-step="link_0"]').click();
+    await page.locator("#param-link_0-snr_db").waitFor();
+    tell("edit to frame with 60 blocks", await page.evaluate(EDIT) as number[]);
+  } finally {
+    await browser.close();
+  }
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}
