@@ -136,6 +136,7 @@ function nothingToShow(type: FigureType, axis: "x" | "y", there: readonly string
 /** Name and unit of a metric or a coordinate for an axis. */
 export function axisFacts(result: BenchmarkResult, id: string): { title: string; unit: string } {
   const { name, unit } = metricFacts(result, coordinatesOf(result).includes(id) ? `channel.${id}` : id);
-  const title = name === `channel.${id}` ? id.replaceAll("_", " ") : name;
+  const words = id.replaceAll("_", " ");
+  const title = name === `channel.${id}` ? words[0].toUpperCase() + words.slice(1) : name;
   return { title, unit };
 }
