@@ -46,6 +46,8 @@ export interface GraphLayout {
 /** Width that a drawing is fitted to, and the scale below which a picture from left to right is folded. */
 const PAGE_WIDTH = 1440;
 const READABLE_SCALE = 0.85;
+/** Evaluation steps that stand side by side even where the steps above are fewer. */
+const EVALUATION_COLUMNS = 4;
 /** Wires that may run around the fold. */
 const MAX_CUT = 4;
 
@@ -232,7 +234,9 @@ function isChannel(op: string): boolean {
 function placeEvaluation(cells: (Cell | undefined)[], links: readonly Link[], evaluation: readonly boolean[]): void {
   const placed = cells.filter((cell) => cell !== undefined);
   const first = Math.max(...placed.map(({ row }) => row)) + 1;
-  const columns = Math.max(...placed.map(({ column }) => column)) + 1;
+  // A source whose outputs are only measured has one column: its measurements stand side by side all the same.
+  const count = evaluation.filter(Boolean).length;
+  const columns = Math.max(...placed.map(({ column }) => column + 1), Math.min(count, EVALUATION_COLUMNS));
   const taken = new Set<string>();
   evaluation.forEach((measures, step) => {
     if (!measures) return;

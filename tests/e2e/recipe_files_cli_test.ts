@@ -131,7 +131,14 @@ Deno.test(
     const listed = await svc(["data", "list", "--json"], { cwd });
     assert.deepEqual(
       listed.json.datasets.map((row: { id: string; status: string }) => [row.id, row.status]),
-      [["svc_sample_images", "present"]],
+      [
+        ["svc_sample_images", "present"],
+        ["kodak", "not_fetched"],
+        ["coco128_detection", "not_fetched"],
+        ["coco8_segmentation", "not_fetched"],
+        ["flickr8k", "not_fetched"],
+        ["vqa_small", "bring_your_own"],
+      ],
     );
     assert.equal((await svc(["data", "fetch", "svc_sample_images", "--json"], { cwd })).json.status, "present");
     const unknown = await svc(["data", "fetch", "svc_sample_image"], { cwd });

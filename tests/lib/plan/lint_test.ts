@@ -848,7 +848,8 @@ for (const [code, what, recipe, path, hint, severity = "error"] of CASES) {
 }
 
 Deno.test("every rule has a case", () => {
-  const tried = new Set(CASES.map(([code]) => code));
+  // Rules about texts have a file of their own, with operations of the program.
+  const tried = new Set([...CASES.map(([code]) => code), "mask_repair_codec_invalid"]);
   assert.deepEqual(RULES.map(({ code }) => code).filter((code) => !tried.has(code)), []);
 });
 
