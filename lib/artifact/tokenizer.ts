@@ -72,3 +72,74 @@ export function openTokenizer(tokenizer: Uint8Array, config?: Uint8Array): TextT
     },
   };
 }
+
+/**
+ * tokenizer.json of a CLIP tokenizer that was saved as vocab.json and merges.txt, as exports of diffusion pipelines are.
+ *
+ * @param vocab bytes of vocab.json
+ * @param merges bytes of merges.txt: a version line, then two pieces a line, the most frequent pair first
+ * @throws SvcError `model_unavailable` when they cannot be read, or lack the marks of beginning and end
+ */
+export function clipTokenizer(vocab: Uint8Array, merges: Uint8Array): Uint8Array {
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  const [start, end] = ["<|startoftext|>", "<|endoftext|>"];
+  let numbers: Record<string, number> = {};
+  try {
+    numbers = JSON.parse(text(vocab));
+  } catch {
+    // Said below.
+  }
+  if (typeof numbers?.[start] !== "number" || typeof numbers[end] !== "number") {
+    throw new SvcError("model_unavailable", `Cannot read vocab.json of the model: it lacks ${start} or ${end}`);
+  }
+  const special = (content: string) => ({
+    id: numbers[content],
+    content,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: true,
+    special: true,
+  });
+  const words = "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
+  const document = {
+    version: "1.0",
+    added_tokens: [special(start), special(end)],
+    normalizer: {
+      type: "Sequence",
+      normalizers: [
+        { type: "NFC" },
+        { type: "Replace", pattern: { Regex: "\\s+" }, content: " " },
+        { type: "Lowercase" },
+      ],
+    },
+    pre_tokenizer: {
+      type: "Sequence",
+      pretokenizers: [
+        { type: "Split", pattern: { Regex: words }, behavior: "Removed", invert: true },
+        { type: "ByteLevel", add_prefix_space: false, trim_offsets: true },
+      ],
+    },
+    post_processor: {
+      type: "RobertaProcessing",
+      sep: [end, numbers[end]],
+      cls: [start, numbers[start]],
+      trim_offsets: false,
+      add_prefix_space: false,
+    },
+    decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true },
+    model: {
+      type: "BPE",
+      dropout: null,
+      unk_token: end,
+      continuing_subword_prefix: "",
+      end_of_word_suffix: "</w>",
+      fuse_unk: false,
+      vocab: numbers,
+      merges: text(merges).split("\n").map((line) => line.trimEnd()).filter((line) =>
+        line !== "" && !line.startsWith("#version")
+      ),
+    },
+  };
+  return new TextEncoder().encode(JSON.stringify(document));
+}

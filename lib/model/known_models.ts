@@ -46,7 +46,9 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
       "onnx/text_model.onnx",
       "onnx/vision_model.onnx",
     ),
-    remedy: exported("openai/clip-vit-base-patch32"),
+    remedy:
+      "put its text and image sides with their projections as onnx/text_model.onnx and onnx/vision_model.onnx into a " +
+      "folder with tokenizer.json and preprocessor_config.json, and name that folder as model_id",
   },
   {
     id: "distilbert/distilbert-base-uncased",

@@ -1,7 +1,8 @@
 /**
  * Text-to-image diffusion from a folder in the layout of the diffusers ONNX export:
  *
- *     tokenizer/tokenizer.json         text_encoder/model.onnx      input_ids -> last_hidden_state
+ *     tokenizer/tokenizer.json, or vocab.json and merges.txt there
+ *     text_encoder/model.onnx          input_ids -> last_hidden_state
  *     unet/model.onnx                  sample, timestep, encoder_hidden_states -> out_sample
  *     vae_decoder/model.onnx           latent_sample -> sample, 8 pixels a latent; vae_decoder/config.json: scaling_factor
  *     scheduler/scheduler_config.json  which sampler (lib/numeric/diffusion_schedulers.ts)
@@ -26,10 +27,12 @@ export const DIFFUSION_FILES = {
     "unet/model.onnx",
     "text_encoder/model.onnx",
     "vae_decoder/model.onnx",
-    "tokenizer/tokenizer.json",
     "scheduler/scheduler_config.json",
   ],
   optional: [
+    "tokenizer/tokenizer.json",
+    "tokenizer/vocab.json",
+    "tokenizer/merges.txt",
     "tokenizer/tokenizer_config.json",
     "vae_decoder/config.json",
     "safety_checker/model.onnx",
@@ -201,12 +204,18 @@ async function scalingFactor(model: NamedModel): Promise<number> {
 }
 
 async function openPromptTokenizer(model: NamedModel): Promise<TextTokenizer> {
-  const { openTokenizer } = await import("../../lib/artifact/tokenizer.ts");
-  const file = "tokenizer/tokenizer_config.json";
-  return openTokenizer(
-    await model.read("tokenizer/tokenizer.json"),
-    model.has(file) ? await model.read(file) : undefined,
-  );
+  const { clipTokenizer, openTokenizer } = await import("../../lib/artifact/tokenizer.ts");
+  const [whole, vocab, merges, config] = ["tokenizer.json", "vocab.json", "merges.txt", "tokenizer_config.json"]
+    .map((name) => `tokenizer/${name}`);
+  const settings = model.has(config) ? await model.read(config) : undefined;
+  if (model.has(whole)) return openTokenizer(await model.read(whole), settings);
+  if (!model.has(vocab) || !model.has(merges)) {
+    throw new SvcError(
+      "model_unavailable",
+      `Cannot read prompts for the model: it lacks ${whole}, or ${vocab} and ${merges}`,
+    );
+  }
+  return openTokenizer(clipTokenizer(await model.read(vocab), await model.read(merges)), settings);
 }
 
 /** A prompt, cut or padded to the context of the encoder: with the named padding, or with the last token. */

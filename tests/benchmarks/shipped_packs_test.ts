@@ -201,3 +201,15 @@ Deno.test("leo_tracking_v1: a line needs better looks than holding does, and the
   assert.ok(rmse("linear_extrapolation", "45db") < rmse("hold_last", "45db"));
   assert.equal(rmse("oracle_future", "15db"), 0);
 });
+
+Deno.test("vqa_goal_oriented_smoke_v1: labels give every answer, pictures too at forty times their bits", async () => {
+  const result = await resultOf("semantic_comm/vqa_goal_oriented_smoke_v1", { replicates: 1 });
+  const [labels, pictures, poor] = ["semantic_packet", "jpeg_q95", "jpeg_q5"].map((id) => ({
+    right: meanOf(result, id, "vqa.single_reference_exact_match"),
+    bits: meanOf(result, id, "codec.bit_count"),
+  }));
+  assert.equal(labels.right, 1);
+  assert.equal(pictures.right, 1);
+  assert.ok(poor.right < 0.9);
+  assert.ok(pictures.bits > 40 * labels.bits && poor.bits > 20 * labels.bits);
+});

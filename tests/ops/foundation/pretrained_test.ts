@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
-import { openTokenizer } from "../../../lib/artifact/tokenizer.ts";
+import { clipTokenizer, openTokenizer } from "../../../lib/artifact/tokenizer.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { textsOf } from "../../../lib/artifact/values.ts";
 import imageEmbed from "../../../ops/foundation/clip_image_embed.ts";
@@ -32,6 +32,21 @@ Deno.test("a tokenizer says special tokens apart, and cannot be read from anythi
   assert.equal(tokenizer.isSpecial(4), true);
   assert.equal(tokenizer.isSpecial(5), false);
   assert.throws(() => openTokenizer(new TextEncoder().encode("{")), { code: "model_unavailable" });
+});
+
+Deno.test("a CLIP tokenizer is read from vocab.json and merges.txt as well", async () => {
+  const pieces = ["r", "e", "d", "d</w>", "'s</w>", "7</w>", "re", "red</w>", "<|startoftext|>", "<|endoftext|>"];
+  const vocab = new TextEncoder().encode(JSON.stringify(Object.fromEntries(pieces.map((piece, id) => [piece, id]))));
+  const merges = new TextEncoder().encode("#version: 0.2\nr e\nre d</w>\n");
+  const tokenizer = openTokenizer(clipTokenizer(vocab, merges));
+  assert.deepEqual(tokenizer.encode("  RED \n red 7").ids, [8, 7, 7, 5, 9]);
+  assert.throws(() => clipTokenizer(new TextEncoder().encode("{}"), merges), { code: "model_unavailable" });
+  const { "tokenizer/tokenizer.json": _whole, ...model } = tinyDiffusion();
+  const files = { ...model, "tokenizer/vocab.json": vocab, "tokenizer/merges.txt": merges };
+  await refuses("model_unavailable", () => draw(model));
+  const tokens = Object.fromEntries(["r</w>", "<|startoftext|>", "<|endoftext|>"].map((piece, id) => [piece, id]));
+  const small = new TextEncoder().encode(JSON.stringify(tokens));
+  await draw({ ...files, "tokenizer/vocab.json": small, "tokenizer/merges.txt": new Uint8Array() });
 });
 
 Deno.test("CLIP puts texts and pictures into one space that says which model it is", async () => {
