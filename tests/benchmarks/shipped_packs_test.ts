@@ -1,6 +1,7 @@
 /** The shipped packs: valid, without findings, each in a suite; and what physics says of those that are quick. */
 import assert from "node:assert/strict";
 import { type BenchmarkResult, listBenchmarkPacks, listSuites, loadBenchmarkPack, runBenchmark } from "../../mod.ts";
+import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
 const PACKS = listBenchmarkPacks(ROOT_PATH);
@@ -24,6 +25,22 @@ for (const { name, file } of PACKS) {
     assert.equal(pack.id, name.split("/").at(-1));
   });
 }
+
+Deno.test("what a pack asks to be drawn is what it measures, over a coordinate that its recipes have", async () => {
+  for (const { name, file } of PACKS) {
+    // deno-lint-ignore no-explicit-any
+    const { metadata, metrics, recipes } = parseYaml(await Deno.readTextFile(file)) as any;
+    const asked = metadata.default_plot;
+    if (asked?.y === undefined) continue;
+    const measured = metrics.map((metric: string | { id: string }) => typeof metric === "string" ? metric : metric.id);
+    assert.ok(measured.includes(asked.y), `${name}: ${asked.y} is not among its metrics`);
+    // Metrics along x have dots in their names; how a run came by them only a run tells.
+    if (asked.x === undefined || asked.x.includes(".")) continue;
+    for (const { id, params } of recipes) {
+      assert.ok(asked.x in (params?.matrix_selection ?? {}), `${name}: ${id} has no ${asked.x}`);
+    }
+  }
+});
 
 async function resultOf(pack: string, options: Parameters<typeof runBenchmark>[1] = {}): Promise<BenchmarkResult> {
   const stateDir = await Deno.makeTempDir();
