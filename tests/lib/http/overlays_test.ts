@@ -1,8 +1,10 @@
 /** Overlays of a run: lines where the boxes are, colours where the classes are, and refusals that say what is missing. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { decodeImage } from "../../../lib/artifact/image_file.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { openTestServer } from "./support.ts";
+import { run } from "../../../mod.ts";
+import { openTestServer, type TestServer } from "./support.ts";
 
 /** Candidates that are the truth of other scenes: boxes and classes differ, ids do not. */
 const SCENES = {
@@ -22,12 +24,19 @@ const SCENES = {
     },
   ],
 };
+/** Runs a recipe into the folder of a server, however long that takes. */
+async function bundleOf({ folder }: TestServer, recipe: Parameters<typeof run>[0]): Promise<string> {
+  const { run_id, status } = await run(recipe, { projectRoot: folder, stateDir: join(folder, ".svc") });
+  assert.equal(status, "completed");
+  return run_id;
+}
+
 /** 64 pixels are enlarged seven times. */
 const SCALE = 7;
 
 Deno.test("boxes and classes are drawn where they are, by side", async (t) => {
   await using server = await openTestServer();
-  const { run_id } = (await server.post("/api/recipe/run-payload", { recipe: SCENES })).json;
+  const run_id = await bundleOf(server, SCENES);
   const picture = async (path: string) => {
     const reply = await server.request(`/api/runs/${run_id}/${path}`);
     assert.equal(reply.status, 200, path);
@@ -99,7 +108,7 @@ Deno.test("boxes and classes are drawn where they are, by side", async (t) => {
 
 Deno.test("what cannot be drawn is refused with a reason", async () => {
   await using server = await openTestServer();
-  const { run_id } = (await server.post("/api/recipe/run-payload", { recipe: SCENES })).json;
+  const run_id = await bundleOf(server, SCENES);
   const ask = async (path: string) => {
     const { status, json } = await server.get(`/api/runs/${path}`);
     return [status, json.code];
@@ -109,6 +118,6 @@ Deno.test("what cannot be drawn is refused with a reason", async () => {
   assert.deepEqual(await ask(`${run_id}/detection-overlay?step=classes`), [404, "artifact_not_found"]);
   assert.deepEqual(await ask("nothing/detection-overlay"), [404, "run_not_found"]);
   const bits = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
-  const other = (await server.post("/api/recipe/run-payload", { recipe: bits })).json;
-  assert.deepEqual(await ask(`${other.run_id}/segmentation-overlay`), [404, "artifact_not_found"]);
+  const other = await bundleOf(server, bits);
+  assert.deepEqual(await ask(`${other}/segmentation-overlay`), [404, "artifact_not_found"]);
 });
