@@ -184,8 +184,8 @@ browserTest(
     await page.getByText("✓ identical").waitFor();
     await scene.checkAccessibility();
     await page.getByRole("button", { name: "Open as recipe" }).click();
-    await page.getByRole("heading", { level: 1 }).first().waitFor({ state: "attached" });
     await page.waitForURL(/#\/editor/);
+    await page.getByRole("heading", { level: 1, name: "Editor" }).first().waitFor({ state: "attached" });
   },
 );
 
