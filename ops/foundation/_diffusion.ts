@@ -35,9 +35,9 @@ export const DIFFUSION_FILES = {
     "tokenizer/merges.txt",
     "tokenizer/tokenizer_config.json",
     "vae_decoder/config.json",
-    "safety_checker/model.onnx",
-    "feature_extractor/preprocessor_config.json",
   ],
+  /** Needed unless the checker is disabled. */
+  checker: ["safety_checker/model.onnx", "feature_extractor/preprocessor_config.json"],
 };
 const CHECKER = "safety_checker/model.onnx", EXTRACTOR = "feature_extractor/preprocessor_config.json";
 /** Tokens of a prompt: what CLIP text encoders are built for. */
@@ -72,7 +72,7 @@ export interface DrawnPicture {
  *
  * Draws of the generator: per prompt standard normals of its latents, float64, [4, height/8, width/8] in C order.
  *
- * @throws SvcError `model_unavailable` for a folder that cannot be used, or lacks the safety checker that is asked for
+ * @throws SvcError `model_unavailable` for a folder that cannot be used
  */
 export async function drawPictures(
   prompts: readonly string[],
@@ -80,15 +80,6 @@ export async function drawPictures(
   settings: DiffusionSettings,
   tools: Tools,
 ): Promise<DrawnPicture[]> {
-  if (settings.checkSafety && !(model.has(CHECKER) && model.has(EXTRACTOR))) {
-    throw new SvcError(
-      "model_unavailable",
-      `Cannot check what ${String(model.record.id)} draws: it has no safety checker`,
-      {
-        hint: `Put ${CHECKER} and ${EXTRACTOR} there, or set disable_safety_checker to true`,
-      },
-    );
-  }
   const config = await schedulerConfig(model);
   const tokenizer = await openPromptTokenizer(model);
   const encoder = await model.open("text_encoder/model.onnx");

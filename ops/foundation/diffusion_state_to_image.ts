@@ -49,11 +49,12 @@ export default defineOperation({
       hint: `Choose a multiple of ${LATENT_PIXELS}`,
     })),
   ],
-  models: ({ model_id, model_revision }) => [{
+  models: ({ model_id, model_revision, disable_safety_checker }) => [{
     role: "diffusion",
     id: model_id,
     revision: model_revision,
-    files: DIFFUSION_FILES.required,
+    // A checker that is asked for and not there refuses the plan.
+    files: [...DIFFUSION_FILES.required, ...(disable_safety_checker ? [] : DIFFUSION_FILES.checker)],
     optionalFiles: DIFFUSION_FILES.optional,
   }],
   async run({ inputs, params, model, generator, progress, cancellation }) {
