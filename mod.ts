@@ -88,6 +88,7 @@ export type { BenchmarkEvent, BenchmarkRunResult } from "./lib/benchmark/run_ben
 export { listBenchmarkResults, type ResultListRow, showBenchmarkResult } from "./lib/benchmark/store.ts";
 export type { AggregateRow, BenchmarkResult, ComparisonRow, ResultRow } from "./lib/benchmark/types.ts";
 export { type BenchmarkVerification, verifyBenchmark } from "./lib/benchmark/verify.ts";
+export { type SubmissionReport, validateSubmission } from "./lib/benchmark/submission.ts";
 export { defineOperation } from "./lib/contract/define.ts";
 export { type Diagnostic, SvcError } from "./lib/contract/error.ts";
 export { canonicalJson, parseJson, prettyJson } from "./lib/contract/json.ts";

@@ -28,6 +28,8 @@ export interface BenchmarkVerification {
   target_id: string;
   /** Of the result, absolute. */
   path: string;
+  /** SHA-256 of the file result.json that was verified; null where there is none to be read. */
+  result_sha256: string | null;
   errors: Finding[];
   warnings: Finding[];
   checks: CheckRow[];
@@ -97,6 +99,7 @@ export async function verifyBenchmark(
     target_type: "benchmark",
     target_id: id,
     path: directory,
+    result_sha256: result === null ? null : sha256Hex(Deno.readTextFileSync(join(directory, RESULT_FILE))),
     errors: findings.errors,
     warnings: findings.warnings,
     checks: findings.checks,
@@ -276,7 +279,8 @@ function checkSnapshot(row: ResultRow, { run_id, documents, reports }: Snapshot)
   return problems;
 }
 
-function checkStatistics(result: BenchmarkResult, findings: Findings): void {
+/** Aggregates and comparisons, made again from the rows. */
+export function checkStatistics(result: BenchmarkResult, findings: Findings): void {
   const made = statistics(result.recipes, result.benchmark, result.replication);
   for (const part of ["aggregates", "comparisons"] as const) {
     findings.looked(made[part].length);

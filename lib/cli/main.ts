@@ -18,6 +18,7 @@ import { recipeCommands } from "./commands/recipe.ts";
 import { researchCommands } from "./commands/research.ts";
 import { runsCommands } from "./commands/runs.ts";
 import { schemaCommands } from "./commands/schema.ts";
+import { submissionCommands } from "./commands/submission.ts";
 import { suiteCommands } from "./commands/suite.ts";
 import { templateCommands } from "./commands/template.ts";
 import { uiCommands } from "./commands/ui.ts";
@@ -75,6 +76,7 @@ function buildProgram(): Command {
   researchCommands(program);
   templateCommands(program);
   suiteCommands(program);
+  submissionCommands(program);
   dataCommands(program);
   modelsCommands(program);
   adapterCommands(program);
