@@ -4,18 +4,23 @@
  * which estimators never read. Metadata element_spacing_wavelengths is the spacing of the array.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
-import { metadataNumber } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import { metadataOf } from "../lib/artifact/values.ts";
+import { artifactKind } from "../lib/contract/kinds.ts";
+import type { InputArtifact } from "../lib/contract/operation.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import { BearingSearch, sampleCovariance } from "../lib/numeric/direction_finding.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
 
-export const AOA_SCENE = "ai_phy.aoa_scene.numpy";
-export const AOA_PROBLEM = "ai_phy.aoa_problem.numpy";
-export const AOA_OBSERVATION = "ai_phy.aoa_observation.numpy";
-export const AOA_TRUTH = "ai_phy.aoa_truth.numpy";
-export const AOA_ESTIMATE = "ai_phy.aoa_estimate.numpy";
+const RECEIVED = { element_spacing_wavelengths: "positive", noise_variance: "number" } as const;
+export const AOA_SCENE = artifactKind("ai_phy.aoa_scene.numpy", { example_count: "count", unit: "text" });
+export const AOA_PROBLEM = artifactKind("ai_phy.aoa_problem.numpy", RECEIVED);
+export const AOA_OBSERVATION = artifactKind("ai_phy.aoa_observation.numpy", RECEIVED);
+export const AOA_TRUTH = artifactKind("ai_phy.aoa_truth.numpy", { unit: "text" });
+export const AOA_ESTIMATE = artifactKind("ai_phy.aoa_estimate.numpy", {
+  example_count: "count",
+  unit: "text",
+  estimator: "text",
+});
 
 /** What an estimator sees of a problem or an observation. */
 export interface ArrayProblem {
@@ -31,26 +36,22 @@ export interface ArrayProblem {
 /** @throws SvcError with a boundary code where the artifact is not what it should be */
 export function arrayProblemOf(input: InputArtifact): ArrayProblem {
   const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "antenna", "snapshot"]);
-  const spacing = metadataNumber(input.metadata, "element_spacing_wavelengths");
-  if (spacing === undefined || !(spacing > 0)) {
-    throw new SvcError("input_metadata_missing", "Cannot find a bearing without element_spacing_wavelengths");
-  }
   return {
     examples: arrays.size("example"),
     antennas: arrays.size("antenna"),
     snapshots: arrays.size("snapshot"),
     received,
-    spacing,
+    spacing: metadataOf(input, AOA_PROBLEM, ["element_spacing_wavelengths"]).element_spacing_wavelengths,
   };
 }
 
 /** The true bearings of a problem or of a truth artifact. */
 export function trueAngles(arrays: NamedArrays): Float64Array {
-  return arrays.read("float64", ["example"], arrays.input.kind === AOA_PROBLEM ? "angles" : undefined);
+  return arrays.read("float64", ["example"], arrays.input.kind === AOA_PROBLEM.id ? "angles" : undefined);
 }
 
 /** Bearings in degrees. */
-export function bearingsArtifact(angles: Float64Array, facts: JsonObject): OutputArtifact {
+export function bearingsArtifact(angles: Float64Array, facts: JsonObject & { estimator: string }) {
   return {
     array: ndarray("float64", angles, [angles.length]),
     metadata: { example_count: angles.length, unit: "degree", ...facts },

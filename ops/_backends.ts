@@ -1,9 +1,9 @@
 /** What operations of several groups say about their backends. */
 import type { Materialization } from "../lib/contract/operation.ts";
+import { EXPORT_NOTE } from "../lib/contract/slot.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 
 const NATIVE_NOTE = "Needs the native extension: deno task build:native";
-const EXPORT_NOTE = "Comes with the export of training code";
 
 /** One implementation of a backend under both runners that execute. */
 export function executed(

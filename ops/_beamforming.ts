@@ -4,14 +4,20 @@
  * y = hᴴw·x + n.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
-import { metadataNumber } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import { metadataOf } from "../lib/artifact/values.ts";
+import { artifactKind } from "../lib/contract/kinds.ts";
+import type { InputArtifact } from "../lib/contract/operation.ts";
 import { maximumRatio } from "../lib/numeric/beamforming.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
 
-export const BEAMFORMING_PROBLEM = "ai_phy.beamforming_problem.numpy";
-export const BEAMFORMING_DECISION = "ai_phy.beamforming_decision.numpy";
+export const BEAMFORMING_PROBLEM = artifactKind("ai_phy.beamforming_problem.numpy", {
+  noise_variance: "positive",
+  channel_model: "text",
+});
+export const BEAMFORMING_DECISION = artifactKind("ai_phy.beamforming_decision.numpy", {
+  example_count: "count",
+  beamformer: "text",
+});
 
 export interface BeamformingProblem {
   arrays: NamedArrays;
@@ -25,10 +31,7 @@ export interface BeamformingProblem {
 /** @throws SvcError with a boundary code where the artifact is not what it should be */
 export function beamformingProblemOf(input: InputArtifact): BeamformingProblem {
   const arrays = arraysOf(input), channels = arrays.read("complex64", ["example", "tx"]);
-  const noiseVariance = metadataNumber(input.metadata, "noise_variance");
-  if (noiseVariance === undefined || !(noiseVariance > 0)) {
-    throw new SvcError("input_metadata_missing", "Cannot form beams without a positive noise_variance in the metadata");
-  }
+  const { noise_variance: noiseVariance } = metadataOf(input, BEAMFORMING_PROBLEM, ["noise_variance"]);
   return { arrays, examples: arrays.size("example"), antennas: arrays.size("tx"), channels, noiseVariance };
 }
 
@@ -37,7 +40,7 @@ export function weightsArtifact(
   weights: Float32Array | Float64Array,
   { examples, antennas }: BeamformingProblem,
   beamformer: string,
-): OutputArtifact {
+) {
   const unit = new Float32Array(weights.length), size = 2 * antennas;
   for (let at = 0; at < weights.length; at += size) unit.set(maximumRatio(weights.subarray(at, at + size)), at);
   return {
@@ -46,13 +49,12 @@ export function weightsArtifact(
   };
 }
 
-/** Weights made for every example by itself, from its channel. */
+/** Weights of every example, from its channel. */
 export function beamEach(
-  problem: BeamformingProblem,
-  beamformer: string,
+  { channels, antennas }: BeamformingProblem,
   weigh: (channel: Float32Array) => Float64Array,
-): OutputArtifact {
-  const { channels, antennas } = problem, weights = new Float64Array(channels.length), size = 2 * antennas;
+): Float64Array {
+  const weights = new Float64Array(channels.length), size = 2 * antennas;
   for (let at = 0; at < channels.length; at += size) weights.set(weigh(channels.subarray(at, at + size)), at);
-  return weightsArtifact(weights, problem, beamformer);
+  return weights;
 }

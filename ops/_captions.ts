@@ -12,7 +12,6 @@ export interface CaptionItem {
 
 /**
  * The captions of an artifact, of `text.caption` or plain texts.
- *
  * @throws SvcError `boundary_value_invalid` for an item without an id or a caption
  */
 export function captionsOf(input: InputArtifact): CaptionItem[] {

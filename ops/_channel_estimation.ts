@@ -5,9 +5,10 @@
  * `channel`, which estimators never read. Metadata noise_variance is N0 per receive antenna and subcarrier.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
-import { metadataNumber } from "../lib/artifact/values.ts";
+import { metadataOf } from "../lib/artifact/values.ts";
 import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact, ParameterProblem } from "../lib/contract/operation.ts";
+import { artifactKind } from "../lib/contract/kinds.ts";
+import type { InputArtifact, ParameterProblem } from "../lib/contract/operation.ts";
 import { float, type JsonObject } from "../lib/contract/value.ts";
 import {
   applyMmse,
@@ -22,12 +23,26 @@ import { modulate } from "../lib/numeric/modulation.ts";
 import { type NdArray, ndarray } from "../lib/numeric/ndarray.ts";
 import type { Generator } from "../lib/numeric/random.ts";
 
-export const CHANNEL_REALIZATION = "ai_phy.channel_realization.numpy";
-export const PILOT_PATTERN = "ai_phy.pilot_pattern.numpy";
-export const CHANNEL_PROBLEM = "ai_phy.channel_estimation_problem.numpy";
-export const CHANNEL_OBSERVATION = "ai_phy.channel_estimation_observation.numpy";
-export const CHANNEL_TRUTH = "ai_phy.channel_estimation_truth.numpy";
-export const CHANNEL_ESTIMATE = "ai_phy.channel_estimate.numpy";
+const RECEIVED = { noise_variance: "number", example_count: "count" } as const;
+const OBSERVED = { ...RECEIVED, pilot_density: "number" } as const;
+export const CHANNEL_REALIZATION = artifactKind("ai_phy.channel_realization.numpy", {
+  example_count: "count",
+  rx_antennas: "count",
+  tx_antennas: "count",
+  subcarriers: "count",
+});
+export const PILOT_PATTERN = artifactKind("ai_phy.pilot_pattern.numpy", {
+  pilot_pattern: "text",
+  tx_antennas: "count",
+  subcarriers: "count",
+});
+export const CHANNEL_PROBLEM = artifactKind("ai_phy.channel_estimation_problem.numpy", RECEIVED);
+export const CHANNEL_OBSERVATION = artifactKind("ai_phy.channel_estimation_observation.numpy", OBSERVED);
+export const CHANNEL_TRUTH = artifactKind("ai_phy.channel_estimation_truth.numpy", OBSERVED);
+export const CHANNEL_ESTIMATE = artifactKind("ai_phy.channel_estimate.numpy", {
+  example_count: "count",
+  estimator: "text",
+});
 
 /** Sizes of a channel. */
 export interface ChannelSizes {
@@ -52,9 +67,9 @@ export interface PilotProblem extends ChannelSizes {
 export function pilotProblemOf(input: InputArtifact): PilotProblem {
   const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "rx", "subcarrier"]);
   const pilots = arrays.read("complex64", ["tx", "subcarrier"], "pilots");
-  const noiseVariance = metadataNumber(input.metadata, "noise_variance");
-  if (noiseVariance === undefined || !(noiseVariance >= 0)) {
-    throw new SvcError("input_metadata_missing", "Cannot estimate a channel without noise_variance in the metadata");
+  const { noise_variance: noiseVariance } = metadataOf(input, CHANNEL_PROBLEM, ["noise_variance"]);
+  if (noiseVariance < 0) {
+    throw new SvcError("boundary_value_invalid", `Cannot estimate a channel at a noise variance of ${noiseVariance}`);
   }
   const tx = arrays.size("tx"), subcarriers = arrays.size("subcarrier");
   const positions = separatePilots(pilots, tx, subcarriers);
@@ -72,7 +87,6 @@ export function pilotProblemOf(input: InputArtifact): PilotProblem {
 
 /**
  * Where the antennas have their pilots.
- *
  * @throws SvcError `boundary_value_invalid` where an antenna has none, or two send on one subcarrier
  */
 export function separatePilots(pilots: Float32Array, tx: number, subcarriers: number): number[][] {
@@ -93,7 +107,7 @@ function invalid(reason: string): SvcError {
 
 /** The true channel of a problem or of a truth artifact, [example, rx, tx, subcarrier]. */
 export function trueChannel(arrays: NamedArrays): Float32Array {
-  const companion = arrays.input.kind === CHANNEL_PROBLEM ? "channel" : undefined;
+  const companion = arrays.input.kind === CHANNEL_PROBLEM.id ? "channel" : undefined;
   return arrays.read("complex64", ["example", "rx", "tx", "subcarrier"], companion);
 }
 
@@ -114,11 +128,11 @@ export function linearMmseOf(problem: PilotProblem, taps: number) {
 }
 
 /** A channel estimate. */
-export function channelArtifact(
+export function channelArtifact<Facts extends JsonObject>(
   estimate: Float32Array | Float64Array,
   { examples, rx, tx, subcarriers }: ChannelSizes,
-  facts: JsonObject,
-): OutputArtifact {
+  facts: Facts,
+) {
   return {
     array: ndarray("complex64", Float32Array.from(estimate), [examples, rx, tx, subcarriers]),
     metadata: { example_count: examples, rx_antennas: rx, tx_antennas: tx, subcarriers, ...facts },
@@ -189,7 +203,7 @@ export function pilotArtifacts(
   channel: Float32Array,
   pilots: Float32Array,
   sizes: ChannelSizes,
-  facts: { noise_variance: number; snr_db: number } & Record<string, number>,
+  facts: { noise_variance: number; snr_db: number },
 ) {
   const { examples, rx, tx, subcarriers } = sizes;
   const density = mean(pilotPositions(pilots, tx, subcarriers).map((own) => own.length)) / subcarriers;
@@ -199,7 +213,8 @@ export function pilotArtifacts(
     tx_antennas: tx,
     subcarriers,
     pilot_density: float(density),
-    ...Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, float(value)])),
+    noise_variance: float(facts.noise_variance),
+    snr_db: float(facts.snr_db),
   };
   const array = ndarray("complex64", received, [examples, rx, subcarriers]);
   const pattern = ndarray("complex64", pilots, [tx, subcarriers]);
@@ -208,7 +223,7 @@ export function pilotArtifacts(
     observation: { array, companions: { pilots: pattern }, metadata },
     problem: { array, companions: { pilots: pattern, channel: truth }, metadata },
     truth: { array: truth, metadata },
-  } satisfies Record<string, OutputArtifact>;
+  };
 }
 
 /** 1 at the pilots, float32 [example, tx, subcarrier]. */

@@ -4,40 +4,50 @@
  * what to rebuild. The receiver hears y = hᴴw·x + n on every subcarrier.
  */
 import { arraysOf } from "../lib/artifact/arrays.ts";
-import { LEARNED_ARTIFACT } from "../lib/artifact/learned.ts";
-import { metadataNumber, travel } from "../lib/artifact/values.ts";
+import { metadataOf, travel } from "../lib/artifact/values.ts";
 import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import { artifactKind } from "../lib/contract/kinds.ts";
+import type { InputArtifact } from "../lib/contract/operation.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import { z } from "../lib/contract/zod.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
-import { executed, exportPlanned } from "./_backends.ts";
 
-export const MISO_CSI = "channel.miso_ofdm_csi.numpy";
-export const FEEDBACK_CODE = "channel.csi_feedback_code.numpy";
+export const MISO_CSI = artifactKind("channel.miso_ofdm_csi.numpy", {
+  sample_count: "count",
+  tx_antennas: "count",
+  ofdm_fft_size: "count",
+  noise_variance: "positive",
+});
+export const FEEDBACK_CODE = artifactKind("channel.csi_feedback_code.numpy", {
+  feedback_dimension: "count",
+  feedback_encoder: "text",
+  tx_antennas: "count",
+  ofdm_fft_size: "count",
+});
 export const RECEIVED_CODE = "channel.csi_feedback_received.numpy";
-export const MISO_RECONSTRUCTION = "channel.miso_ofdm_csi_reconstruction.numpy";
-export const MISO_PRECODER = "channel.miso_ofdm_precoder.numpy";
+export const MISO_RECONSTRUCTION = artifactKind("channel.miso_ofdm_csi_reconstruction.numpy", {
+  feedback_decoder: "text",
+});
+export const MISO_PRECODER = artifactKind("channel.miso_ofdm_precoder.numpy", { precoder: "text" });
 
 /** Rows in a call of a trained package. */
 export const FEEDBACK_ROWS = 256;
 
-/** What both ends of the feedback take. */
-export const FEEDBACK_PARAMETERS = {
-  runtime: z.enum(["training_interface", "truncated_angular_delay", "identity", LEARNED_ARTIFACT])
-    .default("training_interface"),
-  feedback_dimension: z.int().positive().default(64).describe("real latents of a report; identity sends all there are"),
-};
-
-/** Materialisations of the encoder or the decoder. */
-export function feedbackMaterializations(end: "encoder" | "decoder") {
-  return [
-    ...executed("numpy", `identity_full_csi_${end}`, { runtime: "identity" }),
-    ...executed("numpy", `truncated_angular_delay_${end}`, { runtime: "truncated_angular_delay" }),
-    ...executed("onnxruntime", `portable_trained_artifact_${end}`, { runtime: LEARNED_ARTIFACT }),
-    exportPlanned("torch", `trainable_csi_feedback_${end}_slot`, { runtime: "training_interface" }),
-  ];
-}
+/** What the encoder and the decoder declare alike. */
+export const FEEDBACK_SLOT = {
+  params: {
+    feedback_dimension: z.int().positive().default(64).describe(
+      "real latents of a report; identity sends all there are",
+    ),
+  },
+  formats: { artifact: "npz", tensor: "float32", checkpoint: "onnx" },
+  gradient: "full",
+  mode: {
+    parameter: "runtime",
+    default: "training_interface",
+    order: ["training_interface", "truncated_angular_delay", "identity"],
+  },
+} as const;
 
 /** Channels of the rows of an artifact. */
 export interface MisoChannels {
@@ -55,16 +65,16 @@ export function misoChannelsOf(input: InputArtifact): MisoChannels {
 }
 
 /** An artifact of the same axes, with what travels. */
-export function misoArtifact(
+export function misoArtifact<Metadata extends JsonObject>(
   values: Float32Array | Float64Array,
   { rows, tx, subcarriers }: Omit<MisoChannels, "values">,
-  metadata: JsonObject,
-): OutputArtifact {
+  metadata: Metadata,
+) {
   return { array: ndarray("complex64", Float32Array.from(values), [rows, tx, subcarriers]), metadata };
 }
 
 /** A code. */
-export function codeArtifact(latents: Float32Array, rows: number, csi: InputArtifact, encoder: string): OutputArtifact {
+export function codeArtifact(latents: Float32Array, rows: number, csi: InputArtifact, encoder: string) {
   const { tx, subcarriers } = misoChannelsOf(csi), dimension = latents.length / rows;
   const facts = {
     feedback_dimension: dimension,
@@ -78,13 +88,8 @@ export function codeArtifact(latents: Float32Array, rows: number, csi: InputArti
 /** The latents of a code, and the axes of the channel that it stands for. */
 export function codeOf(input: InputArtifact) {
   const arrays = arraysOf(input), latents = arrays.read("float32", ["row", "latent"]);
-  const [tx, subcarriers] = ["tx_antennas", "ofdm_fft_size"].map((key) => {
-    const value = metadataNumber(input.metadata, key);
-    if (value === undefined || !Number.isSafeInteger(value) || value < 1) {
-      throw new SvcError("input_metadata_missing", `Cannot decode CSI without ${key} in the metadata`);
-    }
-    return value;
-  });
+  const metadata = metadataOf(input, FEEDBACK_CODE, ["tx_antennas", "ofdm_fft_size"]);
+  const { tx_antennas: tx, ofdm_fft_size: subcarriers } = metadata;
   return { latents, rows: arrays.size("row"), dimension: arrays.size("latent"), tx, subcarriers };
 }
 

@@ -35,7 +35,7 @@ export const BIT_PARAMS = {
     .describe("which bit of a packed byte comes first: the most or the least significant one"),
 };
 
-/** Parameters of a data set or a metric: f({params, ...}, context), f(params, context) or f(context). */
+/** Parameters of a dataset or a metric: f({params, ...}, context), f(params, context) or f(context). */
 export const TASK_PARAMS = {
   ...CALLABLE,
   call_style: z.enum(["dict", "params", "none"]).default("dict")

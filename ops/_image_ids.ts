@@ -4,7 +4,6 @@ import type { JsonObject } from "../lib/contract/value.ts";
 
 /**
  * Reads `image_ids`.
- *
  * @returns one id an image, or undefined when the metadata have none
  * @throws SvcError `boundary_count_mismatch`, `boundary_value_invalid`
  */

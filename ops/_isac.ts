@@ -5,15 +5,22 @@
  * to total_power in every example. Formulas: lib/numeric/isac.ts.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
-import { metadataNumber } from "../lib/artifact/values.ts";
+import { metadataOf } from "../lib/artifact/values.ts";
 import { SvcError } from "../lib/contract/error.ts";
+import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
 import { powers } from "../lib/numeric/complex.ts";
 import type { IsacChannels } from "../lib/numeric/isac.ts";
 
-export const ISAC_PROBLEM = "isac.ofdm_allocation_problem.numpy";
-export const ISAC_DECISION = "isac.ofdm_power_allocation.numpy";
-export const ISAC_METADATA = ["total_power", "noise_variance", "sensing_weight"];
+export const ISAC_PROBLEM = artifactKind("isac.ofdm_allocation_problem.numpy", {
+  total_power: "positive",
+  noise_variance: "positive",
+  sensing_weight: "number",
+});
+export const ISAC_DECISION = artifactKind("isac.ofdm_power_allocation.numpy", {
+  allocator: "text",
+  total_power: "number",
+});
 
 export interface IsacProblem {
   arrays: NamedArrays;
@@ -33,12 +40,12 @@ export interface IsacProblem {
 export function isacProblemOf(input: InputArtifact): IsacProblem {
   const arrays = arraysOf(input), shape = ["example", "subcarrier"];
   const received = arrays.read("complex64", shape), echoed = arrays.read("complex64", shape, "sensing");
-  const [totalPower, noiseVariance, sensingWeight] = ISAC_METADATA.map((key) => numberOf(input, key));
-  if (!(totalPower > 0 && noiseVariance > 0 && sensingWeight >= 0 && sensingWeight <= 1)) {
-    throw new SvcError(
-      "boundary_value_invalid",
-      `Cannot share a power of ${totalPower} over a noise of ${noiseVariance} with the sensing weight ${sensingWeight}`,
-    );
+  const { total_power: totalPower, noise_variance: noiseVariance, sensing_weight: sensingWeight } = metadataOf(
+    input,
+    ISAC_PROBLEM,
+  );
+  if (!(sensingWeight >= 0 && sensingWeight <= 1)) {
+    throw new SvcError("boundary_value_invalid", `Cannot use a sensing weight of ${sensingWeight}: it lies in [0, 1]`);
   }
   const overNoise = (g: Float32Array) =>
     Float64Array.from(powers(Float64Array.from(g)), (gain) => gain / noiseVariance);
@@ -56,12 +63,4 @@ export function isacProblemOf(input: InputArtifact): IsacProblem {
       return { communication: communication.subarray(from, to), sensing: sensing.subarray(from, to), totalPower };
     },
   };
-}
-
-function numberOf(input: InputArtifact, key: string): number {
-  const value = metadataNumber(input.metadata, key);
-  if (value === undefined) {
-    throw new SvcError("input_metadata_missing", `Cannot share power without ${key} in the metadata`);
-  }
-  return value;
 }

@@ -3,8 +3,9 @@
  * v/255; an alpha channel is refused. The grey substitute of a lost image is 128 (0.5).
  */
 import { SvcError } from "../lib/contract/error.ts";
+import { artifactKind, IMAGES } from "../lib/contract/kinds.ts";
 import type { JsonObject, Value } from "../lib/contract/value.ts";
-import { imageAt, type ImageBatch } from "../lib/artifact/values.ts";
+import { IMAGE_METADATA, imageAt, type ImageBatch } from "../lib/artifact/values.ts";
 import type { JpegImage, JpegSubsampling } from "../lib/artifact/jpeg/encoder.ts";
 
 /** The entropy coder, as the contracts of all JPEG operations state it. */
@@ -76,8 +77,15 @@ export function channelMeans(batch: ImageBatch, index: number): number[] {
   });
 }
 
+/** Images that a decoder delivered or replaced. */
+export const DELIVERED_IMAGES = artifactKind(IMAGES, {
+  ...IMAGE_METADATA,
+  delivered: "list",
+  failed_item_indices: "list",
+});
+
 /** What became of each image, for delivery reports. */
-export function deliveryMetadata(delivered: readonly boolean[]): JsonObject {
+export function deliveryMetadata(delivered: readonly boolean[]) {
   return {
     delivered: [...delivered],
     failed_item_indices: delivered.flatMap((arrived, index) => (arrived ? [] : [index])),

@@ -6,16 +6,25 @@
  * Geometry: lib/numeric/leo_pass.ts.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
-import { metadataNumber } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import { metadataOf } from "../lib/artifact/values.ts";
+import { artifactKind } from "../lib/contract/kinds.ts";
+import type { InputArtifact } from "../lib/contract/operation.ts";
 import { float, type JsonObject } from "../lib/contract/value.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
 
-export const LEO_HISTORY = "ntn.tracking_history.numpy";
-export const LEO_TRUTH = "ntn.future_state_truth.numpy";
-export const LEO_DECISION = "ntn.future_state_decision.numpy";
-export const LEO_METADATA = ["max_doppler_hz", "beam_count", "history_step_s", "prediction_horizon_s"];
+export const LEO_HISTORY = artifactKind("ntn.tracking_history.numpy", {
+  max_doppler_hz: "positive",
+  beam_count: "count",
+  history_step_s: "positive",
+  prediction_horizon_s: "positive",
+});
+export const LEO_TRUTH = artifactKind("ntn.future_state_truth.numpy", { beam_count: "count" });
+export const LEO_DECISION = artifactKind("ntn.future_state_decision.numpy", {
+  example_count: "count",
+  columns: "list",
+  beam_count: "count",
+  tracker: "text",
+});
 
 export interface TrackingProblem {
   arrays: NamedArrays;
@@ -34,34 +43,25 @@ export interface TrackingProblem {
 /** @throws SvcError with a boundary code where the artifact is not what it should be */
 export function trackingProblemOf(input: InputArtifact): TrackingProblem {
   const arrays = arraysOf(input), history = arrays.read("float64", ["example", "history", 3]);
-  const [maxDoppler, beamCount, step, horizon] = LEO_METADATA.map((key) => positive(input, key));
+  const metadata = metadataOf(input, LEO_HISTORY);
   return {
     arrays,
     examples: arrays.size("example"),
     length: arrays.size("history"),
     history,
-    maxDoppler,
-    beamCount,
-    step,
-    horizon,
+    maxDoppler: metadata.max_doppler_hz,
+    beamCount: metadata.beam_count,
+    step: metadata.history_step_s,
+    horizon: metadata.prediction_horizon_s,
   };
 }
 
-/** A positive number from the metadata. @throws SvcError `input_metadata_missing` */
-export function positive(input: InputArtifact, key: string): number {
-  const value = metadataNumber(input.metadata, key);
-  if (value === undefined || !(value > 0)) {
-    throw new SvcError("input_metadata_missing", `Cannot follow a satellite without a positive ${key} in the metadata`);
-  }
-  return value;
-}
-
 /** Doppler and beam position in pairs. */
-export function futuresArtifact(
+export function futuresArtifact<Facts extends JsonObject>(
   futures: Float64Array,
   { beamCount, horizon }: { beamCount: number; horizon: number },
-  facts: JsonObject = {},
-): OutputArtifact {
+  facts: Facts,
+) {
   const examples = futures.length / 2;
   return {
     array: ndarray("float64", futures, [examples, 2]),

@@ -5,18 +5,28 @@
  * deviation of the ranges.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
-import { metadataNumber } from "../lib/artifact/values.ts";
+import { metadataOf } from "../lib/artifact/values.ts";
 import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
-import { float, type JsonObject } from "../lib/contract/value.ts";
+import { artifactKind } from "../lib/contract/kinds.ts";
+import type { InputArtifact } from "../lib/contract/operation.ts";
+import { float } from "../lib/contract/value.ts";
 import { type Point, rangeCramerRao } from "../lib/numeric/localization.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
 
-export const LOCALIZATION_SCENE = "ai_phy.localization_scene.numpy";
-export const LOCALIZATION_PROBLEM = "ai_phy.localization_problem.numpy";
-export const LOCALIZATION_OBSERVATION = "ai_phy.localization_observation.numpy";
-export const LOCALIZATION_TRUTH = "ai_phy.localization_truth.numpy";
-export const LOCALIZATION_ESTIMATE = "ai_phy.localization_estimate.numpy";
+const MEASURED = { area_m: "positive", range_noise_std_m: "number", unit: "text" } as const;
+export const LOCALIZATION_SCENE = artifactKind("ai_phy.localization_scene.numpy", {
+  example_count: "count",
+  anchor_count: "count",
+  area_m: "positive",
+});
+export const LOCALIZATION_PROBLEM = artifactKind("ai_phy.localization_problem.numpy", MEASURED);
+export const LOCALIZATION_OBSERVATION = artifactKind("ai_phy.localization_observation.numpy", MEASURED);
+export const LOCALIZATION_TRUTH = artifactKind("ai_phy.localization_truth.numpy", { unit: "text" });
+export const LOCALIZATION_ESTIMATE = artifactKind("ai_phy.localization_estimate.numpy", {
+  example_count: "count",
+  unit: "text",
+  localizer: "text",
+});
 
 /** What an estimator sees of a problem or an observation. */
 export interface RangeProblem {
@@ -35,26 +45,23 @@ export function rangeProblemOf(input: InputArtifact): RangeProblem {
   const arrays = arraysOf(input);
   const ranges = arrays.read("float64", ["example", "anchor"]);
   const anchors = arrays.read("float64", ["example", "anchor", 2], "anchors");
-  const area = metadataNumber(input.metadata, "area_m");
-  if (area === undefined || !(area > 0)) {
-    throw new SvcError("input_metadata_missing", "Cannot locate anything without the metadata area_m");
-  }
+  const { area_m: area } = metadataOf(input, LOCALIZATION_PROBLEM, ["area_m"]);
   return { examples: arrays.size("example"), anchorCount: arrays.size("anchor"), ranges, anchors, area };
 }
 
 /** The true positions of a problem or of a truth artifact. */
 export function truePositions(arrays: NamedArrays): Float64Array {
-  const companion = arrays.input.kind === LOCALIZATION_PROBLEM ? "positions" : undefined;
+  const companion = arrays.input.kind === LOCALIZATION_PROBLEM.id ? "positions" : undefined;
   return arrays.read("float64", ["example", 2], companion);
 }
 
 /** Position estimates in metres, cut to the square. */
-export function estimateArtifact(positions: Float64Array, { examples, area }: RangeProblem, facts: JsonObject) {
+export function estimateArtifact(positions: Float64Array, { examples, area }: RangeProblem, localizer: string) {
   const cut = positions.map((value) => Math.min(area, Math.max(0, value)));
   return {
     array: ndarray("float64", cut, [examples, 2]),
-    metadata: { example_count: examples, unit: "m", area_m: float(area), ...facts },
-  } satisfies OutputArtifact;
+    metadata: { example_count: examples, unit: "m", area_m: float(area), localizer },
+  };
 }
 
 /** Estimates every example by itself. @param locate gives null where the anchors leave the position open */

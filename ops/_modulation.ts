@@ -3,13 +3,17 @@
  * companions noise_variance and snr_db, float64 [frame], and never the labels. Labels and predictions are int64 [frame], indices
  * of the class names bpsk, qpsk, qam16; predictions carry scores float64 [frame, class], noise_variance and snr_db.
  */
+import { artifactKind } from "../lib/contract/kinds.ts";
 import { MODULATION_CLASSES } from "../lib/numeric/modulation_recognition.ts";
 import { type NdArray, ndarray } from "../lib/numeric/ndarray.ts";
 
-export const MODULATION_FRAMES = "ai_phy.modulation_frames.numpy";
-export const MODULATION_LABELS = "ai_phy.modulation_labels.numpy";
-export const MODULATION_IQ = "ai_phy.modulation_iq_frames.numpy";
-export const MODULATION_PREDICTIONS = "ai_phy.modulation_predictions.numpy";
+export const MODULATION_FRAMES = artifactKind("ai_phy.modulation_frames.numpy", { frame_count: "count" });
+export const MODULATION_LABELS = artifactKind("ai_phy.modulation_labels.numpy", { class_names: "list" });
+export const MODULATION_IQ = artifactKind("ai_phy.modulation_iq_frames.numpy", { frame_count: "count" });
+export const MODULATION_PREDICTIONS = artifactKind("ai_phy.modulation_predictions.numpy", {
+  class_names: "list",
+  classifier: "text",
+});
 
 export const CLASS_COUNT = MODULATION_CLASSES.length;
 /** Metadata of labels and predictions. */

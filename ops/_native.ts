@@ -5,7 +5,6 @@ import type { NativeKernels } from "../lib/numeric/native/kernels.ts";
 
 /**
  * The kernels of the extension.
- *
  * @throws SvcError `materialization_unavailable` with the reason; nothing steps in for them
  */
 export async function nativeKernels(): Promise<NativeKernels> {
@@ -24,6 +23,6 @@ export async function nativeKernels(): Promise<NativeKernels> {
 }
 
 /** An output of bits with the data plane that made it. */
-export function madeNatively(output: OutputArtifact): OutputArtifact {
+export function madeNatively<Output extends OutputArtifact>(output: Output): Output {
   return { ...output, metadata: { ...output.metadata, data_plane_backend: "cpp_native" } };
 }

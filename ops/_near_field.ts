@@ -4,17 +4,27 @@
  * in degrees from broadside. Geometry: lib/numeric/near_field.ts.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
-import { metadataNumber } from "../lib/artifact/values.ts";
+import { metadataOf } from "../lib/artifact/values.ts";
 import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import { artifactKind } from "../lib/contract/kinds.ts";
+import type { InputArtifact } from "../lib/contract/operation.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import type { LargeArray } from "../lib/numeric/near_field.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
 
-export const NEAR_FIELD_PROBLEM = "near_field.array_observation.numpy";
-export const NEAR_FIELD_TRUTH = "near_field.range_angle_truth.numpy";
-export const NEAR_FIELD_ESTIMATE = "near_field.range_angle_estimate.numpy";
-export const NEAR_FIELD_METADATA = ["wavelength_m", "range_min_m", "range_max_m", "angle_min_deg", "angle_max_deg"];
+export const NEAR_FIELD_PROBLEM = artifactKind("near_field.array_observation.numpy", {
+  wavelength_m: "number",
+  range_min_m: "number",
+  range_max_m: "number",
+  angle_min_deg: "number",
+  angle_max_deg: "number",
+});
+export const NEAR_FIELD_TRUTH = artifactKind("near_field.range_angle_truth.numpy", { example_count: "count" });
+export const NEAR_FIELD_ESTIMATE = artifactKind("near_field.range_angle_estimate.numpy", {
+  example_count: "count",
+  columns: "list",
+  estimator: "text",
+});
 
 export interface NearFieldProblem {
   arrays: NamedArrays;
@@ -30,11 +40,8 @@ export interface NearFieldProblem {
 /** @throws SvcError with a boundary code where the artifact is not what it should be */
 export function nearFieldProblemOf(input: InputArtifact): NearFieldProblem {
   const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "antenna"]);
-  const [wavelength, near, far, low, high] = NEAR_FIELD_METADATA.map((key) => {
-    const value = metadataNumber(input.metadata, key);
-    if (value !== undefined) return value;
-    throw new SvcError("input_metadata_missing", `Cannot find a source without ${key} in the metadata`);
-  });
+  const { wavelength_m: wavelength, range_min_m: near, range_max_m: far, angle_min_deg: low, angle_max_deg: high } =
+    metadataOf(input, NEAR_FIELD_PROBLEM);
   if (!(wavelength > 0 && near > 0 && near <= far && low <= high)) {
     throw new SvcError(
       "boundary_value_invalid",
@@ -52,7 +59,7 @@ export function nearFieldProblemOf(input: InputArtifact): NearFieldProblem {
 }
 
 /** Ranges and angles in pairs. */
-export function fociArtifact(foci: Float64Array, facts: JsonObject = {}): OutputArtifact {
+export function fociArtifact<Facts extends JsonObject>(foci: Float64Array, facts: Facts) {
   const examples = foci.length / 2;
   return {
     array: ndarray("float64", foci, [examples, 2]),

@@ -40,7 +40,6 @@ export function pilotContext(positions: Int32Array, values: Float32Array, metada
 
 /**
  * Reads a pilot context for a stream of `count` symbols.
- *
  * @throws SvcError `boundary_dtype_invalid`, `boundary_value_invalid`, `boundary_count_mismatch`
  */
 export function pilotFrames(context: InputArtifact, count: number): { frames: PilotFrame[]; preamble: number } {

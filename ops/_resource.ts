@@ -4,15 +4,21 @@
  * shape that sum to total_power in every snapshot.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
-import { metadataNumber } from "../lib/artifact/values.ts";
-import { SvcError } from "../lib/contract/error.ts";
-import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
+import { metadataOf } from "../lib/artifact/values.ts";
+import { artifactKind } from "../lib/contract/kinds.ts";
+import type { InputArtifact } from "../lib/contract/operation.ts";
 import { float, type JsonObject } from "../lib/contract/value.ts";
 import { powers } from "../lib/numeric/complex.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
 
-export const RESOURCE_PROBLEM = "ai_phy.resource_allocation_problem.numpy";
-export const RESOURCE_DECISION = "ai_phy.resource_allocation_decision.numpy";
+export const RESOURCE_PROBLEM = artifactKind("ai_phy.resource_allocation_problem.numpy", {
+  total_power: "positive",
+  noise_variance: "positive",
+});
+export const RESOURCE_DECISION = artifactKind("ai_phy.resource_allocation_decision.numpy", {
+  allocator: "text",
+  total_power: "number",
+});
 
 export interface ResourceProblem {
   arrays: NamedArrays;
@@ -27,22 +33,15 @@ export interface ResourceProblem {
 /** @throws SvcError with a boundary code where the artifact is not what it should be */
 export function resourceProblemOf(input: InputArtifact): ResourceProblem {
   const arrays = arraysOf(input), h = arrays.read("complex64", ["snapshot", "subcarrier"]);
+  const { total_power: totalPower, noise_variance: noiseVariance } = metadataOf(input, RESOURCE_PROBLEM);
   return {
     arrays,
     snapshots: arrays.size("snapshot"),
     subcarriers: arrays.size("subcarrier"),
     gains: Float64Array.from(powers(Float64Array.from(h))),
-    totalPower: positive(input, "total_power"),
-    noiseVariance: positive(input, "noise_variance"),
+    totalPower,
+    noiseVariance,
   };
-}
-
-function positive(input: InputArtifact, key: string): number {
-  const value = metadataNumber(input.metadata, key);
-  if (value === undefined || !(value > 0)) {
-    throw new SvcError("input_metadata_missing", `Cannot allocate power without a positive ${key} in the metadata`);
-  }
-  return value;
 }
 
 /** A decision made for every snapshot by itself, from its gains. */
@@ -51,7 +50,7 @@ export function allocateEach(
   allocator: string,
   allocate: (gains: Float64Array) => ArrayLike<number>,
   facts: JsonObject = {},
-): OutputArtifact {
+) {
   const power = new Float64Array(gains.length);
   for (let snapshot = 0; snapshot < snapshots; snapshot++) {
     power.set(allocate(gains.subarray(snapshot * subcarriers, (snapshot + 1) * subcarriers)), snapshot * subcarriers);

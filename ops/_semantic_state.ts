@@ -120,9 +120,8 @@ export const emptyState = (id: string): SemanticState => ({ id, concepts: [], en
 
 /**
  * The states of an artifact.
- *
  * @throws SvcError `boundary_shape_invalid` when it has none, `boundary_value_invalid` for one without the form of a
- * state, `pair_ids_mismatch` when ids are empty or repeated
+ *   state, `pair_ids_mismatch` when ids are empty or repeated
  */
 export function statesOf(input: InputArtifact): SemanticState[] {
   const { states } = input.json();
@@ -176,7 +175,6 @@ export function knowledgeArtifact({ id, version, concepts, facts }: KnowledgeBas
 
 /**
  * The knowledge base of an artifact.
- *
  * @throws SvcError `boundary_shape_invalid` when it has not the form of one
  */
 export function knowledgeOf(input: InputArtifact): KnowledgeBase {

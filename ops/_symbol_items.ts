@@ -1,11 +1,21 @@
 /** Source items on the way through a modulator and back. */
 import type { JsonObject } from "../lib/contract/value.ts";
-import { metadataCounts, metadataNumber, sourceItemCounts, travel } from "../lib/artifact/values.ts";
+import { metadataCounts, metadataNumber, sourceItemCounts, SYMBOL_METADATA, travel } from "../lib/artifact/values.ts";
 import { SvcError } from "../lib/contract/error.ts";
+import { artifactKind, SYMBOLS } from "../lib/contract/kinds.ts";
 
 /** Bits per source item as the modulator was given them, kept because a symbol may straddle two items. */
 const ITEM_BITS = "modulated_item_bit_counts";
 const MODULATION_KEYS = ["modulation", "bits_per_symbol", "modulation_padding_bits", ITEM_BITS, "source_item_counts"];
+
+/** Symbols of a modulator. */
+export const MODULATED = artifactKind(SYMBOLS, {
+  ...SYMBOL_METADATA,
+  modulation: "text",
+  bits_per_symbol: "count",
+  bit_count: "count",
+  modulation_padding_bits: "count",
+});
 
 /** Metadata of symbols that carry `bitCount` bits; symbol items are declared where each item fills whole symbols. */
 export function modulatedMetadata(
@@ -13,16 +23,19 @@ export function modulatedMetadata(
   bitCount: number,
   modulation: string,
   bitsPerSymbol: number,
-): JsonObject {
+) {
   const items = sourceItemCounts(metadata, bitCount);
   const aligned = items?.every((count, item) => count % bitsPerSymbol === 0 || item === items.length - 1);
+  const cuts: JsonObject = {
+    ...(items === undefined ? {} : { [ITEM_BITS]: items }),
+    ...(aligned ? { source_item_counts: items!.map((count) => Math.ceil(count / bitsPerSymbol)) } : {}),
+  };
   return travel(metadata, {
+    ...cuts,
     modulation,
     bits_per_symbol: bitsPerSymbol,
     bit_count: bitCount,
     modulation_padding_bits: Math.ceil(bitCount / bitsPerSymbol) * bitsPerSymbol - bitCount,
-    ...(items === undefined ? {} : { [ITEM_BITS]: items }),
-    ...(aligned ? { source_item_counts: items!.map((count) => Math.ceil(count / bitsPerSymbol)) } : {}),
   }, MODULATION_KEYS);
 }
 
@@ -42,7 +55,6 @@ export function loadedMetadata(metadata: JsonObject, bitCount: number, padding: 
 
 /**
  * The number of bits in received symbols once the modulator's padding is cut off.
- *
  * @throws SvcError `boundary_count_mismatch` when there are fewer bits than padding
  */
 export function unpaddedBitCount(metadata: JsonObject, demappedBits: number): number {
@@ -52,7 +64,11 @@ export function unpaddedBitCount(metadata: JsonObject, demappedBits: number): nu
 }
 
 /** Metadata of demodulated bits: the modulator's keys leave, its source items come back. */
-export function demodulatedMetadata(metadata: JsonObject, bitCount: number, changes: JsonObject = {}): JsonObject {
+export function demodulatedMetadata<Changes extends JsonObject>(
+  metadata: JsonObject,
+  bitCount: number,
+  changes: Changes,
+): JsonObject & Changes {
   const items = metadataCounts(metadata, ITEM_BITS);
   const whole = items !== undefined && items.reduce((sum, count) => sum + count, 0) === bitCount;
   return travel(metadata, { ...(whole ? { source_item_counts: items } : {}), ...changes }, MODULATION_KEYS);

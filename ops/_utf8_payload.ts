@@ -21,7 +21,6 @@ export function trustedIds(metadata: JsonObject, key: string): string[] | undefi
 
 /**
  * The bytes of a payload. It is the first, and only, source item; bits behind it are padding of the link.
- *
  * @param strict refuses bits that are no whole bytes, instead of leaving out the last ones
  * @throws SvcError that {@link isUnreadable} when the link lost the item
  */

@@ -1,5 +1,5 @@
 /**
- * Questions about pictures, answers, and packets that hold what a receiver needs to answer: reading and making the
+ * Questions about images, answers, and packets that hold what a receiver needs to answer: reading and making the
  * artifacts vqa.questions, vqa.answers and vqa.semantic_packet.
  *
  *     questions   {id, image_id, question}
@@ -58,7 +58,7 @@ function readItems<Key extends string>(input: InputArtifact, keys: readonly Key[
 }
 
 const artifact = (kind: string, items: readonly object[], metadata: JsonObject): OutputArtifact => ({
-  json: { kind, schema_version: 1, items: items.map((item) => ({ ...item })) as JsonObject[] },
+  json: { kind, schema_version: 1, items: items.map((item) => ({ ...item })) },
   metadata,
 });
 

@@ -36,13 +36,13 @@ async function operationRows(): Promise<Row[]> {
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The text that `ops/contracts.json` must have: canonical JSON, one contract a line. */
+/** The text that `ops/contracts.json` must have: canonical JSON, one contract a line. Exported for tests. */
 export async function contractsSource(): Promise<string> {
   const lines = (await operationRows()).map(({ operation }) => canonicalJson(operation.contract));
   return `{"schema_version":1,"operations":[\n${lines.join(",\n")}\n]}\n`;
 }
 
-/** The text that `ops/index.ts` must have. */
+/** The text that `ops/index.ts` must have. Exported for tests. */
 export async function indexSource(): Promise<string> {
   const rows = await operationRows();
   return [

@@ -36,7 +36,7 @@ globalThis.addEventListener("keydown", (event: KeyboardEvent) => {
 });
 
 /** How well a text fits what was typed: as it stands, or its letters in order; lower is better, null not at all. */
-export function fit(text: string, typed: string): number | null {
+function fit(text: string, typed: string): number | null {
   const low = text.toLowerCase(), whole = low.indexOf(typed.toLowerCase());
   if (whole >= 0) return whole / 1000 + low.length / 1e5 - 1;
   let at = -1, score = 0;

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "../contract/value.ts";
 import type { Locate } from "../recipe/types.ts";
+import { DEFAULT_SESSION_LIMITS, MIN_SESSION_MEMORY_MB, type SessionLimits } from "../onnx/limits.ts";
 import { moduleSha256 } from "./modules.ts";
 import type {
   AdapterLimits,
@@ -58,6 +59,14 @@ function lineOf(locate: Locate, kind: keyof PermissionSet): number {
   return locate(["permissions", kind], "key")?.line ?? 1;
 }
 
+/** Limits of an adapter's models: the defaults of a session, and no more than the adapter itself may use. */
+export function modelLimits({ timeout_s, memory_mb }: AdapterLimits): SessionLimits {
+  return {
+    call_timeout_s: Math.min(timeout_s, DEFAULT_SESSION_LIMITS.call_timeout_s),
+    memory_mb: Math.max(MIN_SESSION_MEMORY_MB, Math.min(memory_mb, DEFAULT_SESSION_LIMITS.memory_mb)),
+  };
+}
+
 /** The record `external_adapter_sdk` of plans and manifests: no path of this machine, every digest. */
 export function adapterRecord(
   adapter: AdapterPackage,
@@ -74,6 +83,7 @@ export function adapterRecord(
     models: manifest.models.map((model) => ({ ...model })),
     call_style: operation.adapter.call_style,
     limits: { ...manifest.limits },
+    ...(manifest.models.length === 0 ? {} : { model_limits: modelLimits(manifest.limits) }),
     permissions_requested: { ...manifest.permissions },
     permissions_granted: { ...grants.granted },
     grant_source: grants.source,

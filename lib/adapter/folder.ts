@@ -3,87 +3,108 @@
  * JSON `[[relative path, file sha256], …]` sorted by path. A `.git` at the top is left out, and is not readable for the
  * adapter either. Symbolic links are refused: what they lead to is not the folder's.
  */
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
-import { type Diagnostic, diagnostic, messageOf } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import type { AdapterFolder, FolderFile } from "./types.ts";
 
-/** A folder with more files is not an adapter but a mistake, such as a home directory. */
-const MAX_FILES = 10_000;
+const MIB = 2 ** 20;
+
+/** Names of a manifest, in the order in which they are tried. */
+export const MANIFEST_FILES = [
+  "svc_adapter.yaml",
+  "svc_adapter.yml",
+  "adapter.yaml",
+  "adapter.yml",
+  "svc_adapter.json",
+  "adapter.json",
+] as const;
+
+/** A larger folder is not an adapter but a mistake, such as a home directory. */
+const MAX_FILES = 1000, MAX_FOLDERS = 1000, MAX_MIB = 256;
 /** Left out of the digest, and of what an adapter may read. */
 export const UNHASHED = ".git";
 
 /**
- * Reads and hashes a folder.
- *
- * @returns the folder with its digest, or every finding (code `adapter_manifest_missing` when there is no such folder)
+ * Lists and hashes a folder. Nothing is read from a folder without a manifest, or from one that is too large.
+ * @returns the folder with its digest, or every finding (code `adapter_manifest_missing` for no folder or no manifest)
  */
 export function readFolder(folder: string): { folder: AdapterFolder | null; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
-  const refuse = (code: string, message: string, hint: string) =>
-    diagnostics.push(diagnostic(code, [], message, { hint }));
-  let root: string;
   try {
-    root = Deno.realPathSync(folder);
-    if (!Deno.statSync(root).isDirectory) throw new TypeError("it is no folder");
+    const root = rootOf(folder);
+    if (!MANIFEST_FILES.some((name) => lstatSync(join(root, name), { throwIfNoEntry: false }))) throw noManifest(root);
+    const paths = listFiles(root, diagnostics);
+    if (diagnostics.length > 0) return { folder: null, diagnostics };
+    if (!MANIFEST_FILES.some((name) => paths.includes(name))) throw noManifest(root);
+    const files = paths.map((path): FolderFile => ({ path, ...hashFile(join(root, path), MAX_MIB * MIB) }));
+    return { folder: { root, files, folder_sha256: folderSha256(files) }, diagnostics };
+  } catch (error) {
+    const { code, hint } = error instanceof SvcError && error.code !== "file_unreadable"
+      ? error
+      : { code: "adapter_load_failed", hint: "Make every file of the folder readable" };
+    return { folder: null, diagnostics: [diagnostic(code, [], messageOf(error), { hint })] };
+  }
+}
+
+function noManifest(root: string): SvcError {
+  return new SvcError("adapter_manifest_missing", `Cannot find a manifest in ${root}`, {
+    hint: `Write ${MANIFEST_FILES[0]}, or begin with svc adapter scaffold`,
+  });
+}
+
+/** The real path of a folder. @throws SvcError `adapter_manifest_missing` */
+function rootOf(folder: string): string {
+  try {
+    const root = Deno.realPathSync(folder);
+    if (Deno.statSync(root).isDirectory) return root;
+    throw new TypeError("it is no folder");
   } catch (error) {
     const why = error instanceof Deno.errors.NotFound ? "there is none" : messageOf(error);
-    refuse(
-      "adapter_manifest_missing",
-      `Cannot read the adapter folder ${folder}: ${why}`,
-      "Name the folder that holds svc_adapter.yaml",
-    );
-    return { folder: null, diagnostics };
+    throw new SvcError("adapter_manifest_missing", `Cannot read the adapter folder ${folder}: ${why}`, {
+      hint: "Name the folder that holds svc_adapter.yaml",
+    });
   }
-  const files: FolderFile[] = [];
-  const walk = (path: string): void => {
-    for (const entry of [...Deno.readDirSync(join(root, path))].sort((a, b) => compareCodePoints(a.name, b.name))) {
-      if (path === "" && entry.name === UNHASHED) continue;
-      const inner = path === "" ? entry.name : `${path}/${entry.name}`;
-      if (files.length + diagnostics.length > MAX_FILES) return;
-      if (entry.isSymlink) {
-        refuse(
-          "adapter_load_failed",
-          `Cannot use an adapter with the symbolic link ${inner}`,
-          "Put the file itself into the folder",
-        );
-      } else if (entry.isDirectory) walk(inner);
-      else if (!entry.isFile) {
-        refuse(
-          "adapter_load_failed",
-          `Cannot use an adapter with the special file ${inner}`,
-          "Remove it from the folder",
-        );
-      } else {
-        try {
-          files.push({ path: inner, ...hashFile(join(root, inner)) });
-        } catch (error) {
-          refuse("adapter_load_failed", messageOf(error), "Make every file of the folder readable");
-        }
+}
+
+/**
+ * The paths of all files in a folder, sorted.
+ * @param found gets `adapter_load_failed` for links and special files
+ * @throws SvcError `adapter_load_failed` as soon as the folder is too large
+ */
+function listFiles(root: string, found: Diagnostic[]): string[] {
+  const tooLarge = (what: string) =>
+    new SvcError("adapter_load_failed", `Cannot use ${root} as an adapter: it has more than ${what}`, {
+      hint: "Name the folder that holds svc_adapter.yaml, with nothing in it that the adapter does not need",
+    });
+  const files: string[] = [], folders = [""];
+  let bytes = 0;
+  for (const folder of folders) {
+    for (const { name, isDirectory, isFile, isSymlink } of Deno.readDirSync(join(root, folder))) {
+      const path = folder === "" ? name : `${folder}/${name}`;
+      if (path === UNHASHED) continue;
+      if (isDirectory) {
+        if (folders.push(path) > MAX_FOLDERS) throw tooLarge(`${MAX_FOLDERS} folders`);
+        continue;
       }
+      if (files.push(path) > MAX_FILES) throw tooLarge(`${MAX_FILES} files`);
+      bytes += lstatSync(join(root, path)).size;
+      if (bytes > MAX_MIB * MIB) throw tooLarge(`${MAX_MIB} MiB`);
+      if (isFile) continue;
+      const [what, hint] = isSymlink
+        ? ["symbolic link", "Put the file itself into the folder"]
+        : ["special file", "Remove it from the folder"];
+      found.push(diagnostic("adapter_load_failed", [], `Cannot use an adapter with the ${what} ${path}`, { hint }));
     }
-  };
-  try {
-    walk("");
-  } catch (error) {
-    refuse("adapter_load_failed", `Cannot read the adapter folder ${folder}: ${messageOf(error)}`, "Make it readable");
   }
-  if (files.length > MAX_FILES) {
-    refuse(
-      "adapter_load_failed",
-      `Cannot use ${folder} as an adapter: it has more than ${MAX_FILES} files`,
-      "Name the folder that holds svc_adapter.yaml",
-    );
-  }
-  if (diagnostics.length > 0) return { folder: null, diagnostics };
-  files.sort((a, b) => compareCodePoints(a.path, b.path));
-  return { folder: { root, files, folder_sha256: folderSha256(files) }, diagnostics };
+  return files.sort(compareCodePoints);
 }
 
 /** The digest of a folder. */
-export function folderSha256(files: readonly Pick<FolderFile, "path" | "sha256">[]): string {
+function folderSha256(files: readonly Pick<FolderFile, "path" | "sha256">[]): string {
   const rows = files.map(({ path, sha256 }): [string, string] => [path, sha256]);
   return sha256Json(rows.sort(([a], [b]) => compareCodePoints(a, b)));
 }

@@ -13,7 +13,6 @@ const FORM = "Write <adapter>:net=<host[:port]>, <adapter>:read=<path> or <adapt
 
 /**
  * Reads a grant.
- *
  * @param text `<adapter>:net=<host[:port]>`, `<adapter>:read=<path>` or `<adapter>:env=<NAME>`
  * @param adapter the name that stands in when the text has none
  * @throws SvcError `adapter_permission_unsupported`
@@ -43,7 +42,6 @@ export function grantFlag(adapter: string, kind: keyof PermissionSet, value: str
 
 /**
  * What an adapter may do.
- *
  * @param adapter folder and manifest
  * @param grants flags; those for other adapters are left alone
  * @param trust the project's trust file, or null
@@ -99,7 +97,7 @@ export function requestedPath(root: string, path: string): string {
   return realPath(resolve(root, path));
 }
 
-/** What both a request and a grant allow: a host without a port means all of its ports. */
+/** What both a request and a grant allow: a host without a port means all of its ports. Exported for tests. */
 export function commonHost(request: string, grant: string): string | null {
   const [host, port] = splitHost(request), [grantedHost, grantedPort] = splitHost(grant);
   if (host !== grantedHost || (port !== null && grantedPort !== null && port !== grantedPort)) return null;

@@ -8,36 +8,11 @@ import type { AdapterInspection, AdapterSource } from "./types.ts";
 
 /**
  * Inspects a folder without running anything of it.
- *
  * @param source the folder, and grants as given on the command line
  * @param options `projectRoot` holds the trust file and is where relative grants start
  * @returns requests, grants, files, digests and all findings; also for a folder that cannot be used
- * @throws SvcError `adapter_manifest_invalid` for a trust file that cannot be read, `adapter_permission_unsupported` for a
- * malformed grant
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { join } from "node:path";
- * import { inspectAdapter } from "../../mod.ts";
- *
- * const folder = await Deno.makeTempDir();
- * await Deno.writeTextFile(join(folder, "svc_adapter.yaml"), `
- * schema_version: 1
- * name: threshold
- * version: "1.0"
- * permissions: { net: ["models.example.org:443"] }
- * operations:
- *   - id: threshold.encode
- *     name: One bit a sample
- *     wraps: model.external_encode_bits
- *     adapter: { path: encode.ts, callable: encode }
- * `);
- * const { status, diagnostics } = inspectAdapter({ folder }, { projectRoot: folder });
- * assert.equal(status, "invalid");
- * assert.deepEqual(diagnostics.map(({ code, location }) => [code, location?.line]), [["adapter_module_missing", 10]]);
- * await Deno.remove(folder, { recursive: true });
- * ```
+ * @throws SvcError `adapter_manifest_invalid` for a trust file that cannot be read, `adapter_permission_unsupported`
+ *   for a malformed grant
  */
 export function inspectAdapter(source: AdapterSource, options: { projectRoot: string }): AdapterInspection {
   const trust = readTrustFile(options.projectRoot);

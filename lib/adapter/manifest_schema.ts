@@ -1,4 +1,5 @@
 /** The manifest of an adapter as JSON Schema, in the subset that our own check reads. */
+import { RUNNERS } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { ARRAY_CALL_STYLES, TASK_CALL_STYLES } from "./types.ts";
 
@@ -36,7 +37,11 @@ const operation: JsonObject = {
     fixed_params: anyObject,
     params_schema: anyObject,
     differentiability: anyObject,
-    backends: anyObject,
+    backends: {
+      type: "object",
+      additionalProperties: false,
+      properties: Object.fromEntries(RUNNERS.map((runner) => [runner, list(text)])),
+    },
     equivalence: anyObject,
     formats: anyObject,
     materializations: { type: "array", items: anyObject },

@@ -27,7 +27,7 @@ const SPECIFIERS = [
 ];
 
 /** The literal specifiers of a module's imports, each once. */
-export function importedSpecifiers(source: string): string[] {
+function importedSpecifiers(source: string): string[] {
   const code = source.replace(BLOCK_COMMENTS, " ").replace(LINE_COMMENTS, "$1");
   const found = new Set<string>();
   for (const pattern of SPECIFIERS) for (const match of code.matchAll(pattern)) found.add(unescaped(match[2]));
@@ -44,7 +44,6 @@ function unescaped(text: string): string {
 
 /**
  * Finds the file of a callable's module and checks it with everything that it imports.
- *
  * @param source a path from the folder, or a name of the folder's import map
  * @returns the path from the folder, or null when it cannot be found
  */
@@ -107,7 +106,6 @@ function mapped(folder: AdapterFolder, name: string): string | null {
 
 /**
  * The files that a module consists of, itself included, in the order in which they are met.
- *
  * @param report where findings go; they are not asked for when a graph that was checked before is only hashed
  */
 export function moduleGraph(

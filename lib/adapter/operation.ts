@@ -6,6 +6,7 @@
  * before the link, and what a decoder gets is packed behind it, both in the declared order, the last byte padded with
  * zeros. `metadata.bit_count` says how many of an encoder's bits count.
  */
+import { KIND_FORMS } from "../artifact/array_form.ts";
 import { checkBits, checkFinite, checkImages } from "../artifact/boundary.ts";
 import {
   bitsArtifact,
@@ -54,7 +55,6 @@ export interface AdapterFace {
 
 /**
  * The operation of a manifest.
- *
  * @param face of the adapter
  * @param binding of a step that is to run it; without one the operation can be planned only
  */
@@ -106,29 +106,16 @@ function declared({ differentiability, backends, equivalence, formats, materiali
 }
 
 function run(operation: AdapterOperation, binding: AdapterBinding, context: Context): Promise<OperationResult> {
-  switch (operation.wraps) {
-    case "model.external_encode_bits":
-      return new Coder(operation, binding, context).encode("bits");
-    case "model.external_encode_indices":
-      return new Coder(operation, binding, context).encode("indices");
-    case "model.external_encode_latents":
-      return new Coder(operation, binding, context).encode("latents");
-    case "model.deepjscc_external_encode":
-      return new Coder(operation, binding, context).encode("symbols");
-    case "model.external_decode_bits":
-      return new Coder(operation, binding, context).decode("bits");
-    case "model.external_decode_indices":
-      return new Coder(operation, binding, context).decode("indices");
-    case "model.external_decode_latents":
-      return new Coder(operation, binding, context).decode("latents");
-    case "model.deepjscc_external_decode":
-      return new Coder(operation, binding, context).decode("symbols");
-    case "source.external_classification_dataset":
-      return new Task(operation, binding, context).dataset();
-    case "metrics.external_classification":
-      return new Task(operation, binding, context).metric();
-  }
+  const { wraps } = operation;
+  if (wraps === "source.external_classification_dataset") return new Task(operation, binding, context).dataset();
+  if (wraps === "metrics.external_classification") return new Task(operation, binding, context).metric();
+  const { inputs, outputs } = WRAP_CONTRACTS[wraps], coder = new Coder(operation, binding, context);
+  const [coded] = Object.keys("images" in inputs ? outputs : inputs) as CodedPort[];
+  return "images" in inputs ? coder.encode(coded) : coder.decode(coded);
 }
+
+/** The port of a coder that is not its images. */
+type CodedPort = "bits" | "indices" | "latents" | "symbols";
 
 class Step {
   protected readonly params: Record<string, unknown>;
@@ -177,8 +164,12 @@ class Step {
 }
 
 class Coder extends Step {
-  /** Calls with an array in the declared style; the array is a copy that is handed over. */
-  async #withArray(array: NdArray, metadata: JsonObject): Promise<AdapterAnswer & ReturnType<typeof arrayResult>> {
+  /** Calls with an array in the declared style, a copy that is handed over, and checks the array that is returned. */
+  async #withArray(
+    array: NdArray,
+    metadata: JsonObject,
+    sizes: Record<string, number> = {},
+  ): Promise<AdapterAnswer & ReturnType<typeof arrayResult>> {
     const data = array.data.slice() as TypedData;
     const value = { dtype: array.dtype, shape: [...array.shape], data };
     const style = this.operation.adapter.call_style;
@@ -188,13 +179,14 @@ class Coder extends Step {
       ? [value, this.params]
       : [{ array: value, metadata: toPlain(metadata), params: this.params }];
     const answer = await this.call(args, [data.buffer as ArrayBuffer]);
-    return { ...answer, ...arrayResult(answer.value, this.binding.limits.memory_mb * MIB) };
+    const { outputs, returns = KIND_FORMS[Object.values(outputs)[0]] } = WRAP_CONTRACTS[this.operation.wraps];
+    return { ...answer, ...arrayResult(answer.value, this.binding.limits.memory_mb * MIB, returns, sizes) };
   }
 
-  async encode(port: "bits" | "indices" | "latents" | "symbols"): Promise<OperationResult> {
+  async encode(port: CodedPort): Promise<OperationResult> {
     const input = this.context.inputs.images;
     const { count, height, width, channels, dtype } = this.checked(() => imagesOf(input));
-    const answer = await this.#withArray(input.array(), input.metadata);
+    const answer = await this.#withArray(input.array(), input.metadata, { images: count });
     const pixels = count * height * width;
     const about: JsonObject = {
       image_count: count,
@@ -230,7 +222,7 @@ class Coder extends Step {
         };
       }
       case "latents": {
-        const array = this.checked(() => checkLatents(answer.array));
+        const array = this.checked(() => finiteLatents(answer.array));
         const counts = itemCounts(answer, array.data.length, count);
         return {
           outputs: { latents: { array, metadata: metadataOf(counts) } },
@@ -250,7 +242,7 @@ class Coder extends Step {
     }
   }
 
-  async decode(port: "bits" | "indices" | "latents" | "symbols"): Promise<OperationResult> {
+  async decode(port: CodedPort): Promise<OperationResult> {
     const input = this.context.inputs[port];
     const answer = await this.#withArray(this.#received(input, port), this.#receivedMetadata(input, port));
     const images = this.checked(() => checkImages(answer.array));
@@ -311,13 +303,13 @@ const CODED = [
 ];
 
 /** Bytes that hold the bits in order; the last one is padded with zeros. */
-export function packedBits(bits: Uint8Array, order: BitOrder): Uint8Array {
+function packedBits(bits: Uint8Array, order: BitOrder): Uint8Array {
   const bytes = packBits(bits);
   return order === "big" ? bytes : bytes.map(reversed);
 }
 
 /** The first `count` bits of bytes. */
-export function unpackedBits(bytes: Uint8Array, order: BitOrder, count: number): Uint8Array {
+function unpackedBits(bytes: Uint8Array, order: BitOrder, count: number): Uint8Array {
   return unpackBits(order === "big" ? bytes : bytes.map(reversed), count);
 }
 
@@ -332,7 +324,6 @@ function receivedBits(
   operation: AdapterOperation,
 ): Uint8Array {
   const { bit_storage, bit_order } = operation.adapter;
-  if (array.dtype !== "uint8") refuseResult(`bits are uint8, and it is ${array.dtype}`);
   const data = array.data as Uint8Array;
   const most = bit_storage === "packed_bytes" ? 8 * data.length : data.length;
   const { bit_count = most } = metadata;
@@ -341,7 +332,7 @@ function receivedBits(
   }
   const count = Number(bit_count);
   if (bit_storage === "packed_bytes") return unpackedBits(data, bit_order, count);
-  return checkBits(ndarray("uint8", data)).slice(0, count);
+  return checkBits(array).slice(0, count);
 }
 
 /** Elements per image, where the adapter says so or its first axis does. */
@@ -373,9 +364,6 @@ function checkIndices(
     return refuseResult("it does not say the size of its codebook", "Return {array, metadata: {codebook_size}}");
   }
   const size = Number(codebook_size);
-  if (!["uint8", "int32", "int64"].includes(array.dtype)) {
-    refuseResult(`indices are uint8, int32 or int64, and it is ${array.dtype}`);
-  }
   const indices = array.dtype === "int64"
     ? Int32Array.from(array.data as BigInt64Array, (index) => index >= 0n && index < BigInt(size) ? Number(index) : -1)
     : array.data as Uint8Array | Int32Array;
@@ -384,17 +372,14 @@ function checkIndices(
   return { array: { dtype: "int32", shape: array.shape, data: Int32Array.from(indices) }, codebookSize: size };
 }
 
-function checkLatents(array: NdArray): NdArray {
-  if (array.dtype !== "float32" && array.dtype !== "float64") {
-    refuseResult(`latents are float32, and it is ${array.dtype}`);
-  }
+function finiteLatents(array: NdArray): NdArray {
   const data = array.dtype === "float32" ? array.data as Float32Array : Float32Array.from(array.data as Float64Array);
   checkFinite(data, "the latents");
   return { dtype: "float32", shape: array.shape, data };
 }
 
 /**
- * Symbols as interleaved values with their shape: complex64 of any shape, or float32 [batch, 2 channels, …] whose first
+ * Symbols as interleaved values with their shape: complex64, or float32 [images, 2 channels, …] whose first
  * half of channels is real and whose second half is imaginary.
  */
 function complexSymbols({ dtype, shape, data }: NdArray): { symbols: Float32Array; shape: number[] } {
@@ -402,10 +387,8 @@ function complexSymbols({ dtype, shape, data }: NdArray): { symbols: Float32Arra
     checkFinite(data as Float32Array, "the symbols");
     return { symbols: data as Float32Array, shape: [...shape] };
   }
-  if (dtype !== "float32" || shape.length < 2 || shape[1] % 2 !== 0) {
-    return refuseResult(
-      `symbols are complex64, or float32 [batch, 2 channels, …], and it is ${dtype} [${shape.join(", ")}]`,
-    );
+  if (shape[1] % 2 !== 0) {
+    refuseResult(`${shape[1]} real channels are no complex ones`, "Return all real channels, then all imaginary ones");
   }
   const values = data as Float32Array;
   checkFinite(values, "the symbols");

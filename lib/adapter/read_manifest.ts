@@ -11,7 +11,7 @@ import { checkValue } from "../contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { attachLocations, decodeRecipeText, readRecipeText } from "../recipe/read.ts";
 import type { Locate } from "../recipe/types.ts";
-import { plainPath, readFolder } from "./folder.ts";
+import { MANIFEST_FILES, plainPath, readFolder } from "./folder.ts";
 import { ADAPTER_MANIFEST_SCHEMA } from "./manifest_schema.ts";
 import { resolveModule } from "./modules.ts";
 import {
@@ -31,17 +31,7 @@ import {
   WRAPS,
 } from "./types.ts";
 
-/** Names of a manifest, in the order in which they are tried. */
-export const MANIFEST_FILES = [
-  "svc_adapter.yaml",
-  "svc_adapter.yml",
-  "adapter.yaml",
-  "adapter.yml",
-  "svc_adapter.json",
-  "adapter.json",
-] as const;
-
-export const DEFAULT_LIMITS: Readonly<AdapterLimits> = Object.freeze({ timeout_s: 60, memory_mb: 512 });
+const DEFAULT_LIMITS: Readonly<AdapterLimits> = Object.freeze({ timeout_s: 60, memory_mb: 512 });
 
 /** Deno knows these permissions as well; an adapter can have none of them. */
 const UNSUPPORTED = ["write", "run", "ffi", "sys", "import"];
@@ -62,23 +52,16 @@ export interface ReadAdapter {
 
 /**
  * Reads the folder of an adapter.
- *
  * @param path the folder
  * @returns the adapter, or all findings: codes `adapter_manifest_missing`, `adapter_manifest_invalid`,
- * `adapter_wraps_unsupported`, `adapter_permission_unsupported`, `adapter_module_missing`, `adapter_module_remote`,
- * `adapter_model_missing`, `adapter_model_hash_mismatch`, `adapter_load_failed`
+ *   `adapter_wraps_unsupported`, `adapter_permission_unsupported`, `adapter_module_missing`, `adapter_module_remote`,
+ *   `adapter_model_missing`, `adapter_model_hash_mismatch`, `adapter_load_failed`
  */
 export function readAdapter(path: string): ReadAdapter {
   const { folder, diagnostics } = readFolder(path);
   const read: ReadAdapter = { root: folder?.root ?? path, folder, text: null, raw: null, adapter: null, diagnostics };
   if (folder === null) return read;
-  const file = MANIFEST_FILES.find((name) => folder.files.some((entry) => entry.path === name));
-  if (file === undefined) {
-    diagnostics.push(diagnostic("adapter_manifest_missing", [], `Cannot find a manifest in ${folder.root}`, {
-      hint: `Write ${MANIFEST_FILES[0]}, or begin with svc adapter scaffold`,
-    }));
-    return read;
-  }
+  const file = MANIFEST_FILES.find((name) => folder.files.some((entry) => entry.path === name))!;
   const decoded = decodeManifest(join(folder.root, file), file, diagnostics);
   if (decoded === null) return read;
   const { value, locate, bytes } = decoded;
@@ -91,7 +74,7 @@ export function readAdapter(path: string): ReadAdapter {
     );
     return read;
   }
-  const found = checkValue(ADAPTER_MANIFEST_SCHEMA, value, [], "adapter_manifest_invalid");
+  const found = checkValue(ADAPTER_MANIFEST_SCHEMA, value, [], { code: "adapter_manifest_invalid" });
   if (isObject(value)) {
     read.raw = value;
     found.push(...checkPermissions(value));
@@ -126,7 +109,7 @@ function decodeManifest(path: string, file: string, diagnostics: Diagnostic[]) {
 function aboutFields(item: Diagnostic): Diagnostic {
   const message = item.message
     .replace("Cannot find a parameter named", "Cannot find a field named")
-    .replace("Cannot do without the parameter", "Cannot do without the field");
+    .replace("Missing required parameter", "Missing required field");
   return message === item.message ? item : { ...item, message };
 }
 
@@ -209,8 +192,8 @@ function isBitWrap(wraps: Wrap): boolean {
   return wraps === "model.external_encode_bits" || wraps === "model.external_decode_bits";
 }
 
-/** Whether the wrapped contract is a data set or a metric, whose callables take no arrays. */
-export function isTaskWrap(wraps: Wrap): boolean {
+/** Whether the wrapped contract is a dataset or a metric, whose callables take no arrays. */
+function isTaskWrap(wraps: Wrap): boolean {
   return wraps === "source.external_classification_dataset" || wraps === "metrics.external_classification";
 }
 

@@ -3,13 +3,14 @@
  * has no getters and no foreign prototypes any more, but its memory may still be shared with the sender, its numbers may
  * be anything, and its texts may be long.
  */
+import { type ArrayForm, formText, hasForm } from "../artifact/array_form.ts";
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { Float, isNumber, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { type Dtype, DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
 
 /** The types that an adapter's arrays may have. */
-export const ADAPTER_DTYPES: readonly Dtype[] = ["uint8", "int32", "int64", "float32", "float64", "complex64"];
+const ADAPTER_DTYPES: readonly Dtype[] = ["uint8", "int32", "int64", "float32", "float64", "complex64"];
 const MAX_METADATA_BYTES = 2 ** 20;
 const MAX_DEPTH = 32;
 const MAX_NODES = 200_000;
@@ -24,17 +25,26 @@ const FORM = "Return {dtype, shape, data}, or {array: {dtype, shape, data}, meta
 
 /**
  * The array and the metadata of a coder's result.
- *
  * @param limit bytes that the array may have
+ * @param forms element types and shapes that it may have
+ * @param sizes axes whose size is known, by name
  * @throws SvcError `adapter_result_invalid`
  */
-export function arrayResult(value: unknown, limit: number): { array: NdArray; metadata: JsonObject } {
+export function arrayResult(
+  value: unknown,
+  limit: number,
+  forms: readonly ArrayForm[],
+  sizes: Readonly<Record<string, number>>,
+): { array: NdArray; metadata: JsonObject } {
   if (!isPlain(value)) refuseResult(`it is ${nameOf(value)}`, FORM);
-  if (!("array" in value)) return { array: checkedArray(value, "it", limit), metadata: {} };
-  const { array, metadata = {}, ...more } = value;
+  const { array: given, metadata = {}, ...more } = "array" in value ? value : { array: value };
   const [unknown] = Object.keys(more);
   if (unknown !== undefined) refuseResult(`it has the member ${JSON.stringify(unknown).slice(0, 80)}`, FORM);
-  return { array: checkedArray(array, "its array", limit), metadata: plainJson(metadata, "its metadata") };
+  const array = checkedArray(given, "array" in value ? "its array" : "it", limit);
+  if (!hasForm(array, forms, sizes)) {
+    refuseResult(`it is ${array.dtype} [${array.shape.join(", ")}]`, `Return ${formText(forms, sizes)}`);
+  }
+  return { array, metadata: plainJson(metadata, "its metadata") };
 }
 
 /** An array of a sandbox as one of our own. @throws SvcError `adapter_result_invalid` */
@@ -81,7 +91,6 @@ export function checkedArray(value: unknown, what: string, limit: number): NdArr
 
 /**
  * Plain data as strict finite JSON with typed numbers: integral numbers and bigints are integers.
- *
  * @throws SvcError `adapter_result_invalid`
  */
 export function plainJson(

@@ -8,12 +8,12 @@ import type { Cancellation } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { isObject } from "../contract/value.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
-import { openOnnxSession } from "../onnx/session.ts";
-import type { AdapterBinding } from "./binding.ts";
+import { type OnnxSession, openOnnxSession, startOnnxSandbox } from "../onnx/session.ts";
+import { type AdapterBinding, modelLimits } from "./binding.ts";
 import { readFolder } from "./folder.ts";
 import { grantFlag } from "./grants.ts";
 import { checkedArray } from "./results.ts";
-import { AdapterSandbox, type CallOutcome, type SandboxCall, SandboxFailure } from "./sandbox.ts";
+import { AdapterSandbox, type CallOutcome, MODEL_LIMITS, type SandboxCall, SandboxFailure } from "./sandbox.ts";
 import type { Refusal } from "./sandbox/protocol.ts";
 import { adapterModels, adapterSources } from "./sources.ts";
 
@@ -39,21 +39,22 @@ export interface AdapterAnswer extends CallOutcome {
 
 /**
  * Calls the callable of an adapter's operation.
- *
  * @throws SvcError with the codes of section 17.7 of the annexed list: `adapter_isolation_unavailable`,
- * `adapter_changed`, `adapter_load_failed`, `adapter_callable_missing`, `adapter_permission_refused`, `adapter_timeout`,
- * `adapter_memory_exceeded`, `adapter_call_failed`, `adapter_result_invalid`
+ *   `adapter_changed`, `adapter_load_failed`, `adapter_callable_missing`, `adapter_permission_refused`,
+ *   `adapter_timeout`, `adapter_memory_exceeded`, `adapter_call_failed`, `adapter_result_invalid`
  */
 export async function callAdapter(binding: AdapterBinding, call: AdapterCall): Promise<AdapterAnswer> {
   const { path: module, callable } = binding.operation.adapter;
   try {
     const { sandbox, models } = await open(binding);
     await sandbox.load(module, [callable]);
+    // The memory of the engine is not the adapter's.
+    if (models.size > 0) await startOnnxSandbox(modelLimits(binding.limits));
     const begun = performance.now();
     const outcome = await sandbox.call({ module, callable, ...call }, {
       cancellation: call.cancellation,
       progress: call.progress,
-      infer: (model, feeds) => infer(binding, models, model, feeds, call.cancellation),
+      infer: (model, feeds, cancellation) => infer(binding, models, { model, feeds, cancellation }),
     });
     return { ...outcome, seconds: (performance.now() - begun) / 1000 };
   } catch (error) {
@@ -63,7 +64,6 @@ export async function callAdapter(binding: AdapterBinding, call: AdapterCall): P
 
 /**
  * Loads the module of an operation and finds its callable, and ends the sandbox again.
- *
  * @throws SvcError as {@link callAdapter}
  */
 export async function tryLoad(bindings: readonly AdapterBinding[]): Promise<void> {
@@ -83,7 +83,7 @@ export async function tryLoad(bindings: readonly AdapterBinding[]): Promise<void
   }
 }
 
-/** Ends every sandbox of this thread. */
+/** Ends every sandbox of this thread. Exported for tests. */
 export async function closeAdapters(): Promise<void> {
   const ending = [...live.values()];
   live.clear();
@@ -118,9 +118,7 @@ async function start(binding: AdapterBinding, modules: readonly string[]): Promi
 async function infer(
   binding: AdapterBinding,
   models: ReadonlyMap<string, Uint8Array>,
-  id: string,
-  feeds: unknown,
-  cancellation?: Cancellation,
+  { model: id, feeds, cancellation }: { model: string; feeds: unknown; cancellation: Cancellation },
 ): Promise<Record<string, NdArray>> {
   const bytes = models.get(id);
   if (bytes === undefined) {
@@ -133,11 +131,21 @@ async function infer(
     name,
     checkedArray(value, `the feed ${name}`, binding.limits.memory_mb * MIB),
   ]);
-  const session = await openOnnxSession(bytes, { sha256: binding.models.find((model) => model.id === id)!.sha256 });
+  let session: OnnxSession | undefined;
   try {
+    session = await openOnnxSession(bytes, {
+      sha256: binding.models.find((model) => model.id === id)!.sha256,
+      limits: modelLimits(binding.limits),
+    });
     return await session.run(Object.fromEntries(arrays), { cancellation });
+  } catch (error) {
+    if (!(error instanceof SvcError) || !MODEL_LIMITS.has(error.code)) throw error;
+    const message = error.message.replace("the model", `the model ${id} of the adapter ${binding.name}`);
+    throw new SvcError(error.code, message, {
+      hint: `Raise ${MODEL_LIMITS.get(error.code)} in its manifest, or give it less to do at once`,
+    });
   } finally {
-    await session.release();
+    await session?.release();
   }
 }
 
@@ -153,23 +161,23 @@ function explained(binding: AdapterBinding, failure: SandboxFailure): SvcError {
     ? `It printed: ${printed.join(" | ")}`
     : null;
   const message = failure.code === "adapter_permission_refused" && refused !== null
-    ? `The adapter ${binding.name} was refused ${accessOf(refused)}: ${failure.error.message}`
+    ? `The adapter ${binding.name} was refused ${ACCESS[refused.kind]}${refused.value}: ${failure.error.message}`
     : failure.message;
   return new SvcError(failure.code, message, { hint, extra: { adapter: binding.name } });
 }
 
-function accessOf({ kind, value }: Refusal): string {
-  return kind === "other"
-    ? value
-    : kind === "net"
-    ? `the connection to ${value}`
-    : kind === "read"
-    ? `reading ${value}`
-    : `the environment variable ${value}`;
-}
+/** A refused access in words, before its value. */
+const ACCESS: Readonly<Record<Refusal["kind"], string>> = {
+  net: "the connection to ",
+  read: "reading ",
+  env: "the environment variable ",
+  import: "the import of ",
+  other: "",
+};
 
 /** The line of the manifest that would ask, or the flag that would grant what it asks for already. */
 function permissionHint(binding: AdapterBinding, { kind, value }: Refusal): string {
+  if (kind === "import") return "Put the code into the folder, for example bundled with deno bundle";
   if (kind === "other") return "An adapter can ask for net, read and env, and for nothing else";
   const { name, requested, manifest: { file, lines } } = binding;
   const asked = kind === "net"

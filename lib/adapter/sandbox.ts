@@ -20,6 +20,8 @@ import {
   Vital,
   type WireError,
 } from "./sandbox/protocol.ts";
+import type { NdArray } from "../numeric/ndarray.ts";
+import { buffersOf } from "../onnx/tensors.ts";
 import type { AdapterLimits, PermissionSet } from "./types.ts";
 
 /** How often time, memory and cancellation are looked at while a call runs. */
@@ -31,6 +33,11 @@ const MAX_MESSAGES = 50_000;
 /** Ending a thread takes a moment; waiting longer than this helps nobody. */
 const END_MS = 5000;
 const MIB = 2 ** 20;
+/** Failures of a model that end the adapter's call, with the limit of the manifest that decides. */
+export const MODEL_LIMITS = new Map([
+  ["onnx_time_exceeded", "limits.timeout_s"],
+  ["onnx_memory_exceeded", "limits.memory_mb"],
+]);
 const START = "start";
 /** The sandbox itself starts in less, also on a busy machine. */
 const START_S = 60;
@@ -60,8 +67,8 @@ export interface SandboxCall {
 export interface CallOptions {
   cancellation?: Cancellation;
   progress?(completed: number, total: number, message: string | null): void;
-  /** Computes a model that the manifest lists. */
-  infer?(model: string, feeds: unknown): Promise<Record<string, unknown>>;
+  /** Computes a model that the manifest lists; the cancellation also ends with the call. */
+  infer?(model: string, feeds: unknown, cancellation: Cancellation): Promise<Record<string, NdArray>>;
 }
 
 /** What a call brought: not yet checked. */
@@ -95,14 +102,13 @@ export class AdapterSandbox {
   readonly #port: MessagePort;
   readonly #vitals = new Int32Array(new SharedArrayBuffer(4 * Vital.length));
   readonly #loaded = new Set<string>();
-  readonly #maxResultBytes: number;
   #waiting: Waiting | undefined;
+  #inferring = false;
   #nextCall = 1;
   #ended: SvcError | undefined;
 
   /**
    * Starts a sandbox; no code of the adapter runs yet.
-   *
    * @throws SvcError `adapter_isolation_unavailable`
    */
   static async start(spec: SandboxSpec): Promise<AdapterSandbox> {
@@ -121,14 +127,13 @@ export class AdapterSandbox {
 
   private constructor(spec: SandboxSpec) {
     this.#spec = spec;
-    this.#maxResultBytes = spec.limits.memory_mb * MIB;
-    const sandboxFolder = join(import.meta.dirname!, "sandbox");
+    const ownCode = [join(import.meta.dirname!, "sandbox"), join(import.meta.dirname!, "..", "onnx", "guard.ts")];
     this.#worker = new Worker(new URL("./sandbox/boot.ts", import.meta.url), {
       type: "module",
       name: "svc adapter",
       deno: {
         permissions: {
-          read: [...readable(spec.root), ...spec.granted.read, sandboxFolder],
+          read: [...readable(spec.root), ...spec.granted.read, ...ownCode],
           net: spec.granted.net.length > 0 ? [...spec.granted.net] : false,
           env: spec.granted.env.length > 0 ? [...spec.granted.env] : false,
           write: false,
@@ -140,7 +145,7 @@ export class AdapterSandbox {
       },
     });
     this.#worker.onmessage = ({ data }: MessageEvent<BootReply>) => {
-      if (data.type === "lost") this.#lose(String(data.message));
+      if (data.type === "lost") this.#lose(String(data.message), data.outOfMemory);
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
@@ -154,10 +159,10 @@ export class AdapterSandbox {
       sources: new Map([...spec.sources].map(([path, text]) => [urlOf(spec.root, path), text])),
       models: new Map([...spec.models].map(([id, bytes]) => [id, bytes.slice()])),
       granted: spec.granted,
-      sandboxFolder,
+      ownCode,
       vitals: this.#vitals,
       timeoutMs: spec.limits.timeout_s * 1000,
-      maxResultBytes: this.#maxResultBytes,
+      maxBytes: spec.limits.memory_mb * MIB,
     };
     const request: BootRequest = { type: "start", port: port2, init, heapMb: spec.limits.memory_mb };
     this.#worker.postMessage(request, [port2, ...[...init.models.values()].map(({ buffer }) => buffer)]);
@@ -169,9 +174,8 @@ export class AdapterSandbox {
 
   /**
    * Loads a module and looks for its functions.
-   *
    * @throws SvcError `adapter_load_failed`, `adapter_callable_missing`, `adapter_module_remote`, `adapter_timeout`,
-   * `adapter_memory_exceeded`
+   *   `adapter_memory_exceeded`
    */
   async load(module: string, callables: string[]): Promise<void> {
     const key = JSON.stringify([module, callables]);
@@ -184,28 +188,16 @@ export class AdapterSandbox {
     if (reply.type === "loaded") return void this.#loaded.add(key);
     const error = reply.type === "load_failed" ? trustedError(reply.error) : null;
     if (error === null) throw await this.#broken("it answered something else");
-    const { origin, refused } = error;
-    const code = origin === "missing"
-      ? "adapter_callable_missing"
-      : refused?.value.startsWith("import of")
-      ? "adapter_module_remote"
-      : refused !== null
-      ? "adapter_permission_refused"
-      : "adapter_load_failed";
-    throw new SandboxFailure(
-      error,
-      [],
-      code,
-      `Cannot load ${module} of the adapter ${this.#spec.name}: ${error.message}`,
-    );
+    const code = error.refused?.kind === "import" ? "adapter_module_remote" : codeOf(error);
+    const message = `Cannot load ${module} of the adapter ${this.#spec.name}: ${error.message}`;
+    throw new SandboxFailure(error, [], code, message);
   }
 
   /**
    * Calls a function of a module that was loaded.
-   *
    * @returns what it returned, unchecked
    * @throws SvcError `adapter_call_failed`, `adapter_permission_refused`, `adapter_result_invalid`, `adapter_timeout`,
-   * `adapter_memory_exceeded`, `operation_canceled`
+   *   `adapter_memory_exceeded`, `operation_canceled`
    */
   async call(call: SandboxCall, options: CallOptions = {}): Promise<CallOutcome> {
     const id = this.#nextCall++;
@@ -222,14 +214,10 @@ export class AdapterSandbox {
     if (reply.type === "result") return { value: reply.value, log, dropped };
     const error = reply.type === "failed" ? trustedError(reply.error) : null;
     if (error === null) throw await this.#broken("it answered something else");
-    const code = error.refused !== null
-      ? "adapter_permission_refused"
-      : error.origin === "result"
-      ? "adapter_result_invalid"
-      : "adapter_call_failed";
     const what = error.origin === "result" ? "returned what cannot be handed over" : "failed";
     const said = error.name === "" || error.name === "Error" ? error.message : `${error.name}: ${error.message}`;
-    throw new SandboxFailure(error, log, code, `${callable} of the adapter ${this.#spec.name} ${what}: ${said}`);
+    const message = `${callable} of the adapter ${this.#spec.name} ${what}: ${said}`;
+    throw new SandboxFailure(error, log, codeOf(error), message);
   }
 
   /** Ends the sandbox; whatever runs is cut off. */
@@ -268,12 +256,7 @@ export class AdapterSandbox {
       const grown = what === START ? 0 : residentMb() - baseline - MEMORY_SLACK_MB;
       const held = Math.max(Atomics.load(this.#vitals, Vital.heldMb), grown);
       if (Atomics.load(this.#vitals, Vital.heapFull) === 1 || held > limits.memory_mb) {
-        this.#break(
-          new SvcError("adapter_memory_exceeded", `${attempt}: it needs more than ${limits.memory_mb} MiB of memory`, {
-            hint: "Raise limits.memory_mb in its manifest, or give it less to do at once",
-          }),
-        );
-        return;
+        return this.#break(this.#memoryExceeded(what));
       }
       if (!cancelled && options.cancellation?.isCancelled) {
         cancelled = true;
@@ -304,17 +287,11 @@ export class AdapterSandbox {
     return error;
   }
 
-  #lose(message: string): void {
-    const full = Atomics.load(this.#vitals, Vital.heapFull) === 1 || /out of memory|heap/i.test(message);
+  #lose(message: string, outOfMemory = false): void {
+    const full = outOfMemory || Atomics.load(this.#vitals, Vital.heapFull) === 1;
     this.#break(
       full
-        ? new SvcError(
-          "adapter_memory_exceeded",
-          `The adapter ${this.#spec.name} needs more than its ${this.#spec.limits.memory_mb} MiB of memory`,
-          {
-            hint: "Raise limits.memory_mb in its manifest, or give it less to do at once",
-          },
-        )
+        ? this.#memoryExceeded("run")
         : new SvcError("adapter_call_failed", `The sandbox of the adapter ${this.#spec.name} ended: ${message}`),
     );
   }
@@ -358,8 +335,7 @@ export class AdapterSandbox {
         return;
       }
       case "infer":
-        if (message.call === waiting.call) this.#infer(message.id, message.model, message.feeds, waiting);
-        return;
+        return void this.#infer(message.id, message.model, message.feeds, waiting);
       case "result":
       case "failed":
         if (message.call !== waiting.call) return;
@@ -372,16 +348,50 @@ export class AdapterSandbox {
     }
   }
 
-  async #infer(id: number, model: unknown, feeds: unknown, { options }: Waiting): Promise<void> {
-    let reply: HostMessage;
-    try {
-      if (options.infer === undefined) throw new TypeError("no models can be computed here");
-      const arrays = await options.infer(String(model), feeds) as Extract<HostMessage, { type: "inferred" }>["arrays"];
-      reply = { type: "inferred", id, arrays };
-    } catch (error) {
-      reply = { type: "inferred", id, error: messageOf(error) };
+  /** Computes a model. An honest thread has one request under way. */
+  async #infer(id: number, model: unknown, feeds: unknown, waiting: Waiting): Promise<void> {
+    if (this.#inferring) {
+      return this.#break(
+        new SvcError("adapter_call_failed", `The adapter ${this.#spec.name} floods the program with requests`),
+      );
     }
-    if (this.#ended === undefined) this.#send(reply);
+    this.#inferring = true;
+    try {
+      const { infer, cancellation } = waiting.options;
+      if (infer === undefined) throw new TypeError("no models can be computed here");
+      const over = () => this.#waiting !== waiting || cancellation?.isCancelled === true;
+      const arrays = await infer(String(model), feeds, {
+        get isCancelled() {
+          return over();
+        },
+        throwIfCancelled() {
+          if (over()) throw new SvcError("operation_canceled", "Cannot compute a model for a call that has ended");
+        },
+      });
+      const buffers = buffersOf(arrays);
+      if (buffers.reduce((sum, { byteLength }) => sum + byteLength, 0) > this.#spec.limits.memory_mb * MIB) {
+        return this.#break(this.#memoryExceeded("hand the outputs of a model to"));
+      }
+      this.#reply({ type: "inferred", id, arrays }, buffers);
+    } catch (error) {
+      // A limit of the model ends the call, whatever the adapter's code does about it.
+      if (error instanceof SvcError && MODEL_LIMITS.has(error.code)) return this.#break(error);
+      this.#reply({ type: "inferred", id, error: messageOf(error) });
+    } finally {
+      this.#inferring = false;
+    }
+  }
+
+  #reply(message: HostMessage, transfer: Transferable[] = []): void {
+    if (this.#ended === undefined) this.#send(message, transfer);
+  }
+
+  #memoryExceeded(what: string): SvcError {
+    const { name, limits } = this.#spec;
+    const message = `Cannot ${what} the adapter ${name}: it needs more than ${limits.memory_mb} MiB of memory`;
+    return new SvcError("adapter_memory_exceeded", message, {
+      hint: "Raise limits.memory_mb in its manifest, or give it less to do at once",
+    });
   }
 }
 
@@ -418,13 +428,30 @@ function trustedError(error: unknown): WireError | null {
   const { origin, name, message, refused } = error as Record<string, unknown>;
   if (typeof message !== "string") return null;
   const { kind, value } = (typeof refused === "object" && refused !== null ? refused : {}) as Record<string, unknown>;
-  const known = kind === "net" || kind === "read" || kind === "env" || kind === "other";
   return {
-    origin: origin === "result" || origin === "missing" || origin === "import" ? origin : "throw",
+    origin: isOneOf(ORIGINS, origin) ? origin : "throw",
     name: typeof name === "string" ? printable(name) : "",
     message: printable(message),
-    refused: known && typeof value === "string" ? { kind, value: printable(value) } : null,
+    refused: isOneOf(REFUSALS, kind) && typeof value === "string" ? { kind, value: printable(value) } : null,
   };
+}
+
+const REFUSALS = ["net", "read", "env", "import", "other"] as const;
+const ORIGINS = ["throw", "result", "missing", "import"] as const;
+const ORIGIN_CODES: Readonly<Record<WireError["origin"], string>> = {
+  throw: "adapter_call_failed",
+  result: "adapter_result_invalid",
+  missing: "adapter_callable_missing",
+  import: "adapter_load_failed",
+};
+
+/** The code of a failure: that of a refused access, or of where the error arose. */
+function codeOf({ origin, refused }: WireError): string {
+  return refused === null ? ORIGIN_CODES[origin] : "adapter_permission_refused";
+}
+
+function isOneOf<T extends string>(known: readonly T[], value: unknown): value is T {
+  return (known as readonly unknown[]).includes(value);
 }
 
 const MAX_LOG_LINES = 100;
@@ -442,7 +469,7 @@ function trustedLog(reply: Answer): { log: string[]; dropped: number } {
 }
 
 /** A text that cannot steer a terminal, and that a document can hold. */
-export function printable(text: string): string {
+function printable(text: string): string {
   // deno-lint-ignore no-control-regex -- exactly the characters that a terminal would obey
   return text.slice(0, 2000).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "·").toWellFormed();
 }

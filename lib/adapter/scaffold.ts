@@ -32,10 +32,9 @@ interface Scaffold {
 
 const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
   bits: {
-    summary: "pictures to payload bits and back",
+    summary: "images to payload bits and back",
     name: "example-bits",
-    begin:
-      "`codec.ts`: `encode` turns pictures into bits, `decode` turns received bits, right or wrong, into pictures.",
+    begin: "`codec.ts`: `encode` turns images into bits, `decode` turns received bits, right or wrong, into images.",
     files: {
       "svc_adapter.yaml": () => import("./scaffolds/bits/svc_adapter.yaml", { with: { type: "text" } }),
       "codec.ts": () => import("./scaffolds/bits/codec.ts", { with: { type: "text" } }),
@@ -44,9 +43,9 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     },
   },
   indices: {
-    summary: "pictures to indices of a codebook and back",
+    summary: "images to indices of a codebook and back",
     name: "example-indices",
-    begin: "`tokenizer.ts`: `encode` turns pictures into indices, `decode` turns received indices into pictures.",
+    begin: "`tokenizer.ts`: `encode` turns images into indices, `decode` turns received indices into images.",
     files: {
       "svc_adapter.yaml": () => import("./scaffolds/indices/svc_adapter.yaml", { with: { type: "text" } }),
       "tokenizer.ts": () => import("./scaffolds/indices/tokenizer.ts", { with: { type: "text" } }),
@@ -55,9 +54,9 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     },
   },
   latents: {
-    summary: "pictures to continuous latents and back",
+    summary: "images to continuous latents and back",
     name: "example-latents",
-    begin: "`autoencoder.ts`: `encode` turns pictures into latents, `decode` turns received latents into pictures.",
+    begin: "`autoencoder.ts`: `encode` turns images into latents, `decode` turns received latents into images.",
     files: {
       "svc_adapter.yaml": () => import("./scaffolds/latents/svc_adapter.yaml", { with: { type: "text" } }),
       "autoencoder.ts": () => import("./scaffolds/latents/autoencoder.ts", { with: { type: "text" } }),
@@ -66,9 +65,9 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     },
   },
   deepjscc_symbols: {
-    summary: "pictures to complex channel symbols and back, without bits",
+    summary: "images to complex channel symbols and back, without bits",
     name: "example-symbols",
-    begin: "`joint_coder.ts`: `encode` turns pictures into symbols, `decode` turns received symbols into pictures.",
+    begin: "`joint_coder.ts`: `encode` turns images into symbols, `decode` turns received symbols into images.",
     files: {
       "svc_adapter.yaml": () => import("./scaffolds/deepjscc_symbols/svc_adapter.yaml", { with: { type: "text" } }),
       "joint_coder.ts": () => import("./scaffolds/deepjscc_symbols/joint_coder.ts", { with: { type: "text" } }),
@@ -78,7 +77,7 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     },
   },
   classification_dataset: {
-    summary: "labels and predictions of a data set of one's own",
+    summary: "labels and predictions of a dataset of one's own",
     name: "example-dataset",
     begin: "`table.json`: the examples; and `dataset.ts`, which reads them.",
     files: {
@@ -128,8 +127,7 @@ export interface ScaffoldFiles {
 }
 
 /**
- * The files of a scaffold.
- *
+ * The files of a scaffold. Exported for tests.
  * @param name of the adapter; `my-codec` gives operations `my_codec.encode`, …
  * @throws SvcError `usage_invalid` for a name that no adapter can have
  */

@@ -11,10 +11,9 @@ const MAX_JSON_BYTES = 16 * 2 ** 20;
 
 /**
  * The modules of a folder as JavaScript, by path; JSON files as they are.
- *
  * @param needed modules that must be readable; of the others, a broken one is left out
  * @throws SvcError `adapter_load_failed` for TypeScript that cannot be read, `adapter_changed` for a file that is not
- * the one that was hashed
+ *   the one that was hashed
  */
 export function adapterSources(folder: AdapterFolder, needed: readonly string[]): Map<string, string> {
   const required = new Set(needed.flatMap((path) => moduleGraph(folder, path)));

@@ -78,7 +78,7 @@ export function readTrustFile(projectRoot: string): TrustFile | null {
   let found: Diagnostic[];
   try {
     const { value } = readRecipeText(text, { file: path });
-    found = checkValue(SCHEMA, value, [], "adapter_manifest_invalid");
+    found = checkValue(SCHEMA, value, [], { code: "adapter_manifest_invalid" });
     if (found.length === 0) return complete(value as unknown as TrustFile);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;

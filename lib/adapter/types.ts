@@ -50,7 +50,7 @@ export type Wrap = typeof WRAPS[number];
 
 /** How a callable of a coder is called. */
 export const ARRAY_CALL_STYLES = ["array_params", "array", "dict"] as const;
-/** How a callable of a data set or a metric is called. */
+/** How a callable of a dataset or a metric is called. */
 export const TASK_CALL_STYLES = ["dict", "params", "none"] as const;
 export type CallStyle = typeof ARRAY_CALL_STYLES[number] | typeof TASK_CALL_STYLES[number];
 
@@ -193,5 +193,3 @@ export interface AdapterInspection {
   /** All findings; `adapter_trust_mismatch` is a warning. */
   diagnostics: Diagnostic[];
 }
-
-export const NO_PERMISSIONS: Readonly<PermissionSet> = Object.freeze({ net: [], read: [], env: [] });

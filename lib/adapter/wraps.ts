@@ -1,4 +1,5 @@
 /** The contracts that adapters wrap: their ports, which side of a link they are on, and what their outputs promise. */
+import type { ArrayForm } from "../artifact/array_form.ts";
 import * as kinds from "../contract/kinds.ts";
 import type { MetadataGuarantee } from "../contract/operation.ts";
 import type { Wrap } from "./types.ts";
@@ -6,6 +7,8 @@ import type { Wrap } from "./types.ts";
 export interface WrapContract {
   inputs: Readonly<Record<string, readonly string[]>>;
   outputs: Readonly<Record<string, string>>;
+  /** Forms of the array that a coder returns, where they are not those of its output; `images` are those encoded. */
+  returns?: readonly ArrayForm[];
   guarantees?: Readonly<Record<string, MetadataGuarantee>>;
   /** Under which the time of the call is recorded, in seconds. */
   timing?: "encoder.external_call" | "decoder.external_call";
@@ -32,18 +35,25 @@ export const WRAP_CONTRACTS: Readonly<Record<Wrap, WrapContract>> = {
   "model.external_encode_indices": {
     inputs: { images: IMAGES },
     outputs: { indices: kinds.INDICES },
+    returns: [{ dtypes: ["uint8", "int32", "int64"], axes: ["n", "…"] }],
     guarantees: { indices: { from: "images", keys: ["codebook_size"] } },
     timing: ENCODER,
   },
   "model.external_encode_latents": {
     inputs: { images: IMAGES },
     outputs: { latents: kinds.LATENTS },
+    returns: [{ dtypes: ["float32", "float64"], axes: ["n", "…"] }],
     guarantees: { latents: { from: "images" } },
     timing: ENCODER,
   },
   "model.deepjscc_external_encode": {
     inputs: { images: IMAGES },
     outputs: { symbols: kinds.SYMBOLS },
+    returns: [
+      { dtypes: ["complex64"], axes: ["n"] },
+      { dtypes: ["complex64"], axes: ["images", "…"] },
+      { dtypes: ["float32"], axes: ["images", "2 channels", "…"] },
+    ],
     guarantees: { symbols: { from: "images", keys: ["boundary_contract", "symbol_count"] } },
     timing: ENCODER,
   },

@@ -21,10 +21,9 @@ export interface TrustChange {
 
 /**
  * The entry that grants an adapter all of its requests.
- *
  * @param projectRoot paths in it are written from there, so that the project can move
  */
-export function trustEntryOf(adapter: AdapterPackage, projectRoot: string, note?: string): TrustEntry {
+function trustEntryOf(adapter: AdapterPackage, projectRoot: string, note?: string): TrustEntry {
   const { manifest: { name, permissions }, folder } = adapter;
   const read = permissions.read.map((request) => {
     const path = requestedPath(folder.root, request);
@@ -41,10 +40,9 @@ export function trustEntryOf(adapter: AdapterPackage, projectRoot: string, note?
 
 /**
  * Writes an adapter's entry into the trust file of a project, in place of an earlier one.
- *
  * @param options.folderSha256 the digest that was agreed to
- * @throws SvcError `adapter_changed` when the folder has another digest, `adapter_manifest_invalid` with every finding for a folder that cannot be used, or for a trust file that
- * cannot be read
+ * @throws SvcError `adapter_changed` when the folder has another digest, `adapter_manifest_invalid` with every finding
+ *   for a folder that cannot be used, or for a trust file that cannot be read
  */
 export function trustAdapter(
   folder: string,
@@ -69,7 +67,6 @@ export function trustAdapter(
 
 /**
  * Takes back what the trust file grants to an adapter, in whatever state its folder is.
- *
  * @param folder its folder, or its name where the folder is gone
  * @throws SvcError `not_found` when the trust file does not name it
  */

@@ -1,27 +1,25 @@
 /**
- * Counts and rates of a link, and the sums that they must satisfy.
+ * Counts and rates of a link, and their required sums.
  *
  * Bits:     native codec bits + wire overhead = serialised payload; + framing = framed; + forward error correction =
  *           coded; + modulation padding = transmitted.
- * Symbols:  pilot + header + data + grid padding = channel uses.
- * Rates:    a recorded bits per pixel agrees with bits / pixels to 1e-9.
+ * Symbols:  pilot + header + data + grid padding = channel uses. Rates:    a recorded bits per pixel agrees with bits /
+ * pixels to 1e-9.
  */
 import { SvcError } from "../contract/error.ts";
 import { isNumber, toNumber, type Value } from "../contract/value.ts";
 
-export const RATE_UNITS = ["bits", "bytes", "symbols", "channel_uses", "pixels", "samples", "seconds"] as const;
+const RATE_UNITS = ["bits", "bytes", "symbols", "channel_uses", "pixels", "samples", "seconds"] as const;
 export type RateUnit = typeof RATE_UNITS[number];
 
-/** How far a recomputed rate may be from the recorded one. */
-export const ACCOUNTING_TOLERANCE = 1e-9;
+/** Tolerance between a recomputed and a recorded rate. */
+const ACCOUNTING_TOLERANCE = 1e-9;
 
 /**
- * Checks a count: a finite integer that is not negative.
- *
- * @param options `continuous` where the unit may be split, as for seconds
- * @returns the count as a number
+ * Checks a count: a finite, non-negative integer.
+ * @param options `continuous` for divisible units such as seconds
  * @throws SvcError `boundary_dtype_invalid`, `boundary_non_finite`, `boundary_count_not_integer`,
- * `boundary_count_negative`
+ *   `boundary_count_negative`
  */
 export function checkCount(
   value: Value | undefined,
@@ -32,19 +30,18 @@ export function checkCount(
   const refuse = (code: string, why: string): never => {
     throw new SvcError(code, `Cannot use ${isNumber(value) ? String(value) : typeof value} as ${name}: ${why}`);
   };
-  if (!isNumber(value)) return refuse("boundary_dtype_invalid", "it is no number");
+  if (!isNumber(value)) return refuse("boundary_dtype_invalid", "it is not a number");
   const count = toNumber(value);
   if (!Number.isFinite(count)) return refuse("boundary_non_finite", "it is not finite");
-  if (count < 0) return refuse("boundary_count_negative", "it is below zero");
+  if (count < 0) return refuse("boundary_count_negative", "it is negative");
   if (!options.continuous && unit !== "seconds" && !Number.isSafeInteger(count)) {
-    return refuse("boundary_count_not_integer", "it is no whole number");
+    return refuse("boundary_count_not_integer", "it is not an integer");
   }
   return count;
 }
 
 /**
- * Checks a count against the one that was expected.
- *
+ * Checks a count against the expected one.
  * @throws SvcError `boundary_count_mismatch`
  */
 export function checkExpectedCount(found: number, expected: number, unit: RateUnit): void {
@@ -55,18 +52,7 @@ export function checkExpectedCount(found: number, expected: number, unit: RateUn
   );
 }
 
-/**
- * Checks a rate, such as bits per pixel, against its two counts.
- *
- * @throws SvcError `boundary_accounting_mismatch` when they differ by more than 1e-9
- */
-export function checkRate(recorded: number, numerator: number, denominator: number, name: string): void {
-  const rate = numerator / denominator;
-  if (Math.abs(recorded - rate) <= ACCOUNTING_TOLERANCE) return;
-  throw new SvcError("boundary_accounting_mismatch", `Cannot accept ${recorded} as ${name}: the counts give ${rate}`);
-}
-
-/** The counts of a link; each chain is checked as far as its members are given. */
+/** The counts of a link; each sum is checked if all its fields are given. */
 export interface LinkAccounts {
   native_codec_bits?: number;
   wire_overhead_bits?: number;
@@ -93,9 +79,8 @@ const SUMS: readonly { total: keyof LinkAccounts; parts: readonly (keyof LinkAcc
 ];
 
 /**
- * Checks that every sum whose members are all given adds up, and that every member is a count.
- *
- * @throws SvcError `boundary_accounting_mismatch`, or what {@link checkCount} throws
+ * Checks that every field is a count and that every complete sum holds.
+ * @throws SvcError `boundary_accounting_mismatch`, or as {@link checkCount}
  */
 export function checkAccounting(accounts: LinkAccounts): void {
   for (const [name, value] of Object.entries(accounts)) {
@@ -107,9 +92,13 @@ export function checkAccounting(accounts: LinkAccounts): void {
     if (stated === undefined || members.includes(undefined)) continue;
     const sum = (members as number[]).reduce((left, right) => left + right, 0);
     if (Math.abs(sum - stated) > ACCOUNTING_TOLERANCE) {
-      throw new SvcError("boundary_accounting_mismatch", `Cannot accept ${stated} as ${total}: its parts give ${sum}`, {
-        hint: `${parts.map((part, index) => `${part} ${members[index]}`).join(" + ")} = ${sum}`,
-      });
+      throw new SvcError(
+        "boundary_accounting_mismatch",
+        `Cannot accept ${stated} as ${total}: the sum of its parts is ${sum}`,
+        {
+          hint: `${parts.map((part, index) => `${part} ${members[index]}`).join(" + ")} = ${sum}`,
+        },
+      );
     }
   }
 }

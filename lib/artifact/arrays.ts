@@ -1,6 +1,6 @@
 /**
- * The named arrays of an artifact, checked against what a reader expects: a dtype and a shape in which numbers stand for
- * themselves and names for sizes that must agree wherever they occur.
+ * The named arrays of an artifact, checked against an expected dtype and shape. A shape has numbers for fixed sizes and
+ * names for sizes that must agree in all arrays.
  *
  *     const problem = arraysOf(inputs.problem);
  *     const ranges = problem.read("float64", ["example", "anchor"]);
@@ -11,7 +11,7 @@ import { SvcError } from "../contract/error.ts";
 import type { InputArtifact } from "../contract/operation.ts";
 import type { Dtype, TypedData } from "../numeric/ndarray.ts";
 
-/** What the data of a dtype lies in; complex values are interleaved. */
+/** TypedArray of a dtype; complex values are interleaved. */
 interface DataOf {
   uint8: Uint8Array;
   int64: BigInt64Array;
@@ -29,17 +29,16 @@ export class NamedArrays {
     this.#sizes = sizes;
   }
 
-  /** Another artifact whose named sizes are those of this one. */
+  /** Another artifact with the same named sizes. */
   beside(input: InputArtifact): NamedArrays {
     return new NamedArrays(input, this.#sizes);
   }
 
   /**
    * The data of an array.
-   *
-   * @param name the main array when left out
-   * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_shape_invalid`, `boundary_non_finite`, or
-   * what `InputArtifact.array` throws for a name that is not there
+   * @param name default the main array
+   * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_shape_invalid`,
+   *   `boundary_non_finite`, or as `InputArtifact.array` for an unknown name
    */
   read<D extends ReadDtype>(dtype: D, shape: readonly (number | string)[], name?: string): DataOf[D] {
     const array = this.input.array(name), what = `${name ?? this.input.arrayNames[0]} of ${this.input.kind}`;
@@ -67,7 +66,7 @@ export class NamedArrays {
     return array.data as DataOf[D];
   }
 
-  /** A named size, after an array that has it was read. */
+  /** A named size; an array that has it must be read before. */
   size(name: string): number {
     const size = this.#sizes.get(name);
     if (size === undefined) throw new TypeError(`No array with the size ${name} was read`);
@@ -75,7 +74,6 @@ export class NamedArrays {
   }
 }
 
-/** The named arrays of an artifact. */
 export function arraysOf(input: InputArtifact): NamedArrays {
   return new NamedArrays(input);
 }

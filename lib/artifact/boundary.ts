@@ -1,33 +1,15 @@
 /**
- * Boundary contracts: what a value must be where it crosses from one plane of an experiment to another.
+ * Boundary contracts: required form of values between the planes of an experiment.
  *
- * payload.bits, channel.bits   uint8 [n], values 0 and 1
- * channel.symbols              complex64 [n] finite, or float32 [n] or [n, d] finite with representation "real"
- * image.tensor                 uint8, or float32 in [0, 1]; [count, height, width, channels], channels 1, 3 or 4
- * text.utf8_bytes              text, bytes, or bits (uint8 [8 n], most significant first) that form valid UTF-8
- * semantic.embedding           float [n, d] finite, not empty; handed on as float32
- * metric.scalar                finite number; not negative where it is a rate, a count or a latency
- * artifact.file                regular file; a recorded SHA-256 matches
+ * payload.bits, channel.bits   uint8 [n], values 0 and 1 channel.symbols              complex64 [n] finite image.tensor
+ * uint8, or float32 in [0, 1]; [count, height, width, channels], channels 1, 3 or 4 semantic.embedding           float
+ * [n, d] finite, not empty; handed on as float32
  *
- * Every check throws an SvcError whose code names the rule that was broken. Scans read whole 32-bit words, so checking
- * ten million bits costs about as much as reading them.
+ * Every check throws an SvcError whose code names the violated rule. Scans read 32-bit words, so a check costs about as
+ * much as reading the data.
  */
 import { SvcError } from "../contract/error.ts";
-import { isNumber, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { elementCount, type NdArray } from "../numeric/ndarray.ts";
-
-/** Values of the metadata key `boundary_contract`. */
-export const BOUNDARY_CONTRACTS = [
-  "payload.bits",
-  "channel.bits",
-  "channel.symbols",
-  "image.tensor",
-  "text.utf8_bytes",
-  "semantic.embedding",
-  "metric.scalar",
-  "artifact.file",
-] as const;
-export type BoundaryContract = typeof BOUNDARY_CONTRACTS[number];
 
 function refuse(code: string, what: string, why: string): never {
   throw new SvcError(code, `Cannot use ${what}: ${why}`);
@@ -39,8 +21,7 @@ function shapeText(array: NdArray): string {
 
 /**
  * Checks bits: uint8, one dimension, values 0 and 1.
- *
- * @returns the bits, without a copy
+ * @returns the bits, not copied
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_value_invalid`
  */
 export function checkBits(array: NdArray): Uint8Array {
@@ -55,7 +36,7 @@ export function checkBits(array: NdArray): Uint8Array {
   return bits;
 }
 
-/** Whether all values are 0 or 1: the union of all words may hold no other bit. */
+/** Whether all values are 0 or 1: the union of all words has no other bit. */
 function areBits(bits: Uint8Array): boolean {
   const head = Math.min(bits.length, -bits.byteOffset & 3);
   const count = (bits.length - head) >>> 2;
@@ -69,8 +50,7 @@ function areBits(bits: Uint8Array): boolean {
 
 /**
  * Checks that all values of a float array are finite.
- *
- * @param what what the values are, for the message
+ * @param what description of the values, for the message
  * @throws SvcError `boundary_non_finite`
  */
 export function checkFinite(data: Float16Array | Float32Array | Float64Array, what: string): void {
@@ -81,7 +61,7 @@ export function checkFinite(data: Float16Array | Float32Array | Float64Array, wh
 
 /**
  * A float is not finite when all bits of its exponent are set; adding one to the exponent then carries into the sign
- * bit. The exponent of a binary64 number is in its upper word.
+ * bit. A binary64 exponent is in the upper word.
  */
 function isAllFinite(data: Float16Array | Float32Array | Float64Array): boolean {
   const { buffer, byteOffset, length } = data;
@@ -103,8 +83,7 @@ function isAllFinite(data: Float16Array | Float32Array | Float64Array): boolean 
 
 /**
  * Checks complex baseband symbols: complex64, one dimension, finite.
- *
- * @returns interleaved (real, imaginary) values, without a copy
+ * @returns interleaved (real, imaginary) values, not copied
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_non_finite`
  */
 export function checkSymbols(array: NdArray): Float32Array {
@@ -116,44 +95,17 @@ export function checkSymbols(array: NdArray): Float32Array {
 }
 
 /**
- * Checks real symbols: float32, [n] or [n, d], finite.
- *
- * @returns the values, without a copy
- * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_non_finite`
- */
-export function checkRealSymbols(array: NdArray): Float32Array {
-  const what = `${shapeText(array)} as real symbols`;
-  if (array.dtype !== "float32") refuse("boundary_dtype_invalid", what, "real symbols are float32");
-  if (array.shape.length !== 1 && array.shape.length !== 2) {
-    refuse("boundary_rank_invalid", what, "real symbols have one or two dimensions");
-  }
-  checkFinite(array.data as Float32Array, what);
-  return array.data as Float32Array;
-}
-
-/**
- * Checks symbols of either representation: real where the metadata key `representation` says so, else complex.
- *
- * @returns the values as they are stored, without a copy
- * @throws SvcError as {@link checkSymbols} and {@link checkRealSymbols}
- */
-export function checkAnySymbols(array: NdArray, metadata: JsonObject): Float32Array {
-  return metadata.representation === "real" ? checkRealSymbols(array) : checkSymbols(array);
-}
-
-/**
  * Checks a batch of images: [count, height, width, channels], not empty; uint8, or float32 in [0, 1].
- *
  * @returns the same array
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_shape_invalid`, `boundary_empty`,
- * `boundary_non_finite`, `boundary_value_invalid`
+ *   `boundary_non_finite`, `boundary_value_invalid`
  */
 export function checkImages(array: NdArray): NdArray {
   const what = `${shapeText(array)} as images`;
   const { dtype, shape, data } = array;
   if (dtype !== "uint8" && dtype !== "float32") refuse("boundary_dtype_invalid", what, "images are uint8 or float32");
   if (shape.length !== 4) refuse("boundary_rank_invalid", what, "images are [count, height, width, channels]");
-  if (elementCount(shape) === 0) refuse("boundary_empty", what, "there are none");
+  if (elementCount(shape) === 0) refuse("boundary_empty", what, "it is empty");
   if (![1, 3, 4].includes(shape[3])) refuse("boundary_shape_invalid", what, "images have 1, 3 or 4 channels");
   if (dtype === "float32") {
     const values = data as Float32Array;
@@ -167,38 +119,8 @@ export function checkImages(array: NdArray): NdArray {
 }
 
 /**
- * Checks content that crosses as UTF-8.
- *
- * @param content a text, bytes, or an array of bits, most significant first
- * @returns the text
- * @throws SvcError `boundary_utf8_invalid`, and for bits what {@link checkBits} throws
- */
-export function checkUtf8(content: string | Uint8Array | NdArray): string {
-  if (typeof content === "string") {
-    if (!content.isWellFormed()) refuse("boundary_utf8_invalid", "the text as UTF-8", "it holds a lone surrogate");
-    return content;
-  }
-  const bytes = content instanceof Uint8Array ? content.slice() : packBits(checkBits(content));
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    refuse("boundary_utf8_invalid", `${bytes.length} bytes as UTF-8`, "they are no valid byte sequence");
-  }
-}
-
-function packBits(bits: Uint8Array): Uint8Array<ArrayBuffer> {
-  if (bits.length % 8 !== 0) {
-    refuse("boundary_utf8_invalid", `${bits.length} bits as UTF-8`, "they do not fill whole bytes");
-  }
-  const bytes = new Uint8Array(bits.length / 8);
-  for (let i = 0; i < bits.length; i++) bytes[i >> 3] |= bits[i] << (7 - (i & 7));
-  return bytes;
-}
-
-/**
  * Checks embeddings: floats [n, d], finite also as float32, not empty.
- *
- * @returns the embeddings as float32; without a copy when they are that already
+ * @returns the embeddings as float32, not copied if already float32
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_empty`, `boundary_non_finite`
  */
 export function checkEmbedding(array: NdArray): NdArray {
@@ -207,29 +129,8 @@ export function checkEmbedding(array: NdArray): NdArray {
     refuse("boundary_dtype_invalid", what, "embeddings are floats");
   }
   if (array.shape.length !== 2) refuse("boundary_rank_invalid", what, "embeddings are [count, dimensions]");
-  if (elementCount(array.shape) === 0) refuse("boundary_empty", what, "there are none");
+  if (elementCount(array.shape) === 0) refuse("boundary_empty", what, "it is empty");
   const data = array.dtype === "float32" ? array.data as Float32Array : Float32Array.from(array.data as Float64Array);
   checkFinite(data, what);
   return { dtype: "float32", shape: array.shape, data };
-}
-
-/**
- * Checks a metric value: a finite number, and not a boolean.
- *
- * @param name what is measured, for the message
- * @param options `nonNegative` for rates, counts and latencies
- * @throws SvcError `boundary_dtype_invalid`, `boundary_non_finite`, `boundary_count_negative`
- */
-export function checkMetricScalar(
-  value: Value | undefined,
-  name = "the metric",
-  options: { nonNegative?: boolean } = {},
-): number {
-  if (!isNumber(value)) {
-    refuse("boundary_dtype_invalid", `a ${value === null ? "null" : typeof value} as ${name}`, "it is no number");
-  }
-  const number = toNumber(value);
-  if (!Number.isFinite(number)) refuse("boundary_non_finite", `${number} as ${name}`, "it is not finite");
-  if (options.nonNegative && number < 0) refuse("boundary_count_negative", `${number} as ${name}`, "it is below zero");
-  return number;
 }

@@ -1,7 +1,7 @@
 /**
- * The data sets that come with the program. Their files lie beside its modules; a program that was imported by URL has
- * no such folder, and reads them from `<state_dir>/datasets/<id>/` once {@link fetchBundledDataset} has brought them.
- * Every read is checked against the digests of that table, wherever the bytes came from.
+ * Bundled datasets, which ship with the program. Their files are next to its modules. A program imported by URL reads
+ * them from `<state_dir>/datasets/<id>/` after {@link fetchBundledDataset}. Every read is checked against the digests
+ * of the table.
  */
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
@@ -10,26 +10,26 @@ import { prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { BUNDLED_DATASETS, type BundledDataset } from "./bundled_datasets.ts";
 
-export { BUNDLED_DATASETS, type BundledDataset, type BundledFile } from "./bundled_datasets.ts";
+export { BUNDLED_DATASETS } from "./bundled_datasets.ts";
 
 const PROGRAM_ROOT = new URL("../../", import.meta.url);
 
-/** Where the files of bundled data sets are: the program's own root, and the state directory for fetched copies. */
+/** Locations of bundled datasets: the program's root, and the state directory for fetched copies. */
 export interface BundledPlaces {
   stateDir: string;
-  /** URL of the program's root, ending in a slash; its own unless a test says otherwise. */
+  /** URL of the program's root, ending in a slash; tests replace it. */
   origin?: URL;
 }
 
 function find(id: string): BundledDataset {
   const dataset = Object.hasOwn(BUNDLED_DATASETS, id) ? BUNDLED_DATASETS[id] : undefined;
   if (dataset) return dataset;
-  throw new SvcError("dataset_unavailable", `Cannot find a bundled data set named ${id}`, {
+  throw new SvcError("dataset_unavailable", `Cannot find a bundled dataset named ${id}`, {
     hint: didYouMean(id, Object.keys(BUNDLED_DATASETS)),
   });
 }
 
-/** The folder to read a data set from. */
+/** The folder of a dataset's files. */
 function folderOf(dataset: BundledDataset, { stateDir, origin = PROGRAM_ROOT }: BundledPlaces): string | URL {
   return origin.protocol === "file:" ? new URL(dataset.folder, origin) : join(stateDir, "datasets", dataset.id);
 }
@@ -41,9 +41,9 @@ function fileAt(folder: string | URL, path: string): string | URL {
 function unavailable(dataset: BundledDataset): SvcError {
   return new SvcError(
     "dataset_unavailable",
-    `Cannot read the bundled data set ${dataset.id}: it has not been fetched`,
+    `Cannot read the bundled dataset ${dataset.id}: it is not fetched`,
     {
-      hint: `Run svc data fetch ${dataset.id}, or call fetchBundledDataset("${dataset.id}", { stateDir })`,
+      hint: `Run svc data fetch ${dataset.id}, or call svc.data.fetch("${dataset.id}") of a session`,
     },
   );
 }
@@ -51,23 +51,26 @@ function unavailable(dataset: BundledDataset): SvcError {
 function check(dataset: BundledDataset, path: string, bytes: Uint8Array): Uint8Array {
   const actual = sha256Hex(bytes), { sha256 } = dataset.files[path];
   if (actual === sha256) return bytes;
-  throw new SvcError("boundary_hash_mismatch", `Cannot use ${path} of ${dataset.id}: its bytes are not those bundled`, {
-    hint: `Its SHA-256 is ${actual}, the bundled file's is ${sha256}`,
-  });
+  throw new SvcError(
+    "boundary_hash_mismatch",
+    `Cannot use ${path} of ${dataset.id}: its bytes differ from the bundled file`,
+    {
+      hint: `Its SHA-256 is ${actual}, the bundled file's is ${sha256}`,
+    },
+  );
 }
 
 /**
- * Reads one file of a bundled data set, hash checked.
- *
- * @param id data set
- * @param path file as the data set lists it, `manifest.json` for its manifest
- * @throws SvcError `dataset_unavailable` for an unknown or unfetched data set, `boundary_file_missing` for a file it
- *   does not list, `boundary_hash_mismatch` for altered bytes
+ * Reads one file of a bundled dataset and checks its digest.
+ * @param id dataset
+ * @param path file in the list of the dataset, `manifest.json` for its manifest
+ * @throws SvcError `dataset_unavailable` for an unknown or unfetched dataset, `boundary_file_missing` for an unlisted
+ *   file, `boundary_hash_mismatch` for changed bytes
  */
 export async function readBundledFile(id: string, path: string, places: BundledPlaces): Promise<Uint8Array> {
   const dataset = find(id);
   if (!Object.hasOwn(dataset.files, path)) {
-    throw new SvcError("boundary_file_missing", `Cannot find ${path} in the bundled data set ${id}`, {
+    throw new SvcError("boundary_file_missing", `Cannot find ${path} in the bundled dataset ${id}`, {
       hint: didYouMean(path, Object.keys(dataset.files)),
     });
   }
@@ -81,7 +84,7 @@ export async function readBundledFile(id: string, path: string, places: BundledP
   return check(dataset, path, bytes);
 }
 
-/** Whether all files of a bundled data set can be read here, by presence and size. */
+/** Whether all files of a bundled dataset are readable, by presence and size. */
 export function isBundledDatasetPresent(id: string, places: BundledPlaces): boolean {
   if (!Object.hasOwn(BUNDLED_DATASETS, id)) return false;
   const dataset = BUNDLED_DATASETS[id], folder = folderOf(dataset, places);
@@ -95,14 +98,12 @@ export function isBundledDatasetPresent(id: string, places: BundledPlaces): bool
 }
 
 /**
- * Brings a bundled data set into the state directory from the place this program was imported from, and records it in
- * `fetch.json`. Nothing is left behind unless every file arrived with the right digest.
- *
+ * Fetches a bundled dataset from the program's origin into the state directory, and records it in `fetch.json`. Files
+ * are kept only if all have the right digest.
  * @param options.stateDir state directory
- * @param options.origin URL of the program's root; its own unless said otherwise
+ * @param options.origin URL of the program's root; default its own
  * @returns the folder that now holds the files
- * @throws SvcError `dataset_unavailable` when a file does not arrive, `boundary_hash_mismatch` when it was altered
- *
+ * @throws SvcError `dataset_unavailable` for a file that cannot be fetched, `boundary_hash_mismatch` for a changed one
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -156,6 +157,6 @@ async function download(dataset: BundledDataset, url: URL): Promise<Uint8Array> 
     reason = error instanceof Error ? error.message : String(error);
   }
   throw new SvcError("dataset_unavailable", `Cannot fetch ${url.href}: ${reason}`, {
-    hint: `The data set ${dataset.id} comes from where this program was imported; check that address`,
+    hint: `The dataset ${dataset.id} is fetched from the origin of this program; check that address`,
   });
 }

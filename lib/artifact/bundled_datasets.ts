@@ -1,4 +1,4 @@
-/** The table of the data sets that come with the program: a listing, which needs nothing else to be loaded. */
+/** The table of bundled datasets, a module without further imports. */
 
 export interface BundledFile {
   readonly sha256: string;
@@ -10,7 +10,7 @@ export interface BundledDataset {
   readonly version: string;
   /** Folder of the files, relative to the program's root. */
   readonly folder: string;
-  /** Sample ids by split, as the manifest has them; no sample is outside. */
+  /** Sample ids by split, as in the manifest; every sample is in a split. */
   readonly splits: Readonly<Record<string, readonly string[]>>;
   readonly files: Readonly<Record<string, BundledFile>>;
 }

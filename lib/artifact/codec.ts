@@ -1,10 +1,10 @@
 /**
- * Artifacts as files: from what an operation returns to bytes, and back to what the next operation reads.
+ * Artifacts as files: encodes outputs of operations and decodes inputs.
  *
- * Kinds that end in `numpy` are NPZ files: the main array under the name of the output port, companions under their own
- * names, and `metadata_json`, a 0-d Unicode array of canonical JSON. Kinds that end in `bundle` are ZIP files: `bundle.json`,
- * a document as below with the digest of every file, then the files. All others are canonical JSON and one newline, with
- * metadata under the top-level key `metadata`, left out when there is none. The bytes depend on the contents alone.
+ * Kinds with the suffix `numpy` are NPZ files: the main array under the name of the output port, companions under their
+ * own names, and `metadata_json`, a 0-d Unicode array of canonical JSON. Kinds with the suffix `bundle` are ZIP files:
+ * `bundle.json`, a document as below with the digest of every file, then the files. All others are canonical JSON and
+ * one newline, with metadata under the top-level key `metadata` unless empty. The bytes depend on the contents alone.
  */
 import { Buffer } from "node:buffer";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -18,43 +18,41 @@ import { openNpz, writeNpz } from "./npz.ts";
 import { openZip } from "./zip_read.ts";
 import { writeZip, type ZipSource } from "./zip_write.ts";
 
-/** The member that holds the metadata of an NPZ artifact; no array may have this name. */
+/** The NPZ member with the metadata; a reserved name for arrays. */
 export const METADATA_MEMBER = "metadata_json";
-/** The member that says what a bundle is, and the folder of its files: sorted by name, the document comes first. */
+/** The document of a bundle and its folder of files; the document sorts first. */
 const BUNDLE_DOCUMENT = "bundle.json", FILES_FOLDER = "files/";
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/;
 const BUNDLE_LIMITS = { maxEntries: 100, maxExpandedBytes: 2 ** 31 };
 const ARRAY_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,199}$/;
 
-/** An artifact as it is written to a file. */
 export interface EncodedArtifact {
   /** `<port>.npz`, `<port>.zip` or `<port>.json`. */
   readonly fileName: string;
-  /** The file, in one allocation of shared memory. */
+  /** The file in shared memory, in one allocation. */
   readonly bytes: Uint8Array<SharedArrayBuffer>;
-  /** Metadata as stored; for NPZ with `array`, `dtype` and `shape` of the main array. */
+  /** Stored metadata; for NPZ with `array`, `dtype` and `shape` of the main array. */
   readonly metadata: JsonObject;
-  /** Name, type and shape of the main array; null without arrays. */
+  /** Name of the main array; null without arrays. */
   readonly array: string | null;
   readonly dtype: Dtype | null;
   readonly shape: number[] | null;
 }
 
-/** An artifact as an operation reads it, which can tell afterwards whether it was left alone. */
+/** An artifact as an operation reads it, which detects changes. */
 export interface DecodedArtifact extends InputArtifact {
-  /** The file that the artifact was read from. */
+  /** The file of the artifact. */
   readonly bytes: Uint8Array;
-  /** What an operation has altered, such as `the array bits`; null when everything is as it was read. */
+  /** The changed part, such as `the array bits`; null without changes. */
   modified(): string | null;
 }
 
 /**
- * Turns an output of an operation into the bytes of its file.
- *
+ * Encodes an output of an operation.
  * @param port name of the output; the main array and the file are named after it
- * @param kind decides the format
- * @throws SvcError `output_kind_mismatch` when the output has not the form of its kind, `output_metadata_invalid` when
- * its metadata or document are not strict finite JSON, `artifact_limit_exceeded` beyond 4 GiB
+ * @param kind determines the format
+ * @throws SvcError `output_kind_mismatch` for an output without the form of its kind, `output_metadata_invalid` for
+ *   metadata or a document that is not strict finite JSON, `artifact_limit_exceeded` beyond 4 GiB
  */
 export function encodeArtifact(port: string, kind: ArtifactKind, output: OutputArtifact): EncodedArtifact {
   const format = formatOfKind(kind);
@@ -71,7 +69,7 @@ function encodeNpz(port: string, kind: ArtifactKind, output: OutputArtifact): En
   const members: Record<string, NdArray | string> = { [port]: array };
   for (const [name, companion] of Object.entries(companions)) {
     if (name === METADATA_MEMBER || name === port) throw mismatch(`the companion name ${name} is taken`);
-    if (!ARRAY_NAME.test(name)) throw mismatch(`${JSON.stringify(name)} is no name for an array`);
+    if (!ARRAY_NAME.test(name)) throw mismatch(`${JSON.stringify(name)} is not a valid array name`);
     members[name] = companion;
   }
   for (const [name, member] of Object.entries(members)) {
@@ -92,7 +90,7 @@ function encodeJson(port: string, kind: ArtifactKind, output: OutputArtifact): E
   const mismatch = (why: string) => new SvcError("output_kind_mismatch", `Cannot store ${port} as ${kind}: ${why}`);
   if (!isObject(json)) throw mismatch("it has no JSON document");
   if (output.array !== undefined || Object.keys(output.companions ?? {}).length > 0) throw mismatch("it has arrays");
-  if (json.kind !== jsonKindName(kind)) throw mismatch(`its document says the kind ${canonicalOrUnknown(json.kind)}`);
+  if (json.kind !== jsonKindName(kind)) throw mismatch(`its document has the kind ${canonicalOrUnknown(json.kind)}`);
   const { metadata: inner, ...document } = json;
   const given = output.metadata ?? {};
   if (inner !== undefined && Object.keys(given).length > 0) throw mismatch("it has metadata in two places");
@@ -113,7 +111,7 @@ function encodeBundle(port: string, kind: ArtifactKind, output: OutputArtifact):
   const sources: ZipSource[] = [];
   const digests: JsonObject = {};
   for (const [name, content] of Object.entries(files)) {
-    if (!FILE_NAME.test(name)) throw mismatch(`${JSON.stringify(name)} is no name for a file`);
+    if (!FILE_NAME.test(name)) throw mismatch(`${JSON.stringify(name)} is not a valid file name`);
     digests[name] = { sha256: sha256Hex(content), size_bytes: content.length };
     sources.push({ name: FILES_FOLDER + name, parts: [content] });
   }
@@ -126,10 +124,10 @@ function canonicalOrUnknown(value: Value | undefined): string {
   return typeof value === "string" ? value : "unknown";
 }
 
-/** A copy of an object and its canonical text, proven to be strict finite JSON. */
+/** A copy of an object and its canonical text, verified as strict finite JSON. */
 function strictJson(value: Value, what: string): { value: JsonObject; text: string } {
   const invalid = (why: string) => new SvcError("output_metadata_invalid", `Cannot store ${what}: ${why}`);
-  if (!isObject(value)) throw invalid("it is no JSON object");
+  if (!isObject(value)) throw invalid("it is not a JSON object");
   try {
     const text = canonicalJson(value);
     refuseForeign(value);
@@ -141,24 +139,24 @@ function strictJson(value: Value, what: string): { value: JsonObject; text: stri
   }
 }
 
-/** Dates, maps and other objects of a class would be written as if they were plain. */
+/** Instances of classes, such as dates and maps, would be written like plain objects. */
 function refuseForeign(value: Value): void {
   if (Array.isArray(value)) value.forEach(refuseForeign);
   else if (isObject(value)) {
     const prototype = Object.getPrototypeOf(value);
     if (prototype !== Object.prototype && prototype !== null) {
-      throw new TypeError(`a ${prototype.constructor?.name ?? "foreign object"} is no JSON value`);
+      throw new TypeError(`a ${prototype.constructor?.name ?? "foreign object"} is not a JSON value`);
     }
     Object.values(value).forEach(refuseForeign);
   }
 }
 
-/** Canonical JSON leaves out members that are undefined; so does the copy, so that both agree. */
+/** Removes undefined fields, which canonical JSON omits too. */
 function dropUndefined(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
 }
 
-/** Why an array cannot be written, or null. The type checker sees this for our operations, not for adapters' ones. */
+/** Why an array cannot be written, or null. Types guarantee this for built-in operations, not for those of adapters. */
 function arrayProblem(array: NdArray): string | null {
   const info = Object.hasOwn(DTYPES, array.dtype) ? DTYPES[array.dtype] : undefined;
   if (info === undefined) return `has the unknown dtype ${String(array.dtype)}`;
@@ -168,25 +166,25 @@ function arrayProblem(array: NdArray): string | null {
   }
   if (!ArrayBuffer.isView(data)) return "has no typed data";
   if (data.constructor !== info.make(new ArrayBuffer(0), 0, 0).constructor) {
-    // Node's Buffer is bytes as well.
+    // Node's Buffer also holds bytes.
     if (!(data instanceof Uint8Array && info.itemSize === 1 && array.dtype !== "int8")) {
-      return `says ${array.dtype} and holds ${data.constructor.name}`;
+      return `has the dtype ${array.dtype} and data of type ${data.constructor.name}`;
     }
   }
   if (elementCount(shape) * info.slots !== data.length) {
-    return `has ${data.length / info.slots} elements, its shape [${shape.join(", ")}] another number`;
+    return `has ${data.length / info.slots} elements, which does not match its shape [${shape.join(", ")}]`;
   }
   if (array.dtype === "bool" && !(data as Uint8Array).every((value) => value <= 1)) {
-    return "has truth values beyond 0 and 1";
+    return "has boolean values other than 0 and 1";
   }
   return null;
 }
 
 /**
- * Opens the file of an artifact for an operation. Arrays are copied into private memory when they are first asked for.
- *
- * @param bytes the file; it is never written to
- * @throws SvcError `artifact_json_invalid`, `artifact_archive_invalid` and others when the file is not what its kind says
+ * Opens the file of an artifact for an operation. Arrays are copied into private memory on first use.
+ * @param bytes the file; never written
+ * @throws SvcError `artifact_json_invalid`, `artifact_archive_invalid` and others for a file that does not match its
+ *   kind
  */
 export function decodeArtifact(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
   const format = formatOfKind(kind);
@@ -206,11 +204,11 @@ function decodeBundle(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
     const content = entries.get(FILES_FOLDER + name)?.read().slice();
     if (content === undefined) throw invalid(`${name} is missing`);
     if (!isObject(digest) || digest.sha256 !== sha256Hex(content)) {
-      throw invalid(`${name} is not the file that it states`);
+      throw invalid(`${name} does not have the recorded digest`);
     }
     files.set(name, content);
   }
-  if (files.size + 1 !== entries.size) throw invalid(`${BUNDLE_DOCUMENT} does not name every file`);
+  if (files.size + 1 !== entries.size) throw invalid(`${BUNDLE_DOCUMENT} does not list every file`);
   return {
     ...inner,
     bytes,
@@ -265,15 +263,15 @@ function decodeJson(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
   const what = `the ${kind} artifact`;
   let text: string;
   try {
-    // The decoder takes no shared memory, so the bytes are copied first.
+    // The decoder refuses shared memory, so the bytes are copied first.
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.slice());
   } catch {
-    throw new SvcError("artifact_json_invalid", `Cannot read ${what}: it is no valid UTF-8`);
+    throw new SvcError("artifact_json_invalid", `Cannot read ${what}: it is not valid UTF-8`);
   }
   const { metadata: inner = {}, ...document } = parseObject(text, what);
   if (!isObject(inner)) throw new SvcError("artifact_json_invalid", `Cannot read the metadata of ${what}`);
   if (document.kind !== jsonKindName(kind)) {
-    throw new SvcError("artifact_json_invalid", `Cannot read ${what}: its document says another kind`);
+    throw new SvcError("artifact_json_invalid", `Cannot read ${what}: its document has another kind`);
   }
   const metadata: JsonObject = inner;
   return {
@@ -292,13 +290,13 @@ function decodeJson(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
   };
 }
 
-/** Whether a document still has the canonical form of the text that it was read from. */
+/** Whether a document still has its original canonical form. */
 function sameDocument(document: JsonObject, text: string): boolean {
   try {
     const now = canonicalJson(document);
     return now === text || now + "\n" === text || now === canonicalJson(withoutEmptyMetadata(parseJson(text)));
   } catch {
-    // What cannot be written any more was altered.
+    // A document that cannot be written was changed.
     return false;
   }
 }
@@ -312,7 +310,7 @@ function withoutEmptyMetadata(value: Value): Value {
 function parseObject(text: string, what: string): JsonObject {
   try {
     const value = parseJson(text);
-    if (!isObject(value)) throw new TypeError("it is no object");
+    if (!isObject(value)) throw new TypeError("it is not an object");
     refuseNonFinite(value);
     return value;
   } catch (error) {
@@ -320,7 +318,7 @@ function parseObject(text: string, what: string): JsonObject {
   }
 }
 
-/** A number such as 1e999 is JSON, yet becomes infinite. */
+/** A number such as 1e999 is JSON, but becomes infinite. */
 function refuseNonFinite(value: Value): void {
   if (Array.isArray(value)) value.forEach(refuseNonFinite);
   else if (isObject(value)) Object.values(value).forEach(refuseNonFinite);

@@ -1,4 +1,4 @@
-/** Image-dataset manifests: reading them and choosing samples. Their rules stand in dataset_manifest_rules.ts. */
+/** Image-dataset manifests: reading, and selection of samples. Rules: dataset_manifest_rules.ts. */
 import { posix } from "node:path";
 import { type Diagnostic, messageOf, SvcError } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
@@ -8,15 +8,13 @@ import { checkImageManifest, type ImageManifest, type ImageSample, summary } fro
 import { repeatedKey } from "./json_schema.ts";
 
 export { checkManifestFiles, makeImageManifest, type MakeManifestOptions } from "./dataset_manifest_files.ts";
-export { checkImageManifest, type ImageManifest, type ImageSample } from "./dataset_manifest_rules.ts";
+export type { ImageManifest } from "./dataset_manifest_rules.ts";
 
 /**
  * Reads a manifest.
- *
  * @param contents JSON text or its UTF-8 bytes
- * @returns the manifest, which keeps all rules
- * @throws SvcError `dataset_manifest_invalid` with every problem
- *
+ * @returns the manifest, valid by all rules
+ * @throws SvcError `dataset_manifest_invalid` with all problems
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -42,15 +40,14 @@ export function parseImageManifest(contents: Uint8Array | string): ImageManifest
     throw invalid(messageOf(error));
   }
   const repeated = repeatedKey(text);
-  if (repeated !== null) throw invalid(`the key ${repeated} stands twice in one object`);
+  if (repeated !== null) throw invalid(`the key ${repeated} is repeated in one object`);
   const problems = checkImageManifest(document);
   if (problems.length > 0) throw invalid(summary(problems), problems);
   return document as ImageManifest;
 }
 
 /**
- * The path of a sample's file in the form that recipes use, from the path of its manifest.
- *
+ * The path of a sample's file as recipes write it, from the path of its manifest.
  * @param manifestPath path of the manifest file, `/` between parts
  */
 export function samplePath(manifestPath: string, manifest: ImageManifest, sample: ImageSample): string {
@@ -60,8 +57,7 @@ export function samplePath(manifestPath: string, manifest: ImageManifest, sample
 
 /**
  * The samples of a selection, in its order.
- *
- * @param selection sample ids; or, when there are none, the name of a split
+ * @param selection sample ids, or else the name of a split
  * @throws SvcError `dataset_sample_unknown`, `dataset_split_unknown`
  */
 export function selectSamples(

@@ -1,4 +1,4 @@
-/** Image-dataset manifests and the files that they describe: checking them, and describing a folder of pictures. */
+/** Image-dataset manifests and their files: checks the files, and describes a folder of images. */
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
@@ -9,12 +9,11 @@ import { type ImageManifest, type ImageSample, isPlainPath, summary } from "./da
 import { hashFile } from "./hash_file.ts";
 
 /**
- * Checks the files of a manifest: each is there, inside the root, no symbolic link on the way, and has its digests.
- *
+ * Checks the files of a manifest: each exists inside the root without symbolic links and has its digests.
  * @param folder folder of the manifest file
- * @param options `decode` also decodes pictures that record `post_transform_sha256` without a transform of their own
- * @returns every problem: `manifest_path_unsafe`, `manifest_file_missing`, `manifest_hash_mismatch`, `image_file_invalid`
- *
+ * @param options `decode` also decodes images with `post_transform_sha256` and no transform
+ * @returns every problem: `manifest_path_unsafe`, `manifest_file_missing`, `manifest_hash_mismatch`,
+ *   `image_file_invalid`
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -47,7 +46,7 @@ export async function checkManifestFiles(
         continue;
       }
     } catch {
-      report("manifest_file_missing", "path", `Cannot find the file ${sample.path}`, `It was looked for in ${root}`);
+      report("manifest_file_missing", "path", `Cannot find the file ${sample.path}`, `Expected in ${root}`);
       continue;
     }
     try {
@@ -72,21 +71,19 @@ export async function checkManifestFiles(
 }
 
 export interface MakeManifestOptions {
-  /** Name of the data set; the name of the folder when left out. */
+  /** Id of the dataset; default the name of the folder. */
   id?: string;
-  /** "1" when left out. */
+  /** Default "1". */
   version?: string | number;
-  /** Name of the one split that holds all samples; "test" when left out. */
+  /** Name of the one split with all samples; default "test". */
   split?: string;
 }
 
 /**
- * Describes the PNG and JPEG files of a folder and its subfolders, in order of their paths, as a manifest that lies in
- * that folder. Hidden files and files of other types are left out; every picture is decoded once.
- *
- * @returns the manifest as data, which passes {@link checkImageManifest}
- * @throws SvcError `dataset_manifest_invalid` with every file that cannot be used, or when there is none
- *
+ * Describes the PNG and JPEG files of a folder and its subfolders, in order of their paths, as a manifest for that
+ * folder. Hidden files and other types are skipped; every image is decoded once.
+ * @returns the manifest, valid by {@link checkImageManifest}
+ * @throws SvcError `dataset_manifest_invalid` with all unusable files, or for a folder without images
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -101,9 +98,9 @@ export interface MakeManifestOptions {
  */
 export async function makeImageManifest(folder: string, options: MakeManifestOptions = {}): Promise<ImageManifest> {
   const refuse = (why: string, diagnostics: Diagnostic[] = []): never => {
-    throw new SvcError("dataset_manifest_invalid", `Cannot make a manifest of ${folder}: ${why}`, { diagnostics });
+    throw new SvcError("dataset_manifest_invalid", `Cannot create a manifest of ${folder}: ${why}`, { diagnostics });
   };
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) refuse("it is no folder");
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) refuse("it is not a folder");
   const problems: Diagnostic[] = [];
   const paths = listImages(folder, "", problems).sort(compareCodePoints);
   if (paths.length === 0 && problems.length === 0) refuse("it holds no PNG or JPEG files");
@@ -155,15 +152,20 @@ function listImages(folder: string, prefix: string, problems: Diagnostic[]): str
     if (!IMAGE_SUFFIXES.includes(extname(entry.name).toLowerCase())) return [];
     if (entry.isFile() && isPlainPath(path)) return [path];
     problems.push(
-      diagnostic("manifest_path_unsafe", [path], `Cannot list ${path}: it is no regular file or has an unsafe name`, {
-        hint: entry.isSymbolicLink() ? "Copy the picture here in place of the link" : "Rename it, or move it elsewhere",
-      }),
+      diagnostic(
+        "manifest_path_unsafe",
+        [path],
+        `Cannot list ${path}: it is not a regular file or has an unsafe name`,
+        {
+          hint: entry.isSymbolicLink() ? "Replace the link by a copy of the image" : "Rename it, or move it elsewhere",
+        },
+      ),
     );
     return [];
   });
 }
 
-/** The stem of a file, without characters that a list of ids gives a meaning to, and numbered when it is taken. */
+/** The stem of a file without characters that id lists reserve, numbered if taken. */
 function uniqueId(path: string, taken: Set<string>): string {
   const stem = basename(path, extname(path)).replace(/[\s,#]+/g, "_") || "image";
   let id = stem;

@@ -1,20 +1,20 @@
 /**
- * Image-dataset manifests: which picture files a data set consists of, where each comes from, and which split it is in.
+ * Image-dataset manifests: the files of a dataset, their origins and splits.
  *
- * Rules beyond the schema: a sample id is unique; a split names samples that exist; a sample is in at most one split;
- * samples that share a group, a source or an ancestor are in the same split, so that nothing seen in training returns in
- * a test; samples in no split are allowed and unused; `path` stays inside `root`, which is relative to the manifest.
+ * Rules beyond the schema: a sample id is unique; a split names existing samples; a sample is in at most one split.
+ * Samples that share a group, a source or an ancestor are in the same split, so that no training image recurs in a
+ * test. Samples without a split are allowed and unused. `path` stays inside `root`, which is relative to the manifest.
  * Digests: `sha256` of the file, `source_sha256` of the untransformed original, `post_transform_sha256` of the decoded
  * 8-bit samples in C order, `transform_fingerprint_sha256` of the canonical JSON of `transform`.
  */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import { Suggestions } from "../contract/nearest.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import { IMAGE_MANIFEST_SCHEMA } from "./dataset_manifest_schema.ts";
 import { checkDocument } from "./json_schema.ts";
 
-/** A sample; `post_transform_sha256` may be there as well. */
+/** A sample; `post_transform_sha256` is optional. */
 export interface ImageSample extends JsonObject {
   sample_id: string;
   path: string;
@@ -27,7 +27,7 @@ export interface ImageSample extends JsonObject {
   transform_fingerprint_sha256: string;
 }
 
-/** A manifest that was checked; `source_page`, `license` and the publication members may be there as well. */
+/** A checked manifest; `source_page`, `license` and the publication fields are optional. */
 export interface ImageManifest extends JsonObject {
   schema_version: 1;
   kind: "svc.image_dataset_manifest";
@@ -39,11 +39,10 @@ export interface ImageManifest extends JsonObject {
 }
 
 /**
- * Checks a manifest against its schema and rules; files are not looked at.
- *
- * @returns every problem: `manifest_schema_invalid`; when the schema holds, `manifest_sample_duplicate`,
- * `manifest_split_sample_unknown`, `manifest_split_overlap`, `manifest_split_leak`, `manifest_path_unsafe`,
- * `manifest_fingerprint_mismatch`
+ * Checks a manifest against its schema and rules without reading files.
+ * @returns all problems: `manifest_schema_invalid`; for a valid schema, `manifest_sample_duplicate`,
+ *   `manifest_split_sample_unknown`, `manifest_split_overlap`, `manifest_split_leak`, `manifest_path_unsafe`,
+ *   `manifest_fingerprint_mismatch`
  */
 export function checkImageManifest(document: Value): Diagnostic[] {
   const problems = checkDocument(IMAGE_MANIFEST_SCHEMA, document, "manifest_schema_invalid");
@@ -68,21 +67,21 @@ function checkRules(manifest: ImageManifest): Diagnostic[] {
       report(
         "manifest_fingerprint_mismatch",
         [...place, "transform_fingerprint_sha256"],
-        `Cannot accept the fingerprint of sample ${id}: its transform has another one`,
+        `Cannot accept the fingerprint of sample ${id}: it is not the digest of its transform`,
         `The SHA-256 of its canonical JSON is ${sha256Json(transform)}`,
       );
     }
   });
 
-  const splitOf = new Map<string, string>();
-  // Kind and id of an origin, and the split and sample that it was first seen in.
+  const splitOf = new Map<string, string>(), suggestions = new Suggestions();
+  // Kind and id of an origin, with its first split and sample.
   const origins = new Map<string, { split: string; sample: string }>();
   for (const [split, ids] of Object.entries(manifest.splits)) {
     ids.forEach((id, index) => {
       const place = ["splits", split, index];
       const sample = samples.get(id);
       if (sample === undefined) {
-        const hint = didYouMean(id, [...samples.keys()]);
+        const hint = suggestions.for(id, [...samples.keys()]);
         return report("manifest_split_sample_unknown", place, `Cannot find the sample ${id}`, hint);
       }
       const earlier = splitOf.get(id);
@@ -117,14 +116,14 @@ function originsOf(sample: ImageSample): string[] {
   ];
 }
 
-/** Relative, with `/` between parts, and without empty, `.` and `..` parts, schemes and control characters. */
+/** Relative, with `/` between parts, without empty, `.` and `..` parts, schemes and control characters. */
 export function isPlainPath(path: string): boolean {
   // deno-lint-ignore no-control-regex -- control characters are what is refused
   if (/[\\\u0000-\u001f]/.test(path) || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(path)) return false;
   return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }
 
-/** The first of several problems, and how many more there are. */
+/** The first problem, and the number of further ones. */
 export function summary(problems: readonly Diagnostic[]): string {
   const [{ path, message }] = problems, more = problems.length - 1;
   return `${path}: ${message}${more > 0 ? ` (and ${more} more)` : ""}`;

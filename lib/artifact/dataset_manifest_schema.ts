@@ -33,7 +33,7 @@ const sample: JsonObject = {
   },
 };
 
-/** What `svc schema manifest` prints. */
+/** Output of `svc schema manifest`. */
 export const IMAGE_MANIFEST_SCHEMA: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "svc image-dataset manifest",

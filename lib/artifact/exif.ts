@@ -1,5 +1,5 @@
 /**
- * The orientation that a camera noted: tag 0x0112 in the first directory of an EXIF block.
+ * Orientation from EXIF: tag 0x0112 in the first directory of an EXIF block.
  *
  * Format: CIPA DC-008 (EXIF 2.32) over TIFF 6.0.
  */
@@ -8,9 +8,7 @@ const ORIENTATION = 0x0112, SHORT = 3;
 
 /**
  * Reads the orientation from a TIFF block.
- *
- * @returns 1 … 8; 1 (upright) when there is none, or when the block is damaged: notes of a camera never make a picture
- * unreadable
+ * @returns 1 … 8; 1 (upright) for a missing tag or a damaged block, so that EXIF never makes an image unreadable
  */
 export function exifOrientation(tiff: Uint8Array): number {
   if (tiff.length < 8) return 1;

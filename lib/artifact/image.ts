@@ -8,7 +8,7 @@ export interface Image {
   readonly data: Uint8Array;
 }
 
-/** The same picture with three channels: grey is repeated, alpha is left out. */
+/** The same image with three channels: grey is repeated, alpha is removed. */
 export function toRgb(image: Image): Image {
   if (image.channels === 3) return image;
   const { channels } = image, pixels = image.width * image.height;
@@ -22,9 +22,8 @@ export function toRgb(image: Image): Image {
 }
 
 /**
- * The same picture as its EXIF orientation says it is to be seen.
- *
- * @param orientation 1 … 8; 2 mirrors, 3 turns by 180°, 6 turns clockwise, 8 counter-clockwise, the others combine these
+ * The upright image by its EXIF orientation.
+ * @param orientation 1 … 8; 2 mirrors, 3 rotates by 180°, 6 clockwise, 8 counter-clockwise, the others combine these
  */
 export function orient(image: Image, orientation: number): Image {
   if (orientation <= 1 || orientation > 8) return image;
@@ -42,7 +41,7 @@ export function orient(image: Image, orientation: number): Image {
   return { width, height, channels, data };
 }
 
-/** Where the pixel (x, y) of the upright picture is stored (EXIF 2.32, tag 0x0112). */
+/** Stored position of the pixel (x, y) of the upright image (EXIF 2.32, tag 0x0112). */
 function storedPixel(orientation: number, x: number, y: number, right: number, bottom: number): [number, number] {
   switch (orientation) {
     case 2:

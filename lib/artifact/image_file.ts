@@ -1,5 +1,5 @@
 /**
- * Reading pictures from PNG and JPEG files.
+ * Reads images from PNG and JPEG files.
  *
  * The result has 8-bit samples (16-bit PNG samples v become round(v/257)) in grey, RGB or RGBA, upright by the EXIF
  * orientation of the file. Colour profiles are not applied.
@@ -10,14 +10,14 @@ import { type Image, orient } from "./image.ts";
 import { decodeJpeg } from "./jpeg/decoder.ts";
 import { decodePng, parsePng, PNG_SIGNATURE } from "./png_decode.ts";
 
-/** A picture of 100 megapixels needs 300 MB; what claims more is refused before anything is decoded. */
+/** An image of 100 megapixels needs 300 MB; a larger header is refused before decoding. */
 const MAX_PIXELS = 100_000_000;
 
 export interface ImageFile extends Image {
   readonly format: "png" | "jpeg";
   /** Bits per sample in the file. */
   readonly bitDepth: number;
-  /** The EXIF orientation that was undone; 1 when there was none. */
+  /** The EXIF orientation that was applied; default 1. */
   readonly orientation: number;
 }
 
@@ -27,9 +27,8 @@ export interface ImageLimits {
 
 /**
  * Decodes a PNG or JPEG file.
- *
- * @throws SvcError `image_file_invalid` for broken files, `image_file_unsupported` for other formats and CMYK,
- * `artifact_limit_exceeded` for more pixels than the limit
+ * @throws SvcError `image_file_invalid` for damaged files, `image_file_unsupported` for other formats and CMYK,
+ *   `artifact_limit_exceeded` for more pixels than the limit
  */
 export function decodeImage(bytes: Uint8Array, limits: ImageLimits = {}): ImageFile {
   const maxPixels = limits.maxPixels ?? MAX_PIXELS;
@@ -58,7 +57,7 @@ function decodeJpegImage(bytes: Uint8Array, maxPixels: number): ImageFile {
   const { width, height, components, bitDepth, orientation } = scanJpeg(bytes);
   if (components !== 1 && components !== 3) {
     throw new SvcError("image_file_unsupported", `Cannot read a JPEG image with ${components} colour components`, {
-      hint: "Convert CMYK pictures to RGB",
+      hint: "Convert CMYK images to RGB",
     });
   }
   checkPixels(width, height, maxPixels);
@@ -78,13 +77,13 @@ function scanJpeg(bytes: Uint8Array) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let orientation = 1;
   for (let at = 2;;) {
-    // Any number of fill bytes may stand before a marker.
+    // Fill bytes may precede a marker.
     while (at + 1 < bytes.length && bytes[at] === 0xff && bytes[at + 1] === 0xff) at++;
     if (at + 4 > bytes.length) throw invalid("it ends before its frame header");
     if (bytes[at] !== 0xff) throw invalid("a segment does not begin with a marker");
     const marker = bytes[at + 1], length = view.getUint16(at + 2), body = at + 4, end = at + 2 + length;
     if (marker === 0xd9 || marker === 0xda) throw invalid("it has no frame header before its data");
-    if (length < 2 || end > bytes.length) throw invalid("a segment reaches beyond the file");
+    if (length < 2 || end > bytes.length) throw invalid("a segment extends beyond the file");
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) {
       if (length < 8) throw invalid("its frame header is too short");

@@ -7,8 +7,8 @@
  *                    u16 height, u16 width, u8 channels, u32 length, bytes; every image is one source item (its header
  *                    and bytes), the eight leading bytes belong to the first
  *
- * A receiver knows count and size of the images and the cuts between compact items from trusted metadata, so a damaged
- * header costs nothing and a damaged item costs one image.
+ * A receiver knows count, sizes and item boundaries of the images from trusted metadata, so a damaged header has no
+ * effect and a damaged item loses one image.
  */
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
@@ -41,10 +41,9 @@ const damaged = (what: string): SvcError =>
   new SvcError("image_payload_invalid", `Cannot read a damaged image payload: ${what}`);
 
 /**
- * Puts coded images into one container.
- *
+ * Packs coded images into one container.
  * @returns the payload and the bytes of each source item in it
- * @throws SvcError `boundary_shape_invalid` when images are more, larger or longer than compact_binary_v1 can tell
+ * @throws SvcError `boundary_shape_invalid` for images beyond the limits of compact_binary_v1
  */
 export function packImagePayload(
   items: readonly ImagePayloadItem[],
@@ -66,9 +65,13 @@ function packCompact(items: readonly ImagePayloadItem[], codec: PayloadCodec) {
       item.height <= 0xffff && item.width <= 0xffff && item.channels <= 0xff && item.data.length <= 0xffff_ffff
     );
   if (!fits) {
-    throw new SvcError("boundary_shape_invalid", "Cannot write so many or so large images as compact_binary_v1", {
-      hint: "It takes 65535 images with sides up to 65535 pixels; use safe_json_base64 or a smaller batch",
-    });
+    throw new SvcError(
+      "boundary_shape_invalid",
+      "Cannot write these images as compact_binary_v1: too many or too large",
+      {
+        hint: "Its limits are 65535 images and 65535 pixels per side; use safe_json_base64 or a smaller batch",
+      },
+    );
   }
   const itemByteCounts = items.map(({ data }, index) =>
     (index === 0 ? CONTAINER_HEADER_BYTES : 0) + ITEM_HEADER_BYTES + data.length
@@ -89,20 +92,19 @@ function packCompact(items: readonly ImagePayloadItem[], codec: PayloadCodec) {
   return { bytes, itemByteCounts };
 }
 
-/** What a receiver may rely on. */
+/** Trusted layout of a payload. */
 export interface PayloadLayout {
   codec: PayloadCodec;
-  /** Told by the first bytes when left out. */
+  /** Default from the first bytes. */
   format?: WireFormat;
-  /** Sizes of all images; then the headers in the payload are not believed. */
+  /** Sizes of all images; the headers in the payload are then ignored. */
   shapes?: readonly ImageShape[];
 }
 
 /**
- * Takes a container apart by its own headers.
- *
- * @returns each image, or why it cannot be read; as many as `layout.shapes` has, where it is given
- * @throws SvcError `image_payload_invalid` when nothing can be read and the number of images is not known
+ * Unpacks a container by its own headers. Exported for tests.
+ * @returns each image, or its error; as many as `layout.shapes`, if given
+ * @throws SvcError `image_payload_invalid` for an unreadable payload with an unknown number of images
  */
 export function unpackImagePayload(bytes: Uint8Array, layout: PayloadLayout): (ImagePayloadItem | SvcError)[] {
   const { codec, shapes } = layout;
@@ -131,9 +133,9 @@ function unpackCompact(bytes: Uint8Array, codec: PayloadCodec): (ImagePayloadIte
   return Array.from({ length: view.getUint16(6) }, () => {
     const start = at + ITEM_HEADER_BYTES;
     const end = start > bytes.length ? Infinity : start + view.getUint32(at + 5);
-    if (end > bytes.length) { // without this length the images behind it cannot be found either
+    if (end > bytes.length) { // the length also locates the later images
       at = bytes.length;
-      return damaged("an image is cut short");
+      return damaged("an image is truncated");
     }
     const [height, width] = [view.getUint16(at), view.getUint16(at + 2)];
     const item = { height, width, channels: view.getUint8(at + 4), data: bytes.subarray(start, end) };
@@ -147,10 +149,10 @@ function unpackJson(bytes: Uint8Array, codec: PayloadCodec): (ImagePayloadItem |
   try {
     document = parseJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
-    throw damaged("it is no JSON in UTF-8");
+    throw damaged("it is not JSON in UTF-8");
   }
   if (!isObject(document) || document.kind !== KIND || !Array.isArray(document.items)) {
-    throw damaged(`it is not of the kind ${KIND}`);
+    throw damaged(`its kind is not ${KIND}`);
   }
   if (document.codec !== codec) throw damaged(`its codec is not ${codec}`);
   return document.items.map((item) => {
@@ -161,18 +163,29 @@ function unpackJson(bytes: Uint8Array, codec: PayloadCodec): (ImagePayloadItem |
     try {
       return { height, width, channels, data: Uint8Array.fromBase64(item.data) };
     } catch {
-      return damaged("the data of an image are no base64");
+      return damaged("the data of an image is not base64");
     }
   });
 }
 
-/** Metadata that tells a receiver all it may rely on; counts are in bits. */
+/** Metadata that {@link imagePayloadMetadata} writes, for kinds that declare them. */
+export const IMAGE_PAYLOAD_METADATA = {
+  codec: "text",
+  wire_format: "text",
+  image_count: "count",
+  image_height: "count",
+  image_width: "count",
+  image_channels: "count",
+  source_item_counts: "list",
+} as const;
+
+/** Metadata for the receiver; counts are in bits. */
 export function imagePayloadMetadata(
   shape: ImageShape & { count: number },
   codec: PayloadCodec,
   format: WireFormat,
   itemByteCounts: readonly number[],
-): JsonObject {
+) {
   return {
     codec,
     wire_format: format,
@@ -184,7 +197,7 @@ export function imagePayloadMetadata(
   };
 }
 
-/** Metadata keys that describe a payload and not the images that come out of it. */
+/** Metadata keys of a payload that do not apply to its images. */
 export const PAYLOAD_KEYS: readonly string[] = [
   "wire_format",
   "image_height",
@@ -195,12 +208,11 @@ export const PAYLOAD_KEYS: readonly string[] = [
 ];
 
 /**
- * The images of received payload bits. Sizes and cuts come from the metadata (item_bit_counts, else
- * source_item_counts); a source item in failed_item_indices has failed, whatever its bits.
- *
- * @returns each image, or why it cannot be read
- * @throws SvcError `image_payload_invalid` when nothing can be read and the number of images is not known either, or the
- *   payload is of another codec
+ * The images of received payload bits. Sizes and boundaries come from the metadata (item_bit_counts, else
+ * source_item_counts); a source item in failed_item_indices has failed regardless of its bits.
+ * @returns each image, or its error
+ * @throws SvcError `image_payload_invalid` for an unreadable payload with an unknown number of images, or a payload of
+ *   another codec
  */
 export function readImagePayload(
   bits: Uint8Array,
@@ -226,7 +238,7 @@ export function readImagePayload(
       const item = wholeBytes(bits.subarray(start, start += counts[index]));
       if (failed.has(index)) return lost;
       const header = ITEM_HEADER_BYTES + (index === 0 ? CONTAINER_HEADER_BYTES : 0);
-      return item.length <= header ? damaged("an image is cut short") : { ...shape, data: item.subarray(header) };
+      return item.length <= header ? damaged("an image is truncated") : { ...shape, data: item.subarray(header) };
     });
   }
   if (failed.size > 0) {
@@ -241,7 +253,7 @@ function wholeBytes(bits: Uint8Array): Uint8Array {
   return packBits(bits.subarray(0, bits.length - bits.length % 8));
 }
 
-/** How many images of which size a payload holds, as its trusted metadata tell; undefined when they do not. */
+/** Number and sizes of a payload's images by its trusted metadata; undefined without them. */
 export function trustedShape(metadata: JsonObject): (ImageShape & { count: number }) | undefined {
   const sizes = ["image_count", "image_height", "image_width", "image_channels"]
     .map((key) => metadataNumber(metadata, key));

@@ -1,16 +1,15 @@
 /**
- * Geometry of pictures in binary64: resizing, cropping, blurring. Intermediate values are never rounded; only
- * {@link roundSamples} rounds, once.
+ * Image geometry in binary64: resizing, cropping, blurring. Only {@link roundSamples} rounds.
  *
- * Resizing filters each axis with a triangle whose half width is max(1, s) source pixels, s = source size / target size,
- * so that shrinking averages over all source pixels (antialiasing) and enlarging interpolates linearly. Target pixel x has
- * its centre at (x + 1/2)·s; source pixel i has the weight max(0, 1 - |i + 1/2 - centre| / max(1, s)); weights sum to 1;
- * source pixels beyond the edge do not exist. Columns are filtered before rows.
+ * Resizing filters each axis with a triangle whose half width is max(1, s) source pixels, s = source size / target
+ * size, so that downscaling averages over all source pixels (antialiasing) and upscaling interpolates linearly. Target
+ * pixel x has its centre at (x + 1/2)·s; source pixel i has the weight max(0, 1 - |i + 1/2 - centre| / max(1, s));
+ * weights sum to 1; pixels beyond the edge have no weight. Columns are filtered before rows.
  */
 import { SvcError } from "../contract/error.ts";
 import type { Image } from "./image.ts";
 
-/** Samples of a picture as numbers of any kind. */
+/** Samples of an image as numbers of any type. */
 export interface Raster {
   readonly width: number;
   readonly height: number;
@@ -18,7 +17,7 @@ export interface Raster {
   readonly data: Uint8Array | Float32Array | Float64Array;
 }
 
-/** The weights of one target pixel: those of source pixels `first`, `first + 1`, … */
+/** Weights of one target pixel for the source pixels `first`, `first + 1`, … */
 interface Window {
   first: number;
   weights: Float64Array;
@@ -41,8 +40,8 @@ function triangleWindows(from: number, to: number): Window[] {
 }
 
 /**
- * Weighs along one axis. The picture is seen as [outer][size][inner]: for columns outer are the rows and inner the
- * channels, for rows outer is 1 and inner a whole row.
+ * Filters along one axis of the array [outer][size][inner]: for columns outer are the rows and inner the channels, for
+ * rows outer is 1 and inner a whole row.
  */
 function filterAxis(
   source: Raster["data"],
@@ -66,8 +65,7 @@ function filterAxis(
 }
 
 /**
- * Resizes a picture with the antialiased triangle filter.
- *
+ * Resizes an image with the antialiased triangle filter.
  * @returns unrounded samples in the same range
  */
 export function resizeTriangle(image: Raster, width: number, height: number): Float64Array {
@@ -77,12 +75,11 @@ export function resizeTriangle(image: Raster, width: number, height: number): Fl
 }
 
 /**
- * Resizes a picture so that its shorter side is `side`; the other one keeps the proportion, rounded down.
- *
- * @throws RangeError when `side` is no positive integer
+ * Resizes an image to a shorter side of `side` pixels; the other side is proportional, rounded down.
+ * @throws RangeError unless `side` is a positive integer
  */
 export function resizeShorterSide(image: Image, side: number): Image {
-  if (!Number.isInteger(side) || side < 1) throw new RangeError(`Cannot resize a picture to ${side} pixels`);
+  if (!Number.isInteger(side) || side < 1) throw new RangeError(`Cannot resize an image to ${side} pixels`);
   const shorter = Math.min(image.width, image.height);
   if (shorter === side) return image;
   const width = Math.floor(image.width * side / shorter), height = Math.floor(image.height * side / shorter);
@@ -90,15 +87,14 @@ export function resizeShorterSide(image: Image, side: number): Image {
 }
 
 /**
- * Cuts a square from the middle; an odd rest is left at the right and at the bottom.
- *
- * @throws SvcError `boundary_shape_invalid` when the picture is smaller than that
+ * Crops the central square; an odd margin leaves the extra pixel at the right and the bottom.
+ * @throws SvcError `boundary_shape_invalid` for a smaller image
  */
 export function centreCrop(image: Image, size: number): Image {
   const { width, height, channels } = image;
   if (size > width || size > height) {
     throw new SvcError("boundary_shape_invalid", `Cannot crop ${size} x ${size} pixels from ${width} x ${height}`, {
-      hint: `Choose a crop size of at most ${Math.min(width, height)}, or resize the picture first`,
+      hint: `Choose a crop size of at most ${Math.min(width, height)}, or resize the image first`,
     });
   }
   const left = Math.floor((width - size) / 2), top = Math.floor((height - size) / 2);
@@ -111,9 +107,8 @@ export function centreCrop(image: Image, size: number): Image {
 }
 
 /**
- * Blurs a picture with a Gaussian of standard deviation `sigma` pixels, cut off at floor(4·sigma + 1/2) pixels and
- * normalised; at the edges the picture is mirrored with its outermost pixels repeated (… b a | a b …).
- *
+ * Blurs an image with a Gaussian of standard deviation `sigma` pixels, truncated at floor(4·sigma + 1/2) pixels and
+ * normalised. Edges are mirrored with the outermost pixels repeated (… b a | a b …).
  * @returns unrounded samples in the same range
  */
 export function gaussianBlur(image: Raster, sigma: number): Float64Array {
@@ -125,7 +120,7 @@ export function gaussianBlur(image: Raster, sigma: number): Float64Array {
   const sum = kernel.reduce((total, weight) => total + weight, 0);
   const windows = (size: number): Window[] =>
     Array.from({ length: size }, (_, centre) => {
-      // Mirrored pixels land within this reach as well.
+      // Mirrored pixels are within this range too.
       const first = Math.max(0, centre - radius), last = Math.min(size - 1, centre + radius);
       const weights = new Float64Array(last - first + 1);
       for (let i = -radius; i <= radius; i++) weights[mirror(centre + i, size) - first] += kernel[i + radius] / sum;
@@ -140,9 +135,9 @@ function mirror(index: number, size: number): number {
   return at < size ? at : period - 1 - at;
 }
 
-/** Rounds samples to 8 bits, halves to even, values outside 0 … 255 to the nearest end. */
+/** Rounds samples to 8 bits, half to even, clipped to 0 … 255. */
 export function roundSamples(values: Float64Array): Uint8Array {
-  // Conversion to Uint8ClampedArray is defined exactly so (ECMA-262, ToUint8Clamp).
+  // ToUint8Clamp (ECMA-262) rounds exactly so.
   const rounded = Uint8ClampedArray.from(values);
   return new Uint8Array(rounded.buffer);
 }

@@ -1,24 +1,25 @@
 /**
  * Checks a typed JSON document against a JSON Schema (draft 2020-12) and reports every problem.
  *
- * Understood: type, const, enum, properties, required, additionalProperties (false or a schema), minProperties, items,
- * minItems, uniqueItems, minLength, pattern. Numbers are typed: 1.0 is no integer and is not the constant 1.
+ * Supported: type, const, enum, properties, required, additionalProperties (false or a schema), minProperties, items,
+ * minItems, uniqueItems, minLength, pattern, minimum, maximum. Numbers are typed: 1.0 is neither an integer nor equal
+ * to the constant 1.
  */
-import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { addDiagnostics, type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
-import { didYouMean } from "../contract/nearest.ts";
-import { isObject, type JsonObject, typeName, type Value } from "../contract/value.ts";
+import { Suggestions } from "../contract/nearest.ts";
+import { patternText } from "../contract/schema.ts";
+import { isNumber, isObject, type JsonObject, toNumber, typeName, type Value } from "../contract/value.ts";
 
 /**
  * Checks a document.
- *
  * @param code code of the diagnostics
  * @returns all problems, in document order
  */
 export function checkDocument(schema: JsonObject, document: Value, code: string): Diagnostic[] {
-  const problems: Diagnostic[] = [];
+  const problems: Diagnostic[] = [], suggestions = new Suggestions();
   const report = (place: Place, message: string, hint: string | null = null) => {
-    problems.push(diagnostic(code, place, message, { hint }));
+    addDiagnostics(problems, [diagnostic(code, place, message, { hint })]);
   };
   const walk = (node: JsonObject, value: Value, place: Place): void => {
     const type = typeName(value);
@@ -34,10 +35,14 @@ export function checkDocument(schema: JsonObject, document: Value, code: string)
     if (Array.isArray(node.enum) && !node.enum.some((choice) => canonicalJson(choice) === canonicalJson(value))) {
       return report(place, `Cannot use ${show(value)}: the choices are ${node.enum.map(show).join(", ")}`);
     }
-    if (typeof value === "string") {
+    if (isNumber(value)) {
+      const number = toNumber(value), { minimum = -Infinity, maximum = Infinity } = node as { [name: string]: number };
+      if (number < minimum) report(place, `Cannot use ${show(value)}: it must be at least ${minimum}`);
+      if (number > maximum) report(place, `Cannot use ${show(value)}: it must be at most ${maximum}`);
+    } else if (typeof value === "string") {
       if ([...value].length < Number(node.minLength ?? 0)) report(place, "Cannot use an empty text");
       if (typeof node.pattern === "string" && !new RegExp(node.pattern, "u").test(value)) {
-        report(place, `Cannot use ${show(value)}: it must match ${node.pattern}`);
+        report(place, `Cannot use ${show(value)}: it must ${patternText(node.pattern)}`);
       }
     } else if (Array.isArray(value)) {
       if (value.length < Number(node.minItems ?? 0)) report(place, `Cannot use fewer than ${node.minItems} items`);
@@ -52,11 +57,15 @@ export function checkDocument(schema: JsonObject, document: Value, code: string)
         const inner = Object.hasOwn(properties, key) ? properties[key] : node.additionalProperties;
         if (isObject(inner)) walk(inner, value[key], [...place, key]);
         else if (inner === false) {
-          report([...place, key], `Cannot use the unknown member ${key}`, didYouMean(key, Object.keys(properties)));
+          report(
+            [...place, key],
+            `Cannot use the unknown field ${key}`,
+            suggestions.for(key, Object.keys(properties)),
+          );
         }
       }
       for (const name of (node.required ?? []) as string[]) {
-        if (!Object.hasOwn(value, name)) report([...place, name], `Cannot do without the member ${name}`);
+        if (!Object.hasOwn(value, name)) report([...place, name], `Missing required field ${name}`);
       }
     }
   };
@@ -79,9 +88,8 @@ function show(value: Value): string {
 }
 
 /**
- * The first key that stands twice in one object of a JSON text; the JSON reader keeps the last one without a word.
- *
- * @param text text that the JSON reader has accepted
+ * The first repeated key in one object of a JSON text; the JSON reader silently keeps the last one.
+ * @param text text accepted by the JSON reader
  */
 export function repeatedKey(text: string): string | null {
   const objects: (Set<string> | null)[] = [];

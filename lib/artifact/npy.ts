@@ -1,28 +1,18 @@
 /**
- * NPY arrays: reading what NumPy writes, and writing what `np.save` would write.
+ * NPY arrays, compatible with NumPy.
  *
  * Read: bool, int8 to int64, uint8 to uint64, float16 to float64, complex64 and complex128, either byte order, C and
- * Fortran order, versions 1.0 to 3.0; single Unicode texts by {@link readNpyText}. Written: version 1.0, little-endian,
- * C order. Every platform that Deno runs on is little-endian, so native arrays are stored as they lie in memory.
+ * Fortran order, versions 1.0 to 3.0; single Unicode texts by {@link readNpyText}. Written, as `np.save` does: version
+ * 1.0, little-endian, C order. All platforms of Deno are little-endian, so native arrays are stored as in memory.
  */
 import { Buffer } from "node:buffer";
 import { SvcError } from "../contract/error.ts";
-import { bytesOf, DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
 import { type NpyHeader, npyHeader, parseNpyHeader } from "./npy_header.ts";
 
-/** Writes an array as an NPY file. */
-export function writeNpy(array: NdArray): Uint8Array {
-  const header = npyHeader(array.dtype, array.shape);
-  const file = new Uint8Array(header.length + array.data.byteLength);
-  file.set(header);
-  file.set(bytesOf(array), header.length);
-  return file;
-}
-
 /**
- * Reads an NPY file into an array of its own memory, in C order and native byte order.
- *
- * @param name what is being read, for messages
+ * Reads an NPY file into private memory, in C order and native byte order.
+ * @param name name of the array, for messages
  * @throws SvcError `artifact_npy_invalid`, `artifact_npy_truncated`, `artifact_npy_unsupported`
  */
 export function readNpy(bytes: Uint8Array, name = "the array"): NdArray {
@@ -32,7 +22,7 @@ export function readNpy(bytes: Uint8Array, name = "the array"): NdArray {
   }
   const { itemSize, slots, make } = DTYPES[header.dtype];
   const region = dataRegion(bytes, header, name);
-  // Memory is asked for only now that the file has proven to hold as much.
+  // Allocated only after the file is known to hold as much.
   const copy = new Uint8Array(new ArrayBuffer(region.length));
   copy.set(region);
   // Complex numbers are swapped part by part.
@@ -47,9 +37,8 @@ export function readNpy(bytes: Uint8Array, name = "the array"): NdArray {
 }
 
 /**
- * The data of an NPY file where they lie, when they lie there as they would in memory.
- *
- * @returns null when reading has to convert them
+ * A view of an NPY file's data, if it has the layout of memory.
+ * @returns null for data that must be converted
  */
 export function nativeRegion(bytes: Uint8Array, name: string): Uint8Array | null {
   const header = parseNpyHeader(bytes, name);
@@ -77,13 +66,12 @@ export function writeNpyText(text: string): Uint8Array {
 
 /**
  * Reads a 0-d (or one-element) Unicode array.
- *
  * @throws SvcError `artifact_npy_invalid`, `artifact_npy_truncated`, `artifact_npy_unsupported`
  */
 export function readNpyText(bytes: Uint8Array, name = "the text"): string {
   const header = parseNpyHeader(bytes, name);
   if (header.dtype !== "text" || elementCount(header.shape) !== 1) {
-    throw new SvcError("artifact_npy_unsupported", `Cannot read ${name} as a text: it is no single Unicode element`);
+    throw new SvcError("artifact_npy_unsupported", `Cannot read ${name} as a text: it is not a single Unicode element`);
   }
   const region = dataRegion(bytes, header, name);
   const view = new DataView(region.buffer, region.byteOffset, region.byteLength);
@@ -94,7 +82,10 @@ export function readNpyText(bytes: Uint8Array, name = "the text"): string {
   for (let i = 0; i < length; i++) {
     const codePoint = view.getUint32(4 * i, !header.bigEndian);
     if (codePoint > 0x10ffff || (codePoint >= 0xd800 && codePoint <= 0xdfff)) {
-      throw new SvcError("artifact_npy_invalid", `Cannot read ${name} as a text: element ${i} is no Unicode character`);
+      throw new SvcError(
+        "artifact_npy_invalid",
+        `Cannot read ${name} as a text: element ${i} is not a Unicode character`,
+      );
     }
     piece.push(codePoint);
     if (piece.length === 8192) {
@@ -111,7 +102,7 @@ function dataRegion(bytes: Uint8Array, header: NpyHeader, name: string): Uint8Ar
   if (available < header.dataBytes) {
     throw new SvcError(
       "artifact_npy_truncated",
-      `Cannot read ${name}: its shape ${shape} needs ${header.dataBytes} bytes and ${available} are there`,
+      `Cannot read ${name}: its shape ${shape} needs ${header.dataBytes} bytes but has ${available}`,
     );
   }
   if (available > header.dataBytes) {
@@ -130,7 +121,7 @@ function swapBytes(bytes: Uint8Array, width: number): void {
   else if (width === 8) buffer.swap64();
 }
 
-/** Reorders elements; whole words are moved, so NaN payloads survive. */
+/** Reorders elements; words are copied unchanged, so NaN payloads are kept. */
 function fortranToC(bytes: Uint8Array, shape: readonly number[], itemSize: number): Uint8Array {
   if (shape.length < 2 || bytes.length === 0) return bytes;
   const Words = itemSize === 1 ? Uint8Array : itemSize === 2 ? Uint16Array : Uint32Array;
@@ -150,7 +141,7 @@ function fortranToC(bytes: Uint8Array, shape: readonly number[], itemSize: numbe
     for (let i = 0, read = from; i < inner; i++, read += strides[rank - 1]) {
       for (let word = 0; word < words; word++) target[to++] = source[read + word];
     }
-    // Count up over the outer axes, carrying like an odometer.
+    // Increments the outer axes with carry.
     for (let axis = rank - 2; axis >= 0; axis--) {
       from += strides[axis];
       if (++index[axis] < shape[axis]) break;

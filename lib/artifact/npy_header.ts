@@ -1,18 +1,18 @@
 /**
  * The header of an NPY file: magic, version, and a Python dictionary with dtype, order and shape.
  *
- * Format: NumPy Enhancement Proposal 1 and `numpy.lib.format` (versions 1.0, 2.0, 3.0). What is written here is
- * byte-identical to what `np.save` writes for native arrays in C order.
+ * Format: NumPy Enhancement Proposal 1 and `numpy.lib.format` (versions 1.0, 2.0, 3.0). Written headers are
+ * byte-identical to those of `np.save` for native arrays in C order.
  */
 import { SvcError } from "../contract/error.ts";
 import { type Dtype, DTYPES } from "../numeric/ndarray.ts";
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
-/** Headers of plain arrays are short; a longer one is damage or an attack. */
+/** Longer headers of plain arrays are damaged or hostile. */
 const MAX_HEADER_BYTES = 1 << 16;
-/** NumPy 2 knows at most 64 dimensions. */
+/** NumPy 2 has at most 64 dimensions. */
 const MAX_RANK = 64;
-/** `np.save` leaves room for the growing axis to become this wide. */
+/** `np.save` reserves this width for the growing axis. */
 const GROWTH_AXIS_DIGITS = 21;
 const ALIGNMENT = 64;
 
@@ -34,7 +34,7 @@ const CODE_OF: Readonly<Record<Dtype, string>> = {
 };
 const DTYPE_OF = new Map((Object.entries(CODE_OF) as [Dtype, string][]).map(([dtype, code]) => [code.slice(1), dtype]));
 
-/** What the header says about the data that follow it. */
+/** The header's description of the data. */
 export interface NpyHeader {
   /** Type of the elements; `text` is fixed-width Unicode of `textLength` code points. */
   readonly dtype: Dtype | "text";
@@ -42,15 +42,14 @@ export interface NpyHeader {
   readonly bigEndian: boolean;
   readonly fortranOrder: boolean;
   readonly shape: readonly number[];
-  /** Where the data begin. */
+  /** Offset of the data. */
   readonly dataOffset: number;
-  /** How many bytes of data the shape asks for. */
+  /** Bytes of data required by the shape. */
   readonly dataBytes: number;
 }
 
 /**
  * Writes an NPY 1.0 header for little-endian data in C order.
- *
  * @param dtype element type, or the number of code points of a Unicode element
  */
 export function npyHeader(dtype: Dtype | number, shape: readonly number[]): Uint8Array {
@@ -70,10 +69,9 @@ export function npyHeader(dtype: Dtype | number, shape: readonly number[]): Uint
 
 /**
  * Reads the header at the start of an NPY file.
- *
- * @param name what is being read, for messages
+ * @param name name of the array, for messages
  * @throws SvcError `artifact_npy_invalid`, `artifact_npy_truncated`, or `artifact_npy_unsupported` for objects, records
- * and other types that are no plain numbers
+ *   and other non-numeric types
  */
 export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   const invalid = (why: string) => new SvcError("artifact_npy_invalid", `Cannot read ${name} as NPY: ${why}`);
@@ -92,7 +90,7 @@ export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   }
   if (length > MAX_HEADER_BYTES) throw invalid(`its header claims ${length} bytes`);
   if (bytes.length < start + length) throw truncated();
-  // A copy, since decoders refuse shared memory. Versions 1 and 2 are Latin-1; only field names could tell.
+  // A copy, since decoders refuse shared memory. Versions 1 and 2 are Latin-1, which only field names could show.
   const text = String.fromCharCode(...chunk(bytes, start, length));
   const fields = parseHeaderText(text, invalid, name);
   const { dtype, textLength, bigEndian, itemSize } = elementType(fields.descr, invalid, name);
@@ -162,7 +160,7 @@ function parseHeaderText(text: string, invalid: (why: string) => SvcError, name:
     if (key === "descr" && descr === undefined) {
       if (/[[(]/.test(text[at] ?? "")) {
         throw new SvcError("artifact_npy_unsupported", `Cannot read ${name}: record arrays are not supported`, {
-          hint: "Save each field as an array of its own",
+          hint: "Save each field as a separate array",
         });
       }
       descr = need(/['"]([^'"]{0,80})['"]/y, "dtype");
@@ -176,7 +174,7 @@ function parseHeaderText(text: string, invalid: (why: string) => SvcError, name:
       if (sizes.length === 1 && !tuple.includes(",")) throw invalid("its shape is a number, not a tuple");
       if (shape.length > MAX_RANK || !shape.every(Number.isSafeInteger)) throw invalid("its shape is out of range");
     } else {
-      throw invalid(`its header repeats or does not know the key ${key}`);
+      throw invalid(`its header has the repeated or unknown key ${key}`);
     }
     if (take(/\s*,/y) === null && !/^\s*\}/.test(text.slice(at))) throw invalid("its header has no comma");
   }

@@ -1,6 +1,4 @@
-/**
- * NPZ files: a ZIP file with one NPY member per array, read lazily and written reproducibly (see {@link writeZip}).
- */
+/** NPZ files: a ZIP file with one NPY member per array, read lazily and written reproducibly (see {@link writeZip}). */
 import { Buffer } from "node:buffer";
 import { SvcError } from "../contract/error.ts";
 import { bytesOf, type NdArray } from "../numeric/ndarray.ts";
@@ -13,7 +11,6 @@ const SUFFIX = ".npy";
 
 /**
  * Writes arrays, and texts as 0-d Unicode arrays, as an NPZ file in shared memory.
- *
  * @param members array or text by name, in any order
  * @throws SvcError `artifact_limit_exceeded` beyond 4 GiB, `artifact_archive_invalid` for an unusable name
  */
@@ -28,30 +25,32 @@ export function writeNpz(members: Readonly<Record<string, NdArray | string>>): U
   );
 }
 
-/** An NPZ file that was opened; members are read when they are asked for. */
+/** An open NPZ file; members are read on request. */
 export interface NpzFile {
   /** Names of the members without `.npy`, in the order of the file. */
   readonly names: readonly string[];
   has(name: string): boolean;
-  /** A fresh copy of an array. @throws SvcError `artifact_array_missing`, or what {@link readNpy} throws */
+  /** A fresh copy of an array. @throws SvcError `artifact_array_missing`, or as {@link readNpy} */
   array(name: string): NdArray;
-  /** A Unicode member. @throws SvcError `artifact_array_missing`, or what {@link readNpyText} throws */
+  /** A Unicode member. @throws SvcError `artifact_array_missing`, or as {@link readNpyText} */
   text(name: string): string;
-  /** Whether an array still holds what the member holds, bit for bit. */
+  /** Whether an array equals its member bit for bit. */
   holds(name: string, array: NdArray): boolean;
 }
 
 /**
  * Opens an NPZ file.
- *
- * @param name what is being read, for messages
+ * @param name name of the file, for messages
  * @throws SvcError `artifact_archive_invalid`, `artifact_archive_unsupported`, `artifact_limit_exceeded`
  */
 export function openNpz(bytes: Uint8Array, name = "the NPZ file", limits: ZipLimits = {}): NpzFile {
   const entries = new Map<string, ZipEntry>();
   for (const entry of openZip(bytes, name, limits)) {
     if (!entry.name.endsWith(SUFFIX)) {
-      throw new SvcError("artifact_archive_unsupported", `Cannot open ${name}: its entry ${entry.name} is no NPY file`);
+      throw new SvcError(
+        "artifact_archive_unsupported",
+        `Cannot open ${name}: its entry ${entry.name} is not an NPY file`,
+      );
     }
     entries.set(entry.name.slice(0, -SUFFIX.length), entry);
   }

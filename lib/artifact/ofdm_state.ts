@@ -1,7 +1,7 @@
 /**
  * OFDM channel states: `h` complex64 [grid, OFDM symbol, subcarrier] as main array; noise_variance (N0 of a resource
- * element) and average_power_budget (mean power of a resource element) in the metadata. A state is one (grid, OFDM symbol)
- * row. Resource elements run subcarrier first, then OFDM symbol, then grid: in the order of the array.
+ * element) and average_power_budget (mean power of a resource element) in the metadata. A state is one (grid, OFDM
+ * symbol) row. Resource elements are in array order: subcarrier fastest, then OFDM symbol, then grid.
  */
 import { SvcError } from "../contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../contract/operation.ts";
@@ -9,7 +9,7 @@ import { float, type JsonObject } from "../contract/value.ts";
 import { ndarray } from "../numeric/ndarray.ts";
 import { metadataNumber, travel } from "./values.ts";
 
-/** Keys that cut symbols into items, which a state has not. */
+/** Keys with item boundaries of symbols, which a state does not have. */
 const ITEM_KEYS = ["source_item_counts"];
 
 export interface OfdmState {
@@ -75,9 +75,7 @@ function positive(metadata: JsonObject, key: string, attempt: string): number {
 
 /**
  * A channel state as an output.
- *
- * @param metadata what travels along; array keys and the state's own are set here
- *
+ * @param metadata metadata to keep; array keys and the state's own keys are set here
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -104,9 +102,8 @@ export function ofdmStateArtifact(state: OfdmState, metadata: JsonObject = {}): 
 }
 
 /**
- * Checks that symbols fit into the resource elements of a state.
- *
- * @throws SvcError `boundary_count_mismatch` when they do not
+ * Checks that the number of symbols does not exceed the resource elements of a state.
+ * @throws SvcError `boundary_count_mismatch`
  */
 export function checkResourceElements(
   state: Pick<OfdmState, "grids" | "symbols" | "subcarriers">,

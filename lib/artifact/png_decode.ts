@@ -1,9 +1,9 @@
 /**
- * PNG images, read strictly and with bounds: every size is known from the header before anything is inflated.
+ * Strict PNG decoding with bounds: the header gives every size before decompression.
  *
  * All colour types, depths of 1 to 16 bits, Adam7 interlacing, palette and colour-key transparency. The result has
  * 8-bit samples: grey, RGB or RGBA. Samples of d < 8 bits become v·255/(2^d - 1), which is exact; 16-bit samples become
- * round(v/257). Grey with transparency becomes RGBA. Gamma, colour profiles and all text are ignored.
+ * round(v/257). Grey with transparency becomes RGBA. Gamma, colour profiles and text are ignored.
  *
  * Format: W3C Recommendation, Portable Network Graphics (PNG) Specification, 2nd ed., 2003.
  */
@@ -34,7 +34,7 @@ interface Header {
   interlaced: boolean;
 }
 
-/** A PNG file taken apart; nothing is inflated yet. */
+/** The parsed chunks of a PNG file, still compressed. */
 export interface PngFile extends Header {
   readonly palette: Uint8Array | null;
   readonly transparency: Uint8Array | null;
@@ -48,8 +48,7 @@ function invalid(why: string): SvcError {
 }
 
 /**
- * Takes a PNG file apart and checks its chunks.
- *
+ * Parses the chunks of a PNG file.
  * @throws SvcError `image_file_invalid`
  */
 export function parsePng(bytes: Uint8Array): PngFile {
@@ -63,13 +62,13 @@ export function parsePng(bytes: Uint8Array): PngFile {
     if (at + 12 > bytes.length) throw invalid("it ends before its last chunk");
     const length = view.getUint32(at), body = bytes.subarray(at + 8, at + 8 + length);
     const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
-    if (!/^[A-Za-z]{4}$/.test(type)) throw invalid("the type of a chunk is no name");
-    if (at + 12 + length > bytes.length) throw invalid(`its ${type} chunk reaches beyond the file`);
+    if (!/^[A-Za-z]{4}$/.test(type)) throw invalid("a chunk type is invalid");
+    if (at + 12 + length > bytes.length) throw invalid(`its ${type} chunk extends beyond the file`);
     const critical = type[0] < "a", wanted = critical || type === "tRNS" || type === "eXIf";
     if (wanted && crc32Of(bytes.subarray(at + 4, at + 8 + length)) !== view.getUint32(at + 8 + length)) {
       throw invalid(`the CRC of its ${type} chunk does not match`);
     }
-    if ((header === null) !== (type === "IHDR")) throw invalid("its header is not the first chunk, or stands twice");
+    if ((header === null) !== (type === "IHDR")) throw invalid("its header is not the first chunk, or is repeated");
     if (type === "IHDR") header = parseHeader(body);
     else if (type === "PLTE") {
       if (palette !== null || idat.length > 0) throw invalid("its palette is misplaced");
@@ -89,7 +88,7 @@ export function parsePng(bytes: Uint8Array): PngFile {
   if (header.color === PALETTE ? palette === null : false) throw invalid("its palette is missing");
   const expected: Readonly<Record<number, number>> = { [GREY]: 2, [RGB]: 6 };
   if (transparency !== null && header.color !== PALETTE && transparency.length !== expected[header.color]) {
-    throw invalid("its transparency does not fit its colour type");
+    throw invalid("its transparency does not match its colour type");
   }
   if (header.color === PALETTE && transparency !== null && transparency.length > palette!.length / 3) {
     throw invalid("it has more transparency entries than colours");
@@ -111,8 +110,7 @@ function parseHeader(body: Uint8Array): Header {
 }
 
 /**
- * Decodes a PNG file that was taken apart.
- *
+ * Decodes a parsed PNG file.
  * @throws SvcError `image_file_invalid`
  */
 export function decodePng(file: PngFile): Image {
@@ -166,11 +164,11 @@ function inflateAll(parts: readonly Uint8Array[], total: number): Uint8Array {
   } catch (error) {
     throw invalid(`its data do not inflate (${messageOf(error)})`);
   }
-  if (raw.length !== total) throw invalid(`its data are ${raw.length} bytes in place of ${total}`);
+  if (raw.length !== total) throw invalid(`its data are ${raw.length} bytes instead of ${total}`);
   return raw;
 }
 
-/** Undoes the filter of a row in place (PNG specification, 9.2); bytes before the row count as 0. */
+/** Undoes the filter of a row in place (PNG specification, 9.2); bytes left of the row count as 0. */
 function unfilter(type: number, line: Uint8Array, above: Uint8Array, step: number): void {
   const length = line.length;
   switch (type) {
@@ -200,7 +198,7 @@ export function paeth(left: number, above: number, corner: number): number {
   return toLeft <= toAbove && toLeft <= toCorner ? left : toAbove <= toCorner ? above : corner;
 }
 
-/** Chooses the channels of the result and how pixels of a row get there. */
+/** Chooses the output channels and the conversion of a row's pixels. */
 function pixelWriter(file: PngFile) {
   const { depth, color, palette, transparency } = file;
   const sample = depth === 8
@@ -228,7 +226,7 @@ function pixelWriter(file: PngFile) {
       if (alpha) data[at + 3] = transparency![index] ?? 255;
     }
   };
-  // Samples of the one colour that a colour key makes transparent; none when the image has no key.
+  // Samples of the colour that a colour key makes transparent; empty without a key.
   const key = transparency === null || color === PALETTE ? null : Array.from(
     { length: transparency.length / 2 },
     (_, i) => (transparency[2 * i] << 8) | transparency[2 * i + 1],

@@ -1,5 +1,5 @@
 /**
- * Writing PNG images reproducibly: 8-bit samples, one IDAT chunk, no time, text or colour chunks.
+ * Writes PNG images reproducibly: 8-bit samples, one IDAT chunk, no time, text or colour chunks.
  *
  * Each row takes the filter whose output has the smallest sum of absolute values as signed bytes (PNG specification,
  * 12.8). Compression is by a JavaScript port of zlib, so the bytes depend neither on the platform nor on the runtime.
@@ -11,7 +11,6 @@ import { crc32Of } from "./crc32.ts";
 
 const COLOR_TYPES = { 1: 0, 3: 2, 4: 6 } as const;
 
-/** Encodes an image as a PNG file. */
 export function writePng(image: Image): Uint8Array {
   const { width, height, channels } = image;
   if (width < 1 || height < 1 || image.data.length !== width * height * channels) {

@@ -1,22 +1,22 @@
 /**
- * Published data sets that sources read from a folder of the state directory, and where they are published. Nothing is
- * downloaded but by `svc data fetch`.
+ * Published datasets that sources read from a folder of the state directory, and their addresses. Only `svc data fetch`
+ * downloads.
  */
 export interface PublishedDataset {
-  /** As the research catalogue and the sources name it. */
+  /** Id in the research catalogue and in sources. */
   readonly id: string;
   /** Folder under `<state_dir>/datasets/`. */
   readonly folder: string;
   readonly version: string;
-  /** Files, or archives when `unpack`; empty where no address is known. */
+  /** Files, or archives with `unpack`; empty without a known address. */
   readonly files: Readonly<Record<string, { readonly url: string }>>;
   readonly unpack?: boolean;
   /**
-   * Digest of the whole set (`fetch.json`); null where nobody who maintains this table has seen the bytes, so that
-   * fetching needs it stated, or an explicit word that whatever arrives is taken.
+   * Digest of the whole set (`fetch.json`). Null when this table's authors have not verified the bytes: fetching then
+   * needs a stated digest, or an explicit option to accept any.
    */
   readonly sha256: string | null;
-  /** What the folder holds, for who fills it by hand. */
+  /** Contents of the folder, for manual set-up. */
   readonly layout: string;
 }
 
@@ -61,7 +61,7 @@ export const PUBLISHED_DATASETS: readonly PublishedDataset[] = [
     },
     unpack: true,
     sha256: null,
-    layout: "the pictures, the caption file Flickr8k.token.txt and the lists of the splits",
+    layout: "the images, the caption file Flickr8k.token.txt and the lists of the splits",
   },
   {
     id: "vqa_small",
@@ -69,11 +69,10 @@ export const PUBLISHED_DATASETS: readonly PublishedDataset[] = [
     version: "vqa_small-v1",
     files: {},
     sha256: null,
-    layout: "the manifest of each split and its pictures",
+    layout: "the manifest of each split and its images",
   },
 ];
 
-/** A published data set by its id or its folder. */
 export function publishedDataset(id: string): PublishedDataset | undefined {
   return PUBLISHED_DATASETS.find((dataset) => dataset.id === id || dataset.folder === id);
 }

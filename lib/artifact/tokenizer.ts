@@ -1,11 +1,11 @@
 /**
- * Tokenizers of published models, from their tokenizer.json. The one place that names the library, which is plain
- * JavaScript and asks for no permission.
+ * Tokenizers of published models, from tokenizer.json. The only import of the library, which is plain JavaScript
+ * without permissions.
  */
 import { Tokenizer } from "npm:@huggingface/tokenizers@^0.2.0";
 import { messageOf, SvcError } from "../contract/error.ts";
 
-/** Token numbers of a text, or of a pair, with the special ones of the model. */
+/** Token ids of a text or a pair of texts, with the model's special tokens. */
 export interface Encoding {
   ids: number[];
   /** 0 for tokens of the first text and 1 for those of the second. */
@@ -13,13 +13,13 @@ export interface Encoding {
 }
 
 export interface TextTokenizer {
-  /** A text as its model takes it, special tokens at their places. */
+  /** Encodes a text with special tokens. */
   encode(text: string): Encoding;
-  /** The number of a token, or undefined when the vocabulary lacks it. */
+  /** The id of a token, or undefined for one outside the vocabulary. */
   idOf(token: string): number | undefined;
-  /** A token as the vocabulary writes it. */
+  /** The token of an id in the vocabulary. */
   tokenOf(id: number): string | undefined;
-  /** Tokens as text, special ones left out. */
+  /** Tokens as text, without special tokens. */
   decode(ids: readonly number[]): string;
   /** Whether a token is an added special one, such as a mask or padding. */
   isSpecial(id: number): boolean;
@@ -29,11 +29,9 @@ export interface TextTokenizer {
 
 /**
  * Opens a tokenizer.
- *
  * @param tokenizer bytes of tokenizer.json
- * @param config bytes of tokenizer_config.json, where there is one
- * @throws SvcError `model_unavailable` when they cannot be read
- *
+ * @param config bytes of tokenizer_config.json, if present
+ * @throws SvcError `model_unavailable` for unreadable files
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -74,11 +72,10 @@ export function openTokenizer(tokenizer: Uint8Array, config?: Uint8Array): TextT
 }
 
 /**
- * tokenizer.json of a CLIP tokenizer that was saved as vocab.json and merges.txt, as exports of diffusion pipelines are.
- *
+ * tokenizer.json of a CLIP tokenizer saved as vocab.json and merges.txt, as in exports of diffusion pipelines.
  * @param vocab bytes of vocab.json
- * @param merges bytes of merges.txt: a version line, then two pieces a line, the most frequent pair first
- * @throws SvcError `model_unavailable` when they cannot be read, or lack the marks of beginning and end
+ * @param merges bytes of merges.txt: a version line, then two pieces per line, the most frequent pair first
+ * @throws SvcError `model_unavailable` for unreadable files, or a vocabulary without the start and end tokens
  */
 export function clipTokenizer(vocab: Uint8Array, merges: Uint8Array): Uint8Array {
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -87,7 +84,7 @@ export function clipTokenizer(vocab: Uint8Array, merges: Uint8Array): Uint8Array
   try {
     numbers = JSON.parse(text(vocab));
   } catch {
-    // Said below.
+    // Reported below.
   }
   if (typeof numbers?.[start] !== "number" || typeof numbers[end] !== "number") {
     throw new SvcError("model_unavailable", `Cannot read vocab.json of the model: it lacks ${start} or ${end}`);

@@ -1,13 +1,15 @@
 /**
- * Reading and making artifacts in operations: bits, symbols, images, texts and reports with the metadata their
- * boundary contracts ask for.
+ * Reads and creates artifacts in operations: bits, symbols, images, texts and reports with the metadata of their
+ * boundary contracts.
  *
- * Metadata travels: an operation of the channel path copies the metadata of its main input and sets or removes its own
- * keys, so packet layout, code parameters, padding, image shapes and text ids reach the receiver. Keys that describe
- * the array are always rewritten.
+ * An operation of the channel path copies the metadata of its main input and sets or removes its own keys, so that
+ * packet layout, code parameters, padding, image shapes and text ids reach the receiver. Keys that describe the array
+ * are always rewritten.
  */
 import { elementCount, type NdArray, ndarray } from "../numeric/ndarray.ts";
 import { SvcError } from "../contract/error.ts";
+import { canonicalJson } from "../contract/json.ts";
+import type { Kind, MetadataFields, ReadMetadata } from "../contract/kinds.ts";
 import type { InputArtifact, Metrics, OperationResult, OutputArtifact } from "../contract/operation.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { checkBits, checkImages, checkSymbols } from "./boundary.ts";
@@ -29,8 +31,7 @@ const ARRAY_KEYS = [
 ];
 
 /**
- * Metadata of a main input for an output: array keys dropped, `changes` set, `removed` keys left out.
- *
+ * Metadata of a main input for an output: without array keys and `removed` keys, with `changes` set.
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -41,10 +42,58 @@ const ARRAY_KEYS = [
  * assert.deepEqual(received, { packet_id: "p1", code_rate: 0.5 });
  * ```
  */
-export function travel(metadata: JsonObject, changes: JsonObject = {}, removed: readonly string[] = []): JsonObject {
+export function travel<Changes extends JsonObject>(
+  metadata: JsonObject,
+  changes?: Changes,
+  removed: readonly string[] = [],
+): JsonObject & Changes {
   const kept = Object.entries(metadata).filter(([key]) => !ARRAY_KEYS.includes(key) && !removed.includes(key));
-  return { ...Object.fromEntries(kept), ...changes };
+  return { ...Object.fromEntries(kept), ...changes } as JsonObject & Changes;
 }
+
+/**
+ * Metadata that a kind declares.
+ * @param keys keys to read; default all declared ones
+ * @throws SvcError `input_metadata_missing` for an absent key, `boundary_value_invalid` for a value of another type
+ */
+export function metadataOf<F extends MetadataFields, Key extends keyof F & string = keyof F & string>(
+  input: InputArtifact,
+  kind: Kind<F>,
+  keys: readonly Key[] = Object.keys(kind.metadata) as Key[],
+): Pick<ReadMetadata<F>, Key> {
+  const read = (key: Key): [Key, Value] => {
+    const value = input.metadata[key], { name, fits } = METADATA_TYPES[kind.metadata[key]];
+    const plain = isNumber(value) ? toNumber(value) : value;
+    if (plain === undefined || plain === null) {
+      throw new SvcError("input_metadata_missing", `Cannot use a ${input.kind} artifact without the metadata ${key}`);
+    }
+    if (fits(plain)) return [key, plain];
+    throw new SvcError(
+      "boundary_value_invalid",
+      `Cannot use ${canonicalJson(value)} as the metadata ${key} of a ${input.kind} artifact`,
+      {
+        hint: `It is ${name}`,
+      },
+    );
+  };
+  return Object.fromEntries(keys.map(read)) as Pick<ReadMetadata<F>, Key>;
+}
+
+/** Metadata that {@link bitsArtifact}, {@link symbolsArtifact} and {@link imagesArtifact} write, for kinds that declare them. */
+export const BIT_METADATA = { boundary_contract: "text", bit_count: "count" } as const;
+export const SYMBOL_METADATA = { boundary_contract: "text", symbol_count: "count" } as const;
+export const IMAGE_METADATA = { boundary_contract: "text", image_count: "count" } as const;
+
+const METADATA_TYPES: Record<MetadataFields[string], { name: string; fits(value: Value): boolean }> = {
+  count: {
+    name: "an integer of at least 1",
+    fits: (value) => typeof value === "number" && Number.isInteger(value) && value > 0,
+  },
+  number: { name: "a number", fits: (value) => typeof value === "number" },
+  positive: { name: "a number above 0", fits: (value) => typeof value === "number" && value > 0 },
+  text: { name: "a text", fits: (value) => typeof value === "string" },
+  list: { name: "a list", fits: Array.isArray },
+};
 
 /** A number from metadata, or undefined when the key is absent. @throws SvcError when it is not a number */
 export function metadataNumber(metadata: JsonObject, key: string): number | undefined {
@@ -76,8 +125,7 @@ export function metadataText(metadata: JsonObject, key: string): string | undefi
 }
 
 /**
- * Elements per source item, when the artifact declares item boundaries.
- *
+ * Elements per source item, if the artifact declares item boundaries.
  * @throws SvcError `boundary_count_mismatch` when they do not sum to the length
  */
 export function sourceItemCounts(metadata: JsonObject, length: number): number[] | undefined {
@@ -113,11 +161,9 @@ export function bitsOf(input: InputArtifact): Uint8Array {
 
 /**
  * A bit stream with the metadata of the bit boundary contracts.
- *
  * @param bits one uint8 per bit
- * @param metadata what travels along
+ * @param metadata metadata to keep
  * @param contract `payload.bits` before channel coding
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -128,15 +174,15 @@ export function bitsOf(input: InputArtifact): Uint8Array {
  * assert.deepEqual([metadata?.bit_count, metadata?.byte_count, metadata?.packet_id], [9, 2, "p1"]);
  * ```
  */
-export function bitsArtifact(
+export function bitsArtifact<Metadata extends JsonObject>(
   bits: Uint8Array,
-  metadata: JsonObject = {},
+  metadata?: Metadata,
   contract: "channel.bits" | "payload.bits" = "channel.bits",
-): OutputArtifact {
+): OutputArtifact & { metadata: Metadata & { boundary_contract: string; bit_count: number } } {
   return {
     array: ndarray("uint8", bits),
     metadata: {
-      ...metadata,
+      ...metadata as Metadata,
       boundary_contract: contract,
       bit_count: bits.length,
       byte_count: Math.ceil(bits.length / 8),
@@ -171,11 +217,9 @@ export function symbolsOf(input: InputArtifact): Float32Array {
 
 /**
  * Complex baseband symbols, complex64 [n].
- *
  * @param symbols interleaved (real, imaginary)
- * @param metadata what travels along
+ * @param metadata metadata to keep
  * @param companions further arrays by name, such as the gains of a channel
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -186,17 +230,17 @@ export function symbolsOf(input: InputArtifact): Float32Array {
  * assert.equal(metadata?.channel_use_count, 3);
  * ```
  */
-export function symbolsArtifact(
+export function symbolsArtifact<Metadata extends JsonObject>(
   symbols: Float32Array,
-  metadata: JsonObject = {},
+  metadata?: Metadata,
   companions: Record<string, NdArray> = {},
-): OutputArtifact {
+): OutputArtifact & { metadata: Metadata & { boundary_contract: string; symbol_count: number } } {
   const count = symbols.length / 2;
   return {
     array: ndarray("complex64", symbols),
     companions,
     metadata: {
-      ...metadata,
+      ...metadata as Metadata,
       boundary_contract: "channel.symbols",
       representation: "complex_baseband",
       symbol_count: count,
@@ -205,7 +249,7 @@ export function symbolsArtifact(
   };
 }
 
-/** All arrays of an input but the main one, to hand on unchanged. */
+/** All arrays of an input except the main one, to pass on unchanged. */
 export function companionsOf(input: InputArtifact): Record<string, NdArray> {
   const [main, ...others] = input.arrayNames;
   return Object.fromEntries(others.filter((name) => name !== main).map((name) => [name, input.array(name)]));
@@ -246,7 +290,7 @@ export function imagesOf(input: InputArtifact): ImageBatch {
   return { count, height, width, channels, dtype: array.dtype as "uint8", data: array.data as Uint8Array };
 }
 
-/** The samples of one image of a batch, without a copy. */
+/** The samples of one image of a batch, not copied. */
 export function imageAt<T extends ImageBatch>(batch: T, index: number): T["data"] {
   const size = batch.height * batch.width * batch.channels;
   return batch.data.subarray(index * size, (index + 1) * size);
@@ -254,10 +298,8 @@ export function imageAt<T extends ImageBatch>(batch: T, index: number): T["data"
 
 /**
  * A batch of images with the metadata of its boundary contract.
- *
- * @param metadata what travels along
- * @throws RangeError when the samples do not fill the shape (a defect of the caller)
- *
+ * @param metadata metadata to keep
+ * @throws RangeError for samples that do not match the shape (a defect of the caller)
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -269,12 +311,15 @@ export function imageAt<T extends ImageBatch>(batch: T, index: number): T["data"
  * assert.equal(metadata?.image_count, 2);
  * ```
  */
-export function imagesArtifact(batch: ImageBatch, metadata: JsonObject = {}): OutputArtifact {
+export function imagesArtifact<Metadata extends JsonObject>(
+  batch: ImageBatch,
+  metadata?: Metadata,
+): OutputArtifact & { metadata: Metadata & { boundary_contract: string; image_count: number } } {
   const shape = [batch.count, batch.height, batch.width, batch.channels];
   if (elementCount(shape) !== batch.data.length) throw new RangeError("The image batch does not fill its shape");
   return {
     array: { dtype: batch.dtype, shape, data: batch.data },
-    metadata: { ...metadata, boundary_contract: "image.tensor", image_count: batch.count },
+    metadata: { ...metadata as Metadata, boundary_contract: "image.tensor", image_count: batch.count },
   };
 }
 
@@ -283,21 +328,18 @@ export interface TextItem {
   text: string;
 }
 
-/** The items of a JSON artifact. @throws SvcError `boundary_shape_invalid` when it has none */
+/** The items of a JSON artifact. @throws SvcError `boundary_shape_invalid` without items */
 export function itemsOf(input: InputArtifact): JsonObject[] {
   const { items } = input.json();
   if (!Array.isArray(items) || !items.every(isObject)) {
     throw new SvcError("boundary_shape_invalid", `Cannot find the items of a ${input.kind} artifact`);
   }
-  return items as JsonObject[];
+  return items;
 }
 
 /**
  * The texts of an artifact with their ids.
- *
- * @throws SvcError `boundary_shape_invalid` when it has no items, `boundary_value_invalid` for an item without
- *   an id or a text
- *
+ * @throws SvcError `boundary_shape_invalid` without items, `boundary_value_invalid` for an item without an id or a text
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -320,10 +362,8 @@ export function textsOf(input: InputArtifact): TextItem[] {
 
 /**
  * A batch of texts.
- *
- * @param items texts with ids by which sent and received ones are paired
- * @param metadata what travels along
- *
+ * @param items texts with ids that pair sent and received ones
+ * @param metadata metadata to keep
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -348,11 +388,9 @@ export function checkPairedIds(candidate: readonly { id: string }[], reference: 
 }
 
 /**
- * The result of a metrics operation: one `metrics.report` whose metrics are also the step's.
- *
+ * The result of a metrics operation: one `metrics.report` with the metrics of the step.
  * @param operation id of the reporting operation
  * @param metrics numbers are real-valued, bigints are counts
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -368,7 +406,7 @@ export function reportResult(
   operation: string,
   metrics: Metrics,
   more: { label?: string; items?: Value[]; facts?: JsonObject; metadata?: JsonObject } = {},
-): OperationResult<"report"> {
+): OperationResult<{ report: string }> {
   const json: JsonObject = {
     kind: "metrics.report",
     schema_version: 1,

@@ -3,34 +3,33 @@ import { SvcError } from "../contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../contract/operation.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import { itemsOf } from "./values.ts";
-import type { Box, Detection } from "../numeric/detection.ts";
+import type { Detection } from "../numeric/detection.ts";
 import { type NdArray, ndarray } from "../numeric/ndarray.ts";
 
 export const DETECTIONS = "vision.detections.json";
 export const SEGMENTATION = "vision.segmentation_mask.numpy";
-/** The class of what no object covers, value 0 of every raster. */
+/** The class without an object, value 0 of every raster. */
 export const BACKGROUND = "background";
 
-/** A detection that also says which class of its model or data set it is. */
+/** A detection with its class name. */
 export interface LabelledDetection extends Detection {
   readonly label_id: number;
 }
 
-/** The detections of one picture. */
+/** The detections of one image. */
 export interface DetectionItem {
   readonly id: string;
   readonly detections: readonly LabelledDetection[];
 }
 
 /**
- * The detections of an artifact, one item a picture.
- *
+ * The detections of an artifact, one item per image.
  * @throws SvcError `boundary_shape_invalid` without items, `boundary_value_invalid` for a malformed one
  */
 export function detectionsOf(input: InputArtifact): DetectionItem[] {
   return itemsOf(input).map(({ id, detections }) => {
     if (typeof id !== "string" || !Array.isArray(detections)) {
-      throw new SvcError("boundary_value_invalid", "Cannot read detections without an id and a list of them");
+      throw new SvcError("boundary_value_invalid", "Cannot read detections without an id and a list of detections");
     }
     return { id, detections: detections.map((detection) => detectionOf(detection, id)) };
   });
@@ -45,15 +44,15 @@ function detectionOf(value: unknown, id: string): LabelledDetection {
   if (typeof label !== "string") return refuse("the label");
   if (!isNumber(confidence) || !Number.isFinite(toNumber(confidence))) return refuse("the confidence");
   if (!Array.isArray(box) || box.length !== 4 || !box.every((edge) => isNumber(edge))) return refuse("the box");
+  const [left, top, right, bottom] = box.map((edge) => toNumber(edge as number));
   return {
     label,
     label_id: isNumber(label_id) ? toNumber(label_id) : -1,
     confidence: toNumber(confidence),
-    box: box.map((edge) => toNumber(edge as number)) as unknown as Box,
+    box: [left, top, right, bottom],
   };
 }
 
-/** Detections of a batch of pictures. */
 export function detectionsArtifact(items: readonly DetectionItem[], metadata: JsonObject = {}): OutputArtifact {
   const rows = items.map(({ id, detections }): JsonObject => ({
     id,
@@ -67,19 +66,18 @@ export function detectionsArtifact(items: readonly DetectionItem[], metadata: Js
   return { json: { kind: "vision.detections", schema_version: 1, items: rows }, metadata };
 }
 
-/** Rasters of classes, [image, height, width], with the names that their values have. */
+/** Rasters of classes, [image, height, width], with class names. */
 export interface Rasters {
   readonly count: number;
   readonly height: number;
   readonly width: number;
   readonly data: ArrayLike<number>;
-  /** Name of each value; undefined where the artifact names none. */
+  /** Name of each value; undefined for an artifact without names. */
   readonly classNames?: readonly string[];
 }
 
 /**
  * The rasters of a segmentation.
- *
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_value_invalid`
  */
 export function rastersOf(input: InputArtifact): Rasters {
@@ -102,17 +100,16 @@ export function rastersOf(input: InputArtifact): Rasters {
   if (data.some((value) => value < 0) || (classNames !== undefined && highest >= classNames.length)) {
     throw new SvcError(
       "boundary_value_invalid",
-      "Cannot use a value that is negative or that class_names does not name",
+      "Cannot use a negative class value or one without an entry in class_names",
     );
   }
   return { count, height, width, data, classNames };
 }
 
 /**
- * Rasters of a batch of pictures.
- *
- * @param data [image, height, width], 0 the background, 1 + the class else
- * @param classNames of the objects, the background left out
+ * Rasters of a batch of images.
+ * @param data [image, height, width], 0 for the background, else 1 + the class
+ * @param classNames of the objects, without the background
  */
 export function rastersArtifact(
   { data, shape, classNames, companions = {} }: {
@@ -131,7 +128,7 @@ export function rastersArtifact(
   };
 }
 
-/** A raster that holds so many classes and the background: 8 bits, or 16 where there are more than 255 classes. */
+/** An empty raster for this number of classes plus background: 8 bits, or 16 for more than 255 classes. */
 export function emptyRaster(pixels: number, classes: number): Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> {
   return classes < 256 ? new Uint8Array(pixels) : new Uint16Array(pixels);
 }

@@ -1,8 +1,8 @@
 /**
- * Reading ZIP files with suspicion: stored and deflated entries, data descriptors, zip64 records, streamed local headers.
+ * Reads untrusted ZIP files: stored and deflated entries, data descriptors, zip64 records, streamed local headers.
  *
- * Sizes come from the central directory. Refused: encryption, other methods, several disks, repeated names, entries that
- * overlap, headers that disagree, contents whose length or CRC is not what was declared.
+ * Sizes come from the central directory. Refused: encryption, other methods, several disks, repeated names, entries
+ * that overlap, headers that disagree, contents whose length or CRC differs from the declaration.
  *
  * Format: PKWARE APPNOTE.TXT 6.3.10.
  */
@@ -23,23 +23,21 @@ import {
   ZIP64_LOCATOR,
 } from "./zip_format.ts";
 
-/** Makes the error for a reason, and for the entry it is about. */
+/** Builds the error for a reason and its entry. */
 type Refusal = (why: string, member?: string) => SvcError;
 
-/** No deflate stream expands further. */
+/** The limit of deflate expansion. */
 const MAX_DEFLATE_RATIO = 1032;
 
-/** An entry of a ZIP file that was opened. */
 export interface ZipEntry {
   readonly name: string;
   /** Bytes of the contents. */
   readonly size: number;
   readonly compressed: boolean;
-  /** Upper 16 bits: Unix mode, where the writer recorded one. */
+  /** Upper 16 bits: Unix mode, if recorded. */
   readonly externalAttributes: number;
   /**
    * The contents: a view for stored entries, new memory for deflated ones; checked against their CRC on first use.
-   *
    * @throws SvcError `artifact_archive_invalid`
    */
   read(): Uint8Array;
@@ -47,19 +45,18 @@ export interface ZipEntry {
 
 export interface ZipLimits {
   maxEntries?: number;
-  /** Bound on the sum of all contents, so that a small file cannot ask for endless memory. */
+  /** Limit of the sum of all contents, against archive bombs. */
   maxExpandedBytes?: number;
 }
 
 /**
  * Opens a ZIP file: reads its directory, not its contents.
- *
- * @param name what is being read, for messages
+ * @param name name of the archive, for messages
  * @returns its entries in the order of the directory
  * @throws SvcError `artifact_archive_invalid`, `artifact_archive_unsupported`, `artifact_limit_exceeded`
  */
 export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimits = {}): ZipEntry[] {
-  // What is said of one entry carries its name, so that a caller can tell a bad member from a bad file.
+  // An error about an entry has its name, so that a caller can distinguish a bad entry from a bad file.
   const invalid: Refusal = (why, member) =>
     new SvcError(
       "artifact_archive_invalid",
@@ -105,7 +102,7 @@ export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimi
     if (expanded > maxExpandedBytes) throw exceeded(`its contents exceed ${maxExpandedBytes} bytes`);
     const from = localData(view, bytes, wide.offset, directory.offset, { at, flags, method, nameLength }, invalid);
     const to = from + wide.packed;
-    if (to > directory.offset) throw invalid(`its entry ${entryName} reaches beyond the file`, entryName);
+    if (to > directory.offset) throw invalid(`its entry ${entryName} extends beyond the file`, entryName);
     extents.push({ from: wide.offset, to });
     const packed = bytes.subarray(from, to);
     let contents: Uint8Array | undefined;
@@ -134,12 +131,14 @@ export function openZip(bytes: Uint8Array, name = "the archive", limits: ZipLimi
 function inflate(packed: Uint8Array, size: number, entryName: string, invalid: Refusal): Uint8Array {
   let contents: Uint8Array;
   try {
-    // One byte more than declared, so that a longer stream shows.
+    // One byte more than declared, to detect a longer stream.
     contents = inflateRawSync(packed as Uint8Array<ArrayBuffer>, { maxOutputLength: size + 1 });
   } catch (error) {
     throw invalid(`its entry ${entryName} does not inflate (${messageOf(error)})`, entryName);
   }
-  if (contents.length !== size) throw invalid(`its entry ${entryName} has not the declared ${size} bytes`, entryName);
+  if (contents.length !== size) {
+    throw invalid(`its entry ${entryName} does not have the declared ${size} bytes`, entryName);
+  }
   return contents;
 }
 
@@ -153,7 +152,7 @@ function decodeName(
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(raw);
   } catch {
-    throw invalid("the name of an entry is no valid text", "");
+    throw invalid("the name of an entry is not valid text", "");
   }
   // deno-lint-ignore no-control-regex -- an unflagged name may hold any ASCII character but NUL
   if (!(flags & UTF8_NAME) && !/^[\x01-\x7f]*$/.test(text)) {
@@ -173,13 +172,13 @@ function findDirectory(
   if (last < 0) throw invalid("it is too short for a ZIP file");
   let end = -1;
   for (let at = last; at >= Math.max(0, last - 0xffff); at--) {
-    // The comment must reach exactly to the end of the file.
+    // The comment must end exactly at the end of the file.
     if (view.getUint32(at, true) === END && at + 22 + view.getUint16(at + 20, true) === view.byteLength) {
       end = at;
       break;
     }
   }
-  if (end < 0) throw invalid("it has no ZIP directory; it may be cut short");
+  if (end < 0) throw invalid("it has no ZIP directory; it may be truncated");
   let disk = view.getUint16(end + 4, true) | view.getUint16(end + 6, true);
   let count = view.getUint16(end + 10, true), size = view.getUint32(end + 12, true);
   let offset = view.getUint32(end + 16, true), directoryEnd = end;
@@ -193,12 +192,12 @@ function findDirectory(
     directoryEnd = at;
   }
   if (disk !== 0) throw unsupported("it spans several disks");
-  if (offset + size !== directoryEnd) throw invalid("its directory is not where it should be; it may be cut short");
+  if (offset + size !== directoryEnd) throw invalid("its directory is misplaced; it may be truncated");
   if (count * 46 > size) throw invalid("its directory is damaged");
   return { offset, end: directoryEnd, count };
 }
 
-/** Sizes and place of an entry, from its zip64 field where the plain ones are saturated. */
+/** Sizes and offset of an entry, from its zip64 field where the plain ones are saturated. */
 function zip64Fields(
   view: DataView,
   header: number,
@@ -231,7 +230,7 @@ function zip64Fields(
   return fields;
 }
 
-/** Checks a local header against its directory entry; returns where the data begin. */
+/** Checks a local header against its directory entry; returns the offset of the data. */
 function localData(
   view: DataView,
   bytes: Uint8Array,
@@ -241,7 +240,7 @@ function localData(
   invalid: (why: string) => SvcError,
 ): number {
   if (!(offset + 30 <= limit) || view.getUint32(offset, true) !== LOCAL) {
-    throw invalid("an entry is not where it should be");
+    throw invalid("an entry is misplaced");
   }
   const flags = view.getUint16(offset + 6, true), nameLength = view.getUint16(offset + 26, true);
   const data = offset + 30 + nameLength + view.getUint16(offset + 28, true);
@@ -256,7 +255,7 @@ function localData(
   return data;
 }
 
-/** A 64-bit count; beyond 2^53 it is infinite, which no check lets pass. */
+/** A 64-bit count; beyond 2^53 it is infinite, which every check refuses. */
 function big(view: DataView, at: number): number {
   const value = view.getUint32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);
   return Number.isSafeInteger(value) ? value : Infinity;

@@ -1,6 +1,6 @@
 /**
- * Writing ZIP files reproducibly: entries sorted by name, method stored, time 1980-01-01 00:00:00, no extra fields, so
- * the bytes are a function of the contents alone.
+ * Writes ZIP files reproducibly: entries sorted by name, method stored, time 1980-01-01 00:00:00, no extra fields. The
+ * bytes depend on the contents alone.
  *
  * Format: PKWARE APPNOTE.TXT 6.3.10.
  */
@@ -13,7 +13,7 @@ import { CENTRAL, END, LOCAL, UTF8_NAME } from "./zip_format.ts";
 const DOS_DATE = (1 << 5) | 1;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** An entry to write; its contents are the parts one after another. */
+/** An entry to write; its contents are the concatenated parts. */
 export interface ZipSource {
   name: string;
   parts: readonly Uint8Array[];
@@ -21,9 +21,8 @@ export interface ZipSource {
 
 /**
  * Writes a ZIP file of stored entries into one allocation of shared memory.
- *
- * @throws SvcError `artifact_limit_exceeded` when it would need zip64 (4 GiB or 65535 entries), `artifact_archive_invalid`
- * for repeated or unusable names
+ * @throws SvcError `artifact_limit_exceeded` beyond the limits without zip64 (4 GiB, 65535 entries),
+ *   `artifact_archive_invalid` for repeated or unusable names
  */
 export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayBuffer> {
   const entries = sources
@@ -43,7 +42,7 @@ export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayB
       throw new SvcError("artifact_archive_invalid", `Cannot write two archive entries named ${entry.name}`);
     }
     if (entry.nameBytes.length === 0 || entry.nameBytes.length > 0xffff) {
-      throw new SvcError("artifact_archive_invalid", "Cannot write an archive entry with an empty or endless name");
+      throw new SvcError("artifact_archive_invalid", "Cannot write an archive entry with an empty or overlong name");
     }
     entry.offset = localEnd;
     localEnd += 30 + entry.nameBytes.length + entry.size;
@@ -83,7 +82,7 @@ export function writeZip(sources: readonly ZipSource[]): Uint8Array<SharedArrayB
   return file;
 }
 
-/** Version, flags, method, time, date, CRC, both sizes, name length: the same run of fields in both headers. */
+/** Fields common to both headers: version, flags, method, time, date, CRC, both sizes, name length. */
 function writeCommonFields(
   view: DataView,
   at: number,

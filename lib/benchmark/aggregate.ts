@@ -20,12 +20,11 @@ export interface RecipeSamples {
 
 /**
  * Aggregates recipes in their order, metrics in theirs; a metric that a recipe does not have gets no row.
- *
  * @param confidence two-sided, inside 0 … 1
  */
 export function aggregate(
   recipes: readonly RecipeSamples[],
-  metrics: readonly PackMetric[],
+  metrics: readonly Pick<PackMetric, "id" | "statistic" | "counts">[],
   confidence: Measure,
 ): AggregateRow[] {
   const level = toNumber(confidence);

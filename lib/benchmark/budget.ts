@@ -13,7 +13,6 @@ export interface Admission {
 
 /**
  * Holds the metrics of a row against its budget, the entry's or the pack's.
- *
  * @returns null where there is none
  */
 export function admit(pack: Pack, entry: PackEntry, metrics: { [id: string]: Measure }): Admission | null {

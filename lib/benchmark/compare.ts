@@ -29,7 +29,6 @@ function pointOf({ aggregation_cell_id, matrix_selection }: ComparedRecipe): str
 
 /**
  * Compares the recipes of a pack.
- *
  * @param baselines recipe ids, baseline ids or method ids
  * @param confidence two-sided, inside 0 … 1; its complement is the level of the corrected tests
  */

@@ -47,23 +47,7 @@ function aggregatesOf({ aggregates }: BenchmarkResult): Map<string, AggregateRow
 
 /**
  * Compares two results.
- *
  * @returns a row for each recipe and metric of either, in the order of the first
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { type BenchmarkResult, compareBenchmarkResults } from "../../mod.ts";
- *
- * const result = (id: string, mean: number, ci_low: number, ci_high: number) =>
- *   ({
- *     result_id: id,
- *     benchmark: { sha256: "" },
- *     aggregates: [{ recipe_id: "link", metric: "quality.psnr_db", n: 5, mean, ci_low, ci_high, ci_method: "student_t" }],
- *   }) as unknown as BenchmarkResult;
- * const { metrics: [row] } = compareBenchmarkResults(result("a", 30.5, 30.1, 30.9), result("b", 31.5, 31.1, 31.9));
- * assert.equal(row.verdict, "apart");
- * ```
  */
 export function compareResults(a: BenchmarkResult, b: BenchmarkResult): ResultDiff {
   const [first, second] = [aggregatesOf(a), aggregatesOf(b)];

@@ -118,7 +118,6 @@ function uniqueValues(values: Value[]): Value[] {
 
 /**
  * Checks the common conditions over the recipes of a pack.
- *
  * @returns `pack_common_conditions_violated` at the recipe that differs, and where the declaration cannot hold
  */
 export function checkConditions(pack: Pack, recipes: readonly ConditionedRecipe[]): Diagnostic[] {

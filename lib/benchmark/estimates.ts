@@ -86,9 +86,8 @@ function ofAggregate(row: AggregateRow): Estimate {
 
 /**
  * The estimate of a metric.
- *
- * @param prefer which interval to take where the result has both: `wilson` counts every trial as independent, `student_t`
- *   goes by the spread over replicates
+ * @param prefer which interval to take where the result has both: `wilson` counts every trial as independent,
+ *   `student_t` goes by the spread over replicates
  * @returns null when no completed row has the metric
  */
 export function estimateOf(
@@ -111,7 +110,7 @@ function aggregated(result: BenchmarkResult, recipeId: string, metric: string): 
   const rows = completedRows(result, recipeId);
   const facts = metricFacts(result, metric);
   const counted = facts.counts !== null && rows.every(({ metrics }) => facts.counts!.events in metrics);
-  const declared = { ...facts, counts: counted ? facts.counts : null } as unknown as PackMetric;
+  const declared = { ...facts, counts: counted ? facts.counts : null };
   const samples = rows.map((row) => sampleOf(row, [declared])).filter((sample) => sample !== null);
   return aggregate([{ id: recipeId, samples }], [declared], result.replication?.confidence_level ?? 0.95);
 }

@@ -17,7 +17,7 @@ const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST
 const REPORT_LIMIT_BYTES = 256 * 1024;
 
 /** What a snapshot holds. */
-export interface Snapshot {
+export type Snapshot = {
   schema_version: 1;
   kind: "svc.run_evidence_snapshot";
   run_id: string;
@@ -27,7 +27,7 @@ export interface Snapshot {
   reports: { [path: string]: string };
   /** Path in the bundle to the bytes of an artifact that the pack wants kept, as base64. */
   retained: { [path: string]: string };
-}
+};
 
 /** A written snapshot: the record of the row. */
 export interface SnapshotRecord {
@@ -38,12 +38,11 @@ export interface SnapshotRecord {
 }
 
 /** Name of the snapshot of a row. */
-export const snapshotPath = (recipeId: string, replicate: number): string =>
+const snapshotPath = (recipeId: string, replicate: number): string =>
   `${EVIDENCE_FOLDER}/${recipeId}__r${replicate}.json.gz`;
 
 /**
  * Writes the snapshot of a finished run.
- *
  * @param directory of the result
  * @param bundle absolute path of the run's bundle
  * @param retained paths in the bundle of artifacts to keep
@@ -67,7 +66,7 @@ export function writeSnapshot(
     retained: Object.fromEntries(retained.map((path) => [path, readRetained(bundle, path)])),
   };
   // A run is compressed for the disk's sake, not for the last byte: level 1 takes a third of the time of the default.
-  const bytes = gzipSync(canonicalJson(snapshot as unknown as JsonObject), { level: 1 });
+  const bytes = gzipSync(canonicalJson(snapshot), { level: 1 });
   const relative_path = snapshotPath(row.id, row.replicate);
   Deno.mkdirSync(join(directory, EVIDENCE_FOLDER), { recursive: true });
   const path = join(directory, relative_path);
@@ -101,7 +100,6 @@ function readRetained(bundle: string, path: string): string {
 
 /**
  * Reads a snapshot.
- *
  * @param expected of the row; its digest is checked
  * @throws SvcError `bundle_file_missing`, `bundle_hash_mismatch`, `bundle_schema_invalid`
  */
@@ -119,5 +117,5 @@ export function readSnapshot(directory: string, { relative_path, sha256 }: JsonO
   if (!isObject(value) || value.kind !== "svc.run_evidence_snapshot") {
     throw new SvcError("bundle_schema_invalid", `Cannot read ${relative_path} as the snapshot of a run`);
   }
-  return value as unknown as Snapshot;
+  return value as Snapshot;
 }

@@ -108,7 +108,6 @@ function summary(result: BenchmarkResult): string {
 
 /**
  * Everything that is derived from a result.
- *
  * @returns texts by file name: metrics.csv, recipes.csv, summary.md, summary.tex and, where recipes were run more than
  *   once, aggregates.csv and comparisons.csv
  */

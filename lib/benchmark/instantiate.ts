@@ -12,7 +12,6 @@ import type { PackEntry } from "./pack.ts";
 
 /**
  * The recipe of an entry, without seeds.
- *
  * @param expansion of the source recipe, whose matrix may be absent
  * @param diagnostics gets what stands in the way, at places of the pack
  * @returns null where there is no recipe to speak of

@@ -39,8 +39,7 @@ export interface LedgerState {
 }
 
 /**
- * Reads a ledger.
- *
+ * Reads a ledger. Exported for tests.
  * @param bytes whole file
  * @throws SvcError `bundle_hash_mismatch` where the chain is broken anywhere before its torn end
  */
@@ -66,7 +65,7 @@ function readEvent(line: string, before: readonly LedgerEvent[]): LedgerEvent {
     return refuse(`cannot be read: ${messageOf(error)}`);
   }
   if (!isObject(value) || canonicalJson(value) !== line) return refuse("is not laid out as it was written");
-  const event = { ...value, sha256: sha256Hex(line) } as unknown as LedgerEvent;
+  const event = { ...value, sha256: sha256Hex(line) } as LedgerEvent;
   if (event.seq !== before.length + 1) return refuse(`has the number ${event.seq}`);
   if (event.previous_sha256 !== (before.at(-1)?.sha256 ?? null)) return refuse("does not follow the one before it");
   return event;
@@ -80,7 +79,6 @@ export class Ledger {
 
   /**
    * Opens a ledger for appending, without its torn end.
-   *
    * @throws SvcError `bundle_hash_mismatch`
    */
   static open(path: string, attemptId: string): { ledger: Ledger; state: LedgerState } {
@@ -99,7 +97,6 @@ export class Ledger {
 
   /**
    * Appends an event. The system has it when this returns, so that no kill can take it away.
-   *
    * @param durable whether to wait until the disk has it, so that it cannot go with the power either
    * @returns the digest of its line
    */

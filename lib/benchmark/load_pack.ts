@@ -6,7 +6,7 @@ import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
-import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { cloneValue, isObject, type JsonObject } from "../contract/value.ts";
 import { lintRecipe } from "../plan/lint.ts";
 import { type PlanOptions, planRecipe } from "../plan/planner.ts";
 import { compileRecipe } from "../recipe/compile.ts";
@@ -53,7 +53,6 @@ export interface LoadOptions extends ReplicationOptions {
 
 /**
  * Loads a pack from a file.
- *
  * @returns the pack with everything found; null where its text has no such shape
  * @throws SvcError `recipe_not_found` and the like where the file cannot be read
  */
@@ -158,7 +157,6 @@ function merged(found: readonly Diagnostic[]): Diagnostic[] {
 
 /**
  * The recipe of one replicate: the seeds of the replicate as master seed, and the paired seeds of the cell.
- *
  * @param replication null where the recipe keeps its own seeds
  * @param replicate from 0
  */
@@ -170,11 +168,10 @@ export function recipeOfReplicate(
 ): RecipeDocument {
   const made = cloneValue(recipe);
   if (replication !== null) {
-    const { base_seed, master_seeds } = replication as unknown as Parameters<typeof replicateSeed>[1];
     const { experiment_seed: _, ui_seed: __, ...metadata } = made.metadata;
     made.metadata = {
       ...metadata,
-      seed: replicateSeed(pack, { base_seed, master_seeds }, replicate),
+      seed: replicateSeed(pack, replication, replicate),
       seed_namespace: pack.id,
     };
   }
@@ -231,10 +228,10 @@ function checkAuthoredSeeds(pack: Pack, entry: PackEntry, recipe: RecipeDocument
   }
 }
 
-/** Data set and task of the recipe are those of the pack. */
+/** Dataset and task of the recipe are those of the pack. */
 function checkSpecs(pack: Pack, entry: PackEntry, effective: RecipeDocument, found: Diagnostic[]): void {
   const specs = recipeSpecs(effective);
-  for (const [kind, name] of [["dataset", "data set"], ["task", "task"]] as const) {
+  for (const [kind, name] of [["dataset", "dataset"], ["task", "task"]] as const) {
     const wanted = pack[kind], actual = specs[kind];
     const code = `pack_${kind}_mismatch`;
     const refuse = (message: string) =>
@@ -276,7 +273,7 @@ function checkSource(metric: PackMetric, entry: PackEntry, { steps }: RecipeDocu
   }
   const producers = steps.filter(({ op, params }) =>
     (source_operations === null || source_operations.includes(op)) &&
-    stepMetrics({ op, params: params as JsonObject }).includes(id)
+    stepMetrics({ op, params }).includes(id)
   );
   if (producers.length > 1) {
     const names = producers.map((step) => step.id).join(" and ");
@@ -297,7 +294,7 @@ export function packRecord({ pack, recipes, file }: LoadedPack, projectRoot: str
     pack_folder: dirname(file).startsWith(projectRoot) ? dirname(file).slice(projectRoot.length + 1) : dirname(file),
     recipes: recipes.map(({ entry, recipe }) => ({
       id: entry.id,
-      recipe: recipe as unknown as Value,
+      recipe,
       recipe_sha256: recipe === null ? null : sha256Json(recipe),
     })),
   };

@@ -16,7 +16,6 @@ function within(folder: string, path: string): boolean {
 
 /**
  * Finds the file of an entry.
- *
  * @param packFile absolute path
  * @param projectRoot absolute path
  * @returns the path without links, or null with the finding `pack_path_outside` or `recipe_not_found`

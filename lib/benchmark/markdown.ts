@@ -1,7 +1,7 @@
 /** Tables as GitHub Markdown. */
 import type { Cell, ReportTable } from "./report_tables.ts";
 
-/** Texts as Markdown shows them: nothing in a cell may end it, or be read as markup. */
+/** Texts as Markdown shows them: nothing in a cell may end it, or be read as markup. Exported for tests. */
 export function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_[\]<>|]/g, "\\$&").replace(/\s*[\r\n]+\s*/g, " ");
 }

@@ -1,7 +1,7 @@
 /** Reads the text of a benchmark pack: its shape, its ids, and its metrics against the research catalogue. */
-import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import { Suggestions } from "../contract/nearest.ts";
 import { checkValue } from "../contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { attachLocations, readRecipeText } from "../recipe/read.ts";
@@ -88,14 +88,13 @@ export interface ReadPack {
 
 /**
  * Reads a pack. What is wrong with it is said in the diagnostics, all of it at once.
- *
  * @param text YAML or JSON
  * @param file names the text in locations
  * @throws SvcError as a recipe's text that cannot be read at all
  */
 export function readPack(text: string, file: string): ReadPack {
   const { value, locate } = readRecipeText(text, { file });
-  const found = checkValue(PACK_SCHEMA, value, [], "pack_invalid").map(aboutFields);
+  const found = checkValue(PACK_SCHEMA, value, [], { code: "pack_invalid" }).map(aboutFields);
   if (found.length > 0 || !isObject(value)) {
     return { pack: null, diagnostics: attachLocations(found, locate), locate };
   }
@@ -148,6 +147,7 @@ function uniqueNames(names: string[], place: Place, what: string, diagnostics: D
 }
 
 function metricsOf(written: readonly Value[], diagnostics: Diagnostic[]): PackMetric[] {
+  const suggestions = new Suggestions();
   const metrics = written.map((value, index): PackMetric => {
     const given: JsonObject = isObject(value) ? value : { id: value };
     const id = given.id as string;
@@ -160,7 +160,7 @@ function metricsOf(written: readonly Value[], diagnostics: Diagnostic[]): PackMe
     } else if (entry === undefined && (given.unit === undefined || given.direction === undefined)) {
       diagnostics.push(
         diagnostic("pack_metric_unknown", place, `Cannot find the metric ${id} in the research catalogue`, {
-          hint: nearestMetric(id) ?? "A metric of one's own needs unit and direction",
+          hint: nearestMetric(id, suggestions) ?? "A metric of one's own needs unit and direction",
         }),
       );
     } else if (entry?.status === "planned") {
@@ -289,9 +289,9 @@ function entryParams(params: JsonObject, index: number, diagnostics: Diagnostic[
   };
 }
 
-/** Data set, task, metrics and baselines among themselves and in the research catalogue. */
+/** Dataset, task, metrics and baselines among themselves and in the research catalogue. */
 function checkCatalogue(pack: Pack): Diagnostic[] {
-  const found: Diagnostic[] = [];
+  const found: Diagnostic[] = [], suggestions = new Suggestions();
   const same = (spec: JsonObject, entry: object, member: string, place: Place) => {
     const wanted = (entry as JsonObject)[member];
     if (typeof spec[member] !== "string" || spec[member] === wanted) return;
@@ -301,7 +301,7 @@ function checkCatalogue(pack: Pack): Diagnostic[] {
   };
   const dataset = findDataset(String(pack.dataset.id));
   if (dataset === undefined) {
-    const message = `Cannot find the data set ${pack.dataset.id} in the research catalogue`;
+    const message = `Cannot find the dataset ${pack.dataset.id} in the research catalogue`;
     found.push(diagnostic("research_catalog_warning", ["dataset", "id"], message, { severity: "warning" }));
   } else same(pack.dataset, dataset, "modality", ["dataset"]);
   const task = findTask(String(pack.task.id));
@@ -322,7 +322,7 @@ function checkCatalogue(pack: Pack): Diagnostic[] {
   pack.baselines.forEach((name, index) => {
     if (known.includes(name)) return;
     const message = `Cannot find a recipe, method or baseline named ${name}`;
-    const hint = didYouMean(name, known);
+    const hint = suggestions.for(name, known);
     found.push(diagnostic("pack_baseline_unknown", ["baselines", index], message, { hint }));
   });
   return found;
@@ -331,11 +331,4 @@ function checkCatalogue(pack: Pack): Diagnostic[] {
 /** Whether a metric is asked of a row with this role. */
 export function appliesTo(metric: PackMetric, role: string): boolean {
   return metric.applicable_roles === null || metric.applicable_roles.includes(role);
-}
-
-/** The error for a pack that is refused. */
-export function packRefusal(diagnostics: Diagnostic[], file: string): SvcError {
-  const count = diagnostics.filter(({ severity }) => severity === "error").length;
-  const problems = count === 1 ? "one problem" : `${count} problems`;
-  return new SvcError("pack_invalid", `Cannot use the pack ${file}: ${problems}`, { diagnostics });
 }

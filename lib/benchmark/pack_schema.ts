@@ -81,7 +81,7 @@ const metric: JsonObject = {
   ],
 };
 
-const seed: JsonObject = { type: "integer", minimum: 0 };
+const seed: JsonObject = { type: "integer", minimum: 0, "x-svc-ui": { control: "seed" } };
 
 const replication = object([], {
   replicates: { type: "integer", minimum: 1, maximum: 100000, default: 1 },
@@ -165,17 +165,7 @@ const metadata: JsonObject = {
   },
 };
 
-/**
- * What `svc schema pack` prints.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { PACK_SCHEMA } from "../../mod.ts";
- *
- * assert.equal(PACK_SCHEMA.title, "svc benchmark pack");
- * ```
- */
+/** What `svc schema pack` prints. */
 export const PACK_SCHEMA: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "svc benchmark pack",

@@ -49,16 +49,7 @@ function packFolders(projectRoot: string): string[] {
 
 /**
  * Lists the packs by name; a pack of the project hides one of the program with the same name.
- *
  * @param projectRoot absolute path
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { listBenchmarkPacks } from "../../mod.ts";
- *
- * assert.ok(listBenchmarkPacks(Deno.cwd()).some(({ name }) => name === "bit_transport/ber_theory_v1"));
- * ```
  */
 export function listBenchmarkPacks(projectRoot: string): PackListRow[] {
   const rows = new Map<string, PackListRow>();
@@ -105,7 +96,6 @@ function packRow(name: string, file: string): PackListRow {
 
 /**
  * The file of a pack that a person names: a path, or a name as `listBenchmarkPacks` gives it, or an id.
- *
  * @throws SvcError `pack_not_found` with the nearest name
  */
 export function resolvePack(wanted: string, projectRoot: string): string {

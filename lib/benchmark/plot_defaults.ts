@@ -53,7 +53,7 @@ function first(choices: readonly (string | RegExp)[], there: readonly string[]):
 }
 
 /** Metrics that a completed row has: declared ones first, then promoted ones, without those of single steps. */
-export function metricsThere(result: BenchmarkResult): string[] {
+function metricsThere(result: BenchmarkResult): string[] {
   const there = new Set(
     result.recipes.filter(({ status }) => status === "completed").flatMap((row) => Object.keys(row.metrics)),
   );
@@ -74,7 +74,6 @@ export function numericCoordinates(result: BenchmarkResult): string[] {
 
 /**
  * The axes of a figure, as asked for or by default.
- *
  * @throws SvcError `usage_invalid` that lists what there is
  */
 export function axesOf(
@@ -110,7 +109,6 @@ export function axesOf(
 
 /**
  * The metric that bounds what is along y: as asked for, or the pack's where its own axes are drawn; empty for none.
- *
  * @throws SvcError `usage_invalid` when no completed row has it
  */
 export function boundOf(result: BenchmarkResult, type: FigureType, y: string, asked?: string): string {

@@ -9,10 +9,11 @@ import { figureCsv } from "../figure/figure_csv.ts";
 import { renderPng, renderSvg } from "../figure/render.ts";
 import { figureSpec } from "../figure/spec.ts";
 import type { FigureStyle } from "../figure/style.ts";
-import { benchmarkFigure, type PlotOutcome, type PlotRequest, type RowEvidence } from "./figure_of.ts";
+import { benchmarkFigure } from "./figure/figure_of.ts";
+import type { PlotOutcome, PlotRequest, RowEvidence } from "./figure/types.ts";
 import type { BenchmarkResult } from "./types.ts";
 
-export const PLOT_KIND = "svc.benchmark_plot";
+const PLOT_KIND = "svc.benchmark_plot";
 
 export interface PlotFiles extends PlotOutcome {
   name: string;
@@ -28,7 +29,6 @@ function nameOf({ plot, y }: PlotOutcome, style: FigureStyle): string {
 
 /**
  * Makes a plot.
- *
  * @param sha256 of the bytes of `result.json`
  * @param name of the files; made of the request unless it is given
  * @throws SvcError `benchmark_incomplete`, `usage_invalid`

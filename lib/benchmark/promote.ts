@@ -23,7 +23,6 @@ interface Producer {
 
 /**
  * Promotes the metrics of a run.
- *
  * @param summary of the run
  * @param role of the row
  * @throws SvcError `metric_source_missing` or `metric_source_ambiguous` with every declared metric that it concerns

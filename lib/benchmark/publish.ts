@@ -4,6 +4,7 @@
  */
 import { prettyJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
+import { escapeXml } from "../contract/escape.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import inter from "../figure/font/inter.json" with { type: "json" };
 import { renderSvg } from "../figure/render.ts";
@@ -11,25 +12,19 @@ import { figureSpec } from "../figure/spec.ts";
 import { darkened, type FigureStyle, STYLES } from "../figure/style.ts";
 import { FIGURE_TYPES, type FigureType } from "../figure/types.ts";
 import { reportFacts } from "./export.ts";
-import { benchmarkFigure, type PlotOutcome, requireComplete, type RowEvidence } from "./figure_of.ts";
+import { benchmarkFigure, requireComplete } from "./figure/figure_of.ts";
+import type { PlotOutcome, RowEvidence } from "./figure/types.ts";
 import { PAGE_STYLE } from "./publish_style.ts";
 import { type Cell, type ReportTable, reportTables } from "./report_tables.ts";
 import type { BenchmarkResult } from "./types.ts";
 
-const ESCAPED: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
-/** A text in which nothing is markup. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPED[character]);
-}
-
-const cellText = (cell: Cell) => escapeHtml(typeof cell === "string" ? cell : cell.written);
+const cellText = (cell: Cell) => escapeXml(typeof cell === "string" ? cell : cell.written);
 
 function tableHtml({ id, title, columns, rows, notes }: ReportTable): string {
   const aligned = (tag: string, i: number, extra = "") =>
     `<${tag}${extra}${columns[i].align === "right" ? ' class="r"' : ""}>`;
   const heads = columns.map(({ title, unit }, i) =>
-    `${aligned("th", i, ' scope="col"')}${escapeHtml(title)}${unit === "" ? "" : ` (${escapeHtml(unit)})`}</th>`
+    `${aligned("th", i, ' scope="col"')}${escapeXml(title)}${unit === "" ? "" : ` (${escapeXml(unit)})`}</th>`
   );
   const lines = rows.map((row) => {
     const cells = row.map((cell, i) =>
@@ -39,23 +34,23 @@ function tableHtml({ id, title, columns, rows, notes }: ReportTable): string {
   });
   return [
     `<div class="scroll" tabindex="0" role="region" aria-labelledby="table-${id}">`,
-    `<table><caption id="table-${id}">${escapeHtml(title)}</caption>`,
+    `<table><caption id="table-${id}">${escapeXml(title)}</caption>`,
     `<thead><tr>${heads.join("")}</tr></thead>`,
     `<tbody>${lines.join("\n")}</tbody></table></div>`,
-    ...notes.map((note) => `<p class="note">${escapeHtml(note)}.</p>`),
+    ...notes.map((note) => `<p class="note">${escapeXml(note)}.</p>`),
     ...(notes.length === 0 ? ['<p class="note"></p>'] : []),
   ].join("\n");
 }
 
 function factsHtml(facts: readonly (readonly [string, string])[]): string {
   const lines = facts.map(([name, value]) => {
-    const shown = /^[0-9a-f]{64}$/.test(value) ? `<code>${value}</code>` : escapeHtml(value);
-    return `<tr><th scope="row">${escapeHtml(name)}</th><td>${shown}</td></tr>`;
+    const shown = /^[0-9a-f]{64}$/.test(value) ? `<code>${value}</code>` : escapeXml(value);
+    return `<tr><th scope="row">${escapeXml(name)}</th><td>${shown}</td></tr>`;
   });
   return `<div class="scroll"><table class="facts"><tbody>${lines.join("\n")}</tbody></table></div>`;
 }
 
-/** Definitions in a picture are named anew: names are those of the whole page. */
+/** Definitions in an image are named anew: names are those of the whole page. */
 function inlineSvg(svg: string, prefix: string, className: string): string {
   const named = svg.trim().replace(/\b((?:clip|gradient|pattern)_?\d+)\b/g, `${prefix}-$1`);
   return named.replace(/^<svg /, `<svg data-figure="${prefix}" `).replace(/class="marks"/, `class="${className}"`);
@@ -89,13 +84,13 @@ function benchmarkTypes({ benchmark }: BenchmarkResult): FigureType[] {
 
 async function figureHtml({ plot, figure }: PlotOutcome, style: FigureStyle): Promise<string> {
   const pictures: string[] = [];
-  // One after the other: the library numbers definitions for the picture that it draws.
+  // One after the other: the library numbers definitions for the image that it draws.
   for (const [look, name] of [[style, "on-light"], [darkened(style), "on-dark"]] as const) {
     pictures.push(inlineSvg(await renderSvg(figureSpec(figure, look), look), `${plot}-${name}`, name));
   }
   return `<figure id="figure-${plot}">\n${pictures.join("\n")}\n<figcaption><strong>${
-    escapeHtml(figure.title)
-  }.</strong> ${escapeHtml(figure.subtitle)}</figcaption>\n</figure>`;
+    escapeXml(figure.title)
+  }.</strong> ${escapeXml(figure.subtitle)}</figcaption>\n</figure>`;
 }
 
 /** What a reader has to know to judge the numbers: data, task, conditions, budget, seeds, execution. */
@@ -104,20 +99,20 @@ function protocolOf({ benchmark, replication, execution, storage }: BenchmarkRes
   const parts: [string, JsonObject | null][] = [
     ["Data set", dataset],
     ["Task", task],
-    ["Replication", replication as JsonObject | null],
+    ["Replication", replication],
     ["Conditions and further declarations", metadata],
-    ["Execution", { ...execution, storage } as JsonObject],
+    ["Execution", { ...execution, storage }],
   ];
   return parts.filter((part): part is [string, JsonObject] => part[1] !== null && Object.keys(part[1]).length > 0);
 }
 
 function rowsHtml({ recipes }: BenchmarkResult): string {
   const lines = recipes.map((row) =>
-    `<tr><th scope="row">${escapeHtml(row.id)}</th><td class="r">${row.replicate}</td><td>${
-      escapeHtml(row.status)
+    `<tr><th scope="row">${escapeXml(row.id)}</th><td class="r">${row.replicate}</td><td>${
+      escapeXml(row.status)
     }</td>` +
-    `<td><code>${escapeHtml(row.recipe_sha256 ?? "–")}</code></td><td><code>${
-      escapeHtml(row.run_id ?? "–")
+    `<td><code>${escapeXml(row.recipe_sha256 ?? "–")}</code></td><td><code>${
+      escapeXml(row.run_id ?? "–")
     }</code></td></tr>`
   );
   return [
@@ -140,7 +135,6 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; i
 
 /**
  * The page of a result.
- *
  * @param sha256 of the bytes of `result.json`
  * @returns HTML text, the same for the same result
  * @throws SvcError `benchmark_incomplete`
@@ -177,16 +171,16 @@ export async function publishPage(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="svc-result-sha256" content="${sha256}">
-<title>${escapeHtml(title)}</title>
+<title>${escapeXml(title)}</title>
 <style>
 ${fontFaces()}
 ${PAGE_STYLE}</style>
 </head>
 <body>
 <header>
-<h1>${escapeHtml(title)}</h1>
-<p class="lead">Benchmark result ${escapeHtml(result.result_id)}, completed ${
-    escapeHtml(result.completed_at_utc ?? "–")
+<h1>${escapeXml(title)}</h1>
+<p class="lead">Benchmark result ${escapeXml(result.result_id)}, completed ${
+    escapeXml(result.completed_at_utc ?? "–")
   }</p>
 <nav aria-label="Sections"><ul>${
     sections.map(([id, name]) => `<li><a href="#${id}">${name}</a></li>`).join("")
@@ -203,7 +197,7 @@ ${tables.map(tableHtml).join("\n")}
 ${factsHtml(reportFacts(result))}
 ${
     protocolOf(result).map(([name, value]) =>
-      `<details><summary>${name}</summary>\n<pre>${escapeHtml(prettyJson(value).trimEnd())}</pre></details>`
+      `<details><summary>${name}</summary>\n<pre>${escapeXml(prettyJson(value).trimEnd())}</pre></details>`
     ).join("\n")
   }
 </section>
@@ -213,8 +207,8 @@ ${
 ${factsHtml(digests)}
 ${rowsHtml(result)}
 <p>With the result in the state directory, this proves it and makes its tables again:</p>
-<pre>svc benchmark verify ${escapeHtml(result.result_id)}
-svc benchmark export ${escapeHtml(result.result_id)}</pre>
+<pre>svc benchmark verify ${escapeXml(result.result_id)}
+svc benchmark export ${escapeXml(result.result_id)}</pre>
 </section>
 </main>
 </body>

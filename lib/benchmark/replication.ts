@@ -28,7 +28,6 @@ const NONE: PackReplication = {
 
 /**
  * Settles the replication of a run.
- *
  * @param diagnostics gets `pack_invalid` where a criterion has no metric to judge by
  * @returns null where the recipes run once, with the seeds they have
  */

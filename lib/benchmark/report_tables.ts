@@ -28,7 +28,7 @@ const left = (title: string, unit = ""): ReportColumn => ({ title, unit, align: 
 const right = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "right" });
 
 /** The value with its interval, or the bound of a rate that showed no event. */
-export function estimateText(estimate: Estimate | null, form: NumberForm): string {
+function estimateText(estimate: Estimate | null, form: NumberForm): string {
   if (estimate === null) return "–";
   const { mean, low, high, method, upperBound } = estimate;
   if (upperBound !== undefined) {
@@ -180,7 +180,6 @@ function notCompleted(result: BenchmarkResult): ReportTable {
 
 /**
  * The tables of a result; those that would be empty are left out.
- *
  * @param form how numbers are written
  */
 export function reportTables(result: BenchmarkResult, form: NumberForm): ReportTable[] {

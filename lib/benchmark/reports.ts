@@ -11,7 +11,7 @@ import { RECIPE_FILE } from "../run/documents.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { readSnapshot, type Snapshot } from "./evidence.ts";
 import { exportResult } from "./export.ts";
-import type { PlotRequest, RowEvidence } from "./figure_of.ts";
+import type { PlotRequest, RowEvidence } from "./figure/types.ts";
 import { type PlotFiles, plotFiles } from "./plot_files.ts";
 import { figuresOf, publishPage } from "./publish.ts";
 import { showBenchmarkResult } from "./store.ts";
@@ -69,23 +69,11 @@ function write(directory: string, files: Readonly<Record<string, string | Uint8A
 }
 
 /**
- * Makes the tables of a result again: metrics.csv, recipes.csv, summary.md, summary.tex and, for more than one replicate,
- * aggregates.csv and comparisons.csv. The same result gives the same bytes.
- *
+ * Makes the tables of a result again: metrics.csv, recipes.csv, summary.md, summary.tex and, for more than one
+ * replicate, aggregates.csv and comparisons.csv. The same result gives the same bytes.
  * @param wanted id or a unique beginning of one
  * @param options `out` is a folder to write to instead of that of the result
  * @throws SvcError `result_not_found`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { exportBenchmark, openWorkspace } from "../../mod.ts";
- *
- * const workspace = openWorkspace({ stateDir: await Deno.makeTempDir() });
- * // const { files } = exportBenchmark(workspace, "20260101T120000Z_ber_theory_v1", { out: "tables" });
- * assert.throws(() => exportBenchmark(workspace, "nothing"), { code: "result_not_found" });
- * await Deno.remove(workspace.stateDir, { recursive: true });
- * ```
  */
 export function exportBenchmark(workspace: Workspace, wanted: string, options: { out?: string } = {}): WrittenFiles {
   const { result, sha256, directory } = open(workspace, wanted);
@@ -119,23 +107,9 @@ export async function drawnPlot(
 
 /**
  * Draws a result: specification, SVG, PNG, CSV and the record that binds them to it.
- *
  * @param wanted id or a unique beginning of one
  * @param options `out` is a folder to write to instead of `figures` in that of the result; `name` that of the files
  * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { FIGURE_STYLES, plotBenchmark, openWorkspace } from "../../mod.ts";
- *
- * const workspace = openWorkspace({ stateDir: await Deno.makeTempDir() });
- * const request = { plot: "error-rate", where: { channel: "awgn" } } as const;
- * await assert.rejects(plotBenchmark(workspace, "nothing", request, { style: FIGURE_STYLES.paper }), {
- *   code: "result_not_found",
- * });
- * await Deno.remove(workspace.stateDir, { recursive: true });
- * ```
  */
 export async function plotBenchmark(
   workspace: Workspace,
@@ -160,24 +134,12 @@ function requireName(name: string, what: string, pattern: RegExp): void {
 }
 
 /**
- * Publishes a result as a folder that any web server can show, or a browser from disk: `index.html`, which needs nothing
- * else, and beside it the result, its tables and its figures.
- *
+ * Publishes a result as a folder that any web server can show, or a browser from disk: `index.html`, which needs
+ * nothing else, and beside it the result, its tables and its figures.
  * @param wanted id or a unique beginning of one
  * @param options `slug` names the folder, by default the pack's id; `out` is the folder to put it into, by default
  *   `published` in that of the result
  * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { publishBenchmark, openWorkspace } from "../../mod.ts";
- *
- * const workspace = openWorkspace({ stateDir: await Deno.makeTempDir() });
- * const request = publishBenchmark(workspace, "nothing", { slug: "ber-over-awgn", out: "site" });
- * await assert.rejects(request, { code: "result_not_found" });
- * await Deno.remove(workspace.stateDir, { recursive: true });
- * ```
  */
 export async function publishBenchmark(
   workspace: Workspace,

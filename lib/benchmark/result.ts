@@ -1,6 +1,5 @@
 /** Assembles `result.json` from its head, which is known at the start, and the ledger, which knows the rest. */
 import { prettyJson } from "../contract/json.ts";
-import type { JsonObject, Value } from "../contract/value.ts";
 import { aggregate } from "./aggregate.ts";
 import { compareMethods } from "./compare.ts";
 import type { LedgerSummary } from "./ledger.ts";
@@ -41,24 +40,23 @@ export function identityOf(pack: Pack, validation: BenchmarkIdentity["catalog_va
 }
 
 /** How a benchmark ended. */
-export interface BenchmarkEnd {
+export type BenchmarkEnd = {
   status: TerminalStatus;
   completed_at_utc: string;
   incomplete_reason?: string;
   error?: { code: string; message: string };
   /** Names of the files that are made of the result. */
   reports: string[];
-}
+};
 
 /** The status of a result by that of its last attempt: a rejected row is a finding, not a failure. */
-export function resultStatus(status: TerminalStatus): "completed" | "incomplete" | "failed" {
+function resultStatus(status: TerminalStatus): "completed" | "incomplete" | "failed" {
   if (status === "failed") return "failed";
   return status === "completed" || status === "resource_rejected" ? "completed" : "incomplete";
 }
 
 /**
  * The whole result.
- *
  * @param head as it stood at the start
  * @param ledger with the rows
  * @param order ids of the entries, as the pack lists them
@@ -70,7 +68,7 @@ export function assembleResult(
   end: BenchmarkEnd,
 ): BenchmarkResult {
   const place = new Map(order.map((id, index) => [id, index]));
-  const rows = [...ledger.rows.values()].map(({ row }) => row as unknown as ResultRow)
+  const rows = [...ledger.rows.values()].map(({ row }) => row as ResultRow)
     .sort((a, b) => a.replicate - b.replicate || place.get(a.id)! - place.get(b.id)!);
   const { incomplete_reason, error, ...rest } = end;
   const { incomplete_reason: _, error: __, ...base } = head;
@@ -130,5 +128,5 @@ function stopOf(
 
 /** The text of a result's file. */
 export function resultText(result: BenchmarkResult): string {
-  return prettyJson(result as unknown as JsonObject as Value);
+  return prettyJson(result);
 }

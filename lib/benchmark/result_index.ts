@@ -11,23 +11,24 @@ import type { Workspace } from "../run/workspace.ts";
 import { benchmarkWorkspace, listRow, newestFirst, resultIds, type ResultListRow } from "./store.ts";
 import { RESULT_FILE } from "./types.ts";
 
-interface Stored {
+type Stored = {
   result_id: string;
   mtime: string;
   size: number;
   status: string;
   document: string;
-}
+};
 
 /**
  * Lists the stored results, newest first, from the index, which is brought in step with the results.
+ * Exported for tests.
  *
  * @param database of the state directory
  */
 export function listIndexedResults(workspace: Workspace, database: DatabaseSync): ResultListRow[] {
   const places = benchmarkWorkspace(workspace);
   sweepTransit(places);
-  const stored = database.prepare("SELECT * FROM benchmark_results").all() as unknown as Stored[];
+  const stored = database.prepare("SELECT * FROM benchmark_results").all() as Stored[];
   const known = new Map(stored.map((row) => [row.result_id, row]));
   const read: Stored[] = [];
   const rows = resultIds(workspace).map((id) => {
@@ -39,7 +40,7 @@ export function listIndexedResults(workspace: Workspace, database: DatabaseSync)
       row !== undefined && row.status !== "running" && stamp.size >= 0 && row.mtime === stamp.mtime &&
       row.size === stamp.size
     ) {
-      return parseJson(row.document) as unknown as ResultListRow;
+      return parseJson(row.document) as ResultListRow;
     }
     const fresh = listRow(workspace, id);
     read.push({ result_id: id, ...stamp, status: fresh.status, document: canonicalJson({ ...fresh }) });

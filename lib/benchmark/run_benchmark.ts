@@ -6,7 +6,8 @@
  * lost, and a benchmark that was interrupted goes on where it stopped, with the numbers it would have had.
  */
 import { join } from "node:path";
-import { type Diagnostic, SvcError } from "../contract/error.ts";
+import { exists } from "../artifact/path_kind.ts";
+import { type Diagnostic, refusal, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { canonicalJson, prettyJson } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
@@ -17,16 +18,16 @@ import type { CancellationToken } from "../execute/types.ts";
 import type { PlanCache } from "../plan/cache.ts";
 import type { Readiness } from "../plan/types.ts";
 import { captureEnvironment } from "../run/environment.ts";
+import { checkOptions } from "../run/execution.ts";
 import { DISK, replaceFile } from "../run/files.ts";
 import { tryLockRun } from "../run/lock.ts";
-import { exists, reserveRunId } from "../run/reservation.ts";
-import { checkExecution, type RunEvent, type RunOptions } from "../run/run.ts";
+import { reserveRunId } from "../run/reservation.ts";
+import type { RunEvent, RunOptions } from "../run/run.ts";
 import { removeRuns } from "../run/store.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { Ledger, type LedgerSummary, readLedgerFile, rowKey, summarizeLedger } from "./ledger.ts";
 import { exportResult } from "./export.ts";
 import { type LoadedPack, type LoadedRecipe, loadPack, packRecord } from "./load_pack.ts";
-import { packRefusal } from "./pack.ts";
 import { Pruner } from "./prune.ts";
 import { replicationArguments, type ReplicationOptions } from "./replication.ts";
 import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead, resultText } from "./result.ts";
@@ -46,9 +47,9 @@ import {
   type TerminalStatus,
 } from "./types.ts";
 
-/** Events of a benchmark: those of its runs, and the ends of its rows. */
+/** Events of a benchmark: its start with `result_id`, those of its runs, and the ends of its rows. */
 export type BenchmarkEvent = RunEvent | {
-  kind: "benchmark_row_started" | "benchmark_row_completed";
+  kind: "benchmark_started" | "benchmark_row_started" | "benchmark_row_completed";
   level: "info" | "warning" | "error";
   message: string;
   /** recipe_id, replicate, replicates, index, count, status?, run_id, reused? */
@@ -58,6 +59,8 @@ export type BenchmarkEvent = RunEvent | {
 export interface BenchmarkRunOptions extends ReplicationOptions {
   /** File of the pack. */
   pack: string;
+  /** The pack as `loadPack` read it, which is not read again; a benchmark that is resumed reads it again. */
+  loaded?: LoadedPack;
   registry: Registry;
   workspace: Workspace;
   readiness?: Readiness;
@@ -65,6 +68,8 @@ export interface BenchmarkRunOptions extends ReplicationOptions {
   implementation?: string;
   /** Of each run by itself; 1 when left out, or what a resumed benchmark had. */
   parallelWorkers?: number;
+  /** Whether rows begin that cannot fit by the estimate of their plan; false when left out. */
+  ignoreEstimate?: boolean;
   usePlanCache?: boolean;
   planCache?: PlanCache;
   /** Whether the rows behind a failed one run; false when left out. */
@@ -78,6 +83,7 @@ export interface BenchmarkRunOptions extends ReplicationOptions {
   /** Makes the files that are derived of the result, by name; those of `exportResult` when left out. */
   exportReports?(result: BenchmarkResult): Record<string, string>;
   onEvent?(event: BenchmarkEvent): void;
+  execute?: RunOptions["execute"];
 }
 
 export interface BenchmarkRunResult {
@@ -90,19 +96,15 @@ export interface BenchmarkRunResult {
 
 /**
  * Runs or resumes a benchmark.
- *
  * @returns the result: failed and rejected rows are findings in it, and a cancelled benchmark is incomplete
  * @throws SvcError `pack_invalid` with every diagnostic, `execution_invalid`, `result_not_found`,
  *   `benchmark_resume_mismatch`, all before anything is written
  */
 export async function runBenchmark(options: BenchmarkRunOptions): Promise<BenchmarkRunResult> {
   const { workspace, registry, readiness, backend, implementation } = options;
-  checkExecution({
-    ...(options.parallelWorkers === undefined ? {} : { parallel_workers: options.parallelWorkers }),
-    ...(options.usePlanCache === undefined ? {} : { use_plan_cache: options.usePlanCache }),
-  });
+  checkOptions(options);
   const earlier = options.resume === undefined ? null : earlierResult(workspace, options.resume);
-  const loaded = await loadPack(options.pack, {
+  const loaded = earlier === null && options.loaded || await loadPack(options.pack, {
     registry,
     projectRoot: workspace.projectRoot,
     planning: { backend, implementation, readiness },
@@ -114,7 +116,9 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
       maxBits: options.maxBits,
     }),
   });
-  if (!loaded.valid || loaded.pack === null) throw packRefusal(loaded.diagnostics, options.pack);
+  if (!loaded.valid || loaded.pack === null) {
+    throw refusal("pack_invalid", `Cannot use the pack ${options.pack}`, loaded.diagnostics);
+  }
   const environment = await captureEnvironment(workspace.projectRoot);
   const benchmark = new Benchmark(options, loaded, environment, earlier);
   try {
@@ -150,7 +154,8 @@ class Benchmark {
   readonly #resultId: string;
   readonly #directory: string;
   readonly #lock: ReturnType<typeof tryLockRun>;
-  readonly #pool = new WorkerPool();
+  /** Ended with the benchmark; none where the caller executes. */
+  readonly #pool: WorkerPool | undefined;
   readonly #ledger: Ledger;
   readonly #before: LedgerSummary;
   readonly #head: ResultHead;
@@ -170,6 +175,7 @@ class Benchmark {
     earlier: BenchmarkResult | null,
   ) {
     this.#options = options;
+    this.#pool = options.execute === undefined ? new WorkerPool() : undefined;
     this.#loaded = loaded;
     this.#environment = environment;
     const { workspace } = options;
@@ -218,7 +224,7 @@ class Benchmark {
         ...given({ backend: backend ?? before.backend, implementation: implementation ?? before.implementation }),
       } as JsonObject,
       build_sha256: svc.build_sha256 ?? null,
-      replication: replication as unknown as JsonObject | null,
+      replication,
       storage: {
         backing_run_policy: retainBackingRuns ?? earlier?.storage.backing_run_policy === "retained"
           ? "retained"
@@ -249,7 +255,7 @@ class Benchmark {
   #begin(earlier: BenchmarkResult | null, start: JsonObject, tornBytes: number): string {
     if (earlier === null) return this.#ledger.append("attempt_started", start);
     for (const [key, { row }] of this.#before.rows) {
-      if (row.status === "completed") this.#reused.set(key, row as unknown as ResultRow);
+      if (row.status === "completed") this.#reused.set(key, row as ResultRow);
     }
     this.#ledger.append("attempt_resumed", { reused_rows: this.#reused.size, repaired_bytes: tornBytes });
     this.#sweep();
@@ -269,8 +275,7 @@ class Benchmark {
   #headOf(earlier: BenchmarkResult | null, attempt_id: string, now: Date, startSha256: string): ResultHead {
     const { pack, diagnostics, replication } = this.#loaded;
     const start = this.#startFields(earlier);
-    const of = (severity: string) =>
-      diagnostics.filter((item) => item.severity === severity) as unknown as JsonObject[];
+    const of = (severity: string) => diagnostics.filter((item) => item.severity === severity);
     return {
       schema_version: 1,
       kind: RESULT_KIND,
@@ -314,7 +319,14 @@ class Benchmark {
 
   async run(): Promise<{ result: BenchmarkResult; directory: string }> {
     const { replication, recipes } = this.#loaded;
-    const { cancellation } = this.#options;
+    const { cancellation, onEvent = () => {} } = this.#options;
+    const result_id = this.#resultId;
+    onEvent({
+      kind: "benchmark_started",
+      level: "info",
+      message: `Benchmark ${result_id} started`,
+      fields: { result_id },
+    });
     for (const loaded of recipes) {
       if (loaded.recipe !== null || this.#before.rows.has(rowKey(loaded.entry.id, 0))) continue;
       await this.#keep(skippedRow(loaded.entry));
@@ -360,20 +372,21 @@ class Benchmark {
       report("benchmark_row_completed", { run_id: reused.run_id, status: reused.status, reused: true });
       return reused;
     }
-    this.#pool.warmUp();
+    this.#pool?.warmUp();
     const runOptions: Omit<RunOptions, "raw"> = {
       registry,
       workspace,
       readiness: this.#options.readiness,
       backend: this.#options.backend,
       implementation: this.#options.implementation,
+      ignoreEstimate: this.#options.ignoreEstimate,
       parallelWorkers: Number(this.#head.execution.parallel_workers),
       usePlanCache: this.#options.usePlanCache,
       planCache: this.#options.planCache,
       environment: this.#environment,
       jobId: this.#options.jobId,
       cancellation: this.#options.cancellation,
-      execute: (execution) => executePlan({ ...execution, pool: this.#pool }),
+      execute: this.#options.execute ?? ((execution) => executePlan({ ...execution, pool: this.#pool })),
       onEvent: (event) => {
         if (event.kind === "run_created") {
           const run_id = event.fields.run_id;
@@ -398,7 +411,7 @@ class Benchmark {
   /** Appends the row at once; the disk gets it while the next one runs, and has it before that one is appended. */
   async #keep(row: ResultRow): Promise<void> {
     await this.#synced;
-    this.#ledger.append("row_completed", { row: row as unknown as JsonObject }, false);
+    this.#ledger.append("row_completed", { row }, false);
     this.#synced = this.#ledger.sync();
     // It is awaited before the next row, and a failure is told there.
     this.#synced.catch(() => {});
@@ -457,7 +470,7 @@ class Benchmark {
   }
 
   async close(): Promise<void> {
-    this.#pool.close();
+    this.#pool?.close();
     await this.#synced.catch(() => {});
     this.#ledger.close();
     this.#lock?.release();

@@ -11,7 +11,7 @@ export interface Sample {
 /** Takes what statistics need from a row; null where it did not complete. */
 export function sampleOf(
   row: Pick<ResultRow, "status" | "replicate" | "metrics">,
-  metrics: readonly PackMetric[],
+  metrics: readonly Pick<PackMetric, "id" | "counts">[],
 ): Sample | null {
   if (row.status !== "completed") return null;
   const values: Sample["values"] = {};

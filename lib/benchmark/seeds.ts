@@ -11,7 +11,6 @@ const reduce = (digest: string) => Number(BigInt(`0x${digest}`) % MODULUS);
 
 /**
  * The master seed of a replicate.
- *
  * @param replicate from 0
  */
 export function replicateSeed(

@@ -17,7 +17,6 @@ const LEAST_MEANS = 3;
 
 /**
  * Why no more replicates are made.
- *
  * @param samples of completed rows, by replicate
  * @param made replicates that were tried, failed ones too
  * @param metric the one of `stop_metric`

@@ -27,7 +27,7 @@ export function benchmarkWorkspace(workspace: Workspace): Workspace {
 }
 
 /** A result in a list. */
-export interface ResultListRow {
+export type ResultListRow = {
   result_id: string;
   benchmark_id: string | null;
   benchmark_version: string | null;
@@ -39,7 +39,7 @@ export interface ResultListRow {
   suite: string | null;
   /** Why the row could not be filled. */
   problem?: string;
-}
+};
 
 /** Ids of the results that lie there. */
 export function resultIds(workspace: Workspace): string[] {
@@ -52,19 +52,7 @@ export function resultIds(workspace: Workspace): string[] {
   }
 }
 
-/**
- * Lists the stored results, newest first; interrupted ones are settled on the way.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { listBenchmarkResults, openWorkspace } from "../../mod.ts";
- *
- * const stateDir = await Deno.makeTempDir();
- * assert.deepEqual(listBenchmarkResults(openWorkspace({ stateDir })), []);
- * await Deno.remove(stateDir, { recursive: true });
- * ```
- */
+/** Lists the stored results without the index, newest first; interrupted ones are settled. Exported for tests. */
 export function listBenchmarkResults(workspace: Workspace): ResultListRow[] {
   sweepTransit(benchmarkWorkspace(workspace));
   return resultIds(workspace).map((id) => listRow(workspace, id)).sort(newestFirst);
@@ -109,7 +97,6 @@ export function listRow(workspace: Workspace, result_id: string): ResultListRow 
 
 /**
  * The result that a person means.
- *
  * @param wanted a whole id, or a beginning that only one id has
  * @throws SvcError `result_not_found` with the nearest id
  */
@@ -134,19 +121,8 @@ export function resolveResultId(workspace: Workspace, wanted: string): string {
 
 /**
  * Reads a result; an interrupted one is settled first, and one that is being made is shown as far as it has come.
- *
  * @param wanted id or a unique beginning of one
  * @throws SvcError `result_not_found`, `bundle_file_missing`, `bundle_schema_invalid`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { openWorkspace, showBenchmarkResult } from "../../mod.ts";
- *
- * const stateDir = await Deno.makeTempDir();
- * assert.throws(() => showBenchmarkResult(openWorkspace({ stateDir }), "2026"), { code: "result_not_found" });
- * await Deno.remove(stateDir, { recursive: true });
- * ```
  */
 export function showBenchmarkResult(
   workspace: Workspace,
@@ -168,7 +144,7 @@ export function orderOf({ start }: LedgerSummary): string[] {
 export function settleResult(workspace: Workspace, resultId: string): BenchmarkResult {
   const places = benchmarkWorkspace(workspace);
   const directory = join(places.runs, resultId);
-  const stored = readDocument(directory, RESULT_FILE) as unknown as BenchmarkResult;
+  const stored = readDocument(directory, RESULT_FILE) as BenchmarkResult;
   if (stored.status !== "running") return stored;
   const path = join(directory, LEDGER_FILE);
   if (isRunLocked(places, resultId)) return soFar(stored, summarizeLedger(readLedgerFile(path).events));
@@ -186,7 +162,7 @@ export function settleResult(workspace: Workspace, resultId: string): BenchmarkR
 }
 
 /** The members of a result that are known at its start. */
-export function headOf({ recipes: _, aggregates: __, comparisons: ___, ...head }: BenchmarkResult): ResultHead {
+function headOf({ recipes: _, aggregates: __, comparisons: ___, ...head }: BenchmarkResult): ResultHead {
   return head;
 }
 
@@ -216,10 +192,10 @@ function interrupted(path: string, stored: BenchmarkResult, summary: LedgerSumma
 
 /** The end of an attempt as its event tells it. */
 export function endFields(end: BenchmarkEnd, resultSha256: string): JsonObject {
-  return { ...end, result_sha256: resultSha256 } as JsonObject;
+  return { ...end, result_sha256: resultSha256 };
 }
 
 /** The end that such an event tells. */
-export function endOf({ result_sha256: _, ...end }: JsonObject): BenchmarkEnd {
-  return end as unknown as BenchmarkEnd;
+function endOf({ result_sha256: _, ...end }: JsonObject): BenchmarkEnd {
+  return end as BenchmarkEnd;
 }

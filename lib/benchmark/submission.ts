@@ -9,12 +9,12 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import { type CheckRow, type Finding, Findings } from "../run/verify.ts";
+import { type CheckRow, type Finding, Findings } from "../run/findings.ts";
 import { readPack } from "./pack.ts";
 import { type BenchmarkResult, PACK_RECORD_FILE, RESULT_FILE } from "./types.ts";
 import { checkStatistics } from "./verify.ts";
 
-export const VERIFICATION_FILE = "verification.json";
+const VERIFICATION_FILE = "verification.json";
 const PACK_FILES = ["pack.yaml", "pack.yml", "pack.json", PACK_RECORD_FILE];
 
 export interface SubmissionReport {
@@ -33,21 +33,8 @@ export interface SubmissionReport {
 
 /**
  * Validates a submission.
- *
  * @param folder where its files are
  * @throws SvcError `file_not_found` when there is no such folder
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { validateSubmission } from "../../mod.ts";
- *
- * const folder = await Deno.makeTempDir();
- * const { status, errors } = validateSubmission(folder);
- * assert.equal(status, "invalid");
- * assert.deepEqual(errors.map(({ file }) => file), ["pack.yaml", "result.json", "verification.json"]);
- * await Deno.remove(folder, { recursive: true });
- * ```
  */
 export function validateSubmission(folder: string): SubmissionReport {
   requireFolder(folder);
@@ -149,7 +136,7 @@ function resultIn(folder: string, findings: Findings): { document: BenchmarkResu
     return null;
   }
   if (prettyJson(document) !== text) wrong("$", `${RESULT_FILE} is not laid out as it was written`);
-  const result = document as unknown as BenchmarkResult;
+  const result = document as BenchmarkResult;
   if (result.status !== "completed") {
     wrong("$.status", `The benchmark is ${result.status}; only a completed one can be handed in`);
   }

@@ -37,7 +37,7 @@ const SUITES: readonly SuiteEntry[] = [
     id: "semantic_comm",
     name: "Semantic communication",
     status: "active",
-    summary: "Pictures, texts and answers over links that are scored by what arrives of their meaning",
+    summary: "Images, texts and answers over links that are scored by what arrives of their meaning",
     tasks: [
       "image_reconstruction",
       "text_semantic_similarity",
@@ -102,17 +102,7 @@ const SUITES: readonly SuiteEntry[] = [
 
 /**
  * The suites with their packs.
- *
  * @param projectRoot absolute path; its packs come first
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { listSuites } from "../../mod.ts";
- *
- * const suite = listSuites(Deno.cwd()).find(({ id }) => id === "neural_receiver")!;
- * assert.ok(suite.benchmark_packs.some(({ id }) => id === "ber_theory_v1"));
- * ```
  */
 export function listSuites(projectRoot: string): Suite[] {
   const packs = listBenchmarkPacks(projectRoot);

@@ -42,7 +42,7 @@ export function checkTier(pack: Pack): Diagnostic[] {
   const why = "the pack asks for the traceability profile";
   if (pack.tier !== "canonical") missing(["metadata", "benchmark_tier"], "the canonical tier", why);
   for (const name of TRACEABLE) metadata(name, why);
-  const { selection_role, access_policy, source_bindings } = pack.dataset as JsonObject;
+  const { selection_role, access_policy, source_bindings } = pack.dataset;
   if (selection_role !== "sealed_test") missing(["dataset", "selection_role"], "a sealed test set", why);
   if (!isObject(access_policy) || access_policy.state !== "sealed_single_access") {
     missing(["dataset", "access_policy"], "single access to a sealed set", why);

@@ -5,6 +5,7 @@
  * metric, a *comparison* how a candidate differs from a baseline, replicate by replicate. Numbers are typed values: read
  * them with `toNumber`.
  */
+import type { Diagnostic } from "../contract/error.ts";
 import type { Float, JsonObject } from "../contract/value.ts";
 
 /** A number of a document; `toNumber` gives its binary64 value. */
@@ -26,7 +27,7 @@ export type StopReason = "errors" | "halfwidth" | "max_bits" | "replicates";
 export type Tier = "smoke" | "experimental" | "canonical";
 
 /** A metric that the pack declares. */
-export interface PackMetric {
+export type PackMetric = {
   id: string;
   definition_version: number;
   /** The only step, or the only operations, that it is taken from; where one is named, several may produce it. */
@@ -40,10 +41,10 @@ export interface PackMetric {
   statistic: "rate" | "mean" | "count" | "constant";
   /** Of a rate: the metrics that count its events and its trials. */
   counts: { events: string; trials: string } | null;
-}
+};
 
 /** What the pack declares, as the result embeds it. */
-export interface BenchmarkIdentity {
+export type BenchmarkIdentity = {
   id: string;
   version: string;
   name: string;
@@ -57,19 +58,19 @@ export interface BenchmarkIdentity {
   baselines: string[];
   metadata: JsonObject;
   suite: JsonObject | null;
-  catalog_validation: { errors: JsonObject[]; warnings: JsonObject[] };
-}
+  catalog_validation: { errors: Diagnostic[]; warnings: Diagnostic[] };
+};
 
 /** Where a promoted metric comes from; null where a run as a whole was measured. */
-export interface MetricProvenance {
+export type MetricProvenance = {
   step_id: string | null;
   operation_id: string | null;
   artifact_sha256: string | null;
   definition_version: number;
-}
+};
 
 /** One recipe of the pack in one replicate. */
-export interface ResultRow {
+export type ResultRow = {
   /** Of the entry in the pack. */
   id: string;
   /** From 0. */
@@ -107,10 +108,10 @@ export interface ResultRow {
   resource_admission?: JsonObject;
   skip_reason?: string;
   error?: { code: string; message: string };
-}
+};
 
 /** What the replicates of a recipe tell about one metric. */
-export interface AggregateRow {
+export type AggregateRow = {
   recipe_id: string;
   metric: string;
   /** Replicates that it rests on. */
@@ -131,10 +132,10 @@ export interface AggregateRow {
   upper_bound?: Measure;
   /** Why no more replicates were made. */
   stop_reason?: StopReason;
-}
+};
 
 /** How a candidate differs from a baseline, replicate by replicate. */
-export interface ComparisonRow {
+export type ComparisonRow = {
   candidate_id: string;
   baseline_id: string;
   metric: string;
@@ -152,14 +153,14 @@ export interface ComparisonRow {
   distinguishable: boolean;
   /** Null where they are not distinguishable, or no direction is better. */
   better: "candidate" | "baseline" | null;
-}
+};
 
 /** How many replicates are made, from which seeds, and when a recipe has enough of them. */
-export interface Replication {
+export type Replication = {
   /** Per recipe; the most of them where a criterion stops earlier. */
   replicates: number;
-  base_seed: Measure;
-  master_seeds: Measure[] | null;
+  base_seed: number | bigint;
+  master_seeds: (number | bigint)[] | null;
   confidence_level: Measure;
   /** No recipe is stopped before so many. */
   min_replicates: number;
@@ -168,9 +169,9 @@ export interface Replication {
   max_bits: number | null;
   /** The metric that decides; null where all recipes get the same number of replicates. */
   stop_metric: string | null;
-}
+};
 
-export interface BenchmarkResult {
+export type BenchmarkResult = {
   schema_version: 1;
   kind: "svc.benchmark_result";
   result_id: string;
@@ -199,4 +200,4 @@ export interface BenchmarkResult {
   recipes: ResultRow[];
   aggregates: AggregateRow[];
   comparisons: ComparisonRow[];
-}
+};

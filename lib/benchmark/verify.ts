@@ -10,8 +10,9 @@ import { parseJson, prettyJson, sameValue } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "../run/documents.ts";
 import { parseSha256Sums } from "../run/files.ts";
-import { exists } from "../run/reservation.ts";
-import { type CheckRow, type Finding, Findings, verifyBundle } from "../run/verify.ts";
+import { exists } from "../artifact/path_kind.ts";
+import { type CheckRow, type Finding, Findings } from "../run/findings.ts";
+import { verifyBundle } from "../run/verify.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { readSnapshot, type Snapshot } from "./evidence.ts";
 import { exportResult } from "./export.ts";
@@ -49,19 +50,8 @@ export interface VerifyOptions {
 
 /**
  * Verifies a result.
- *
  * @param wanted id or a unique beginning of one
  * @throws SvcError `result_not_found`, or `run_still_executing` while it is being made
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { openWorkspace, verifyBenchmark } from "../../mod.ts";
- *
- * const stateDir = await Deno.makeTempDir();
- * await assert.rejects(verifyBenchmark(openWorkspace({ stateDir }), "2026"), { code: "result_not_found" });
- * await Deno.remove(stateDir, { recursive: true });
- * ```
  */
 export async function verifyBenchmark(
   workspace: Workspace,
@@ -196,7 +186,7 @@ function checkRows({ recipes }: BenchmarkResult, ledger: LedgerSummary, findings
     const key = rowKey(row.id, Number(row.replicate));
     seen.add(key);
     const known = ledger.rows.get(key);
-    if (known === undefined || !sameValue(known.row, row as unknown as JsonObject)) {
+    if (known === undefined || !sameValue(known.row, row)) {
       findings.error("bundle_link_mismatch", RESULT_FILE, `$.recipes[${index}]`, `${key} is not the row of the ledger`);
     }
   });
@@ -284,7 +274,7 @@ export function checkStatistics(result: BenchmarkResult, findings: Findings): vo
   const made = statistics(result.recipes, result.benchmark, result.replication);
   for (const part of ["aggregates", "comparisons"] as const) {
     findings.looked(made[part].length);
-    if (sameValue(made[part] as unknown as Value, result[part] as unknown as Value)) continue;
+    if (sameValue(made[part], result[part])) continue;
     findings.error("bundle_link_mismatch", RESULT_FILE, `$.${part}`, `The ${part} do not follow from the rows`);
   }
 }

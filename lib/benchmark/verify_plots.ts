@@ -4,7 +4,7 @@ import { messageOf } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { asObject, parseJson } from "../contract/json.ts";
 import { isObject } from "../contract/value.ts";
-import type { FindingCode, Findings } from "../run/verify.ts";
+import type { FindingCode, Findings } from "../run/findings.ts";
 import { RESULT_FILE } from "./types.ts";
 
 export const FIGURES_FOLDER = "figures";

@@ -1,5 +1,5 @@
 /**
- * Captures the arrays that flow over edges of a recipe as a data set for training: runs of the part that its taps depend on,
+ * Captures the arrays that flow over edges of a recipe as a dataset for training: runs of the part that its taps depend on,
  * cut into records, written as shards of NumPy arrays with everything that says where they came from.
  *
  * Same recipe, same configuration, same bytes: nothing written holds a clock, a path or a run id, and the number of workers
@@ -15,7 +15,7 @@ import { WorkerPool } from "../execute/pool.ts";
 import type { CancellationToken } from "../execute/types.ts";
 import { ndarray } from "../numeric/ndarray.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
-import { checkExecution } from "../run/run.ts";
+import { checkOptions } from "../run/execution.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { scenarioSha256 } from "../training/training_plan.ts";
 import { Collected } from "./collected.ts";
@@ -54,6 +54,8 @@ export interface CaptureOptions extends CaptureSource {
   shownOut?: string;
   /** Runs that may go on at once; 1 when left out. It never changes a byte. */
   parallelWorkers?: number;
+  /** Whether runs begin that cannot fit by the estimate of their plan; false when left out. */
+  ignoreEstimate?: boolean;
   cancellation: CancellationToken;
   onEvent?(event: CaptureEvent): void;
   pool?: WorkerPool;
@@ -79,16 +81,15 @@ export interface CaptureResult extends JsonObject {
 }
 
 /** File with the digest of every record, by which splits are told apart. */
-export const DIGESTS_FILE = "record_digests.npz";
+const DIGESTS_FILE = "record_digests.npz";
 
 /**
- * Captures a split. It is written beside its place and put there when it is whole: after a failure, a cancellation or a crash
- * an earlier capture is as it was.
- *
+ * Captures a split. It is written beside its place and put there when it is whole: after a failure, a cancellation or a
+ * crash an earlier capture is as it was.
  * @returns what was captured; fewer records than asked for, with a warning, where `max_runs` came first
- * @throws SvcError `recipe_invalid`, `plan_invalid`, `dataset_capture_invalid` with every problem and `capture_conflict` before
- *   anything is written; `capture_splits_overlap` when a record of another split beside it comes up again;
- *   `disk_reserve_reached`; and the code of a step that failed
+ * @throws SvcError `recipe_invalid`, `plan_invalid`, `dataset_capture_invalid` with every problem and
+ *   `capture_conflict` before anything is written; `capture_splits_overlap` when a record of another split beside it
+ *   comes up again; `disk_reserve_reached`; and the code of a step that failed
  */
 export async function captureDataset(options: CaptureOptions): Promise<CaptureResult> {
   const pool = options.pool ?? new WorkerPool();
@@ -106,10 +107,10 @@ class Capture {
   readonly #diagnostics: Diagnostic[] = [];
 
   constructor(options: CaptureOptions, pool: WorkerPool) {
-    const { registry, workspace, readiness, cancellation, parallelWorkers = 1 } = options;
+    const { registry, workspace, readiness, cancellation, parallelWorkers = 1, ignoreEstimate } = options;
     this.#options = options;
-    this.#workers = checkExecution({ parallel_workers: parallelWorkers }).parallelWorkers;
-    this.#means = { registry, workspace, readiness, cancellation, pool, parallelWorkers: 1 };
+    this.#workers = checkOptions({ parallelWorkers }).parallelWorkers;
+    this.#means = { registry, workspace, readiness, cancellation, pool, parallelWorkers: 1, ignoreEstimate };
   }
 
   async run(): Promise<CaptureResult> {
@@ -330,7 +331,7 @@ class Capture {
       number_of_shards: done?.made.shards.length ?? 0,
       number_of_runs: done?.made.runs.length ?? 0,
       schema_sha256: done?.schema ?? null,
-      diagnostics: this.#diagnostics as unknown as JsonObject[],
+      diagnostics: this.#diagnostics,
     };
   }
 

@@ -21,7 +21,6 @@ export interface CaptureRecipe {
 
 /**
  * Reduces a recipe to the ancestors of its taps.
- *
  * @param source normalised form; the result of an earlier reduction comes out as it is
  * @param identities of the scenario and the plan that it is exported from, for what is captured to name them
  */
@@ -64,7 +63,7 @@ export function scenarioName({ name, dataset_capture }: RecipeDocument): string 
 }
 
 /** The stream namespace of a split: splits never share draws, and a point of a matrix draws what the others draw. */
-export function captureNamespace({ metadata, name }: RecipeDocument, split: Split): string {
+function captureNamespace({ metadata, name }: RecipeDocument, split: Split): string {
   const given = typeof metadata.seed_namespace === "string" ? metadata.seed_namespace.trim() : "";
   return `${(given === "" ? name : given).replace(SUFFIX, "")}_dataset_capture_${split}`;
 }
@@ -105,5 +104,5 @@ function reducedMatrix(source: RecipeDocument, stepIds: readonly string[]): Json
   walk(step_params);
   const dimensions = matrix.dimensions.filter(({ name }) => used.has(name)).map(({ name, values }) => [name, values]);
   if (dimensions.length === 0) return null;
-  return cloneValue({ dimensions: Object.fromEntries(dimensions), step_params } as JsonObject);
+  return cloneValue({ dimensions: Object.fromEntries(dimensions), step_params });
 }

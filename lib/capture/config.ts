@@ -5,30 +5,30 @@
 import { checkDocument } from "../artifact/json_schema.ts";
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { formatOfKind } from "../contract/kinds.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import { Suggestions } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
 export const SPLITS = ["train", "validation", "test"] as const;
 export type Split = typeof SPLITS[number];
-export const SEED_MODES = ["increment_run_seed", "fixed_seed", "recipe_seed_plus_shard"] as const;
+const SEED_MODES = ["increment_run_seed", "fixed_seed", "recipe_seed_plus_shard"] as const;
 export type SeedMode = typeof SEED_MODES[number];
-export const MATRIX_MODES = ["inherit", "exclude"] as const;
+const MATRIX_MODES = ["inherit", "exclude"] as const;
 export type MatrixMode = typeof MATRIX_MODES[number];
 
-export const MAX_SAMPLES = 1_000_000;
-export const MAX_SHARD_SIZE = 100_000;
-export const MAX_RUNS = 100_000;
+const MAX_SAMPLES = 1_000_000;
+const MAX_SHARD_SIZE = 100_000;
+const MAX_RUNS = 100_000;
 const DEFAULT_SHARD_SIZE = 4096;
 /** Combinations of a sweep, as many as a matrix may have points. */
 const MAX_SWEEP = 256;
 /** Name in every shard that holds facts, not an array. */
-export const RESERVED_TAP = "metadata_json";
+const RESERVED_TAP = "metadata_json";
 /** Two underscores part the name of a tap from that of a further array. */
 const TAP_ID = /^(?!.*__)[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-export interface Tap {
+export type Tap = {
   /** Name of its array in the shards. */
   id: string;
   /** `<step>.<output>`. */
@@ -37,7 +37,7 @@ export interface Tap {
   array?: string;
   /** Whether the whole array of a run is one record, whatever its shape. */
   record?: "run";
-}
+};
 
 export interface SplitPlan {
   total_samples: number;
@@ -118,7 +118,6 @@ export interface ConfigContext {
 
 /**
  * Reads the configuration of the capture of one split.
- *
  * @returns the configuration, or all that is wrong with it
  */
 export function readCaptureConfig(
@@ -127,6 +126,7 @@ export function readCaptureConfig(
 ): { config: CaptureConfig; diagnostics: [] } | { config: null; diagnostics: Diagnostic[] } {
   const place = context.place ?? ["dataset_capture"];
   const problems = checkDocument(SCHEMA, value, CODE).map((item) => moved(item, place));
+  const suggestions = new Suggestions();
   const refuse = (at: Place, message: string, hint: string | null = null) =>
     problems.push(diagnostic(CODE, [...place, ...at], message, { hint }));
   if (problems.length > 0) return { config: null, diagnostics: problems };
@@ -151,9 +151,9 @@ export function readCaptureConfig(
   } else if (value.samples === undefined && plan === null) {
     refuse(["samples"], "Cannot tell how many records to capture", "Give samples, or a split_plan");
   }
-  const taps = readTaps((value.taps ?? []) as JsonObject[], context, refuse);
+  const taps = readTaps((value.taps ?? []) as JsonObject[], { ...context, suggestions }, refuse);
   const sweep = (value.sweep ?? {}) as Record<string, Value[]>;
-  checkSweep(sweep, context, refuse);
+  checkSweep(sweep, { ...context, suggestions }, refuse);
   const matrix_mode = (value.matrix_mode ?? "inherit") as MatrixMode;
   const matrix = ["matrix", "sweeps", "ui_sweeps"].find((key) => (context.recipe.metadata[key] ?? null) !== null);
   if (Object.keys(sweep).length > 0 && matrix !== undefined && matrix_mode === "inherit") {
@@ -182,6 +182,7 @@ export function readCaptureConfig(
 }
 
 type Refuse = (at: Place, message: string, hint?: string | null) => void;
+type Lookup = ConfigContext & { suggestions: Suggestions };
 
 function readSplitPlan(value: JsonObject, refuse: Refuse): SplitPlan | null {
   const total_samples = toNumber(value.total_samples as number | bigint);
@@ -205,7 +206,7 @@ function readSplitPlan(value: JsonObject, refuse: Refuse): SplitPlan | null {
   return plan;
 }
 
-/** Records of each split: shares rounded down, and what is left over to the largest remainders. */
+/** Records of each split: shares rounded down, and what is left over to the largest remainders. Exported for tests. */
 export function splitCounts({ total_samples, percentages }: SplitPlan): Record<Split, number> {
   const exact = SPLITS.map((split) => total_samples * percentages[split] / 100);
   const counts = exact.map(Math.floor);
@@ -217,13 +218,13 @@ export function splitCounts({ total_samples, percentages }: SplitPlan): Record<S
   return Object.fromEntries(SPLITS.map((split, index) => [split, counts[index]])) as Record<Split, number>;
 }
 
-function readTaps(given: JsonObject[], { recipe, registry }: ConfigContext, refuse: Refuse): Tap[] {
+function readTaps(given: JsonObject[], { recipe, registry, suggestions }: Lookup, refuse: Refuse): Tap[] {
   if (given.length === 0) {
     refuse(["taps"], "Cannot capture without taps", "Name outputs: {id: rx, from: channel.rx_symbols}");
   }
   const seen = new Set<string>();
   return given.map((item, index): Tap => {
-    const { id, from, array, record } = item as unknown as Tap;
+    const { id, from, array, record } = item as Tap;
     const at = ["taps", index];
     if (id === RESERVED_TAP) refuse([...at, "id"], `Cannot use the reserved id ${RESERVED_TAP}`);
     else if (!TAP_ID.test(id)) {
@@ -240,11 +241,15 @@ function readTaps(given: JsonObject[], { recipe, registry }: ConfigContext, refu
     if (port === undefined || rest.length > 0) {
       refuse(place, `Cannot read ${JSON.stringify(from)} as an output`, "Write <step>.<output>");
     } else if (step === undefined) {
-      refuse(place, `Cannot find a step named ${stepId}`, didYouMean(stepId, recipe.steps.map((other) => other.id)));
+      refuse(
+        place,
+        `Cannot find a step named ${stepId}`,
+        suggestions.for(stepId, recipe.steps.map((other) => other.id)),
+      );
     } else {
       const outputs = registry.find(step.op)?.operation.contract.output_kinds ?? {};
       if (!Object.hasOwn(outputs, port)) {
-        refuse(place, `Cannot find the output ${port} of ${stepId}`, didYouMean(port, Object.keys(outputs)));
+        refuse(place, `Cannot find the output ${port} of ${stepId}`, suggestions.for(port, Object.keys(outputs)));
       } else if (formatOfKind(outputs[port]) !== "npz") {
         refuse(place, `Cannot capture ${from}: ${outputs[port]} holds no arrays`, "Tap an output of a numpy kind");
       }
@@ -253,7 +258,7 @@ function readTaps(given: JsonObject[], { recipe, registry }: ConfigContext, refu
   });
 }
 
-function checkSweep(sweep: Record<string, Value[]>, { recipe, registry }: ConfigContext, refuse: Refuse): void {
+function checkSweep(sweep: Record<string, Value[]>, { recipe, registry, suggestions }: Lookup, refuse: Refuse): void {
   const lengths = Object.values(sweep).map(({ length }) => length);
   const points = lengths.reduce((product, length) => product * length, 1);
   if (points > MAX_SWEEP) {
@@ -268,13 +273,13 @@ function checkSweep(sweep: Record<string, Value[]>, { recipe, registry }: Config
       refuse(
         ["sweep", key],
         `Cannot find a step named ${stepId}`,
-        didYouMean(stepId, recipe.steps.map(({ id }) => id)),
+        suggestions.for(stepId, recipe.steps.map(({ id }) => id)),
       );
     } else {
       const schema = registry.find(step.op)?.operation.contract.params_schema;
       const names = Object.keys(isObject(schema?.properties) ? schema.properties : {});
       if (!names.includes(name)) {
-        refuse(["sweep", key], `Cannot find the parameter ${name} of ${stepId}`, didYouMean(name, names));
+        refuse(["sweep", key], `Cannot find the parameter ${name} of ${stepId}`, suggestions.for(name, names));
       }
     }
   }

@@ -1,9 +1,9 @@
 /** What a plan leaves open is derived from the recipe: taps from its boundaries and evaluations. */
+import { refusal } from "../contract/error.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import type { Locate, RecipeDocument } from "../recipe/types.ts";
-import { refusal } from "../run/run.ts";
 import { inspectRecipe, type SuggestedTap, type TrainingInspection } from "../training/inspect_recipe.ts";
 import { EMPTY_TRAINING_PLAN, type TrainingPlan } from "../training/training_plan.ts";
 
@@ -16,7 +16,7 @@ export interface ProjectSource {
 }
 
 /** Records of a plan that says nothing of them, and their shares. */
-export const DEFAULT_SPLIT_PLAN: JsonObject = {
+const DEFAULT_SPLIT_PLAN: JsonObject = {
   total_samples: 1000,
   percentages: { train: 80, validation: 10, test: 10 },
 };
@@ -38,7 +38,6 @@ export function compiled(
 
 /**
  * A plan of which nothing is open: blocks, taps and shares that were left out are filled in from the recipe.
- *
  * @returns the inspection under that plan
  * @throws SvcError `recipe_invalid`, `training_plan_invalid`, with every problem
  */

@@ -65,7 +65,6 @@ export interface ExportedProject extends JsonObject {
 
 /**
  * Exports a project. All of it is made before the first file is written.
- *
  * @throws SvcError `recipe_invalid`, `training_plan_invalid` and `dataset_capture_invalid` with every problem;
  *   `training_project_conflict` where something else lies
  */
@@ -90,7 +89,7 @@ export async function exportTrainingProject(options: ExportOptions): Promise<Exp
     training_plan_sha256: inspection.training_plan_sha256,
     status: inspection.status,
     files: [...files.keys()],
-    diagnostics: releasedSeeds(facts.captures[0].released_seeds) as unknown as JsonObject[],
+    diagnostics: releasedSeeds(facts.captures[0].released_seeds),
   };
 }
 

@@ -14,30 +14,19 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
-import { statfsSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
+import { freeDisk } from "../run/resources.ts";
 
-/** Bytes of the disk that a capture leaves alone. */
+/** Bytes of the disk that a capture leaves alone. Exported for tests. */
 export const DISK_RESERVE_BYTES = 256 * 2 ** 20;
 export const CAPTURE_KIND = "svc.capture_dataset";
 export const SCHEMA_FILE = "schema.json";
 /** Files that an export leaves in the place of a split. */
 const PLACEHOLDERS = [".gitkeep"];
-
-/** Free bytes where a path lies, or null where the system does not tell. */
-export type FreeBytes = (path: string) => number | null;
-
-const freeBytes: FreeBytes = (path) => {
-  try {
-    const { bavail, bsize } = statfsSync(path);
-    return Number(bavail) * Number(bsize);
-  } catch {
-    return null;
-  }
-};
 
 /** The schema.json of a captured split, or null where a folder is none. */
 export function readCaptureSchema(folder: string): JsonObject | null {
@@ -51,7 +40,6 @@ export function readCaptureSchema(folder: string): JsonObject | null {
 
 /**
  * Refuses a place that something else lies in.
- *
  * @param force whether an earlier capture gives way
  * @param shown the place as messages name it
  * @throws SvcError `capture_conflict`
@@ -73,9 +61,8 @@ export function checkPlace(out: string, force: boolean, shown = out): void {
 const STAGING = /^\.(.+)\.capture-[0-9a-f-]{36}(\.old|\.lock)?$/;
 
 /**
- * Clears what captures left behind whose process has gone, and puts back what one of them was about to replace. A lock, which
- * the system frees with its process, tells which captures go on.
- *
+ * Clears what captures left behind whose process has gone, and puts back what one of them was about to replace. A lock,
+ * which the system frees with its process, tells which captures go on.
  * @param parent folder that holds the places of splits
  */
 export function sweepCaptures(parent: string): void {
@@ -116,11 +103,11 @@ function tryLock(path: string): Deno.FsFile | null {
 /** A capture in the making. */
 export class CaptureFolder {
   readonly #staging: string;
-  readonly #free: FreeBytes;
+  readonly #free: typeof freeDisk;
   readonly #lock: Deno.FsFile;
 
   /** @param out absolute */
-  constructor(readonly out: string, free: FreeBytes = freeBytes) {
+  constructor(readonly out: string, free = freeDisk) {
     this.#free = free;
     mkdirSync(dirname(out), { recursive: true });
     this.#staging = join(dirname(out), `.${basename(out)}.capture-${randomUUID()}`);

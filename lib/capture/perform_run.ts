@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { METADATA_MEMBER } from "../artifact/codec.ts";
 import { openNpz } from "../artifact/npz.ts";
-import { SvcError } from "../contract/error.ts";
+import { refusal, SvcError } from "../contract/error.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
@@ -13,7 +13,7 @@ import { planRecipe } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
-import { refusal } from "../run/run.ts";
+import { checkResources } from "../run/resources.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { Tap } from "./config.ts";
 import { cutCompanion, cutTaps, type Records } from "./records.ts";
@@ -25,6 +25,7 @@ export interface RunMeans {
   cancellation: CancellationToken;
   pool: WorkerPool;
   parallelWorkers: number;
+  ignoreEstimate?: boolean;
 }
 
 /** What a run gave: its taps, and what it was. */
@@ -50,7 +51,7 @@ export interface TapSource {
 }
 
 /** Name of a further array of a tap. */
-export const companionName = (id: string, array: string): string => `${id}__${array}`;
+const companionName = (id: string, array: string): string => `${id}__${array}`;
 
 /** Compiles and plans a run. @throws SvcError `recipe_invalid`, `plan_invalid` with every finding */
 export async function planRun(
@@ -74,7 +75,6 @@ export async function planRun(
 
 /**
  * Performs a run.
- *
  * @param folder of its own, which is gone when this returns
  * @returns null when it was canceled
  * @throws SvcError with the code of what failed
@@ -87,6 +87,7 @@ export async function performRun(
 ): Promise<RunTaps | null> {
   const { plan, recipe: effective } = await planRun(recipe, means);
   const { registry, workspace: { projectRoot, stateDir }, cancellation, pool, parallelWorkers } = means;
+  if (!means.ignoreEstimate) checkResources(plan, folder);
   const rows = new Map<string, StepRow>();
   try {
     const outcome = await executePlan({

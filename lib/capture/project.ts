@@ -11,7 +11,7 @@ import { unsafeName } from "../training/member_names.ts";
 import { readCaptureSchema } from "./folder.ts";
 
 export const PROJECT_FILE = "project_manifest.yaml";
-export const PROJECT_KIND = "svc.training_interface_bundle";
+const PROJECT_KIND = "svc.training_interface_bundle";
 
 const text: JsonObject = { type: "string", minLength: 1 };
 const digest: JsonObject = { type: "string", pattern: "^[0-9a-f]{64}$" };
@@ -120,39 +120,28 @@ export interface ProjectView extends JsonObject {
   path: string;
   id: string;
   recipe: string;
-  identities: JsonObject;
+  identities: { scenario_sha256: string; training_plan_sha256: string };
   training: JsonObject;
   evaluation: JsonObject;
-  /** What was asked for and what is there: `{split, state: missing | captured | outdated, …}`. */
-  capture_jobs: JsonObject[];
+  /** What was asked for, and what is there. */
+  capture_jobs: (CaptureJob & { state: "missing" | "captured" | "outdated"; captured_samples: number })[];
   /** Components and whether their files are there. */
-  components: JsonObject[];
-  /** Exported files: `{path, state: unchanged | changed | missing}`. */
-  files: JsonObject[];
+  components: { id: string; path: string; present: boolean }[];
+  /** Exported files. */
+  files: { path: string; state: "unchanged" | "changed" | "missing" }[];
   /** Other files and folders at the top. */
   others: string[];
 }
 
 /**
  * Looks at a project.
- *
  * @param shown the path as the view gives it
  * @throws SvcError `training_project_not_found`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { viewTrainingProject } from "../../mod.ts";
- *
- * const folder = await Deno.makeTempDir();
- * assert.throws(() => viewTrainingProject(folder), { code: "training_project_not_found" });
- * await Deno.remove(folder);
- * ```
  */
 export function viewTrainingProject(folder: string, shown = folder): ProjectView {
   const manifest = manifestOf(folder, shown);
-  const identities = manifest.identities as JsonObject;
-  const jobs = (manifest.capture_jobs as CaptureJob[]).map((job): JsonObject => {
+  const identities = manifest.identities as ProjectView["identities"];
+  const jobs = (manifest.capture_jobs as CaptureJob[]).map((job): ProjectView["capture_jobs"][number] => {
     const schema = readCaptureSchema(join(folder, "data", job.split));
     if (schema === null) return { ...job, state: "missing", captured_samples: 0 };
     const fits = schema.scenario_sha256 === identities.scenario_sha256 &&
@@ -160,16 +149,13 @@ export function viewTrainingProject(folder: string, shown = folder): ProjectView
     return {
       ...job,
       state: fits ? "captured" : "outdated",
-      captured_samples: schema.captured_samples,
+      captured_samples: Number(schema.captured_samples),
       number_of_shards: schema.number_of_shards,
     };
   });
   const exported = manifest.files as { [path: string]: string };
-  const files = Object.entries(exported).map(([path, sha256]): JsonObject => ({
-    path,
-    state: stateOf(folder, path, sha256),
-  }));
-  const [{ components }] = manifest.trained_artifacts as { components: JsonObject[] }[];
+  const files = Object.entries(exported).map(([path, sha256]) => ({ path, state: stateOf(folder, path, sha256) }));
+  const [{ components }] = manifest.trained_artifacts as { components: { id: string; path: string }[] }[];
   const known = new Set([...Object.keys(exported), PROJECT_FILE, "data"]);
   return {
     schema_version: 1,
@@ -182,7 +168,7 @@ export function viewTrainingProject(folder: string, shown = folder): ProjectView
     capture_jobs: jobs,
     components: components.map((item) => ({
       ...item,
-      present: unsafeName(String(item.path)) === null && existsSync(join(folder, String(item.path))),
+      present: unsafeName(item.path) === null && existsSync(join(folder, item.path)),
     })),
     files,
     others: readdirSync(folder).filter((name) => !known.has(name)).sort(),

@@ -61,7 +61,7 @@ function isDeclared(metadata: JsonObject): boolean {
   return keys.some((key) => (metadata[key] ?? null) !== null);
 }
 
-/** @throws SvcError `dataset_capture_invalid` where the metadata does not fit the array */
+/** Exported for tests. @throws SvcError `dataset_capture_invalid` where the metadata does not fit the array */
 export function recordsOf(array: NdArray, metadata: JsonObject, from: string): Records {
   const axis = AXIS_KEYS.map((key) => [key, metadata[key]] as const).find(([, value]) => (value ?? null) !== null);
   if (axis !== undefined && axis[1] !== 0) {

@@ -1,10 +1,9 @@
 /** The runs of a capture: each an ordinary recipe with a seed of its own, at one point of the matrix or of the sweep. */
-import { SvcError } from "../contract/error.ts";
+import { refusal, SvcError } from "../contract/error.ts";
 import { cloneValue, isInteger, type JsonObject, type Value } from "../contract/value.ts";
 import type { Registry } from "../contract/registry.ts";
 import { expandMatrix } from "../recipe/expand_matrix.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
-import { refusal } from "../run/run.ts";
 import type { CaptureConfig } from "./config.ts";
 
 const MASTER_KEYS = ["seed", "experiment_seed", "ui_seed"];

@@ -20,7 +20,7 @@ export async function printCompletions(program: Command, words: readonly string[
 }
 
 /** The candidates for the last word, those that do not begin with it left out. */
-export async function completions(program: Command, words: readonly string[]): Promise<Candidate[]> {
+async function completions(program: Command, words: readonly string[]): Promise<Candidate[]> {
   const current = words.at(-1) ?? "";
   try {
     const found = await candidates(program, words.slice(0, -1), current);

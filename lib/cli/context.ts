@@ -1,11 +1,14 @@
-/** What every command works with: the global options, the two streams and the lazily built registry. */
-import type { Registry } from "../contract/registry.ts";
+/** The means of every command: the global options, the session and the two streams. */
+import { relative } from "node:path";
+import { adapterPaths } from "../adapter/paths.ts";
+import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { prettyJson } from "../contract/json.ts";
 import type { Value } from "../contract/value.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
-import type { Workspace } from "../run/workspace.ts";
+import type { AuthoredRecipe } from "../session/authored_recipe.ts";
+import { Session } from "../session/session.ts";
 import type { Command } from "./commander.ts";
-import type { Excerpt } from "./problem.ts";
+import { type Excerpt, formatDiagnostic } from "./problem.ts";
 import {
   type ColorChoice,
   colorWanted,
@@ -66,36 +69,61 @@ export class CliContext {
     if (!this.json && !this.quiet) stderr(text.endsWith("\n") ? text : text + "\n");
   }
 
-  /** The operations of this command: the built-in ones and those of the adapters that were named. */
-  async registry(): Promise<Registry> {
-    const { createRegistry } = await import("../../ops/registry.ts");
-    const registry = await createRegistry();
-    const { folders, grants } = await this.adapters();
-    if (folders.length + grants.length > 0) {
-      const { loadAdapters } = await import("../adapter/load.ts");
-      const { projectRoot } = await this.workspace();
-      const loaded = await loadAdapters(registry, folders.map((folder) => ({ folder })), { projectRoot, grants });
-      for (const { message, hint } of loaded.flatMap(({ warnings }) => warnings)) {
-        this.note(`${this.paintError("yellow", "warning")}: ${message}${hint === null ? "" : `\n  ${hint}`}`);
-      }
-    }
-    return registry;
+  /** The session of this command: adapters by flag and by SVC_ADAPTER_PATHS, with what the flags grant. */
+  session(): Session {
+    const { projectRoot, workspace: stateDir, onnxAccelerator } = this.options;
+    const { folders, grants } = this.adapters();
+    return new Session({
+      projectRoot,
+      stateDir,
+      adapters: folders.map((folder) => ({ folder })),
+      grants,
+      accelerator: onnxAccelerator,
+      logger: (finding) => this.note(formatDiagnostic(finding, this.paintError)),
+    });
   }
 
   /** The adapters of this command, by flag and by SVC_ADAPTER_PATHS, and what the flags grant. */
-  async adapters(): Promise<{ folders: string[]; grants: string[] }> {
-    const list = environment("SVC_ADAPTER_PATHS");
+  adapters(): { folders: string[]; grants: readonly string[] } {
     const { adapter = [], grant = [] } = this.options;
-    if (!list) return { folders: adapter, grants: grant };
-    const { adapterPaths } = await import("../adapter/paths.ts");
-    return { folders: [...adapter, ...adapterPaths(list)], grants: grant };
+    return { folders: [...adapter, ...adapterPaths(environment("SVC_ADAPTER_PATHS"))], grants: grant };
   }
 
-  async workspace(): Promise<Workspace> {
-    const { openWorkspace } = await import("../run/workspace.ts");
-    const { projectRoot, workspace: stateDir, onnxAccelerator } = this.options;
-    return openWorkspace({ projectRoot, stateDir, onnxAccelerator });
+  /** Reads the recipe that an argument names: a file, or `-` for standard input. */
+  async recipe({ recipes }: Session, file: string, set: readonly string[] = []): Promise<AuthoredRecipe> {
+    const text = file === "-" ? await readStandardInput() : await recipes.text(file);
+    const { excerpt } = await import("../recipe/positions.ts");
+    this.excerpt = (location) => excerpt(text, location);
+    return await recipes.parse(text, { file: file === "-" ? "<stdin>" : file, set });
   }
+
+  /** Findings on standard error. */
+  findings(diagnostics: readonly Diagnostic[]): void {
+    for (const item of diagnostics) this.note(formatDiagnostic(item, this.paintError, this.excerpt));
+  }
+
+  /** A path as it is typed here. */
+  shownPath(path: string): string {
+    const near = relative(Deno.cwd(), path);
+    return near === "" ? "." : near.startsWith("..") ? path : near;
+  }
+
+  /**
+   * Asks before something is removed or granted.
+   *
+   * @throws SvcError `usage_invalid` where no question can be asked
+   */
+  confirmed(yes: boolean | undefined, question: string, refusal: string, hint = "Add --yes"): boolean {
+    if (yes) return true;
+    if (Deno.stdin.isTerminal() && !this.json) return confirm(question);
+    throw new SvcError("usage_invalid", refusal, { hint });
+  }
+}
+
+/** All of standard input. @throws SvcError as a recipe file of these bytes */
+export async function readStandardInput(): Promise<string> {
+  const { decodeRecipeText } = await import("../recipe/read.ts");
+  return decodeRecipeText(new Uint8Array(await new Response(Deno.stdin.readable).arrayBuffer()), "<stdin>");
 }
 
 /** The context of a command's action, from the options given before and after the command. */

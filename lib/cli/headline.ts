@@ -1,6 +1,7 @@
 /** The numbers a communications engineer looks at first, gathered from the steps of a run. */
 import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import { wilsonInterval } from "../numeric/statistics.ts";
+import { type Column, formatTable } from "./table.ts";
 
 export interface HeadlineRow {
   metric: string;
@@ -86,7 +87,7 @@ export function headlineMetrics(steps: readonly JsonObject[]): HeadlineMetric[] 
  *
  * @param steps step rows of a summary
  */
-export function headline(steps: readonly JsonObject[]): HeadlineRow[] {
+function headline(steps: readonly JsonObject[]): HeadlineRow[] {
   const clustered = steps.some(fadesInBlocks);
   const rows = headlineMetrics(steps).map(({ metric, value, isCount, interval }) => ({
     metric,
@@ -132,4 +133,12 @@ function intervalNote(interval: HeadlineMetric["interval"]): string {
   const { events, trials, low, high } = interval;
   if (events === 0) return `no error in ${trials}: below ${ruleOfThree(trials)} (95 %)`;
   return `95 % ${low.toExponential(2)} … ${high.toExponential(2)}, ${events} of ${trials}`;
+}
+
+/** The headline metrics as a table; empty without any. */
+export function headlineTable(steps: readonly JsonObject[]): string {
+  const rows = headline(steps);
+  if (rows.length === 0) return "";
+  const columns: Column[] = [{ key: "metric" }, { key: "value", align: "right" }, { key: "note" }];
+  return formatTable(rows.map((row) => ({ ...row })), columns);
 }

@@ -1,29 +1,29 @@
 /** The command line: parses, calls the library, prints. */
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
+import { withSystemCode } from "../contract/system_error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { version } from "../run/version.ts";
 import { Command, CommanderError, InvalidArgumentError, Option } from "./commander.ts";
+import { addCommands } from "./command.ts";
 import { adapterCommands } from "./commands/adapter.ts";
 import { artifactCommands } from "./commands/artifact.ts";
 import { benchmarkCommands } from "./commands/benchmark.ts";
-import { completionCommand } from "./commands/completion.ts";
+import { reportCommands } from "./commands/benchmark_report.ts";
 import { captureCommands } from "./commands/capture.ts";
 import { dataCommands } from "./commands/data.ts";
-import { maintenanceCommands } from "./commands/maintenance.ts";
+import { matrixCommands } from "./commands/matrix.ts";
 import { modelsCommands } from "./commands/models.ts";
 import { opsCommands } from "./commands/ops.ts";
-import { profilesCommands } from "./commands/profiles.ts";
 import { recipeCommands } from "./commands/recipe.ts";
 import { researchCommands } from "./commands/research.ts";
 import { runsCommands } from "./commands/runs.ts";
-import { schemaCommands } from "./commands/schema.ts";
-import { submissionCommands } from "./commands/submission.ts";
 import { suiteCommands } from "./commands/suite.ts";
+import { systemCommands } from "./commands/system.ts";
 import { templateCommands } from "./commands/template.ts";
 import { uiCommands } from "./commands/ui.ts";
 import { contextOf } from "./context.ts";
-import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument, usageMessage, withSystemCode } from "./problem.ts";
+import { EXIT_CODE_HELP, exitCodeOf, formatError, problemDocument, usageMessage } from "./problem.ts";
 import { colorWanted, environment, painter, stderr, stdout } from "./terminal.ts";
 import { prettyJson } from "../contract/json.ts";
 
@@ -38,6 +38,28 @@ The five commands to start with
 svc help <command> shows a command; svc help exit-codes lists the exit codes.
 Environment: SVC_WORKSPACE (state directory), SVC_TOKEN (of ui serve), NO_COLOR, CLICOLOR, CLICOLOR_FORCE
 `;
+
+/** Descriptions of the commands that hold others. */
+const GROUPS = {
+  ops: "list and show the operations a recipe can use",
+  profiles: "list and show the execution profiles a recipe can claim",
+  recipe: "validate, plan and run recipes",
+  runs: "list, show, verify, reproduce and compare run bundles",
+  benchmark: "run packs of recipes under one protocol, and read their results",
+  research: "datasets, tasks and metrics, and recipes that name them",
+  template: "start a recipe from a scenario",
+  suite: "families of benchmark protocols, their tasks and packs",
+  submission: "check a submitted benchmark",
+  data: "datasets, and manifests of image folders",
+  models: "list, fetch and verify the models that operations name",
+  adapter: "external models and codecs in folders",
+  artifact: "package, import, list, show, verify and remove trained networks",
+  differentiable: "trainable components of a recipe, and projects to train them",
+  "dataset-capture": "datasets for training, captured from the edges of a recipe",
+  schema: "print the JSON Schema of a kind of file",
+  index: "the index of runs and results",
+  ui: "serve the HTTP interface",
+};
 
 function buildProgram(): Command {
   const program = new Command("svc")
@@ -68,24 +90,24 @@ function buildProgram(): Command {
     .showSuggestionAfterError()
     .configureOutput({ writeOut: stdout, writeErr: () => {} })
     .exitOverride();
-  opsCommands(program);
-  profilesCommands(program);
-  recipeCommands(program);
-  runsCommands(program);
-  benchmarkCommands(program);
-  researchCommands(program);
-  templateCommands(program);
-  suiteCommands(program);
-  submissionCommands(program);
-  dataCommands(program);
-  modelsCommands(program);
-  adapterCommands(program);
-  artifactCommands(program);
-  captureCommands(program);
-  schemaCommands(program);
-  uiCommands(program);
-  maintenanceCommands(program);
-  completionCommand(program);
+  addCommands(program, GROUPS, [
+    ...opsCommands,
+    ...recipeCommands,
+    ...matrixCommands,
+    ...runsCommands,
+    ...benchmarkCommands,
+    ...reportCommands,
+    ...researchCommands,
+    ...templateCommands,
+    ...suiteCommands,
+    ...dataCommands,
+    ...modelsCommands,
+    ...adapterCommands,
+    ...artifactCommands,
+    ...captureCommands,
+    ...systemCommands,
+    ...uiCommands,
+  ]);
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({ writeOut: stdout, writeErr: () => {} }).showSuggestionAfterError();
   }

@@ -53,35 +53,12 @@ const MISSING = new Set([
   "address_unavailable",
   "index_unsupported",
   "disk_reserve_reached",
+  "resources_insufficient",
 ]);
 
 /** What was given is not accepted; artifacts of a run that cannot be read have codes of their own. */
 const REFUSED =
-  /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark|training|dataset_capture|capture)_|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|onnx_unsafe|operation_|package_mismatch|schema_invalid|version_)/;
-
-/** What a file system refuses: permissions, a full disk, a file where a folder should be. */
-const SYSTEM_CODES = /^E(ACCES|DQUOT|ISDIR|LOOP|MFILE|NAMETOOLONG|NOSPC|NOTDIR|PERM|ROFS)$/;
-
-/**
- * Gives a refusal of the operating system, or of Deno's permissions, its code: it is no defect of this program.
- *
- * @returns a SvcError `file_system_error`, or what was thrown
- */
-export function withSystemCode(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof SvcError) return error;
-  if (error instanceof Deno.errors.NotCapable) {
-    return new SvcError("file_system_error", `Cannot go on without a permission: ${error.message}`, {
-      hint: "Run the program with deno run -A",
-      cause: error,
-    });
-  }
-  const { code } = error as Error & { code?: unknown };
-  if (!(typeof code === "string" && SYSTEM_CODES.test(code))) return error;
-  return new SvcError("file_system_error", `Cannot use a file or folder: ${error.message}`, {
-    hint: "Check the place, its permissions and the free space; --workspace names another state directory",
-    cause: error,
-  });
-}
+  /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark|training|dataset_capture|capture|text)_|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|onnx_unsafe|operation_|package_mismatch|schema_invalid|version_)/;
 
 /** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
@@ -173,4 +150,29 @@ function summaryLine(diagnostics: readonly Diagnostic[]): string {
     .filter(([number]) => number > 0)
     .map(([number, one, many]) => `${number} ${number === 1 ? one : many}`);
   return parts.length === 0 ? "" : `\n${parts.join(", ")}\n`;
+}
+
+/** The verdict of a verification in its colour. */
+export const verdict = (status: string, paint: Paint): string =>
+  paint(status === "valid" ? "green" : status === "warning" ? "yellow" : "red", status);
+
+/** The findings of a verification, a line each. */
+export function findingLines({ errors, warnings }: { errors: unknown; warnings: unknown }, paint: Paint): string[] {
+  return ([["error", "red", errors], ["warning", "yellow", warnings]] as const).flatMap(([severity, style, items]) =>
+    (items as JsonObject[]).map(({ code, message, file, path }) => {
+      const place = String(message).includes(String(file)) ? "" : ` (${[file, path].filter(Boolean).join(" ")})`;
+      return `  ${paint(style, `${severity}[${code}]`)} ${message}${place}`;
+    })
+  );
+}
+
+/** A verification report for people: the verdict and its findings. */
+export function reportText(
+  report: { status: unknown; target_id: unknown; checks: unknown; errors: unknown; warnings: unknown },
+  paint: Paint,
+): string {
+  const { checks } = report;
+  const count = Array.isArray(checks) ? checks.length : Object.keys(checks as object).length;
+  const head = `${verdict(String(report.status), paint)}  ${report.target_id}: ${count} checks`;
+  return [head, ...findingLines(report, paint)].join("\n");
 }

@@ -1,72 +1,124 @@
-/** Progress of a run on standard error: a line rewritten in place on a terminal, one line per finished step without. */
+/**
+ * Progress on standard error. The units are the rows of a benchmark, the variants of a matrix, or else the steps of a run:
+ * one line per finished unit, and on a terminal one line that is rewritten with the running steps.
+ */
 import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
 import type { CliContext } from "./context.ts";
 import { formatDuration } from "./table.ts";
-import { environment, stderr, terminalWidth } from "./terminal.ts";
+import { environment, stderr, type Style, terminalWidth } from "./terminal.ts";
 
-/** Receives run events and shows them; `done` clears the line. */
+export interface ProgressEvent {
+  kind: string;
+  message: string;
+  fields: JsonObject;
+}
+
+/** Receives events and shows them; `done` clears the line. */
 export interface ProgressReporter {
-  event(kind: string, fields: JsonObject): void;
+  event(event: ProgressEvent): void;
   done(): void;
 }
 
-const SILENT: ProgressReporter = { event() {}, done() {} };
+const COLOR: Record<string, Style> = { completed: "green", failed: "red" };
 
-/**
- * Makes the reporter that fits the streams and options.
- *
- * @param total steps of the plan
- */
-export function progressReporter(context: CliContext, total: number): ProgressReporter {
-  if (context.json || context.quiet) return SILENT;
-  const alive = Deno.stderr.isTerminal() && !environment("CI") && environment("TERM") !== "dumb";
+/** Makes the reporter that fits the streams and options. */
+export function progressReporter(context: CliContext): ProgressReporter {
+  if (context.json || context.quiet) return { event() {}, done() {} };
+  const live = Deno.stderr.isTerminal() && !environment("CI") && environment("TERM") !== "dumb";
   const paint = context.paintError;
-  const running = new Map<string, string>();
-  const operations = new Map<string, string>();
-  let finished = 0;
-  let lineShown = false;
+  const running = new Map<string, { text: string; operation: string }>();
+  /** The row or variant under way; null while the units are steps. */
+  let unit: string | null = null;
+  let failure = "", startedAt = 0, shown = false, steps = 0, total = 0, tenth = 0;
 
   const clear = () => {
-    if (lineShown) stderr("\r\x1b[K");
-    lineShown = false;
+    if (shown) stderr("\r\x1b[K");
+    shown = false;
   };
   const draw = () => {
-    if (!alive || running.size === 0) return;
-    const text = `${finished}/${total} ${[...running.values()].join("  ")}`;
-    stderr("\r\x1b[K" + paint("dim", text.slice(0, terminalWidth() - 1)));
-    lineShown = true;
+    if (!live || (running.size === 0 && unit === null)) return;
+    const line = [unit ?? `${steps}/${total}`, ...[...running.values()].map(({ text }) => text)].join("  ");
+    stderr("\r\x1b[K" + paint("dim", line.slice(0, terminalWidth() - 1)));
+    shown = true;
   };
   const line = (text: string) => {
     clear();
     stderr(text + "\n");
     draw();
   };
-  const width = String(total).length;
-  const count = () => `${String(++finished).padStart(width)}/${total}`;
+  const count = () => `${String(++steps).padStart(String(total).length)}/${total}`;
+  const seconds = (value: number) => paint("dim", formatDuration(value));
 
-  return {
-    event(kind, fields) {
-      const id = String(fields.step_id ?? "");
-      if (kind === "step_started") {
-        running.set(id, id);
-        operations.set(id, String(fields.op));
-        if (context.verbose > 0) {
-          line(paint("dim", `     ${id} ${fields.op} on ${fields.backend}/${fields.implementation}`));
-        } else draw();
-      } else if (kind === "step_progress") {
-        if (isNumber(fields.percent)) running.set(id, `${id} ${Math.floor(toNumber(fields.percent))} %`);
-        draw();
-      } else if (kind === "step_completed") {
+  const event = ({ kind, fields, message }: ProgressEvent) => {
+    const id = String(fields.step_id ?? "");
+    const step = running.get(id);
+    switch (kind) {
+      case "run_started":
+        total = Number(fields.step_count);
+        return;
+      case "benchmark_row_started":
+      case "matrix_variant_started":
+        running.clear();
+        [unit, failure, startedAt] = [unitText(fields), "", performance.now()];
+        return draw();
+      case "benchmark_row_completed":
+      case "matrix_variant_completed": {
+        running.clear();
+        const status = String(fields.status);
+        const time = fields.reused ? paint("dim", "before") : seconds((performance.now() - startedAt) / 1000);
+        const run = kind === "matrix_variant_completed" ? ` ${paint("dim", String(fields.run_id ?? ""))}` : "";
+        unit = null;
+        line(
+          `${unitText(fields)} ${
+            paint(COLOR[status] ?? "yellow", status.replaceAll("_", " "))
+          } ${time}${run}${failure}`,
+        );
+        return;
+      }
+      case "step_started":
+        running.set(id, { text: id, operation: String(fields.op) });
+        if (context.verbose === 0 || unit !== null) return draw();
+        return line(paint("dim", `     ${id} ${fields.op} on ${fields.backend}/${fields.implementation}`));
+      case "step_progress":
+        if (step !== undefined && isNumber(fields.percent)) {
+          step.text = `${id} ${Math.floor(toNumber(fields.percent))} %`;
+        }
+        return draw();
+      case "step_completed": {
         running.delete(id);
-        const seconds = (fields.metrics as JsonObject | undefined)?.["timing.step.wall_time_s"];
-        const time = isNumber(seconds) ? formatDuration(toNumber(seconds)) : "";
-        line(`${count()} ${id} ${paint("dim", operations.get(id) ?? "")} ${time}`);
-      } else if (kind === "step_failed") {
+        if (unit !== null) return draw();
+        const time = (fields.metrics as JsonObject | undefined)?.["timing.step.wall_time_s"];
+        return line(
+          `${count()} ${id} ${paint("dim", step?.operation ?? "")} ${
+            isNumber(time) ? formatDuration(toNumber(time)) : ""
+          }`,
+        );
+      }
+      case "step_failed": {
         running.delete(id);
         const canceled = fields.code === "operation_canceled";
-        line(`${count()} ${id} ${paint(canceled ? "yellow" : "red", canceled ? "canceled" : "failed")}`);
+        if (unit === null) {
+          return line(`${count()} ${id} ${paint(canceled ? "yellow" : "red", canceled ? "canceled" : "failed")}`);
+        }
+        if (!canceled) failure = `\n  ${id}: ${fields.message ?? fields.code}`;
+        return draw();
       }
-    },
-    done: clear,
+      case "capture_phase": {
+        // Every tenth of the records, and the phases around them.
+        const reached = Math.floor(10 * Number(fields.completed) / Number(fields.total));
+        if (fields.phase === "writing" || fields.phase === "completed") return;
+        if (fields.phase === "capturing" && reached === tenth) return;
+        tenth = fields.phase === "capturing" ? reached : 0;
+        return line(message);
+      }
+    }
   };
+  return { event, done: clear };
+}
+
+/** The place of a row or variant among all: ` 3/36 r0 awgn_bpsk`. */
+function unitText({ index, count, replicate, recipe_id }: JsonObject): string {
+  const total = String(count);
+  const place = `${String(Number(index) + 1).padStart(total.length)}/${total}`;
+  return recipe_id === undefined ? place : `${place} r${replicate} ${recipe_id}`;
 }

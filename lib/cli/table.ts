@@ -1,7 +1,8 @@
 /** Rows for people, spreadsheets and documents: aligned text, CSV and Markdown from one description. */
-
 import { csvText } from "../artifact/csv.ts";
 import { terminalWidth, unicodeWanted } from "./terminal.ts";
+
+export { formatBytes } from "../contract/units.ts";
 
 export type TableFormat = "table" | "csv" | "md";
 export type Row = Record<string, string | number | null>;
@@ -40,6 +41,7 @@ const GAP = 2, NARROWEST = 12;
 /**
  * Column widths that fit a terminal: the widest columns of text give way first; numbers never do, nor does the first
  * column, which holds the name to copy. Where that is not enough, lines stay longer than the terminal.
+ * Exported for tests.
  *
  * @param wanted width of the widest cell of each column
  * @param limit columns of the terminal
@@ -60,17 +62,6 @@ export function fitWidths(wanted: readonly number[], columns: readonly Column[],
 function cut(text: string, width: number): string {
   if (text.length <= width) return text.padEnd(width);
   return text.slice(0, width - 1) + (unicodeWanted() ? "…" : "~");
-}
-
-/** A size for people, in binary units. */
-export function formatBytes(bytes: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let value = bytes, unit = 0;
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024;
-    unit++;
-  }
-  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
 /** A duration for people. */

@@ -1,13 +1,20 @@
-/** Makes an operation from its definition: fills in the defaults of the contract and checks what can be checked. */
+/** Builds an operation from its definition: adds the defaults of the contract and checks it. */
 import { messageOf, SvcError } from "./error.ts";
+import type { ArtifactKind, Kind } from "./kinds.ts";
 import type {
   Differentiability,
   Equivalence,
   Formats,
   Materialization,
+  MaterializationRow,
+  MetadataGuarantee,
   Operation,
   OperationContract,
   OperationDefinition,
+  Outputs,
+  PlainDefinition,
+  PlainPorts,
+  Ports,
   Runner,
 } from "./operation.ts";
 import { RUNNERS } from "./operation.ts";
@@ -20,8 +27,6 @@ import type { z } from "./zod.ts";
 
 const ID = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/;
 const PORT = /^[a-z][a-z0-9_]*$/;
-
-type Ports = Readonly<Record<string, readonly string[]>>;
 
 /**
  * Declares an operation. `run` is typed from the declarations beside it.
@@ -53,19 +58,50 @@ type Ports = Readonly<Record<string, readonly string[]>>;
 export function defineOperation<
   const In extends Ports = Record<never, never>,
   const Opt extends Ports = Record<never, never>,
-  const Out extends Readonly<Record<string, string>> = Record<never, never>,
+  const Out extends Outputs = Record<never, never>,
   Params extends z.ZodObject = z.ZodObject,
 >(definition: OperationDefinition<In, Opt, Out, Params>): Operation {
-  const erased = definition as unknown as OperationDefinition;
+  const plain = plainDefinition(definition as OperationDefinition<Ports, Ports, Outputs>);
   let contract: OperationContract | undefined;
   return {
-    definition: erased,
+    definition: plain,
     id: definition.id,
     // Built on first use: a worker that runs one step needs no contract.
     get contract() {
-      return contract ??= buildContract(erased);
+      return contract ??= buildContract(plain);
     },
   };
+}
+
+const idOf = (kind: ArtifactKind | Kind) => typeof kind === "string" ? kind : kind.id;
+
+function plainDefinition(definition: OperationDefinition<Ports, Ports, Outputs>): PlainDefinition {
+  const { inputs = {}, optionalInputs = {}, outputs } = definition;
+  const ports = Object.entries({ ...inputs, ...optionalInputs });
+  return {
+    ...definition as OperationDefinition,
+    inputs: plainPorts(inputs),
+    optionalInputs: plainPorts(optionalInputs),
+    outputs: Object.fromEntries(Object.entries(outputs).map(([name, kind]) => [name, idOf(kind)])),
+    outputMetadataGuarantees: guaranteesOf(definition),
+    secretInputs: ports.filter(([, port]) => "secret" in port).map(([name]) => name),
+  };
+}
+
+function plainPorts(ports: Ports): PlainPorts {
+  return Object.fromEntries(
+    Object.entries(ports).map(([name, port]) => [name, ("kinds" in port ? port.kinds : port).map(idOf)]),
+  );
+}
+
+/** Metadata declared by the kinds of outputs, then that of the operation. */
+function guaranteesOf({ outputs, outputMetadataGuarantees: own = {} }: OperationDefinition<Ports, Ports, Outputs>) {
+  const names = Object.keys(outputs).filter((name) => typeof outputs[name] !== "string" || own[name] !== undefined);
+  return Object.fromEntries(names.map((name): [string, MetadataGuarantee] => {
+    const kind = outputs[name], declared = typeof kind === "string" ? [] : Object.keys(kind.metadata);
+    const keys = [...declared, ...own[name]?.keys ?? []];
+    return [name, { ...own[name], ...(keys.length === 0 ? {} : { keys }) }];
+  }));
 }
 
 const contractHashes = new WeakMap<OperationContract, string>();
@@ -86,7 +122,7 @@ const DEFAULT_DIFFERENTIABILITY: Differentiability = {
 const DEFAULT_EQUIVALENCE: Equivalence = { type: "behavioral" };
 const DEFAULT_FORMATS: Formats = { artifact: "operation-defined", tensor: "none" };
 
-function buildContract(definition: OperationDefinition): OperationContract {
+function buildContract(definition: PlainDefinition): OperationContract {
   const refuse = (message: string): never => {
     throw new SvcError("operation_contract_invalid", `Cannot register ${definition.id}: ${message}`);
   };
@@ -104,7 +140,7 @@ function buildContract(definition: OperationDefinition): OperationContract {
     if (!PORT.test(name)) refuse(`the parameter ${name} is not snake_case`);
     if (isObject(node) && node.default !== undefined) {
       const [problem] = checkValue(node, node.default, [name]);
-      if (problem) refuse(`the default of ${name} breaks its own schema: ${problem.message}`);
+      if (problem) refuse(`the default of ${name} does not match its schema: ${problem.message}`);
     }
     const condition = isObject(node) ? node["x-svc-effective-when"] : undefined;
     if (isObject(condition)) {
@@ -132,14 +168,14 @@ function buildContract(definition: OperationDefinition): OperationContract {
     output_kinds: { ...definition.outputs },
     input_metadata_requirements: mapValues(
       definition.inputMetadataRequirements ?? {},
-      (requirement) => ({ ...requirement }) as unknown as Value,
+      (requirement) => ({ ...requirement }),
     ),
     output_metadata_guarantees: mapValues(
       definition.outputMetadataGuarantees ?? {},
-      (guarantee) => ({ ...guarantee }) as unknown as Value,
+      (guarantee) => ({ ...guarantee }),
     ),
     params_schema: schema,
-    differentiability: { ...(definition.differentiability ?? DEFAULT_DIFFERENTIABILITY) } as unknown as JsonObject,
+    differentiability: { ...(definition.differentiability ?? DEFAULT_DIFFERENTIABILITY) },
     backends,
     equivalence: {
       type: equivalence.type,
@@ -148,7 +184,7 @@ function buildContract(definition: OperationDefinition): OperationContract {
         : { tolerance: { atol: float(equivalence.tolerance.atol), rtol: float(equivalence.tolerance.rtol) } }),
       ...(equivalence.reason === undefined ? {} : { reason: equivalence.reason }),
     },
-    formats: { ...(definition.formats ?? DEFAULT_FORMATS) } as unknown as JsonObject,
+    formats: { ...(definition.formats ?? DEFAULT_FORMATS) },
     materializations,
     execution_safety: {
       thread_safe: definition.threadSafe,
@@ -185,7 +221,7 @@ function materializationRows(
   backends: Record<Runner, string[]>,
   schema: JsonObject,
   refuse: (message: string) => never,
-): JsonObject[] {
+): MaterializationRow[] {
   const declared: readonly Materialization[] = definition.materializations ??
     RUNNERS.flatMap((runner) => backends[runner].map((backend) => ({ runner, backend })));
   const properties = (schema.properties ?? {}) as JsonObject;
@@ -196,7 +232,7 @@ function materializationRows(
     const identity = `${definition.id}@${entry.runner}/${entry.backend}/${implementation}`;
     if (identities.has(identity)) refuse(`the materialisation ${identity} is declared twice`);
     identities.add(identity);
-    // What is only planned may name a backend that is not there yet.
+    // A planned entry may name a backend that does not exist yet.
     if (entry.status !== "planned" && !backends[entry.runner].includes(entry.backend)) {
       refuse(`the materialisation ${identity} uses a backend that ${entry.runner} does not list`);
     }
@@ -208,7 +244,7 @@ function materializationRows(
       const node = properties[name];
       if (!isObject(node)) refuse(`${identity} binds the unknown parameter ${name}`);
       else if (checkValue(node, value, [name]).length > 0) {
-        refuse(`${identity} binds ${name} to a value it cannot have`);
+        refuse(`${identity} binds ${name} to a value outside its schema`);
       }
     }
     return {

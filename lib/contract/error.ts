@@ -1,20 +1,20 @@
 /**
- * Coded errors. A diagnostic says what was attempted, where, and what to do next; the compiler, the planner and the
- * command line all speak in this one shape and report everything they found at once.
+ * Coded errors. A diagnostic names the attempt, the place and the next action. Compiler, planner and command line use
+ * this one form and report all findings at once.
  */
 import type { JsonObject } from "./value.ts";
 
 export type Severity = "error" | "warning" | "info";
 
-export interface SourceLocation {
+export type SourceLocation = {
   file: string;
   line: number;
   column: number;
-}
+};
 
-export interface Diagnostic {
+export type Diagnostic = {
   severity: Severity;
-  /** Stable snake_case code; never changes its meaning. */
+  /** Stable snake_case code; its meaning never changes. */
   code: string;
   /** Sentence case, no full stop; names the attempt. */
   message: string;
@@ -26,9 +26,9 @@ export interface Diagnostic {
   pointer?: string;
   step_id?: string;
   location?: SourceLocation;
-}
+};
 
-/** The parts of a place: object keys and array indices. */
+/** Object keys and array indices of a place. */
 export type Place = readonly (string | number)[];
 
 /** `["steps", 2, "params"]` -> `$.steps[2].params`. */
@@ -49,7 +49,28 @@ export function jsonPointer(place: Place): string {
   return place.map((part) => "/" + String(part).replaceAll("~", "~0").replaceAll("/", "~1")).join("");
 }
 
-/** Builds a diagnostic at a place; severity is error unless said otherwise. */
+/** Limit of reported findings about one document. */
+const MAX_DIAGNOSTICS = 1000;
+
+/** Adds findings up to one more than {@link limitDiagnostics} keeps; the first error is always added. */
+export function addDiagnostics(list: Diagnostic[], found: Iterable<Diagnostic>): void {
+  const isError = ({ severity }: Diagnostic) => severity === "error";
+  for (const item of found) {
+    if (list.length <= MAX_DIAGNOSTICS || (isError(item) && !list.some(isError))) list.push(item);
+  }
+}
+
+/** The first 1000 findings; `diagnostics_truncated` replaces the others, with the highest severity among them. */
+export function limitDiagnostics(list: Diagnostic[]): Diagnostic[] {
+  if (list.length <= MAX_DIAGNOSTICS) return list;
+  const rest = new Set(list.slice(MAX_DIAGNOSTICS).map(({ severity }) => severity));
+  const severity = (["error", "warning", "info"] as const).find((level) => rest.has(level));
+  const message = `Cannot list more than ${MAX_DIAGNOSTICS} findings`;
+  const hint = "Fix those listed, then check again";
+  return [...list.slice(0, MAX_DIAGNOSTICS), diagnostic("diagnostics_truncated", [], message, { hint, severity })];
+}
+
+/** Builds a diagnostic at a place; default severity error. */
 export function diagnostic(
   code: string,
   place: Place,
@@ -69,9 +90,8 @@ export function diagnostic(
 }
 
 /**
- * An error of the world (bad input, missing file, failed check), as opposed to a defect of the program. It carries a
- * stable code and, where several problems were found, all of them.
- *
+ * An expected error (bad input, missing file, failed check), not a defect of the program. It has a stable code and all
+ * problems that were found.
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -89,7 +109,7 @@ export class SvcError extends Error {
   readonly code: string;
   readonly hint: string | null;
   readonly diagnostics: Diagnostic[];
-  /** Extra members for machine readers, such as `run_id`. */
+  /** Extra fields for programs, such as `run_id`. */
   readonly extra: JsonObject;
 
   constructor(
@@ -100,12 +120,26 @@ export class SvcError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint ?? null;
-    this.diagnostics = options.diagnostics ?? [];
+    this.diagnostics = limitDiagnostics(options.diagnostics ?? []);
     this.extra = options.extra ?? {};
   }
 }
 
-/** The message of anything that was thrown. */
+/** Refuses a text without a UTF-8 form. @throws SvcError `text_invalid` */
+export function checkUnicode(text: string): void {
+  if (text.isWellFormed()) return;
+  throw new SvcError("text_invalid", "Cannot write a text with a lone surrogate", {
+    hint: `Remove it, or replace it with U+FFFD: ${JSON.stringify(text.slice(0, 60))}`,
+  });
+}
+
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The error for a document that is refused, with the number of its problems. */
+export function refusal(code: string, attempt: string, diagnostics: Diagnostic[]): SvcError {
+  const count = diagnostics.filter(({ severity }) => severity === "error").length;
+  return new SvcError(code, `${attempt}: ${count === 1 ? "one problem" : `${count} problems`}`, { diagnostics });
 }

@@ -1,21 +1,22 @@
 /**
- * JSON with typed numbers: the canonical form that is hashed, the indented form that people read, and a reader.
+ * JSON with typed numbers: the canonical form for hashes, the indented form for people, and a reader.
  *
- * Canonical JSON: UTF-8, no insignificant white space, keys sorted by Unicode code point, minimal escapes, floats as
- * `formatFloat` writes them, lone surrogates refused.
+ * Canonical JSON: UTF-8, no insignificant white space, keys sorted by Unicode code point, minimal escapes, floats as in
+ * `formatFloat`, lone surrogates refused.
  */
+import { checkUnicode } from "./error.ts";
 import { Float, float, formatFloat, integer, isObject, type JsonObject, type Value } from "./value.ts";
 
-export { Float, float, type JsonObject, type Value } from "./value.ts";
+export type { JsonObject, Value } from "./value.ts";
 
-/** Compares two strings by Unicode code point (JavaScript's own order is by UTF-16 unit). */
+/** Compares by Unicode code point (JavaScript compares UTF-16 units). */
 export function compareCodePoints(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i), y = b.charCodeAt(i);
     if (x !== y) {
-      // A surrogate stands for a code point above every unit of the basic plane.
+      // A surrogate stands for a code point above all units of the basic plane.
       const xHigh = x >= 0xd800 && x <= 0xdfff, yHigh = y >= 0xd800 && y <= 0xdfff;
       if (xHigh !== yHigh) return xHigh ? 1 : -1;
       return x < y ? -1 : 1;
@@ -35,12 +36,12 @@ const SHORT_ESCAPES: Record<string, string> = {
 };
 // deno-lint-ignore no-control-regex -- the characters that JSON obliges us to escape
 const MUST_ESCAPE = /["\\\u0000-\u001f]/g;
-/** Printable ASCII that stands as it is: nearly every key and most texts. */
+/** Printable ASCII without escapes: nearly all keys and texts. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function writeString(text: string, ascii: boolean): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  if (!text.isWellFormed()) throw new TypeError("Cannot write a lone surrogate as JSON");
+  checkUnicode(text);
   let written = text.replace(
     MUST_ESCAPE,
     (c) => SHORT_ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -70,15 +71,15 @@ function writeScalar(value: Value, ascii: boolean): string {
 
 /**
  * Writes a value in canonical form.
- *
- * @param value typed value; members that are `undefined` are left out
+ * @param value typed value; fields with the value `undefined` are omitted
  * @param options `ascii` writes every non-ASCII UTF-16 unit as `\uXXXX`
- * @throws TypeError for lone surrogates and non-JSON values, RangeError for NaN and infinities
- *
+ * @throws SvcError `text_invalid` for lone surrogates, TypeError for values that JSON does not have, RangeError for NaN
+ *   and infinities
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { canonicalJson, float } from "./json.ts";
+ * import { canonicalJson } from "./json.ts";
+ * import { float } from "./value.ts";
  *
  * assert.equal(canonicalJson({ snr_db: float(6), seed: 23 }), '{"seed":23,"snr_db":6.0}');
  * ```
@@ -101,12 +102,13 @@ export function canonicalJson(value: Value, options: { ascii?: boolean } = {}): 
 }
 
 /**
- * Writes a value for people: two-space indent, keys in their own order, short scalar lists on one line, final newline.
- *
+ * Writes a value in the form for people: two-space indent, keys in their own order, short scalar lists on one line,
+ * final newline.
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { float, prettyJson } from "./json.ts";
+ * import { prettyJson } from "./json.ts";
+ * import { float } from "./value.ts";
  *
  * assert.equal(prettyJson({ snr_db: [float(0), 2.5] }), '{\n  "snr_db": [0.0, 2.5]\n}\n');
  * ```
@@ -134,11 +136,10 @@ export function prettyJson(value: Value): string {
 }
 
 /**
- * Reads JSON that this program wrote or that needs no positions: numbers keep their type. Duplicate keys are not
- * noticed here; files that people write go through the recipe reader.
- *
- * @throws SyntaxError when the text is not JSON
- *
+ * Reads JSON with typed numbers, without positions. Duplicate keys are not detected; the recipe reader reads files
+ * written by people.
+ * @param options `repair` replaces lone surrogates from damaged escapes by U+FFFD instead of refusing them
+ * @throws SyntaxError for a text that is not JSON, nests too deep for the stack or has a lone surrogate
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -149,13 +150,26 @@ export function prettyJson(value: Value): string {
  * assert.equal(JSON.stringify(JSON.parse(metrics)), '{"bit_errors":0,"snr_db":6}');
  * ```
  */
-export function parseJson(text: string): Value {
-  const reviver = (_key: string, value: unknown, context: { source?: string }) =>
-    typeof value === "number" ? numberFromToken(context.source!) : value;
-  return JSON.parse(text, reviver as (key: string, value: unknown) => unknown) as Value;
+export function parseJson(text: string, { repair = false }: { repair?: boolean } = {}): Value {
+  const reviver = (key: string, value: unknown, context: { source?: string }) => {
+    if (!repair && !(key.isWellFormed() && (typeof value !== "string" || value.isWellFormed()))) {
+      throw new SyntaxError("Cannot read a text with a lone surrogate");
+    }
+    if (typeof value === "number") return numberFromToken(context.source!);
+    if (!repair) return value;
+    if (typeof value === "string") return value.toWellFormed();
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name.toWellFormed(), item]));
+  };
+  try {
+    return JSON.parse(text, reviver as (key: string, value: unknown) => unknown) as Value;
+  } catch (error) {
+    if (error instanceof RangeError) throw new SyntaxError("Cannot read JSON nested this deep", { cause: error });
+    throw error;
+  }
 }
 
-/** Reads one JSON number token: without `.`, `e`, `E` an integer, otherwise a float. */
+/** Reads a JSON number token: an integer without `.`, `e`, `E`, else a float. */
 export function numberFromToken(token: string): Value {
   return /[.eE]/.test(token) ? float(Number(token)) : integer(token === "-0" ? "0" : token);
 }

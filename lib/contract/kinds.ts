@@ -1,7 +1,50 @@
-/** Artifact kinds: what flows along an edge, and the file format it has on disk. */
+/** Artifact kinds: the type of data on an edge, and its file format. */
 
-/** A dotted kind name; its suffix tells the file format. */
+import type { Float, Value } from "./value.ts";
+
+/** A dotted kind name; its suffix determines the file format. */
 export type ArtifactKind = string;
+
+/** Types of metadata values, as written and as read; `positive` is a number above zero. */
+interface MetadataTypes {
+  count: { written: number | bigint; read: number };
+  number: { written: number | Float; read: number };
+  positive: { written: number | Float; read: number };
+  text: { written: string; read: string };
+  list: { written: Value[]; read: Value[] };
+}
+export type MetadataFields = Readonly<Record<string, keyof MetadataTypes>>;
+
+/**
+ * A kind with the metadata of all its artifacts. The contract of an operation guarantees them for its outputs, and the
+ * type of `run` requires them.
+ */
+export interface Kind<F extends MetadataFields = MetadataFields> {
+  readonly id: ArtifactKind;
+  readonly metadata: F;
+}
+/** The metadata of an output of a kind. */
+export interface WrittenMetadata<F extends MetadataFields> {
+  metadata: { [Key in keyof F]: MetadataTypes[F[Key]]["written"] };
+}
+/** The metadata of an input of a kind. */
+export type ReadMetadata<F extends MetadataFields> = { [Key in keyof F]: MetadataTypes[F[Key]]["read"] };
+
+/**
+ * Declares a kind with its metadata.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { artifactKind } from "./kinds.ts";
+ *
+ * const ESTIMATE = artifactKind("mine.delay_estimate.numpy", { example_count: "count", unit: "text" });
+ * assert.deepEqual(Object.keys(ESTIMATE.metadata), ["example_count", "unit"]);
+ * ```
+ */
+export function artifactKind<const F extends MetadataFields>(id: ArtifactKind, metadata: F): Kind<F> {
+  return { id, metadata };
+}
 
 export const PAYLOAD_BITS = "channel.payload_bits.numpy";
 export const CODED_BITS = "channel.coded_bits.numpy";
@@ -24,14 +67,13 @@ export const REPORT = "metrics.report";
 export const OFDM_STATE = "channel.ofdm_channel_state.numpy";
 export const POWER_ALLOCATION = "channel.power_allocation.numpy";
 
-/** Any bit stream of the channel path. */
 export const BITS_ANY = [PAYLOAD_BITS, CODED_BITS, DEMOD_BITS, BITS] as const;
-/** Payload bits, or generic bits standing for them. */
+/** Payload bits, or generic bits in their place. */
 export const PAYLOAD_OR_BITS = [PAYLOAD_BITS, BITS] as const;
 /** Transmitted or received complex baseband symbols. */
 export const SYMBOLS_ANY = [SYMBOLS, RX_SYMBOLS] as const;
 
-/** Networks of a codec with what belongs to them, for the operations that run a model from an artifact. */
+/** Networks of a codec with related files, for operations that run a model from an artifact. */
 export const ONNX_BUNDLE = "model.onnx.bundle";
 export const AOT_BUNDLE = "model.aot_inductor.bundle";
 
@@ -55,8 +97,7 @@ export function formatOfKind(kind: ArtifactKind): ArtifactFormat {
 }
 
 /**
- * The `kind` member of a JSON artifact: its kind without the suffix.
- *
+ * The field `kind` of a JSON artifact: its kind without the suffix.
  * @example
  * ```ts
  * import assert from "node:assert/strict";

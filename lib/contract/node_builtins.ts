@@ -1,9 +1,11 @@
 /**
- * Node's built-in modules at first use. Starting them takes longer than everything else a short command does (about
- * 40 ms of a 150 ms `ops list`), and a static import would pay for it at once.
+ * Node's built-in modules, loaded on first use. Loading them takes about 40 ms of a 150 ms `ops list`, which a static
+ * import would always cost.
  */
 interface BuiltinModules {
   "node:crypto": typeof import("node:crypto");
+  "node:v8": typeof import("node:v8");
+  "node:vm": typeof import("node:vm");
   "node:zlib": typeof import("node:zlib");
 }
 
@@ -11,15 +13,18 @@ interface Runtime {
   process: { getBuiltinModule<Name extends keyof BuiltinModules>(name: Name): BuiltinModules[Name] };
 }
 
-// The global itself starts Node's modules at its first use, so it is looked up inside.
-const load = <Name extends keyof BuiltinModules>(name: Name) =>
-  (globalThis as unknown as Runtime).process.getBuiltinModule(name);
+// Reading the global itself loads Node's modules, so it is read here.
+const load = <Name extends keyof BuiltinModules>(name: Name) => (globalThis as Runtime).process.getBuiltinModule(name);
 
 let crypto: BuiltinModules["node:crypto"] | undefined;
 let zlib: BuiltinModules["node:zlib"] | undefined;
 
-/** SHA-256 and its like. */
 export const nodeCrypto = (): BuiltinModules["node:crypto"] => crypto ??= load("node:crypto");
 
-/** Deflate and CRC-32. */
 export const nodeZlib = (): BuiltinModules["node:zlib"] => zlib ??= load("node:zlib");
+
+/** Flags of V8. */
+export const nodeV8 = (): BuiltinModules["node:v8"] => load("node:v8");
+
+/** Contexts. */
+export const nodeVm = (): BuiltinModules["node:vm"] => load("node:vm");

@@ -1,87 +1,85 @@
-/**
- * What an operation is: one object that holds its contract and the reference implementation, `run`, typed from it.
- */
-import type { NdArray } from "../numeric/ndarray.ts";
+/** An operation is one object with its contract and its reference implementation `run`, typed from the contract. */
+import type { Dtype, NdArray } from "../numeric/ndarray.ts";
 import type { Generator } from "../numeric/random.ts";
 import type { Place } from "./error.ts";
-import type { ArtifactKind } from "./kinds.ts";
+import type { ArtifactKind, Kind, WrittenMetadata } from "./kinds.ts";
 import type { z } from "./zod.ts";
-import type { JsonObject, Value } from "./value.ts";
+import type { JsonObject } from "./value.ts";
 
 export type Runner = "benchmark_run" | "dataset_capture" | "differentiable_export";
 export const RUNNERS: readonly Runner[] = ["benchmark_run", "dataset_capture", "differentiable_export"];
 export type OperationStatus = "implemented" | "planned";
 
-export interface Differentiability {
+export type Differentiability = {
   framework: "torch" | "phylib" | "tensorflow" | "numpy" | "blackbox" | "none";
   gradient: "full" | "stop" | "surrogate" | "none";
   trainable_params: boolean;
   exportable: boolean;
   reason?: string;
-}
+};
 
-/** What two implementations of one operation promise each other. */
-export interface Equivalence {
+/** Agreement between two implementations of one operation. */
+export type Equivalence = {
   type: "exact" | "numerical" | "statistical" | "behavioral";
   tolerance?: { atol: number; rtol: number };
   reason?: string;
-}
+};
 
-export interface Formats {
+export type Formats = {
   artifact: string;
   tensor: string;
   checkpoint?: string;
-}
+};
 
 /** One way to execute an operation under a runner. */
 export interface Materialization {
   runner: Runner;
   backend: string;
-  /** "default" when left out. */
+  /** Default "default". */
   implementation?: string;
-  /** "implemented" when left out. */
+  /** Default "implemented". */
   status?: OperationStatus;
-  /** Effective parameters that choose this entry. */
+  /** Effective parameters that select this entry. */
   parameter_bindings?: JsonObject;
-  /** Why it is planned, or what it asks for. */
+  /** The reason of a planned entry, or a requirement. */
   notes?: string;
 }
 
-/** Metadata keys that an input must carry, checked before anything runs. */
-export interface MetadataRequirement {
-  all_of?: readonly string[];
-  any_of?: readonly string[];
-}
+/** Metadata keys that an input must have, checked before the run. */
+export type MetadataRequirement = {
+  all_of?: string[];
+  any_of?: string[];
+};
 
-/** Metadata keys that an output always carries, besides those it inherits from an input. */
-export interface MetadataGuarantee {
-  keys?: readonly string[];
-  /** Input whose metadata travels to this output. */
+/** Metadata keys that an output always has, besides those taken over from an input. */
+export type MetadataGuarantee = {
+  keys?: string[];
+  /** Input whose metadata this output takes over. */
   from?: string;
-}
+};
 
-/** Something that must be present on the machine before a step can run. */
-export interface Requirement {
+/** A part of the machine that a step needs before it runs. */
+export type Requirement = {
   kind: "dataset" | "model" | "native" | "adapter" | "file";
   id: string;
-}
+};
 
-/** A cross-field finding about parameters; `place` is relative to the step's params. */
+/** A finding about several parameters; `place` is relative to the step's params. */
 export interface ParameterProblem {
   message: string;
   place?: Place;
-  /** The port that the finding is about, instead of a parameter. */
+  /** The port of the finding, instead of a parameter. */
   input?: string;
   hint?: string;
-  /** `params_conflict` unless said otherwise. */
+  /** Default `params_conflict`. */
   code?: string;
 }
 
-/** An artifact as an operation reads it. Arrays are private copies: changing one is caught and fails the step. */
+/** An artifact as an operation reads it. Arrays are private copies; a changed input fails the step. */
 export interface InputArtifact {
   readonly kind: ArtifactKind;
   readonly metadata: JsonObject;
-  /** The named array, or the main one. @throws SvcError when it is not there */
+  /** The named array, or the main one. @throws SvcError for an unknown name */
   array(name?: string): NdArray;
   /** Names of all arrays, the main one first. */
   readonly arrayNames: readonly string[];
@@ -91,9 +89,9 @@ export interface InputArtifact {
   readonly files?: ReadonlyMap<string, Uint8Array>;
 }
 
-/** An artifact as an operation returns it: one main array with companions, a JSON document, or a document with files. */
+/** An output artifact: one main array with companions, a JSON document, or a document with files. */
 export interface OutputArtifact {
-  /** Main array; in the file it is named after the output port. */
+  /** Main array; its name in the file is the output port. */
   array?: NdArray;
   /** Further arrays by name. */
   companions?: Record<string, NdArray>;
@@ -106,21 +104,22 @@ export interface OutputArtifact {
 /** Step metrics: a number is real-valued, a bigint is a count. */
 export type Metrics = Record<string, number | bigint>;
 
-/** The timing vocabulary of comparative metrics. */
+/** Metric names for times in comparisons. */
 export type TimingMetric =
   | "encoder.inference"
   | "encoder.payload_encode"
   | "decoder.payload_decode"
   | "decoder.inference";
 
-export interface OperationResult<Outputs extends string = string> {
-  outputs: Record<Outputs, OutputArtifact>;
+export interface OperationResult<Out extends Outputs = PlainOutputs> {
+  /** Metadata that the kind of an output declares is required. */
+  outputs: { [Name in keyof Out]: OutputArtifact & (Out[Name] extends Kind<infer F> ? WrittenMetadata<F> : unknown) };
   metrics?: Metrics;
-  /** Facts about this execution for the step row, such as provenance; never timings of artifacts. */
+  /** Facts about this execution for the step row, such as provenance. */
   metadata?: JsonObject;
 }
 
-/** Progress of a long step; also a cancellation checkpoint. */
+/** Progress of a long step; each call is a cancellation checkpoint. */
 export interface Progress {
   (completed: number, total: number, more?: { phase?: string; unit?: string }): void;
 }
@@ -131,200 +130,254 @@ export interface Cancellation {
   throwIfCancelled(): void;
 }
 
-/** The files a source may read. Relative paths start at the project root; a leading `.svc/` means the state directory. */
+/** File access of sources. Relative paths start at the project root; a leading `.svc/` means the state directory. */
 export interface FileAccess {
-  /** @throws SvcError when the path leaves the project, is a symlink, or does not exist */
+  /** @throws SvcError for a path that leaves the project, is a symlink, or does not exist */
   read(path: string): Promise<Uint8Array>;
   /**
-   * The names of the regular files of a folder, by code point; links and folders are left out.
-   *
-   * @throws SvcError when the path leaves the project, is a symlink, or does not exist
+   * The names of the regular files of a folder, by code point, without links and folders.
+   * @throws SvcError for a path that leaves the project, is a symlink, or does not exist
    */
   list(path: string): Promise<string[]>;
-  /** A file of a bundled data set, by data set and path. @throws SvcError `dataset_unavailable` with what brings it */
+  /** A file of a bundled dataset. @throws SvcError `dataset_unavailable` with the command that fetches it */
   bundled(dataset: string, path: string): Promise<Uint8Array>;
 }
 
-/** The trained artifact of a step in its learned mode. Only what an operation feeds reaches the model. */
+/** The trained artifact of a step in its learned mode. The model receives only the operation's feeds. */
 export interface LearnedModel {
   /**
-   * Computes the outputs of the entry point, whose names, types, shapes and finiteness are checked against the ABI.
-   *
+   * Computes the outputs of the entry point; names, dtypes, shapes and finiteness are checked against the ABI.
    * @param feeds one array per input of the ABI
-   * @param options.rows at most so many rows (axis 0) a call of the model, joined in their order; all at once when left out
+   * @param options.rows maximum rows (axis 0) per call of the model, joined in order; default all
    * @throws SvcError `artifact_output_invalid`, `artifact_abi_mismatch`, `operation_canceled`
    */
   run(feeds: Record<string, NdArray>, options?: { rows?: number }): Promise<Record<string, NdArray>>;
-  /** What the plan says of the artifact: its digests, its entry point. */
+  /** The plan's record of the artifact: its digests and entry point. */
   readonly record: JsonObject;
 }
 
-/** A model that an operation runs by a name of its parameters, outside of any slot. */
+/** A model that an operation names in its parameters, not a trained artifact. */
 export interface ModelRequest {
-  /** What the operation calls it. */
+  /** Name within the operation. */
   role: string;
-  /**
-   * As the recipe names it: a package that comes with the program, a fetched model, or a file or folder of the project.
-   */
+  /** Name in the recipe: a bundled package, a fetched model, or a file or folder of the project. */
   id: string;
-  /** Full commit of a fetched model; left out or empty for the one that is there. */
+  /** Full commit of a fetched model; empty for the fetched one. */
   revision?: string;
-  /** SHA-256 that the first file must have. */
+  /** Required SHA-256 of the first file. */
   sha256?: string;
-  /** Files that must be there, relative to the model's folder; a name that is a single file stands for the first. */
+  /** Required files, relative to the model's folder; an id of a single file stands for the first. */
   files: readonly string[];
-  /** Files that are used when they are there. */
+  /** Optional files. */
   optionalFiles?: readonly string[];
-  /** Parameter that names the model, for findings; `model_id` when left out. */
+  /** Parameter that names the model, for findings; default `model_id`. */
   parameter?: string;
-  /** The step can do without: whether it needs the model shows in its inputs. Where it is missing it has no files. */
+  /** Whether the step may run without the model, depending on its inputs. A missing model has no files. */
   optional?: boolean;
 }
 
-/** A model of a step, hash checked whenever a file is read. */
+/** A model of a step; every read checks the digest. */
 export interface NamedModel {
-  /** What the plan says of it: name, source, revision, and the digest of every file. */
+  /** The plan's record: name, source, revision, and the digest of every file. */
   readonly record: JsonObject;
-  /** Whether an optional file is there. */
+  /** Whether an optional file exists. */
   has(file: string): boolean;
-  /** @throws SvcError `model_unavailable` for a file that is not there, `artifact_hash_mismatch` for other bytes */
+  /** @throws SvcError `model_unavailable` for a missing file, `artifact_hash_mismatch` for changed bytes */
   read(file: string): Promise<Uint8Array>;
   /**
-   * Opens an ONNX file; it is closed with the step.
-   *
-   * @throws SvcError as `read` does, `runtime_unavailable` for a graph that cannot be loaded
+   * Opens an ONNX file; the session is closed with the step.
+   * @throws SvcError as for `read`, `runtime_unavailable` for a graph that cannot be loaded
    */
   open(file: string): Promise<ModelSession>;
 }
 
-/** A graph and its tensors. */
 export interface ModelSession {
   readonly inputs: readonly ModelTensor[];
   readonly outputs: readonly ModelTensor[];
-  /** What the exporter wrote beside the graph, such as names of classes: texts by key. */
+  /** The exporter's metadata of the graph, such as class names: texts by key. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** Version of the standard operators that the graph is written in. */
+  /** Version of the standard operators. */
   readonly opset: number;
   /**
    * Computes every output.
-   *
    * @param feeds one array per input
-   * @param options.rows at most so many rows (axis 0) a call, joined in their order; all at once when left out
-   * @throws SvcError `artifact_abi_mismatch` for feeds that the graph does not take, `operation_canceled`
+   * @param options.rows maximum rows (axis 0) per call, joined in order; default all
+   * @throws SvcError `artifact_abi_mismatch` for feeds that do not match the graph, `operation_canceled`
    */
   run(feeds: Record<string, NdArray>, options?: { rows?: number }): Promise<Record<string, NdArray>>;
 }
 
-/** A tensor that a graph takes or gives; open dimensions have a name or null. */
+/** An input or output tensor of a graph; open dimensions have a name or null. */
 export interface ModelTensor {
   readonly name: string;
   readonly dtype: string;
   readonly shape: readonly (number | string | null)[];
 }
 
-type Ports = Readonly<Record<string, readonly ArtifactKind[]>>;
-type Outputs = Readonly<Record<string, ArtifactKind>>;
+/**
+ * The accepted kinds of an input. Learned code does not receive a secret one, such as the true state of a simulation.
+ */
+export type Port =
+  | readonly (ArtifactKind | Kind)[]
+  | { readonly kinds: readonly (ArtifactKind | Kind)[]; readonly secret: true };
+export type Ports = Readonly<Record<string, Port>>;
+export type Outputs = Readonly<Record<string, ArtifactKind | Kind>>;
+export type PlainPorts = Readonly<Record<string, readonly ArtifactKind[]>>;
+export type PlainOutputs = Readonly<Record<string, ArtifactKind>>;
+
+/** The arrays of an output, the main one first; or bytes, where the number of elements depends on data. */
+export type OutputEstimate = readonly (readonly [dtype: Dtype, ...shape: number[]])[] | number;
+
+/** Bytes of an output, and the shape of its main array if known. */
+export interface OutputSize {
+  bytes: number;
+  shape?: readonly number[];
+}
 
 export interface RunContext<In extends Ports, Opt extends Ports, Params extends z.ZodObject> {
   readonly inputs: { readonly [K in keyof In]: InputArtifact } & { readonly [K in keyof Opt]?: InputArtifact };
   readonly params: z.output<Params>;
-  /** PCG64 stream of the step's seed; asking for it without a `seed` parameter is a defect. */
+  /** PCG64 stream of the step's seed; use without a `seed` parameter is a defect. */
   readonly generator: Generator;
   readonly progress: Progress;
   readonly cancellation: Cancellation;
   readonly files: FileAccess;
-  /** The bound artifact of a learned mode; asking for it in another mode is a defect. */
+  /** The bound artifact of a learned mode; use in another mode is a defect. */
   readonly learned: LearnedModel;
-  /** A model of `models`, by its role; asking for another one is a defect. */
+  /** A model of `models`, by its role; another role is a defect. */
   model(role: string): NamedModel;
   /**
-   * Opens an ONNX graph that came in an artifact; it is closed with the step.
-   *
-   * @throws SvcError `runtime_unavailable` for a graph that cannot be loaded, `artifact_onnx_unsafe` for one that names
-   * other files or operators outside the standard
+   * Opens an ONNX graph of an artifact; the session is closed with the step.
+   * @throws SvcError `runtime_unavailable` for a graph that cannot be loaded, `artifact_onnx_unsafe` for references to
+   *   other files or operators outside the standard
    */
   openGraph(bytes: Uint8Array): Promise<ModelSession>;
-  /** The materialisation that the plan chose. */
+  /** The backend of the chosen materialisation. */
   readonly backend: string;
   readonly implementation: string;
-  /** Threads this step may work on, itself included; they never change a result. */
+  /** Threads this step may use, its own included; the result does not depend on it. */
   readonly threads: number;
 }
 
 export interface OperationDefinition<
-  In extends Ports = Ports,
-  Opt extends Ports = Ports,
-  Out extends Outputs = Outputs,
+  In extends Ports = PlainPorts,
+  Opt extends Ports = PlainPorts,
+  Out extends Outputs = PlainOutputs,
   Params extends z.ZodObject = z.ZodObject,
 > {
   id: string;
-  /** Sentence case, a few words. */
+  /** In sentence case. */
   name: string;
   description?: string;
-  /** "implemented" when left out. */
+  /** Default "implemented". */
   status?: OperationStatus;
   inputs?: In;
   optionalInputs?: Opt;
   outputs: Out;
   params: Params;
-  /** The parameters as published, where they are known as data and not as a zod object. */
+  /** The published parameter schema of an operation without a zod object. */
   paramsSchema?: JsonObject;
-  /** numpy/none/false/false when left out. */
+  /** Default numpy/none/false/false. */
   differentiability?: Differentiability;
-  /** `python` under benchmark_run and dataset_capture when left out. */
+  /** Default `python` under benchmark_run and dataset_capture. */
   backends?: Partial<Record<Runner, readonly string[]>>;
-  /** behavioral when left out. */
+  /** Default behavioral. */
   equivalence?: Equivalence;
-  /** operation-defined / none when left out. */
+  /** Default operation-defined / none. */
   formats?: Formats;
-  /** One default entry per runner and backend when left out. */
+  /** Default one entry per runner and backend. */
   materializations?: readonly Materialization[];
   inputMetadataRequirements?: { readonly [K in keyof In]?: MetadataRequirement };
+  /** Guaranteed metadata of outputs besides those of their kinds. */
   outputMetadataGuarantees?: { readonly [K in keyof Out]?: MetadataGuarantee };
-  /** Whether `run` and everything it calls may overlap with other steps; `false` comes with a comment saying why. */
+  /** Whether `run` may overlap with other steps; `false` has a comment with the shared state. */
   threadSafe: boolean;
-  /** Metric under which the executor reports how long `run` took, in seconds, for comparing codecs and models. */
+  /** Metric for the time of `run` in seconds, for comparisons of codecs and models. */
   timingMetric?: TimingMetric;
   trainingCapabilities?: { built_in_fine_tuning: boolean; portable_replacement: boolean };
-  trainedArtifactAbi?: JsonObject;
+  trainedArtifactAbi?: OperationAbi;
   entropyInfo?: JsonObject;
-  /** The adapter that the operation belongs to: {name, version, wraps, call_style, permissions_requested}. */
+  /** The adapter of the operation: {name, version, wraps, call_style, permissions_requested}. */
   externalAdapter?: JsonObject;
-  /** What schemas cannot say about the parameters together. */
+  /** Checks of parameters together that schemas cannot express. */
   check?(params: z.output<Params>, connected: ReadonlySet<string>): ParameterProblem[];
   /**
-   * Whether `data_plane_backend: cpp_native` picks kernels of the native extension inside the one entry that these
-   * parameters choose; never when left out. Where `cpp` is a declared backend, that decides instead.
+   * Whether `data_plane_backend: cpp_native` selects native kernels inside the entry that these parameters select;
+   * default never. A declared `cpp` backend takes precedence.
    */
   nativeKernels?(params: z.output<Params>): boolean;
-  /** What must be on the machine for these parameters. */
+  /**
+   * Sizes of the outputs, from the parameters and the sizes of the inputs; required for sources. An omitted output
+   * counts with the size of the largest input.
+   */
+  estimate?(
+    params: z.output<Params>,
+    inputs: { readonly [port: string]: OutputSize },
+  ): { readonly [K in keyof Out]?: OutputEstimate };
+  /** Required parts of the machine for these parameters. */
   requires?(params: z.output<Params>): Requirement[];
-  /** Models that these parameters name; they are found and hashed before anything runs. */
+  /** Models that these parameters name; they are found and hashed before the run. */
   models?(params: z.output<Params>): ModelRequest[];
   run(
     context: RunContext<In, Opt, Params>,
-  ): OperationResult<keyof Out & string> | Promise<OperationResult<keyof Out & string>>;
+  ): OperationResult<Out> | Promise<OperationResult<Out>>;
 }
 
-/** An operation whose types were forgotten, as registries and schedulers handle it. */
+/** A definition without types: kinds are strings, and guarantees include the metadata of kinds. */
+export interface PlainDefinition extends OperationDefinition {
+  /** Inputs withheld from learned code. */
+  readonly secretInputs: readonly string[];
+}
+
+/** An operation for registries and schedulers. */
 export interface Operation {
-  readonly definition: OperationDefinition;
+  readonly definition: PlainDefinition;
   readonly id: string;
   readonly contract: OperationContract;
 }
 
-/** The contract as data; its keys are those of `ops show` and GET /api/ops. */
-export interface OperationContract extends JsonObject {
+export type MaterializationRow = {
+  runner: Runner;
+  backend: string;
+  implementation: string;
+  status: OperationStatus;
+  parameter_bindings?: JsonObject;
+  notes?: string;
+};
+
+/** What an operation asks of an artifact in its learned mode. */
+export type OperationAbi = {
+  component_id: string;
+  component_role: string;
+  entrypoint_id: string;
+  /** Tensors by name; a text in a shape names a dimension that has one size throughout an entry point. */
+  inputs: { [name: string]: { dtype: Dtype; shape: (number | string)[] } };
+  outputs: { [name: string]: { dtype: Dtype; shape: (number | string)[] } };
+  required_operation_inputs: string[];
+  binding_params: JsonObject;
+};
+
+/** The contract as data, with the keys of `ops show` and GET /api/ops. */
+export type OperationContract = {
   schema_version: number;
   id: string;
   name: string;
+  description?: string;
   status: OperationStatus;
   input_kinds: { [port: string]: string[] };
   optional_input_kinds: { [port: string]: string[] };
   output_kinds: { [port: string]: string };
+  input_metadata_requirements: { [port: string]: MetadataRequirement };
+  output_metadata_guarantees: { [port: string]: MetadataGuarantee };
   params_schema: JsonObject;
+  differentiability: Differentiability;
   backends: { [runner: string]: string[] };
-  materializations: JsonObject[];
-  execution_safety: JsonObject;
-  [key: string]: Value;
-}
+  equivalence: JsonObject;
+  formats: Formats;
+  materializations: MaterializationRow[];
+  execution_safety: { thread_safe: boolean; dispatch_instance: string; undeclared_parallel_policy: string };
+  entropy_info?: JsonObject;
+  trained_artifact_abi?: OperationAbi;
+  external_adapter?: JsonObject;
+  training_capabilities: { built_in_fine_tuning: boolean; portable_replacement: boolean };
+};

@@ -1,13 +1,12 @@
-/** Parameter schemas as data: from the zod object beside an operation to the JSON Schema of its contract. */
+/** Converts zod parameter schemas to the JSON Schema of contracts. */
 import { schemaTypes } from "./schema.ts";
 import { float, isObject, type JsonObject, typeName, type Value } from "./value.ts";
 import { z } from "./zod.ts";
 
 /**
- * JSON Schema of a parameter object, in the subset that contracts use. Bounds that zod adds to integers (2^53) are left
- * out; defaults and bounds of a `number` are floats. Written here rather than by zod's own converter, which takes half
- * a millisecond an operation at the start of every command; a test holds the two to each other.
- *
+ * JSON Schema of a parameter object, in the subset of contracts. Bounds that zod adds to integers (2^53) are omitted;
+ * defaults and bounds of a `number` are floats. Zod's own converter takes half a millisecond per operation at each
+ * start; a test compares both.
  * @throws TypeError for a zod type outside the subset
  */
 export function parameterSchema(shape: z.ZodObject): JsonObject {
@@ -15,16 +14,15 @@ export function parameterSchema(shape: z.ZodObject): JsonObject {
 }
 
 /**
- * JSON Schema of any type, as for parameters; besides, `z.unknown()` stands for every JSON value and a record for an
- * object with members of its own. Requests and replies are described with it.
- *
+ * JSON Schema of any type, as for parameters; also, `z.unknown()` is any JSON value and a record an object with free
+ * keys. Used for requests and replies.
  * @throws TypeError for a zod type outside the subset
  */
 export function jsonSchemaOf(type: z.ZodType): JsonObject {
   return schemaNode(type, true);
 }
 
-/** What this reads of zod's published internals (`zod/v4/core`). */
+/** The part of zod's published internals (`zod/v4/core`) used here. */
 interface ZodDef {
   type: string;
   format?: string;
@@ -51,9 +49,9 @@ interface ZodCheck {
   pattern?: RegExp;
 }
 
-const defOf = (type: z.ZodType) => type._zod.def as unknown as ZodDef;
+const defOf = (type: z.ZodType) => type._zod.def as ZodDef;
 
-/** The keywords that the checks of a type stand for; of several bounds on one side the strictest remains. */
+/** Schema keywords of the checks of a type; the strictest of several bounds applies. */
 function constraints(def: ZodDef): JsonObject {
   const node: JsonObject = {};
   const real = def.format === undefined;
@@ -136,7 +134,7 @@ function choice(values: Value[]): JsonObject {
   return { type: types.length === 1 ? types[0] : types, enum: values };
 }
 
-/** A default written in code, with the number types its schema gives it. */
+/** A default from code, with the number types of its schema. */
 function typedDefault(value: unknown, node: JsonObject): Value {
   if (typeof value === "number") return schemaTypes(node).includes("number") ? float(value) : value;
   if (Array.isArray(value)) return value.map((item) => typedDefault(item, isObject(node.items) ? node.items : {}));

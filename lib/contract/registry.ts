@@ -1,4 +1,4 @@
-/** The operations a program knows, by id. */
+/** The registry of operations, by id. */
 import { contractSha256 } from "./define.ts";
 import { type Diagnostic, SvcError } from "./error.ts";
 import { sha256Json } from "./hash.ts";
@@ -6,33 +6,19 @@ import { didYouMean } from "./nearest.ts";
 import type { Operation, OperationContract } from "./operation.ts";
 import type { JsonObject } from "./value.ts";
 
-/** An operation and the module that a worker imports to run it. */
+/** An operation with its module, which workers import. */
 export interface RegisteredOperation {
   readonly operation: Operation;
-  /** URL of the module whose default export is the operation; with a binding, whose `operationOf` makes it. */
+  /** URL of the module whose default export is the operation; with a binding, whose `operationOf` constructs it. */
   readonly moduleUrl: string;
-  /** What a worker makes the operation from, as data. */
+  /** Document from which a worker constructs the operation. */
   readonly binding?: JsonObject;
-  /** What plans and manifests record of an operation that comes from outside. */
+  /** Record of an external operation in plans and manifests. */
   readonly record?: JsonObject;
-  /** What stands against running it now, asked before every run, also when the plan is known already. */
+  /** Findings against running it now, requested before every run, also with a cached plan. */
   verify?(): Diagnostic[];
 }
 
-/**
- * The operations a program knows, each with the module that runs it.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { createRegistry } from "../../mod.ts";
- *
- * const registry = await createRegistry();
- * const { contract } = registry.get("wireless.channel").operation;
- * assert.deepEqual(contract.output_kinds, { rx_symbols: "channel.rx_symbols.complex_numpy" });
- * assert.throws(() => registry.get("wireless.chanel"), { hint: "Did you mean wireless.channel?" });
- * ```
- */
 export class Registry {
   readonly #entries = new Map<string, RegisteredOperation>();
   #generation = 0;
@@ -40,7 +26,6 @@ export class Registry {
 
   /**
    * Adds operations, all or nothing.
-   *
    * @throws SvcError `operation_duplicate` for a known id, `operation_contract_invalid` for a malformed contract
    */
   register(entries: Iterable<RegisteredOperation>): void {
@@ -50,7 +35,7 @@ export class Registry {
       if (this.#entries.has(id) || added.has(id)) {
         throw new SvcError("operation_duplicate", `Cannot register ${id}: the id is taken`);
       }
-      // Building the contract is what checks it.
+      // Building the contract checks it.
       void entry.operation.contract;
       added.set(id, entry);
     }
@@ -87,12 +72,11 @@ export class Registry {
     return this.ids().map((id) => this.#entries.get(id)!.operation.contract);
   }
 
-  /** Rises with every registration; caches built on an older generation are stale. */
+  /** Increases with every registration, so that caches detect older generations. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Digest over all contracts. */
   get sha256(): string {
     return this.#sha256 ??= sha256Json(this.contracts().map((contract) => [contract.id, contractSha256(contract)]));
   }

@@ -1,21 +1,18 @@
 /**
- * Parameter schemas: written with zod beside the operation, published as JSON Schema (`publish_schema.ts`),
- * checked here on typed values.
+ * Parameter schemas: written with zod, published as JSON Schema (`publish_schema.ts`), checked here on typed values.
  *
- * The check is our own because numbers are typed here: `integer` accepts integer tokens of any size only, `number`
- * accepts both and converts neither, and a boolean is neither.
+ * zod cannot check typed numbers: here `integer` accepts integer tokens of any size only, `number` accepts integers and
+ * floats and converts neither, and a boolean is neither.
  */
 import { z } from "./zod.ts";
 import { canonicalJson } from "./json.ts";
-import { type Diagnostic, diagnostic, type Place } from "./error.ts";
-import { didYouMean } from "./nearest.ts";
+import { addDiagnostics, type Diagnostic, diagnostic, type Place } from "./error.ts";
+import { Suggestions } from "./nearest.ts";
 import { Float, float, isNumber, isObject, type JsonObject, toNumber, toPlain, typeName, type Value } from "./value.ts";
 
 /**
- * The seed of an operation's random stream: any non-negative integer; the compiler always makes it concrete.
- *
- * @param fallback default; without one a seed that is left out follows the master seed of the recipe
- *
+ * The seed parameter of an operation: any non-negative integer; the compiler always sets a value.
+ * @param fallback default; without it an unset seed derives from the master seed of the recipe
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -28,22 +25,23 @@ import { Float, float, isNumber, isObject, type JsonObject, toNumber, toPlain, t
  * ```
  */
 export function seedParameter(fallback?: number) {
-  const seed = z.int().nonnegative().describe("seed of this step's random stream; left out, it follows the master seed")
+  const seed = z.int().nonnegative().describe("seed of this step's random stream; default derived from the master seed")
     .meta({ "x-svc-ui": { control: "seed" } });
   return fallback === undefined ? seed.optional() : seed.default(fallback);
 }
 
-/** The kernels that an operation of the portable data plane may be asked to use. */
+/** The parameter that selects data-plane kernels. */
 export function dataPlaneParameter() {
   return z.enum(["auto", "python_numpy", "cpp_native"]).default("auto")
-    .describe("data-plane implementation; auto is the portable one, cpp_native asks for the native extension");
+    .describe("data-plane implementation; auto is the portable one, cpp_native the native extension");
 }
 
 const ANNOTATIONS = ["x-svc-effective-when", "x-svc-materialization-selector", "x-svc-ui"] as const;
 
-const MAX_SUGGESTIONS = 100;
+/** Integers that binary64 holds exactly, and 64-bit seeds. */
+const INTEGER_RANGE = [-(2n ** 53n), 2n ** 53n, "-2^53 to 2^53"] as const;
+const SEED_RANGE = [0n, 2n ** 64n - 1n, "0 to 2^64 - 1"] as const;
 
-/** The types a schema node accepts. */
 export function schemaTypes(schema: JsonObject): string[] {
   if (Array.isArray(schema.type)) return schema.type as string[];
   if (typeof schema.type === "string") return [schema.type];
@@ -63,7 +61,7 @@ const show = (value: Value): string => {
   return text.length > 60 ? text.slice(0, 57) + "..." : text;
 };
 
-/** A number, perhaps with a unit behind it: `6 dB`, but not `0x10`. */
+/** A number, optionally with a unit: `6 dB`, but not `0x10`. */
 const NUMERIC_TEXT = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\dxX.])/;
 
 function typeProblem(types: string[], value: Value): { message: string; hint: string } {
@@ -94,27 +92,33 @@ function article(noun: string): string {
 
 /**
  * Checks a typed value against a schema and returns every problem.
- *
  * @param schema node of the contract subset
  * @param value typed value
- * @param place where the value stands in its document
- * @param code diagnostic code, `params_invalid` unless the caller has its own
+ * @param place place of the value in its document
+ * @param options `code` of the diagnostics, default `params_invalid` (`param_out_of_range` for an integer out of range
+ *   in a parameter); `suggestions` of the document, if other checks share them
  */
-export function checkValue(schema: JsonObject, value: Value, place: Place, code = "params_invalid"): Diagnostic[] {
-  const problems: Diagnostic[] = [];
-  const problem = (at: Place, message: string, hint: string | null = null) =>
-    problems.push(diagnostic(code, at, message, { hint }));
+export function checkValue(
+  schema: JsonObject,
+  value: Value,
+  place: Place,
+  { code = "params_invalid", suggestions = new Suggestions() }: { code?: string; suggestions?: Suggestions } = {},
+): Diagnostic[] {
+  const problems: Diagnostic[] = [], params = /params_/.test(code);
+  const problem: Report = (at, message, hint = null, own = code) =>
+    addDiagnostics(problems, [diagnostic(own, at, message, { hint })]);
 
   const walk = (node: JsonObject, item: Value, at: Place): void => {
     if (Array.isArray(node.anyOf)) {
-      const branches = (node.anyOf as JsonObject[]).map((branch) => checkValue(branch, item, at, code));
+      const options = { code, suggestions };
+      const branches = (node.anyOf as JsonObject[]).map((branch) => checkValue(branch, item, at, options));
       if (branches.some((found) => found.length === 0)) return;
       const types = schemaTypes(node);
       if (!accepts(types, item)) {
         const { message, hint } = typeProblem(types, item);
         problem(at, message, hint);
       } else {
-        // The branch with the fewest complaints is the one that was meant.
+        // Reports the branch with the fewest problems.
         problems.push(...branches.reduce((best, found) => (found.length < best.length ? found : best)));
       }
       return;
@@ -125,9 +129,18 @@ export function checkValue(schema: JsonObject, value: Value, place: Place, code 
       problem(at, message, hint);
       return;
     }
+    // A number may be written as an integer; values without a schema are checked in parameters only.
+    if (typeof item === "bigint" && (params || types.length > 0)) {
+      const [low, high, words] = isSeed(node) ? SEED_RANGE : INTEGER_RANGE;
+      if (item < low || item > high) {
+        const hint = types.includes("number") ? "Write a float, such as 1e20" : `Choose an integer from ${words}`;
+        problem(at, `Cannot use ${show(item)}: integers go from ${words}`, hint, params ? "param_out_of_range" : code);
+        return;
+      }
+    }
     if (Array.isArray(node.enum) && !node.enum.some((allowed) => canonicalJson(allowed) === canonicalJson(item))) {
       const names = node.enum.map((allowed) => typeof allowed === "string" ? allowed : canonicalJson(allowed));
-      const hint = typeof item === "string" ? didYouMean(item, names) : null;
+      const hint = typeof item === "string" ? suggestions.for(item, names) : null;
       problem(at, `Cannot use ${show(item)}: the choices are ${names.join(", ")}`, hint);
       return;
     }
@@ -141,21 +154,23 @@ export function checkValue(schema: JsonObject, value: Value, place: Place, code 
         problem(at, `Cannot use ${item.length} items: at most ${node.maxItems} are allowed`);
       }
       const items = node.items;
-      if (isObject(items)) item.forEach((entry, index) => walk(items, entry, [...at, index]));
+      if (isObject(items) || params) {
+        item.forEach((entry, index) => walk(isObject(items) ? items : {}, entry, [...at, index]));
+      }
     } else if (isObject(item)) {
       const properties = (node.properties ?? {}) as JsonObject;
       for (const [key, entry] of Object.entries(item)) {
         const inner = Object.hasOwn(properties, key) ? properties[key] : undefined;
-        if (isObject(inner)) walk(inner, entry, [...at, key]);
-        else if (node.additionalProperties === false) {
-          // A person fixes a few names at a time; suggestions for thousands would only take long.
-          const hint = problems.length < MAX_SUGGESTIONS ? didYouMean(key, Object.keys(properties)) : null;
+        if (isObject(inner) || (params && node.additionalProperties !== false)) {
+          walk(isObject(inner) ? inner : {}, entry, [...at, key]);
+        } else if (node.additionalProperties === false) {
+          const hint = suggestions.for(key, Object.keys(properties));
           problem([...at, key], `Cannot find a parameter named ${key}`, hint);
         }
       }
       for (const name of (node.required ?? []) as string[]) {
         if (!Object.hasOwn(item, name)) {
-          problem([...at, name], `Cannot do without the parameter ${name}`, `Set ${name}`);
+          problem([...at, name], `Missing required parameter ${name}`, `Set ${name}`);
         }
       }
     }
@@ -164,7 +179,11 @@ export function checkValue(schema: JsonObject, value: Value, place: Place, code 
   return problems;
 }
 
-type Report = (at: Place, message: string, hint?: string | null) => void;
+type Report = (at: Place, message: string, hint?: string | null, code?: string) => void;
+
+function isSeed(node: JsonObject): boolean {
+  return isObject(node["x-svc-ui"]) && node["x-svc-ui"].control === "seed";
+}
 
 function checkRange(node: JsonObject, item: number | bigint | Float, at: Place, problem: Report): void {
   const bounds: [string, string, (value: number | bigint, bound: number) => boolean][] = [
@@ -186,6 +205,13 @@ function checkRange(node: JsonObject, item: number | bigint | Float, at: Place, 
   }
 }
 
+/** What a text that matches a pattern is, for a message. */
+export function patternText(pattern: string): string {
+  return /^\^\(?\[0-9a-f\]\{64\}\)?\??\$$/.test(pattern)
+    ? "be a SHA-256, 64 lower-case hexadecimal digits"
+    : `match ${pattern}`;
+}
+
 function checkText(node: JsonObject, item: string, at: Place, problem: Report): void {
   if (node.minLength !== undefined && item.length < Number(node.minLength)) {
     problem(
@@ -197,13 +223,13 @@ function checkText(node: JsonObject, item: string, at: Place, problem: Report): 
     problem(at, `Cannot use a text longer than ${node.maxLength} characters`);
   }
   if (typeof node.pattern === "string" && !new RegExp(node.pattern, "u").test(item)) {
-    problem(at, `Cannot use ${show(item)}: it must match ${node.pattern}`);
+    problem(at, `Cannot use ${show(item)}: it must ${patternText(node.pattern)}`);
   }
 }
 
 /**
- * Whether a conditional parameter is active: it carries `x-svc-effective-when {controller: value}` and every controller
- * (its given value, else its default) has that value. Parameters without the annotation always are.
+ * Whether a conditional parameter is active: with `x-svc-effective-when {controller: value}`, every controller (its
+ * given value, else its default) must have that value. Parameters without the annotation are always active.
  */
 export function isEffective(schema: JsonObject, property: string, params: JsonObject): boolean {
   const properties = (schema.properties ?? {}) as JsonObject;
@@ -219,14 +245,14 @@ export function isEffective(schema: JsonObject, property: string, params: JsonOb
 }
 
 /**
- * Parameters as `run` sees them: plain JavaScript numbers. Integers beyond 2^53 stay bigint; only seeds may be that
- * large, and the generator takes them from the effective recipe itself.
+ * Parameters for `run` as plain JavaScript numbers. Seeds beyond 2^53 stay bigint; the generator takes them from the
+ * effective recipe.
  */
 export function plainParams(params: JsonObject): Record<string, unknown> {
   return toPlain(params) as Record<string, unknown>;
 }
 
-/** Whether a schema stays within the contract subset; returns the offending keyword, or null. */
+/** The first keyword outside the contract subset, or null. */
 export function unknownKeyword(schema: JsonObject): string | null {
   const known = new Set<string>([
     "type",

@@ -1,16 +1,14 @@
 /**
  * Typed JSON values.
  *
- * An integer and a float are two types from the text of a file to every hash and back: `6` and `6.0` never become each
- * other. One convention holds in all of the program's data, parsed or built in code:
- *
+ * Integer and float are two types in files, hashes and memory: `6` and `6.0` stay distinct. All data of the program,
+ * parsed or built in code, uses one convention:
  * - an integral JavaScript number (other than -0) and a bigint are integers,
- * - every other number is a float, and a `Float` is a float whose value happens to be integral.
+ * - every other number is a float, and a `Float` is a float with an integral value.
  */
 
 /**
- * A float whose value is integral, such as `6.0`; made by {@link float}.
- *
+ * A float with an integral value, such as `6.0`; constructed by {@link float}.
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -30,13 +28,17 @@ export class Float {
   toString(): string {
     return formatFloat(this.value);
   }
-  /** Lets `JSON.stringify` keep the type as well. */
+  /** Keeps the type in `JSON.stringify`. */
   toJSON(): unknown {
-    return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(formatFloat(this.value));
+    return (JSON as typeof JSON & { rawJSON(text: string): unknown }).rawJSON(formatFloat(this.value));
   }
 }
 
 export type Scalar = null | boolean | string | number | bigint | Float;
+/**
+ * Any typed value. Declare a document with known fields as a `type`, not as an `interface`: only a type is a
+ * JsonObject, to which a JsonObject can be narrowed without a cast through `unknown`.
+ */
 export type Value = Scalar | Value[] | { [key: string]: Value };
 export type JsonObject = { [key: string]: Value };
 
@@ -46,7 +48,8 @@ export type JsonObject = { [key: string]: Value };
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { canonicalJson, float } from "./json.ts";
+ * import { canonicalJson } from "./json.ts";
+ * import { float } from "./value.ts";
  *
  * assert.equal(canonicalJson({ snr_db: float(6) }), '{"snr_db":6.0}');
  * ```
@@ -55,10 +58,10 @@ export function float(value: number): number | Float {
   return Number.isInteger(value) && !Object.is(value, -0) ? new Float(value) : value;
 }
 
-/** Builds the integer of a digit token: a number while it is exact, a bigint beyond 2^53. */
+/** The integer of a digit token: a number up to a magnitude of 2^53, a bigint beyond. */
 export function integer(digits: string | bigint): number | bigint {
   const value = BigInt(digits);
-  return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+  return value >= -(2n ** 53n) && value <= 2n ** 53n ? Number(value) : value;
 }
 
 export function isInteger(value: unknown): value is number | bigint {
@@ -66,6 +69,7 @@ export function isInteger(value: unknown): value is number | bigint {
     (typeof value === "number" && Number.isInteger(value) && !Object.is(value, -0));
 }
 
+/** Exported for tests. */
 export function isFloat(value: unknown): value is number | Float {
   return value instanceof Float || (typeof value === "number" && !isInteger(value));
 }
@@ -101,9 +105,7 @@ export function cloneValue<T extends Value>(value: T): T {
   return value;
 }
 
-/**
- * Plain JavaScript for code that computes: `Float` becomes number, integers beyond 2^53 stay bigint.
- */
+/** Plain JavaScript for computation: `Float` becomes number, integers beyond 2^53 stay bigint. */
 export function toPlain(value: Value): unknown {
   if (value instanceof Float) return value.value;
   if (Array.isArray(value)) return value.map(toPlain);
@@ -113,9 +115,8 @@ export function toPlain(value: Value): unknown {
 
 /**
  * The canonical text of a float: the shortest digits that round-trip, positional for 0 and 1e-4 <= |x| < 1e16 with `.0`
- * when there is no fraction, otherwise `d[.ddd]e±XX`.
- *
- * @throws RangeError for NaN and infinities, which no document may hold.
+ * for an integral value, otherwise `d[.ddd]e±XX`.
+ * @throws RangeError for NaN and infinities
  */
 export function formatFloat(value: number): string {
   if (!Number.isFinite(value)) throw new RangeError(`Cannot write ${value} as JSON`);

@@ -1,2 +1,2 @@
-/** The one place that names the schema library. */
+/** The only import of the schema library. */
 export { z } from "npm:zod@^4.6.7";

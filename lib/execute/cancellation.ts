@@ -1,11 +1,10 @@
-/** Cooperative cancellation: one shared flag that a request sets and that every operation reads at its checkpoints. */
+/** Cooperative cancellation: one shared flag, set by a request and read by operations at their checkpoints. */
 import { SvcError } from "../contract/error.ts";
 import type { Cancellation } from "../contract/operation.ts";
 import type { CancellationToken } from "./types.ts";
 
 /**
- * Makes a token that nobody has used yet. Whoever holds it may ask the run that was given it to stop.
- *
+ * Creates a cancellation token for runs.
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -43,14 +42,14 @@ export function createCancellation(): CancellationToken {
   };
 }
 
-/** The view of a shared flag that an operation gets. */
+/** An operation's view of a shared flag. */
 export function cancellationOf(flag: Int32Array<SharedArrayBuffer>): Cancellation {
   return {
     get isCancelled() {
       return Atomics.load(flag, 0) !== 0;
     },
     throwIfCancelled() {
-      if (Atomics.load(flag, 0) !== 0) throw new SvcError("operation_canceled", "The operation was asked to stop");
+      if (Atomics.load(flag, 0) !== 0) throw new SvcError("operation_canceled", "The operation was canceled");
     },
   };
 }

@@ -1,14 +1,16 @@
 /**
  * The scheduler: executes a plan step by step on worker threads.
  *
- * Ready steps are admitted in plan order; they overlap only when their operations are declared thread safe, and the
- * first ready one that is not is a barrier that runs alone. The scheduler alone touches the record of produced
- * artifacts, so that results never depend on the number of workers.
+ * Ready steps are admitted in plan order. Only thread-safe operations overlap; the first ready step that is not thread
+ * safe is a barrier and runs alone. Only the scheduler writes the record of artifacts, so results do not depend on the
+ * number of workers.
  */
 import { join } from "node:path";
 import { contractSha256 } from "../contract/define.ts";
+import { failureClass } from "../contract/codes.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
+import { codeOf } from "../contract/system_error.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
 import { isModel } from "../model/resolve.ts";
 import { artifactBinding } from "../plan/learned.ts";
@@ -34,9 +36,8 @@ type Failure = NonNullable<ExecuteOutcome["failure"]> & { error: string };
 
 /**
  * Executes every step of a plan.
- *
- * @param options plan, recipe, places, worker limit and listeners
- * @returns the outcome; the first failure is kept, and a cancellation counts only when nothing failed before it
+ * @param options plan, recipe, paths, worker limit and listeners
+ * @returns the outcome; the first failure is kept, and a cancellation counts only without an earlier failure
  */
 export async function executePlan(options: ExecuteOptions & { pool?: WorkerPool }): Promise<ExecuteOutcome> {
   const pool = options.pool ?? new WorkerPool();
@@ -51,10 +52,10 @@ interface PlannedStep {
   document: StepDocument;
   binding: PlanStep;
   moduleUrl: string;
-  /** What the module makes the operation from; null where it exports the operation itself. */
+  /** Document from which the module constructs the operation; null where the module exports the operation. */
   outside: JsonObject | null;
   threadSafe: boolean;
-  /** Distinct steps whose outputs this one reads. */
+  /** Distinct steps whose outputs this step reads. */
   sources: Set<string>;
 }
 
@@ -68,7 +69,7 @@ class Execution {
   readonly #consumers = new Map<string, number>();
   readonly #finished = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
-  /** What running operations see: set by the caller's token and by a failing peer. */
+  /** The flag that operations read: set by the caller's token and by a failed step. */
   readonly #stop = createCancellation();
   readonly #startedAt = performance.now();
   #exclusiveRunning = false;
@@ -143,13 +144,13 @@ class Execution {
     }
   }
 
-  /** Runs one step to its row; never rejects. */
+  /** Runs one step and stores its row; never rejects. */
   async #execute(step: PlannedStep): Promise<void> {
     const { document, binding } = step;
     const admittedAt = performance.now();
     let staging: string | null = null;
     let running: Running | undefined;
-    // Time that an admitted step waits for a thread is not its own.
+    // Excludes the time that an admitted step waits for a thread.
     const timing = () => {
       const startedAt = running?.startedAt ?? admittedAt;
       return {
@@ -203,8 +204,8 @@ class Execution {
 
   #fail(step: PlannedStep, error: unknown, timing: JsonObject): void {
     const { document, binding } = step;
-    const code = error instanceof SvcError ? error.code : "operation_failed";
-    // A step that stopped because it was asked to is cancelled, whoever asked.
+    const { code, ...system } = codeOf(error, "operation_failed");
+    // A step that stopped after a request is cancelled, whatever the origin of the request.
     const canceled = code === "operation_canceled" && this.#stop.isCancelled;
     const message = messageOf(error);
     const hint = error instanceof SvcError ? error.hint : null;
@@ -220,12 +221,7 @@ class Execution {
       error_type: error instanceof StepFailure ? error.reply.errorType : error instanceof Error ? error.name : "Error",
     };
     if (!canceled && this.#failure === null) {
-      const kind = code.startsWith("output_") ||
-          ["input_modified", "staging_conflict", "implementation_changed", "contract_changed", "input_metadata_missing"]
-            .includes(code)
-        ? "contract"
-        : "operation";
-      this.#failure = { kind, step_id: document.id, code, error: message };
+      this.#failure = { kind: failureClass(code), step_id: document.id, code, ...system, error: message };
     }
     this.#stop.cancel();
     this.#options.onStep(row);
@@ -237,11 +233,11 @@ class Execution {
     });
   }
 
-  /** What the plan promised must still hold: the source files and the contract of the operation. */
+  /** Source files and contract must be those of the plan. */
   async #checkBinding({ document, binding, moduleUrl }: PlannedStep): Promise<void> {
     const { operation } = this.#options.registry.get(binding.operation_id);
     if (contractSha256(operation.contract) !== binding.operation_contract_sha256) {
-      throw new SvcError("contract_changed", `The contract of ${document.op} is not the one that was planned`);
+      throw new SvcError("contract_changed", `The contract of ${document.op} changed after it was planned`);
     }
     const planned = binding.implementation_metadata.source_sha256;
     if (typeof planned !== "string" || !moduleUrl.startsWith("file:")) return;
@@ -251,7 +247,7 @@ class Execution {
     }
   }
 
-  /** The trained artifact that was planned, its files hashed again. */
+  /** The planned trained artifact; its files are hashed again. */
   #findArtifact({ document, binding }: PlannedStep): LearnedTask | null {
     const planned = binding.implementation_metadata.trained_artifact;
     if (planned === undefined) return null;
@@ -259,7 +255,7 @@ class Execution {
     const asked = artifactBinding(contract, document.params, ["steps", document.id, "params"]);
     const found = asked && this.#options.trainedArtifact?.(asked);
     if (!found) {
-      throw new SvcError("runtime_unavailable", `Cannot find the trained artifact of ${document.id} again`);
+      throw new SvcError("runtime_unavailable", `Cannot find the planned trained artifact of ${document.id}`);
     }
     if (Array.isArray(found)) {
       const [{ code, message, hint }] = found;
@@ -275,20 +271,20 @@ class Execution {
     return { ...found.component, record };
   }
 
-  /** The models that were planned, their files hashed again. */
+  /** The planned models; their files are hashed again. */
   #findModels({ document, binding }: PlannedStep): ModelTask[] {
     const planned = binding.implementation_metadata.models;
     if (!isObject(planned)) return [];
     const { operation } = this.#options.registry.get(binding.operation_id);
     return modelRequests(operation, document.params).map((request): ModelTask => {
-      // What the plan went without stays away, also when it has come since.
+      // An optional model that was absent in the plan stays absent.
       if (request.optional && planned[request.role] === undefined) {
         return { role: request.role, record: canonicalJson({ id: request.id }), files: {}, accelerator: null };
       }
       const found = this.#options.findModel?.(request);
       if (found === undefined || !isModel(found)) {
         const { code, reason, hint } = found ?? { code: "runtime_unavailable", reason: "nobody looked", hint: null };
-        throw new SvcError(code, `Cannot find the model ${request.id} of ${document.id} again: ${reason}`, { hint });
+        throw new SvcError(code, `Cannot find the planned model ${request.id} of ${document.id}: ${reason}`, { hint });
       }
       const record = canonicalJson(found.record);
       if (record !== canonicalJson(planned[request.role] ?? null)) {
@@ -337,7 +333,7 @@ class Execution {
     }, (progress) => this.#progress(document, progress));
   }
 
-  /** This step's share of the workers: a step that runs alone may use them all. */
+  /** The step's share of the workers; a step that runs alone may use all. */
   #threads(): number {
     const share = Math.floor(this.#options.parallelWorkers / Math.max(1, this.#running.size));
     return Math.max(1, Math.min(share, navigator.hardwareConcurrency));
@@ -356,7 +352,7 @@ class Execution {
     });
   }
 
-  /** Checks the staged files, renames them into the bundle, and verifies their digests again from the disk. */
+  /** Checks the staged files, renames them into the bundle, and hashes them again from the disk. */
   async #commit(
     { document }: PlannedStep,
     staging: string,
@@ -375,11 +371,14 @@ class Execution {
         written.outputs.map(({ port, kind, fileName, metadata }, index): [string, OutputRow] => {
           const sha256 = expected[port];
           if (stored[index][1] !== sha256) {
-            throw new SvcError("output_hash_mismatch", `The stored file of the output ${port} is not what was written`);
+            throw new SvcError(
+              "output_hash_mismatch",
+              `The stored file of the output ${port} differs from the written file`,
+            );
           }
           const document_ = parseJson(metadata);
           if (!isObject(document_)) {
-            throw new SvcError("output_metadata_invalid", `The metadata of ${port} is no mapping`);
+            throw new SvcError("output_metadata_invalid", `The metadata of ${port} is not a mapping`);
           }
           return [port, { kind, path: `artifacts/${document.id}/${fileName}`, metadata: document_, sha256 }];
         }),
@@ -400,7 +399,7 @@ class Execution {
   }
 }
 
-/** What the plan recorded of an operation from outside, for the row of its step. */
+/** The plan's record of an external operation, for the row of its step. */
 function recordOf({ implementation_metadata: { external_adapter_sdk } }: PlanStep): JsonObject {
   return external_adapter_sdk === undefined ? {} : { external_adapter_sdk };
 }

@@ -1,4 +1,4 @@
-/** The files that sources may read, by the paths that recipes name (`artifact/recipe_path`). */
+/** File access of sources, by the paths of recipes (`artifact/recipe_path`). */
 import { readBundledFile } from "../artifact/bundled.ts";
 import { resolveRecipePath } from "../artifact/recipe_path.ts";
 import { SvcError } from "../contract/error.ts";
@@ -7,7 +7,6 @@ import type { FileAccess } from "../contract/operation.ts";
 
 export { resolveRecipePath } from "../artifact/recipe_path.ts";
 
-/** File access of one execution. */
 export function fileAccess(roots: { projectRoot: string; stateDir: string }): FileAccess {
   return {
     async read(path) {
@@ -19,7 +18,7 @@ export function fileAccess(roots: { projectRoot: string; stateDir: string }): Fi
       } catch (error) {
         if (error instanceof Deno.errors.NotFound) {
           throw new SvcError("boundary_file_missing", `Cannot find the file ${path}`, {
-            hint: `It was looked for at ${full}`,
+            hint: `Expected at ${full}`,
           });
         }
         throw error;
@@ -29,7 +28,7 @@ export function fileAccess(roots: { projectRoot: string; stateDir: string }): Fi
       const full = resolveRecipePath(path, roots);
       try {
         if (!(await Deno.lstat(full)).isDirectory) {
-          throw new SvcError("path_refused", `Cannot list ${path}: it is no folder`);
+          throw new SvcError("path_refused", `Cannot list ${path}: it is not a folder`);
         }
         const names: string[] = [];
         for await (const { name, isFile } of Deno.readDir(full)) if (isFile) names.push(name);
@@ -37,7 +36,7 @@ export function fileAccess(roots: { projectRoot: string; stateDir: string }): Fi
       } catch (error) {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
         throw new SvcError("boundary_file_missing", `Cannot find the folder ${path}`, {
-          hint: `It was looked for at ${full}`,
+          hint: `Expected at ${full}`,
         });
       }
     },

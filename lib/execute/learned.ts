@@ -1,53 +1,55 @@
-/** The trained artifact of a step, in the thread that runs it: opened by its digest, and held to the operation's ABI. */
+/** The trained artifact of a step in its worker thread: opened by digest, and checked against the operation's ABI. */
 import { SvcError } from "../contract/error.ts";
 import { asObject, parseJson } from "../contract/json.ts";
-import type { Cancellation, LearnedModel, Operation } from "../contract/operation.ts";
-import { isObject } from "../contract/value.ts";
+import type { Cancellation, LearnedModel, Operation, OperationAbi } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
 import { chunked } from "../onnx/chunked.ts";
+import type { SessionLimits } from "../onnx/limits.ts";
 import { type OnnxAccelerator, type OnnxSession, openOnnxSession } from "../onnx/session.ts";
 import { misfit, type TensorInfo } from "../onnx/tensors.ts";
 import type { LearnedTask } from "./protocol.ts";
 
-/** A model for the time of one step. */
+/** A model, open for one step. */
 export interface OpenModel {
   learned: LearnedModel;
   release(): Promise<void>;
 }
 
-/** Inputs and outputs of an entry point, as the ABI of an operation declares them. */
+/** Inputs and outputs of an entry point, from the ABI of an operation. */
 export interface EntrypointAbi {
   inputs: readonly TensorInfo[];
   outputs: readonly TensorInfo[];
 }
 
-/** @throws SvcError `artifact_hash_mismatch` when the file is not what was planned, or what opening a session throws */
+/**
+ * @throws SvcError `artifact_hash_mismatch` for a file that differs from the plan, and the errors of opening a session
+ */
 export async function openLearned(
   operation: Operation,
   { path, sha256, record }: LearnedTask,
   cancellation: Cancellation,
 ): Promise<OpenModel> {
-  const known = asObject(parseJson(record));
-  const accelerator = known.accelerator as OnnxAccelerator | undefined;
-  const session = await openOnnxSession(await Deno.readFile(path), { sha256, accelerator });
+  const { limits, ...known } = asObject(parseJson(record));
+  const session = await openOnnxSession(await Deno.readFile(path), {
+    sha256,
+    accelerator: known.accelerator as OnnxAccelerator | undefined,
+    limits: limits as SessionLimits | undefined,
+  });
   return {
     learned: { run: learnedRun(session, abiOf(operation), cancellation), record: known },
     release: () => session.release(),
   };
 }
 
-/** The entry point of an operation's ABI. */
+/** Exported for tests. */
 export function abiOf({ definition }: Operation): EntrypointAbi {
-  const { inputs, outputs } = definition.trainedArtifactAbi ?? {};
+  const { inputs = {}, outputs = {} } = definition.trainedArtifactAbi ?? {};
+  const tensorsOf = (declared: OperationAbi["inputs"]): TensorInfo[] =>
+    Object.entries(declared).map(([name, tensor]) => ({ name, ...tensor }));
   return { inputs: tensorsOf(inputs), outputs: tensorsOf(outputs) };
 }
 
-function tensorsOf(declared: unknown): TensorInfo[] {
-  if (!isObject(declared)) return [];
-  return Object.entries(declared).map(([name, value]) => ({ name, ...value as object }) as TensorInfo);
-}
-
-/** A session's `run`, with inputs and outputs held to an ABI. */
+/** A session's `run` with checked inputs and outputs. Exported for tests. */
 export function learnedRun(
   session: Pick<OnnxSession, "run">,
   abi: EntrypointAbi,
@@ -63,11 +65,10 @@ export function learnedRun(
 }
 
 /**
- * Checks names, types, shapes and values; a dimension that an input names has the size that it has there.
- *
- * @throws SvcError `artifact_output_invalid` with everything that is wrong
+ * Checks names, dtypes, shapes and values; a symbolic dimension has the size that the inputs give it.
+ * @throws SvcError `artifact_output_invalid` with all problems
  */
-export function checkOutputs(
+function checkOutputs(
   results: Readonly<Record<string, NdArray>>,
   { inputs, outputs }: EntrypointAbi,
   feeds: Readonly<Record<string, NdArray>>,
@@ -85,7 +86,10 @@ export function checkOutputs(
   const known = new Set(outputs.map(({ name }) => name));
   for (const name of Object.keys(results)) if (!known.has(name)) problems.push(`${name} is not in the ABI`);
   if (problems.length > 0) {
-    throw new SvcError("artifact_output_invalid", `Cannot use what the trained artifact gave: ${problems.join("; ")}`);
+    throw new SvcError(
+      "artifact_output_invalid",
+      `Cannot use the output of the trained artifact: ${problems.join("; ")}`,
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-/** The models that a step runs by name, in the thread that runs it: read by their digests, and closed with the step. */
+/** The named models of a step in its worker thread: read by digest, and closed with the step. */
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { asObject, parseJson } from "../contract/json.ts";
@@ -6,23 +6,22 @@ import type { Cancellation, ModelSession, NamedModel } from "../contract/operati
 import { chunked } from "../onnx/chunked.ts";
 import { type OnnxGraph, readOnnxGraph } from "../onnx/graph.ts";
 import { onnxProblems } from "../onnx/safety.ts";
-import { type OnnxAccelerator, type OnnxSession, openOnnxSession } from "../onnx/session.ts";
+import type { SessionLimits } from "../onnx/limits.ts";
+import { type OnnxAccelerator, type OnnxSession, openOnnxSession, type SessionOptions } from "../onnx/session.ts";
 import type { ModelTask } from "./protocol.ts";
 
-/** The models of a step. */
 export interface StepModels {
-  /** @throws TypeError for a role that the operation did not ask for */
+  /** @throws TypeError for a role that the operation did not request */
   model(role: string): NamedModel;
-  /** Opens a graph of an artifact. @throws SvcError as `openGraph` of a step's context says */
+  /** Opens a graph of an artifact. @throws SvcError as for `openGraph` of a step's context */
   openGraph(bytes: Uint8Array): Promise<ModelSession>;
-  /** Closes every session that was opened. */
+  /** Closes all open sessions. */
   release(): Promise<void>;
 }
 
 /**
- * Models for the time of one step; nothing is read before it is asked for.
- *
- * @param read the bytes of a file, from the disk unless a test says otherwise
+ * Models for one step, read on request.
+ * @param read reads a file; tests replace it
  */
 export function stepModels(
   tasks: readonly ModelTask[],
@@ -30,14 +29,19 @@ export function stepModels(
   read: (path: string) => Promise<Uint8Array> = (path) => Deno.readFile(path),
 ): StepModels {
   const sessions: Promise<OnnxSession>[] = [];
-  const load = (bytes: Uint8Array, { metadata, opsets }: OnnxGraph, accelerator?: OnnxAccelerator): Promise<Opened> => {
-    const session = openOnnxSession(bytes, { accelerator });
+  const load = (bytes: Uint8Array, { metadata, opsets }: OnnxGraph, options: SessionOptions = {}): Promise<Opened> => {
+    const session = openOnnxSession(bytes, options);
     sessions.push(session);
     return session.then((session) => ({ session, metadata, opset: opsets[""] ?? 0 }));
   };
   const models = new Map(tasks.map((task) => [task.role, namedModel(task)]));
 
-  function namedModel({ record, files, accelerator }: ModelTask): NamedModel {
+  function namedModel({ record: text, files, accelerator }: ModelTask): NamedModel {
+    const { limits, ...record } = asObject(parseJson(text));
+    const options = {
+      accelerator: (accelerator ?? undefined) as OnnxAccelerator | undefined,
+      limits: limits as SessionLimits | undefined,
+    };
     const opened = new Map<string, Promise<Opened>>();
     const bytesOf = async (file: string) => {
       const known = Object.hasOwn(files, file) ? files[file] : undefined;
@@ -47,14 +51,13 @@ export function stepModels(
       throw new SvcError("artifact_hash_mismatch", `Cannot use ${file} of the model: it changed after it was planned`);
     };
     return {
-      record: asObject(parseJson(record)),
+      record,
       has: (file) => Object.hasOwn(files, file),
       read: bytesOf,
       async open(file) {
         let entry = opened.get(file);
         if (entry === undefined) {
-          const runtime = (accelerator ?? undefined) as OnnxAccelerator | undefined;
-          entry = bytesOf(file).then((bytes) => load(bytes, readOnnxGraph(bytes, file), runtime));
+          entry = bytesOf(file).then((bytes) => load(bytes, readOnnxGraph(bytes, file), options));
           opened.set(file, entry);
         }
         return modelSession(await entry, cancellation);
@@ -65,12 +68,12 @@ export function stepModels(
   return {
     model(role) {
       const model = models.get(role);
-      if (model === undefined) throw new TypeError(`The operation asks for the model ${role}, which it did not name`);
+      if (model === undefined) throw new TypeError(`The operation uses the model ${role} without requesting it`);
       return model;
     },
     async openGraph(bytes) {
       const graph = readOnnxGraph(bytes, "the graph");
-      // Nobody has looked at it before: it came out of another step.
+      // The graph comes from another step and was not checked yet.
       const problems = onnxProblems(graph, [], "the graph of the bundle");
       if (problems.length > 0) throw new SvcError(problems[0].code, problems[0].message, { hint: problems[0].hint });
       return modelSession(await load(bytes, graph), cancellation);
@@ -81,7 +84,7 @@ export function stepModels(
   };
 }
 
-/** A session, and what its file says besides the graph. */
+/** A session with the metadata of its file. */
 interface Opened {
   session: OnnxSession;
   metadata: ModelSession["metadata"];

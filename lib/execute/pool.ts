@@ -1,6 +1,6 @@
 /**
- * A pool of worker threads, each running one step at a time. Threads start on need and live until `close`. Starting one
- * takes longer than most steps, so a waiting step gets a new thread only when the steps under way prove to be long.
+ * A pool of worker threads, each running one step at a time. Threads start on demand and live until `close`. Starting a
+ * thread takes longer than most steps, so a waiting step gets a new one only when the running steps prove to be long.
  */
 import { SvcError } from "../contract/error.ts";
 import type { FailedReply, ProgressReply, StepTask, WorkerReply, WrittenReply } from "./protocol.ts";
@@ -9,13 +9,13 @@ interface Thread {
   worker: Worker;
   index: number;
   task: PendingTask | null;
-  /** When it had loaded its modules, or got its present step if that was later; Infinity before. */
+  /** Time when modules were loaded, or the later start of the current step; Infinity before. */
   since: number;
 }
 
 interface PendingTask {
   task: StepTask;
-  /** Index of the thread, once it has one. */
+  /** Index of the thread, once assigned. */
   thread: number;
   startedAt: number | null;
   onProgress: (progress: ProgressReply) => void;
@@ -23,26 +23,27 @@ interface PendingTask {
   hashed: PromiseWithResolvers<Record<string, string>>;
 }
 
-/** A step under way on a thread. */
+/** A step that runs or waits for a thread. */
 export interface Running {
-  /** Index of the thread, 0-based; 0 while the step waits for one. */
+  /** 0-based index of the thread; 0 while the step waits. */
   readonly thread: number;
-  /** When a thread took it, on the clock of `performance.now`; null while it waits for one. */
+  /** Start on the clock of `performance.now`; null while the step waits. */
   readonly startedAt: number | null;
-  /** Resolves when the outputs lie in the staging directory. @throws StepFailure */
+  /** Resolves when the outputs are in the staging directory. @throws StepFailure */
   written: Promise<WrittenReply>;
-  /** Resolves with the digests of the outputs as they stand in memory. */
+  /** Resolves with the digests of the outputs in memory. */
   hashed: Promise<Record<string, string>>;
 }
 
-/** What went wrong in an operation: an `SvcError` with the class of what was thrown. */
+/** The error of an operation: an `SvcError` with the class name of the thrown value. */
 export class StepFailure extends SvcError {
   constructor(readonly reply: Omit<FailedReply, "type" | "taskId">) {
-    super(reply.code, reply.message, { hint: reply.hint });
+    const { code, message, hint, system_code } = reply;
+    super(code, message, { hint, extra: system_code === undefined ? {} : { system_code } });
   }
 }
 
-/** A step that has been running for this long is a long one. */
+/** A step that runs for this time counts as long. */
 const LONG_STEP_MS = 25;
 
 export class WorkerPool {
@@ -52,12 +53,12 @@ export class WorkerPool {
   #growth: ReturnType<typeof setTimeout> | undefined;
   #nextTaskId = 1;
 
-  /** Starts the first thread early, so that it loads while the recipe is still being planned. */
+  /** Starts the first thread early, so that it loads during planning. */
   warmUp(): void {
     if (this.#threads.length === 0) this.#spawn();
   }
 
-  /** Starts a step: the caller bounds how many overlap. */
+  /** Starts a step; the caller limits the overlap. */
   start(task: Omit<StepTask, "type" | "taskId">, onProgress: (progress: ProgressReply) => void): Running {
     const pending: PendingTask = {
       task: { type: "run", taskId: this.#nextTaskId++, ...task },
@@ -67,7 +68,7 @@ export class WorkerPool {
       written: Promise.withResolvers(),
       hashed: Promise.withResolvers(),
     };
-    // The digests of a failed step are never asked for.
+    // The digests of a failed step have no reader.
     pending.hashed.promise.catch(() => {});
     this.#queue.push(pending);
     this.#dispatch();
@@ -83,7 +84,7 @@ export class WorkerPool {
     };
   }
 
-  /** Hands waiting steps to free threads, and sees to more threads when none is free. */
+  /** Assigns waiting steps to free threads, and starts threads when none is free. */
   #dispatch(): void {
     if (this.#threads.length === 0 && this.#queue.length > 0) this.#spawn();
     for (const thread of this.#threads) {
@@ -92,12 +93,12 @@ export class WorkerPool {
     if (this.#queue.length > 0) this.#growth ??= setTimeout(() => this.#grow(), LONG_STEP_MS);
   }
 
-  /** Starts threads for the waiting steps once every thread is busy with a long one. */
+  /** Starts threads for waiting steps when every thread runs a long step. */
   #grow(): void {
     this.#growth = undefined;
     const now = performance.now();
     if (this.#threads.every(({ task, since }) => task !== null && now - since >= LONG_STEP_MS)) {
-      // As many as there are processors to run them, and one at a time beyond that.
+      // Up to the number of processors at once, then one at a time.
       const wanted = Math.min(this.#queue.length, Math.max(1, this.#processors - this.#threads.length));
       for (let i = 0; i < wanted; i++) this.#spawn();
     }
@@ -112,7 +113,7 @@ export class WorkerPool {
     thread.worker.postMessage(pending.task);
   }
 
-  /** Ends all threads; steps still under way are abandoned. */
+  /** Ends all threads and abandons running steps. */
   close(): void {
     clearTimeout(this.#growth);
     this.#growth = undefined;
@@ -164,7 +165,7 @@ export class WorkerPool {
     this.#dispatch();
   }
 
-  /** A thread that died (an error outside any step's own handling) takes its step with it and is replaced on need. */
+  /** A thread that ended by an error outside a step's handling fails its step; a new one starts on demand. */
   #lose(thread: Thread, message: string): void {
     this.#threads.splice(this.#threads.indexOf(thread), 1);
     thread.worker.terminate();

@@ -1,6 +1,8 @@
-/** Messages between the scheduler and its worker threads. Typed documents travel as JSON text, arrays as shared memory. */
+/**
+ * Messages between the scheduler and its worker threads. Typed documents travel as JSON text, arrays in shared memory.
+ */
 
-/** An input handed to a step: the file image in shared memory, or the path to read it from. */
+/** An input of a step: the file image in shared memory, or the path of the file. */
 export interface TaskInput {
   port: string;
   kind: string;
@@ -9,19 +11,19 @@ export interface TaskInput {
   sha256: string;
 }
 
-/** A trained artifact: the model to run, and what the plan says of it as JSON text. */
+/** A trained artifact: the model to run, and the plan's record as JSON text. */
 export interface LearnedTask {
   path: string;
   sha256: string;
   record: string;
 }
 
-/** A model that a step runs by name: its files, and what the plan says of it as JSON text. */
+/** A named model of a step: its files, and the plan's record as JSON text. */
 export interface ModelTask {
   role: string;
   record: string;
   files: Record<string, { path: string; sha256: string }>;
-  /** The runtime, when it is not the portable one. */
+  /** Null for the portable runtime. */
   accelerator: string | null;
 }
 
@@ -30,7 +32,7 @@ export interface StepTask {
   taskId: number;
   operationId: string;
   moduleUrl: string;
-  /** What the module makes the operation from, JSON text; null where it exports the operation itself. */
+  /** Document from which the module constructs the operation, JSON text; null where it exports the operation. */
   binding: string | null;
   /** Effective parameters, JSON text with typed numbers. */
   params: string;
@@ -41,7 +43,7 @@ export interface StepTask {
   staging: string;
   backend: string;
   implementation: string;
-  /** Threads the step may work on, itself included. */
+  /** Threads the step may use, its own included. */
   threads: number;
   projectRoot: string;
   stateDir: string;
@@ -51,7 +53,7 @@ export interface StepTask {
   cancelFlag: Int32Array<SharedArrayBuffer>;
 }
 
-/** An output as it lies in the staging directory and in shared memory. */
+/** An output in the staging directory and in shared memory. */
 export interface WrittenOutput {
   port: string;
   kind: string;
@@ -69,7 +71,7 @@ export interface WrittenReply {
   metrics: string;
   /** JSON text. */
   metadata: string;
-  /** Digests of the images in memory, when they were cheap enough to come along; otherwise they follow. */
+  /** Digests of small outputs; those of large outputs follow in a later message. */
   sha256?: Record<string, string>;
 }
 
@@ -83,9 +85,11 @@ export interface FailedReply {
   type: "failed";
   taskId: number;
   code: string;
+  /** Error code of the operating system, where it failed. */
+  system_code?: string;
   message: string;
   hint: string | null;
-  /** Class name of what was thrown. */
+  /** Class name of the thrown value. */
   errorType: string;
 }
 
@@ -98,7 +102,7 @@ export interface ProgressReply {
   unit: string | null;
 }
 
-/** The thread has loaded its modules and can begin. */
+/** The thread has loaded its modules. */
 export interface ReadyReply {
   type: "ready";
 }

@@ -1,12 +1,13 @@
 /**
- * What is on this machine, for the planner: data sets, trained artifacts and the native extension, and the command that
- * brings what is not.
+ * Available parts of this machine for the planner: datasets, trained artifacts and the native extension, with the
+ * command that fetches a missing one.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
 import { publishedDataset } from "../artifact/published_datasets.ts";
 import { SvcError } from "../contract/error.ts";
+import type { JsonObject } from "../contract/value.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { NATIVE_EXTENSION } from "../plan/backends.ts";
 import { PROGRAM_ROOT } from "../plan/implementation_source.ts";
@@ -16,10 +17,10 @@ import type { Lacking, Readiness } from "../plan/types.ts";
 import { isResolved, resolveTrainedArtifact } from "../training/resolve.ts";
 import { resolveRecipePath } from "./files.ts";
 
-/** The program's own folder, whose bundled packages any project may name; none where it was not loaded from files. */
+/** The program's own folder, whose bundled packages any project may name; undefined when not loaded from files. */
 const PROGRAM_FOLDER = PROGRAM_ROOT.startsWith("file:") ? fileURLToPath(PROGRAM_ROOT) : undefined;
 
-/** Answers for one workspace. */
+/** Readiness for one workspace. */
 export function readinessOf(
   { stateDir, projectRoot, onnxAccelerator }: {
     stateDir: string;
@@ -31,26 +32,23 @@ export function readinessOf(
   return {
     trainedArtifact(binding) {
       const found = resolveTrainedArtifact(binding, places);
-      if (onnxAccelerator === undefined || !isResolved(found)) return found;
-      // The plan says what runs the model: results differ in the last digits.
-      return { ...found, record: { ...found.record, accelerator: onnxAccelerator } };
+      return isResolved(found) ? accelerated(found, onnxAccelerator) : found;
     },
     model(request) {
       const found = resolveModel(request, places);
-      if (onnxAccelerator === undefined || !isModel(found)) return found;
-      return { ...found, record: { ...found.record, accelerator: onnxAccelerator } };
+      return isModel(found) ? accelerated(found, onnxAccelerator) : found;
     },
     missing({ kind, id }) {
       if (kind === "file") return missingFile(id, { stateDir, projectRoot });
       if (kind === NATIVE_EXTENSION.kind && id === NATIVE_EXTENSION.id) return missingExtension();
       if (kind === "adapter") return missingAdapter(id);
-      if (kind !== "dataset") return { reason: `no ${kind} of that name is known here`, hint: null };
+      if (kind !== "dataset") return { reason: `no known ${kind} has this name`, hint: null };
       if (Object.hasOwn(BUNDLED_DATASETS, id)) {
         if (isBundledDatasetPresent(id, { stateDir })) return null;
         const { files } = BUNDLED_DATASETS[id];
         return {
-          reason: "it comes with the program, but has not been fetched to this machine",
-          hint: `Run svc data fetch ${id}, or call fetchBundledDataset("${id}", { stateDir })`,
+          reason: "it is part of the program, but not fetched to this machine",
+          hint: `Run svc data fetch ${id}, or call svc.data.fetch("${id}") of a session`,
           fetch: `svc data fetch ${id}`,
           sha256: files["manifest.json"].sha256,
           size_bytes: Object.values(files).reduce((sum, { size_bytes }) => sum + size_bytes, 0),
@@ -61,24 +59,35 @@ export function readinessOf(
       try {
         if (Deno.statSync(folder).isDirectory) return null;
       } catch {
-        // Whatever keeps the folder from being read, it is not usable.
+        // Any read error makes the folder unusable.
       }
       if (published !== undefined && Object.keys(published.files).length > 0) {
         const fetch = `svc data fetch ${published.id}`;
-        return { reason: `it is not at ${folder}`, hint: `Run ${fetch}, or put it there: ${published.layout}`, fetch };
+        return {
+          reason: `it is not at ${folder}`,
+          hint: `Run ${fetch}, or put it in this folder: ${published.layout}`,
+          fetch,
+        };
       }
-      return { reason: `it is not at ${folder}`, hint: "Put its files there, or name another data set" };
+      return { reason: `it is not at ${folder}`, hint: "Put its files there, or name another dataset" };
     },
   };
 }
 
-/** Contracts that adapters wrap never run by themselves. */
+/** The plan records the runtime: results differ in the last digits, and the native runtime has no limits. */
+function accelerated<T extends { record: JsonObject }>(found: T, accelerator: OnnxAccelerator | undefined): T {
+  if (accelerator === undefined) return found;
+  const { limits: _, ...record } = found.record;
+  return { ...found, record: { ...record, accelerator } };
+}
+
+/** Contracts that adapters wrap cannot run on their own. */
 function missingAdapter(wraps: string): Lacking {
   const scaffold = /(bits|indices|latents|classification_dataset)$/.exec(wraps)?.[1] ??
     (wraps.startsWith("metrics.") ? "classification_metric" : "deepjscc_symbols");
   return {
     reason: "a recipe names code by the operation of an adapter, never by a path",
-    hint: `Name that operation as op; svc adapter scaffold ${scaffold} <folder> writes an adapter to start from`,
+    hint: `Set op to that operation; svc adapter scaffold ${scaffold} <folder> writes an adapter to start from`,
   };
 }
 
@@ -92,10 +101,10 @@ function missingFile(path: string, roots: { stateDir: string; projectRoot: strin
   try {
     const full = resolveRecipePath(path, roots);
     if (Deno.statSync(full).isFile) return null;
-    return { reason: `${path} is no regular file`, hint: null };
+    return { reason: `${path} is not a regular file`, hint: null };
   } catch (error) {
     if (error instanceof SvcError) return { reason: error.message, hint: error.hint };
     if (!(error instanceof Deno.errors.NotFound)) return null;
-    return { reason: `there is no file ${path}`, hint: `Relative paths start at ${roots.projectRoot}` };
+    return { reason: `the file ${path} does not exist`, hint: `Relative paths start at ${roots.projectRoot}` };
   }
 }

@@ -1,8 +1,9 @@
 /**
- * Runs one step inside a worker thread: decodes its inputs into private memory, calls the operation, checks what it
- * returned against its contract, and writes the outputs into the staging directory.
+ * Runs one step inside a worker thread: decodes its inputs into private memory, calls the operation, checks the result
+ * against the contract, and writes the outputs into the staging directory.
  */
 import { join } from "node:path";
+import { checkForm } from "../artifact/array_form.ts";
 import { decodeArtifact, encodeArtifact } from "../artifact/codec.ts";
 import { typedMetrics } from "../artifact/values.ts";
 import { SvcError } from "../contract/error.ts";
@@ -17,16 +18,14 @@ import { cancellationOf } from "./cancellation.ts";
 import { fileAccess } from "./files.ts";
 import type { ProgressReply, StepTask, TaskInput, WrittenOutput, WrittenReply } from "./protocol.ts";
 
-/** Progress messages of one step are at least this far apart. */
+/** Least time between two progress messages of a step. */
 const PROGRESS_INTERVAL_MS = 100;
 
 /**
  * Executes a task.
- *
- * @param operation the operation that the task names
  * @param report receives progress
- * @returns the outputs as written, without their digests
- * @throws SvcError with the codes of annexed step checks: `input_modified`, `output_missing`, …
+ * @returns the written outputs without their digests
+ * @throws SvcError with the codes of step checks: `input_modified`, `output_missing`, …
  */
 export async function runStep(
   operation: Operation,
@@ -40,12 +39,12 @@ export async function runStep(
   let generator: Generator | undefined;
   let lastReport = -Infinity;
 
-  // Loaded only where a step has an artifact, and before the clock of the operation starts.
+  // Loaded only for a step with an artifact, before the timing of the operation starts.
   const model = task.learned === null
     ? null
     : await (await import("./learned.ts")).openLearned(operation, task.learned, cancellation);
   let models = task.models.length === 0 ? null : (await import("./models.ts")).stepModels(task.models, cancellation);
-  const shown = model === null ? inputs : inputs.filter(({ port }) => !isTruth(port));
+  const shown = model === null ? inputs : inputs.filter(({ port }) => !definition.secretInputs.includes(port));
 
   const started = performance.now();
   const result = await Promise.try(() =>
@@ -66,11 +65,11 @@ export async function runStep(
       cancellation,
       files: fileAccess(task),
       get learned() {
-        if (model === null) throw new TypeError(`${operation.id} asks for a trained artifact that it is not bound to`);
+        if (model === null) throw new TypeError(`${operation.id} uses a trained artifact without a binding`);
         return model.learned;
       },
       model(role) {
-        if (models === null) throw new TypeError(`${operation.id} asks for the model ${role}, which it did not name`);
+        if (models === null) throw new TypeError(`${operation.id} uses the model ${role} without requesting it`);
         return models.model(role);
       },
       async openGraph(bytes) {
@@ -87,8 +86,8 @@ export async function runStep(
   for (const { port, artifact } of inputs) {
     const altered = artifact.modified();
     if (altered !== null) {
-      throw new SvcError("input_modified", `The operation altered ${altered} of its input ${port}`, {
-        hint: "An operation works on copies of what it is given",
+      throw new SvcError("input_modified", `The operation changed ${altered} of its input ${port}`, {
+        hint: "Copy an input before changing it",
       });
     }
   }
@@ -101,14 +100,11 @@ export async function runStep(
   };
 }
 
-/** Inputs that only oracles may see are withheld from a step that runs a trained artifact. */
-const isTruth = (port: string) => port === "truth" || port.endsWith("_truth");
-
 function load(input: TaskInput): Uint8Array {
   if (input.bytes !== null) return input.bytes;
   const bytes = Deno.readFileSync(input.path);
   if (sha256Hex(bytes) !== input.sha256) {
-    throw new SvcError("output_hash_mismatch", `The file of input ${input.port} is not the one that was produced`);
+    throw new SvcError("output_hash_mismatch", `The file of input ${input.port} differs from the produced file`);
   }
   return bytes;
 }
@@ -134,7 +130,7 @@ function checkMetrics(result: OperationResult): Record<string, number | bigint> 
   for (const [id, value] of Object.entries(metrics)) {
     if (typeof value !== "bigint" && !(typeof value === "number" && Number.isFinite(value))) {
       throw new SvcError("output_metrics_invalid", `Cannot record ${String(value)} as the metric ${id}`, {
-        hint: "A metric without a defined value is left out",
+        hint: "A metric without a defined value must be left out",
       });
     }
   }
@@ -164,6 +160,7 @@ function writeOutputs(definition: OperationDefinition, result: OperationResult, 
   }
   return declared.map(([port, kind]) => {
     const encoded = encodeArtifact(port, kind, returned[port]);
+    checkForm(port, kind, returned[port]);
     const guaranteed = definition.outputMetadataGuarantees?.[port]?.keys ?? [];
     const lacking = guaranteed.filter((key) => encoded.metadata[key] === undefined);
     if (lacking.length > 0) {

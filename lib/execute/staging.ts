@@ -1,21 +1,17 @@
-/**
- * Staging: a step writes into a private folder, and only a complete, well-formed set of outputs is renamed into the
- * bundle.
- */
+/** Staging: a step writes into a private folder; only a complete, valid set of outputs is renamed into the bundle. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 
 export const STAGING_FOLDER = ".staging";
 
-/** Makes the private folder of a step. */
 export function createStaging(artifacts: string, stepId: string): string {
   const folder = join(artifacts, STAGING_FOLDER, `${stepId}-${crypto.randomUUID().slice(0, 8)}`);
   Deno.mkdirSync(folder, { recursive: true });
   return folder;
 }
 
-/** Removes what a failed or cancelled step left; a folder that is gone already is fine. */
+/** Removes the folder of a failed or cancelled step; a missing folder is not an error. */
 export function discardStaging(folder: string): void {
   try {
     Deno.removeSync(folder, { recursive: true });
@@ -25,10 +21,9 @@ export function discardStaging(folder: string): void {
 }
 
 /**
- * Checks that the folder holds exactly the announced regular files, each of the announced size.
- *
+ * Checks that the folder holds exactly the announced regular files with the announced sizes.
  * @throws SvcError `output_path_invalid`, `output_aliased`, `output_symlink`, `output_missing`, `output_unexpected`,
- * `output_hash_mismatch`
+ *   `output_hash_mismatch`
  */
 export function checkStaged(folder: string, outputs: readonly { fileName: string; size: number }[]): void {
   const names = new Set<string>();
@@ -55,15 +50,14 @@ export function checkStaged(folder: string, outputs: readonly { fileName: string
       throw new SvcError("output_missing", `The output file ${fileName} is not in the folder of the step`);
     }
     if (info.size !== size) {
-      throw new SvcError("output_hash_mismatch", `The output file ${fileName} is not the one that was written`);
+      throw new SvcError("output_hash_mismatch", `The output file ${fileName} differs from the written file`);
     }
   }
 }
 
 /**
  * Moves a checked folder to its place in the bundle.
- *
- * @throws SvcError `staging_conflict` when something lies there: rename would silently replace an empty folder
+ * @throws SvcError `staging_conflict` when the place is taken: a rename would silently replace an empty folder
  */
 export function commitStaging(folder: string, destination: string): void {
   let taken = true;
@@ -73,13 +67,13 @@ export function commitStaging(folder: string, destination: string): void {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     taken = false;
   }
-  if (taken) throw new SvcError("staging_conflict", `Cannot put the outputs at ${destination}: something lies there`);
+  if (taken) throw new SvcError("staging_conflict", `Cannot put the outputs at ${destination}: the path exists`);
   Deno.renameSync(folder, destination);
 }
 
 const BLOCK_BYTES = 1 << 20;
 
-/** SHA-256 of a file as it lies on disk, read in blocks so that the event loop stays free between them. */
+/** SHA-256 of a stored file, read in blocks so that the event loop stays responsive. */
 export async function hashStoredFile(path: string): Promise<string> {
   using file = await Deno.open(path);
   const hash = createHash("sha256");

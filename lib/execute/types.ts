@@ -1,12 +1,12 @@
-/** What an execution is given, what it reports while it runs, and what it leaves. */
+/** Options, events and results of an execution. */
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
-import type { ArtifactLookup } from "../plan/learned.ts";
+import type { ArtifactLookup } from "../training/resolve.ts";
 import type { ModelLookup } from "../plan/types.ts";
 import type { ExecutionPlan, PlanStep } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
-/** An output of a step in its row: `path` is relative to the bundle. */
+/** The row of an output: `path` is relative to the bundle. */
 export interface OutputRow extends JsonObject {
   kind: string;
   path: string;
@@ -14,20 +14,20 @@ export interface OutputRow extends JsonObject {
   sha256: string;
 }
 
-/** A step of `summary.json`, in the order of the plan. */
+/** A step of `summary.json`, in plan order. */
 export interface StepRow extends JsonObject {
   id: string;
   op: string;
   status: "completed" | "failed" | "canceled";
   execution_binding: PlanStep;
   outputs: { [port: string]: OutputRow };
-  /** Typed numbers; always holds `timing.step.wall_time_s`. */
+  /** Typed numbers; includes `timing.step.wall_time_s`. */
   metrics: JsonObject;
-  /** Holds `timing {step_wall_time_s, start_offset_s, worker, clock: "monotonic"}`. */
+  /** Includes `timing {step_wall_time_s, start_offset_s, worker, clock: "monotonic"}`. */
   metadata: JsonObject;
 }
 
-/** An event of an execution, without the id, sequence and time that its receiver adds. */
+/** An event of an execution; the receiver adds id, sequence and time. */
 export interface ExecutionEvent {
   kind: "step_started" | "step_progress" | "step_completed" | "step_failed";
   level: "info" | "warning" | "error";
@@ -37,11 +37,11 @@ export interface ExecutionEvent {
 
 /** Shared with the workers, so that a running operation sees a request at its next checkpoint. */
 export interface CancellationToken {
-  /** One Int32: 0 while nobody asked, 1 after. */
+  /** One Int32: 0 before the request, 1 after it. */
   readonly flag: Int32Array<SharedArrayBuffer>;
   readonly isCancelled: boolean;
   cancel(): void;
-  /** Calls back once, at the request or at once when it has been made. */
+  /** Calls back once, at the request, or immediately after an earlier one. */
   onCancel(listener: () => void): () => void;
 }
 
@@ -50,25 +50,30 @@ export interface ExecuteOptions {
   /** The effective recipe. */
   recipe: RecipeDocument;
   registry: Registry;
-  /** Absolute path of the run bundle; `artifacts/` is made inside it. */
+  /** Absolute path of the run bundle; holds `artifacts/`. */
   bundle: string;
   projectRoot: string;
   stateDir: string;
   /** 1 … 32. */
   parallelWorkers: number;
   cancellation: CancellationToken;
-  /** Finds the artifacts of learned steps again when they are dispatched. */
+  /** Finds the artifacts of learned steps at dispatch. */
   trainedArtifact?: ArtifactLookup;
-  /** Finds the models that steps name again when they are dispatched. */
+  /** Finds the named models of steps at dispatch. */
   findModel?: ModelLookup;
   onEvent?(event: ExecutionEvent): void;
-  /** Called once per step that ended, in order of completion. */
+  /** Called once per finished step, in order of completion. */
   onStep(row: StepRow): void;
 }
 
 export interface ExecuteOutcome {
   status: "completed" | "failed" | "canceled";
-  /** The first failure; errors of peers that were asked to stop do not replace it. */
-  failure?: { kind: "operation" | "contract" | "canceled" | "internal"; step_id?: string; code: string };
+  /** The first failure; later errors of steps that were stopped do not replace it. */
+  failure?: {
+    kind: "operation" | "contract" | "canceled" | "internal";
+    step_id?: string;
+    code: string;
+    system_code?: string;
+  };
   error?: string;
 }

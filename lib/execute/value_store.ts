@@ -1,14 +1,15 @@
 /**
- * File images of finished steps in shared memory, so that a consumer need not read them again. An image is dropped when
- * its last consumer has finished, or early when memory is short: the consumer then reads the file and checks its hash.
+ * File images of finished steps in shared memory, so that consumers need not read the files. An image is dropped after
+ * its last consumer, or early when memory is short; a consumer then reads the file and checks its hash.
  */
+import { dropShared } from "./memory.ts";
 
-/** Images above this total are dropped, largest first. */
+/** Largest total size; beyond it, images are dropped, largest first. */
 const RESIDENT_LIMIT_BYTES = 2 * 1024 ** 3;
 
 interface Entry {
   bytes: Uint8Array | null;
-  /** Consumers that have not finished. */
+  /** Unfinished consumers. */
   waiting: number;
 }
 
@@ -21,9 +22,9 @@ export class ValueStore {
     this.#limit = limit;
   }
 
-  /** Keeps an image for its consumers; without consumers nothing is kept. */
+  /** Keeps an image for its consumers; without consumers it is not kept. */
   put(reference: string, bytes: Uint8Array, consumers: number): void {
-    if (consumers === 0) return;
+    if (consumers === 0) return dropShared(bytes.length);
     this.#entries.set(reference, { bytes, waiting: consumers });
     this.#resident += bytes.length;
     while (this.#resident > this.#limit) {
@@ -34,12 +35,12 @@ export class ValueStore {
     }
   }
 
-  /** The image of an output, or null when it has to be read from its file. */
+  /** The image of an output, or null when its file must be read. */
   get(reference: string): Uint8Array | null {
     return this.#entries.get(reference)?.bytes ?? null;
   }
 
-  /** One consumer is done with an output. */
+  /** Reports that one consumer finished. */
   release(reference: string): void {
     const entry = this.#entries.get(reference);
     if (entry === undefined || --entry.waiting > 0) return;
@@ -48,7 +49,9 @@ export class ValueStore {
   }
 
   #forget(entry: Entry): void {
-    this.#resident -= entry.bytes?.length ?? 0;
+    const size = entry.bytes?.length ?? 0;
+    this.#resident -= size;
     entry.bytes = null;
+    dropShared(size);
   }
 }

@@ -5,11 +5,13 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { asObject, parseJson } from "../contract/json.ts";
 import type { Operation } from "../contract/operation.ts";
+import { codeOf } from "../contract/system_error.ts";
 import type { JsonObject } from "../contract/value.ts";
+import { dropShared } from "./memory.ts";
 import type { StepTask, WorkerReply } from "./protocol.ts";
 import { runStep } from "./run_step.ts";
 
-/** Up to this many bytes the digests travel with the outputs; beyond, the scheduler starts its own check meanwhile. */
+/** Up to this size digests travel with the outputs; beyond it they follow while the scheduler starts its own check. */
 const INLINE_HASH_BYTES = 1 << 18;
 
 const loaded = new Map<string, Promise<Operation>>();
@@ -43,14 +45,14 @@ self.onmessage = async ({ data: task }: MessageEvent<StepTask>) => {
       send({ type: "written", taskId, ...written });
       send({ type: "hashed", taskId, sha256: digests() });
     }
+    dropShared(task.inputs.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), total));
   } catch (error) {
-    const known = error instanceof SvcError;
     send({
       type: "failed",
       taskId,
-      code: known ? error.code : "operation_failed",
+      ...codeOf(error, "operation_failed"),
       message: messageOf(error),
-      hint: known ? error.hint : null,
+      hint: error instanceof SvcError ? error.hint : null,
       errorType: error instanceof Error ? error.name : typeof error,
     });
   }

@@ -1,6 +1,6 @@
 /**
- * A set of files from the network to a folder with `fetch.json`. The folder appears when all files are there; until then
- * they lie in `<folder>.partial`, and the next attempt takes up what it finds there.
+ * Downloads a set of files into a folder with `fetch.json`. The folder appears when all files are complete; until then
+ * they are in `<folder>.partial`, which the next attempt resumes.
  */
 import { dirname, join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
@@ -17,17 +17,17 @@ export interface BringFile {
   sha256?: string;
 }
 
-/** What to bring. */
+/** The requested files. */
 export interface Bringing {
   id: string;
   version: string;
-  /** Where it comes from, for the record. */
+  /** Origin, for the record. */
   url: string;
   /** By path in the folder. */
   files: Readonly<Record<string, BringFile>>;
-  /** Archives whose contents stand in the folder instead of them, without a common top folder. */
+  /** Replaces archives by their contents, without a common top folder. */
   unpack?: boolean;
-  /** Digest that the whole set must have. */
+  /** Required digest of the whole set. */
   sha256?: string;
 }
 
@@ -35,17 +35,16 @@ export interface BringOptions {
   code: "model_unavailable" | "dataset_unavailable";
   signal?: AbortSignal;
   onProgress?(file: string, received: number, total: number | null): void;
-  /** Time for the record; now unless a test says otherwise. */
+  /** Time for the record; tests replace it. */
   now?: Date;
 }
 
 const MAX_UNPACKED_BYTES = 4 * 2 ** 30;
 
 /**
- * Brings files into a folder that is not there yet.
- *
- * @returns the record that was written beside them
- * @throws SvcError what `download` throws; `artifact_archive_invalid` for a damaged archive
+ * Downloads files into a new folder.
+ * @returns the record written with them
+ * @throws SvcError as `download`; `artifact_archive_invalid` for a damaged archive
  */
 export async function bring(bringing: Bringing, folder: string, options: BringOptions): Promise<FetchRecord> {
   const partial = `${folder}.partial`;
@@ -66,10 +65,10 @@ export async function bring(bringing: Bringing, folder: string, options: BringOp
   }
   const files: FetchRecord["files"] = {};
   for (const path of listFiles(partial).sort()) files[path] = hashFile(join(partial, path));
-  const sha256 = sha256Json(files as unknown as JsonObject);
+  const sha256 = sha256Json(files);
   if (bringing.sha256 !== undefined && bringing.sha256 !== sha256) {
     await Deno.remove(partial, { recursive: true });
-    throw new SvcError("artifact_hash_mismatch", `Cannot use what arrived as ${bringing.id}: its digest is ${sha256}`, {
+    throw new SvcError("artifact_hash_mismatch", `Cannot use the download of ${bringing.id}: its digest is ${sha256}`, {
       hint: `Expected ${bringing.sha256}`,
     });
   }
@@ -95,16 +94,16 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** The parts of a relative path. @throws SvcError `path_refused` for one that leaves its folder */
+/** The parts of a relative path. @throws SvcError `path_refused` for a path that leaves the folder */
 function safeParts(path: string): string[] {
   const parts = path.split("/");
   if (parts.some((part) => part === "" || part === "." || part === ".." || /[\\:\0]/.test(part))) {
-    throw new SvcError("path_refused", `Cannot write ${JSON.stringify(path)}: it is no path inside of the folder`);
+    throw new SvcError("path_refused", `Cannot write ${JSON.stringify(path)}: it is not a path inside the folder`);
   }
   return parts;
 }
 
-/** Replaces an archive by what it holds. */
+/** Replaces an archive by its contents. */
 async function unpack(archive: string, folder: string): Promise<void> {
   const entries = openZip(await Deno.readFile(archive), archive, { maxExpandedBytes: MAX_UNPACKED_BYTES })
     .filter(({ name }) => !name.endsWith("/") && !name.startsWith("__MACOSX/"));
@@ -120,8 +119,8 @@ async function unpack(archive: string, folder: string): Promise<void> {
   await Deno.remove(archive);
 }
 
-/** Every file of a folder but its record, as relative paths. */
-export function listFiles(folder: string, below = ""): string[] {
+/** All files of a folder except its record, as relative paths. */
+function listFiles(folder: string, below = ""): string[] {
   return [...Deno.readDirSync(join(folder, below))].flatMap(({ name, isDirectory, isFile }) => {
     const path = below === "" ? name : `${below}/${name}`;
     if (isDirectory) return listFiles(folder, path);
@@ -129,7 +128,7 @@ export function listFiles(folder: string, below = ""): string[] {
   });
 }
 
-/** A file of a fetched folder, and whether it is what was fetched. */
+/** A file of a fetched folder, and whether it is unchanged. */
 export interface VerifiedFile extends JsonObject {
   path: string;
   status: "ok" | "differs" | "missing" | "unexpected";

@@ -1,4 +1,4 @@
-/** Published data sets: brought to `<state_dir>/datasets/<folder>/`, listed, and hashed again. */
+/** Published datasets: fetched to `<state_dir>/datasets/<folder>/`, listed, and verified. */
 import { join } from "node:path";
 import { PUBLISHED_DATASETS, type PublishedDataset, publishedDataset } from "../artifact/published_datasets.ts";
 import { SvcError } from "../contract/error.ts";
@@ -8,23 +8,22 @@ import { bring, type BringOptions, type VerifiedFile, verifyFetched } from "./br
 
 export interface FetchDatasetOptions extends Omit<BringOptions, "code"> {
   stateDir: string;
-  /** Digest of the whole set, as `fetch.json` of a colleague has it. */
+  /** Digest of the whole set, as in another `fetch.json`. */
   sha256?: string;
-  /** Takes whatever arrives where no digest is known. */
+  /** Accepts any content without a known digest. */
   acceptUnpinned?: boolean;
 }
 
 export interface FetchedDataset {
   folder: string;
-  /** false when it was there already */
+  /** false if already present */
   fetched: boolean;
   record: FetchRecord | null;
 }
 
-/** Folder of a published data set. */
 export const datasetFolder = (stateDir: string, { folder }: PublishedDataset) => join(stateDir, "datasets", folder);
 
-/** `fetch.json` of a data set; null where the folder is missing or was filled by hand. */
+/** `fetch.json` of a dataset; null for a missing or manually filled folder. */
 export function fetchedDataset(stateDir: string, dataset: PublishedDataset): FetchRecord | null {
   try {
     return readFetchRecord(datasetFolder(stateDir, dataset));
@@ -35,19 +34,18 @@ export function fetchedDataset(stateDir: string, dataset: PublishedDataset): Fet
 }
 
 /** @throws SvcError `not_found` with the nearest name */
-export function knownDataset(id: string): PublishedDataset {
+function knownDataset(id: string): PublishedDataset {
   const dataset = publishedDataset(id);
   if (dataset !== undefined) return dataset;
-  throw new SvcError("not_found", `Cannot find a published data set named ${id}`, {
+  throw new SvcError("not_found", `Cannot find a published dataset named ${id}`, {
     hint: didYouMean(id, PUBLISHED_DATASETS.map((known) => known.id)),
   });
 }
 
 /**
- * Brings a published data set to this machine.
- *
- * @throws SvcError `not_found`, `dataset_unavailable`, `usage_invalid` without a digest, `artifact_hash_mismatch` when
- * the set is not the one that was asked for, which then stays out of the folder
+ * Fetches a published dataset.
+ * @throws SvcError `not_found`, `dataset_unavailable`, `usage_invalid` without a digest, `artifact_hash_mismatch` for a
+ *   set with another digest, which is not stored in the folder
  */
 export async function fetchDataset(id: string, options: FetchDatasetOptions): Promise<FetchedDataset> {
   const dataset = knownDataset(id);
@@ -55,16 +53,15 @@ export async function fetchDataset(id: string, options: FetchDatasetOptions): Pr
   const there = await Deno.stat(folder).then(({ isDirectory }) => isDirectory, () => false);
   if (there) return { folder, fetched: false, record: fetchedDataset(options.stateDir, dataset) };
   if (Object.keys(dataset.files).length === 0) {
-    throw new SvcError("dataset_unavailable", `Cannot fetch ${dataset.id}: no address of it is known`, {
-      hint: `Put it into ${folder} by hand: ${dataset.layout}`,
+    throw new SvcError("dataset_unavailable", `Cannot fetch ${dataset.id}: its address is unknown`, {
+      hint: `Copy it to ${folder}: ${dataset.layout}`,
     });
   }
   const wanted = options.sha256 ?? dataset.sha256;
   if (wanted === null && !options.acceptUnpinned) {
-    throw new SvcError("usage_invalid", `Cannot fetch ${dataset.id}: no digest of it is known here`, {
-      hint:
-        "Add --sha256 with the digest that a colleague's fetch.json has, or --accept-unpinned to take what arrives " +
-        "and pin it from then on",
+    throw new SvcError("usage_invalid", `Cannot fetch ${dataset.id}: its digest is unknown`, {
+      hint: "Add --sha256 with the digest of another fetch.json, or --accept-unpinned to accept the download " +
+        "and pin its digest",
     });
   }
   const { version, files, unpack } = dataset;
@@ -74,12 +71,12 @@ export async function fetchDataset(id: string, options: FetchDatasetOptions): Pr
   return { folder, fetched: true, record };
 }
 
-/** Hashes the files of a fetched data set again. @throws SvcError `not_found` where it was not fetched */
+/** Hashes the files of a fetched dataset again. @throws SvcError `not_found` if it was not fetched */
 export function verifyDataset(stateDir: string, id: string): VerifiedFile[] {
   const dataset = knownDataset(id);
   const record = fetchedDataset(stateDir, dataset);
   if (record === null) {
-    throw new SvcError("not_found", `Cannot verify ${dataset.id}: it was not fetched to this machine`, {
+    throw new SvcError("not_found", `Cannot verify ${dataset.id}: it is not fetched to this machine`, {
       hint: `Run svc data fetch ${dataset.id}`,
     });
   }

@@ -1,36 +1,35 @@
 /**
- * One file from the network to the disk. What has arrived is kept in `<target>.part`, so that a download that was cut goes
- * on where it stopped; nothing is at the target before all of it arrived with the right digest.
+ * Downloads one file. Received bytes are kept in `<target>.part`, so that an interrupted download resumes; the target
+ * appears only complete and with the right digest.
  */
 import { createHash } from "node:crypto";
 import { messageOf, SvcError } from "../contract/error.ts";
 
 export interface DownloadOptions {
-  /** Digest that the file must have. */
+  /** Required digest of the file. */
   sha256?: string;
-  /** Code of what goes wrong on the way: `model_unavailable` or `dataset_unavailable`. */
+  /** Code of network errors: `model_unavailable` or `dataset_unavailable`. */
   code: string;
   signal?: AbortSignal;
-  /** Bytes that are there, and how many there will be where the server says so. */
+  /** Received bytes, and the total if the server sends it. */
   onProgress?(received: number, total: number | null): void;
 }
 
 export interface Downloaded {
   sha256: string;
   size_bytes: number;
-  /** Bytes that were there from an earlier attempt. */
+  /** Bytes of an earlier attempt. */
   resumed_from: number;
 }
 
-/** What a part belongs to: a server that has another file by now starts from the beginning. */
+/** Identity of a partial file: a changed file on the server is downloaded from the start. */
 interface PartRecord {
   url: string;
   validator: string;
 }
 
 /**
- * Checks an address before anything is sent: https, or http to this machine, or http with a digest that names the bytes.
- *
+ * Checks an address before any request: https, or http to this machine, or http with a digest.
  * @throws SvcError `path_refused`
  */
 export function checkAddress(address: string, sha256?: string): URL {
@@ -38,15 +37,15 @@ export function checkAddress(address: string, sha256?: string): URL {
   try {
     url = new URL(address);
   } catch {
-    throw new SvcError("path_refused", `Cannot fetch ${address}: it is no address`);
+    throw new SvcError("path_refused", `Cannot fetch ${address}: it is not an address`);
   }
   const own = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
   if (url.protocol !== "https:" && !(url.protocol === "http:" && (own || sha256))) {
     throw new SvcError(
       "path_refused",
-      `Cannot fetch ${address}: only https can be trusted to bring what was published`,
+      `Cannot fetch ${address}: only https guarantees the published content`,
       {
-        hint: url.protocol === "http:" ? "State the SHA-256 of the file" : "Give an https address",
+        hint: url.protocol === "http:" ? "Set the SHA-256 of the file" : "Use an https address",
       },
     );
   }
@@ -57,11 +56,10 @@ export function checkAddress(address: string, sha256?: string): URL {
 }
 
 /**
- * Brings a file.
- *
- * @param address where it is
- * @param target where it goes; its folder exists
- * @throws SvcError `options.code` when it does not arrive, `artifact_hash_mismatch` when it is not what was asked for
+ * Downloads a file.
+ * @param address its URL
+ * @param target path of the file in an existing folder
+ * @throws SvcError `options.code` for a failed download, `artifact_hash_mismatch` for another digest
  */
 export async function download(address: string, target: string, options: DownloadOptions): Promise<Downloaded> {
   const url = checkAddress(address, options.sha256);
@@ -75,7 +73,7 @@ export async function download(address: string, target: string, options: Downloa
   const validator = response.headers.get("etag") ?? response.headers.get("last-modified") ?? "";
   await Deno.writeTextFile(notes, JSON.stringify({ url: url.href, validator } satisfies PartRecord));
 
-  // The digest covers what was there before.
+  // The digest covers the earlier part.
   const hash = createHash("sha256");
   if (resumed > 0) await hashInto(hash, part);
   const file = await Deno.open(part, { write: true, create: true, truncate: resumed === 0, append: resumed > 0 });
@@ -88,12 +86,12 @@ export async function download(address: string, target: string, options: Downloa
       options.onProgress?.(received, total);
     }
   } catch (error) {
-    throw unavailable(url, messageOf(error), options, "Run it again: what has arrived is kept");
+    throw unavailable(url, messageOf(error), options, "Run it again: received bytes are kept");
   } finally {
     file.close();
   }
   if (total !== null && received !== total) {
-    throw unavailable(url, `${received} of ${total} bytes arrived`, options, "Run it again: what has arrived is kept");
+    throw unavailable(url, `${received} of ${total} bytes arrived`, options, "Run it again: received bytes are kept");
   }
   const sha256 = hash.digest("hex");
   if (options.sha256 !== undefined && sha256 !== options.sha256) {
@@ -120,14 +118,12 @@ async function request(
   } catch (error) {
     options.signal?.throwIfAborted();
     const denied = error instanceof Deno.errors.NotCapable;
-    const hint = denied
-      ? `Allow it: --allow-net=${url.host}`
-      : "Is this machine offline? Everything but fetching works so";
+    const hint = denied ? `Allow it: --allow-net=${url.host}` : "Check the network connection; only fetching needs it";
     throw unavailable(url, messageOf(error), options, hint);
   }
   if (response.ok) return response;
   await response.body?.cancel();
-  // A part that is already whole, or longer than the file: begin again.
+  // The partial file is complete or too long: start again.
   if (response.status === 416 && before !== null) return await request(url, null, 0, options);
   throw unavailable(url, `the server answered ${response.status}`, options, null);
 }
@@ -136,11 +132,11 @@ function unavailable(url: URL, reason: string, { code }: DownloadOptions, hint: 
   return new SvcError(code, `Cannot fetch ${url.href}: ${reason}`, { hint });
 }
 
-/** What an earlier attempt left, when it can be continued. */
+/** The partial file of an earlier attempt, if it can be resumed. */
 async function partRecord(notes: string, url: string): Promise<PartRecord | null> {
   try {
     const record = JSON.parse(await Deno.readTextFile(notes)) as PartRecord;
-    // A weak validator does not promise the same bytes.
+    // A weak validator does not guarantee identical bytes.
     return record.url === url && record.validator !== "" && !record.validator.startsWith("W/") ? record : null;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof SyntaxError) return null;

@@ -1,6 +1,7 @@
-/** Models on this machine and beyond: what comes with the program, what was fetched, and what could be. */
+/** Models: bundled, fetched, and available for fetching. */
 import { basename, join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
+import { licenceText } from "../artifact/licence.ts";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -19,19 +20,22 @@ export interface ModelRow extends JsonObject {
   status: "present" | "not_fetched" | "bring_your_own";
   revision: string | null;
   size_bytes: number | null;
-  /** The command that brings it, or what to do instead. */
+  /** SPDX identifier of a bundled model. */
+  licence: string | null;
+  /** The command that fetches it, or an alternative. */
   remedy: string | null;
 }
 
-/** Every model that can be named: those of the program, the fetched ones, and the published ones that are known. */
+/** All models that can be named: bundled, fetched, and known published ones. */
 export function listModels({ stateDir, programRoot }: { stateDir: string; programRoot?: string }): ModelRow[] {
-  const rows: ModelRow[] = programModels(programRoot).map(({ id, size_bytes }) => ({
+  const rows: ModelRow[] = programModels(programRoot).map(({ id, licence, size_bytes }) => ({
     id,
-    title: "comes with the program",
+    title: "bundled with the program",
     source: "program",
     status: "present",
     revision: null,
     size_bytes,
+    licence,
     remedy: null,
   }));
   const ids = new Set([...KNOWN_MODELS.map(({ id }) => id), ...fetchedIds(stateDir)]);
@@ -42,7 +46,7 @@ export function listModels({ stateDir, programRoot }: { stateDir: string; progra
     for (const revision of revisions) {
       const { files } = readFetchRecord(join(modelFolder(stateDir, id), revision));
       const size_bytes = Object.values(files).reduce((sum, file) => sum + Number(file.size_bytes), 0);
-      rows.push({ id, title, source: "fetched", status: "present", revision, size_bytes, remedy: null });
+      rows.push({ id, title, source: "fetched", status: "present", revision, size_bytes, licence: null, remedy: null });
     }
     if (revisions.length > 0 || known === undefined) continue;
     const fetch = known.repository === null ? null : fetchCommand(known);
@@ -54,6 +58,7 @@ export function listModels({ stateDir, programRoot }: { stateDir: string; progra
       status,
       revision: known.revision,
       size_bytes: null,
+      licence: null,
       remedy: fetch ?? known.remedy,
     });
   }
@@ -63,13 +68,14 @@ export function listModels({ stateDir, programRoot }: { stateDir: string; progra
 const fetchCommand = ({ id, revision }: KnownModel) =>
   `svc models fetch ${id}${revision === null ? " --revision <commit>" : ""}`;
 
-function programModels(programRoot: string | undefined): { id: string; size_bytes: number }[] {
+function programModels(programRoot: string | undefined): Pick<ModelRow, "id" | "licence" | "size_bytes">[] {
   if (programRoot === undefined) return [];
   const folder = join(programRoot, "recipes", "models");
   return [...Deno.readDirSync(folder)]
     .filter(({ isDirectory, name }) => isDirectory && isPackage(join(folder, name)))
     .map(({ name }) => ({
       id: name,
+      licence: /^SPDX-License-Identifier: (.+)$/m.exec(licenceText(join(folder, name)) ?? "")?.[1] ?? null,
       size_bytes: [...Deno.readDirSync(join(folder, name))]
         .filter((entry) => entry.isFile && entry.name.endsWith(".onnx"))
         .reduce((sum, entry) => sum + Deno.statSync(join(folder, name, entry.name)).size, 0),
@@ -80,7 +86,7 @@ function programModels(programRoot: string | undefined): { id: string; size_byte
 const isPackage = (folder: string) =>
   [...Deno.readDirSync(folder)].some(({ name }) => name === "trained_artifact.yaml");
 
-/** Names of fetched models, as they were fetched. */
+/** Names of fetched models. */
 function fetchedIds(stateDir: string): string[] {
   try {
     return [...Deno.readDirSync(join(stateDir, "models"))]
@@ -96,27 +102,26 @@ function fetchedIds(stateDir: string): string[] {
 
 export interface FetchModelOptions extends Omit<BringOptions, "code"> {
   stateDir: string;
-  /** Full commit; the pinned one when left out. */
+  /** Full commit; default the pinned one. */
   revision?: string;
   /** Digest of the file, for a model at an address. */
   sha256?: string;
-  /** Repository or base address instead of the known one; files are looked for below it. */
+  /** Repository or base address instead of the known one. */
   from?: string;
-  /** Files to bring instead of the known ones. */
+  /** Files to fetch instead of the known ones. */
   files?: readonly string[];
 }
 
 export interface FetchedModel {
   folder: string;
-  /** false when it was there already */
+  /** false if already present */
   fetched: boolean;
   record: FetchRecord | null;
 }
 
 /**
- * Brings a model to this machine: a known one, files of any repository at a commit, or one file at an address.
- *
- * @param id name, or an https address together with `sha256`
+ * Fetches a model: a known one, files of any repository at a commit, or one file at an address.
+ * @param id name, or an https address with `sha256`
  * @throws SvcError `model_unavailable`, `artifact_hash_mismatch`, `not_found`, `usage_invalid`
  */
 export async function fetchModel(id: string, options: FetchModelOptions): Promise<FetchedModel> {
@@ -132,20 +137,20 @@ export async function fetchModel(id: string, options: FetchModelOptions): Promis
   const base = options.from ?? (known?.repository ?? (known === undefined ? id : null));
   const paths = options.files?.length ? [...options.files] : Object.keys(known?.files ?? {});
   if (base === null) {
-    throw new SvcError("model_unavailable", `Cannot fetch ${id}: no published ONNX export of it is known`, {
-      hint: `${known!.remedy[0].toUpperCase()}${known!.remedy.slice(1)}; or name a repository that has one with --from`,
+    throw new SvcError("model_unavailable", `Cannot fetch ${id}: it has no known published ONNX export`, {
+      hint: `${known!.remedy[0].toUpperCase()}${known!.remedy.slice(1)}; or name a repository with an export by --from`,
     });
   }
   if (paths.length === 0) {
-    const hint = didYouMean(id, KNOWN_MODELS.map((model) => model.id)) ?? "Add --file for every file that is needed";
-    throw new SvcError("not_found", `Cannot fetch ${id}: nothing is known of its files`, { hint });
+    const hint = didYouMean(id, KNOWN_MODELS.map((model) => model.id)) ?? "Add --file for every required file";
+    throw new SvcError("not_found", `Cannot fetch ${id}: its files are unknown`, { hint });
   }
   const folder = join(modelFolder(options.stateDir, id), revision);
   if (fetchedRevisions(options.stateDir, id).includes(revision)) {
     return { folder, fetched: false, record: readFetchRecord(folder) };
   }
   const root = /^https?:/.test(base) ? base.replace(/\/$/, "") : `${HUB}/${base}/resolve/${revision}`;
-  // Digests are known of the known repository alone.
+  // Digests apply to the known repository only.
   const pinned = options.from === undefined && revision === known?.revision ? known.files : {};
   const files = Object.fromEntries(
     paths.map((path) => [path, { url: `${root}/${path}`, sha256: pinned[path]?.sha256 }]),
@@ -158,7 +163,7 @@ export async function fetchModel(id: string, options: FetchModelOptions): Promis
   return { folder, fetched: true, record };
 }
 
-/** One file, kept under its digest. */
+/** One file, stored under its digest. */
 async function fetchFile(
   url: string,
   { stateDir, sha256, signal, onProgress }: FetchModelOptions,
@@ -179,7 +184,7 @@ async function fetchFile(
   return { folder, fetched: true, record: null };
 }
 
-/** What a verification says of one revision of a model. */
+/** Verification result of one revision of a model. */
 export interface VerifiedModel extends JsonObject {
   id: string;
   revision: string;
@@ -187,7 +192,7 @@ export interface VerifiedModel extends JsonObject {
   files: VerifiedFile[];
 }
 
-/** Hashes the files of fetched models again; of all when no name is given. @throws SvcError `not_found` */
+/** Hashes the files of fetched models again; default all models. @throws SvcError `not_found` */
 export function verifyModels(stateDir: string, id?: string): VerifiedModel[] {
   const ids = id === undefined ? fetchedIds(stateDir) : [id];
   const revisions = ids.flatMap((name) => fetchedRevisions(stateDir, name).map((revision) => ({ name, revision })));

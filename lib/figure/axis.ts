@@ -1,4 +1,4 @@
-/** Axes: domains that hold what is drawn, ticks at round places, and labels that print. */
+/** Axes: domains of the drawn values, ticks at round places, and labels for print. */
 import { numberText, superscript } from "./number_text.ts";
 import type { FigureAxis } from "./types.ts";
 
@@ -9,16 +9,16 @@ export interface Position {
   title: string;
 }
 
-/** Decades beyond which only every second one, third one, … is labelled. */
+/** Number of decades above which only every second, third, … decade is labelled. */
 const LABELLED_DECADES = 8;
 
 export const axisTitle = ({ title, unit }: FigureAxis): string => unit === "" ? title : `${title} (${unit})`;
 
-/** The decades that hold all values: `[-5, 0]` for 2e-5 … 0.3. */
+/** The decades of all values: `[-5, 0]` for 2e-5 … 0.3. */
 export function decadesOf(values: readonly number[]): [number, number] {
   const positive = values.filter((value) => value > 0);
   if (positive.length === 0) return [-1, 0];
-  // A value such as 0.001 stands at its decade although its logarithm is a little off.
+  // The tolerance assigns a value such as 0.001 to its decade despite rounding of the logarithm.
   const low = Math.floor(Math.log10(Math.min(...positive)) + 1e-9);
   const high = Math.ceil(Math.log10(Math.max(...positive)) - 1e-9);
   // Adding 0 turns -0 into 0.
@@ -31,7 +31,7 @@ function logPosition(axis: FigureAxis, values: readonly number[]): Position {
   const decades = Array.from({ length: high - low + 1 }, (_, i) => low + i);
   const every = Math.ceil(decades.length / (LABELLED_DECADES + 1));
   const minor = decades.length - 1 <= LABELLED_DECADES ? [2, 3, 4, 5, 6, 7, 8, 9] : [];
-  // A single decade has too few powers of ten to read a value from: label 2 and 5 as well.
+  // A single decade has few powers of ten: 2 and 5 are labelled too.
   const labelled = decades.length <= 2 ? [2, 5] : [];
   const ticks = decades.flatMap((decade) => [
     { value: Number(`1e${decade}`), label: (decade - low) % every === 0 ? `10${superscript(decade)}` : "" },
@@ -40,7 +40,7 @@ function logPosition(axis: FigureAxis, values: readonly number[]): Position {
       label: labelled.includes(digit) ? `${digit}×10${superscript(decade)}` : "",
     })),
   ]).filter(({ value }) => domain === null || (value >= domain[0] && value <= domain[1]));
-  // Inside a part of a decade there may be no power of ten, nor any of its multiples.
+  // Part of a decade may have no power of ten, nor any of its multiples.
   if (domain !== null && ticks.filter(({ label }) => label !== "").length < 2) return nearlyLinear(axis, domain);
   const labels = Object.fromEntries(
     ticks.filter(({ label }) => label !== "").map(({ value, label }) => [value, label]),
@@ -59,7 +59,7 @@ function logPosition(axis: FigureAxis, values: readonly number[]): Position {
   };
 }
 
-/** A small part of a logarithmic axis, with ticks at even steps. */
+/** A small part of a logarithmic axis, with evenly spaced ticks. */
 function nearlyLinear(axis: FigureAxis, [low, high]: [number, number]): Position {
   const step = roundStep((high - low) / 4), ticks: number[] = [];
   for (let k = Math.ceil(low / step); k * step <= high; k++) ticks.push(Number((k * step).toPrecision(6)));
@@ -75,7 +75,7 @@ function nearlyLinear(axis: FigureAxis, [low, high]: [number, number]): Position
   };
 }
 
-/** The smallest of 1, 2 and 5 times a power of ten that is at least a length. */
+/** The smallest of 1, 2 and 5 times a power of ten not below a length. */
 function roundStep(length: number): number {
   const power = 10 ** Math.floor(Math.log10(length));
   return [1, 2, 5, 10].map((digit) => digit * power).find((candidate) => candidate >= length)!;
@@ -83,14 +83,13 @@ function roundStep(length: number): number {
 
 const isDecade = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6";
 
-/** Few distinct places are labelled one by one: they are those that were measured. */
+/** Up to this number of distinct places, each measured place has a label. */
 const EVERY_PLACE = 9;
 
 /**
  * Scale and ticks of an axis.
- *
- * @param values all that is drawn along it
- * @param measured places that were chosen, such as the signal-to-noise ratios of a sweep; few of them become the ticks
+ * @param values all values along it
+ * @param measured chosen places, such as the Es/N0 of a sweep; if few, they become the ticks
  */
 export function position(axis: FigureAxis, values: readonly number[], measured: readonly number[] = []): Position {
   if (axis.scale === "log") return logPosition(axis, values);
@@ -105,23 +104,22 @@ export function position(axis: FigureAxis, values: readonly number[], measured: 
   };
 }
 
-/** Whether labels at all places would keep their distance. */
+/** Whether labels at all places keep their distance. */
 function evenly(places: readonly number[]): boolean {
   const gaps = places.slice(1).map((place, i) => place - places[i]);
   return Math.min(...gaps) >= (places.at(-1)! - places[0]) / (2 * EVERY_PLACE);
 }
 
 /**
- * The range of the values with a little room, so that no marker touches the frame.
- *
- * @param keepSign gives no room below 0 to what is never there
+ * The range of the values with a margin, so that no marker touches the frame.
+ * @param keepSign omits the margin below 0 for non-negative values
  */
 function padded(values: readonly number[], keepSign: boolean): [number, number] {
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0) return [0, 1];
   const low = Math.min(...finite), high = Math.max(...finite);
   const room = low === high ? Math.max(Math.abs(low) * 0.1, 0.5) : (high - low) * 0.04;
-  // The same digits whatever the order of the operations was.
+  // Rounds so that the digits do not depend on the order of operations.
   const start = keepSign && low >= 0 ? Math.max(0, low - room) : low - room;
   return [start, high + room].map((end) => Number(end.toPrecision(12))) as [number, number];
 }

@@ -1,4 +1,4 @@
-/** One horizontal bar a method, with its interval and its value. */
+/** One horizontal bar per method, with its interval and its value. */
 import { axisTitle } from "./axis.ts";
 import { numberText } from "./number_text.ts";
 import { type FigureStyle, seriesLooks } from "./style.ts";
@@ -10,7 +10,7 @@ export function barsViews({ bars, value }: BarFigure, style: FigureStyle): Figur
   const size = style.font_size;
   const texts = bars.map((bar) => numberText(bar.value, "unicode", 3));
   const high = Math.max(...bars.map((bar) => Math.max(bar.value, bar.high ?? 0)), 0) || 1;
-  // Room for the number behind the longest bar.
+  // Space for the number after the longest bar.
   const room = Math.max(...texts.map((text) => textWidth(text, size))) + size;
   const data = bars.map((bar, i) => ({ ...bar, text: texts[i], end: Math.max(bar.value, bar.high ?? 0) }));
   const y = {

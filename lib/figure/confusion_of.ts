@@ -1,13 +1,13 @@
-/** Confusion matrices as reports hold them. */
+/** Reads confusion matrices from reports. */
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 
 export interface Confusion {
   labels: string[];
-  /** Rows of true classes, columns of what they were taken for. */
+  /** Rows are true classes, columns predicted ones. */
   counts: number[][];
 }
 
-/** Rows of numbers, as many as there are columns. */
+/** A square matrix of numbers. */
 function squareOf(value: Value | undefined): number[][] | null {
   if (!Array.isArray(value) || value.length === 0) return null;
   const rows = value.map((row) => Array.isArray(row) && row.every(isNumber) ? (row as number[]).map(toNumber) : null);
@@ -15,8 +15,8 @@ function squareOf(value: Value | undefined): number[][] | null {
 }
 
 /**
- * The matrix of a report: `confusion_matrix` as rows of counts, true classes down, with the names of the classes beside it
- * in `class_names`, `labels` or `classes`; or an object that holds both.
+ * The matrix of a report: `confusion_matrix` as rows of counts, one per true class, with class names in `class_names`,
+ * `labels` or `classes`; or an object with both.
  */
 export function confusionOf(report: JsonObject): Confusion | null {
   const { confusion_matrix: matrix } = report;

@@ -1,10 +1,10 @@
-/** Lines with intervals over a number: error rates, quality, rate and distortion, distribution functions. */
+/** Line figures with intervals: error rates, quality, rate and distortion, distribution functions. */
 import { decadesOf, position } from "./axis.ts";
 import { type LegendEntry, legendLayout, legendView, signMark, SIGNS } from "./legend.ts";
 import { type FigureStyle, seriesLooks, theoryWidth } from "./style.ts";
 import type { CurveFigure, FigureAxis, FigurePoint, FigureSpec } from "./types.ts";
 
-/** One row of the data of the specification. */
+/** A data row of the specification. */
 interface Datum {
   series: string;
   kind: string;
@@ -12,7 +12,7 @@ interface Datum {
   y: number | null;
   low: number | null;
   high: number | null;
-  /** Ends of the interval that lie inside the plot, where a cap is drawn. */
+  /** Interval ends inside the plot, where caps are drawn. */
   low_cap: number | null;
   high_cap: number | null;
   bound: number | null;
@@ -20,16 +20,16 @@ interface Datum {
   front: boolean;
 }
 
-/** Places along the y axis that must be seen; theory does not stretch it, unless it is to be seen whole. */
+/** Values along the y axis that must be visible. Theory does not extend the axis unless it is marked `whole`. */
 function shownHeights(figure: CurveFigure): number[] {
   const seen = figure.series.filter(({ hidden }) => hidden !== true);
   const drawn = seen.filter(({ kind, whole }) => kind !== "theory" || whole === true);
   const points = (drawn.length > 0 ? drawn : seen).flatMap(({ points }) => points);
   const values = points.flatMap(({ y, high, low, bound }) => {
-    // The arrow of a bound needs room below it.
+    // The arrow of a bound needs space below it.
     if (bound !== undefined) return figure.y.scale === "log" ? [bound, bound / 3] : [bound];
     if (y === null) return [];
-    // An interval that comes near 0 would add decades without an end to a logarithmic axis.
+    // An interval close to 0 would add arbitrarily many decades to a logarithmic axis.
     return figure.y.scale === "log" ? [y, high ?? y] : [y, low ?? y, high ?? y];
   });
   return figure.y.scale === "log" ? values.filter((value) => value > 0) : values;
@@ -38,7 +38,7 @@ function shownHeights(figure: CurveFigure): number[] {
 function dataOf(figure: CurveFigure, floor: number): Datum[] {
   return figure.series.filter(({ hidden }) => hidden !== true).flatMap(({ label, kind, points }) =>
     points.map((point): Datum => {
-      // An interval that ends at 0 has no place on a logarithmic axis either.
+      // A logarithmic axis has no place for an interval that ends at 0.
       const reaches = figure.y.scale !== "log" || point.high! > 0;
       const interval = point.bound === undefined && point.low !== null && point.high !== null && reaches;
       const low = interval ? Math.max(point.low!, floor) : null;
@@ -83,7 +83,7 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
   const channels = {
     color: scaled(looks.map(({ color }) => color)),
     strokeDash: scaled(looks.map(({ dash }) => dash)),
-    // Distribution functions have steps in the place of markers.
+    // Distribution functions have steps instead of markers.
     shape: scaled(looks.map(({ marker }) => !marked || marker === null ? "M0,0" : marker)),
   };
   const { color, strokeDash, shape } = channels;
@@ -91,11 +91,11 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
     x: { field: "x", type: "quantitative", ...x },
     y: { field: "y", type: "quantitative", ...y },
   };
-  // Layers that draw something else than y share its axis: only one of them may describe it.
+  // Layers that draw other fields share the y axis: only one of them may describe it.
   const along = (field: string) => ({ field, type: "quantitative", scale: y.scale, title: y.title });
   const detail = { field: "series", type: "nominal" };
   const measuredData = data.filter(({ kind }) => kind !== "theory");
-  // Beyond the ends of an axis that was chosen there are points, but no place for them.
+  // Points beyond the ends of a chosen axis are not drawn.
   const [inside, noneOutside] = insideOf(figure, data);
   const thin = style.line_width * 0.55;
   const layers: (FigureSpec | false)[] = [
@@ -141,7 +141,7 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
         ...encoding,
         color,
         shape,
-        // Points that another one beats are hollow.
+        // Dominated points are hollow.
         fill: figure.front !== null ? { condition: { test: "datum.front", ...color }, value: style.background } : color,
       },
     },
@@ -159,7 +159,7 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
       mark: signMark("outage", SIGNS.outage, style),
       encoding,
     },
-    // What never came through has no value: its marks stand above the axis, one line a series.
+    // A series without any received item has no value: its marks are above the axis, one line per series.
     ...series.filter(({ points }) => points.some(lostWhole)).map(({ label }, line) => ({
       transform: [{ filter: `datum.series === ${JSON.stringify(label)} && datum.outage !== null && datum.y === null` }],
       mark: {
@@ -193,11 +193,11 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
   return [plot, legendView(legendLayout(entries, style, style.width), style, channels)];
 }
 
-/** Whether a field lies on the part of an axis that was chosen, as an expression. */
+/** Whether a field is within the chosen part of an axis, as an expression. */
 const within = ({ domain }: FigureAxis, field: string) =>
   domain === null ? "true" : `datum.${field} >= ${domain[0]} && datum.${field} <= ${domain[1]}`;
 
-/** What sieves out points beyond the ends of the axes, and whether there are none. */
+/** A filter for points beyond the ends of the axes, and whether all points are inside. */
 function insideOf({ x, y }: CurveFigure, data: readonly Datum[]): [filter: string, none: boolean] {
   const out = (domain: [number, number] | null, value: number | null) =>
     domain !== null && value !== null && (value < domain[0] || value > domain[1]);
@@ -205,7 +205,7 @@ function insideOf({ x, y }: CurveFigure, data: readonly Datum[]): [filter: strin
   return none ? ["", true] : [` && ${within(x, "x")} && ${within(y, "y")}`, false];
 }
 
-/** Lines across the plot with their names at their end. */
+/** Lines across the plot with labels at their ends. */
 function guideLayers({ guides = [], x, y }: CurveFigure, style: FigureStyle, encoding: GuideEncoding): FigureSpec[] {
   return guides.filter(({ axis, at }) => {
     const { domain } = axis === "x" ? x : y;
@@ -225,7 +225,7 @@ function guideLayers({ guides = [], x, y }: CurveFigure, style: FigureStyle, enc
         mark: { type: "rule", color: style.muted, strokeDash: [3, 3], strokeWidth: style.line_width * 0.7 },
         encoding: { [axis]: place, ...other },
       },
-      // A halo first, so that lines do not run through the letters.
+      // A halo first, so that lines do not cross the letters.
       ...[style.background, null].map((halo) => ({
         data: { values: [{ at, label }] },
         mark: {
@@ -254,5 +254,5 @@ const frontMark = (style: FigureStyle) => ({
   clip: true,
 });
 
-/** The bar of the arrow, the top of its shape, stands at the bound. */
+/** The bar of the arrow, the top of its shape, is at the bound. */
 const boundOffset = (style: FigureStyle) => Math.sqrt(style.marker_size * 3) / 2;

@@ -1,4 +1,4 @@
-/** The numbers of a figure as a table, every digit. */
+/** The numbers of a figure as a table, with all digits. */
 import { csvText } from "../artifact/csv.ts";
 import { matrixCells, panelCells } from "./matrix_spec.ts";
 import type { Figure } from "./types.ts";
@@ -6,7 +6,7 @@ import type { Figure } from "./types.ts";
 const field = (value: string | number | boolean | null | undefined) =>
   value === null || value === undefined ? "" : String(value);
 
-/** What is drawn, one line a point, a bar or a cell. */
+/** One line per point, bar or cell. */
 export function figureCsv(figure: Figure): string {
   if (figure.form === "matrix" && figure.panels !== undefined) {
     const cells = panelCells(figure).map((cell) =>

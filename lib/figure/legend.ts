@@ -1,6 +1,6 @@
 /**
- * The legend of a figure: a small view of its own that shows each series as it is drawn, line, dash and marker. (The
- * legends of Vega-Lite show one of them, or outline markers with dashes.)
+ * The legend of a figure: a small view that shows each series with line, dash and marker. (Vega-Lite's own legends show
+ * only one of them, or outline markers with dashes.)
  */
 import { type FigureStyle, theoryWidth } from "./style.ts";
 import { textWidth } from "./text_width.ts";
@@ -8,24 +8,24 @@ import type { FigureSpec } from "./types.ts";
 
 export interface LegendEntry {
   label: string;
-  /** Of the series that is shown; null for a sign that is explained. */
+  /** Series of the entry; null for a sign. */
   series: string | null;
   kind: "measured" | "baseline" | "theory" | null;
   /** Shape of a sign, see `SIGNS`. */
   sign?: keyof typeof SIGNS;
 }
 
-/** Signs beside the series' own markers, as paths in the square from -1 to 1. */
+/** Signs besides the markers of series, as paths in the square from -1 to 1. */
 export const SIGNS = {
-  /** No event was seen: the rate is below the bar. */
+  /** No event was observed: the rate is below the bar. */
   bound: "M-0.8,-1L0.8,-1M0,-1L0,1M-0.55,0.35L0,1L0.55,0.35",
   /** Items were lost. */
   outage: "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8",
-  /** The line through the points that no other point beats. */
+  /** The line through the non-dominated points. */
   front: "M-3,0L3,0",
 } as const;
 
-/** Where entries stand, and how much room they take: one column on the right, as many as fit below the plot. */
+/** Positions of entries and their space: one column on the right, or rows below the plot. */
 export function legendLayout(entries: readonly LegendEntry[], style: FigureStyle, plotWidth: number) {
   const size = style.font_size;
   const sample = size * 2.2, gap = size * 0.5, between = size * 1.2, row = size * 1.45;
@@ -63,8 +63,7 @@ const pixel = (field: string) => ({ field, type: "quantitative", scale: null, ax
 
 /**
  * The view of a legend.
- *
- * @param channels encodings of `color`, `strokeDash` and `shape` by the field `series`, those of the plot
+ * @param channels encodings of `color`, `strokeDash` and `shape` by the field `series`, as in the plot
  */
 export function legendView(
   layout: ReturnType<typeof legendLayout>,
@@ -102,7 +101,7 @@ export function legendView(
   };
 }
 
-/** The mark of a sign: outlines only. */
+/** The mark of a sign, outline only. */
 export function signMark(name: keyof typeof SIGNS, path: string, style: FigureStyle): FigureSpec {
   return {
     type: "point",

@@ -1,6 +1,6 @@
 /**
- * Powers over parallel channels, as water on a bottom: a grey bar is the floor N0/|h|² of a channel, the bar on top its power,
- * and the dashed line the level. Floors higher than the ceiling end there: such a channel is too poor to matter.
+ * Water-filling over parallel channels: a grey bar is the floor N0/|h|² of a channel, the bar above it its power, and
+ * the dashed line the water level. Floors are cut off at the ceiling.
  */
 import { axisTitle } from "./axis.ts";
 import { legendLayout } from "./legend.ts";
@@ -10,7 +10,7 @@ import type { FigureSpec, LevelFigure } from "./types.ts";
 export function levelsViews(figure: LevelFigure, style: FigureStyle): FigureSpec[] {
   const { floor, amount, level, ceiling } = figure, count = amount.values.length;
   const data = amount.values.map((power, k) => {
-    // A channel without any gain has its floor at infinity.
+    // A channel without gain has an infinite floor.
     const bottom = Math.min(floor.values[k] ?? ceiling, ceiling);
     return { channel: k, left: k - 0.5, right: k + 0.5, bottom, top: Math.min(bottom + power, ceiling), power };
   });
@@ -75,7 +75,7 @@ export function levelsViews(figure: LevelFigure, style: FigureStyle): FigureSpec
   return [plot, legend];
 }
 
-/** What the parts of the picture are called, and how they look. */
+/** Names and looks of the parts of the figure. */
 export function levelEntries(
   { floor, amount, level }: LevelFigure,
   style: FigureStyle,

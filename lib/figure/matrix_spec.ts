@@ -1,6 +1,6 @@
 /**
- * Counts of a confusion matrix. Colour is the share of the row, the true class, or of the column, what was taken for a class;
- * the number is the count, or that share in per cent. Several matrices stand in a grid, a row a method, a column a condition.
+ * Confusion matrices. Colour is the share of the row (true class) or of the column (predicted class); the number is the
+ * count, or that share in per cent. Several matrices form a grid with one row per method and one column per condition.
  */
 import { type FigureStyle, isDark } from "./style.ts";
 import { textWidth } from "./text_width.ts";
@@ -10,11 +10,11 @@ export interface MatrixCell {
   truth: string;
   predicted: string;
   count: number;
-  /** Of all items of the true class, or of the predicted one where cells are shares of columns; 0 where there were none. */
+  /** Share of the true class, or of the predicted one; 0 without items. */
   share: number;
 }
 
-/** The cells of the whole. */
+/** The cells of the whole matrix. */
 export function matrixCells(
   { labels, counts, cells }: Pick<MatrixFigure, "labels" | "counts" | "cells">,
 ): MatrixCell[] {
@@ -43,13 +43,13 @@ export function panelCells(figure: MatrixFigure): (MatrixCell & { row: string; c
 
 export function matrixViews(figure: MatrixFigure, style: FigureStyle): FigureSpec[] {
   const parted = figure.panels !== undefined;
-  // Panels are many and small: their cells say per cent.
+  // The cells of small panels show per cent.
   const asCounts = (figure.cells ?? (parted ? "rows" : "counts")) === "counts";
   const data = { values: parted ? panelCells(figure) : matrixCells(figure) };
   const layer = matrixLayer(figure, style, { data: data.values, asCounts, parted });
   if (!parted) return [{ ...layer, data }];
   const header = { labelFontSize: style.font_size, labelColor: style.ink, labelLimit: 0, title: null };
-  // In the order given: without one they would be sorted as texts, -2 behind 8.
+  // The given order, since text order would place -2 after 8.
   const facet = (field: "row" | "column") => {
     const sort = [...new Set(figure.panels!.map((panel) => panel[field]))];
     return { field, type: "nominal", sort, header };
@@ -68,7 +68,7 @@ export function matrixViews(figure: MatrixFigure, style: FigureStyle): FigureSpe
   }];
 }
 
-/** Lines of whole words that are no wider than they must be. */
+/** Wraps whole words to the least width. */
 function wrapped(text: string, width: number, size: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
@@ -122,7 +122,7 @@ function matrixLayer(
             field: "share",
             type: "quantitative",
             title: ["Share of the", figure.cells === "columns" ? "predicted class" : "true class"],
-            // Few are as pale, or as dark, as the page behind them.
+            // Extreme colours would not contrast with the page.
             scale: { scheme: "viridis", domain: [0, 1], reverse: !isDark(style) },
             legend: {
               format: ".0%",
@@ -141,7 +141,7 @@ function matrixLayer(
             : parted
             ? { field: "percent", type: "quantitative", format: "d" }
             : { field: "share", type: "quantitative", format: ".1%" },
-          // Viridis reversed: dark cells are those of large shares.
+          // Reversed viridis: dark cells have large shares.
           color: {
             condition: { test: `datum.share ${isDark(style) ? "< 0.55" : "> 0.45"}`, value: "#ffffff" },
             value: "#000000",

@@ -1,19 +1,18 @@
 /**
- * Numbers for readers: four significant digits, powers of ten for the very small and the very large, and a mean no finer
- * than its interval. Files that are read by programs hold every digit instead.
+ * Numbers for readers: four significant digits, powers of ten for very small and very large values, and a mean rounded
+ * to its interval. Files for programs have all digits.
  */
 
-/** How powers of ten are written: `2.1e-4`, `2.1×10⁻⁴` or `$2.1 \times 10^{-4}$`. */
+/** Notation of powers of ten: `2.1e-4`, `2.1×10⁻⁴` or `$2.1 \times 10^{-4}$`. */
 export type NumberForm = "plain" | "unicode" | "latex";
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** An exponent in superscript characters. */
 export function superscript(exponent: number): string {
   return String(exponent).replace("-", "⁻").replace(/\d/g, (digit) => SUPERSCRIPTS[Number(digit)]);
 }
 
-/** The number of the largest digit: 2 for 150, -3 for 0.0015. */
+/** The exponent of the first digit: 2 for 150, -3 for 0.0015. */
 function magnitude(value: number): number {
   return Number(value.toExponential().split("e")[1]);
 }
@@ -30,8 +29,7 @@ const isScaled = (value: number) => value !== 0 && (Math.abs(value) < 1e-3 || Ma
 
 /**
  * A number with at most `digits` significant digits.
- *
- * @param value null and what is not finite become a dash
+ * @param value null and non-finite values become a dash
  */
 export function numberText(value: number | null, form: NumberForm = "plain", digits = 4): string {
   if (value === null || !Number.isFinite(value)) return "–";
@@ -42,7 +40,7 @@ export function numberText(value: number | null, form: NumberForm = "plain", dig
   return write(mantissa, Number(exponent), form);
 }
 
-/** Power of ten to take out, and decimals left, for a value that is sure to the second digit of `reach`. */
+/** The common power of ten, and the decimals of a value known to the second digit of `reach`. */
 function precision(value: number, reach: number): { exponent: number; decimals: number } {
   const exponent = isScaled(value) ? magnitude(value) : 0;
   const decimals = Math.min(12, Math.max(0, 1 - magnitude(reach / 10 ** exponent)));
@@ -58,7 +56,7 @@ export function plusMinusText(mean: number, reach: number, form: NumberForm = "p
   return exponent === 0 ? write(pair, 0, form) : write(`(${pair})`, exponent, form);
 }
 
-/** A value and the ends of its interval to the second digit of half its width: `0.158 [0.153, 0.162]`. */
+/** A value and its interval to the second digit of half its width: `0.158 [0.153, 0.162]`. */
 export function bracketsText(value: number, low: number, high: number, form: NumberForm = "plain"): string {
   if (!(high > low)) return numberText(value, form);
   const { exponent, decimals } = precision(value, (high - low) / 2);

@@ -1,12 +1,10 @@
-/** The Pareto front of points that are better or worse on two axes. */
+/** The Pareto front of points on two axes with directions. */
 
 type Direction = "higher_is_better" | "lower_is_better";
 
 /**
- * Which points no other point beats: at least as good on both axes and better on one.
- *
- * @returns a flag a point, in the order given; equal points are on the front together
- *
+ * Finds non-dominated points: no other point is at least as good on both axes and better on one.
+ * @returns a flag per point, in the given order; equal points are on the front together
  * @example
  * ```ts
  * import assert from "node:assert/strict";

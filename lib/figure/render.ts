@@ -1,6 +1,6 @@
 /**
- * Pictures of a specification: SVG by Vega without a browser, PNG by resvg with the font handed in. Both are the same
- * bytes wherever they are made: no font, clock or graphics library of the machine takes part.
+ * Renders a specification: SVG by Vega without a browser, PNG by resvg with the bundled font. The bytes do not depend
+ * on fonts, clock or graphics libraries of the machine.
  */
 import type { FigureStyle } from "./style.ts";
 
@@ -15,9 +15,8 @@ async function loadRasteriser() {
 }
 
 /**
- * Draws an SVG text as PNG.
- *
- * @param svg what `renderSvg` returns
+ * Renders an SVG text as PNG.
+ * @param svg result of `renderSvg`
  */
 export async function renderPng(svg: string, style: FigureStyle): Promise<Uint8Array> {
   const { Resvg } = await (rasteriser ??= loadRasteriser());

@@ -1,4 +1,4 @@
-/** The one place that names the rasteriser. Import it lazily: its WebAssembly module has 2.4 MB. */
+/** The only import of the rasteriser. Import it lazily: its WebAssembly module has 2.4 MB. */
 export { initWasm, Resvg } from "npm:@resvg/resvg-wasm@^2.6.2";
 
 /** The WebAssembly module of the library, from the package cache. */

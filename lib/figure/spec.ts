@@ -7,12 +7,12 @@ import type { FigureStyle } from "./style.ts";
 import { textWidth } from "./text_width.ts";
 import type { Figure, FigureSpec } from "./types.ts";
 
-/** Fonts, lines and colours of everything that no mark sets itself. */
+/** Defaults for fonts, lines and colours of marks. */
 function configOf(style: FigureStyle): FigureSpec {
   const { font_size: size, ink, muted, grid } = style;
   const line = style.line_width * 0.45;
   return {
-    // The root says what the picture is; a name on each of its marks would only be noise to a reader who listens.
+    // The root has the description of the image; names on single marks would only disturb screen readers.
     aria: false,
     font: `${style.font}, Helvetica, Arial, sans-serif`,
     view: { stroke: null },
@@ -25,7 +25,7 @@ function configOf(style: FigureStyle): FigureSpec {
       labelPadding: size * 0.3,
       labelColor: muted,
       labelFlush: false,
-      // Numbers side by side stay apart.
+      // Least distance between numbers.
       labelSeparation: size * 0.6,
       titleColor: ink,
       domainColor: muted,
@@ -63,7 +63,7 @@ function viewsOf(figure: Figure, style: FigureStyle): FigureSpec[] {
   return figure.form === "bars" ? barsViews(figure, style) : matrixViews(figure, style);
 }
 
-/** A subtitle in lines that are no wider than the plot with its axis; it breaks between its parts. */
+/** Breaks a subtitle between its parts into lines no wider than the plot with its axis. */
 function subtitleLines(text: string, style: FigureStyle): string[] {
   const lines: string[] = [];
   for (const part of text.split(" · ")) {
@@ -79,9 +79,8 @@ function subtitleLines(text: string, style: FigureStyle): string[] {
 }
 
 /**
- * The specification of a figure: plain JSON, the same for the same figure and style.
- *
- * @param style one of `STYLES`, or a style of one's own
+ * The specification of a figure: plain JSON, determined by figure and style.
+ * @param style one of `STYLES`, or a custom one
  */
 export function figureSpec(figure: Figure, style: FigureStyle): FigureSpec {
   const views = viewsOf(figure, style);

@@ -1,22 +1,22 @@
 /**
- * The looks of figures. `svc` is for screens and reports, `paper` is one column of a two-column page (252 pt, no title: the
- * caption has it), `compact` is for pages with many figures. A file may change any field of one of them.
+ * Figure styles. `svc` is for screens and reports, `paper` for one column of a two-column page (252 pt, no title: the
+ * caption has it), `compact` for pages with many figures. A style file may change any field of one of them.
  *
- * Series colours are those of Okabe and Ito, which readers with any colour vision tell apart; dash and marker repeat the
- * distinction for print in grey.
+ * Series colours are those of Okabe and Ito, distinct with any colour vision; dash and marker distinguish series in
+ * grey print.
  */
 
 export interface FigureStyle {
   name: string;
-  /** Of the plot inside its axes, as the height. */
+  /** Inside the axes, like the height. */
   width: number;
   height: number;
-  /** Of all lengths. */
+  /** Unit of all lengths. */
   unit: "px" | "pt";
-  /** Family of the SVG; PNG files are always set in Inter. */
+  /** Font family of the SVG; PNG files always use Inter. */
   font: string;
   font_size: number;
-  /** 0 leaves the title to the caption. */
+  /** 0 for no title. */
   title_size: number;
   line_width: number;
   /** Area of a marker. */
@@ -85,7 +85,7 @@ export const STYLES: Readonly<Record<"svc" | "paper" | "compact", FigureStyle>> 
   },
 };
 
-/** The same style on a dark screen. */
+/** The same style for a dark screen. */
 export function darkened(style: FigureStyle): FigureStyle {
   return {
     ...style,
@@ -99,7 +99,7 @@ export function darkened(style: FigureStyle): FigureStyle {
   };
 }
 
-/** Whether the background is dark: scales of colours then begin dark, so that nothing glares. */
+/** Whether the background is dark; colour scales then begin dark. */
 export function isDark({ background }: FigureStyle): boolean {
   const [red, green, blue] = [1, 3, 5].map((at) => parseInt(background.slice(at, at + 2), 16));
   // Weights of Rec. 709.
@@ -110,10 +110,10 @@ const DASHES: readonly number[][] = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [10, 
 const THEORY_DASHES: readonly number[][] = [[4, 3], [1.5, 2.5], [7, 2, 1.5, 2], [9, 3], [2.5, 1.2], [9, 2, 2, 2, 2, 2]];
 const MARKERS = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-right"] as const;
 
-/** Theory is thinner than what was measured. */
+/** Theory is thinner than measurements. */
 export const theoryWidth = (style: FigureStyle): number => style.line_width * 0.6;
 
-/** How the i-th series of a kind is drawn. */
+/** The look of the i-th series of a kind. */
 export interface SeriesLook {
   color: string;
   dash: number[];
@@ -121,7 +121,7 @@ export interface SeriesLook {
   marker: string | null;
 }
 
-/** Looks of series in their order: each kind counts for itself, so that one more baseline recolours nothing. */
+/** Looks of series in order. Each kind has its own count, so that an added baseline changes no other colour. */
 export function seriesLooks(
   kinds: readonly ("measured" | "baseline" | "theory")[],
   style: FigureStyle,

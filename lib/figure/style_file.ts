@@ -1,4 +1,4 @@
-/** Styles that a file describes: any of the built-in ones with other fields. */
+/** Style files: any built-in style with changed fields. */
 import { SvcError } from "../contract/error.ts";
 import { z } from "../contract/zod.ts";
 import { type FigureStyle, STYLES } from "./style.ts";
@@ -7,12 +7,12 @@ const color = z.string().regex(/^#[0-9a-fA-F]{6}$/).describe("colour as #rrggbb"
 const size = z.number().positive().max(4000);
 
 const fields = z.strictObject({
-  width: size.describe("of the plot inside its axes"),
+  width: size.describe("width of the plot inside its axes"),
   height: size,
   unit: z.enum(["px", "pt"]).describe("unit of all lengths"),
-  font: z.string().min(1).describe("font family of the SVG; PNG files are always set in Inter"),
+  font: z.string().min(1).describe("font family of the SVG; PNG files always use Inter"),
   font_size: size,
-  title_size: z.number().min(0).max(200).describe("0 leaves the title to the caption"),
+  title_size: z.number().min(0).max(200).describe("size of the title; 0 for none"),
   line_width: size,
   marker_size: size.describe("area of a marker"),
   legend: z.enum(["right", "bottom", "none"]),
@@ -31,19 +31,9 @@ const styleFile = fields.partial().extend({
 });
 
 /**
- * A style made of one of the built-in ones.
- *
- * @param value `{extends?, name?, …}` with the fields that differ
- * @throws SvcError `usage_invalid` that names every field that cannot be used
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { FIGURE_STYLES, figureStyle } from "../../mod.ts";
- *
- * const wide = figureStyle({ extends: "paper", name: "wide", width: 400 });
- * assert.deepEqual([wide.width, wide.font_size], [400, FIGURE_STYLES.paper.font_size]);
- * ```
+ * A style derived from a built-in one.
+ * @param value `{extends?, name?, …}` with the changed fields
+ * @throws SvcError `usage_invalid` that names every unusable field
  */
 export function styleOf(value: unknown): FigureStyle {
   const parsed = styleFile.safeParse(value);

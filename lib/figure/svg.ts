@@ -1,13 +1,14 @@
 /**
- * A specification as SVG text, by Vega without a document: the same picture in a program and in a page. A page that may not
- * compile texts hands in the interpreter of expressions.
+ * Renders a specification as SVG text, by Vega without a document: the same image in a program and in a page. A page
+ * that must not compile code passes the expression interpreter.
  */
+import { escapeXml } from "../contract/escape.ts";
 import type { FigureStyle } from "./style.ts";
 import { textWidth } from "./text_width.ts";
 import type { View } from "./vega.ts";
 import type { FigureSpec } from "./types.ts";
 
-/** The library's remarks are on the builders, not on what a reader asked for. */
+/** The library's warnings concern the specification builders, not the user. */
 const SILENT = {
   level: () => SILENT,
   error: () => SILENT,
@@ -16,10 +17,7 @@ const SILENT = {
   debug: () => SILENT,
 };
 
-const escapeXml = (text: string) =>
-  text.replace(/[&<>"]/g, (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[character]!);
-
-/** Where the plot of a picture lies, in the units of its view box, and what its edges mean. */
+/** Position of the plot in the units of the view box, and the values at its edges. */
 export interface PlotFrame {
   left: number;
   top: number;
@@ -30,16 +28,15 @@ export interface PlotFrame {
 }
 
 /**
- * Draws a specification as SVG text.
- *
- * @param spec what `figureSpec` returns, changed or not
- * @param interpreter `expressionInterpreter` of vega-interpreter, where the library may not make functions of texts
+ * Renders a specification as SVG text.
+ * @param spec result of `figureSpec`, possibly changed
+ * @param interpreter `expressionInterpreter` of vega-interpreter, where the library must not compile code
  */
 export async function renderSvg(spec: FigureSpec, style: FigureStyle, interpreter?: unknown): Promise<string> {
   return (await renderFramed(spec, style, interpreter)).svg;
 }
 
-/** As `renderSvg`, with the place of the plot where the picture has one with two axes of numbers, and no legend. */
+/** Like `renderSvg`, with the position of the plot if it has two numeric axes and no legend. */
 export async function renderFramed(
   spec: FigureSpec,
   style: FigureStyle,
@@ -47,7 +44,7 @@ export async function renderFramed(
 ): Promise<{ svg: string; frame: PlotFrame | null }> {
   const { compile, parse, resetSVGDefIds, textMetrics, View } = await import("./vega.ts");
   textMetrics.width = (item, text) => textWidth(String(text ?? ""), item.fontSize ?? 11, item.fontWeight);
-  // Definitions are numbered through the life of the process.
+  // The library numbers definitions across the process.
   resetSVGDefIds();
   const compiled = compile(spec as never, { logger: SILENT }).spec;
   const view = interpreter === undefined
@@ -61,7 +58,7 @@ export async function renderFramed(
   }
 }
 
-/** The outermost group stands at the origin of the plot. */
+/** The outermost group is at the origin of the plot. */
 function frameOf(view: View, svg: string, { width, height }: FigureStyle): PlotFrame | null {
   const origin = /<g[^>]* transform="translate\((-?[\d.]+),(-?[\d.]+)\)"/.exec(svg);
   const ends = (name: string): [number, number] | null => {
@@ -70,7 +67,7 @@ function frameOf(view: View, svg: string, { width, height }: FigureStyle): PlotF
       const found = type === "linear" || type === "log" ? domain?.() : undefined;
       return found?.length === 2 ? [Number(found[0]), Number(found[1])] : null;
     } catch {
-      // There is no scale of this name: the picture has several plots.
+      // No scale has this name: the image has several plots.
       return null;
     }
   };
@@ -79,7 +76,7 @@ function frameOf(view: View, svg: string, { width, height }: FigureStyle): PlotF
   return { left: Number(origin[1]), top: Number(origin[2]), width, height, x, y };
 }
 
-/** Gives the picture its size in print, a name for readers who cannot see it, and a note of where it comes from. */
+/** Adds print size, an accessible name and the source of the numbers. */
 function framed(svg: string, spec: FigureSpec, style: FigureStyle): string {
   const description = escapeXml(String(spec.description ?? ""));
   const source = Object.entries(spec.usermeta ?? {}).map(([key, value]) => `${key}: ${value}`).join("; ");

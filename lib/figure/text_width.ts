@@ -1,18 +1,17 @@
-/** Widths of texts set in Inter, so that legends and titles fit without a browser that measures them. */
+/** Widths of texts in Inter, to lay out legends and titles without a browser. */
 import inter from "./font/inter.json" with { type: "json" };
 
 const WIDTHS: Record<string, Record<string, number>> = inter.widths;
 
 /**
  * Width of a text in the unit of its size.
- *
- * @param weight 600 and above take the semi-bold letters
+ * @param weight 600 and above use the semi-bold letters
  */
 export function textWidth(text: string, size: number, weight: number | string = 400): number {
   const bold = weight === "bold" || Number(weight) >= 600;
   const widths = WIDTHS[bold ? "600" : "400"];
   let total = 0;
-  // A letter that the font lacks is about as wide as an m.
+  // A letter missing in the font counts like an m.
   for (const character of text) total += widths[character] ?? widths.m;
   return total / inter.units_per_em * size;
 }

@@ -1,6 +1,6 @@
 /**
- * A figure as data: what is measured and how sure it is, before any decision on looks. The specification builders turn
- * it into Vega-Lite, {@link figureCsv} into a table; both are pure functions.
+ * A figure as data: measured values and their uncertainty, independent of style. The specification builders convert it
+ * to Vega-Lite, {@link figureCsv} to a table; both are pure functions.
  */
 
 export const FIGURE_TYPES = [
@@ -14,7 +14,7 @@ export const FIGURE_TYPES = [
 ] as const;
 export type FigureType = typeof FIGURE_TYPES[number];
 
-/** What one run shows beside its metrics. */
+/** Views of a single run besides its metrics. */
 export type ViewType =
   | "series"
   | "histogram"
@@ -27,27 +27,27 @@ export type ViewType =
 
 export interface FigureAxis {
   title: string;
-  /** Behind the title; empty for none. */
+  /** After the title; empty for none. */
   unit: string;
   scale: "linear" | "log";
-  /** Ends of the axis where the quantity has its own, such as 0 … 1 of a probability; null for those of the data. */
+  /** Natural ends of the axis, such as 0 … 1 of a probability; null for those of the data. */
   domain: [number, number] | null;
 }
 
 export interface FigurePoint {
   x: number;
-  /** Null where only a bound is known, or nothing at all came through. */
+  /** Null if only a bound is known, or no item was received. */
   y: number | null;
   /** Ends of the interval. */
   low: number | null;
   high: number | null;
-  /** Upper bound of a rate that showed no event: drawn as an arrow that points down from here. */
+  /** Upper bound of a rate without an observed event, drawn as a downward arrow. */
   bound?: number;
-  /** Share of items that were lost; above 0 it is marked. */
+  /** Share of lost items; marked if above 0. */
   outage?: number;
-  /** No other point is better on both axes. */
+  /** Whether no other point dominates this one. */
   front?: boolean;
-  /** Replicates behind it. */
+  /** Number of replicates. */
   n?: number;
 }
 
@@ -56,13 +56,13 @@ export interface FigureSeries {
   /** Baselines are grey, theory is thin, dashed and without markers. */
   kind: "measured" | "baseline" | "theory";
   points: FigurePoint[];
-  /** Theory that must be seen whole: the axis reaches as far as it does. */
+  /** Whether the axis extends to show this theory completely. */
   whole?: boolean;
-  /** Put away by a reader: neither drawn nor in the legend, while the others keep their colours. */
+  /** Hidden by the reader: neither drawn nor in the legend; other series keep their colours. */
   hidden?: boolean;
 }
 
-/** A line across the plot at a place that means something, such as a true angle. */
+/** A line across the plot at a reference value, such as a true angle. */
 export interface FigureGuide {
   axis: "x" | "y";
   at: number;
@@ -73,27 +73,27 @@ interface FigureBase {
   type: FigureType | ViewType;
   title: string;
   subtitle: string;
-  /** Where the numbers come from; ends up in the specification and in the SVG. */
+  /** Origin of the numbers, written to the specification and the SVG. */
   source: { [key: string]: string };
 }
 
-/** Lines over a number; `step` holds each value up to the next one, as distribution functions do. */
+/** Lines over a numeric x axis; `step` holds each value up to the next one, as in distribution functions. */
 export interface CurveFigure extends FigureBase {
   form: "curves";
   x: FigureAxis;
   y: FigureAxis;
   series: FigureSeries[];
   step: boolean;
-  /** Whether what a point of the Pareto front attains holds for larger x, for smaller x, or no front is drawn. */
+  /** Whether the Pareto front extends to larger x, to smaller x, or is not drawn. */
   front: "after" | "before" | null;
-  /** False for lines of so many points that markers would hide them. */
+  /** False for lines with too many points for markers. */
   markers?: boolean;
-  /** False for points without a line, such as places on a map. */
+  /** False for points without a line, such as positions on a map. */
   joined?: boolean;
   guides?: FigureGuide[];
 }
 
-/** Bars of a power on top of a floor, one per channel, and the level that water would stand at. */
+/** Bars of power above a floor, one per channel, and the water level. */
 export interface LevelFigure extends FigureBase {
   form: "levels";
   x: FigureAxis;
@@ -101,26 +101,26 @@ export interface LevelFigure extends FigureBase {
   floor: { label: string; values: (number | null)[] };
   amount: { label: string; values: number[] };
   level: { label: string; value: number } | null;
-  /** Of the y axis: what is higher is cut off. */
+  /** Of the y axis; higher values are cut off. */
   ceiling: number;
 }
 
-/** One bar a series. */
+/** One bar per series. */
 export interface BarFigure extends FigureBase {
   form: "bars";
   value: FigureAxis;
   bars: { label: string; kind: "measured" | "baseline"; value: number; low: number | null; high: number | null }[];
 }
 
-/** Counts of a true class (row) taken for a class (column). */
+/** Counts of true class (row) and predicted class (column). */
 export interface MatrixFigure extends FigureBase {
   form: "matrix";
   labels: string[];
-  /** Of everything together. */
+  /** Total counts. */
   counts: number[][];
-  /** The same in parts, drawn side by side where there are any: a row a method, a column a condition. */
+  /** The same by panel: a row per method, a column per condition. */
   panels?: { row: string; column: string; counts: number[][] }[];
-  /** What the cells say; counts when left out. Their colour is the share of the row, or of the column. */
+  /** Content of the cells, default counts. Their colour is the share of the row, or of the column. */
   cells?: "counts" | "rows" | "columns";
 }
 

@@ -1,4 +1,4 @@
-/** The one place that names the plotting libraries. Import it lazily: they take about half a second to load. */
+/** The only import of the plotting libraries. Import it lazily: loading takes about half a second. */
 import * as vega from "npm:vega@^6.4.0";
 
 export { parse, resetSVGDefIds, View } from "npm:vega@^6.4.0";
@@ -9,7 +9,7 @@ interface TextItem {
   fontWeight?: string | number;
 }
 
-/** How the library measures texts; without a canvas it guesses, and its types leave this out. */
-export const { textMetrics } = vega as unknown as {
+/** Text measurement of the library, an estimate without a canvas; its types omit this. */
+export const { textMetrics } = vega as typeof vega & {
   textMetrics: { width: (item: TextItem, text: string) => number };
 };

@@ -1,6 +1,6 @@
 /**
- * From a plain request to a plain reply: query and body are checked, the handler is called, its value is written. Nothing
- * here knows sockets, so that the same lines run on the main thread and in the threads beside it.
+ * Answers a plain request with a plain reply: checks query and body, calls the handler, writes its document. It knows no
+ * sockets, so that it runs on the main thread and in library threads.
  */
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -9,26 +9,12 @@ import { nodeZlib } from "../contract/node_builtins.ts";
 import { jsonSchemaOf } from "../contract/publish_schema.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { checkBody, checkQuery, parseBody } from "./body.ts";
-import { Answer, type Route } from "./route.ts";
-
-/** A request without its socket; crosses to other threads. */
-export interface PlainRequest {
-  params: Record<string, string>;
-  /** With its question mark, or empty. */
-  search: string;
-  headers: Record<string, string>;
-  body: Uint8Array<ArrayBuffer> | null;
-}
-
-export interface PlainReply {
-  status: number;
-  headers: Record<string, string>;
-  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null;
-}
+import { Answer, type Context, type Route } from "./route.ts";
+import type { PlainReply, PlainRequest } from "./threads/protocol.ts";
 
 /** Replies of fewer bytes are not compressed. */
 const GZIP_FROM = 1024;
-/** And those of more than this are sent as they are: compressing them would keep others waiting. */
+/** Larger replies are not compressed either: compression would delay other requests. */
 const GZIP_UP_TO = 8 * 1024 * 1024;
 
 const schemas = new WeakMap<object, JsonObject>();
@@ -45,14 +31,10 @@ const NOTHING: JsonObject = { type: "object", properties: {}, additionalProperti
 /**
  * Answers a request.
  *
- * @param context what the route's handler works with
+ * @param context the session or the service that the handler works with
  * @throws what the checks and the handler throw
  */
-export async function answer<Context>(
-  route: Route,
-  request: PlainRequest,
-  context: Context,
-): Promise<PlainReply> {
+export async function answer(route: Route, request: PlainRequest, context: Context): Promise<PlainReply> {
   const query = checkQuery(route.query ? schemaOf(route.query) : NOTHING, new URLSearchParams(request.search));
   const bytes = request.body ?? new Uint8Array();
   const body = route.method === "post" && route.upload === undefined
@@ -60,30 +42,31 @@ export async function answer<Context>(
     : {};
   const { params, headers } = request;
   for (const [name, value] of Object.entries(params)) {
-    if (value === "") throw new SvcError("not_found", `Cannot find anything without its ${name}`);
+    if (value === "") throw new SvcError("not_found", `Cannot find a resource: the path lacks its ${name}`);
   }
-  const handle = route.handle as unknown as (call: unknown) => Value | Answer | Promise<Value | Answer>;
-  const result = await handle({ params, query, body, bytes, service: context, headers });
+  const result = await route.handle({ params, query, body, bytes, headers, ...context });
   return await written(result instanceof Answer ? result : new Answer(result), route, headers);
 }
 
 async function written(answer: Answer, route: Route, asked: Record<string, string>): Promise<PlainReply> {
   const { status, body } = answer;
   const headers: Record<string, string> = { ...answer.headers };
-  if (body instanceof ReadableStream || body instanceof Uint8Array) return { status, headers, body };
+  if (body instanceof ReadableStream) return { status, headers, body };
+  if (body instanceof Uint8Array) return notModified({ status, headers, body }, asked);
   if (status === 204) return { status, headers, body: null };
-  // A text with a type of its own is a page or the like, not a JSON text.
-  const text = headers["content-type"] !== undefined && typeof body === "string" ? body : canonicalJson(body);
+  // A text with a type of its own, such as a page, is not a JSON text.
+  const text = headers["content-type"] !== undefined && typeof body === "string" ? body : canonicalJson(body as Value);
   headers["content-type"] ??= "application/json";
   if (route.stable && headers.etag === undefined) headers.etag = `W/"${sha256Hex(text).slice(0, 32)}"`;
   return await compressed(notModified({ status, headers, body: text }, asked), asked);
 }
 
-/** A reply that the client has already, as its tag tells, becomes a 304. */
+/** A reply whose tag the client has becomes a 304. */
 export function notModified(reply: PlainReply, asked: Record<string, string>): PlainReply {
-  const { etag } = reply.headers;
+  const { etag, "cache-control": caching } = reply.headers;
   if (reply.status !== 200 || etag === undefined || !matches(asked["if-none-match"], etag)) return reply;
-  return { status: 304, headers: { etag, vary: "accept-encoding" }, body: null };
+  const headers = { etag, vary: "accept-encoding", ...(caching === undefined ? {} : { "cache-control": caching }) };
+  return { status: 304, headers, body: null };
 }
 
 /** Whether an `If-None-Match` names this tag; comparing weakly, as caches do. */
@@ -94,8 +77,8 @@ function matches(header: string | undefined, tag: string): boolean {
 }
 
 /**
- * Compresses a reply for those who take gzip. Nothing secret stands beside what a client chose in any reply, so that its
- * length tells nothing; a strong tag is about bytes, so what carries one stays as it is.
+ * Compresses a reply for clients that accept gzip. No reply holds a secret beside text of the client, so its length reveals
+ * nothing. A strong tag is about bytes: a reply with one is not compressed.
  */
 async function compressed(reply: PlainReply, asked: Record<string, string>): Promise<PlainReply> {
   const text = reply.body;
@@ -111,9 +94,15 @@ async function compressed(reply: PlainReply, asked: Record<string, string>): Pro
   return { ...reply, headers: { ...reply.headers, "content-encoding": "gzip" }, body };
 }
 
-export function takesGzip(header: string | undefined): boolean {
-  return (header ?? "").split(",").some((item) => {
-    const [name, ...params] = item.split(";").map((part) => part.trim().toLowerCase());
-    return (name === "gzip" || name === "*") && !params.some((param) => /^q=0(\.0*)?$/.test(param));
-  });
+export const takesGzip = (header: string | undefined): boolean => takes(header, "gzip");
+
+/** Whether an `Accept-Encoding` admits a content coding. A weight of the coding itself overrides that of `*`. */
+export function takes(header: string | undefined, coding: string): boolean {
+  const weights = new Map(
+    (header ?? "").split(",").map((item) => {
+      const [name, ...params] = item.split(";").map((part) => part.trim().toLowerCase());
+      return [name, !params.some((param) => /^q=0(\.0*)?$/.test(param))];
+    }),
+  );
+  return weights.get(coding) ?? weights.get("*") ?? false;
 }

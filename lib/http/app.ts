@@ -1,21 +1,19 @@
 /**
- * The application: every request passes the guard, finds its route, is checked, answered and written down. It is a function
+ * The application: every request passes the guard, is matched with its route, checked, answered and logged. It is a function
  * from `Request` to `Response` and knows no socket.
  */
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
-import type { JsonObject } from "../contract/value.ts";
-import { answer, notModified, type PlainReply, type PlainRequest, takesGzip } from "./answer.ts";
+import { answer, notModified, takesGzip } from "./answer.ts";
 import { readBody } from "./body.ts";
 import { type Context, Hono } from "./hono.ts";
+import type { Log } from "./log.ts";
 import { PROBLEM_MEDIA, problemOf } from "./problem.ts";
 import { nameOf, type Route } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
-import { createGuard, type Guard, securityHeaders } from "./security.ts";
+import { createGuard, securityHeaders, type Target } from "./security.ts";
 import type { Service } from "./service.ts";
-
-/** A line of the log. */
-export type Log = (record: JsonObject) => void;
+import type { PlainReply, PlainRequest } from "./threads/protocol.ts";
 
 export interface AppOptions {
   /** The port that hosts on the list are expected with. */
@@ -23,13 +21,16 @@ export interface AppOptions {
   log?: Log;
 }
 
-/** A request on its way, as the log will tell of it. */
+/** A request that is being answered. */
 interface Passage {
   reference: string;
   startedAt: number;
-  /** The route's path, for counters: paths of clients would be without number. */
+  /** As the route declares it, for counters: the number of paths that clients can send is unbounded. */
   route: string;
 }
+
+/** What a path without a route is answered as: protected, so that its reply tells nothing without the token. */
+const UNMATCHED: Target = { path: "(none)", access: "token" };
 
 /** Makes the application of a service. */
 export function createApp(service: Service, { port, log = () => {} }: AppOptions): Hono {
@@ -37,18 +38,18 @@ export function createApp(service: Service, { port, log = () => {} }: AppOptions
   const guard = createGuard({ port, allowHosts, allowOrigins, token });
   const app = new Hono();
   const kept: KeptReplies = new Map();
-  const handler = (route: Route | null, act: (c: Context) => Promise<PlainReply>) => async (c: Context) => {
+  const handler = (target: Target, act: (c: Context) => Promise<PlainReply>) => async (c: Context) => {
     const passage: Passage = {
-      reference: crypto.getRandomValues(new Uint8Array(8)).toHex(),
+      reference: freshReference(),
       startedAt: performance.now(),
-      route: route?.path ?? "(none)",
+      route: target.path,
     };
     let reply: PlainReply;
     try {
-      check(guard, c);
+      guard(target, c.req.method, c.req.raw.headers);
       reply = await act(c);
     } catch (error) {
-      reply = refused(error, passage, log);
+      reply = refused(service.storage.judge(error), passage.reference, log);
     }
     return finished(c, reply, passage, service, log);
   };
@@ -60,21 +61,22 @@ export function createApp(service: Service, { port, log = () => {} }: AppOptions
     );
   }
   for (const path of new Set(ROUTES.map(({ path }) => path))) {
-    app.all(path, handler(null, () => Promise.reject(methodRefused(path))));
+    const access = ROUTES.every((route) => route.path !== path || route.access === "public") ? "public" : "token";
+    app.all(path, handler({ path, access }, () => Promise.reject(methodRefused(path))));
   }
+  // The caller makes a reply of it; Hono would print the stack.
+  app.onError((error) => {
+    throw error;
+  });
   app.notFound(
-    handler(null, (c) =>
+    handler(UNMATCHED, (c) =>
       Promise.reject(
-        new SvcError("not_found", `Cannot find anything at ${new URL(c.req.url).pathname}`, {
+        new SvcError("not_found", `Cannot find anything at ${c.req.path}`, {
           hint: "GET /api/openapi.json lists what there is",
         }),
       )) as Parameters<typeof app.notFound>[0],
   );
   return app;
-}
-
-function check(guard: Guard, c: Context): void {
-  guard({ method: c.req.method, path: new URL(c.req.url).pathname, headers: c.req.raw.headers });
 }
 
 /** Replies of constant routes, by what was asked for and whether compressed. */
@@ -108,7 +110,7 @@ async function serve(service: Service, route: Route, c: Context, kept: KeptRepli
 
 async function passOn(service: Service, route: Route, request: PlainRequest): Promise<PlainReply> {
   if (route.thread) return await service.threads.answer(nameOf(route), request);
-  return await answer(route, request, service);
+  return await answer(route, request, { service });
 }
 
 function pathParameters(c: Context): Record<string, string> {
@@ -141,7 +143,11 @@ function methodRefused(path: string): SvcError {
   });
 }
 
-function refused(error: unknown, { reference }: Passage, log: Log): PlainReply {
+/** A name for a request, in its reply and in the log. */
+export const freshReference = (): string => crypto.getRandomValues(new Uint8Array(8)).toHex();
+
+/** The reply to a request that failed; what is unforeseen is logged under the reference. */
+export function refused(error: unknown, reference: string, log: Log): PlainReply & { body: string } {
   const { status, document } = problemOf(error, reference);
   if (status === 500) {
     log({
@@ -156,7 +162,9 @@ function refused(error: unknown, { reference }: Passage, log: Log): PlainReply {
   if (typeof retry === "number") headers["retry-after"] = String(retry);
   if (Array.isArray(allow)) headers.allow = allow.join(", ");
   if (status === 401) headers["www-authenticate"] = "Bearer";
-  if (status === 503) headers["retry-after"] ??= "10";
+  if (status === 503 || status === 507) headers["retry-after"] ??= "10";
+  // The rest of the body may still arrive.
+  if (status === 408) headers.connection = "close";
   return { status, headers, body: canonicalJson(rest) };
 }
 
@@ -169,11 +177,13 @@ function finished(c: Context, reply: PlainReply, passage: Passage, service: Serv
     level: status >= 500 ? "error" : "info",
     request: passage.reference,
     method,
-    path: new URL(c.req.url).pathname,
+    path: c.req.path,
     status,
     duration_ms: Math.round(milliseconds * 10) / 10,
   });
   const headers = new Headers({ ...securityHeaders(null), "x-request-id": passage.reference, ...reply.headers });
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  if (bytes instanceof Uint8Array) headers.set("content-length", String(bytes.length));
   if (!headers.has("cache-control")) headers.set("cache-control", reply.headers.etag ? "no-cache" : "no-store");
-  return new Response(body as BodyInit | null, { status, headers });
+  return new Response(bytes, { status, headers });
 }

@@ -5,7 +5,7 @@ import { float } from "../contract/value.ts";
 import { DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
 import { finite } from "./artifact_file.ts";
 
-/** Values of a block: what a view draws at once. */
+/** Values of a block: what a view draws at once. Exported for tests. */
 export const MAX_BLOCK_VALUES = 65_536;
 
 /**

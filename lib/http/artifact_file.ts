@@ -1,16 +1,14 @@
 /** Artifact files that requests name: relative to the state directory, below the folders that hold evidence. */
-import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
 import { openNpz } from "../artifact/npz.ts";
 import { readNpy } from "../artifact/npy.ts";
 import { METADATA_MEMBER } from "../artifact/codec.ts";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
-import { Float, float, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { Float, float, isObject, type Value } from "../contract/value.ts";
 import { DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
-import { SUMMARY_FILE } from "../run/documents.ts";
-import { readDocument } from "../run/read.ts";
 import type { Workspace } from "../run/workspace.ts";
+import type { Session } from "../session/session.ts";
 import { checkPath, confine } from "./confine.ts";
 
 /** Folders of the state directory whose files are shown. */
@@ -38,7 +36,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 export interface ArtifactFile {
-  /** As it was asked for. */
+  /** Of the request. */
   path: string;
   /** Absolute. */
   full: string;
@@ -64,7 +62,7 @@ export function findArtifact({ stateDir }: Workspace, path: string): ArtifactFil
 }
 
 /** Names and arrays of a file that holds some. @throws SvcError `artifact_invalid` */
-export function readArrays(
+function readArrays(
   { path, full, format, size }: ArtifactFile,
 ): { names: string[]; array(name: string): NdArray } {
   if (format !== "npz" && format !== "npy") throw invalid(`Cannot find arrays in ${path}`, "Name an .npz file");
@@ -95,14 +93,16 @@ export function readArray(file: ArtifactFile, name: string | undefined): { name:
   return { name: chosen, array: array(chosen) };
 }
 
-/** What an artifact is, with its beginning. */
-export function previewArtifact(workspace: Workspace, path: string): JsonObject {
+export type ArtifactPreview = Awaited<ReturnType<typeof previewArtifact>>;
+
+/** An artifact with its beginning. @throws SvcError `path_forbidden`, `artifact_not_found`, `artifact_invalid` */
+export async function previewArtifact({ runs, workspace }: Session, path: string) {
   const file = findArtifact(workspace, path);
   const { sha256 } = hashFile(file.full);
   const { preview, truncated } = previewOf(file);
   return {
     path,
-    kind: kindOf(workspace, path),
+    kind: await kindOf(runs, path),
     format: file.format,
     size_bytes: file.size,
     sha256,
@@ -111,11 +111,13 @@ export function previewArtifact(workspace: Workspace, path: string): JsonObject 
   };
 }
 
-function previewOf(file: ArtifactFile): { preview: Value; truncated: boolean } {
+type Preview = { arrays?: { name: string; dtype: string; shape: number[]; values: Value[] }[]; text?: string };
+
+function previewOf(file: ArtifactFile): { preview: Preview | null; truncated: boolean } {
   if (file.format === "npz" || file.format === "npy") {
     const { names, array } = readArrays(file);
     let truncated = false;
-    const arrays = names.map((name): JsonObject => {
+    const arrays = names.map((name) => {
       const { dtype, shape, data } = array(name);
       const count = elementCount(shape);
       truncated ||= count > PREVIEW_VALUES;
@@ -154,23 +156,19 @@ function firstValues({ dtype, shape, data }: NdArray, most: number): Value[] {
 }
 
 /** The kind that the run's summary gives an output, or null. */
-function kindOf({ runs }: Workspace, path: string): string | null {
+async function kindOf(runs: Session["runs"], path: string): Promise<string | null> {
   const [, runId, ...rest] = path.split("/");
   if (!path.startsWith("runs/")) return null;
-  try {
-    const { steps } = readDocument(join(runs, runId), SUMMARY_FILE);
-    for (const step of Array.isArray(steps) ? steps.filter(isObject) : []) {
-      for (const output of Object.values(isObject(step.outputs) ? step.outputs : {})) {
-        if (isObject(output) && output.path === rest.join("/")) return String(output.kind);
-      }
+  const [summary] = await runs.summaries([runId]);
+  for (const step of Array.isArray(summary?.steps) ? summary.steps.filter(isObject) : []) {
+    for (const output of Object.values(isObject(step.outputs) ? step.outputs : {})) {
+      if (isObject(output) && output.path === rest.join("/")) return String(output.kind);
     }
-  } catch {
-    // A bundle without a readable summary still has files.
   }
   return null;
 }
 
-/** The array that a file is about: written first, before its companions. */
+/** The main array of a file, which is written before its companions. */
 const mainName = (names: string[]): string | undefined => names[0];
 
 export function invalid(message: string, hint: string | null = null): SvcError {

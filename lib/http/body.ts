@@ -1,6 +1,6 @@
 /** Request bodies: read with a limit and a time-out, decoded with typed numbers, checked against the route's schema. */
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import { Suggestions } from "../contract/nearest.ts";
 import { checkValue } from "../contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { readJson } from "../recipe/json_reader.ts";
@@ -99,10 +99,10 @@ export function parseBody(bytes: Uint8Array): JsonObject {
  */
 export function checkBody(schema: JsonObject, body: JsonObject): JsonObject {
   const properties = (schema.properties ?? {}) as Record<string, JsonObject>;
-  const names = Object.keys(properties);
+  const names = Object.keys(properties), suggestions = new Suggestions();
   const unknown = Object.keys(body).filter((name) => !Object.hasOwn(properties, name)).map((name) =>
     diagnostic("body_unknown_field", [name], `Cannot use the body's member ${name}`, {
-      hint: didYouMean(name, names) ?? (names.length === 0 ? "Send {}" : `Known: ${names.join(", ")}`),
+      hint: suggestions.for(name, names) ?? (names.length === 0 ? "Send {}" : `Known: ${names.join(", ")}`),
     })
   );
   refuse("body_unknown_field", unknown);
@@ -110,7 +110,7 @@ export function checkBody(schema: JsonObject, body: JsonObject): JsonObject {
     diagnostic("body_field_missing", [name], `Cannot do without the body's member ${name}`, { hint: `Send ${name}` })
   );
   refuse("body_field_missing", missing);
-  refuse("body_field_invalid", checkValue(schema, body, [], "body_field_invalid"));
+  refuse("body_field_invalid", checkValue(schema, body, [], { code: "body_field_invalid" }));
   return withDefaults(properties, body);
 }
 
@@ -121,13 +121,14 @@ export function checkBody(schema: JsonObject, body: JsonObject): JsonObject {
  */
 export function checkQuery(schema: JsonObject, search: URLSearchParams): JsonObject {
   const properties = (schema.properties ?? {}) as Record<string, JsonObject>;
-  const problems: Diagnostic[] = [];
+  const problems: Diagnostic[] = [], suggestions = new Suggestions();
   const values: JsonObject = {};
   for (const name of new Set(search.keys())) {
     const given = search.getAll(name);
     if (!Object.hasOwn(properties, name)) {
       problems.push(diagnostic("query_invalid", [name], `Cannot use the query parameter ${name}`, {
-        hint: didYouMean(name, Object.keys(properties)) ?? `Known: ${Object.keys(properties).join(", ") || "none"}`,
+        hint: suggestions.for(name, Object.keys(properties)) ??
+          `Known: ${Object.keys(properties).join(", ") || "none"}`,
       }));
     } else if (given.length > 1) {
       problems.push(
@@ -141,14 +142,16 @@ export function checkQuery(schema: JsonObject, search: URLSearchParams): JsonObj
       diagnostic("query_invalid", [name], `Cannot do without the query parameter ${name}`, { hint: `Add ${name}=…` }),
     );
   }
-  if (problems.length === 0) problems.push(...checkValue(schema, values, [], "query_invalid"));
+  if (problems.length === 0) problems.push(...checkValue(schema, values, [], { code: "query_invalid" }));
   refuse("query_invalid", problems);
   return withDefaults(properties, values);
 }
 
 function queryValue(node: JsonObject, text: string): Value {
   if (node.type === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
-  if (node.type === "number" && /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text)) return Number(text);
+  if (node.type === "number" && /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text) && Number.isFinite(Number(text))) {
+    return Number(text);
+  }
   if (node.type === "boolean" && /^(0|1|true|false)$/.test(text)) return text === "1" || text === "true";
   return text;
 }

@@ -1,89 +1,78 @@
-/** A capture as a request asks for it, and as a job performs it. */
+/** A capture as a request describes it, and as its job performs it. */
 import { relative, sep } from "node:path";
-import { captureConfigFor } from "../capture/derive.ts";
 import type { Split } from "../capture/config.ts";
-import { prepareCapture } from "../capture/prepare.ts";
-import { projectCapture } from "../capture/project.ts";
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
-import { readTrainingPlan, trainingPlanSha256 } from "../training/training_plan.ts";
-import { readRecipeAt } from "./recipe_file.ts";
-import type { Library } from "./service.ts";
+import type { Session } from "../session/session.ts";
+import { type RecipeSource, sourceOf } from "./recipe_file.ts";
 import { CAPTURES_FOLDER, newPlace, projectFolder } from "./training_paths.ts";
 
 /** The body of a request. */
-export interface CaptureRequest {
-  recipe?: Value;
-  path?: string;
+export interface CaptureRequest extends RecipeSource {
   project_path?: string;
-  split?: string;
-  training_plan?: Value;
+  split?: Split;
+  training_plan?: JsonObject;
   samples?: number;
   out?: string;
   force?: boolean;
 }
 
-/** What a job is made of; plain data. */
-export interface AdmittedCapture extends JsonObject {
+/** The request of a job. */
+export type AdmittedCapture = {
+  /** Null for a project. */
   recipe: Value;
-  config: Value;
-  training_plan_sha256: string | null;
-  split: string;
+  /** Folder of the project relative to the state directory, or null. */
+  project: string | null;
+  training_plan: JsonObject | null;
+  split: Split;
   samples: number;
   /** Relative to the state directory. */
   out: string;
   force: boolean;
   name: string;
-}
+};
 
-/** Checks a request. @throws SvcError for all that is wrong with it */
-export async function admitCapture(library: Library, request: CaptureRequest): Promise<AdmittedCapture> {
-  const { workspace, readiness } = library;
-  const { recipe, path, project_path, training_plan, samples, out, force = false } = request;
-  const named = [recipe, path, project_path].filter((item) => item !== undefined);
-  if (named.length !== 1) {
+/** Checks a request. @throws SvcError with every problem of the recipe, the plan and the configuration */
+export async function admitCapture(session: Session, request: CaptureRequest): Promise<AdmittedCapture> {
+  const { training, workspace } = session;
+  const { recipe, path, project_path, training_plan, split, samples, out, force = false } = request;
+  if ([recipe, path, project_path].filter((item) => item !== undefined).length !== 1) {
     throw new SvcError(
       "body_field_missing",
-      "Cannot tell what to capture: send recipe, path or project_path, one of them",
+      "Cannot choose what to capture: send one of recipe, path and project_path",
     );
   }
-  const split = request.split as Split | undefined;
-  const registry = await library.registry();
-  if (project_path !== undefined) {
-    const foreign = (["training_plan", "out"] as const).find((key) => request[key] !== undefined);
-    if (split === undefined || foreign !== undefined) {
-      throw split === undefined
-        ? new SvcError("body_field_missing", "Cannot tell which split of the project to capture", {
-          hint: "Send split",
-        })
-        : new SvcError("body_unknown_field", `Cannot use ${foreign} with a project: its capture recipes say it`);
-    }
-    const { raw, out: place } = projectCapture(projectFolder(workspace, project_path), split);
-    const { config, name } = await prepareCapture({ raw, registry, readiness, split, samples });
+  if (project_path === undefined) {
+    const source = await sourceOf(session, request);
+    const { config, name, place } = await training.prepareCapture(source, { plan: training_plan, split, samples });
     return {
-      recipe: raw,
-      config: null,
-      training_plan_sha256: null,
-      split,
+      recipe: source.value,
+      project: null,
+      training_plan: training_plan ?? null,
+      split: config.split,
       samples: config.samples,
-      out: relative(workspace.stateDir, place).split(sep).join("/"),
+      out: out === undefined ? place : newPlace(workspace, CAPTURES_FOLDER, out).shown,
       force,
       name,
     };
   }
-  const { value: raw, locate } = path === undefined
-    ? { value: recipe!, locate: undefined }
-    : await readRecipeAt(workspace, path);
-  const plan = training_plan === undefined ? undefined : readTrainingPlan(training_plan);
-  const config = captureConfigFor(raw, { registry, locate, plan });
-  const prepared = await prepareCapture({ raw, locate, config, registry, readiness, split, samples });
+  const foreign = (["training_plan", "out"] as const).find((key) => request[key] !== undefined);
+  if (split === undefined) {
+    throw new SvcError("body_field_missing", "Cannot choose the split of the project", { hint: "Send split" });
+  }
+  if (foreign !== undefined) {
+    throw new SvcError("body_unknown_field", `Cannot use ${foreign} with a project: its capture recipes declare it`);
+  }
+  const folder = projectFolder(workspace, project_path);
+  const prepared = await training.prepareProject(folder, { split, samples });
+  const inside = (place: string) => relative(workspace.stateDir, place).split(sep).join("/");
   return {
-    recipe: raw,
-    config,
-    training_plan_sha256: plan === undefined ? null : trainingPlanSha256(plan),
-    split: prepared.config.split,
+    recipe: null,
+    project: inside(folder),
+    training_plan: null,
+    split,
     samples: prepared.config.samples,
-    out: out === undefined ? prepared.place : newPlace(workspace, CAPTURES_FOLDER, out).shown,
+    out: inside(prepared.out),
     force,
     name: prepared.name,
   };

@@ -6,6 +6,9 @@
 import { join, relative, sep } from "node:path";
 import { SvcError } from "../contract/error.ts";
 
+/** What file systems take as one name. */
+const MAX_NAME_BYTES = 255;
+
 /**
  * Resolves a path of a request.
  *
@@ -27,7 +30,7 @@ export function confine(root: string, path: string, missing: string): string {
       if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
         throw new SvcError(missing, `Cannot find ${path}`, { hint: "Check the path" });
       }
-      throw forbidden(path, "it cannot be read");
+      throw forbidden(path, "it cannot be read", error);
     }
     if (info.isSymlink) throw forbidden(path, "a part of it is a symbolic link");
   }
@@ -46,15 +49,16 @@ export function checkPath(path: string): string {
     throw forbidden(path, "it is no relative path with / between its parts");
   }
   for (const part of path.split("/")) {
-    if (part === "" || part === "." || part === "..") {
-      throw forbidden(path, "its parts must be plain names");
+    if (part === "" || part === "." || part === ".." || new TextEncoder().encode(part).length > MAX_NAME_BYTES) {
+      throw forbidden(path, `its parts must be plain names of at most ${MAX_NAME_BYTES} bytes`);
     }
   }
   return path;
 }
 
-function forbidden(path: string, why: string): SvcError {
+function forbidden(path: string, why: string, cause?: unknown): SvcError {
   return new SvcError("path_forbidden", `Cannot use the path ${JSON.stringify(path)}: ${why}`, {
     hint: "Give a path below the folder that the endpoint is for",
+    cause,
   });
 }

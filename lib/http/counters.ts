@@ -3,6 +3,8 @@
 /** Upper bounds of the buckets of request durations, in seconds. */
 const BUCKETS = [0.001, 0.005, 0.02, 0.05, 0.1, 0.5, 1, 5, 30, 60];
 
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
 export class Counters {
   readonly #requests = new Map<string, number>();
   readonly #buckets = new Array<number>(BUCKETS.length + 1).fill(0);
@@ -11,7 +13,8 @@ export class Counters {
 
   /** Counts a request that was answered. */
   request(method: string, route: string, status: number, seconds: number): void {
-    const key = labels({ method, route, status: String(status) });
+    // A client may make up methods; the number of counters is bounded.
+    const key = labels({ method: METHODS.has(method) ? method : "other", route, status: String(status) });
     this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
     const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
     this.#buckets[bucket < 0 ? BUCKETS.length : bucket]++;

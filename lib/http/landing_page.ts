@@ -32,8 +32,8 @@ dt { font-family: ui-monospace, monospace; } dd { margin: 0 0 .6rem; color: #555
 </style>
 <h1>svc ${version}</h1>
 <p>Experiments for communication and semantic-communication research that one can trust. This server answers over HTTP with
-the same library calls as the command line. Where it was started with a token, <code>/api</code> and <code>/metrics</code>
-ask for it.</p>
+the same library calls as the command line. Where it was started with a token, everything but this page and
+<code>/api/health</code> needs it.</p>
 <p><strong>The dashboard is not here:</strong> ${why}.</p>
 <dl>
 ${rows}

@@ -1,57 +1,73 @@
-/** Opens and closes what a server works with. */
-import { openDatabase } from "../run/index/database.ts";
-import { RunIndex } from "../run/index/runs.ts";
+/** Opens and closes the main thread's part of a server. */
 import type { BuiltPage } from "../../ui/build.ts";
-import type { Log } from "./app.ts";
+import type { openDatabase } from "../run/index/database.ts";
+import { RunIndex } from "../run/index/runs.ts";
+import { version } from "../run/version.ts";
+import { Session } from "../session/session.ts";
 import { Counters } from "./counters.ts";
 import { EventHub } from "./jobs/events.ts";
 import { JobQueue } from "./jobs/queue.ts";
 import { type ReadMemory, ResourceGuard } from "./jobs/resource_guard.ts";
 import { JobStore } from "./jobs/store.ts";
-import { openLibrary, type Service, type ServiceOptions } from "./service.ts";
+import type { Log } from "./log.ts";
+import { openApi } from "./openapi.ts";
+import { ROUTES } from "./routes/index.ts";
+import type { Service, ServiceOptions } from "./service.ts";
+import { Storage } from "./storage.ts";
+import { MemoryRelease } from "./threads/memory.ts";
+import { performCommand } from "./threads/perform.ts";
 import { ThreadPool } from "./threads/pool.ts";
 
 export interface OpenService extends Service, AsyncDisposable {
-  /** Takes no new work, cancels what runs, and waits for its end. */
+  /** Refuses new work, cancels running jobs, and waits for their end. */
   drain(): Promise<void>;
   /** Ends everything at once. */
   close(): void;
 }
 
-/** How long the main thread works on the index before it answers somebody. */
+/** How long the main thread works on the index before it serves other requests. */
 const INDEX_SLICE_MS = 8;
 
 /**
- * Opens a service. The caller sees to it that nobody else has one on the same state directory.
+ * Opens a service. The caller ensures that the state directory has no other one.
  *
- * @param memory tells how much there is and how much is free; the system's own when left out
+ * @param machine replaces the readers of free memory and of the index
  * @throws SvcError what opening the index throws
  */
-export function openService(options: ServiceOptions, log: Log = () => {}, memory?: ReadMemory): OpenService {
-  const library = openLibrary(options);
-  const { workspace, adapters } = library;
-  const places = { projectRoot: workspace.projectRoot, stateDir: workspace.stateDir, adapters };
-  const { database, damaged } = openDatabase(workspace.stateDir, { check: true });
-  if (damaged !== null) {
-    log({ level: "warning", message: "The index was damaged and is made anew", put_aside: damaged });
-  }
-  // What must not be lost is written with more care, transaction by transaction.
-  database.exec("PRAGMA synchronous = NORMAL");
-  const index = new RunIndex(workspace, database, { sliceMs: INDEX_SLICE_MS });
+export function openService(
+  options: ServiceOptions,
+  log: Log = () => {},
+  machine: { memory?: ReadMemory; openDatabase?: typeof openDatabase } = {},
+): OpenService {
+  const { projectRoot, stateDir, operations, adapters, grants, accelerator } = options;
+  const session = new Session({ projectRoot, stateDir, operations, adapters, grants, accelerator });
+  const { workspace } = session, data = session.options();
+  const storage = new Storage({ stateDir: workspace.stateDir, log, open: machine.openDatabase });
+  const index = new RunIndex(workspace, storage, { sliceMs: INDEX_SLICE_MS });
+  const store = new JobStore(storage);
   const events = new EventHub();
+  const release = new MemoryRelease();
+  const onThreadEnd = () => release.later();
   const jobs = new JobQueue({
-    library: places,
+    session: data,
+    onThreadEnd,
     maxRunning: options.maxRunningJobs,
+    maxActive: options.maxActiveJobs,
     timeoutS: options.jobTimeoutS,
-    store: new JobStore(database),
+    storage,
+    store,
     hub: events,
-    guard: new ResourceGuard(memory),
+    guard: new ResourceGuard(machine.memory),
   });
-  const threads = new ThreadPool(options.threads, places);
+  const threads = new ThreadPool({
+    size: options.threads,
+    session: data,
+    perform: (command) => performCommand(session, command),
+  }, { onEnd: onThreadEnd });
   let page: Promise<BuiltPage> | undefined;
-  const built = (stateDir: string) => {
-    const building = import("../../ui/build.ts").then(({ buildPage }) => buildPage(stateDir));
-    // What failed once, for want of a network say, is tried again at the next call.
+  const built = () => {
+    const building = import("../../ui/build.ts").then(({ buildPage }) => buildPage(workspace.stateDir));
+    // A build that failed, as without a network, is repeated at the next call.
     building.catch(() => page = undefined);
     return building;
   };
@@ -61,23 +77,28 @@ export function openService(options: ServiceOptions, log: Log = () => {}, memory
     closed = true;
     jobs.close();
     threads.close();
-    database.close();
+    session.close();
+    release.close();
+    if (store.pendingJobs > 0) {
+      log({ level: "error", message: `Cannot write the records of ${store.pendingJobs} jobs` });
+    }
+    storage.close();
   };
   return {
-    ...library,
+    session,
     options,
     index,
+    storage,
     jobs,
     events,
     counters: new Counters(),
     threads,
-    page: () => page ??= built(workspace.stateDir),
+    page: () => page ??= built(),
+    openApi: () => openApi(ROUTES, { version, tokenNeeded: options.token !== null }),
     get draining() {
       return jobs.draining;
     },
-    async drain() {
-      await jobs.drain();
-    },
+    drain: () => jobs.drain(),
     close,
     [Symbol.asyncDispose]: async () => {
       await jobs.drain();

@@ -6,12 +6,6 @@ import { PROBLEM } from "./schemas.ts";
 
 const PROBLEM_REFERENCE = { $ref: "#/components/schemas/Problem" };
 
-/**
- * Statuses that every route may answer besides its own: the checks that come before it, and what nobody foresaw. They are
- * the `default` reply of each operation.
- */
-export const COMMON_STATUSES: readonly number[] = [304, 400, 401, 403, 404, 408, 413, 415, 500, 503];
-
 /** The description of a set of routes. */
 export function openApi(routes: readonly Route[], options: { version: string; tokenNeeded: boolean }): JsonObject {
   const paths: JsonObject = {};
@@ -42,7 +36,7 @@ function operation(route: Route): JsonObject {
   const responses: JsonObject = {};
   for (const [status, description] of Object.entries(route.replies)) responses[status] = response(description);
   responses.default = {
-    description: "A check before the route refused the request, or the server failed",
+    description: "A check before the route refused the request, storage failed (503, 507), or the server did (500)",
     content: { "application/problem+json": { schema: PROBLEM_REFERENCE } },
   };
   return {
@@ -53,6 +47,7 @@ function operation(route: Route): JsonObject {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.method === "post" ? { requestBody: requestBody(route) } : {}),
     responses,
+    ...(route.access === "public" ? { security: [] } : {}),
   };
 }
 

@@ -1,15 +1,12 @@
 /**
- * What an overlay is drawn from: the pictures, the candidate and the reference of a metrics step, found by the recipe of the
- * bundle. The candidate lies on the pictures that its model saw, the reference on those it belongs to.
+ * The data of an overlay: the images, the candidate and the reference of a metrics step, found by the recipe of the bundle.
+ * The candidate is drawn on the input images of its model, the reference on its own.
  */
 import { decodeArtifact, type DecodedArtifact } from "../artifact/codec.ts";
 import { IMAGES } from "../contract/kinds.ts";
 import { SvcError } from "../contract/error.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import { RECIPE_FILE } from "../run/documents.ts";
-import { readDocument } from "../run/read.ts";
-import { showRun } from "../run/store.ts";
-import type { Workspace } from "../run/workspace.ts";
+import type { Session } from "../session/session.ts";
 import { findArtifact, invalid } from "./artifact_file.ts";
 
 /** Files are read whole. */
@@ -31,7 +28,7 @@ interface Step {
   id: string;
   op: string;
   inputs: Record<string, string>;
-  /** Port -> kind and path, of what was written. */
+  /** Port to kind and path of the written artifacts. */
   outputs: Record<string, { kind: string; path: string }>;
 }
 
@@ -45,14 +42,14 @@ interface Step {
  * @param options.sides which of them are read
  * @throws SvcError `run_not_found`, `artifact_not_found`, `artifact_invalid`
  */
-export function findLayers(
-  workspace: Workspace,
+export async function findLayers(
+  { runs, workspace }: Session,
   wanted: string,
   kind: string,
   { metrics, step, sides }: { metrics: string; step?: string; sides: readonly Side[] },
-): Layers {
-  const { run_id, directory, summary } = showRun(workspace, wanted);
-  const steps = stepsOf(readDocument(directory, RECIPE_FILE), summary);
+): Promise<Layers> {
+  const { run_id, summary } = await runs.show(wanted);
+  const steps = stepsOf(await runs.recipe(run_id), summary);
   const names = namesOf(steps, kind, metrics, step);
   const read = (name: string) => {
     const [id, port] = name.split("."), row = steps.find((other) => other.id === id)?.outputs[port];
@@ -109,7 +106,7 @@ function namesOf(
       comparing.length === 0 ? null : `There is ${comparing.map(({ id }) => id).join(", ")}`,
     );
   }
-  // Nothing is compared: what a model made of pictures is the candidate.
+  // Without a comparison the output of the first model is the candidate.
   for (const { id, outputs } of steps.filter(({ inputs }) => Object.keys(inputs).length > 0)) {
     const port = Object.keys(outputs).find((name) => outputs[name].kind === kind);
     if (port !== undefined) return { candidate: `${id}.${port}` };
@@ -117,7 +114,7 @@ function namesOf(
   throw missing(`Cannot find an output of the kind ${kind} that a model made`, null);
 }
 
-/** Name of the pictures that a step took, or gave beside what it is asked about. */
+/** Name of the images that a step gave beside the given output, or took. */
 function picturesOf(steps: readonly Step[], name: string): string | undefined {
   const step = steps.find(({ id }) => id === name.split(".")[0]);
   if (step === undefined) return undefined;
@@ -129,7 +126,7 @@ function picturesOf(steps: readonly Step[], name: string): string | undefined {
   });
 }
 
-/** What an artifact of the wrong content throws is told as such. @throws SvcError `artifact_invalid` */
+/** Gives errors of reading an artifact one code. @throws SvcError `artifact_invalid` */
 export function readable<T>(look: () => T): T {
   try {
     return look();

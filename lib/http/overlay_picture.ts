@@ -8,6 +8,7 @@ import { type Image, toRgb } from "../artifact/image.ts";
 import { writePng } from "../artifact/png_encode.ts";
 import { detectionsOf, rastersOf } from "../artifact/vision.ts";
 import { SvcError } from "../contract/error.ts";
+import { escapeXml } from "../contract/escape.ts";
 import type { Detection } from "../numeric/detection.ts";
 import { renderPng } from "../figure/render.ts";
 import { STYLES } from "../figure/style.ts";
@@ -156,7 +157,7 @@ async function render(image: Image, scale: number, drawn: string, legend: readon
     x += needed;
     const key = colour === null ? "" : `<rect x="${at}" y="${y - 10}" width="11" height="11" fill="${colour}"/>`;
     return `${key}<text x="${at + (colour === null ? 0 : 16)}" y="${y}" font-size="${FONT}" fill="${INK}">${
-      escaped(text)
+      escapeXml(text.slice(0, 80))
     }</text>`;
   });
   const total = height + lines * LINE;
@@ -173,7 +174,7 @@ function tag(text: string, { x, y, colour, width }: { x: number; y: number; colo
   const length = textWidth(text, FONT) + 8, left = Math.max(0, Math.min(x - 1, width - length));
   const top = y >= 18 ? y - 18 : y;
   return `<rect x="${left}" y="${top}" width="${length}" height="18" fill="${colour}"/>` +
-    `<text x="${left + 4}" y="${top + 13}" font-size="${FONT}" fill="#ffffff">${escaped(text)}</text>`;
+    `<text x="${left + 4}" y="${top + 13}" font-size="${FONT}" fill="#ffffff">${escapeXml(text.slice(0, 80))}</text>`;
 }
 
 function enlarged(image: Image, scale: number): Image {
@@ -192,13 +193,6 @@ function enlarged(image: Image, scale: number): Image {
 const scaleOf = ({ width, height }: Image) =>
   Math.max(1, Math.min(MAX_SCALE, Math.floor(TARGET / Math.max(width, height))));
 const colourOf = (index: number) => COLOURS[index % COLOURS.length];
-
-/** Text of an artifact within SVG; what XML has no character for is left out. */
-function escaped(text: string): string {
-  // deno-lint-ignore no-control-regex -- control characters are what is left out
-  return text.replace(/[\u0000-\u001f\u007f\ufffe\uffff]/g, "").slice(0, 80)
-    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}
 
 function beyond(index: number, count: number): SvcError {
   return new SvcError("query_invalid", `Cannot draw picture ${index}: there are ${count}`, {

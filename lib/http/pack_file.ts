@@ -1,28 +1,35 @@
-/** Benchmark packs that requests name: one that is listed, by name or id, or a file in `benchmarks/`. */
+/** Benchmark packs that requests name: a listed one by name or id, or a file in `benchmarks/`. */
 import { isAbsolute, join, relative } from "node:path";
-import { listBenchmarkPacks, type PackListRow } from "../benchmark/packs.ts";
+import type { PackListRow } from "../benchmark/packs.ts";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
+import type { Session } from "../session/session.ts";
 import { checkPath, confine } from "./confine.ts";
 
 const FOLDER = "benchmarks";
 
-/** The packs with paths that tell nothing of this machine: relative to the project, null for those of the program. */
-export function shownPacks(projectRoot: string): (Omit<PackListRow, "file"> & { path: string | null })[] {
-  return listBenchmarkPacks(projectRoot).map(({ file, ...row }) => {
-    const path = relative(projectRoot, file).replaceAll("\\", "/");
+/** A pack without its absolute path: `path` is relative to the project, null for a pack of the program. */
+export type ShownPack = Omit<PackListRow, "file"> & { path: string | null };
+
+/** The packs of the project and of the program. */
+export async function shownPacks({ benchmarks, workspace }: Session): Promise<ShownPack[]> {
+  return (await benchmarks.packs()).map(({ file, ...row }) => {
+    const path = relative(workspace.projectRoot, file).replaceAll("\\", "/");
     return { ...row, path: path.startsWith("../") || isAbsolute(path) ? null : path };
   });
 }
 
 /** The file of a pack. @throws SvcError `path_forbidden`, `pack_not_found` */
-export function packFile(projectRoot: string, wanted: string): { file: string; name: string } {
-  const packs = listBenchmarkPacks(projectRoot);
+export async function packFile(
+  { benchmarks, workspace }: Pick<Session, "benchmarks" | "workspace">,
+  wanted: string,
+): Promise<{ file: string; name: string }> {
+  const packs = await benchmarks.packs();
   const found = packs.find(({ name }) => name === wanted) ?? packs.find(({ id }) => id === wanted);
   if (found !== undefined) return { file: found.file, name: found.id ?? found.name };
   checkPath(wanted);
   if (wanted.startsWith(`${FOLDER}/`) && /\.(ya?ml|json)$/i.test(wanted)) {
-    const file = confine(join(projectRoot, FOLDER), wanted.slice(FOLDER.length + 1), "pack_not_found");
+    const file = confine(join(workspace.projectRoot, FOLDER), wanted.slice(FOLDER.length + 1), "pack_not_found");
     const row = packs.find((pack) => pack.file === file);
     return { file, name: row?.id ?? wanted };
   }

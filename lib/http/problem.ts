@@ -1,5 +1,6 @@
 /** Errors as RFC 9457 problems, and the status that goes with each code. */
 import { messageOf, SvcError } from "../contract/error.ts";
+import { isNoSpace, systemCodeOf, withSystemCode } from "../contract/system_error.ts";
 import type { JsonObject } from "../contract/value.ts";
 
 export const PROBLEM_MEDIA = "application/problem+json";
@@ -24,6 +25,7 @@ const STATUS: Readonly<Record<string, number>> = {
   unknown_operation: 404,
   method_not_allowed: 405,
   body_timeout: 408,
+  request_timeout: 408,
   template_unavailable: 409,
   artifact_conflict: 409,
   capture_conflict: 409,
@@ -38,11 +40,14 @@ const STATUS: Readonly<Record<string, number>> = {
   artifact_ambiguous: 400,
   run_failed: 422,
   run_canceled: 422,
+  resources_insufficient: 400,
   artifact_invalid: 422,
   capture_splits_overlap: 422,
   bundle_file_missing: 422,
   bundle_hash_mismatch: 422,
   bundle_schema_invalid: 422,
+  request_malformed: 400,
+  request_headers_too_large: 431,
   job_capacity: 429,
   stream_capacity: 429,
   disk_reserve_reached: 500,
@@ -50,12 +55,13 @@ const STATUS: Readonly<Record<string, number>> = {
   file_system_error: 500,
   file_write_failed: 500,
   shutting_down: 503,
+  storage_unavailable: 503,
   server_busy: 503,
 };
 
 /** Codes of what a client sent wrong. */
 const CLIENT =
-  /^(body|query|recipe|plan|params|execution|matrix|template|pack|metric|seed|override|manifest|dataset|benchmark|comparison|artifact|adapter|usage|publication|replicate|training)_/;
+  /^(body|query|recipe|plan|params|execution|matrix|template|pack|metric|seed|override|manifest|dataset|benchmark|comparison|artifact|adapter|usage|publication|replicate|text|training)_/;
 
 const TITLES: Readonly<Record<number, string>> = {
   400: "Bad request",
@@ -70,13 +76,16 @@ const TITLES: Readonly<Record<number, string>> = {
   415: "Unsupported media type",
   422: "Cannot be processed",
   429: "Too many requests",
+  431: "Request header fields too large",
   500: "Internal error",
   503: "Service unavailable",
+  507: "Insufficient storage",
 };
 
 /** The status of an error: 500 for what nobody foresaw. */
-export function statusOf(error: unknown): number {
+function statusOf(error: unknown): number {
   if (!(error instanceof SvcError)) return 500;
+  if (error.code === "storage_unavailable" && isNoSpace(String(error.extra.system_code))) return 507;
   return STATUS[error.code] ?? (CLIENT.test(error.code) ? 400 : 500);
 }
 
@@ -137,11 +146,13 @@ export interface ErrorRecord {
 
 export function errorRecord(error: unknown): ErrorRecord {
   const stack = error instanceof Error ? error.stack : undefined;
-  if (!(error instanceof SvcError)) {
+  const coded = withSystemCode(error);
+  if (!(coded instanceof SvcError)) {
     return { code: null, message: messageOf(error), hint: null, diagnostics: [], extra: {}, stack };
   }
-  const { code, message, hint, diagnostics, extra } = error;
-  return { code, message, hint, diagnostics, extra, stack };
+  const { code, message, hint, diagnostics, extra } = coded;
+  const system_code = systemCodeOf(coded);
+  return { code, message, hint, diagnostics, extra: system_code === null ? extra : { ...extra, system_code }, stack };
 }
 
 /** The error of a record; a defect stays one. */

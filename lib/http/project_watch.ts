@@ -12,7 +12,7 @@ const LOOK_MS = 500;
 
 /** @throws SvcError `path_forbidden`, `training_project_not_found`, `stream_capacity` */
 export async function watchProject(service: Service, path: string): Promise<Answer> {
-  const folder = projectFolder(service.workspace, path);
+  const folder = projectFolder(service.session.workspace, path);
   const first = await service.threads.perform("viewProject", { path });
   return openStream(service.events, service.options.heartbeatMs, (send, stop) => {
     let stamp = stampOf(folder), last = canonicalJson(first), looking = false;

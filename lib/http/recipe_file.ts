@@ -1,22 +1,29 @@
-/** Recipe files that requests name: relative to the project root, below its folder `recipes/`. */
+/** Recipes that requests name: sent along, or a file relative to the project root, below its folder `recipes/`. */
 import { join } from "node:path";
+import { isFolder } from "../artifact/path_kind.ts";
 import { SvcError } from "../contract/error.ts";
-import { sha256Hex } from "../contract/hash.ts";
-import { MAX_TEXT_BYTES } from "../recipe/limits.ts";
-import { decodeRecipeText, readRecipeText, readTextFile } from "../recipe/read.ts";
-import type { DecodedText } from "../recipe/types.ts";
+import type { Value } from "../contract/value.ts";
 import type { Workspace } from "../run/workspace.ts";
+import { AuthoredRecipe } from "../session/authored_recipe.ts";
+import type { Session } from "../session/session.ts";
 import { checkPath, confine } from "./confine.ts";
 
 export const RECIPES_FOLDER = "recipes";
 
-/** A recipe file, read. */
-export interface RecipeAt extends DecodedText {
-  /** As it was asked for. */
-  path: string;
-  text: string;
-  /** Of the file's bytes; its ETag. */
-  sha256: string;
+/** A recipe of a request: itself, or a file in `recipes/`. */
+export interface RecipeSource {
+  recipe?: Value;
+  path?: string;
+}
+
+/** The recipe of a request. @throws SvcError as {@link readRecipeAt} */
+export async function sourceOf(session: Session, { recipe, path }: RecipeSource): Promise<AuthoredRecipe> {
+  return path === undefined ? new AuthoredRecipe(recipe!) : await readRecipeAt(session, path);
+}
+
+/** Reads a recipe file. @throws SvcError `path_forbidden`, `recipe_not_found`, or the errors of its text */
+export async function readRecipeAt({ recipes, workspace }: Session, path: string): Promise<AuthoredRecipe> {
+  return await recipes.read(confineRecipe(workspace, path), { name: path });
 }
 
 /**
@@ -29,7 +36,7 @@ export function recipePath(path: string, options: { bare?: boolean } = {}): stri
   checkPath(path);
   const full = path.startsWith(`${RECIPES_FOLDER}/`) || !options.bare ? path : `${RECIPES_FOLDER}/${path}`;
   if (!full.startsWith(`${RECIPES_FOLDER}/`)) {
-    throw new SvcError("path_forbidden", `Cannot use ${path}: a recipe lies in ${RECIPES_FOLDER}/`, {
+    throw new SvcError("path_forbidden", `Cannot use ${path}: recipes lie in ${RECIPES_FOLDER}/`, {
       hint: `Write ${RECIPES_FOLDER}/<file>.yaml`,
     });
   }
@@ -39,35 +46,11 @@ export function recipePath(path: string, options: { bare?: boolean } = {}): stri
   return full;
 }
 
-/** Reads a recipe file. @throws SvcError `path_forbidden`, `recipe_not_found`, or what is wrong with its text */
-export async function readRecipeAt(workspace: Workspace, path: string): Promise<RecipeAt> {
-  const full = confineRecipe(workspace, path);
-  // The digest is of the very bytes that the text was read from; a longer file is refused by its size alone.
-  const { size } = await Deno.stat(full);
-  const bytes = await Deno.readFile(size > MAX_TEXT_BYTES ? await refuseSize(full) : full);
-  const text = decodeRecipeText(bytes, path);
-  return { path, text, sha256: sha256Hex(bytes), ...readRecipeText(text, { file: path }) };
-}
-
-/** Throws what reading so long a file throws. */
-async function refuseSize(path: string): Promise<string> {
-  await readTextFile(path);
-  return path;
-}
-
-/** Absolute path of a recipe file that is there. */
-export function confineRecipe(workspace: Workspace, path: string): string {
+/** Absolute path of a recipe file that exists. */
+function confineRecipe({ projectRoot }: Workspace, path: string): string {
   const inside = recipePath(path).slice(RECIPES_FOLDER.length + 1);
-  const folder = join(workspace.projectRoot, RECIPES_FOLDER);
-  // A project may have linked its folder of recipes; what lies in it may not be a link.
-  const root = exists(folder) ? Deno.realPathSync(folder) : folder;
+  const folder = join(projectRoot, RECIPES_FOLDER);
+  // The folder of recipes may be a link of the project; what lies in it may not.
+  const root = isFolder(folder) ? Deno.realPathSync(folder) : folder;
   return confine(root, inside, "recipe_not_found");
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
-  } catch {
-    return false;
-  }
 }

@@ -1,34 +1,32 @@
-/** Saving a recipe: one writer at a time, nothing over a file that changed, the old bytes or the new ones. */
+/** Saves recipes: one writer at a time, no overwrite of a changed file, either the old or the new bytes. */
 import { dirname, join } from "node:path";
 import { writeFileAtomic } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import { prettyJson, type Value } from "../contract/json.ts";
-import { editRecipeText } from "../recipe/edit_text.ts";
-import { formatRecipeText } from "../recipe/format.ts";
 import type { Workspace } from "../run/workspace.ts";
+import type { AuthoredRecipe } from "../session/authored_recipe.ts";
+import type { Session } from "../session/session.ts";
 import { checkPath } from "./confine.ts";
 import { recipePath, RECIPES_FOLDER } from "./recipe_file.ts";
 
 export interface SaveOptions {
   /** In recipes/, with or without that folder's name. */
   filename?: string;
-  /** Of the recipe; names the file when nothing else does. */
+  /** Of the recipe; names the file when `filename` is left out. */
   name: string;
-  /** An `If-Match` header: the digest that the file must still have. */
+  /** An `If-Match` header: the present digest of the file. */
   ifMatch?: string;
 }
 
 /**
- * Saves a recipe that was found valid.
+ * Saves a valid recipe.
  *
- * @returns the path relative to the project root, and the digest of what the file holds now
+ * @returns the path relative to the project root, and the digest of the file
  * @throws SvcError `path_forbidden`, `stale_overwrite`, `file_write_failed`
  */
-// deno-lint-ignore require-await -- one call of a route among others
 export async function saveRecipe(
-  workspace: Workspace,
-  recipe: Value,
+  { recipes, workspace }: Session,
+  recipe: AuthoredRecipe,
   { filename, name, ifMatch }: SaveOptions,
 ): Promise<{ path: string; sha256: string }> {
   const path = recipePath(filename ?? `${name.replaceAll(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "")}.yaml`, {
@@ -36,24 +34,24 @@ export async function saveRecipe(
   });
   if (path.split("/").some((part) => part.startsWith("."))) throw forbidden(path, "a part of it is hidden");
   const full = placeOf(workspace, path);
-  using _lock = lockSaving(workspace);
+  using _lock = await lockSaving(workspace);
   const before = read(full, path);
   if (ifMatch !== undefined) {
     const tags = ifMatch.split(",").map((tag) => tag.trim());
     const current = before === null ? null : `"${sha256Hex(before)}"`;
     if (current === null || !(tags.includes(current) || tags.includes("*"))) {
       throw new SvcError("stale_overwrite", `Cannot save ${path}: it changed since it was read`, {
-        hint: "Read it again, and bring both versions together",
+        hint: "Read it again and merge the changes",
         extra: { file_sha256: before === null ? null : sha256Hex(before) },
       });
     }
   }
-  const text = newText(path, recipe, before);
+  const text = await recipes.textOf(recipe, before === null ? null : decoded(before), path);
   writeFileAtomic(full, text);
   return { path, sha256: sha256Hex(text) };
 }
 
-/** The absolute place of a file that may be new; folders above it are made, and no link is followed. */
+/** Absolute path of a file that may be new. Folders above it are made, and no link is followed. */
 function placeOf({ projectRoot }: Workspace, path: string): string {
   const parts = checkPath(path).split("/");
   let place = projectRoot;
@@ -64,22 +62,23 @@ function placeOf({ projectRoot }: Workspace, path: string): string {
       info = Deno.lstatSync(place);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) continue;
-      throw forbidden(path, "it cannot be read");
+      throw forbidden(path, "it cannot be read", error);
     }
     const last = index === parts.length - 1;
     // Only the folder of recipes itself may be a link: it is the project's own choice.
     if (info.isSymlink && index > 0) throw forbidden(path, "a part of it is a symbolic link");
-    if (last ? !info.isFile : !Deno.statSync(place).isDirectory) throw forbidden(path, "something else lies there");
+    if (last ? !info.isFile : !Deno.statSync(place).isDirectory) throw forbidden(path, "the path is taken");
   }
   Deno.mkdirSync(dirname(place), { recursive: true });
   return place;
 }
 
-/** Threads and processes save one after the other, so that nobody's check is outrun. */
-function lockSaving({ stateDir }: Workspace): Disposable {
+/** Threads and processes save one after the other: no save comes between the check and the write of another. */
+async function lockSaving({ stateDir }: Workspace): Promise<Disposable> {
   Deno.mkdirSync(stateDir, { recursive: true });
   const file = Deno.openSync(join(stateDir, ".save.lock"), { write: true, create: true });
-  file.lockSync(true);
+  // Not the synchronous call, which would block the save of this thread that holds the lock.
+  await file.lock(true);
   return { [Symbol.dispose]: () => file.close() };
 }
 
@@ -88,26 +87,22 @@ function read(full: string, path: string): Uint8Array | null {
     return Deno.readFileSync(full);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
-    throw forbidden(path, "it cannot be read");
+    throw forbidden(path, "it cannot be read", error);
   }
 }
 
-function newText(path: string, recipe: Value, before: Uint8Array | null): string {
-  if (before !== null) {
-    try {
-      return editRecipeText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(before), recipe, {
-        file: path,
-      });
-    } catch {
-      // What lies there is no recipe that could be edited; a valid one takes its place.
-    }
+/** The text of a file, or null where it is no text. */
+function decoded(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
   }
-  if (/\.json$/i.test(path)) return prettyJson(recipe);
-  return formatRecipeText(editRecipeText("name: recipe\n", recipe, { file: path, format: "yaml" }), { file: path });
 }
 
-function forbidden(path: string, why: string): SvcError {
+function forbidden(path: string, why: string, cause?: unknown): SvcError {
   return new SvcError("path_forbidden", `Cannot save ${path}: ${why}`, {
     hint: `Name a file in ${RECIPES_FOLDER}/, such as mine.yaml`,
+    cause,
   });
 }

@@ -1,16 +1,19 @@
 /**
- * What a route is: method, path, query, body, replies and handler in one object. The router, the checks of what comes in,
- * the OpenAPI description and the types of the client are all read from it.
+ * A route is one object: method, path, query, body, replies and handler. The router, the checks of a request, the OpenAPI
+ * description and the types of the client are read from it.
  *
- * A handler gets values that were checked and returns what is to be answered. It throws an `SvcError` for everything that
- * goes wrong; `problem.ts` makes the reply of it. A route that computes for long says so (`threadRoute`): its handler then
- * runs in a thread of its own, and the server answers others meanwhile.
+ * A handler gets checked values and returns the document of the reply. It throws an `SvcError` for every failure; `problem.ts`
+ * makes the reply of it. A route with `thread` in place of `handle` computes for long: a library thread calls its handler.
  */
 import type { Value } from "../contract/value.ts";
 import type { z } from "../contract/zod.ts";
-import type { Library, Service } from "./service.ts";
+import type { Session } from "../session/session.ts";
+import type { Service } from "./service.ts";
 
 export type Method = "get" | "post";
+
+/** Whether a configured token is needed. */
+export type Access = "public" | "token";
 
 /** The names after a colon in a path. */
 export type PathParams<Path extends string> = Path extends `${infer Head}/${infer Rest}`
@@ -23,35 +26,31 @@ export interface ReplyDescription {
   description: string;
   /** Of the JSON body; a reply without one is described by its media type. */
   schema?: z.ZodType;
-  /** application/json when there is a schema and nothing else is said. */
+  /** application/json where only a schema is given. */
   media?: string;
 }
 
 export type Replies = Readonly<Record<number, ReplyDescription>>;
 
-/** What a handler is called with. */
-export interface Call<Params extends string, Query, Body, Context> {
+/** What a handler is called with, besides its session or service. */
+export interface Call<Params extends string, Query, Body> {
   readonly params: Readonly<Record<Params, string>>;
   readonly query: Query;
   readonly body: Body;
-  /** What was uploaded; empty where the route takes JSON. */
+  /** The uploaded bytes; empty where the route takes JSON. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly service: Context;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a handler answers: a JSON value with status 200, or an {@link Answer}. */
-export type Result = Value | Answer;
-
-/** An answer with a status, headers or a body that is no JSON. */
+/** A reply with a status, headers or a body that is not JSON. */
 export class Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
-    /** A typed value is written as JSON; bytes and streams go out as they are. */
-    readonly body: Value | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
+    /** A document is written as JSON; bytes and streams are sent as they are. */
+    readonly body: object | Value | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
     options: { status?: number; headers?: Record<string, string> } = {},
   ) {
     this.status = options.status ?? 200;
@@ -59,26 +58,22 @@ export class Answer {
   }
 }
 
-/** Marks a document of the library as the JSON value that it is: an interface has no index signature of its own. */
-export const json = (document: unknown): Value => document as Value;
+/** The result of a handler: a document of the library, which is a JSON value, with status 200, or an {@link Answer}. */
+type Result = object | Promise<object>;
 
-export interface RouteDefinition<
-  M extends Method,
+interface RouteDefinition<
   Path extends string,
   Query extends z.ZodObject,
   Body extends z.ZodObject,
   R extends Replies,
-  Context,
 > {
-  method: M;
-  /** Hono's notation: `/api/runs/:run_id`. */
-  path: Path;
-  summary: string;
   description?: string;
+  /** `token` when left out. */
+  access?: Access;
   query?: Query;
   /** Of a JSON body; a POST without one takes `{}`. */
   body?: Body;
-  /** Bytes that are taken in place of JSON, at most this many. */
+  /** Takes bytes in place of JSON, at most this many. */
   upload?: number;
   replies: R;
   /** Whether `--read-only` refuses it; every POST when left out. */
@@ -87,9 +82,10 @@ export interface RouteDefinition<
   stable?: boolean;
   /** Whether the reply is the same as long as the server lives; it is made once. */
   constant?: boolean;
-  handle(
-    call: Call<PathParams<Path>, z.output<Query>, z.output<Body>, Context>,
-  ): Result | Promise<Result>;
+  /** The handler of the main thread: it looks something up, queues something or streams. */
+  handle?(call: Call<PathParams<Path>, z.output<Query>, z.output<Body>> & { readonly service: Service }): Result;
+  /** The handler of a library thread: it reads files or computes. */
+  thread?(call: Call<PathParams<Path>, z.output<Query>, z.output<Body>> & { readonly session: Session }): Result;
 }
 
 /** A route with its types. */
@@ -101,9 +97,11 @@ export interface TypedRoute<
   R extends Replies = Replies,
 > {
   readonly method: M;
+  /** Hono's notation: `/api/runs/:run_id`. */
   readonly path: Path;
   readonly summary: string;
   readonly description?: string;
+  readonly access: Access;
   readonly query?: Query;
   readonly body?: Body;
   readonly upload?: number;
@@ -111,54 +109,44 @@ export interface TypedRoute<
   readonly writes: boolean;
   readonly stable: boolean;
   readonly constant: boolean;
-  /** Whether it runs in a thread of its own. */
+  /** Whether a library thread answers it. */
   readonly thread: boolean;
-  readonly handle: (call: Call<string, unknown, unknown, Service>) => Result | Promise<Result>;
+  readonly handle: (call: Call<string, unknown, unknown> & Context) => Result;
 }
 
 export type Route = TypedRoute;
 
+/** What handlers work with: the service on the main thread, the session in library threads. */
+export type Context = { readonly service: Service } | { readonly session: Session };
+
 type NoMembers = z.ZodObject<Record<never, never>>;
 
-/** A route that the main thread answers: it looks something up, queues something or streams. */
-export function route<
-  M extends Method,
+/** Makes the function that declares routes of a method. */
+const declare = <M extends Method>(method: M) =>
+<
   Path extends string,
   R extends Replies,
   Query extends z.ZodObject = NoMembers,
   Body extends z.ZodObject = NoMembers,
->(definition: RouteDefinition<M, Path, Query, Body, R, Service>): TypedRoute<M, Path, Query, Body, R> {
-  return finished(definition, false);
-}
+>(
+  path: Path,
+  summary: string,
+  { handle, thread, ...definition }: RouteDefinition<Path, Query, Body, R>,
+): TypedRoute<M, Path, Query, Body, R> => ({
+  writes: method === "post",
+  stable: definition.constant ?? false,
+  constant: false,
+  access: "token",
+  ...definition,
+  method,
+  path,
+  summary,
+  thread: thread !== undefined,
+  handle: (thread ?? handle) as unknown as Route["handle"],
+});
 
-/** A route that reads files or computes, and therefore runs beside the main thread; it has the library alone. */
-export function threadRoute<
-  M extends Method,
-  Path extends string,
-  R extends Replies,
-  Query extends z.ZodObject = NoMembers,
-  Body extends z.ZodObject = NoMembers,
->(definition: RouteDefinition<M, Path, Query, Body, R, Library>): TypedRoute<M, Path, Query, Body, R> {
-  return finished(definition, true);
-}
+export const get = declare("get");
+export const post = declare("post");
 
-function finished<
-  M extends Method,
-  Path extends string,
-  Query extends z.ZodObject,
-  Body extends z.ZodObject,
-  R extends Replies,
-> // deno-lint-ignore no-explicit-any -- the context was typed where the route was written
-(definition: RouteDefinition<M, Path, Query, Body, R, any>, thread: boolean): TypedRoute<M, Path, Query, Body, R> {
-  return {
-    ...definition,
-    writes: definition.writes ?? definition.method === "post",
-    stable: definition.stable ?? definition.constant ?? false,
-    constant: definition.constant ?? false,
-    thread,
-    handle: definition.handle as unknown as Route["handle"],
-  };
-}
-
-/** How a route is named among all: `get /api/runs/:run_id`. */
+/** The name of a route among all: `get /api/runs/:run_id`. */
 export const nameOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;

@@ -1,22 +1,14 @@
 /** The metrics of a run in one mapping, for tables. */
-import { join } from "node:path";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import { SUMMARY_FILE } from "../run/documents.ts";
-import { readDocument } from "../run/read.ts";
-import type { Workspace } from "../run/workspace.ts";
 
 /**
- * Metrics of all steps by name, timings of steps left out. A metric that several steps report stands as `<step>:<metric>`
- * once for each.
+ * Metrics of all steps by name, timings of steps left out. A metric of several steps has an entry `<step>:<metric>` for
+ * each.
+ *
+ * @param summary of the run; null where it cannot be read
  */
-export function flattenedMetrics(workspace: Workspace, runId: string): JsonObject {
-  let summary: JsonObject;
-  try {
-    summary = readDocument(join(workspace.runs, runId), SUMMARY_FILE);
-  } catch {
-    return {};
-  }
-  const steps = (Array.isArray(summary.steps) ? summary.steps : []).filter(isObject);
+export function flattenedMetrics(summary: JsonObject | null): JsonObject {
+  const steps = (Array.isArray(summary?.steps) ? summary.steps : []).filter(isObject);
   const rows = steps.flatMap(({ id, metrics }) =>
     Object.entries(isObject(metrics) ? metrics : {})
       .filter(([name]) => !name.startsWith("timing."))

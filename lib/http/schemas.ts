@@ -1,18 +1,23 @@
 /** Shapes that several routes share. Replies are open: a later version may add members. */
-import { RUN_STATUSES } from "../run/documents.ts";
+import type { Diagnostic } from "../contract/error.ts";
+import type { JsonObject } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
+import { RUN_STATUSES } from "../run/documents.ts";
+import type { RunRow } from "../run/store.ts";
 import { JOB_KINDS, JOB_STATES } from "./jobs/types.ts";
 
 /** Any JSON object, its numbers typed. */
 export const OBJECT = z.record(z.string(), z.unknown());
-/** A recipe in a request: whatever is wrong with it, the compiler says it with a place and a hint. */
+/** A document of the library: `T` is its type for clients, `shape` is what the description publishes of it. */
+export const documentOf = <T>(shape: z.ZodType = OBJECT): z.ZodType<T> => shape as z.ZodType<T>;
+/** A recipe in a request; the compiler reports its problems, each with a place and a hint. */
 export const RECIPE = z.unknown().describe("authored recipe; 1 and 1.0 are two values");
 export const EXECUTION = z.unknown().describe(
   "{parallel_workers: integer 1 to 32, use_plan_cache: boolean}; left out, sequential with the plan cache",
 );
-export const TIME = z.string().describe("ISO 8601, UTC");
+const TIME = z.string().describe("ISO 8601, UTC");
 
-export const DIAGNOSTIC = z.object({
+export const DIAGNOSTIC = documentOf<Diagnostic>(z.object({
   severity: z.enum(["error", "warning", "info"]),
   code: z.string(),
   message: z.string(),
@@ -20,7 +25,7 @@ export const DIAGNOSTIC = z.object({
   hint: z.string().nullable(),
   pointer: z.string().optional(),
   step_id: z.string().optional(),
-});
+}));
 
 export const PROBLEM = z.object({
   type: z.string(),
@@ -33,16 +38,22 @@ export const PROBLEM = z.object({
   diagnostics: z.array(DIAGNOSTIC),
 });
 
-export const RUN_ROW = z.object({
+type BaseRunRow = Pick<
+  RunRow,
+  "run_id" | "status" | "recipe_name" | "suite" | "created_at_utc" | "completed_at_utc"
+>;
+/** Members beyond these stand in a row where `fields` asks for them. */
+export const RUN_ROW = documentOf<BaseRunRow & Partial<RunRow> & { metrics?: JsonObject; problem?: string }>(z.object({
   run_id: z.string(),
   status: z.enum(RUN_STATUSES),
   recipe_name: z.string().nullable(),
   suite: z.string().nullable(),
   created_at_utc: TIME.nullable(),
   completed_at_utc: TIME.nullable(),
-});
+}));
 
-export const EVENT = z.object({
+/** Members beyond these depend on `kind`. */
+const EVENT = z.looseObject({
   id: z.int(),
   seq: z.int(),
   job_id: z.string(),
@@ -59,7 +70,7 @@ export const JOB = z.object({
   recipe_name: z.string().nullable(),
   run_id: z.string().nullable(),
   summary_path: z.string().nullable(),
-  error: OBJECT.nullable(),
+  error: documentOf<JsonObject>().nullable(),
   execution: OBJECT,
   resource_guard: OBJECT,
   created_at_utc: TIME,
@@ -70,8 +81,28 @@ export const JOB = z.object({
   next_event_seq: z.int(),
   events_truncated: z.boolean(),
   progress: OBJECT,
-  result: OBJECT.optional(),
+  result: documentOf<JsonObject>().optional(),
+  resume: z.object({ result_id: z.string() }).optional().describe("what resumes an interrupted benchmark"),
 });
 
+/** A reply with a JSON body. */
+export const reply = <Schema extends z.ZodType>(description: string, schema: Schema) => ({ description, schema });
+
 /** A reply with a problem body. */
-export const problem = (description: string) => ({ description, schema: PROBLEM, media: "application/problem+json" });
+const problem = (description: string) => ({ description, schema: PROBLEM, media: "application/problem+json" });
+
+/** Refusals that mean the same for every route. */
+const REFUSALS = {
+  400: problem("The request cannot be used; the diagnostics name every problem"),
+  403: problem("The path is not a plain path in its folder, or the server is read-only"),
+  404: problem("The request names something that does not exist"),
+  409: problem("The state of the named thing does not permit the request"),
+  412: problem("The file changed since it was read"),
+  422: problem("The named file or run does not have what the request needs"),
+  429: problem("Too many jobs or streams of this kind are active; Retry-After gives the time of the next attempt"),
+} as const;
+
+/** The replies of a route that refuses requests with these statuses. */
+export function refusals<Status extends keyof typeof REFUSALS>(...statuses: Status[]): Pick<typeof REFUSALS, Status> {
+  return Object.fromEntries(statuses.map((status) => [status, REFUSALS[status]])) as Pick<typeof REFUSALS, Status>;
+}

@@ -1,15 +1,18 @@
 /**
- * Who may ask. Every request passes these checks, in this order, before any route is looked up:
+ * Who may call. Every request passes these checks, in this order, before its route reads anything:
  *
  * - Host: a page of another site can make a browser send requests to this machine under a name of its own (DNS rebinding);
  *   only names on the list are answered.
  * - Origin and Sec-Fetch-Site: a page of another site can send requests that it cannot read the answer of (request
  *   forgery); none is taken. No cross-origin header is ever sent.
- * - Token: where one was set, `/api` and `/metrics` ask for it. The page and `/static` hold no data.
+ * - Token: where one is configured, every route needs it that is not declared public, and so does a path without a route.
+ *
+ * The checks see the route that the router matched, never the path of the request: a path has many spellings.
  */
 import { timingSafeEqual } from "node:crypto";
 import { SvcError } from "../contract/error.ts";
 import { nodeCrypto } from "../contract/node_builtins.ts";
+import type { Access } from "./route.ts";
 
 export interface GuardOptions {
   /** The port that was bound; hosts on the list are expected with it. */
@@ -24,8 +27,14 @@ const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 /** Characters that a bearer token needs at least. */
 export const MINIMUM_TOKEN_LENGTH = 32;
 
+/** What the router matched: the path as the route declares it. */
+export interface Target {
+  readonly path: string;
+  readonly access: Access;
+}
+
 /** A function that lets a request pass or throws. */
-export type Guard = (request: { method: string; path: string; headers: Headers }) => void;
+export type Guard = (target: Target, method: string, headers: Headers) => void;
 
 /**
  * Makes the guard of a server.
@@ -43,7 +52,7 @@ export function createGuard({ port, allowHosts, allowOrigins, token }: GuardOpti
     ...allowOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, "")),
   ]);
   const wanted = token === null ? null : digest(token);
-  return ({ method, path, headers }) => {
+  return ({ path, access }, method, headers) => {
     const host = headers.get("host")?.toLowerCase() ?? "";
     if (!hosts.has(host)) {
       throw new SvcError("host_refused", `Cannot answer for the host ${JSON.stringify(host)}`, {
@@ -63,7 +72,7 @@ export function createGuard({ port, allowHosts, allowOrigins, token }: GuardOpti
         throw new SvcError("origin_refused", "Cannot answer a request that a page of another site made");
       }
     }
-    if (wanted === null || !(path === "/metrics" || path === "/api" || path.startsWith("/api/"))) return;
+    if (wanted === null || access === "public") return;
     const given = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
     // Digests have one length, so that comparing them tells nothing about the token's.
     if (!timingSafeEqual(digest(given), wanted)) {
@@ -85,7 +94,8 @@ export function securityHeaders(nonce: string | null): Record<string, string> {
   const styles = nonce === null ? "'self'" : `'self' 'nonce-${nonce}'`;
   return {
     "content-security-policy":
-      `default-src 'self'; img-src 'self' blob: data:; style-src ${styles}; frame-ancestors 'none'`,
+      `default-src 'self'; img-src 'self' blob: data:; style-src ${styles}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    "cross-origin-resource-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
   };

@@ -1,31 +1,35 @@
 /**
- * The server as a process: it takes the state directory for itself, listens, and ends in good order.
+ * The server as a process: it locks the state directory, listens, and shuts down.
  *
- * One server serves a state directory: it holds the lock of `server.json` there, which says where it can be reached. The
- * first signal drains it (nothing new is taken, jobs are asked to stop, what was written stays), the second one leaves.
+ * One server serves a state directory: it holds the lock of `server.json` there, which holds its address. The
+ * first signal drains it (new work is refused, jobs are canceled, written results stay), the second one ends it at once.
  */
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
-import { canonicalJson, parseJson, prettyJson } from "../contract/json.ts";
+import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { openWorkspace } from "../run/workspace.ts";
-import { createApp, type Log } from "./app.ts";
+import { createApp, freshReference, refused } from "./app.ts";
+import { type ConnectionLimits, listen, type Listener } from "./listen.ts";
+import { type Log, logLine } from "./log.ts";
 import { type OpenService, openService } from "./open_service.ts";
-import { MINIMUM_TOKEN_LENGTH } from "./security.ts";
+import { MINIMUM_TOKEN_LENGTH, securityHeaders } from "./security.ts";
 import { DEFAULT_OPTIONS, type ServiceOptions } from "./service.ts";
 
-export interface ServeOptions extends Partial<Omit<ServiceOptions, "projectRoot" | "stateDir">> {
-  projectRoot?: string;
-  stateDir?: string;
+export interface ServeOptions extends Partial<ServiceOptions> {
   /** 127.0.0.1 when left out; any other address needs a token. */
   host?: string;
   /** 8765 when left out; 0 takes a free one. */
   port?: number;
+  /** Of connections. */
+  limits?: Partial<Omit<ConnectionLimits, "requestTimeoutMs">>;
   log?: Log;
 }
 
+const LIMITS = { maxConnections: 256, headersTimeoutMs: 10_000, keepAliveMs: 30_000, idleMs: 120_000 };
+
 export interface RunningServer {
-  /** Where it answers, without a slash at the end. */
+  /** Its address without a slash at the end. */
   readonly url: string;
   readonly port: number;
   readonly service: OpenService;
@@ -35,9 +39,9 @@ export interface RunningServer {
   readonly finished: Promise<void>;
 }
 
-export const DEFAULT_HOST = "127.0.0.1";
-export const DEFAULT_PORT = 8765;
-/** How long open requests may take at the end; jobs that do not poll for their cancellation are left behind. */
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_PORT = 8765;
+/** How long open requests may take at the end; jobs that do not poll for their cancellation are abandoned. */
 const DRAIN_MS = 30_000;
 
 /**
@@ -47,7 +51,8 @@ const DRAIN_MS = 30_000;
  *   `server_running` when the state directory has one, `address_unavailable`
  */
 export async function startServer(options: ServeOptions = {}): Promise<RunningServer> {
-  const { projectRoot, stateDir, host = DEFAULT_HOST, port = DEFAULT_PORT, log = logLine, ...rest } = options;
+  const { projectRoot, stateDir, host = DEFAULT_HOST, port = DEFAULT_PORT, limits = {}, log = logLine, ...rest } =
+    options;
   const token = rest.token ?? null;
   if (token !== null && token.length < MINIMUM_TOKEN_LENGTH) {
     throw new SvcError("token_too_short", `Cannot use a token of fewer than ${MINIMUM_TOKEN_LENGTH} characters`, {
@@ -55,18 +60,23 @@ export async function startServer(options: ServeOptions = {}): Promise<RunningSe
     });
   }
   if (!isLoopback(host) && token === null) {
-    throw new SvcError("token_required", `Cannot listen at ${host} without a token: others could run code here`, {
-      hint: "Give --token-file or SVC_TOKEN, or listen at 127.0.0.1",
-    });
+    throw new SvcError(
+      "token_required",
+      `Cannot listen at ${host} without a token: other machines could run code here`,
+      {
+        hint: "Give --token-file or SVC_TOKEN, or listen at 127.0.0.1",
+      },
+    );
   }
   const workspace = openWorkspace({ projectRoot, stateDir });
   const place = takePlace(workspace.stateDir);
   let service: OpenService | undefined;
   try {
-    service = openService({ ...DEFAULT_OPTIONS, ...rest, ...workspace, token }, log);
-    // An adapter that cannot be loaded is told of now rather than by every request.
-    if (rest.adapters !== undefined && rest.adapters.folders.length > 0) await service.registry();
-    return await listen(service, place, { host, port, log });
+    const { operations = [], adapters = [], grants = [] } = rest;
+    service = openService({ ...DEFAULT_OPTIONS, ...rest, projectRoot, stateDir, token }, log);
+    // Code that cannot be loaded ends the start, not every request.
+    if (operations.length + adapters.length + grants.length > 0) await service.session.registry();
+    return await run(service, place, { host, port, limits: { ...LIMITS, ...limits }, log });
   } catch (error) {
     service?.close();
     place.release();
@@ -74,46 +84,66 @@ export async function startServer(options: ServeOptions = {}): Promise<RunningSe
   }
 }
 
-async function listen(
+async function run(
   service: OpenService,
   place: Place,
-  { host, port, log }: { host: string; port: number; log: Log },
+  { host, port, limits, log }: { host: string; port: number; limits: typeof LIMITS; log: Log },
 ): Promise<RunningServer> {
-  // The port may be chosen by the system, and the guard wants to know it: requests wait for it.
+  // The guard needs the port, which the system may choose.
   let handle: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
-  let server: Deno.HttpServer<Deno.NetAddr>;
+  let server: Listener;
   try {
-    server = Deno.serve({ hostname: host, port, onListen() {}, onError: failed(log) }, (request) => handle(request));
+    server = await listen({
+      host,
+      port,
+      limits: { ...limits, requestTimeoutMs: limits.headersTimeoutMs + service.options.bodyTimeoutMs },
+      handlers: {
+        fetch: (request) => handle(request),
+        refuse(error) {
+          const { status, headers, body } = refused(error, freshReference(), log);
+          const length = String(new TextEncoder().encode(body).length);
+          return { status, headers: { ...securityHeaders(null), ...headers, "content-length": length }, body };
+        },
+        failed: (error) => log({ level: "error", message: `A reply broke off: ${messageOf(error)}` }),
+      },
+    });
   } catch (error) {
     throw new SvcError("address_unavailable", `Cannot listen at ${host}:${port}: ${messageOf(error)}`, {
       hint: "Choose another port with --port, or 0 for a free one",
       cause: error,
     });
   }
-  const bound = server.addr.port;
+  const bound = server.port;
   const app = createApp(service, { port: bound, log });
   handle = (request) => app.fetch(request);
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
   place.announce({ url, pid: Deno.pid, started_at_utc: new Date().toISOString() });
   log({ level: "info", message: "Listening", url });
-  // The first page of a long list should not wait for the first look at ten thousand bundles.
-  service.index.sync().catch((error) => log({ level: "error", message: `The index: ${messageOf(error)}` }));
+  // The first page of a long list does not wait for the first scan of all bundles.
+  service.index.sync().catch((error) =>
+    log({ level: "error", message: `The index: ${messageOf(service.storage.judge(error))}` })
+  );
+  if (!service.options.readOnly) service.jobs.resume();
   const finished = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   const stop = () =>
     stopping ??= (async () => {
       log({ level: "info", message: "Shutting down" });
-      await within(DRAIN_MS, service.drain());
-      await within(1000, server.shutdown());
-      service.close();
-      place.release();
-      log({ level: "info", message: "Ended" });
-      finished.resolve();
+      try {
+        await within(DRAIN_MS, service.drain());
+        await within(1000, server.close());
+        server.abort();
+        service.close();
+        place.release();
+        log({ level: "info", message: "Ended" });
+      } finally {
+        finished.resolve();
+      }
     })();
-  return await Promise.resolve({ url, port: bound, service, stop, finished: finished.promise });
+  return { url, port: bound, service, stop, finished: finished.promise };
 }
 
-/** Runs a server until a signal ends it; the second signal leaves at once. */
+/** Runs a server until a signal ends it; the second signal ends it at once. */
 export async function serveUntilSignal(options: ServeOptions): Promise<void> {
   const server = await startServer(options);
   const log = options.log ?? logLine;
@@ -132,13 +162,6 @@ export async function serveUntilSignal(options: ServeOptions): Promise<void> {
 }
 
 const isLoopback = (host: string) => /^127(\.\d{1,3}){3}$|^localhost$|^::1$/.test(host);
-
-function failed(log: Log): (error: unknown) => Response {
-  return (error) => {
-    log({ level: "error", message: messageOf(error) });
-    return new Response(null, { status: 500 });
-  };
-}
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const over = Promise.withResolvers<void>();
@@ -170,7 +193,7 @@ function takePlace(stateDir: string): Place {
       file.writeSync(new TextEncoder().encode(prettyJson(document)));
     },
     release() {
-      // Emptied rather than removed: whoever opened it meanwhile waits for this very file.
+      // Not removed: another process may have opened this file and wait for its lock.
       file.truncateSync(0);
       file.close();
     },
@@ -185,10 +208,4 @@ function runningAt(path: string): string {
     // It is being written, or was emptied.
   }
   return "another server has it";
-}
-
-/** A line of JSON on standard error. */
-export function logLine(record: JsonObject): void {
-  const line = canonicalJson({ time: new Date().toISOString(), ...record }) + "\n";
-  Deno.stderr.writeSync(new TextEncoder().encode(line));
 }

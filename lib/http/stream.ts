@@ -8,7 +8,7 @@ import type { EventHub } from "./jobs/events.ts";
 import type { JobEvent } from "./jobs/types.ts";
 import { Answer } from "./route.ts";
 
-/** Streams that may be open. */
+/** Streams that may be open. Exported for tests. */
 export const MAX_STREAMS = 64;
 /** Bytes that may wait for a slow reader. */
 const MAX_BACKLOG = 4 * 1024 * 1024;

@@ -1,23 +1,22 @@
 /**
- * Published models that operations name by default, and the files of an ONNX export that they read. Nothing is
- * downloaded but by `svc models fetch`; an entry without a pinned revision asks for one, because only bytes that were
- * seen can be pinned.
+ * Published models that operations name by default, and the files of their ONNX exports. Only `svc models fetch`
+ * downloads; an entry without a pinned revision needs one, because only verified bytes can be pinned.
  */
 export interface KnownModel {
   readonly id: string;
-  /** What it is, in a few words. */
+  /** A short description. */
   readonly title: string;
-  /** Repository that holds an ONNX export of it, on huggingface.co; null when there is none that is known. */
+  /** Repository of an ONNX export on huggingface.co; null if unknown. */
   readonly repository: string | null;
-  /** Full commit of that repository whose files were hashed; null when none was. */
+  /** Full commit of the hashed files; null if none was hashed. */
   readonly revision: string | null;
-  /** Files to bring, relative to the folder of the model; digests where they were taken. */
+  /** Files to fetch, relative to the folder of the model, with known digests. */
   readonly files: Readonly<Record<string, { readonly sha256?: string; readonly size_bytes?: number }>>;
-  /** How to make the folder where no export is published. */
+  /** How to create the folder without a published export. */
   readonly remedy: string;
 }
 
-/** Files named once, without digests. */
+/** Files without digests. */
 const unpinned = (...paths: string[]): KnownModel["files"] => Object.fromEntries(paths.map((path) => [path, {}]));
 
 const exported = (id: string) =>
@@ -29,7 +28,7 @@ const codec = (id: string): KnownModel => ({
   repository: null,
   revision: null,
   files: unpinned("analysis.onnx", "synthesis.onnx", "hyper_analysis.onnx", "hyper_synthesis.onnx", "tables.json"),
-  remedy: "export its transforms and tables to ONNX, or use svc_tiny_hyperprior, which comes with the program",
+  remedy: "export its transforms and tables to ONNX, or use the bundled svc_tiny_hyperprior",
 });
 
 export const KNOWN_MODELS: readonly KnownModel[] = [
@@ -87,7 +86,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     revision: null,
     files: unpinned("model.onnx"),
     remedy: `export it with yolo export model=${id} format=onnx, and name the .onnx file as model_id; ` +
-      `${id.includes("seg") ? "svc-tiny-segmenter-v1" : "svc-tiny-detector-v1"} comes with the program`,
+      `${id.includes("seg") ? "svc-tiny-segmenter-v1" : "svc-tiny-detector-v1"} is bundled`,
   })),
   ...[
     "bmshj2018_factorized",
@@ -103,7 +102,6 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   ].map(codec),
 ];
 
-/** The entry of a name, if it is known. */
 export function knownModel(id: string): KnownModel | undefined {
   return KNOWN_MODELS.find((model) => model.id === id);
 }

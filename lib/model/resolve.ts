@@ -1,22 +1,24 @@
 /**
- * From the name of a model to its files: a package that comes with the program, a fetched model, or a file or folder of
- * the project, in this order. Every file is hashed; nothing is run and nothing is fetched.
+ * Finds the files of a named model: a bundled package, a fetched model, or a file or folder of the project, in this
+ * order. Every file is hashed; nothing is run or fetched.
  */
 import { lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
+import { checkDocument } from "../artifact/json_schema.ts";
 import { resolveRecipePath } from "../artifact/recipe_path.ts";
-import { SvcError } from "../contract/error.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import type { ModelRequest } from "../contract/operation.ts";
-import type { JsonObject } from "../contract/value.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { parseYaml } from "../contract/yaml.ts";
+import { SESSION_LIMITS_SCHEMA, type SessionLimits, sessionLimits } from "../onnx/limits.ts";
 import { type KnownModel, knownModel } from "./known_models.ts";
 import { fetchedRevisions, isModelName, modelFolder, readFetchRecord } from "./store.ts";
 import type { ModelFile, ModelLack, ModelPlaces, ResolvedModel } from "./types.ts";
 
-const NOT_FETCHED = "it has not been fetched to this machine";
+const NOT_FETCHED = "it is not fetched to this machine";
 
-/** Whether a model was found. */
 export function isModel(found: ResolvedModel | ModelLack): found is ResolvedModel {
   return "files" in found;
 }
@@ -25,16 +27,15 @@ interface Found {
   source: "program" | "fetched" | "project";
   folder: string;
   revision?: string;
-  /** A name that is a single file stands for the first file that is asked for. */
+  /** The file for an id of a single file, which stands for the first requested file. */
   single?: string;
-  /** Digests that were recorded when it was fetched. */
+  /** Digests recorded by the fetch. */
   recorded?: Readonly<Record<string, { sha256: string }>>;
 }
 
 /**
  * Finds a model.
- *
- * @returns its files with their digests, or why it cannot be run
+ * @returns its files with their digests, or why it is unusable
  */
 export function resolveModel(request: ModelRequest, places: ModelPlaces): ResolvedModel | ModelLack {
   let found: Found | ModelLack;
@@ -44,7 +45,36 @@ export function resolveModel(request: ModelRequest, places: ModelPlaces): Resolv
     if (!(error instanceof SvcError)) throw error;
     return lack(error.message, { hint: error.hint });
   }
-  return "code" in found ? found : collect(request, found);
+  if ("code" in found) return found;
+  try {
+    return collect(request, found, limitsOf(found.folder));
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return lack(error.message, { code: error.code, hint: error.hint });
+  }
+}
+
+/** The manifest of a package, with the limits of its models. */
+const MANIFEST = "trained_artifact.yaml", MAX_MANIFEST_BYTES = 2 * 2 ** 20;
+
+/** The limits that a package requests, or the defaults. @throws SvcError `artifact_schema_invalid` */
+function limitsOf(folder: string): SessionLimits {
+  const path = join(folder, MANIFEST), info = lstatSync(path, { throwIfNoEntry: false });
+  if (!info?.isFile()) return sessionLimits();
+  const invalid = (why: string, hint: string | null = null) =>
+    new SvcError("artifact_schema_invalid", `Cannot read ${path}: ${why}`, { hint });
+  if (info.size > MAX_MANIFEST_BYTES) throw invalid(`it has more than ${MAX_MANIFEST_BYTES} bytes`);
+  let manifest: Value;
+  try {
+    manifest = parseYaml(Deno.readTextFileSync(path));
+  } catch (error) {
+    throw invalid(messageOf(error));
+  }
+  const runtime = isObject(manifest) && isObject(manifest.runtime) ? manifest.runtime : {};
+  if (runtime.limits === undefined) return sessionLimits();
+  const [problem] = checkDocument(SESSION_LIMITS_SCHEMA, runtime.limits, "artifact_schema_invalid");
+  if (problem !== undefined) throw invalid(`runtime.limits: ${problem.message}`, problem.hint);
+  return sessionLimits(runtime.limits as Partial<SessionLimits>);
 }
 
 function locate(request: ModelRequest, places: ModelPlaces): Found | ModelLack {
@@ -63,7 +93,7 @@ function locate(request: ModelRequest, places: ModelPlaces): Found | ModelLack {
   if (info?.isFile()) return { source: "project", folder: dirname(path), single: basename(path) };
   const known = knownModel(id);
   if (known) return lack(NOT_FETCHED, remedyOf(known));
-  return lack("it is neither a model of the program, nor a fetched one, nor a file or folder of the project");
+  return lack("it is neither a bundled nor a fetched model, nor a file or folder of the project");
 }
 
 function locateFetched(request: ModelRequest, { stateDir }: ModelPlaces): Found | ModelLack | null {
@@ -73,11 +103,11 @@ function locateFetched(request: ModelRequest, { stateDir }: ModelPlaces): Found 
   const wanted = revision || knownModel(id)?.revision || (revisions.length === 1 ? revisions[0] : "");
   if (wanted === "") {
     return lack(`it was fetched in several revisions: ${revisions.join(", ")}`, {
-      hint: "Say which one in model_revision",
+      hint: "Select one with model_revision",
     });
   }
   if (!revisions.includes(wanted)) {
-    return lack(`its revision ${wanted} has not been fetched; there is ${revisions.join(", ")}`, {
+    return lack(`its revision ${wanted} is not fetched; fetched are ${revisions.join(", ")}`, {
       fetch: `svc models fetch ${id} --revision ${wanted}`,
     });
   }
@@ -85,11 +115,11 @@ function locateFetched(request: ModelRequest, { stateDir }: ModelPlaces): Found 
   return { source: "fetched", folder, revision: wanted, recorded: readFetchRecord(folder).files };
 }
 
-/** A model at an address is named by the digest that its recipe states. */
+/** A model at an address is identified by the digest in the recipe. */
 function locateUrl(request: ModelRequest, { stateDir }: ModelPlaces): Found | ModelLack {
   const { id, sha256 = "" } = request;
   if (!/^[0-9a-f]{64}$/.test(sha256)) {
-    return lack("a model at an address needs the SHA-256 of its file", { hint: "State it in expected_model_sha256" });
+    return lack("a model at an address needs the SHA-256 of its file", { hint: "Set expected_model_sha256" });
   }
   const folder = join(stateDir, "models", "url", sha256);
   const name = basename(new URL(id).pathname) || "model.onnx";
@@ -99,11 +129,11 @@ function locateUrl(request: ModelRequest, { stateDir }: ModelPlaces): Found | Mo
   return lack(NOT_FETCHED, { fetch: `svc models fetch ${id} --sha256 ${sha256}` });
 }
 
-function collect(request: ModelRequest, found: Found): ResolvedModel | ModelLack {
+function collect(request: ModelRequest, found: Found, limits: SessionLimits): ResolvedModel | ModelLack {
   const { files: required, optionalFiles = [], sha256 = "" } = request;
   if (found.single !== undefined && required.length > 1) {
     const others = required.slice(1).join(", ");
-    return lack(`it is a single file, and ${others} ${required.length > 2 ? "are" : "is"} needed beside it`);
+    return lack(`it is a single file, and ${others} ${required.length > 2 ? "are" : "is"} also required`);
   }
   const files: Record<string, ModelFile> = {};
   const missing: string[] = [];
@@ -118,14 +148,14 @@ function collect(request: ModelRequest, found: Found): ResolvedModel | ModelLack
     files[name] = { path, sha256: digestOf(path, info), size_bytes: info.size };
     const recorded = found.recorded?.[name]?.sha256;
     if (recorded !== undefined && recorded !== files[name].sha256) {
-      return lack(`${name} is not what was fetched`, {
+      return lack(`${name} differs from the fetched file`, {
         code: "artifact_hash_mismatch",
-        hint: `Its SHA-256 is ${files[name].sha256}, ${recorded} was fetched; fetch it again`,
+        hint: `Its SHA-256 is ${files[name].sha256}, the fetched file's is ${recorded}; fetch it again`,
       });
     }
   }
   if (missing.length > 0) {
-    return lack(`it lacks ${missing.join(", ")}`, { hint: `They were looked for in ${found.folder}` });
+    return lack(`it lacks ${missing.join(", ")}`, { hint: `Expected in ${found.folder}` });
   }
   const main = files[required[0]];
   if (sha256 !== "" && main.sha256 !== sha256.toLowerCase()) {
@@ -142,11 +172,12 @@ function collect(request: ModelRequest, found: Found): ResolvedModel | ModelLack
     source: found.source,
     ...(found.revision === undefined ? {} : { revision: found.revision }),
     files: digests,
+    limits,
   };
   return { record, files };
 }
 
-/** Digests of files that did not change since they were read: large models are asked for at every point of a matrix. */
+/** Digests of unchanged files: large models are requested for every point of a matrix. */
 const digests = new Map<string, string>();
 const MAX_DIGESTS = 512;
 
@@ -164,7 +195,7 @@ function lack(reason: string, remedy: Partial<ModelLack> = {}): ModelLack {
   return { code: "model_unavailable", reason, hint: null, fetch: null, ...remedy };
 }
 
-/** What brings a published model. */
+/** The command or hint that provides a published model. */
 function remedyOf({ id, repository, revision, remedy }: KnownModel): Pick<ModelLack, "hint" | "fetch"> {
   if (repository === null) return { hint: `${remedy[0].toUpperCase()}${remedy.slice(1)}`, fetch: null };
   const fetch = `svc models fetch ${id}${revision === null ? " --revision <commit>" : ""}`;

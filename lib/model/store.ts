@@ -1,7 +1,8 @@
 /**
- * Fetched models: `<state_dir>/models/<name>/<revision>/` holds the files and `fetch.json`, which says what they are.
- * The slash of a published name is written `__`.
+ * Fetched models: `<state_dir>/models/<name>/<revision>/` has the files and their record `fetch.json`. The slash of a
+ * published name is written `__`.
  */
+import { isPlainFile } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { asObject, parseJson } from "../contract/json.ts";
@@ -21,7 +22,7 @@ export interface FetchRecord extends JsonObject {
 
 export const FETCH_RECORD = "fetch.json";
 
-/** Folder of all revisions of a model. @throws SvcError `path_refused` for a name that is no name of a model */
+/** Folder of all revisions of a model. @throws SvcError `path_refused` for an invalid name */
 export function modelFolder(stateDir: string, id: string): string {
   return join(stateDir, "models", folderName(id));
 }
@@ -33,7 +34,7 @@ function folderName(id: string): string {
   return id.replace("/", "__");
 }
 
-/** Whether a text may be the name of a published or fetched model. */
+/** Whether a text is a valid name of a published or fetched model. */
 export function isModelName(id: string): boolean {
   try {
     folderName(id);
@@ -43,7 +44,7 @@ export function isModelName(id: string): boolean {
   }
 }
 
-/** The revisions of a model that were fetched, in the order of their names. */
+/** The fetched revisions of a model, ordered by name. */
 export function fetchedRevisions(stateDir: string, id: string): string[] {
   const folder = modelFolder(stateDir, id);
   try {
@@ -57,23 +58,15 @@ export function fetchedRevisions(stateDir: string, id: string): string[] {
   }
 }
 
-const isFile = (folder: string) => Deno.statSync(folder).isDirectory && exists(join(folder, FETCH_RECORD));
+const isFile = (folder: string) => Deno.statSync(folder).isDirectory && isPlainFile(join(folder, FETCH_RECORD));
 
-function exists(path: string): boolean {
-  try {
-    return Deno.lstatSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
-
-/** Reads `fetch.json`. @throws SvcError `artifact_manifest_invalid` for a document that is none */
+/** Reads `fetch.json`. @throws SvcError `artifact_manifest_invalid` for an invalid document */
 export function readFetchRecord(folder: string): FetchRecord {
   const record = asObject(parseJson(Deno.readTextFileSync(join(folder, FETCH_RECORD))));
   if (typeof record.id !== "string" || !isObject(record.files)) {
     throw new SvcError(
       "artifact_manifest_invalid",
-      `Cannot read ${join(folder, FETCH_RECORD)}: it is no fetch record`,
+      `Cannot read ${join(folder, FETCH_RECORD)}: it is not a fetch record`,
       {
         hint: "Fetch it again",
       },

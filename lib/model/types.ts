@@ -1,35 +1,35 @@
-/** Models that operations run by name: where one lies, and which bytes it is. */
+/** Models that operations run by name: their files and digests. */
 import type { JsonObject } from "../contract/value.ts";
 
-/** Where models are looked for. */
+/** Locations of models. */
 export interface ModelPlaces {
   projectRoot: string;
   stateDir: string;
-  /** Folder of the program, with the models that come with it; undefined where it was not loaded from files. */
+  /** Folder of the program with the bundled models; undefined when not loaded from files. */
   programRoot?: string;
 }
 
-/** A file of a model, and the digest it must have when it is read. */
+/** A file of a model, and its required digest. */
 export interface ModelFile {
   path: string;
   sha256: string;
   size_bytes: number;
 }
 
-/** A model that is on this machine. */
+/** An available model. */
 export interface ResolvedModel {
-  /** For the plan: name, source, revision and the digest of every file; no path of this machine. */
+  /** For the plan: name, source, revision and the digest of every file, without paths of this machine. */
   record: JsonObject;
-  /** By the names that the operation asked for. */
+  /** By the names of the request. */
   files: Record<string, ModelFile>;
 }
 
-/** Why a model cannot be run, and what helps. */
+/** Why a model is unusable, and the remedy. */
 export interface ModelLack {
-  /** `model_unavailable`, or `artifact_hash_mismatch` for other bytes than the recipe states. */
+  /** `model_unavailable`, or `artifact_hash_mismatch` for bytes that differ from the recipe's digest. */
   code: string;
   reason: string;
   hint: string | null;
-  /** The command that brings it, or null when there is none. */
+  /** The command that fetches it, or null. */
   fetch: string | null;
 }

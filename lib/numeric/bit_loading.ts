@@ -19,7 +19,6 @@ export type LoadingThresholds = Readonly<Record<Modulation, number>>;
 
 /**
  * The largest number of bits whose threshold an element meets.
- *
  * @param snrs signal-to-noise ratios, linear
  * @param mostBits never more than this
  * @returns 0, 1, 2, 4 or 6 per element
@@ -50,7 +49,6 @@ export interface LoadedBits {
 
 /**
  * Cuts a loading off behind the element that takes the last bit.
- *
  * @returns null when the elements carry fewer bits than there are
  */
 export function fillLoading(loading: Uint8Array, bitCount: number): LoadedBits | null {
@@ -67,7 +65,6 @@ export function fillLoading(loading: Uint8Array, bitCount: number): LoadedBits |
 
 /**
  * Maps bits onto elements of unit mean power; an element without bits is 0.
- *
  * @returns interleaved symbols of the elements in use, a new array
  */
 export function modulateLoaded(bits: Uint8Array, { loading, count, padding }: LoadedBits): Float32Array<ArrayBuffer> {
@@ -93,7 +90,6 @@ export interface LoadedGroup {
 
 /**
  * Elements grouped by modulation; those without bits are in no group.
- *
  * @throws RangeError for a number of bits that no modulation carries
  */
 export function loadedGroups(loading: ArrayLike<number>): LoadedGroup[] {

@@ -2,7 +2,6 @@
 
 /**
  * Packs bits into bytes, most significant bit first; the last byte is padded with zeros.
- *
  * @param bits one bit an element; only the lowest bit of each counts
  */
 export function packBits(bits: Uint8Array): Uint8Array {
@@ -18,7 +17,6 @@ export function packBits(bits: Uint8Array): Uint8Array {
 
 /**
  * Unpacks bytes into bits, most significant bit first.
- *
  * @param bitCount how many bits to take from the front; all of them when left out
  * @throws RangeError when the bytes hold fewer bits (a defect of the caller)
  */

@@ -4,12 +4,11 @@
  */
 import asc from "npm:assemblyscript@0.28.20/asc";
 
-/** The kernels: ./assembly/<name>.ts becomes ./<name>.wasm. */
+/** The kernels: ./assembly/<name>.ts becomes ./<name>.wasm. Exported for tests. */
 export const KERNELS = ["random", "nr_ldpc", "jacobi"] as const;
 
 /**
- * Compiles one kernel.
- *
+ * Compiles one kernel. Exported for tests.
  * @param name one of KERNELS
  * @returns the bytes of the WebAssembly module
  * @throws Error with the compiler's report when the source does not compile

@@ -33,7 +33,6 @@ export function pilotPositions(pilots: Values, tx: number, subcarriers: number):
 
 /**
  * y/x at the pilots, 0 elsewhere.
- *
  * @param received [row, subcarrier], one row per example and receive antenna
  * @param pilots [tx, subcarrier]
  * @returns [row, tx, subcarrier]

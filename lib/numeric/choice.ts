@@ -5,7 +5,6 @@ const SUM_TOLERANCE = Math.sqrt(Number.EPSILON);
 
 /**
  * Checks the probabilities of n indices.
- *
  * @returns a copy as binary64
  * @throws RangeError when there are not n of them, one is negative or not a number, or they do not sum to 1
  */
@@ -44,9 +43,8 @@ export function weighted(p: Float64Array, uniform: Float64Array): Int32Array<Arr
 }
 
 /**
- * Weighted picks without repetition: rounds of as many draws as are missing; in each the first of equal picks counts, and
- * earlier picks have probability 0.
- *
+ * Weighted picks without repetition: rounds of as many draws as are missing; in each the first of equal picks counts,
+ * and earlier picks have probability 0.
  * @throws RangeError when fewer than `size` probabilities are positive
  */
 export function weightedDistinct(
@@ -68,9 +66,8 @@ export function weightedDistinct(
 }
 
 /**
- * Uniform picks without repetition: a shuffle of the tail where many of many are wanted, else Floyd's sampling
- * (Bentley and Floyd, "A sample of brilliance", 1987), shuffled.
- *
+ * Uniform picks without repetition: a shuffle of the tail where many of many are wanted, else Floyd's sampling (Bentley
+ * and Floyd, "A sample of brilliance", 1987), shuffled.
  * @param draw one integer in 0 … bound for each of `count` bounds first, first + step, …
  */
 export function distinct(

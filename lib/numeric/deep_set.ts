@@ -40,7 +40,6 @@ export function deepSetProblem({ phi, rho }: DeepSet): string | null {
 
 /**
  * Scores of the elements of a set.
- *
  * @param features [element, inputs of phi]
  * @returns one score per element, a new array
  */

@@ -93,23 +93,6 @@ export function cdlProfile(model: ProfileModel, options: ProfileOptions): DelayP
   return scaledProfile(cdl.models[model], options);
 }
 
-/**
- * The clusters of CDL-A … CDL-E as tabulated, with their angles.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { cdlClusters } from "./delay_profile.ts";
- *
- * const { arrival_azimuth_deg, powers_db } = cdlClusters("A");
- * const strongest = powers_db.indexOf(Math.max(...powers_db));
- * assert.equal(arrival_azimuth_deg[strongest], -152.7);
- * ```
- */
-export function cdlClusters(model: ProfileModel): (typeof cdl.models)[ProfileModel] {
-  return cdl.models[model];
-}
-
 /** Profile e^{-l} of `count` taps one sample apart, of sum 1. @param sampleTime seconds */
 export function exponentialProfile(count: number, sampleTime: number): DelayProfile {
   const powers = Float64Array.from({ length: count }, (_, tap) => Math.exp(-tap));
@@ -119,17 +102,6 @@ export function exponentialProfile(count: number, sampleTime: number): DelayProf
     powers: powers.map((power) => power / total),
     lineOfSight: false,
   };
-}
-
-/** Root-mean-square delay spread, seconds. */
-export function delaySpreadOf({ delays, powers }: DelayProfile): number {
-  let total = 0, first = 0, second = 0;
-  for (let l = 0; l < delays.length; l++) {
-    total += powers[l];
-    first += powers[l] * delays[l];
-    second += powers[l] * delays[l] ** 2;
-  }
-  return Math.sqrt(Math.max(0, second / total - (first / total) ** 2));
 }
 
 /**

@@ -2,10 +2,10 @@
  * Boxes and scores of object detection.
  *
  * A box is [x_min, y_min, x_max, y_max] in pixels, x_max - x_min its width. Candidates are matched with reference boxes of their
- * picture and label: the most confident first, each with the free reference box of greatest IoU, if that reaches the threshold;
+ * image and label: the most confident first, each with the free reference box of greatest IoU, if that reaches the threshold;
  * equal confidences in the order given, equal IoUs to the reference box that stands first. So every box has one match at most.
  *
- * Average precision of a label: with its candidates of all pictures ranked by confidence, precision p(k) and recall r(k) of the
+ * Average precision of a label: with its candidates of all images ranked by confidence, precision p(k) and recall r(k) of the
  * first k, the mean over r = 0, 0.01 … 1 of the greatest p(k) with r(k) >= r, 0 where none is. Its mean over labels and the
  * thresholds 0.50, 0.55 … 0.95 is the AP of the COCO challenge.
  *
@@ -21,35 +21,24 @@ export interface Detection {
 }
 
 /** Width times height; nothing where the edges are the wrong way round. */
-export function boxArea([xMin, yMin, xMax, yMax]: Box): number {
+function boxArea([xMin, yMin, xMax, yMax]: Box): number {
   return Math.max(0, xMax - xMin) * Math.max(0, yMax - yMin);
 }
 
-/**
- * Intersection over union of two boxes, 0 where both are empty.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { boxIou } from "./detection.ts";
- *
- * assert.equal(boxIou([0, 0, 10, 10], [5, 0, 15, 10]), 1 / 3);
- * ```
- */
-export function boxIou(a: Box, b: Box): number {
+/** Intersection over union of two boxes, 0 where both are empty. */
+function boxIou(a: Box, b: Box): number {
   const shared = boxArea([Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])]);
   const union = boxArea(a) + boxArea(b) - shared;
   return union === 0 ? 0 : shared / union;
 }
 
 /** Indices of scores, greatest first, equal ones in the order given. */
-export function byScore(scores: ArrayLike<number>): number[] {
+function byScore(scores: ArrayLike<number>): number[] {
   return Array.from(scores, (_, index) => index).sort((a, b) => scores[b] - scores[a] || a - b);
 }
 
 /**
  * Greedy suppression: of boxes of one label that overlap by more than `limit`, the one of the greatest score stays.
- *
  * @param candidates boxes with score and label
  * @param limit greatest IoU that two kept boxes of one label may have
  * @param most how many are kept
@@ -74,8 +63,7 @@ export function suppressOverlaps(
 }
 
 /**
- * Matches the candidates of one picture with its reference boxes.
- *
+ * Matches the candidates of one image with its reference boxes.
  * @returns per candidate the index of its reference box, -1 for none
  */
 export function matchDetections(
@@ -100,13 +88,13 @@ export function matchDetections(
   return matches;
 }
 
-/** Candidates and reference boxes of one picture. */
+/** Candidates and reference boxes of one image. */
 export interface DetectionPair {
   readonly candidates: readonly Detection[];
   readonly references: readonly Detection[];
 }
 
-/** What one threshold leaves of a label over all pictures. */
+/** What one threshold leaves of a label over all images. */
 export interface LabelScores {
   reference_count: number;
   candidate_count: number;
@@ -115,9 +103,7 @@ export interface LabelScores {
   average_precision?: number;
 }
 
-/**
- * Counts and average precision of every label at one IoU threshold, pooled over pictures, labels by code point.
- */
+/** Counts and average precision of every label at one IoU threshold, pooled over images, labels by code point. */
 export function scoreLabels(pairs: readonly DetectionPair[], threshold: number): Map<string, LabelScores> {
   const ranked = new Map<string, { confidence: number; hit: boolean }[]>(), references = new Map<string, number>();
   const rows = (label: string) => {
@@ -150,12 +136,11 @@ export function scoreLabels(pairs: readonly DetectionPair[], threshold: number):
 
 /**
  * Average precision over 101 levels of recall.
- *
  * @param hits whether the candidate of each rank has a match
  * @param references how many boxes there are to find
  * @returns null where there are none
  */
-export function averagePrecision(hits: readonly boolean[], references: number): number | null {
+function averagePrecision(hits: readonly boolean[], references: number): number | null {
   if (references === 0) return null;
   const precisions: number[] = [], recalls: number[] = [];
   let found = 0;

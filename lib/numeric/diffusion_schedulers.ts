@@ -44,7 +44,7 @@ export interface DiffusionScheduler {
   step(prediction: Float32Array, step: number, sample: Float32Array): Float32Array;
 }
 
-/** a_0 … a_{N-1}. */
+/** a_0 … a_{N-1}. Exported for tests. */
 export function alphaProducts({ trainTimesteps: n, betaSchedule, betaStart, betaEnd }: SchedulerConfig): Float64Array {
   const bar = (t: number) => Math.cos((t + 0.008) / 1.008 * Math.PI / 2) ** 2;
   const beta = (i: number) => {

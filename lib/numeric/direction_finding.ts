@@ -5,19 +5,16 @@
  *
  *     Bartlett    maximum of aᴴRa over a grid
  *     MUSIC       minimum of ‖E_nᴴa‖², E_n the M-1 eigenvectors of R with the smallest eigenvalues
- *     root-MUSIC  the root of the same polynomial in z = exp(j2πd·sin θ) nearest to the unit circle, inside it
  *
  * An extremum inside the grid is moved to the vertex of the parabola through it and its neighbours. Equal values go to the
  * smallest modulus, then to the negative angle. One antenna, or silence, gives 0. Angles are degrees from broadside; with
  * d > 1/2 several bearings share a steering vector, and the one nearest to broadside is found.
  *
- * Sources: Schmidt, "Multiple emitter location and signal parameter estimation", IEEE Trans. AP 34, 1986; Barabell, "Improving
- * the resolution performance of eigenstructure-based direction-finding algorithms", ICASSP 1983; Stoica and Nehorai,
+ * Sources: Schmidt, "Multiple emitter location and signal parameter estimation", IEEE Trans. AP 34, 1986; Stoica and Nehorai,
  * "Performance study of conditional and unconditional direction-of-arrival estimation", IEEE Trans. ASSP 38, 1990 (bound).
  */
 import { hermitianEigen } from "./hermitian_eigen.ts";
 import { type ComplexMatrix, zeros } from "./linear_algebra.ts";
-import { polynomialRoots } from "./polynomial_roots.ts";
 
 /** Values closer than this share of the largest one are equal. */
 const EQUAL = 1e-12;
@@ -104,30 +101,6 @@ export class BearingSearch {
     const shift = bend > EQUAL * largest ? 0.5 * (before - after) / bend : 0;
     return grid[best] + Math.min(1, Math.max(-1, shift)) * (grid[best + 1] - grid[best]);
   }
-}
-
-/** Bearing by root-MUSIC. @param r the sample covariance */
-export function rootMusic(r: ComplexMatrix, antennas: number, spacing: number): number {
-  if (antennas === 1 || isSilent(r)) return 0;
-  const projector = noiseProjector(r, antennas);
-  // aᴴCa = Σ_l c_l z^l with c_l the sum of the l-th diagonal of C, z = exp(j2πd·sin θ).
-  const coefficients = new Float64Array(2 * (2 * antennas - 1));
-  for (let i = 0; i < antennas; i++) {
-    for (let j = 0; j < antennas; j++) {
-      const at = 2 * (j - i + antennas - 1), from = 2 * (i * antennas + j);
-      coefficients[at] += projector[from];
-      coefficients[at + 1] += projector[from + 1];
-    }
-  }
-  const roots = polynomialRoots(coefficients);
-  let best = 0, nearest = Infinity;
-  for (let k = 0; k < roots.length; k += 2) {
-    // Roots come in pairs z, 1/z*: either of the pair on the circle will do.
-    const distance = Math.abs(1 - Math.hypot(roots[k], roots[k + 1]));
-    if (distance < nearest) [best, nearest] = [k, distance];
-  }
-  const turn = Math.atan2(roots[best + 1], roots[best]) / (2 * Math.PI * spacing);
-  return Math.asin(Math.min(1, Math.max(-1, turn))) * 180 / Math.PI;
 }
 
 /**

@@ -38,7 +38,6 @@ export function gaussianTail(x: number): number {
 
 /**
  * The x that a standard normal value stays below with probability p.
- *
  * @throws RangeError when p is outside 0 … 1
  */
 export function normalQuantile(p: number): number {

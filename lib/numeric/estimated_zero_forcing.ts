@@ -16,7 +16,7 @@ import { svd } from "./svd.ts";
 const RELATIVE_RANK = 1e-12;
 
 /** A⁺, n × m. @param a m × n, interleaved, row-major */
-export function pseudoInverse(a: Float64Array, m: number, n: number): Float64Array<ArrayBuffer> {
+function pseudoInverse(a: Float64Array, m: number, n: number): Float64Array<ArrayBuffer> {
   const { u, values, v } = svd(a, m, n), kept = values.length, out = zeros(n, m);
   values.forEach((value, s) => {
     if (!(value > RELATIVE_RANK * values[0])) return;

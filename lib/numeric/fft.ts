@@ -11,7 +11,10 @@
  * filtering approach to the computation of the discrete Fourier transform", IEEE Trans. Audio Electroacoust. 18, 1970.
  */
 
-/** A transform of one length: its tables and work space are made once. Not for use by two threads at a time. */
+/**
+ * A transform of one length: its tables and work space are made once. Not for use by two threads at a time.
+ * Exported for tests.
+ */
 export class Fft {
   readonly #passes: Stockham | undefined;
   readonly #chirp: Bluestein | undefined;
@@ -29,7 +32,6 @@ export class Fft {
 
   /**
    * X of x.
-   *
    * @param x interleaved complex, 2·size numbers
    * @param out takes the result; may be x itself
    * @throws RangeError when a length differs

@@ -12,7 +12,7 @@
  * 2010, eq. 1 and theorem 54; the third-order term: Tan and Tomamichel, "The third-order term in the normal
  * approximation for the AWGN channel", IEEE Trans. Inf. Theory 61, 2015; parallel channels: Polyanskiy, thesis, 2010.
  */
-import { gaussianTail, normalQuantile } from "./error_function.ts";
+import { gaussianTail } from "./error_function.ts";
 
 export interface ChannelStatistics {
   /** Bits per channel use. */
@@ -27,19 +27,13 @@ export interface BlockOptions {
   readonly thirdOrder?: boolean;
 }
 
-/** Capacity and dispersion of a complex channel use; snr is linear. */
+/** Capacity and dispersion of a complex channel use; snr is linear. Exported for tests. */
 export function complexAwgn(snr: number): ChannelStatistics {
   // 1 - (1+s)^-2 without cancellation.
   return {
     capacity: Math.log1p(snr) * Math.LOG2E,
     dispersion: snr * (snr + 2) / (1 + snr) ** 2 * Math.LOG2E ** 2,
   };
-}
-
-/** Capacity and dispersion of a real channel use; snr is linear. */
-export function realAwgn(snr: number): ChannelStatistics {
-  const { capacity, dispersion } = complexAwgn(snr);
-  return { capacity: capacity / 2, dispersion: dispersion / 2 };
 }
 
 /** Capacity and dispersion of a use of parallel complex channels that share the packet equally. */
@@ -57,23 +51,7 @@ const thirdOrderBits = ({ blocklength, thirdOrder = false }: BlockOptions) =>
   thirdOrder ? Math.log2(blocklength) / (2 * blocklength) : 0;
 
 /**
- * The rate at which packets of n channel uses fail with probability eps.
- *
- * @param blockErrorRate strictly between 0 and 1
- * @returns bits per channel use; negative when the packet is too short for any
- */
-export function normalApproximationRate(
-  { capacity, dispersion }: ChannelStatistics,
-  blockErrorRate: number,
-  options: BlockOptions,
-): number {
-  const backoff = -Math.sqrt(dispersion / options.blocklength) * normalQuantile(blockErrorRate);
-  return capacity - backoff + thirdOrderBits(options);
-}
-
-/**
  * The probability that a packet of n channel uses at a rate fails. Without dispersion it is 0 below capacity, else 1.
- *
  * @param rate bits per channel use
  */
 export function normalApproximationErrorRate(

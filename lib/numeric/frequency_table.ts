@@ -18,8 +18,7 @@ export interface FrequencyTable {
 }
 
 /**
- * A table of probabilities.
- *
+ * A table of probabilities. Exported for tests.
  * @param smallest the integer of the first probability
  * @param probabilities of consecutive integers; what they lack to 1 is the escape's
  * @throws RangeError when they are not probabilities, or more than 2^15 (a defect of the caller)
@@ -55,7 +54,6 @@ function quantizedCounts(probabilities: Float64Array): Uint32Array {
 
 /**
  * The table of a centred normal distribution rounded to integers.
- *
  * @param scale its standard deviation; the table reaches as far as an integer is worth a whole count
  */
 export function normalTable(scale: number): FrequencyTable {
@@ -72,7 +70,6 @@ export function normalTable(scale: number): FrequencyTable {
 
 /**
  * Appends integers, each by the table that its index chooses.
- *
  * @param values int32 range
  * @param indexes one a value, into `tables`
  */
@@ -93,7 +90,6 @@ export function encodeIntegers(
 
 /**
  * Reads as many integers as there are indexes. A damaged message gives other integers, and always an end.
- *
  * @returns int32, one an index
  */
 export function decodeIntegers(
@@ -115,23 +111,6 @@ export function decodeIntegers(
     values[at] = smallest + (entry < escape ? entry : decodeBeyond(decoder, escape));
   }
   return values;
-}
-
-/** Bits that the integers cost by their tables, escapes and all: what the coder should come to. */
-export function informationBits(
-  values: ArrayLike<number>,
-  indexes: ArrayLike<number>,
-  tables: readonly FrequencyTable[],
-): number {
-  let bits = 0;
-  for (let at = 0; at < values.length; at++) {
-    const { smallest, cumulative } = tables[indexes[at]];
-    const escape = cumulative.length - 2, place = values[at] - smallest;
-    const entry = place >= 0 && place < escape ? place : escape;
-    bits += PROBABILITY_BITS - Math.log2(cumulative[entry + 1] - cumulative[entry]);
-    if (entry === escape) bits += Math.min(2 * (32 - Math.clz32(beyond(place, escape))), 2 * WIDEST + 1);
-  }
-  return bits;
 }
 
 /** How far an integer lies outside, from 1 on. */

@@ -23,7 +23,6 @@ const MOST_STEPS = 60;
 
 /**
  * Eigenvalues and eigenvectors.
- *
  * @param a n × n, interleaved, row-major; only its lower triangle and the real part of its diagonal are read
  * @throws RangeError when the length is not that of n × n, or a value is not finite
  */

@@ -15,7 +15,7 @@
  * Simoncelli, Bovik, "Multiscale structural similarity for image quality assessment", Asilomar 2003.
  */
 
-/** Size and sample range of a picture. */
+/** Size and sample range of an image. */
 export interface ImageShape {
   readonly height: number;
   readonly width: number;
@@ -59,18 +59,21 @@ export function exactPsnrDb(capDb: number, options: { range: number; sampleCount
   return Math.max(capDb, highest + 1);
 }
 
-/** Whether SSIM is defined: the window must fit. */
+/** Whether SSIM is defined: the window must fit. Exported for tests. */
 export function isSsimDefined({ height, width }: ImageShape): boolean {
   return Math.min(height, width) >= WINDOW;
 }
 
-/** Whether MS-SSIM is reported: the shorter side exceeds 160 and the window still fits into the fifth scale. */
+/**
+ * Whether MS-SSIM is reported: the shorter side exceeds 160 and the window still fits into the fifth scale.
+ * Exported for tests.
+ */
 export function isMsSsimDefined({ height, width }: ImageShape): boolean {
   const shorter = Math.min(height, width);
   return shorter > 160 && Math.floor(shorter / 16) >= WINDOW;
 }
 
-/** Null where the picture is too small for the measure. */
+/** Null where the image is too small for the measure. */
 export interface StructuralScores {
   ssim: number | null;
   msSsim: number | null;
@@ -78,7 +81,6 @@ export interface StructuralScores {
 
 /**
  * SSIM and MS-SSIM, each a mean over the channels; the finest scale is computed once for both.
- *
  * @param range largest minus smallest sample value
  */
 export function structuralSimilarity(x: Samples, y: Samples, shape: ImageShape, range: number): StructuralScores {

@@ -14,10 +14,10 @@ import { mean, standardDeviation, sum } from "./statistics.ts";
 import { studentQuantile, studentTwoSided } from "./student_t.ts";
 
 /** `wilson(events, trials, confidence)` and `ruleOfThree(trials, confidence)`. */
-export { type Interval, wilsonInterval as wilson, zeroEventsBound as ruleOfThree } from "./statistics.ts";
+export { wilsonInterval as wilson, zeroEventsBound as ruleOfThree } from "./statistics.ts";
 
 /** Up to this many pairs all sign patterns are counted. */
-export const EXACT_PAIRS = 20;
+const EXACT_PAIRS = 20;
 
 /** Mean of measured values with its interval; one value has no spread to judge by, hence no interval. */
 export interface MeanEstimate {

@@ -38,7 +38,6 @@ export function impairIq(symbols: Float32Array, imbalance: IqImbalance): Float32
 
 /**
  * Takes the front end back out; a new array.
- *
  * @throws RangeError when the branches carry the same, so that there is no way back
  */
 export function restoreIq(impaired: Float32Array, imbalance: IqImbalance): Float32Array<ArrayBuffer> {

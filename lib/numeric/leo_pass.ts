@@ -17,8 +17,9 @@
  * characterization for LEO satellites", IEEE Trans. Commun. 46, 1998; 3GPP TR 38.811, section 5.3.4 (600 km, 10°).
  */
 
-/** Metres. */
+/** Metres. Exported for tests. */
 export const EARTH_RADIUS = 6_371_000;
+/** Exported for tests. */
 export const ORBIT_HEIGHT = 600_000;
 const ORBIT_RADIUS = EARTH_RADIUS + ORBIT_HEIGHT;
 /** m³/s² */
@@ -33,7 +34,7 @@ export function centralAngle(elevationDeg: number): number {
   return Math.acos(EARTH_RADIUS * Math.cos(elevation) / ORBIT_RADIUS) - elevation;
 }
 
-/** ψ_max, radians. */
+/** ψ_max, radians. Exported for tests. */
 export const HALF_PASS = centralAngle(10);
 /** Seconds from one end of the pass to the other. */
 export const PASS_SECONDS = 2 * HALF_PASS / ANGULAR_SPEED;

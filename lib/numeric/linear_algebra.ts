@@ -12,7 +12,6 @@ export function zeros(rows: number, columns: number): ComplexMatrix {
 
 /**
  * AᴴA.
- *
  * @param a rows × columns, from element `offset` (counted in complex values) on
  * @returns columns × columns, Hermitian
  */
@@ -42,7 +41,6 @@ export function gram(
 
 /**
  * The lower triangular L with a real positive diagonal and A = LLᴴ.
- *
  * @param a n × n Hermitian; only its lower triangle is read
  * @throws RangeError when it is not positive definite
  */
@@ -76,7 +74,6 @@ export function cholesky(a: Float64Array, n: number, out: ComplexMatrix = zeros(
 
 /**
  * L⁻¹ by forward substitution.
- *
  * @param lower n × n, lower triangular with a real diagonal, as `cholesky` returns it
  */
 export function inverseLower(lower: Float64Array, n: number, out: ComplexMatrix = zeros(n, n)): ComplexMatrix {
@@ -112,13 +109,4 @@ export function matrixProduct(a: Float64Array, b: Float64Array, m: number, n: nu
     }
   }
   return out;
-}
-
-/**
- * A⁻¹ of a Hermitian positive definite matrix, as L⁻ᴴL⁻¹.
- *
- * @throws RangeError when it is not positive definite
- */
-export function inverseHermitian(a: Float64Array, n: number): ComplexMatrix {
-  return gram(inverseLower(cholesky(a, n), n), n, n);
 }

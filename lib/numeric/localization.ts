@@ -29,7 +29,6 @@ const COLLINEAR = 1e-12;
 
 /**
  * Least squares of the linear system.
- *
  * @returns null when fewer than three anchors, or anchors on one line, leave the position open
  */
 export function linearTrilateration(anchors: Float64Array, ranges: Float64Array): Point | null {

@@ -32,7 +32,6 @@ const QAM64_LEVELS = Float32Array.from([3, 1, 5, 7, -3, -1, -5, -7], (level) => 
 
 /**
  * Maps bits to symbols; zero bits fill the last symbol.
- *
  * @param bits one bit (0 or 1) per byte
  * @param symbols where the symbols go, a new array when left out
  * @returns interleaved complex64
@@ -90,7 +89,6 @@ const MAPPERS: Record<Modulation, (bits: Uint8Array, symbols: Float32Array, coun
 
 /**
  * Log-likelihood ratios of the bits of received symbols.
- *
  * @param symbols interleaved complex64
  * @param noiseVariance total complex variance N0, one for all or one per symbol; floored at 1e-12
  * @param llr where the values go, a new array when left out. For QPSK it may be the symbols themselves

@@ -77,7 +77,6 @@ export function correlationGain(h: ArrayLike<number>, estimate: ArrayLike<number
 
 /**
  * For each snapshot the codeword of the largest |Σ y_m·conj(ĥ_m)|², the first of equal ones.
- *
  * @param received [example, antenna], interleaved
  * @param count of codewords
  * @param codeword gives the k-th; made once, for all snapshots

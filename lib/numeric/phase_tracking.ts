@@ -18,7 +18,7 @@ export interface Pilots {
   readonly values: Complex;
 }
 
-/** Moves each phase by whole turns so that no step exceeds half a turn. */
+/** Moves each phase by whole turns so that no step exceeds half a turn. Exported for tests. */
 export function unwrap(phases: ArrayLike<number>): Float64Array<ArrayBuffer> {
   const out = Float64Array.from(phases);
   for (let i = 1; i < out.length; i++) {
@@ -38,7 +38,6 @@ export function pilotPhases(symbols: Complex, { positions, values }: Pilots): Fl
 
 /**
  * Phases at every symbol, linear between pilots.
- *
  * @param phases at the pilots, at least one
  * @param length symbols of the frame
  */
@@ -61,10 +60,9 @@ export function interpolatePhase(
 }
 
 /**
- * Phases at every symbol from a line fitted to the pilots around it: as many before it (or at it) as after it, of an odd
- * number one more on the nearer side, moved inside at the ends of the frame. For evenly spaced pilots these are the
+ * Phases at every symbol from a line fitted to the pilots around it: as many before it (or at it) as after it, of an
+ * odd number one more on the nearer side, moved inside at the ends of the frame. For evenly spaced pilots these are the
  * nearest ones; beside a preamble, whose pilots all lie close together, the line still spans the symbol.
- *
  * @param count pilots of a fit
  */
 export function smoothPhase(
@@ -102,7 +100,6 @@ function lineAt(at: number, positions: ArrayLike<number>, phases: Float64Array, 
 /**
  * Phases at every symbol from a loop that starts at the mean phase of the preamble and compares each turned symbol with
  * its pilot, or with the QPSK decision on it: e = Im(y·exp(-jθ)·conj(decision)), I += beta·e, θ += alpha·e + I.
- *
  * @param preamble leading pilots that the loop starts from
  */
 export function trackPhase(

@@ -1,5 +1,5 @@
 /**
- * Resizing of 8-bit pictures to the bit as Pillow does it, which is what published vision models were preprocessed with.
+ * Resizing of 8-bit images to the bit as Pillow does it, which is what published vision models were preprocessed with.
  *
  * Each axis is filtered with a kernel whose support grows with the reduction (antialiasing), columns before rows. Weights
  * sum to 1, are rounded to multiples of 2^-22, and after each axis a sample is rounded to 8 bits and clipped: unlike
@@ -49,8 +49,7 @@ export interface ByteRaster {
 const PRECISION = 2 ** 22;
 
 /**
- * Resizes a picture.
- *
+ * Resizes an image.
  * @param filter which kernel; nearest takes the source pixel under the centre
  */
 export function resizeLikePillow(image: ByteRaster, width: number, height: number, filter: Resampling): ByteRaster {
@@ -89,7 +88,7 @@ function windows(from: number, to: number, { reach, at }: Kernel): Window[] {
   });
 }
 
-/** Weighs along one axis; the picture is seen as [outer][size][inner]. */
+/** Weighs along one axis; the image is seen as [outer][size][inner]. */
 function filterAxis(data: Uint8Array, outer: number, size: number, inner: number, axis: Window[]): Uint8Array {
   const result = new Uint8Array(outer * axis.length * inner);
   for (let o = 0, to = 0; o < outer; o++) {

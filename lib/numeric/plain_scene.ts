@@ -1,7 +1,7 @@
 /**
  * Finds coloured circles, squares and triangles on a plain ground, without a model.
  *
- * The ground is the commonest colour along the edge of the picture. What differs from it by more than a threshold is
+ * The ground is the commonest colour along the edge of the image. What differs from it by more than a threshold is
  * foreground; its connected parts (4 neighbours) are objects, parts of several colours are split by colour. A shape is
  * told by its roundness A/(π·r²), A the area and r the distance from the centroid within which 96 % of its pixels lie:
  * 1.04 for a circle, 0.85 for a square and 0.6 for a triangle, give or take the pixels of small ones, however they are
@@ -40,14 +40,14 @@ export interface PlainScene {
 const FOREGROUND = 60;
 /** Share of the pixels within the reach of an object. */
 const RIM = 0.96;
-/** Least share of the picture that counts as an object. */
+/** Least share of the image that counts as an object. */
 const LEAST_AREA = 0.001;
 /** Least share of the edge that has the colour of a plain ground. */
 const PLAIN_EDGE = 0.6;
 /** Least share of a connected part for a colour to be an object of its own. */
 const OWN_COLOUR = 0.15;
 
-/** Looks at a picture. */
+/** Looks at an image. */
 export function readPlainScene(raster: RgbRaster): PlainScene {
   const { ground, share } = groundOf(raster);
   const scene: PlainScene = { ground: colourName(...ground), objects: [] };

@@ -14,9 +14,8 @@ export function polygonArea(points: readonly Point[]): number {
 }
 
 /**
- * Calls `cover` for every pixel whose centre lies inside a polygon, by the even-odd rule, row by row from the top. An edge
- * belongs to the pixels on its right and below it, so that polygons which share an edge share no pixel.
- *
+ * Calls `cover` for every pixel whose centre lies inside a polygon, by the even-odd rule, row by row from the top. An
+ * edge belongs to the pixels on its right and below it, so that polygons which share an edge share no pixel.
  * @param cover takes the index of the pixel in a raster of `width` columns
  */
 export function fillPolygon(

@@ -23,7 +23,6 @@ interface Columns {
 
 /**
  * Q and R.
- *
  * @param a m × n, interleaved, row-major
  * @throws RangeError when m < n or the length differs
  */
@@ -52,7 +51,6 @@ export function qr(a: Float64Array, m: number, n: number): QrDecomposition {
 
 /**
  * The X that makes ‖AX - B‖ smallest.
- *
  * @param a m × n of full column rank
  * @param b m × p
  * @returns n × p

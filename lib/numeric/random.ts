@@ -90,7 +90,6 @@ function target<T>(size: number | T, array: new (size: number) => T): T {
 
 /**
  * Standard deviation of each part of a complex normal value.
- *
  * @throws RangeError when the variance is negative or not finite
  */
 export function partScale(variance: number): number {
@@ -122,7 +121,6 @@ export class Generator {
 
   /**
    * The generator NumPy calls `default_rng(seed)`.
-   *
    * @param seed a non-negative integer of any size
    * @throws RangeError when the seed is negative or not an integer
    */
@@ -155,7 +153,6 @@ export class Generator {
 
   /**
    * Runs kernels on this generator's state, which moves to the memory that all generators of a thread share and back.
-   *
    * @param words does the call take 32-bit words, and so the kept half?
    */
   #run(words: boolean, call: () => void): void {
@@ -196,7 +193,6 @@ export class Generator {
 
   /**
    * Integers in low … high - 1, equally likely.
-   *
    * @param size how many
    * @param dtype the type drawn, which decides how the raw stream is used; default int64
    * @returns the typed array of that dtype; BigInt arrays for 64 bits; bool as bytes 0 and 1
@@ -312,7 +308,6 @@ export class Generator {
 
   /**
    * 0 … n - 1 in random order.
-   *
    * @throws RangeError when n is negative or beyond 2^31 - 1
    */
   permutation(n: number): Int32Array<ArrayBuffer> {
@@ -324,7 +319,6 @@ export class Generator {
 
   /**
    * Picks `size` indices in 0 … n - 1.
-   *
    * @throws RangeError when n, size or the probabilities do not allow it
    */
   choice(n: number, size: number, { replace = true, p }: ChoiceOptions = {}): Int32Array<ArrayBuffer> {
@@ -354,7 +348,6 @@ export class Generator {
 
   /**
    * Complex normal values, interleaved complex128: the whole real part is drawn first, then the whole imaginary part.
-   *
    * @param variance E|n|², total over both parts
    */
   complexNormal64(count: number, variance: number): Float64Array<ArrayBuffer> {
@@ -378,7 +371,6 @@ export class Generator {
 
   /**
    * x + n with complex normal n, drawn as complexNormal64 draws it; the sum is formed in binary64 and rounded once.
-   *
    * @param symbols interleaved complex64
    * @param variance E|n|², total over both parts
    * @param out where the sum goes, as long as the symbols; it may be the symbols themselves. A new array when left out

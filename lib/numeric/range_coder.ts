@@ -32,7 +32,6 @@ export class RangeEncoder {
 
   /**
    * Appends a symbol that owns the counts [start, start + frequency) out of 2^16.
-   *
    * @param frequency at least 1
    */
   encode(start: number, frequency: number): void {

@@ -1,9 +1,9 @@
 /**
- * Scenes of coloured circles, squares and triangles on a plain ground: drawn at random, painted as pictures and as
+ * Scenes of coloured circles, squares and triangles on a plain ground: drawn at random, painted as images and as
  * rasters of classes, put into words.
  *
  * Every pixel belongs to one object or to the ground, by integer arithmetic on its centre: edges are hard, not
- * anti-aliased, so that picture, raster and box agree to the pixel and colours are exact. An object of side s at (x, y) has
+ * anti-aliased, so that image, raster and box agree to the pixel and colours are exact. An object of side s at (x, y) has
  * the box [x, y, x + s, y + s] and touches all four edges of it. With (u, v) = 2(i, j) + 1 - s for the pixel (i, j) of that box
  * it covers
  *
@@ -18,7 +18,10 @@ import type { Generator } from "./random.ts";
 export const SHAPES = ["circle", "square", "triangle"] as const;
 export type Shape = (typeof SHAPES)[number];
 
-/** The six corners of the RGB cube that have a hue, softened: no two are near each other, or a ground. */
+/**
+ * The six corners of the RGB cube that have a hue, softened: no two are near each other, or a ground.
+ * Exported for tests.
+ */
 export const COLOURS = {
   red: [220, 40, 40],
   green: [40, 170, 60],
@@ -30,7 +33,7 @@ export const COLOURS = {
 export type Colour = keyof typeof COLOURS;
 export const COLOUR_NAMES = Object.keys(COLOURS) as readonly Colour[];
 
-/** Grounds without a hue; the scenes of a batch take them in turn. */
+/** Grounds without a hue; the scenes of a batch take them in turn. Exported for tests. */
 export const GROUNDS = {
   white: [245, 245, 245],
   silver: [185, 185, 185],
@@ -40,7 +43,7 @@ export const GROUNDS = {
 export type Ground = keyof typeof GROUNDS;
 export const GROUND_NAMES = Object.keys(GROUNDS) as readonly Ground[];
 
-/** Where the centre of an object lies in a picture of three by three fields, row by row. */
+/** Where the centre of an object lies in an image of three by three fields, row by row. */
 export const PLACES = [
   "top left",
   "top",
@@ -65,7 +68,7 @@ export interface SceneObject {
   readonly side: number;
 }
 
-/** A square picture of objects; what stands later in the list is painted over what stands before. */
+/** A square image of objects; what stands later in the list is painted over what stands before. */
 export interface Scene {
   /** Width and height in pixels. */
   readonly size: number;
@@ -73,14 +76,14 @@ export interface Scene {
   readonly objects: readonly SceneObject[];
 }
 
-/** Pixels between the boxes of two objects, and between a box and the edge of the picture. */
+/** Pixels between the boxes of two objects, and between a box and the edge of the image. */
 export const GAP = 2;
-/** The smallest picture in which three shapes can be told apart, and the most objects of one. */
+/** The smallest image in which three shapes can be told apart, and the most objects of one. */
 export const MINIMUM_SIZE = 64;
 export const MAXIMUM_OBJECTS = 8;
 
 /**
- * The sides that objects of a scene may have: from an eighth of the picture to a third, or less where many objects share it,
+ * The sides that objects of a scene may have: from an eighth of the image to a third, or less where many objects share it,
  * so that the smallest one finds a place whatever was drawn before.
  */
 export function sideLimits(size: number, count: number): { least: number; most: number } {
@@ -135,7 +138,7 @@ function freeColumns(size: number, objects: readonly SceneObject[], side: number
   return columns;
 }
 
-/** Does a shape of side s cover the pixel (column, row) of its box? */
+/** Does a shape of side s cover the pixel (column, row) of its box? Exported for tests. */
 export function covers(shape: Shape, side: number, column: number, row: number): boolean {
   const u = 2 * column + 1 - side, v = 2 * row + 1 - side;
   if (shape === "circle") return u * u + v * v <= side * side;

@@ -23,7 +23,6 @@ function mix(x: number, y: number): number {
 
 /**
  * The words NumPy's `SeedSequence(seed).generate_state(4, uint64)` gives.
- *
  * @param seed a non-negative integer
  * @returns four 64-bit words
  */

@@ -26,7 +26,6 @@ export function folded(text: string): string {
 
 /**
  * Scores a set against a reference.
- *
  * @param candidate members as they are compared
  * @param reference the same
  */

@@ -29,8 +29,7 @@ export function mean(values: Values): number {
 }
 
 /**
- * Mean squared distance from the mean.
- *
+ * Mean squared distance from the mean. Exported for tests.
  * @param freedom what is subtracted from the count in the denominator: 1 for the unbiased estimate (default), 0 for a
  *   whole population
  */
@@ -46,7 +45,6 @@ export function standardDeviation(values: Values, freedom = 1): number {
 
 /**
  * Quantile with linear interpolation between the order statistics; the extremes are quantiles 0 and 1.
- *
  * @param q 0 … 1
  * @throws RangeError when there are no values or q is out of range
  */
@@ -91,7 +89,6 @@ export function wilsonInterval(events: number, trials: number, confidence = 0.95
 
 /**
  * Upper bound of a rate of which no event was seen: -ln(1 - confidence) / n, the "rule of three" 3/n at 95 %.
- *
  * @throws RangeError when there were no trials
  */
 export function zeroEventsBound(trials: number, confidence = 0.95): number {

@@ -50,7 +50,6 @@ function requireFreedom(freedom: number): void {
 
 /**
  * P(|T| > |t|), the two-sided p-value of a t statistic.
- *
  * @param freedom degrees of freedom, above 0
  * @throws RangeError when the degrees of freedom are impossible
  */
@@ -74,7 +73,6 @@ function density(t: number, freedom: number): number {
 
 /**
  * The t that T stays below with probability p.
- *
  * @param p 0 … 1
  * @param freedom degrees of freedom, above 0
  * @throws RangeError when p or the degrees of freedom are out of range

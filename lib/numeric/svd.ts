@@ -29,7 +29,6 @@ const MOST_SWEEPS = 60;
 
 /**
  * U, Σ and V.
- *
  * @param a m × n, interleaved, row-major
  * @throws RangeError when the length differs or a value is not finite
  */
@@ -47,7 +46,7 @@ export function svd(a: Float64Array, m: number, n: number): SingularValues {
   return { ...inner, u: matrixProduct(q, inner.u, m, n, n) };
 }
 
-/** Aᴴ, n × m. */
+/** Aᴴ, n × m. Exported for tests. */
 export function conjugateTranspose(a: Float64Array, m: number, n: number): ComplexMatrix {
   const out = zeros(n, m);
   for (let i = 0; i < m; i++) {

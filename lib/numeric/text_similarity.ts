@@ -78,7 +78,10 @@ function codePoints(text: string): Uint32Array {
   return Uint32Array.from(text, (character) => character.codePointAt(0)!);
 }
 
-/** Least number of insertions, deletions and substitutions that turn one sequence into the other. */
+/**
+ * Least number of insertions, deletions and substitutions that turn one sequence into the other.
+ * Exported for tests.
+ */
 export function levenshtein(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const row = Uint32Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 0; i < a.length; i++) {

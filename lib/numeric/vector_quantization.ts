@@ -64,7 +64,6 @@ export function nearestCodeword(
 /**
  * Trains a codebook: k-means++ seeding, then Lloyd's iteration until no vector changes its cell. A cell that runs empty
  * takes the vector that is worst served.
- *
  * @param vectors training vectors, at least `size` of them
  * @param size number of codewords
  * @param generator gives random(1) for each codeword of the seeding

@@ -21,7 +21,6 @@ const MOST_SHARINGS = 4;
 
 /**
  * The floors N0/g of gains.
- *
  * @param gains power gains |h|², not negative
  */
 export function noiseFloors(gains: ArrayLike<number>, noiseVariance: number): Float64Array<ArrayBuffer> {
@@ -35,7 +34,6 @@ function checkBudget(count: number, budget: number): void {
 
 /**
  * Water-filling. Without any finite floor all elements get the same.
- *
  * @param floors N0/g, positive; Infinity for a gain of zero
  * @param budget sum of the powers
  * @returns powers, summing to the budget within rounding; a new array
@@ -93,7 +91,6 @@ export function waterFillingResidual(powers: ArrayLike<number>, floors: ArrayLik
 /**
  * Water-filling in a box, by bisection of the level. Elements without gain share what the others have no room for;
  * without any finite floor all elements get the same.
- *
  * @param lower least power of an element; lower · count <= budget
  * @param upper most power of an element; upper · count >= budget
  * @returns powers, summing to the budget within rounding; a new array
@@ -161,11 +158,10 @@ function settle(
 /**
  * Euclidean projection onto {p >= 0, sum p = budget}, by sorting, in binary64 (`svc_exact_simplex_projection_v1`).
  *
- * Rounding: theta comes from the sorted scores; p_i = max(s_i - theta, 0) is rounded once an element; what is then missing
- * from the budget is shared equally among the elements that have something, until the compensated sum over the sorted
- * powers is within 2^-52 of the budget, relatively, at most four times. No element is treated by its place: scores in
- * another order give the same powers in that order, bit for bit, and equal scores give equal powers.
- *
+ * Rounding: theta comes from the sorted scores; p_i = max(s_i - theta, 0) is rounded once an element; what is then
+ * missing from the budget is shared equally among the elements that have something, until the compensated sum over the
+ * sorted powers is within 2^-52 of the budget, relatively, at most four times. No element is treated by its place:
+ * scores in another order give the same powers in that order, bit for bit, and equal scores give equal powers.
  * @param scores finite numbers
  * @returns the nearest point, a new array
  * @throws RangeError without scores, with scores that are not finite, or with an unusable budget

@@ -1,5 +1,5 @@
 /**
- * Pictures into, and boxes and masks out of, one-stage detectors whose ONNX files are laid out as Ultralytics exports YOLOv8
+ * Images into, and boxes and masks out of, one-stage detectors whose ONNX files are laid out as Ultralytics exports YOLOv8
  * and YOLO11:
  *
  *     input    [batch, 3, height, width], red, green and blue in [0, 1], letterboxed
@@ -12,26 +12,26 @@
  */
 import { type Box, suppressOverlaps } from "./detection.ts";
 
-/** Grey of the bars of a letterboxed picture. */
+/** Grey of the bars of a letterboxed image. */
 const PADDING = 114 / 255;
 /** Candidates that go into suppression, and detections that come out of it, at most. */
 const MAX_CANDIDATES = 30_000, MAX_DETECTIONS = 300;
 
-/** How a picture lies in the input of a model: X = x·gain + left, Y = y·gain + top, in pixels. */
+/** How an image lies in the input of a model: X = x·gain + left, Y = y·gain + top, in pixels. */
 export interface Letterbox {
   readonly width: number;
   readonly height: number;
   readonly inputWidth: number;
   readonly inputHeight: number;
   readonly gain: number;
-  /** Size of the picture within the input. */
+  /** Size of the image within the input. */
   readonly innerWidth: number;
   readonly innerHeight: number;
   readonly left: number;
   readonly top: number;
 }
 
-/** Fits a picture into an input without changing its proportions, in the middle. */
+/** Fits an image into an input without changing its proportions, in the middle. */
 export function letterbox(width: number, height: number, inputWidth: number, inputHeight: number): Letterbox {
   const gain = Math.min(inputWidth / width, inputHeight / height);
   const innerWidth = roundHalfEven(width * gain), innerHeight = roundHalfEven(height * gain);
@@ -59,7 +59,7 @@ function taps(size: number, from: number): { at: Int32Array; next: Int32Array; w
 }
 
 /**
- * Puts a picture into the input of a model: resized bilinearly (half-pixel centres, edges repeated, no antialiasing), grey bars.
+ * Puts an image into the input of a model: resized bilinearly (half-pixel centres, edges repeated, no antialiasing), grey bars.
  *
  * @param samples [height, width, channels], red first; grey is repeated, alpha left out
  * @param scale what a sample is multiplied by, so that white is 1
@@ -93,7 +93,7 @@ export function fillLetterbox(
 
 /** A detection of a head. */
 export interface HeadDetection {
-  /** In pixels of the picture, within it. */
+  /** In pixels of the image, within it. */
   readonly box: Box;
   readonly score: number;
   /** Index of the class. */
@@ -103,10 +103,9 @@ export interface HeadDetection {
 }
 
 /**
- * Reads a head: of every cell the likeliest class, if its probability is above `confidence`; suppression of boxes of one class
- * that overlap by more than `iou`; boxes taken back to the picture and cut at its edges.
- *
- * @param head [rows, cells] of one picture
+ * Reads a head: of every cell the likeliest class, if its probability is above `confidence`; suppression of boxes of
+ * one class that overlap by more than `iou`; boxes taken back to the image and cut at its edges.
+ * @param head [rows, cells] of one image
  * @param classes how many classes it has
  * @returns greatest score first, at most 300
  */
@@ -140,14 +139,14 @@ export function readHead(
   });
 }
 
-/** A box in pixels of the input as a box in pixels of the picture, within it. */
+/** A box in pixels of the input as a box in pixels of the image, within it. */
 function toPicture([xMin, yMin, xMax, yMax]: Box, { width, height, gain, left, top }: Letterbox): Box {
   const x = (value: number) => Math.min(width, Math.max(0, (value - left) / gain));
   const y = (value: number) => Math.min(height, Math.max(0, (value - top) / gain));
   return [x(xMin), y(yMin), x(xMax), y(yMax)];
 }
 
-/** Prototypes of one picture, [count, height, width]. */
+/** Prototypes of one image, [count, height, width]. */
 export interface Prototypes {
   readonly data: ArrayLike<number>;
   readonly count: number;
@@ -156,9 +155,8 @@ export interface Prototypes {
 }
 
 /**
- * Calls `cover` for every pixel of a detection's mask: those whose centre lies in its box and where the weighted prototypes,
- * interpolated bilinearly at that centre, have a probability above `threshold`.
- *
+ * Calls `cover` for every pixel of a detection's mask: those whose centre lies in its box and where the weighted
+ * prototypes, interpolated bilinearly at that centre, have a probability above `threshold`.
  * @param coefficients one a prototype
  * @param cover takes the index of the pixel, row by row
  */

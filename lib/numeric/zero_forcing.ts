@@ -35,7 +35,6 @@ export class ZeroForcing {
 
   /**
    * Takes a channel matrix.
-   *
    * @param channel holds H, rx × tx, row-major, from element `offset` (counted in complex values) on
    * @throws RangeError when HᴴH is not positive definite
    */

@@ -1,20 +1,20 @@
 /**
- * onnxruntime-node, the native runtime, for who asks for it. It is faster on large networks, and its results differ from
- * those of the portable engine in the last digits of binary32 (`ACCELERATOR_TOLERANCE`). It runs native code in the calling
- * thread, outside of any sandbox, on one thread of its own, so that its results do not depend on the machine's processors.
+ * onnxruntime-node, the optional native runtime. It is faster on large networks, and its results differ from those of
+ * the portable engine in the last digits of binary32 (`ACCELERATOR_TOLERANCE`). It runs native code in the calling
+ * thread, without a sandbox, with one thread, so that results do not depend on the number of processors.
  */
 import { messageOf, SvcError } from "../contract/error.ts";
 import { type Engine, engineOf, type OrtModule } from "./engine.ts";
 
-/** Not a literal import: its 290 MB are fetched when somebody asks for them, not with the program. */
+/** Not a literal import: the 290 MB are fetched on request, not with the program. */
 const PACKAGE = "npm:onnxruntime-node@1.30.0";
 
-/** How far results of the two runtimes may be apart, for networks of ordinary depth. */
+/** Tolerance between the two runtimes, for networks of ordinary depth. Exported for tests. */
 export const ACCELERATOR_TOLERANCE = { atol: 1e-6, rtol: 1e-5 };
 
 let engine: Promise<Engine> | undefined;
 
-/** @throws SvcError `runtime_unavailable` without the package or the permission to load it, with the reason */
+/** @throws SvcError `runtime_unavailable` without the package or the permission to load it */
 export function acceleratedEngine(): Promise<Engine> {
   return engine ??= start().catch((error) => {
     engine = undefined;
@@ -26,17 +26,17 @@ async function start(): Promise<Engine> {
   const refuse = (reason: string, hint: string) =>
     new SvcError("runtime_unavailable", `Cannot run models on onnxruntime-node: ${reason}`, { hint });
   if ((await Deno.permissions.query({ name: "ffi" })).state !== "granted") {
-    throw refuse("native libraries may not be loaded", "Run with --allow-ffi, or leave the accelerator out");
+    throw refuse("native libraries may not be loaded", "Run with --allow-ffi, or without the accelerator");
   }
   try {
     const ort = await import(PACKAGE) as OrtModule;
     return withoutFloat16(engineOf(ort, { intraOpNumThreads: 1, interOpNumThreads: 1 }));
   } catch (error) {
-    throw refuse(messageOf(error), `Run deno cache ${PACKAGE}, or leave the accelerator out`);
+    throw refuse(messageOf(error), `Run deno cache ${PACKAGE}, or run without the accelerator`);
   }
 }
 
-/** The binding cannot hand over float16 arrays here. */
+/** The binding does not support float16 arrays here. */
 function withoutFloat16(engine: Engine): Engine {
   return {
     async open(model) {
@@ -44,7 +44,9 @@ function withoutFloat16(engine: Engine): Engine {
       const half = [...session.inputs, ...session.outputs].find(({ dtype }) => dtype === "float16");
       if (half === undefined) return session;
       await session.release();
-      throw new TypeError(`${half.name} is float16, which onnxruntime-node does not take; leave the accelerator out`);
+      throw new TypeError(
+        `${half.name} is float16, which onnxruntime-node does not support; run without the accelerator`,
+      );
     },
   };
 }

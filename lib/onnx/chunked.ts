@@ -1,16 +1,15 @@
-/** Inference over long batches: rows go through a graph a chunk at a time, and come back in their order. */
+/** Inference over long batches in chunks of rows, in order. */
 import { DTYPES, elementCount, type NdArray, ndarray, type TypedData } from "../numeric/ndarray.ts";
 
 /** Computes outputs from inputs, such as a session's `run`. */
 export type Infer = (feeds: Record<string, NdArray>) => Promise<Record<string, NdArray>>;
 
 /**
- * Runs a graph over axis 0 of its inputs, at most `rows` of them a call. For a graph that treats every row by itself the
- * result does not depend on `rows`.
- *
- * @param feeds arrays whose first axis is the batch, all of one length; those named in `whole` go along with every chunk
- * @returns the outputs, joined along axis 0; without any row the graph is asked once, for the shapes
- * @throws RangeError for inputs of different lengths, or outputs that have not one row per input row
+ * Runs a graph over axis 0 of its inputs, at most `rows` per call. If the graph treats rows independently, the result
+ * does not depend on `rows`.
+ * @param feeds arrays with equal batch size in the first axis; those named in `whole` are passed with every chunk
+ * @returns the outputs, joined along axis 0; without rows the graph runs once, for the shapes
+ * @throws RangeError for inputs of different lengths, or outputs without one row per input row
  */
 export async function chunked(
   infer: Infer,
@@ -35,8 +34,8 @@ export async function chunked(
   return Object.fromEntries(Object.keys(parts[0]).map((name) => [name, join(parts.map((part) => part[name]))]));
 }
 
-/** Rows [from, to) of an array, on the same memory. */
-export function rowsOf({ dtype, shape, data }: NdArray, from: number, to: number): NdArray {
+/** Rows [from, to) of an array, as a view. */
+function rowsOf({ dtype, shape, data }: NdArray, from: number, to: number): NdArray {
   const row = elementCount(shape.slice(1)) * DTYPES[dtype].slots;
   return ndarray(dtype, data.subarray(from * row, to * row) as TypedData, [to - from, ...shape.slice(1)]);
 }

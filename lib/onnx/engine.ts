@@ -1,29 +1,27 @@
 /**
- * The one place that names onnxruntime-web. An engine runs inside a sandbox: handed its WebAssembly it needs no
- * permission at all. It computes on one thread, and gives the same bits in every run and process.
+ * The only import of onnxruntime-web. An engine runs inside a sandbox: with its WebAssembly passed in, it needs no
+ * permission. It computes on one thread, with identical bytes in every run and process.
  */
+import { messageOf } from "../contract/error.ts";
 import type { Dtype, NdArray, TypedData } from "../numeric/ndarray.ts";
 import { isTensorType, type TensorInfo, type TensorType } from "./tensors.ts";
-
-/** Version of the runtime, as plans and manifests record it. */
-export const ENGINE_VERSION = "1.30.0";
 
 /** A loaded graph. */
 export interface EngineSession {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
-  /** Computes every output. @throws Error in the words of the runtime */
+  /** Computes every output. @throws Error of the runtime */
   run(feeds: Readonly<Record<string, NdArray>>): Promise<Record<string, NdArray>>;
-  /** Frees the graph and its weights, which no garbage collection does. */
+  /** Frees the graph and its weights, which the garbage collector does not. */
   release(): Promise<void>;
 }
 
 export interface Engine {
-  /** @throws Error for a graph that cannot be read, or that uses what the runtime does not have */
+  /** @throws Error for an unreadable graph, or one with unsupported features */
   open(model: Uint8Array): Promise<EngineSession>;
 }
 
-/** What both runtimes offer, as far as it is used here. */
+/** The used part of the common interface of both runtimes. */
 export interface OrtModule {
   InferenceSession: { create(model: Uint8Array, options: Record<string, unknown>): Promise<OrtSession> };
   Tensor: new (type: string, data: unknown, dims: readonly number[]) => OrtTensor;
@@ -50,35 +48,100 @@ interface OrtSession {
   release(): Promise<void>;
 }
 
+/** An engine whose sessions have a memory limit. */
+export interface BoundedEngine extends Engine {
+  /** Bytes of its memory, which never shrinks. */
+  heldBytes(): number;
+  /** Whether the last call failed by the memory limit of its session. */
+  wantedMemory(error: unknown): boolean;
+}
+
 /**
- * The WebAssembly of the engine, for whoever starts a sandbox.
- *
- * @returns 14 MB, read from the package beside the program's other dependencies
- * @throws Error where the package is not there, or may not be read
+ * The WebAssembly of the engine, for starting a sandbox.
+ * @returns 14 MB, read from the package among the program's dependencies
+ * @throws Error for a missing package, or without permission to read it
  */
 export async function engineBinary(): Promise<Uint8Array<ArrayBuffer>> {
   const url = new URL(import.meta.resolve("npm:onnxruntime-web@1.30.0/ort-wasm-simd-threaded.wasm"));
   return await Deno.readFile(url);
 }
 
+/** Runtime errors for a lack of memory; larger requests fail before they reach the allocator. */
+const NO_MEMORY = /bad_alloc|Tensor shape is too large|Integer overflow|[Aa]llocation failed/;
+const PAGE = 2 ** 16, MIB = 2 ** 20;
+
 /**
- * Starts the engine, once per sandbox.
- *
- * @param wasm of `engineBinary`
+ * Starts the engine, once per sandbox: it changes globals of its thread.
+ * @param module compiled `engineBinary`
+ * @param memoryMb mebibytes that each session may add to its memory
  */
-export async function createEngine(wasm: Uint8Array): Promise<Engine> {
-  // The package takes a thread with a location for a page, and would look for files beside it.
+export async function createEngine(module: WebAssembly.Module, memoryMb: number): Promise<BoundedEngine> {
+  // With a location the package assumes a web page, and would fetch files next to it.
   if (globalThis.location !== undefined) {
     Object.defineProperty(globalThis, "location", { value: undefined, configurable: true, writable: true });
   }
+  const meter = meteredMemory();
+  let started = false;
+  // The package compiles its binary itself; the compiled module takes a tenth of the time.
+  const instantiate = (_binary: unknown, imports: WebAssembly.Imports) => {
+    const instance = new WebAssembly.Instance(module, imports);
+    started = true;
+    return Promise.resolve({ instance, module });
+  };
+  Object.defineProperty(WebAssembly, "instantiate", { value: instantiate });
   const ort = await import("npm:onnxruntime-web@1.30.0/wasm");
   ort.env.logLevel = "error";
-  ort.env.wasm.wasmBinary = wasm;
+  ort.env.wasm.wasmBinary = new Uint8Array(1);
   ort.env.wasm.numThreads = 1;
-  return engineOf(ort as unknown as OrtModule, { executionProviders: ["wasm"] });
+  // The first model starts the runtime. An empty one is refused, and later loads do not wait.
+  await ort.InferenceSession.create(new Uint8Array(1), { executionProviders: ["wasm"] }).catch((error: unknown) => {
+    if (!started) throw error;
+  });
+  const runtime = engineOf(ort as unknown as OrtModule, { executionProviders: ["wasm"] });
+  return {
+    async open(model) {
+      const account = { pages: memoryMb * MIB / PAGE, refused: false };
+      const charged = <T>(call: () => Promise<T>): Promise<T> => {
+        account.refused = false;
+        meter.account = account;
+        return call();
+      };
+      const session = await charged(() => runtime.open(model));
+      return { ...session, run: (feeds) => charged(() => session.run(feeds)) };
+    },
+    heldBytes: () => meter.memory?.buffer.byteLength ?? 0,
+    wantedMemory: (error) => meter.account.refused || NO_MEMORY.test(messageOf(error)),
+  };
 }
 
-/** Either runtime as an engine. */
+/** The account charged for memory growth: remaining pages, and whether the last growth was refused. */
+interface Account {
+  pages: number;
+  refused: boolean;
+}
+
+/** Charges memory growth to the current account. */
+function meteredMemory(): { memory?: WebAssembly.Memory; account: Account } {
+  const meter: ReturnType<typeof meteredMemory> = { account: { pages: Infinity, refused: false } };
+  const Native = WebAssembly.Memory;
+  function Memory(descriptor: WebAssembly.MemoryDescriptor): WebAssembly.Memory {
+    const memory = meter.memory = new Native(descriptor);
+    const grow = memory.grow.bind(memory);
+    memory.grow = (pages) => {
+      const { account } = meter;
+      account.refused = true;
+      if (pages > account.pages) throw new RangeError("The session may not have more memory");
+      const before = grow(pages);
+      account.pages -= pages;
+      account.refused = false;
+      return before;
+    };
+    return memory;
+  }
+  Object.defineProperty(WebAssembly, "Memory", { value: Memory });
+  return meter;
+}
+
 export function engineOf(ort: OrtModule, options: Record<string, unknown>): Engine {
   return {
     async open(model) {
@@ -115,12 +178,12 @@ function engineSession(ort: OrtModule, session: OrtSession): EngineSession {
 }
 
 function tensorInfo({ name, isTensor, type, shape }: OrtValueMetadata): TensorInfo {
-  if (!isTensor || type === undefined) throw new TypeError(`${name} is no tensor`);
-  // A dimension without a name and a size comes as an empty text.
+  if (!isTensor || type === undefined) throw new TypeError(`${name} is not a tensor`);
+  // A dimension without name and size is an empty text.
   return { name, dtype: dtypeOf(type, name), shape: (shape ?? []).map((size) => size === "" ? null : size) };
 }
 
 function dtypeOf(type: string, name: string): Dtype & TensorType {
-  if (!isTensorType(type)) throw new TypeError(`${name} holds ${type}, which no array can`);
+  if (!isTensorType(type)) throw new TypeError(`${name} holds ${type}, which arrays do not support`);
   return type;
 }

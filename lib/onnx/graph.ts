@@ -1,13 +1,13 @@
 /**
- * What an ONNX file says about itself, read without running anything: versions, operators, inputs, outputs, and whether
- * it refers to anything outside of itself. Weights are stepped over, so the size of a model hardly matters.
+ * Reads the structure of an ONNX file without running it: versions, operators, inputs, outputs, and references to
+ * external data. Weights are skipped, so the time hardly depends on the size of the model.
  *
  * Format: onnx.proto3 of ONNX 1.17 (IR version 10).
  */
 import { SvcError } from "../contract/error.ts";
 import { type Field, fieldsOf, integerOf, messageIn, ProtobufError, textOf } from "./protobuf.ts";
 
-/** A dimension: its size, the name of a symbolic size, or null when nothing is said. */
+/** A dimension: its size, the name of a symbolic size, or null if unspecified. */
 export type Dimension = number | string | null;
 
 /** An input or output of a graph. */
@@ -15,44 +15,44 @@ export interface OnnxValue {
   readonly name: string;
   /** `float32`, `int64`, … for tensors; `sequence`, `map`, `optional`, `sparse_tensor`, `opaque` or `unknown` otherwise. */
   readonly dtype: string;
-  /** Null when even the rank is open. */
+  /** Null for an unspecified rank. */
   readonly shape: readonly Dimension[] | null;
 }
 
-/** The facts of an ONNX file. */
+/** Properties of an ONNX file. */
 export interface OnnxGraph {
   readonly irVersion: number;
   readonly producer: string;
-  /** Version of each operator set by domain; the domain of the standard operators is the empty text. */
+  /** Version of each operator set by domain; the standard domain is the empty text. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** How often each operator occurs, subgraphs and functions included; `domain:Operator` outside the standard domain. */
+  /** Count of each operator, with subgraphs and functions; `domain:Operator` outside the standard domain. */
   readonly operators: Readonly<Record<string, number>>;
-  /** Every domain that is imported, or that an operator or function uses; `ai.onnx` counts as the empty text. */
+  /** Every domain that is imported, or used by an operator or function; `ai.onnx` counts as the empty text. */
   readonly domains: readonly string[];
   readonly nodeCount: number;
-  /** Functions that the model itself defines. */
+  /** Functions defined in the model. */
   readonly functionCount: number;
   readonly initializerCount: number;
-  /** Elements of all initialisers together. */
+  /** Total number of elements of all initialisers. */
   readonly parameterCount: number;
-  /** Names of tensors whose data lie in another file. */
+  /** Names of tensors with data in another file. */
   readonly externalTensors: readonly string[];
-  /** Inputs that a caller has to give; those with an initialiser are left out. */
+  /** Required inputs, without those that have an initialiser. */
   readonly inputs: readonly OnnxValue[];
   readonly outputs: readonly OnnxValue[];
-  /** What the exporter wrote beside the graph: texts by key (`metadata_props`). */
+  /** Metadata of the exporter: texts by key (`metadata_props`). */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
 export interface OnnxLimits {
-  /** Nodes of all graphs and functions together; 100 000 when left out. */
+  /** Nodes of all graphs and functions; default 100 000. */
   maxNodes?: number;
 }
 
-export const MAX_ONNX_NODES = 100_000;
-/** Initialisers, imports, inputs and the like: more than any real model has, few enough to keep. */
+const MAX_ONNX_NODES = 100_000;
+/** Limit of initialisers, imports, inputs and similar, above that of real models. */
 const MAX_LISTED = 100_000;
-/** Graphs within graphs; control flow of real models nests a handful. */
+/** Nesting of graphs; control flow of real models has a few levels. */
 const MAX_DEPTH = 32;
 
 const DTYPES = [
@@ -86,11 +86,10 @@ const OTHER_TYPES: Readonly<Record<number, string>> = {
 
 /**
  * Reads an ONNX file.
- *
  * @param bytes the file
- * @param name what is being read, for messages
- * @throws SvcError `artifact_onnx_unsafe` when it is no ONNX model, `artifact_limit_exceeded` for too many nodes
- *
+ * @param name name of the model, for messages
+ * @throws SvcError `artifact_onnx_unsafe` for a file that is not an ONNX model, `artifact_limit_exceeded` for too many
+ *   nodes
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -103,7 +102,7 @@ const OTHER_TYPES: Readonly<Record<number, string>> = {
  * ```
  */
 export function readOnnxGraph(bytes: Uint8Array, name = "the model", limits: OnnxLimits = {}): OnnxGraph {
-  // The runtime takes a file with this mark for its own format, whatever else it may be.
+  // The runtime reads a file with this mark as its own format, regardless of its content.
   if (bytes.length >= 8 && String.fromCharCode(...bytes.subarray(4, 8)) === "ORTM") {
     throw notOnnx(name, "it is in the format of one runtime", "Export it as ONNX");
   }
@@ -236,7 +235,7 @@ class Reader {
 
   #initializer({ name, elements }: { name: string; elements: number }, main: boolean): void {
     limit(++this.#initializers, "initialisers");
-    // Sizes that no file can hold are lies; the sum stays a number all the same.
+    // Sizes beyond any file are false; the sum stays finite.
     if (elements > 0) this.#parameters = Math.min(this.#parameters + elements, Number.MAX_SAFE_INTEGER);
     if (main) this.#initialized.add(name);
   }
@@ -264,7 +263,7 @@ class Reader {
     }
   }
 
-  /** Name and number of elements of a tensor; notes it down when its data lie elsewhere. */
+  /** Name and number of elements of a tensor; records external data. */
   #tensor(bytes: Uint8Array): { name: string; elements: number } {
     let name = "", elements = 1, external = false;
     for (const field of fieldsOf(bytes)) {
@@ -286,7 +285,7 @@ class Reader {
     return values;
   }
 
-  /** Notes a domain down; the standard one has two spellings. */
+  /** Records a domain; the standard one has two spellings. */
   #domain(domain: string): string {
     const own = domain === "ai.onnx" ? "" : domain;
     this.#domains.add(own);
@@ -294,7 +293,7 @@ class Reader {
   }
 }
 
-/** The product of dimensions, packed into one field or not. */
+/** The product of dimensions, packed or not. */
 function elementsOf(field: Field): number {
   if (field.type === "varint") return Number(field.value);
   let product = 1, value = 0, scale = 1;
@@ -336,7 +335,7 @@ function dimensions(bytes: Uint8Array): Dimension[] {
     if (field.number !== 1) continue;
     let dimension: Dimension = null;
     for (const inner of fieldsOf(messageIn(field))) {
-      // A negative size is how some exporters write an open one.
+      // Some exporters write an unspecified size as a negative number.
       if (inner.number === 1) dimension = integerOf(inner) < 0n ? null : Number(integerOf(inner));
       else if (inner.number === 2) dimension = textOf(inner) || null;
     }

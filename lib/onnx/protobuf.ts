@@ -1,13 +1,13 @@
 /**
- * The protobuf wire format, as much as reading a model with suspicion needs: a cursor over the fields of one message.
+ * The protobuf wire format for untrusted models: a cursor over the fields of one message.
  *
- * Every step consumes at least one byte, so a walk over hostile bytes ends; groups, field number zero, varints of more
- * than ten bytes and lengths beyond the message are refused.
+ * Every step consumes at least one byte, so reading ends for any input; groups, field number zero, varints of more than
+ * ten bytes and lengths beyond the message are refused.
  *
  * Format: Protocol Buffers, "Encoding" (protobuf.dev/programming-guides/encoding).
  */
 
-/** A field of a message; which members are set follows from its wire type. */
+/** A field of a message; the wire type determines the used property. */
 export interface Field {
   readonly number: number;
   readonly type: "varint" | "fixed64" | "bytes" | "fixed32";
@@ -17,7 +17,7 @@ export interface Field {
   readonly bytes: Uint8Array;
 }
 
-/** Why bytes are no protobuf message. */
+/** The reason why bytes are not a protobuf message. */
 export class ProtobufError extends Error {
   override readonly name = "ProtobufError";
 }
@@ -26,13 +26,12 @@ const NOTHING = new Uint8Array(0);
 
 /**
  * The fields of a message, in order.
- *
- * @throws ProtobufError when the bytes are no message
+ * @throws ProtobufError for bytes that are not a message
  */
 export function* fieldsOf(bytes: Uint8Array): Generator<Field> {
   let at = 0;
 
-  // The low 28 bits are collected as a number: nearly every varint ends there.
+  // The low 28 bits are collected as a number, which is enough for most varints.
   const small = (): number | bigint => {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
@@ -51,7 +50,7 @@ export function* fieldsOf(bytes: Uint8Array): Generator<Field> {
     throw new ProtobufError("a number has more than ten bytes");
   };
   const skip = (length: number): Uint8Array => {
-    if (length > bytes.length - at) throw new ProtobufError("a field reaches beyond its end");
+    if (length > bytes.length - at) throw new ProtobufError("a field extends beyond the message");
     return bytes.subarray(at, at += length);
   };
 
@@ -73,31 +72,30 @@ export function* fieldsOf(bytes: Uint8Array): Generator<Field> {
         yield { number, type: "fixed32", value: 0n, bytes: skip(4) };
         break;
       default:
-        throw new ProtobufError("a field has a wire type that is not in use");
+        throw new ProtobufError("a field has an unused wire type");
     }
   }
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text of a string field. @throws ProtobufError when it is no UTF-8 */
+/** The text of a string field. @throws ProtobufError for text that is not UTF-8 */
 export function textOf(field: Field): string {
   if (field.type !== "bytes") throw new ProtobufError("a text has the wire type of a number");
   try {
-    // A copy, because no text is decoded from shared memory.
+    // A copy, because text decoders refuse shared memory.
     return decoder.decode(field.bytes.slice());
   } catch {
-    throw new ProtobufError("a text is no UTF-8");
+    throw new ProtobufError("a text is not UTF-8");
   }
 }
 
-/** The contents of a field that holds a message. @throws ProtobufError */
+/** The contents of a message field. @throws ProtobufError */
 export function messageIn(field: Field): Uint8Array {
   if (field.type !== "bytes") throw new ProtobufError("a message has the wire type of a number");
   return field.bytes;
 }
 
-/** The value of an integer field. @throws ProtobufError */
 export function integerOf(field: Field): bigint {
   if (field.type !== "varint") throw new ProtobufError("an integer has another wire type");
   return field.value;

@@ -1,4 +1,4 @@
-/** What a model must not do before it may be handed to a runtime: name other files, or operators nobody has reviewed. */
+/** Refuses models that reference other files, or operators outside the standard. */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import type { OnnxGraph } from "./graph.ts";
 
@@ -6,10 +6,9 @@ import type { OnnxGraph } from "./graph.ts";
 const STANDARD_DOMAINS = new Set(["", "ai.onnx.ml"]);
 
 /**
- * Why a model may not be used: every reason.
- *
- * @param place where the model is named in its document
- * @param name the model, for messages
+ * All reasons against running a model.
+ * @param place where its document names the model
+ * @param name name of the model, for messages
  * @returns diagnostics `artifact_onnx_unsafe`
  */
 export function onnxProblems(graph: OnnxGraph, place: Place, name: string): Diagnostic[] {
@@ -19,7 +18,7 @@ export function onnxProblems(graph: OnnxGraph, place: Place, name: string): Diag
   if (graph.externalTensors.length > 0) {
     const [first] = graph.externalTensors, more = graph.externalTensors.length - 1;
     refuse(
-      `the data of ${first || "a tensor"}${more > 0 ? ` and ${more} more` : ""} lie in another file`,
+      `the data of ${first || "a tensor"}${more > 0 ? ` and ${more} more` : ""} is in another file`,
       "Export the model with its weights inside",
     );
   }
@@ -31,7 +30,7 @@ export function onnxProblems(graph: OnnxGraph, place: Place, name: string): Diag
     );
   }
   if (graph.functionCount > 0 && custom.length === 0) {
-    refuse("it defines functions of its own", "Export it with its functions inlined");
+    refuse("it defines its own functions", "Export it with its functions inlined");
   }
   return problems;
 }

@@ -1,27 +1,33 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
-/** The sandbox: a worker without any permission that holds the engine and its sessions. Requests are served in order. */
+/**
+ * The sandbox: a worker without permissions that holds the engine and its sessions. The engine limits the memory of a
+ * session; the watchdog of `guard` interrupts a call, because a looping thread survives the termination of its worker.
+ */
 import { messageOf } from "../contract/error.ts";
-import { createEngine, type Engine, type EngineSession } from "./engine.ts";
-import type { SandboxReply, SandboxRequest, SandboxValue } from "./sandbox_protocol.ts";
+import { type BoundedEngine, createEngine, type EngineSession } from "./engine.ts";
+import { createGuard } from "./guard.ts";
+import type { SandboxFailure, SandboxReply, SandboxRequest, SandboxValue } from "./sandbox_protocol.ts";
 import { buffersOf } from "./tensors.ts";
 
-let engine: Engine;
+const guard = createGuard();
+let engine: BoundedEngine;
 const sessions = new Map<number, EngineSession>();
-let last: Promise<void> = Promise.resolve();
+let timeoutMs: number;
 
 async function serve(request: SandboxRequest): Promise<[SandboxValue, ArrayBuffer[]?]> {
   switch (request.type) {
     case "start":
-      engine = await createEngine(request.wasm);
+      timeoutMs = 1000 * request.limits.call_timeout_s;
+      engine = await createEngine(request.engine, request.limits.memory_mb);
       return [null];
     case "open": {
-      const session = await engine.open(request.model);
+      const session = await watched(() => engine.open(request.model));
       sessions.set(request.session, session);
       return [{ inputs: session.inputs, outputs: session.outputs }];
     }
     case "run": {
-      const outputs = await sessions.get(request.session)!.run(request.feeds);
+      const outputs = await watched(() => sessions.get(request.session)!.run(request.feeds));
       return [outputs, buffersOf(outputs)];
     }
     case "release": {
@@ -33,12 +39,32 @@ async function serve(request: SandboxRequest): Promise<[SandboxValue, ArrayBuffe
   }
 }
 
-const send = (reply: SandboxReply, transfer: ArrayBuffer[] = []) => self.postMessage(reply, transfer);
+/** Runs a call of the engine within its time limit, in one evaluation that the watchdog covers. */
+async function watched<T>(start: () => Promise<T>): Promise<T> {
+  let settled = false;
+  guard.allow(timeoutMs);
+  try {
+    const { result } = await guard.enter(() => ({ result: start().finally(() => settled = true) }));
+    if (!settled) throw new TypeError("the runtime computed outside of its time limit");
+    return await result;
+  } finally {
+    guard.allow(null);
+  }
+}
 
-self.onmessage = ({ data: request }: MessageEvent<SandboxRequest>) => {
-  const { call } = request;
-  last = last.then(() => serve(request)).then(
-    ([value, transfer]) => send({ call, value }, transfer),
-    (error) => send({ call, error: messageOf(error) }),
-  );
+function failureOf(error: unknown): SandboxFailure {
+  const timedOut = (error as { code?: unknown } | null)?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+  const exceeded = timedOut ? "call_timeout_s" : engine?.wantedMemory(error) ? "memory_mb" : undefined;
+  return { error: messageOf(error), exceeded, broken: error instanceof WebAssembly.RuntimeError };
+}
+
+self.onmessage = async ({ data: request }: MessageEvent<SandboxRequest>) => {
+  const send = (reply: { value: SandboxValue } | SandboxFailure, transfer: ArrayBuffer[] = []) =>
+    self.postMessage({ ...reply, heldBytes: engine?.heldBytes() ?? 0 } satisfies SandboxReply, transfer);
+  try {
+    const [value, transfer] = await serve(request);
+    send({ value }, transfer);
+  } catch (error) {
+    send(failureOf(error));
+  }
 };

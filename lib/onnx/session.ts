@@ -1,9 +1,9 @@
 /**
- * Sessions of ONNX graphs, as everyone above uses them. Graphs run in a sandbox, a worker without any permission: one a
- * thread, started with the first session. Sessions are kept by the digest of their model, so that opening one again costs
- * nothing; a few that nobody holds any more are kept, the others are freed.
+ * Sessions of ONNX graphs. Graphs run in a sandbox, a worker without permissions: one per thread and set of limits,
+ * started with the first session. Every session has a memory limit, every call a time limit; exceeding one ends the
+ * sandbox and all of its sessions. Sessions are cached by the digest of their model; a few idle ones are kept.
  *
- * The same model and the same inputs give the same bits in every run, process and thread.
+ * Equal models and inputs give identical bytes in every run, process and thread.
  */
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -11,12 +11,15 @@ import type { Cancellation } from "../contract/operation.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
 import { engineBinary, type EngineSession } from "./engine.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "./isolation.ts";
+import { type SessionLimits, sessionLimits } from "./limits.ts";
 import type { SandboxReply, SandboxRequest, SandboxValue, SessionShape } from "./sandbox_protocol.ts";
 import { buffersOf, misfit, ownArray, type TensorInfo } from "./tensors.ts";
 
-/** Sessions that nobody holds and that stay loaded, the most recently used ones. */
+/** Number of idle sessions that stay loaded, the most recently used ones. */
 const MAX_IDLE = 4;
-/** A run under way looks this often whether it is still wanted. */
+/** A sandbox with more memory and no holders is ended, because its memory never shrinks. */
+const MAX_IDLE_BYTES = 512 * 2 ** 20;
+/** Interval of cancellation checks during a run. */
 const CANCEL_POLL_MS = 20;
 
 export interface OnnxSession {
@@ -26,16 +29,15 @@ export interface OnnxSession {
   readonly outputs: readonly TensorInfo[];
   /**
    * Computes every output.
-   *
    * @param feeds one array per input; they are copied
-   * @throws SvcError `artifact_abi_mismatch` for feeds that the graph does not take, `operation_canceled`, and
-   * `operation_failed` in the words of the runtime
+   * @throws SvcError `artifact_abi_mismatch` for feeds that do not match the graph, `operation_canceled`,
+   *   `onnx_time_exceeded`, `onnx_memory_exceeded`, and `operation_failed` with the runtime's message
    */
   run(
     feeds: Readonly<Record<string, NdArray>>,
     options?: { cancellation?: Cancellation },
   ): Promise<Record<string, NdArray>>;
-  /** Lets go of the session; another holder keeps it. */
+  /** Releases the session; other holders keep it. */
   release(): Promise<void>;
 }
 
@@ -43,9 +45,11 @@ export interface OnnxSession {
 export type OnnxAccelerator = "onnxruntime-node";
 
 export interface SessionOptions {
-  /** Digest that the model must have. */
+  /** Required digest of the model. */
   sha256?: string;
-  /** The native runtime in the calling thread instead of the sandbox; never chosen by itself. */
+  /** Limits that differ from the defaults. */
+  limits?: Partial<SessionLimits>;
+  /** The native runtime in the calling thread, without sandbox and limits; only on request. */
   accelerator?: OnnxAccelerator;
 }
 
@@ -54,8 +58,8 @@ export interface SessionOptions {
  *
  * @param model the bytes of an ONNX file
  * @returns a session that its holder releases
- * @throws SvcError `artifact_hash_mismatch`, or `runtime_unavailable` where workers cannot be restricted, where the
- * runtime is not installed, and for a graph that it cannot load
+ * @throws SvcError `artifact_hash_mismatch`; `onnx_time_exceeded` and `onnx_memory_exceeded` while loading; or
+ * `runtime_unavailable` where workers cannot be restricted, without the runtime, and for a graph that it cannot load
  *
  * @example
  * ```ts ignore
@@ -72,11 +76,16 @@ export async function openOnnxSession(model: Uint8Array, options: SessionOptions
     });
   }
   if (options.accelerator !== undefined) return await openAccelerated(model, sha256);
-  const sandbox = await currentSandbox();
+  const sandbox = await sandboxFor(sessionLimits(options.limits));
   return await sandbox.open(model, sha256);
 }
 
-/** A session of the native runtime, which cannot be stopped in the middle of a run. */
+/** Starts the sandbox of sessions with these limits in advance. @throws SvcError `runtime_unavailable` */
+export async function startOnnxSandbox(limits: Partial<SessionLimits> = {}): Promise<void> {
+  await sandboxFor(sessionLimits(limits));
+}
+
+/** A session of the native runtime; a run cannot be interrupted. */
 async function openAccelerated(model: Uint8Array, sha256: string): Promise<OnnxSession> {
   const { acceleratedEngine } = await import("./accelerator.ts");
   const engine = await acceleratedEngine();
@@ -109,23 +118,44 @@ async function openAccelerated(model: Uint8Array, sha256: string): Promise<OnnxS
   };
 }
 
-/** Ends the sandbox of this thread and every session in it; the next one that is opened starts another. */
+/** Ends the sandboxes of this thread and their sessions; the next session starts a new one. */
 export async function closeOnnxSessions(): Promise<void> {
-  const ending = current;
-  current = undefined;
-  await ending?.then((sandbox) => sandbox.end("the sessions were closed"), () => {});
+  const ending = [...sandboxes.values()];
+  sandboxes.clear();
+  await Promise.all(
+    ending.map((starting) => starting.then((sandbox) => sandbox.end("the sessions were closed"), () => {})),
+  );
 }
 
-let current: Promise<Sandbox> | undefined;
+/** The sandboxes of this thread by their limits. */
+const sandboxes = new Map<string, Promise<Sandbox>>();
 
-async function currentSandbox(): Promise<Sandbox> {
-  // A cancelled run ends the sandbox; whoever comes next starts another.
-  if (current !== undefined && (await current.catch(() => undefined))?.ended !== false) current = undefined;
-  return await (current ??= Sandbox.start());
+async function sandboxFor(limits: SessionLimits): Promise<Sandbox> {
+  const key = `${limits.call_timeout_s} ${limits.memory_mb}`;
+  const known = sandboxes.get(key);
+  // A limit or a cancellation may have ended the sandbox.
+  if (known !== undefined && (await known.catch(() => undefined))?.ended !== false && sandboxes.get(key) === known) {
+    sandboxes.delete(key);
+  }
+  const sandbox = sandboxes.get(key) ?? Sandbox.start(limits);
+  sandboxes.set(key, sandbox);
+  return await sandbox;
+}
+
+/** The engine, compiled once per thread. */
+let engine: Promise<WebAssembly.Module> | undefined;
+
+function compiledEngine(): Promise<WebAssembly.Module> {
+  return engine ??= engineBinary().then((binary) => WebAssembly.compile(binary)).catch((error) => {
+    engine = undefined;
+    throw new SvcError("runtime_unavailable", `Cannot read the ONNX runtime: ${messageOf(error)}`, {
+      hint: "Run deno cache on the program, and allow it to read its dependencies",
+    });
+  });
 }
 
 interface Loaded {
-  /** Name of the session in the sandbox. */
+  /** Id of the session in the sandbox. */
   session: number;
   sha256: string;
   shape: Promise<SessionShape>;
@@ -134,14 +164,19 @@ interface Loaded {
 
 class Sandbox {
   readonly #worker: Worker;
-  readonly #calls = new Map<number, PromiseWithResolvers<SandboxValue>>();
+  readonly #limits: SessionLimits;
+  /** The pending reply. */
+  #reply: PromiseWithResolvers<SandboxValue> | undefined;
+  /** The end of the last requested call. */
+  #last: Promise<void> = Promise.resolve();
+  #heldBytes = 0;
   /** By digest, most recently used last. */
   readonly #loaded = new Map<string, Loaded>();
   #next = 1;
   #reason: SvcError | undefined;
 
   /** @throws SvcError `runtime_unavailable` */
-  static async start(): Promise<Sandbox> {
+  static async start(limits: SessionLimits): Promise<Sandbox> {
     if (!await canRestrictWorkers()) {
       throw new SvcError(
         "runtime_unavailable",
@@ -151,17 +186,10 @@ class Sandbox {
         },
       );
     }
-    let wasm: Uint8Array<ArrayBuffer>;
+    const module = await compiledEngine();
+    const sandbox = new Sandbox(limits);
     try {
-      wasm = await engineBinary();
-    } catch (error) {
-      throw new SvcError("runtime_unavailable", `Cannot read the ONNX runtime: ${messageOf(error)}`, {
-        hint: "Run deno cache on the program, and allow it to read its dependencies",
-      });
-    }
-    const sandbox = new Sandbox();
-    try {
-      await sandbox.#call({ type: "start", wasm }, [wasm.buffer]);
+      await sandbox.#call({ type: "start", engine: module, limits });
     } catch (error) {
       sandbox.end("it did not start");
       throw new SvcError("runtime_unavailable", `Cannot start the ONNX runtime: ${messageOf(error)}`);
@@ -169,17 +197,19 @@ class Sandbox {
     return sandbox;
   }
 
-  private constructor() {
+  private constructor(limits: SessionLimits) {
+    this.#limits = limits;
     this.#worker = new Worker(new URL("./sandbox.ts", import.meta.url), {
       type: "module",
       name: "svc onnx",
       deno: { permissions: "none" },
     });
     this.#worker.onmessage = ({ data: reply }: MessageEvent<SandboxReply>) => {
-      const call = this.#calls.get(reply.call);
-      this.#calls.delete(reply.call);
-      if (reply.error === undefined) call?.resolve(reply.value);
-      else call?.reject(new Error(reply.error));
+      this.#heldBytes = reply.heldBytes;
+      if ("value" in reply) return this.#reply?.resolve(reply.value);
+      const exceeded = reply.exceeded === undefined ? null : this.#exceeded(reply.exceeded);
+      this.#reply?.reject(exceeded ?? new Error(reply.error));
+      if (exceeded !== null || reply.broken) this.end(exceeded ?? reply.error);
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
@@ -191,21 +221,32 @@ class Sandbox {
     return this.#reason !== undefined;
   }
 
-  /** Stops at once whatever runs; everyone who waits is told why. */
-  end(reason: string, code = "operation_failed"): void {
+  /** Terminates the sandbox; pending and later calls fail with the reason. */
+  end(reason: string | SvcError): void {
     if (this.#reason !== undefined) return;
-    this.#reason = new SvcError(code, `The model sandbox has ended: ${reason}`);
+    this.#reason = typeof reason === "string"
+      ? new SvcError("operation_failed", `The model sandbox has ended: ${reason}`)
+      : reason;
     this.#worker.terminate();
-    for (const call of this.#calls.values()) call.reject(this.#reason);
-    this.#calls.clear();
+    this.#reply?.reject(this.#reason);
     this.#loaded.clear();
+  }
+
+  #exceeded(limit: keyof SessionLimits): SvcError {
+    const { call_timeout_s, memory_mb } = this.#limits;
+    const [code, why] = limit === "memory_mb"
+      ? ["onnx_memory_exceeded", `it needs more than ${memory_mb} MiB of memory`]
+      : ["onnx_time_exceeded", `it took longer than ${call_timeout_s} s`];
+    return new SvcError(code, `Cannot run the model: ${why}`, {
+      hint: `Raise runtime.limits.${limit} in its trained_artifact.yaml, or use smaller inputs per call`,
+    });
   }
 
   async open(model: Uint8Array, sha256: string): Promise<OnnxSession> {
     let loaded = this.#loaded.get(sha256);
     if (loaded === undefined) {
       const session = this.#next++;
-      // A copy: the bytes may lie in shared memory, or be wanted again.
+      // A copy: the bytes may be in shared memory, or be used again.
       const bytes = model.slice();
       const shape = this.#call({ type: "open", session, model: bytes }, [bytes.buffer]) as Promise<SessionShape>;
       loaded = { session, sha256, shape, holders: 0 };
@@ -234,7 +275,8 @@ class Sandbox {
         const own = Object.fromEntries(inputs.map(({ name }) => [name, ownArray(feeds[name])]));
         const request = { type: "run", session: loaded.session, feeds: own } as const;
         const watch = cancellation && setInterval(() => {
-          if (cancellation.isCancelled) this.end("the operation was asked to stop", "operation_canceled");
+          if (!cancellation.isCancelled) return;
+          this.end(new SvcError("operation_canceled", "Cannot finish the model: the operation was canceled"));
         }, CANCEL_POLL_MS);
         try {
           return await this.#call(request, buffersOf(own)) as Record<string, NdArray>;
@@ -259,8 +301,10 @@ class Sandbox {
     this.#loaded.set(loaded.sha256, loaded);
   }
 
-  /** Frees the sessions that have been idle longest. */
+  /** Frees the sessions with the longest idle time, or the whole sandbox if it has much memory. */
   async #freeIdle(): Promise<void> {
+    const held = [...this.#loaded.values()].some(({ holders }) => holders > 0);
+    if (!held && this.#heldBytes > MAX_IDLE_BYTES) return this.end("it was idle");
     const idle = [...this.#loaded.values()].filter(({ holders }) => holders === 0);
     await Promise.all(
       idle.slice(0, -MAX_IDLE).map(({ session, sha256 }) => {
@@ -270,21 +314,30 @@ class Sandbox {
     );
   }
 
-  #call(request: Request, transfer: Transferable[] = []): Promise<SandboxValue> {
-    if (this.#reason !== undefined) return Promise.reject(this.#reason);
-    const call = this.#next++;
-    const answer = Promise.withResolvers<SandboxValue>();
-    this.#calls.set(call, answer);
-    this.#worker.postMessage({ ...request, call } as SandboxRequest, transfer);
-    return answer.promise;
+  /** Sends a request after the previous ones, with a time limit. */
+  async #call(request: SandboxRequest, transfer: Transferable[] = []): Promise<SandboxValue> {
+    const before = this.#last, ended = Promise.withResolvers<void>();
+    this.#last = ended.promise;
+    await before;
+    // No model has run when the sandbox starts.
+    const timer = request.type === "start" ? undefined : setTimeout(
+      () => this.end(this.#exceeded("call_timeout_s")),
+      1000 * this.#limits.call_timeout_s,
+    );
+    try {
+      if (this.#reason !== undefined) throw this.#reason;
+      this.#reply = Promise.withResolvers();
+      this.#worker.postMessage(request, transfer);
+      return await this.#reply.promise;
+    } finally {
+      clearTimeout(timer);
+      ended.resolve();
+    }
   }
 }
 
-/** A request before it is numbered. */
-type Request = SandboxRequest extends infer Each ? Each extends SandboxRequest ? Omit<Each, "call"> : never : never;
-
-/** @throws SvcError `artifact_abi_mismatch` with everything that does not fit */
-export function checkFeeds(feeds: Readonly<Record<string, NdArray>>, inputs: readonly TensorInfo[]): void {
+/** @throws SvcError `artifact_abi_mismatch` with all mismatches */
+function checkFeeds(feeds: Readonly<Record<string, NdArray>>, inputs: readonly TensorInfo[]): void {
   const sizes = new Map<string, number>();
   const problems = inputs.flatMap((info) => {
     if (feeds[info.name] === undefined) return `${info.name} is missing`;

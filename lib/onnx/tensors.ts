@@ -1,15 +1,15 @@
-/** How ONNX names the element types of arrays, and what a graph says of its inputs and outputs. */
+/** ONNX element types of arrays, and tensor descriptions of a graph. */
 import type { Dtype, NdArray } from "../numeric/ndarray.ts";
 import type { Dimension } from "./graph.ts";
 
-/** An input or output of a graph; a dimension is a size, the name of one that is free, or null where nothing is said. */
+/** An input or output of a graph; a dimension is a size, the name of a free one, or null if unspecified. */
 export interface TensorInfo {
   name: string;
   dtype: Dtype;
   shape: readonly Dimension[];
 }
 
-/** Tensor types as the runtime names them. ONNX has no complex type, and texts are no arrays. */
+/** Tensor types by their runtime names. ONNX has no complex type, and texts are not arrays. */
 export type TensorType =
   | "float32"
   | "float16"
@@ -39,12 +39,12 @@ const TYPES: readonly string[] = [
   "bool",
 ] satisfies TensorType[];
 
-/** Whether arrays of a dtype can be tensors; their names agree. */
+/** Whether arrays of a dtype can be tensors; the names are equal. */
 export function isTensorType(dtype: string): dtype is TensorType & Dtype {
   return TYPES.includes(dtype);
 }
 
-/** An array on memory of its own, which may be handed to another thread. */
+/** A copy of an array, for transfer to another thread. */
 export function ownArray({ dtype, shape, data }: NdArray): NdArray {
   return { dtype, shape: [...shape], data: data.slice() };
 }
@@ -55,9 +55,8 @@ export function buffersOf(arrays: Readonly<Record<string, NdArray>>): ArrayBuffe
 }
 
 /**
- * Why an array does not fit what a graph declares, or null.
- *
- * @param sizes free dimensions that were seen, by name; completed with those of this array
+ * Why an array does not match a tensor description, or null.
+ * @param sizes known free dimensions, by name; completed with those of this array
  */
 export function misfit(array: NdArray, info: TensorInfo, sizes: Map<string, number>): string | null {
   if (array.dtype !== info.dtype) return `${info.name} is ${array.dtype} and should be ${info.dtype}`;

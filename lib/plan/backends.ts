@@ -1,8 +1,6 @@
 /**
- * Backend names: what they stand for, how people spell them, and whether this program can execute them.
- *
- * `python`, `numpy` and `python_numpy` all name the portable implementation and are always there; a name never falls
- * back to another.
+ * Backend names: aliases, meaning, and whether this program can execute them. `python`, `numpy` and `python_numpy` all
+ * name the portable implementation, which is always available. A backend never falls back to another.
  */
 import type { Requirement, Runner } from "../contract/operation.ts";
 
@@ -30,10 +28,10 @@ export const BACKENDS: readonly string[] = [
   "none",
 ];
 
-/** Values of a selector that leave the choice to the declared order. */
+/** Selector values that leave the choice to the declared order. */
 export const AUTOMATIC: readonly string[] = ["auto", "", "automatic", "default"];
 
-/** The name without its aliases; the portable names become the one that is declared. */
+/** Resolves aliases; a portable name becomes the declared one. */
 export function backendNamed(name: string, declared: Iterable<string> = []): string {
   const canonical = ALIASES[name.toLowerCase()] ?? name;
   if (!PORTABLE.includes(canonical)) return canonical;
@@ -42,27 +40,26 @@ export function backendNamed(name: string, declared: Iterable<string> = []): str
   return PORTABLE.find((portable) => names.has(portable)) ?? canonical;
 }
 
-/** What every step on `cpp` asks of the machine. */
+/** Requirement of every step on `cpp`. */
 export const NATIVE_EXTENSION = { kind: "native", id: "cpp_native" } as const satisfies Requirement;
 
 /**
- * Why a backend cannot execute under a runner, or null when it can.
- *
- * @param asked whether the author named it, in place of leaving the choice to the declared order
+ * The reason why a backend cannot execute under a runner, or null when it can.
+ * @param asked whether the author named it instead of leaving the choice to the declared order
  */
 export function backendMissing(backend: string, runner: Runner, asked: boolean): string | null {
   switch (backend) {
     case "cpp":
-      return asked ? null : "the native extension runs only where it is asked for";
+      return asked ? null : "the native extension runs only on request";
     case "torch":
     case "tensorflow":
       return runner === "differentiable_export"
         ? null
-        : `${backend} is a target of exported training code, and nothing here executes it`;
+        : `${backend} is a target of exported training code and does not run here`;
     case "openvino":
     case "blackbox":
     case "none":
-      return `the name ${backend} is reserved, and no runtime stands behind it`;
+      return `the name ${backend} is reserved and has no runtime`;
     default:
       return null;
   }

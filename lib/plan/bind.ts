@@ -1,4 +1,4 @@
-/** Binds checked steps to the entries that execute them. */
+/** Binds checked steps to the materialisations that execute them. */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Runner } from "../contract/operation.ts";
@@ -22,9 +22,8 @@ export interface BindOptions {
 const UNREAD: ModuleSource = { source_module: "", source_sha256: null };
 
 /**
- * Chooses an entry for every step.
- *
- * @param authored the author's own steps, whose parameters no flag may change
+ * Chooses a materialisation for every step.
+ * @param authored the author's steps, whose parameters no flag may change
  * @param sources of the modules, by URL
  */
 export function bindSteps(
@@ -54,7 +53,7 @@ export function bindSteps(
     }
     let { params } = candidate;
     if (Object.keys(outcome.overrides).length > 0) {
-      // What the choice sets may switch conditional parameters on and off; what the author wrote stays and is checked.
+      // Parameters set by the choice can change which conditional parameters apply; authored ones stay and are checked.
       const conflicts: Diagnostic[] = [];
       params = overridden(contract.params_schema, { ...params, ...outcome.overrides }, written, index, conflicts);
       conflicts.push(...crossCheck(registered, step, index, params));
@@ -77,13 +76,15 @@ export function bindSteps(
   return { bound, problems };
 }
 
-/** Whether kernels of the native extension execute it: those of a `cpp` entry, or those that a selector picked. */
+/** Whether native kernels execute the step, by a `cpp` entry or by a selector. */
 function isNative({ entry, subordinates }: Choice): boolean {
   const kernels = subordinates.data_plane_backend;
   return entry.backend === "cpp" || (isObject(kernels) && kernels.resolved === "cpp_native");
 }
 
-/** Parameters after an override: defaults that lost their condition go, defaults that gained theirs come. */
+/**
+ * Parameters after an override: defaults whose condition no longer holds are removed, newly applicable ones are added.
+ */
 function overridden(schema: JsonObject, params: JsonObject, written: JsonObject, index: number, found: Diagnostic[]) {
   const kept = Object.entries(params).filter(([name]) =>
     Object.hasOwn(written, name) || isEffective(schema, name, params)
@@ -91,7 +92,7 @@ function overridden(schema: JsonObject, params: JsonObject, written: JsonObject,
   return materializeDefaults(schema, Object.fromEntries(kept), ["steps", index, "params"], found) as JsonObject;
 }
 
-/** A flag that concerns no step at all was mistyped, or asks for what the recipe cannot have. */
+/** Refuses a flag that applies to no step. */
 function checkFlags(checked: readonly CheckedStep[], { backend, implementation }: BindOptions): Diagnostic[] {
   if (backend === undefined && implementation === undefined) return [];
   const contracts = [...new Set(checked.map((step) => step.registered.operation.contract))];

@@ -1,4 +1,4 @@
-/** Writes the document `execution-plan.json` from bound steps. The same recipe gives the same bytes. */
+/** Builds `execution-plan.json` from bound steps. Equal recipes give equal bytes. */
 import { createHash } from "node:crypto";
 import { contractSha256 } from "../contract/define.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -9,25 +9,25 @@ import type { RecipeDocument } from "../recipe/types.ts";
 import type { CheckedStep } from "./check_steps.ts";
 import type { ModuleSource } from "./implementation_source.ts";
 import { materializationId } from "./entries.ts";
+import { estimateResources } from "./estimate.ts";
 import type { Choice } from "./materialize.ts";
 import type { ExecutionPlan, PlanStep } from "./types.ts";
 
 const KIND = "svc.execution_plan" as const;
 
-/** A step with the entry that executes it. */
+/** A step with its chosen materialisation. */
 export interface BoundStep extends CheckedStep {
   choice: Choice;
   source: ModuleSource;
   requirements: Requirement[];
-  /** Of a step in its learned mode: what its artifact is. */
+  /** The artifact of a step in its learned mode. */
   trainedArtifact?: JsonObject;
-  /** Of a step that runs models by name: what each of them is, by role. */
+  /** Records of named models, by role. */
   models?: JsonObject;
 }
 
 /**
  * Builds the plan.
- *
  * @param recipe effective recipe, and its digest
  * @param bound one binding per step, in order
  */
@@ -46,22 +46,23 @@ export function buildPlan(
     recipe: { name: recipe.name, sha256: recipeSha256, step_count: recipe.steps.length },
     operation_contracts: { schema_version: 1, sha256, operations },
     steps: rows.map(({ row }) => row),
+    resources: estimateResources(bound),
   };
   const { steps: _steps, operation_contracts: _contracts, kind: _kind, ...head } = body;
   const members = { ...memberTexts(head), steps: `[${rows.map((row) => row.text).join(",")}]` };
   return Object.freeze({ ...body, sha256: hashWith(objectText(members)) });
 }
 
-/** The contracts of a plan, and the digest of a plan that begins with them. */
+/** The contracts of a plan, which begin its canonical text. */
 interface Contracts {
   list: OperationContract[];
   operations: JsonObject;
   sha256: string;
-  /** @param rest canonical text of an object of the members that stand behind the contracts, in canonical order */
+  /** @param rest canonical text of an object with the fields after the contracts, in canonical order */
   hashWith(rest: string): string;
 }
 
-/** Those of the last plan: the points of a matrix have the same contracts, which are most of a plan's text. */
+/** Contracts of the last plan. The points of a matrix share them, and they are most of a plan's text. */
 let latest: Contracts | undefined;
 
 function contractsOf(bound: readonly BoundStep[]): Contracts {
@@ -70,10 +71,10 @@ function contractsOf(bound: readonly BoundStep[]): Contracts {
     return latest;
   }
   const sorted = list.toSorted((a, b) => compareCodePoints(a.id, b.id));
-  const operations = Object.fromEntries(sorted.map((contract) => [contract.id, contract])) as unknown as JsonObject;
+  const operations = Object.fromEntries(sorted.map((contract) => [contract.id, contract]));
   const text = objectText(Object.fromEntries(sorted.map((contract) => [contract.id, contractText(contract)])));
   const sha256 = sha256Hex(text);
-  // Canonical order puts kind and contracts before everything else.
+  // In canonical order kind and contracts come first.
   const hash = createHash("sha256").update(
     `{"kind":${
       canonicalJson(KIND)
@@ -83,8 +84,8 @@ function contractsOf(bound: readonly BoundStep[]): Contracts {
   return latest = { list, operations, sha256, hashWith };
 }
 
-// A plan repeats the contracts it uses, and every row is hashed by itself and in the plan: canonical texts are put
-// together from their parts, each written once.
+// A plan repeats the contracts, and each row is hashed on its own and in the plan, so canonical texts are assembled
+// from parts that are written once.
 
 const contractTexts = new WeakMap<OperationContract, string>();
 
@@ -98,7 +99,7 @@ function memberTexts(object: JsonObject): Record<string, string> {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, canonicalJson(value)]));
 }
 
-/** The canonical text of an object whose members are canonical texts; its keys are field names and operation ids. */
+/** The canonical text of an object whose values are canonical texts; its keys are field names and operation ids. */
 function objectText(members: Record<string, string>): string {
   const keys = Object.keys(members).sort(compareCodePoints);
   return `{${keys.map((key) => `"${key}":${members[key]}`).join(",")}}`;
@@ -106,17 +107,17 @@ function objectText(members: Record<string, string>): string {
 
 interface PlanRow {
   row: PlanStep;
-  /** Its canonical text. */
+  /** Canonical text. */
   text: string;
 }
 
-/** Rows that were written before: the points of a matrix bind most steps alike. */
+/** Cached rows: the points of a matrix bind most steps alike. */
 const writtenRows = new WeakMap<OperationContract, Map<string, PlanRow>>();
 const MAX_ROWS = 64;
 
 function planStep(bound: BoundStep, runner: Runner): PlanRow {
   const { step, registered: { operation }, choice: { entry, overrides, ...choice }, source, requirements } = bound;
-  // Overrides and records hold typed numbers, which a plain text cannot tell apart.
+  // Overrides and records hold typed numbers, which plain JSON text does not distinguish.
   const outside = bound.trainedArtifact ?? bound.models;
   if (Object.keys(overrides).length > 0 || outside !== undefined) return writeRow(bound, runner);
   const key = JSON.stringify([step.id, runner, materializationId(operation.id, entry), choice, source, requirements]);
@@ -142,7 +143,7 @@ function writeRow(bound: BoundStep, runner: Runner): PlanRow {
     implementation_identity: `${id}#${source.source_sha256 ?? source.source_module}`,
     implementation_metadata: {
       operation_name: operation.contract.name as string,
-      // The name of the export that holds the operation.
+      // The export that holds the operation.
       operation_class: "default",
       status: entry.status,
       selection: {

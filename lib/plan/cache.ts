@@ -1,6 +1,6 @@
 /**
- * Plans that were made before, by what they depend on. One per process: 128 entries, the least recently used leaves
- * first; plans of one key that are asked for at once are built once; a plan that failed is not kept.
+ * The plan cache, one per process, by the inputs of a plan: 128 entries with least-recently-used eviction. Concurrent
+ * requests for one key share one build. A failed plan is not kept.
  */
 import type { Diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -11,10 +11,10 @@ import type { ExecutionPlan, PlanCacheEvidence, StepRequirement } from "./types.
 
 export const KEY_SCHEMA_VERSION = 2;
 const MAX_ENTRIES = 128;
-/** Recipe names whose last key is remembered, to say why a plan was not found. */
+/** Number of recipe names whose last key is kept to explain a miss. */
 const MAX_NAMES = 1024;
 
-/** What a plan depends on; `sha256` covers the other members. */
+/** Inputs of a plan; `sha256` covers the other fields. */
 export interface PlanKey extends JsonObject {
   sha256: string;
   effective_recipe_sha256: string;
@@ -26,14 +26,14 @@ export interface PlanKey extends JsonObject {
   enforce_execution_profile: boolean;
 }
 
-/** A plan with what its recipe became and what it asks of the machine. */
+/** A plan with its recipe and its requirements. */
 export interface PlanDraft {
   plan: ExecutionPlan;
   recipe: RecipeDocument;
-  /** Whether the plan changed the recipe. */
+  /** Whether planning changed the recipe. */
   changed: boolean;
   requirements: StepRequirement[];
-  /** Warnings and infos of planning. */
+  /** Warnings and infos. */
   diagnostics: Diagnostic[];
 }
 
@@ -54,7 +54,6 @@ export interface PlanCacheStatistics extends JsonObject {
   max_entries: number;
 }
 
-/** Completes a key with its digest. */
 export function planKey(members: Omit<PlanKey, "sha256">): PlanKey {
   return { sha256: sha256Json({ schema_version: KEY_SCHEMA_VERSION, ...members }), ...members } as PlanKey;
 }
@@ -76,14 +75,14 @@ export class PlanCache {
     this.maxEntries = maxEntries;
   }
 
-  /** Forgets every plan; those being built are handed out but not kept. */
+  /** Removes every plan; plans under construction are returned but not kept. */
   invalidate(): void {
     this.#generation++;
     this.#entries.clear();
     this.#inflight.clear();
   }
 
-  /** Notices registrations since the last call with this registry: plans made before them are forgotten. */
+  /** Removes all plans after a registration since the last call with this registry. */
   observe(registry: Registry): void {
     const known = this.#seen.get(registry);
     if (known !== undefined && known !== registry.generation) this.invalidate();
@@ -92,9 +91,8 @@ export class PlanCache {
 
   /**
    * Finds the plan of a key, or builds it.
-   *
-   * @param name recipe name, under which a miss is explained
-   * @param build makes the plan, or answers what refuses it
+   * @param name recipe name, which explains a miss
+   * @param build builds the plan or refuses it
    */
   async obtain<Refused extends { status: "refused" }>(
     key: PlanKey,
@@ -122,7 +120,7 @@ export class PlanCache {
     this.#misses++;
     const reason = this.#missReason(name, key);
     const generation = this.#generation;
-    // Started in a microtask, so that a build that throws at once still rejects and is taken off the list.
+    // Started in a microtask, so that a synchronous throw also rejects and is removed from the list.
     const building = Promise.resolve().then(build);
     this.#inflight.set(key.sha256, building);
     try {
@@ -194,7 +192,7 @@ export class PlanCache {
     }
   }
 
-  /** Why there is no live plan: the first member that differs from the last plan of that recipe name. */
+  /** The reason of a miss: the first field that differs from the last plan of the recipe name. */
   #missReason(name: string, key: PlanKey): string {
     const last = this.#lastKeys.get(name);
     if (last === undefined) return "first_plan";
@@ -206,5 +204,4 @@ function isDraft(result: PlanDraft | { status: "refused" }): result is PlanDraft
   return "plan" in result;
 }
 
-/** The cache of this process. */
 export const processPlanCache: PlanCache = new PlanCache();

@@ -1,19 +1,20 @@
 /**
- * Checks how steps are connected: every required input is there, outputs exist, kinds fit, and required metadata is
- * guaranteed by what produces the input. That references point to earlier steps is the compiler's finding.
+ * Checks the edges of a recipe: required inputs are connected, outputs exist, kinds match, and the source guarantees
+ * required metadata. The compiler checks that references point to earlier steps.
  */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
-import { didYouMean, nearestName } from "../contract/nearest.ts";
-import type { MetadataGuarantee, MetadataRequirement, OperationContract } from "../contract/operation.ts";
+import type { Suggestions } from "../contract/nearest.ts";
+import type { MetadataRequirement, OperationContract } from "../contract/operation.ts";
 import type { StepDocument } from "../recipe/types.ts";
 
-/** The steps of a recipe with the contracts of the operations that are known. */
+/** The steps of a recipe with the contracts of known operations. */
 export interface Graph {
   readonly steps: readonly StepDocument[];
   /** Undefined where the operation is unknown or planned. */
   readonly contracts: readonly (OperationContract | undefined)[];
-  /** Step id to its index; of a repeated id the first. */
+  /** Step id to index; the first index of a repeated id. */
   readonly position: ReadonlyMap<string, number>;
+  readonly suggestions: Suggestions;
 }
 
 interface Source {
@@ -23,7 +24,7 @@ interface Source {
 
 const inputPlace = (index: number, port: string): Place => ["steps", index, "inputs", port];
 
-/** Reads `<step>.<output>`; null when it does not have that form. */
+/** Reads `<step>.<output>`; null for another form. */
 function readReference(text: unknown): { step: string; output: string } | null {
   if (typeof text !== "string") return null;
   const dot = text.indexOf(".");
@@ -31,7 +32,7 @@ function readReference(text: unknown): { step: string; output: string } | null {
   return { step: text.slice(0, dot), output: text.slice(dot + 1) };
 }
 
-/** Where an input comes from, when that is an earlier step of a known operation. */
+/** The source of an input, if it is an earlier step of a known operation. */
 function sourceOf(graph: Graph, index: number, port: string): Source | null {
   const reference = readReference(graph.steps[index].inputs[port]);
   const found = reference === null ? undefined : graph.position.get(reference.step);
@@ -39,7 +40,7 @@ function sourceOf(graph: Graph, index: number, port: string): Source | null {
   return { index: found, output: reference.output };
 }
 
-/** Checks the inputs of one step, whose operation is known. */
+/** Checks the inputs of a step with a known operation. */
 export function checkInputs(graph: Graph, index: number): Diagnostic[] {
   const step = graph.steps[index], contract = graph.contracts[index]!;
   const problems: Diagnostic[] = [];
@@ -64,7 +65,7 @@ export function checkInputs(graph: Graph, index: number): Diagnostic[] {
       : null;
     if (kinds === null) {
       const known = [...Object.keys(required), ...Object.keys(optional)];
-      const hint = known.length > 0 ? didYouMean(port, known) : `${contract.id} takes no inputs`;
+      const hint = known.length > 0 ? graph.suggestions.for(port, known) : `${contract.id} takes no inputs`;
       report("input_unexpected", port, `Cannot find an input ${port} of ${contract.id}`, hint);
       continue;
     }
@@ -74,12 +75,13 @@ export function checkInputs(graph: Graph, index: number): Diagnostic[] {
     const outputs = graph.contracts[source.index]!.output_kinds;
     if (!Object.hasOwn(outputs, source.output)) {
       const names = Object.keys(outputs);
-      const hint = nearestName(source.output, names) ?? (names.length === 1 ? names[0] : null);
+      const { id } = graph.steps[source.index];
+      const near = graph.suggestions.for(source.output, names)?.replace(/^Did you mean /, `$&${id}.`) ?? null;
       report(
         "output_unavailable",
         port,
         `Cannot find an output ${source.output} of ${graph.contracts[source.index]!.id}`,
-        hint === null ? didYouMean(source.output, names) : `Did you mean ${graph.steps[source.index].id}.${hint}?`,
+        names.length === 1 ? `Did you mean ${id}.${names[0]}?` : near,
       );
       continue;
     }
@@ -88,20 +90,20 @@ export function checkInputs(graph: Graph, index: number): Diagnostic[] {
       report(
         "kind_mismatch",
         port,
-        `Cannot connect ${from} to ${step.id}.${port}: it gives ${kind}, and ${kinds.join(" or ")} is needed`,
+        `Cannot connect ${from} to ${step.id}.${port}: it has kind ${kind}, and ${kinds.join(" or ")} is required`,
         fittingHint(graph, index, kinds),
       );
       continue;
     }
-    const requirement = contract.input_metadata_requirements as { [port: string]: MetadataRequirement } | undefined;
-    if (requirement !== undefined && Object.hasOwn(requirement, port)) {
-      const lacking = unmet(requirement[port], guaranteed(graph, source));
+    const requirements = contract.input_metadata_requirements;
+    if (Object.hasOwn(requirements, port)) {
+      const lacking = unmet(requirements[port], guaranteed(graph, source));
       if (lacking !== null) {
         report(
           "input_metadata_missing",
           port,
-          `Cannot connect ${from} to ${step.id}.${port}: it does not promise the metadata ${lacking}`,
-          metadataHint(graph, index, kinds, requirement[port]),
+          `Cannot connect ${from} to ${step.id}.${port}: it does not guarantee the metadata ${lacking}`,
+          metadataHint(graph, index, kinds, requirements[port]),
         );
       }
     }
@@ -123,15 +125,15 @@ function lastFitting(graph: Graph, index: number, kinds: string[], fits: (source
 
 function fittingHint(graph: Graph, index: number, kinds: string[]): string | null {
   const fitting = lastFitting(graph, index, kinds);
-  return fitting === null ? null : `Did you mean ${fitting}? Its kind fits`;
+  return fitting === null ? null : `Did you mean ${fitting}? Its kind matches`;
 }
 
 function metadataHint(graph: Graph, index: number, kinds: string[], requirement: MetadataRequirement): string | null {
   const fitting = lastFitting(graph, index, kinds, (source) => unmet(requirement, guaranteed(graph, source)) === null);
-  return fitting === null ? null : `Did you mean ${fitting}? It promises them`;
+  return fitting === null ? null : `Did you mean ${fitting}? It guarantees them`;
 }
 
-/** What a requirement lacks, in words; null when it is met or nothing is known about the producer. */
+/** The metadata that a requirement lacks, as text; null when it is met or the source is unknown. */
 function unmet(requirement: MetadataRequirement, promised: ReadonlySet<string> | null): string | null {
   if (promised === null) return null;
   const covered = (path: string) => promised.has(path) || [...promised].some((known) => known.startsWith(path + "."));
@@ -144,14 +146,11 @@ function unmet(requirement: MetadataRequirement, promised: ReadonlySet<string> |
 const NOTHING: ReadonlySet<string> = new Set();
 
 /**
- * The metadata paths that an output always carries: its own, and those of the input it takes its metadata from. Null
- * when that input leads to a step about which nothing is known.
+ * Metadata paths that an output always carries: its own and those taken over from an input. Null when that input leads
+ * to an unknown operation.
  */
 function guaranteed(graph: Graph, source: Source): ReadonlySet<string> | null {
-  const guarantees = graph.contracts[source.index]!.output_metadata_guarantees as
-    | { [output: string]: MetadataGuarantee }
-    | undefined;
-  const promise = guarantees?.[source.output];
+  const promise = graph.contracts[source.index]!.output_metadata_guarantees[source.output];
   if (promise === undefined) return NOTHING;
   const own = promise.keys ?? [];
   if (promise.from === undefined || !Object.hasOwn(graph.steps[source.index].inputs, promise.from)) return new Set(own);

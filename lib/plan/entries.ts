@@ -1,26 +1,18 @@
-/** The entries of a contract's `materializations`: how they are named, matched and described. */
+/** The entries of a contract's `materializations`: names, matching and descriptions. */
 import { canonicalJson, sameValue } from "../contract/json.ts";
-import type { OperationContract, OperationStatus, Runner } from "../contract/operation.ts";
-import type { JsonObject, Value } from "../contract/value.ts";
+import type { MaterializationRow as Entry, OperationContract, Runner } from "../contract/operation.ts";
 
-/** A row of a contract's `materializations`. */
-export interface Entry {
-  runner: Runner;
-  backend: string;
-  implementation: string;
-  status: OperationStatus;
-  parameter_bindings?: JsonObject;
-  notes?: string;
-}
+export type { Entry };
+import type { JsonObject, Value } from "../contract/value.ts";
 
 /** `<op>@<runner>/<backend>/<implementation>`. */
 export function materializationId(operation: string, entry: Entry): string {
   return `${operation}@${entry.runner}/${entry.backend}/${entry.implementation}`;
 }
 
-/** The entries that a contract declares for a runner, or for all of them. */
+/** Entries that a contract declares for a runner, or all of them. */
 export function entriesOf(contract: OperationContract, runner?: Runner): Entry[] {
-  const entries = contract.materializations as unknown as Entry[];
+  const { materializations: entries } = contract;
   return runner === undefined ? entries : entries.filter((entry) => entry.runner === runner);
 }
 
@@ -31,7 +23,7 @@ export function matches(entry: Entry, params: JsonObject): boolean {
 
 const NONE: string[] = [];
 
-/** The bindings that the parameters do not have. */
+/** Bindings that the parameters lack. */
 export function misses(entry: Entry, params: JsonObject): string[] {
   const bindings = entry.parameter_bindings;
   if (bindings === undefined) return NONE;
@@ -40,22 +32,19 @@ export function misses(entry: Entry, params: JsonObject): string[] {
   );
 }
 
-/** The number of bindings. */
 export function specificity(entry: Entry): number {
   return Object.keys(entry.parameter_bindings ?? {}).length;
 }
 
-/** A parameter's value in a message. */
 export function text(value: Value | undefined): string {
   return typeof value === "string" ? value : value === undefined ? "nothing" : canonicalJson(value);
 }
 
-/** `name=value`. */
 export function setting(name: string, value: Value | undefined): string {
   return `${name}=${text(value)}`;
 }
 
-/** The parameters that an entry is chosen by, as the end of a phrase. */
+/** The parameters that select an entry, as the end of a phrase. */
 export function settings(entry: Entry, params: JsonObject): string {
   const names = Object.keys(entry.parameter_bindings ?? {});
   return names.length === 0 ? "" : ` with ${names.map((name) => setting(name, params[name])).join(", ")}`;

@@ -1,8 +1,10 @@
-/** What a plan says, for people: every step with the parameters that were chosen, how it is executed, and why. */
+/** Explains a plan: every step with its chosen parameters, its execution, and the reasons. */
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import type { Registry } from "../contract/registry.ts";
+import { formatBytes } from "../contract/units.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
+import type { PlanResources } from "./estimate.ts";
 import type { ExecutionPlan, PlanCacheEvidence } from "./types.ts";
 
 export interface ExplainedStep extends JsonObject {
@@ -27,14 +29,15 @@ export interface PlanExplanation extends JsonObject {
   recipe_sha256: string;
   plan_sha256: string;
   cache: JsonObject;
+  /** - */
+  resources: PlanResources;
   steps: ExplainedStep[];
 }
 
 /**
  * Describes a plan.
- *
  * @param planned plan, recipe and cache record of `planRecipe`
- * @param registry the registry it was planned with
+ * @param registry the registry used for planning
  */
 export function explainPlan(
   planned: { plan: ExecutionPlan; recipe: RecipeDocument; cache: PlanCacheEvidence },
@@ -49,6 +52,7 @@ export function explainPlan(
     recipe_sha256: plan.recipe.sha256 as string,
     plan_sha256: plan.sha256,
     cache: { outcome: cache.outcome, reason: cache.reason },
+    resources: plan.resources,
     steps: plan.steps.map((row, index): ExplainedStep => {
       const { op, inputs, params } = recipe.steps[index];
       const metadata = row.implementation_metadata as { operation_name: string; selection: JsonObject };
@@ -66,15 +70,17 @@ export function explainPlan(
   };
 }
 
-/** The description as text: a head and a paragraph per step. */
+/** The description as text: a header and a paragraph per step. */
 export function planText(explanation: PlanExplanation): string {
-  const { recipe, runner, execution_profile: profile, cache, steps } = explanation;
+  const { recipe, runner, execution_profile: profile, cache, resources, steps } = explanation;
   const width = Math.max(...steps.map((step) => step.step_id.length));
   const lines = [
     `${recipe}: ${steps.length} ${steps.length === 1 ? "step" : "steps"} under ${runner}, profile ${profile.id}`,
     `recipe ${explanation.recipe_sha256}`,
     `plan   ${explanation.plan_sha256}`,
     `cache  ${cache.outcome} (${cache.reason})`,
+    `needs  ${resources.exact ? "" : "about "}${formatBytes(resources.memory_bytes)} of memory, ` +
+    `${formatBytes(resources.disk_bytes)} on the disk`,
     "",
   ];
   for (const step of steps) {

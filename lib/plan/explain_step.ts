@@ -1,4 +1,4 @@
-/** One step in full, for people: what it does, what goes in and out, where each parameter comes from, how it runs. */
+/** Explains one step in full: purpose, inputs, outputs, origin of each parameter, execution. */
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -9,33 +9,32 @@ import type { Compilation, RecipeDocument } from "../recipe/types.ts";
 import { explainPlan } from "./explain.ts";
 import type { PlanResult } from "./planner.ts";
 
-/** Where the value of a parameter comes from. */
+/** Origin of a parameter's value. */
 export type ParameterSource = "authored" | "default" | "derived seed" | "chosen implementation" | "linked step";
 
 export interface StepExplanation extends JsonObject {
   schema_version: 1;
   recipe: string;
   step_id: string;
-  /** Its place among the steps, from 1. */
+  /** Position among the steps, from 1. */
   position: number;
   step_count: number;
   operation: JsonObject;
-  /** `{port, kinds, optional, from, from_operation, kind}`; `from` is null for an optional input that nothing feeds. */
+  /** `{port, kinds, optional, from, from_operation, kind}`; `from` is null for an unconnected optional input. */
   inputs: JsonObject[];
   /** `{name, value, source, type, unit, description, default?}`, in the order of the schema. */
   params: JsonObject[];
-  /** `{port, kind, consumers, metadata}`: metadata keys that are promised, those passed on from an input included. */
+  /** `{port, kind, consumers, metadata}`: guaranteed metadata keys, including those taken over from an input. */
   outputs: JsonObject[];
-  /** Null where the recipe cannot be planned; `problems` says why as far as this step is concerned. */
+  /** Null for a recipe that cannot be planned; `problems` then holds the reasons that concern this step. */
   execution: JsonObject | null;
   problems: Diagnostic[] & JsonObject[];
 }
 
 /**
  * Explains a step.
- *
- * @param compilation a valid one
- * @param planned what the planner said of it
+ * @param compilation valid compilation
+ * @param planned result of the planner
  * @throws SvcError `not_found` with the nearest id
  */
 export function explainStep(
@@ -131,9 +130,9 @@ function paramsOf(
   const sourceOf = (name: string): ParameterSource => {
     if (name === "seed" && seedSource === "derived") return "derived seed";
     if (Object.hasOwn(authored, name) && authored[name] !== null) return "authored";
-    // An explicit choice of implementation binds parameters after the defaults are in.
+    // An explicit choice of implementation sets parameters after the defaults.
     if (!sameValue(compilation.effective!.steps[index].params[name], params[name])) return "chosen implementation";
-    // A channel and the state it is wired to share one scenario.
+    // A channel and its wired state share one scenario.
     const fallback = isObject(properties[name]) ? (properties[name] as JsonObject).default : undefined;
     return scenario && fallback !== undefined && !sameValue(fallback, params[name]) ? "linked step" : "default";
   };
@@ -154,27 +153,24 @@ function paramsOf(
   });
 }
 
-/** Metadata keys that an output always carries: its own, and those of the input it passes on. */
+/** Metadata keys that an output always carries: its own and those taken over from an input. */
 function promised(recipe: RecipeDocument, index: number, output: string, registry: Registry): Set<string> {
   const step = recipe.steps[index];
-  const guarantees = registry.find(step.op)?.operation.contract.output_metadata_guarantees;
-  const guarantee = (guarantees as JsonObject | undefined)?.[output];
-  if (!isObject(guarantee)) return new Set();
-  const own = (guarantee.keys ?? []) as string[];
-  const from = typeof guarantee.from === "string" ? step.inputs[guarantee.from] : undefined;
+  const { keys: own = [], from: input } =
+    registry.find(step.op)?.operation.contract.output_metadata_guarantees[output] ?? {};
+  const from = input === undefined ? undefined : step.inputs[input];
   if (from === undefined) return new Set(own);
   const [source, port] = from.split(".");
   const earlier = recipe.steps.findIndex(({ id }) => id === source);
   return new Set([...own, ...(earlier < 0 ? [] : promised(recipe, earlier, port, registry))]);
 }
 
-/** How parts of the explanation are set off; each takes a text and gives one of the same width. */
+/** Styles for parts of the explanation; each returns a text of the same width. */
 export interface StepTextStyle {
   title?(text: string): string;
   dim?(text: string): string;
 }
 
-/** The explanation as text. */
 export function stepText(explained: StepExplanation, style: StepTextStyle = {}): string {
   const title = style.title ?? String, dim = style.dim ?? String;
   const { operation, execution } = explained;

@@ -1,5 +1,5 @@
 /**
- * Writes `source_hashes.json`, from which a program that cannot read its own files takes the digests of its sources.
+ * Writes `source_hashes.json`: digests of the sources for a program that cannot read its own files.
  *
  *     deno run -A lib/plan/generate_source_hashes.ts [--check]
  */
@@ -7,8 +7,7 @@ import { compareCodePoints, prettyJson } from "../contract/json.ts";
 import { computeBuildSha256, PROGRAM_ROOT, SourceFiles, type SourceList } from "./implementation_source.ts";
 
 /**
- * Hashes every operation module (files that begin with `_` are shared parts) and the build.
- *
+ * Hashes every operation module (files that begin with `_` are shared code) and the build. Exported for tests.
  * @param root URL of the program's folder
  */
 export async function generateSourceHashes(root: string = PROGRAM_ROOT): Promise<SourceList> {
@@ -25,7 +24,7 @@ export async function generateSourceHashes(root: string = PROGRAM_ROOT): Promise
   };
 }
 
-/** The modules of all groups; what lies beside the groups is no operation. */
+/** The operation modules of all groups; files outside the groups are not operations. */
 function operationModules(folder: URL, depth = 0): string[] {
   return [...Deno.readDirSync(folder)].flatMap((entry) => {
     if (entry.isDirectory) return operationModules(new URL(`${entry.name}/`, folder), depth + 1);
@@ -36,11 +35,11 @@ function operationModules(folder: URL, depth = 0): string[] {
 
 if (import.meta.main) {
   const path = new URL("./source_hashes.json", import.meta.url);
-  const text = prettyJson(await generateSourceHashes() as unknown as Parameters<typeof prettyJson>[0]);
+  const text = prettyJson(await generateSourceHashes());
   if (!Deno.args.includes("--check")) await Deno.writeTextFile(path, text);
   else if (await Deno.readTextFile(path) !== text) {
     console.error(
-      "lib/plan/source_hashes.json is not what its generator writes; run lib/plan/generate_source_hashes.ts",
+      "lib/plan/source_hashes.json is outdated; run lib/plan/generate_source_hashes.ts",
     );
     Deno.exit(1);
   }

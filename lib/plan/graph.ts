@@ -1,4 +1,4 @@
-/** The graph of a recipe, as data and as text for people, Mermaid and Graphviz. */
+/** The graph of a recipe, as data, text, Mermaid and Graphviz. */
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -19,9 +19,8 @@ export interface RecipeGraph extends JsonObject {
 
 /**
  * Builds the graph of a recipe.
- *
  * @param recipe normalised or effective form
- * @param registry contracts of the nodes; an unknown operation gives a node of status `unknown`
+ * @param registry contracts of the nodes; an unknown operation has the status `unknown`
  */
 export function recipeGraph(recipe: RecipeDocument, registry: Registry): RecipeGraph {
   const nodes = recipe.steps.map((step): JsonObject => {
@@ -39,8 +38,8 @@ export function recipeGraph(recipe: RecipeDocument, registry: Registry): RecipeG
       params: step.params,
       differentiability: contract?.differentiability ?? null,
       training_capabilities: contract?.training_capabilities ?? null,
-      fine_tuning_supported: capability(contract?.training_capabilities, "built_in_fine_tuning"),
-      replacement_ready: capability(contract?.training_capabilities, "portable_replacement"),
+      fine_tuning_supported: contract?.training_capabilities.built_in_fine_tuning ?? false,
+      replacement_ready: contract?.training_capabilities.portable_replacement ?? false,
       backends: contract?.backends ?? {},
       equivalence: contract?.equivalence ?? null,
       formats: contract?.formats ?? null,
@@ -61,11 +60,7 @@ export function recipeGraph(recipe: RecipeDocument, registry: Registry): RecipeG
   return { schema_version: 1, recipe: recipe.name, nodes, edges };
 }
 
-function capability(capabilities: Value | undefined, key: string): boolean {
-  return (capabilities as JsonObject | undefined)?.[key] === true;
-}
-
-/** One line a step, its inputs named. */
+/** One line per step, with its inputs. */
 export function graphText(graph: RecipeGraph): string {
   const width = Math.max(...graph.nodes.map(({ id }) => String(id).length));
   const lines = graph.nodes.map(({ id, op }) => {
@@ -76,7 +71,7 @@ export function graphText(graph: RecipeGraph): string {
   return lines.join("\n") + "\n";
 }
 
-/** A Mermaid flow chart. Ids are numbered, since a step may be named like a keyword. */
+/** A Mermaid flow chart. Ids are numbered, because a step id may be a Mermaid keyword. */
 export function graphMermaid(graph: RecipeGraph): string {
   const number = new Map(graph.nodes.map(({ id }, index) => [id, `s${index}`]));
   const nodes = graph.nodes.map(({ id, op }) => `  ${number.get(id)}["${id}<br/>${op}"]`);
@@ -86,7 +81,6 @@ export function graphMermaid(graph: RecipeGraph): string {
   return ["flowchart LR", ...nodes, ...edges].join("\n") + "\n";
 }
 
-/** A Graphviz digraph. */
 export function graphDot(graph: RecipeGraph): string {
   const quote = (text: Value) => JSON.stringify(String(text));
   const nodes = graph.nodes.map(({ id, op }) => `  ${quote(id)} [label=${quote(`${id}\n${op}`)}];`);

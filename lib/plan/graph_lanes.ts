@@ -1,11 +1,24 @@
 /**
- * Routes wires between blocks on a grid: along lanes between the rows and beside the columns, so that none runs through
- * a block. Neighbours are joined directly. Rows and columns become as wide as their lanes need.
+ * Routes wires between blocks on a grid, along lanes between rows and beside columns, so that no wire crosses a block.
+ * Neighbours are joined directly. Rows and columns are as wide as their lanes need.
  */
 import type { GraphEdge } from "./graph.ts";
-import type { Cell, GraphWire } from "./graph_layout.ts";
 
-/** A wire by the cells it joins; wires of one net start at the same output and share their way. */
+export interface Cell {
+  row: number;
+  column: number;
+}
+
+export interface GraphWire {
+  edge: GraphEdge;
+  /** Whether it leads to an evaluation step. */
+  measures: boolean;
+  /** Corners from the source to the target block; all segments are horizontal or vertical. */
+  points: [number, number][];
+  label: { text: string; x: number; y: number; anchor: "start" | "middle" | "end" };
+}
+
+/** A wire by its cells; wires of one net start at the same output and share segments. */
 export interface LaneWire {
   edge: GraphEdge;
   from: Cell;
@@ -17,9 +30,9 @@ export interface LaneOptions {
   block: { width: number; height: number };
   /** Least space between two columns. */
   gutter: number;
-  /** Whether room is left for the labels of wires. */
+  /** Whether space is reserved for wire labels. */
   labels: boolean;
-  /** Where the wires of a row run: to the right (1) or to the left (-1). */
+  /** Direction of a row's wires: right (1) or left (-1). */
   direction(row: number): 1 | -1;
 }
 
@@ -34,15 +47,15 @@ const MARGIN = 24;
 const LANE_HEIGHT = 17;
 const LANE_WIDTH = 10;
 const LETTER_WIDTH = 6.1;
-/** Least distance between two wires that run down side by side. */
+/** Least distance between parallel vertical wires. */
 const STEP = 6;
 
-/** Stretches on parallel lanes: those that overlap come to lie on different ones. */
+/** Assigns overlapping stretches to different parallel lanes. */
 class Lanes {
   readonly #stretches = new Map<string, { low: number; high: number }>();
   #lanes: Map<string, number> | undefined;
 
-  /** Asks for a stretch; the same key again makes it longer. */
+  /** Requests a stretch; the same key extends it. */
   add(key: string, a: number, b: number): void {
     const known = this.#stretches.get(key);
     const low = Math.min(a, b, known?.low ?? Infinity), high = Math.max(a, b, known?.high ?? -Infinity);
@@ -71,7 +84,7 @@ class Lanes {
   }
 }
 
-/** Where a wire leaves and enters, and which lanes it takes. Gap r is above row r, gutter c left of column c. */
+/** Ports and lanes of a wire. Gap r is above row r, gutter c left of column c. */
 interface Way {
   wire: LaneWire;
   index: number;
@@ -80,13 +93,12 @@ interface Way {
   fromGap: number;
   toGap: number;
   gutter: number;
-  /** Whether its label stands to the left (-1) or to the right (1) of where it turns to the block. */
+  /** Side of the label, left (-1) or right (1) of the turn to the block. */
   labelSide: 1 | -1;
 }
 
 /**
  * Routes wires.
- *
  * @param cells cells of all blocks
  */
 export function route(wires: readonly LaneWire[], cells: readonly Cell[], options: LaneOptions): Routed {
@@ -109,7 +121,7 @@ export function route(wires: readonly LaneWire[], cells: readonly Cell[], option
     const side = way.gutter - options.gutter / pitch / 2;
     const bend = way.fromGap === way.toGap ? start : side;
     const label = (options.labels ? labelOf(way.wire).length * LETTER_WIDTH / pitch : 0) + 0.05;
-    // A label stands along its wire, or on the other side where the wire is too short.
+    // The label is along the wire, or on the other side of a short wire.
     way.labelSide = (bend <= end) === (Math.abs(end - bend) >= label) ? -1 : 1;
     gaps[way.toGap].add(`to ${way.index}`, bend, end);
     gaps[way.toGap].add(`to ${way.index}`, end, end + label * way.labelSide);
@@ -164,7 +176,7 @@ export function route(wires: readonly LaneWire[], cells: readonly Cell[], option
     };
   };
   const placed = ways.map(place);
-  // A label may reach beyond the first column.
+  // A label may extend beyond the first column.
   const left = Math.min(
     ...placed.map(({ label }) =>
       label.x - label.text.length * LETTER_WIDTH * { start: 0, middle: 0.5, end: 1 }[label.anchor]
@@ -201,7 +213,7 @@ function wayOf(
   const fold = below && to.column === last && turn === 1 && options.direction(to.row) === -1;
   const down = to.row > from.row, level = to.row === from.row;
   let fromGap = down || level ? from.row + 1 : from.row, toGap = down ? to.row : to.row + 1;
-  // Where a column is empty on the way, the wire runs straight through it and needs one lane only.
+  // A wire that crosses an empty column runs straight and needs one lane.
   if (clear(to.column, fromGap, toGap)) toGap = fromGap;
   else if (clear(from.column, fromGap, toGap)) fromGap = toGap;
   return {
@@ -210,13 +222,13 @@ function wayOf(
     direct: neighbours || fold,
     fromGap,
     toGap,
-    // The side of the receiving block that looks to the sending one.
+    // The side of the target block that faces the source.
     gutter: to.column + (from.column > to.column ? 1 : 0),
     labelSide: -1,
   };
 }
 
-/** Where lane wires leave and enter the upper and lower sides of blocks, side by side in the order of their other ends. */
+/** Positions of wire ends on upper and lower sides of blocks, in the order of the other ends. */
 class Ports {
   readonly #order = new Map<string, string[]>();
   readonly #spread = new Map<string, number>();
@@ -249,7 +261,7 @@ class Ports {
     return way.wire[end].column + this.#share(way, end) * 0.7;
   }
 
-  /** Distance from the left side of the block. No two ports of a column have the same, so that no two stubs meet. */
+  /** Distance from the left side of the block. Ports of one column are all distinct, so that no two stubs meet. */
   offset(way: Way, end: "from" | "to", width: number): number {
     const { column } = way.wire[end], key = `${sideOf(way, end)} ${portOf(way, end)}`;
     const known = this.#offsets.get(key);
@@ -276,7 +288,7 @@ function portOf(way: Way, end: "from" | "to"): string {
   return end === "from" ? `from ${way.wire.net}` : `to ${way.index}`;
 }
 
-/** Position of a direct wire among those that join the same two blocks. */
+/** Position of a direct wire among those between the same two blocks. */
 function shareOf(way: Way, ways: readonly Way[]): number {
   const same = ways.filter(({ direct, wire }) =>
     direct && wire.edge.from_step === way.wire.edge.from_step && wire.edge.to_step === way.wire.edge.to_step
@@ -310,12 +322,12 @@ function directWire(
   };
 }
 
-/** What a wire carries, and the input it leads to where that is called differently. */
+/** The output kind of a wire, and the target input if its name differs. */
 function labelOf({ edge }: LaneWire): string {
   return edge.from_output === edge.to_input ? edge.from_output : `${edge.from_output} → ${edge.to_input}`;
 }
 
-/** Between neighbours there is room for one name. */
+/** Between neighbours there is space for one name. */
 function shortLabel({ edge }: LaneWire): string {
   return edge.from_output;
 }

@@ -1,14 +1,14 @@
 /**
- * Where the blocks and wires of a recipe's graph stand when it is drawn: the textbook picture of a link.
+ * Positions of blocks and wires in the drawing of a recipe's graph.
  *
  * A short recipe runs from left to right. A long one is folded at its channel: the sender runs to the right, the
- * receiver runs back below it, so that a source stands above the evaluation of what arrived. Evaluation stands below.
- * Wires run along lanes between the blocks, never through one. The picture depends on steps and wires only, never on
- * values of parameters, and is the same every time.
+ * receiver runs back below it, so that a source is above the evaluation of the received data. Evaluation is at the
+ * bottom. Wires run along lanes between the blocks. The layout depends on steps and wires only, never on parameter
+ * values, and is deterministic.
  */
 import type { JsonObject } from "../contract/value.ts";
-import type { GraphEdge, RecipeGraph } from "./graph.ts";
-import { type LaneWire, route } from "./graph_lanes.ts";
+import type { RecipeGraph } from "./graph.ts";
+import { type Cell, type GraphWire, type LaneWire, route } from "./graph_lanes.ts";
 
 export type Plane = "source" | "semantic" | "communication" | "measurement";
 
@@ -17,22 +17,13 @@ export interface GraphBlock {
   op: string;
   name: string;
   plane: Plane;
-  /** Cell of the grid, from 0. */
+  /** Grid cell, from 0. */
   row: number;
   column: number;
   x: number;
   y: number;
   width: number;
   height: number;
-}
-
-export interface GraphWire {
-  edge: GraphEdge;
-  /** Whether it leads to an evaluation step. */
-  measures: boolean;
-  /** Corners from the sending to the receiving block; all segments are horizontal or vertical. */
-  points: [number, number][];
-  label: { text: string; x: number; y: number; anchor: "start" | "middle" | "end" };
 }
 
 export interface GraphLayout {
@@ -43,24 +34,24 @@ export interface GraphLayout {
   wires: GraphWire[];
 }
 
-/** Width that a drawing is fitted to, and the scale below which a picture from left to right is folded. */
+/** Target width of a drawing, and the scale below which a drawing from left to right is folded. */
 const PAGE_WIDTH = 1440;
 const READABLE_SCALE = 0.85;
-/** Evaluation steps that stand side by side even where the steps above are fewer. */
+/** Least number of evaluation steps in a row. */
 const EVALUATION_COLUMNS = 4;
-/** Wires that may run around the fold. */
+/** Largest number of wires around the fold. */
 const MAX_CUT = 4;
 
-export const BLOCK = { width: 184, height: 78 } as const;
+const BLOCK = { width: 184, height: 78 } as const;
 const GUTTER = 64;
 
-/** Measures of a drawing, in its own units. */
+/** Dimensions of a drawing, in its own units. */
 export interface GraphFrame {
   block: { width: number; height: number };
   gutter: number;
-  /** Width that the picture is folded for. */
+  /** Width at which the drawing is folded. */
   pageWidth: number;
-  /** Whether wires leave room for their labels. */
+  /** Whether wires reserve space for their labels. */
   labels: boolean;
 }
 
@@ -68,8 +59,7 @@ const PAPER: GraphFrame = { block: BLOCK, gutter: GUTTER, pageWidth: PAGE_WIDTH,
 
 /**
  * Lays a graph out.
- *
- * @param frame measures; a printed page when left out
+ * @param frame dimensions; default a printed page
  */
 export function layoutGraph(graph: RecipeGraph, frame: GraphFrame = PAPER): GraphLayout {
   const nodes = graph.nodes.map((node, index) => ({ index, id: String(node.id), op: String(node.op), node }));
@@ -105,13 +95,7 @@ export function layoutGraph(graph: RecipeGraph, frame: GraphFrame = PAPER): Grap
 
 type Link = [from: number, to: number];
 
-export interface Cell {
-  row: number;
-  column: number;
-}
-
-/** The plane of an operation. */
-export function planeOf(op: string): Plane {
+function planeOf(op: string): Plane {
   const group = op.split(".")[0];
   if (group === "metrics") return "measurement";
   if (group === "source" || group === "noise") return "source";
@@ -120,7 +104,7 @@ export function planeOf(op: string): Plane {
     : "semantic";
 }
 
-/** Steps that only measure: all they give are reports, and no other step works on them. */
+/** Evaluation steps: all their outputs are reports, and no other step reads them. */
 function evaluationSteps(nodes: readonly JsonObject[], links: readonly Link[]): boolean[] {
   const measures = nodes.map(({ outputs }) => {
     const kinds = Object.values(outputs as JsonObject);
@@ -138,10 +122,10 @@ function evaluationSteps(nodes: readonly JsonObject[], links: readonly Link[]): 
   return measures.every(Boolean) ? measures.map(() => false) : measures;
 }
 
-/** The layer of each step by its longest way from a source; a source stands just before what it feeds. */
+/** The layer of each step, by its longest path from a source; a source is just before its first consumer. */
 function layersOf(count: number, links: readonly Link[], skipped: readonly boolean[]): number[] {
   const layers = new Array<number>(count).fill(0);
-  // Steps stand in an order in which each comes behind what it reads.
+  // Each step comes after its inputs.
   for (let step = 0; step < count; step++) {
     for (const [from, to] of links) if (to === step) layers[step] = Math.max(layers[step], layers[from] + 1);
   }
@@ -156,11 +140,11 @@ function layersOf(count: number, links: readonly Link[], skipped: readonly boole
 interface Placed {
   cells: (Cell | undefined)[];
   folded: boolean;
-  /** Whether the wires of a row run to the right (1) or to the left (-1). */
+  /** Direction of a row's wires: right (1) or left (-1). */
   direction(row: number): 1 | -1;
 }
 
-/** Places all steps but those of the evaluation. */
+/** Places all steps except the evaluation. */
 function placeSpine(
   ops: readonly string[],
   layers: readonly number[],
@@ -172,7 +156,7 @@ function placeSpine(
   const count = Math.max(...steps.map((step) => layers[step])) + 1;
   const byLayer = Array.from({ length: count }, (_, layer) => steps.filter((step) => layers[step] === layer));
   const spine = longestWay(layers, links, steps);
-  // The spine first, then what stands beside it.
+  // The spine first, then its side branches.
   for (const layer of byLayer) layer.sort((a, b) => Number(spine.has(b)) - Number(spine.has(a)) || a - b);
 
   const cut = foldAfter(ops, layers, links, evaluation, spine, count, frame);
@@ -193,7 +177,7 @@ function placeSpine(
   return { cells, folded: true, direction: (row) => row < above ? 1 : -1 };
 }
 
-/** A longest way through the graph. */
+/** A longest path through the graph. */
 function longestWay(layers: readonly number[], links: readonly Link[], steps: readonly number[]): Set<number> {
   let step = steps.reduce((best, other) => (layers[other] > layers[best] ? other : best), steps[0]);
   const way = new Set([step]);
@@ -204,7 +188,7 @@ function longestWay(layers: readonly number[], links: readonly Link[], steps: re
   }
 }
 
-/** How many layers stand in the upper row; null for a picture from left to right. */
+/** Number of layers in the upper row; null for a layout from left to right. */
 function foldAfter(
   ops: readonly string[],
   layers: readonly number[],
@@ -225,16 +209,16 @@ function foldAfter(
   return fitting(channels)[0] ?? fitting(anywhere)[0] ?? null;
 }
 
-/** What stands between sender and receiver. */
+/** Whether an operation is between sender and receiver. */
 function isChannel(op: string): boolean {
   return /^wireless\.(channel|digital_link)$|^channel\.[a-z0-9_]*_link$/.test(op);
 }
 
-/** Places the evaluation below everything else, each step near the middle of what it reads. */
+/** Places the evaluation below all other steps, each near the middle of its inputs. */
 function placeEvaluation(cells: (Cell | undefined)[], links: readonly Link[], evaluation: readonly boolean[]): void {
   const placed = cells.filter((cell) => cell !== undefined);
   const first = Math.max(...placed.map(({ row }) => row)) + 1;
-  // A source whose outputs are only measured has one column: its measurements stand side by side all the same.
+  // Measurements of a single source are also placed side by side.
   const count = evaluation.filter(Boolean).length;
   const columns = Math.max(...placed.map(({ column }) => column + 1), Math.min(count, EVALUATION_COLUMNS));
   const taken = new Set<string>();
@@ -243,7 +227,7 @@ function placeEvaluation(cells: (Cell | undefined)[], links: readonly Link[], ev
     const read = links.filter(([, to]) => to === step).map(([from]) => from);
     const near = read.map((from) => cells[from]!.column).sort((a, b) => a - b);
     const wanted = near.length === 0 ? 0 : near[(near.length - 1) >> 1];
-    // Behind the evaluation that it reads itself.
+    // Below the evaluation steps that it reads.
     let row = Math.max(first, ...read.filter((from) => evaluation[from]).map((from) => cells[from]!.row + 1));
     for (;; row++) {
       const free = Array.from({ length: columns }, (_, column) => column).filter((column) =>

@@ -1,8 +1,10 @@
-/** The graph of a recipe as a drawing of its own: no script, no font, no other file; for light and dark pages. */
+/** The graph of a recipe as a self-contained SVG: no script, font or other file; for light and dark pages. */
+import { escapeXml } from "../contract/escape.ts";
 import type { RecipeGraph } from "./graph.ts";
-import { type GraphBlock, type GraphWire, layoutGraph, type Plane } from "./graph_layout.ts";
+import type { GraphWire } from "./graph_lanes.ts";
+import { type GraphBlock, layoutGraph, type Plane } from "./graph_layout.ts";
 
-/** Marks of the planes on light and on dark ground; each is also written in words. */
+/** Colours of the planes on light and on dark ground; labels name the planes too. */
 const PLANES: Record<Plane, { light: string; dark: string }> = {
   source: { light: "#5b6b80", dark: "#9aabc2" },
   semantic: { light: "#7a3e9d", dark: "#cf9aec" },
@@ -36,14 +38,14 @@ export function graphSvg(graph: RecipeGraph): string {
   const steps = `${blocks.length} ${blocks.length === 1 ? "step" : "steps"}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title description">`,
-    `<title id="title">${escape(graph.recipe)}</title>`,
+    `<title id="title">${escapeXml(graph.recipe)}</title>`,
     `<desc id="description">${
-      escape(`Graph of a recipe with ${steps}: ${blocks.map(({ id, op }) => `${id} (${op})`).join(", ")}`)
+      escapeXml(`Graph of a recipe with ${steps}: ${blocks.map(({ id, op }) => `${id} (${op})`).join(", ")}`)
     }</desc>`,
     `<style>${styleSheet()}</style>`,
     `<defs>${arrow("arrow", "tip")}${arrow("arrow-measures", "tip measures")}</defs>`,
     `<rect class="ground" width="${width}" height="${height}"/>`,
-    `<text class="heading" x="24" y="30">${escape(shorten(graph.recipe, width - 140, 9.2))}</text>`,
+    `<text class="heading" x="24" y="30">${escapeXml(shorten(graph.recipe, width - 140, 9.2))}</text>`,
     `<text class="soft" x="24" y="47">${steps}</text>`,
     `<g transform="translate(0 ${HEAD})">`,
     ...wires.map(drawWire),
@@ -84,19 +86,19 @@ function drawWire({ points, measures }: GraphWire): string {
 
 function drawLabel({ edge, label: { text, x, y, anchor } }: GraphWire): string {
   const full = `${edge.from_step}.${edge.from_output} → ${edge.to_step}.${edge.to_input}`;
-  return `<text class="label" x="${number(x)}" y="${number(y)}" text-anchor="${anchor}"><title>${escape(full)}</title>${
-    escape(text)
-  }</text>`;
+  return `<text class="label" x="${number(x)}" y="${number(y)}" text-anchor="${anchor}"><title>${
+    escapeXml(full)
+  }</title>${escapeXml(text)}</text>`;
 }
 
 function drawBlock({ id, op, name, plane, x, y, width, height }: GraphBlock): string {
   const room = width - 26, left = 14;
   const title = wrap(name, room, 7.7);
   const line = (className: string, top: number, text: string) =>
-    `<text class="${className}" x="${left}" y="${number(top)}">${escape(text)}</text>`;
+    `<text class="${className}" x="${left}" y="${number(top)}">${escapeXml(text)}</text>`;
   const top = title.length === 1 ? 33 : 27;
   return [
-    `<g transform="translate(${number(x)} ${number(y)})"><title>${escape(`${id}: ${name} (${op})`)}</title>`,
+    `<g transform="translate(${number(x)} ${number(y)})"><title>${escapeXml(`${id}: ${name} (${op})`)}</title>`,
     `<rect class="panel" width="${width}" height="${height}" rx="3"/><rect class="${plane}" width="4" height="${height}" rx="2"/>`,
     line(`plane ${plane}`, title.length === 1 ? 16 : 13, plane.toUpperCase()),
     ...title.map((text, index) => line("name ink", top + 14 * index, text)),
@@ -115,13 +117,13 @@ function legend(blocks: readonly GraphBlock[], y: number): string[] {
   );
 }
 
-/** A text cut to a width, by the mean width of its letters. */
+/** Shortens a text to a width, by the mean width of its letters. */
 function shorten(text: string, room: number, letter: number): string {
   const most = Math.floor(room / letter), characters = [...text];
   return characters.length <= most ? text : characters.slice(0, most - 1).join("") + "…";
 }
 
-/** A text on at most two lines. */
+/** Breaks a text into at most two lines. */
 function wrap(text: string, room: number, letter: number): string[] {
   const most = Math.floor(room / letter);
   if ([...text].length <= most) return [text];
@@ -133,13 +135,4 @@ function wrap(text: string, room: number, letter: number): string[] {
 
 function number(value: number): string {
   return String(Math.round(value * 10) / 10);
-}
-
-/** A text as XML; characters that XML cannot hold are shown as a replacement. */
-function escape(text: string): string {
-  const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-  return text.toWellFormed()
-    // deno-lint-ignore no-control-regex -- what XML 1.0 leaves out
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
-    .replace(/[&<>"']/g, (character) => entities[character]);
 }

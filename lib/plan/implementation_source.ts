@@ -1,58 +1,58 @@
 /**
- * What implements an operation, as a digest: SHA-256 over canonical JSON of `[[path, file sha256], …]`, sorted by path,
- * of its module and everything local that it imports, transitively. Paths start at the program's root.
+ * The digest of an operation's implementation: SHA-256 over canonical JSON of `[[path, file sha256], …]`, sorted by
+ * path, of its module and all transitive local imports. Paths start at the program's root.
  *
- * A program in a folder reads its files. A program that was imported by URL, packed or compiled cannot, and takes the
- * digests from the generated list `source_hashes.json`. A module that lies elsewhere (a user's own operation) is named
- * relative to its own folder; what it imports from the program is the program's and is left out.
+ * A program in a folder reads its files. A program that was imported by URL, packed or compiled takes the digests from
+ * the generated list `source_hashes.json`. A module outside the program (a user's operation) is named relative to its
+ * own folder; its imports from the program are excluded.
  */
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import { isModule, localSpecifiers } from "./scan_imports.ts";
 
-/** What implements an operation. */
+/** Implementation of an operation. */
 export interface ModuleSource {
-  /** Path from the program's root, or the file's name for a module that lies elsewhere. */
+  /** Path from the program's root, or the file name of a module outside it. */
   source_module: string;
-  /** Null where the sources can neither be read nor looked up. */
+  /** Null for sources that are neither readable nor listed. */
   source_sha256: string | null;
 }
 
 export interface SourceHashes {
-  /** Describes modules by URL. Files that changed since the last call are read again. */
+  /** Describes modules by URL. Changed files are read again. */
   describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>>;
 }
 
 /** The generated list, for programs that cannot read their own files. */
-export interface SourceList {
+export type SourceList = {
   schema_version: 1;
   build_sha256: string;
   /** Operation module, from the root, to its digest. */
   modules: Record<string, string>;
-}
+};
 
-/** The folder of the program, with its closing slash. */
+/** The folder of the program, with a trailing slash. */
 export const PROGRAM_ROOT = new URL("../../", import.meta.url).href;
-/** The generated list depends on all other modules, so it is part of none of the digests. */
+/** The generated list depends on all other modules, so no digest includes it. */
 const LIST = new URL("./source_hashes.json", import.meta.url).href;
 
 interface SourceFile {
   mtime: number;
   size: number;
   sha256: string;
-  /** URLs of the local files it names. */
+  /** URLs of imported local files. */
   imports: string[];
 }
 
-/** The files of modules, read once and again when they change. */
+/** The files of modules, cached while unchanged. */
 export class SourceFiles implements SourceHashes {
   readonly #root: string;
   readonly #files = new Map<string, SourceFile>();
-  /** Per module its closure, and what was hashed. */
+  /** Per module its closure, and its digest. */
   readonly #digests = new Map<string, { identity: string; source: ModuleSource }>();
 
-  /** @param root URL of the folder that paths start from */
+  /** @param root URL of the base folder of paths */
   constructor(root: string = PROGRAM_ROOT) {
     this.#root = root;
   }
@@ -65,10 +65,9 @@ export class SourceFiles implements SourceHashes {
   }
 
   /**
-   * The rows `[path, sha256]` of modules and everything local that they import, sorted by path.
-   *
+   * The rows `[path, sha256]` of modules and all local imports, sorted by path.
    * @param entries URLs of files
-   * @param base URL of the folder that paths start from
+   * @param base URL of the base folder of paths
    */
   rows(entries: readonly string[], base: string = this.#root): [string, string][] {
     return this.#rows(this.#closure(entries, new Map()), base);
@@ -95,7 +94,7 @@ export class SourceFiles implements SourceHashes {
       .sort(([a], [b]) => compareCodePoints(a, b));
   }
 
-  /** All files reachable from the entries; `program` says whether files of the program belong to them. */
+  /** All files reachable from the entries; `program` tells whether files of the program count. */
   #closure(entries: readonly string[], looked: Map<string, SourceFile | null>, program = true) {
     const files = new Map<string, SourceFile>();
     const waiting = [...entries];
@@ -110,7 +109,7 @@ export class SourceFiles implements SourceHashes {
     return files;
   }
 
-  /** A regular file, from memory while it is unchanged; null for anything else. */
+  /** A regular file, cached while unchanged; null for anything else. */
   #read(url: string): SourceFile | null {
     const location = new URL(url);
     let info: Deno.FileInfo;
@@ -134,7 +133,7 @@ export class SourceFiles implements SourceHashes {
   }
 }
 
-/** The generated list as a source of digests; user modules that are files are still read. */
+/** Digests from the generated list; user modules in files are still read. */
 class ListedSources implements SourceHashes {
   readonly #list: SourceList;
   readonly #files = new SourceFiles();
@@ -159,7 +158,7 @@ class ListedSources implements SourceHashes {
   }
 }
 
-/** The program's files, with room for user modules that are not files. */
+/** The program's files, and user modules that are not files. */
 class FolderSources extends SourceFiles {
   override async describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>> {
     const urls = [...new Set(moduleUrls)];
@@ -169,7 +168,7 @@ class FolderSources extends SourceFiles {
   }
 }
 
-/** A module that is no file: its text is known only where the URL itself holds it. */
+/** A module without a file: its text is known only if the URL holds it. */
 function describeForeign(url: string): ModuleSource {
   if (!url.startsWith("data:")) return { source_module: fileName(url), source_sha256: null };
   const comma = url.indexOf(",");
@@ -182,19 +181,19 @@ function describeForeign(url: string): ModuleSource {
 
 let program: Promise<SourceHashes> | undefined;
 
-/** Where this program's digests come from, settled once. */
+/** The source of this program's digests, determined once. */
 export function programSources(): Promise<SourceHashes> {
   return program ??= isReadable(import.meta.url)
     ? Promise.resolve(new FolderSources())
     : sourceList().then((list) => new ListedSources(list));
 }
 
-/** SHA-256 over everything the program is made of: the modules of its faces and the lock file. */
+/** SHA-256 over the modules of all entry points and the lock file. */
 export async function buildSha256(): Promise<string> {
   return isReadable(import.meta.url) ? computeBuildSha256(new SourceFiles()) : (await sourceList()).build_sha256;
 }
 
-/** The faces that exist, everything local that they reach, and `deno.lock`. */
+/** Existing entry points, their transitive local imports, and `deno.lock`. */
 export function computeBuildSha256(files: SourceFiles, root: string = PROGRAM_ROOT): string {
   const entries = ["mod.ts", "cli.ts", "server.ts", "deno.lock"].map((name) => new URL(name, root).href);
   return sha256Json(files.rows(entries, root));
@@ -220,7 +219,7 @@ function withoutSuffix(url: URL): string {
   return url.href;
 }
 
-/** The path of a URL from a folder, with `../` where it lies outside. */
+/** The path of a URL relative to a folder, with `../` for a URL outside it. Exported for tests. */
 export function pathFrom(base: string, url: string): string {
   const from = decodeURIComponent(new URL(base).pathname).split("/").slice(0, -1);
   const to = decodeURIComponent(new URL(url).pathname).split("/");

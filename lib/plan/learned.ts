@@ -1,11 +1,12 @@
 /**
- * Trained artifacts of steps in their learned mode: which steps ask for one, and what the plan says of what was found.
- * Where artifacts lie is not known here; the machine's readiness brings the look-up.
+ * Trained artifacts of steps in their learned mode: requests, and records for the plan. The readiness object does the
+ * look-up.
  */
 import type { Diagnostic, Place } from "../contract/error.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { LEARNED_ARTIFACT } from "../contract/slot.ts";
+import type { JsonObject } from "../contract/value.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import {
   type ArtifactBinding,
@@ -16,23 +17,14 @@ import {
 import type { BoundStep } from "./build.ts";
 import type { Readiness } from "./types.ts";
 
-/** The value that switches an operation's `mode`, `policy` or `runtime` to its trained artifact. */
-const LEARNED = "learned_artifact";
-
-/** Finds the artifact of a slot on this machine, its files hashed, or says everything that is wrong with it. */
-export type ArtifactLookup = (binding: ArtifactBinding) => ResolvedArtifact | Diagnostic[];
-
 /** Whether parameters choose the learned mode of an operation. */
-export function isLearned(contract: OperationContract, params: JsonObject): boolean {
-  const abi = contract.trained_artifact_abi;
-  if (!isObject(abi) || !isObject(abi.binding_params)) return false;
-  const { binding_params: binding } = abi;
-  return Object.keys(binding).some((name) => binding[name] === LEARNED && params[name] === LEARNED);
+function isLearned(contract: OperationContract, params: JsonObject): boolean {
+  const { binding_params: binding = {} } = contract.trained_artifact_abi ?? {};
+  return Object.keys(binding).some((name) => binding[name] === LEARNED_ARTIFACT && params[name] === LEARNED_ARTIFACT);
 }
 
 /**
- * What parameters say about the artifact in a slot; null outside of the learned mode, and where they name none.
- *
+ * The artifact that the parameters of a trainable component name; null outside the learned mode or without a name.
  * @param place of the parameters in the recipe
  */
 export function artifactBinding(contract: OperationContract, params: JsonObject, place: Place): ArtifactBinding | null {
@@ -43,10 +35,10 @@ export function artifactBinding(contract: OperationContract, params: JsonObject,
   return { manifestPath, packageSha256, entrypoint: text("artifact_entrypoint"), contract, params, place };
 }
 
-/** What was found for the learned steps of a recipe, by index; empty where nobody looks. */
+/** Look-up results for the learned steps of a recipe, by index; empty without a look-up. */
 export type FoundArtifacts = ReadonlyMap<number, ResolvedArtifact | Diagnostic[]>;
 
-/** Looks up the artifacts of all steps that are in their learned mode as they stand. */
+/** Looks up the artifacts of all steps in their learned mode. */
 export function findArtifacts(
   steps: readonly StepDocument[],
   registry: Registry,
@@ -61,7 +53,7 @@ export function findArtifacts(
   return found;
 }
 
-/** What the artifacts add to everything a plan depends on; nothing where no step has one. */
+/** Artifact records for the plan key; empty without learned steps. */
 export function artifactRecords(found: FoundArtifacts): JsonObject[] {
   return [...found].map(([index, artifact]) => ({
     index,
@@ -69,7 +61,7 @@ export function artifactRecords(found: FoundArtifacts): JsonObject[] {
   }));
 }
 
-/** Gives the steps in their learned mode the records of their artifacts, or says why one has none. */
+/** Adds artifact records to the steps in their learned mode, or reports a missing artifact. */
 export function bindArtifacts(
   bound: readonly BoundStep[],
   found: FoundArtifacts,
@@ -81,7 +73,7 @@ export function bindArtifacts(
     const place = ["steps", step.index, "params"];
     const binding = artifactBinding(step.registered.operation.contract, step.params, place);
     if (binding === null) return step;
-    // A flag may have brought a step into its learned mode.
+    // A flag may have selected the learned mode.
     const artifact = found.get(step.index) ?? readiness?.trainedArtifact?.(binding);
     if (Array.isArray(artifact)) {
       problems.push(...artifact.map((problem) => ({ ...problem, step_id: step.step.id })));
@@ -90,7 +82,7 @@ export function bindArtifacts(
     if (artifact !== undefined) {
       slots.push({ operation: step.registered.operation.id, step_id: step.step.id, artifact, place });
     }
-    // Where nobody looked, the plan still says what was asked for.
+    // Without a look-up the plan records the request.
     const { packageSha256: package_sha256, entrypoint } = binding;
     return { ...step, trainedArtifact: artifact?.record ?? { package_sha256, entrypoint: { id: entrypoint } } };
   });

@@ -1,8 +1,8 @@
 /**
- * Lint: all that can be said against a recipe without running it. The findings of compiler and planner come first, then
- * the rules for links, powers, runtimes and rates; each problem once.
+ * Lint: all findings about a recipe without running it. Compiler and planner findings come first, then the rules for
+ * links, powers, runtimes and rates; each problem appears once.
  */
-import { type Diagnostic, diagnostic, jsonPath } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, jsonPath, limitDiagnostics } from "../contract/error.ts";
 import { RUNNERS } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -20,9 +20,9 @@ import { readableRecipe } from "./readable.ts";
 
 export interface LintOptions {
   registry: Registry;
-  /** false lowers what the research catalogue does not know to warnings; true when left out. */
+  /** false lowers entries unknown to the research catalogue to warnings; default true. */
   strict?: boolean;
-  /** Gives findings their line in the text the recipe came from. */
+  /** Maps places to lines of the recipe text. */
   locate?: Locate;
 }
 
@@ -31,12 +31,12 @@ export type TransportProfile = "bit_transport" | "symbol_transport" | "task_dire
 
 export interface LintReport {
   schema_version: 1;
-  /** Name of the recipe; null when it cannot be read. */
+  /** Null when it cannot be read. */
   recipe: string | null;
-  /** Failed when there is an error. */
+  /** Failed with at least one error. */
   status: "passed" | "failed";
   strict: boolean;
-  /** Bits recovered behind a link, symbols sent over one, or neither. */
+  /** Bits recovered after a link, symbols sent over one, or neither. */
   profiles: TransportProfile[];
   execution_profile: {
     reference: ProfileReference;
@@ -47,13 +47,12 @@ export interface LintReport {
   error_count: number;
   warning_count: number;
   issues: Diagnostic[];
-  /** For each runner, whether every step has an implemented entry, and the steps that have none. */
+  /** For each runner, whether every step has an implemented entry, and the steps without one. */
   runner_support: { [runner: string]: { supported: boolean; unsupported_steps: string[] } };
 }
 
 /**
- * Lints a compiled recipe; nothing is thrown for a bad one.
- *
+ * Lints a compiled recipe; a bad recipe never throws.
  * @param compilation of `compileRecipe`, valid or not
  */
 export function lintRecipe(compilation: Compilation, options: LintOptions): LintReport {
@@ -71,19 +70,19 @@ export function lintRecipe(compilation: Compilation, options: LintOptions): Lint
   const research = checkResearch(document);
   const catalogue = research.length > 0 ? { errors: [], warnings: [] } : validateResearch(document, { strict });
   const general = [
-    // That an operation is unknown is said once, in the planner's words.
+    // The planner reports an unknown operation.
     ...compilation.diagnostics.filter(({ code }) => code !== "operation_defaults_unavailable"),
     ...research,
     ...catalogue.errors,
     ...catalogue.warnings,
-    ...checkSteps(document.steps, registry, refused?.steps).problems,
+    ...checkSteps(document.steps, registry, { suggestions: compilation.suggestions, refused: refused?.steps }).problems,
     ...(refused?.profile ? [] : inspection.issues),
   ];
   const view = new LintView({ ...document, steps }, (compilation.normalized ?? document).steps, registry);
   return reportOf(view, applyRules(view, general), inspection, options);
 }
 
-/** Adds the findings of all rules to general ones, so that each problem is told once and best. */
+/** Adds the findings of all rules to general ones, so that each problem is reported once. */
 function applyRules(view: LintView, general: Diagnostic[]): Diagnostic[] {
   const errorsAt = Map.groupBy(general.filter(({ severity }) => severity === "error"), ({ path }) => path);
   const replaced = new Set<Diagnostic>();
@@ -91,7 +90,7 @@ function applyRules(view: LintView, general: Diagnostic[]): Diagnostic[] {
   for (const rule of RULES) {
     for (const finding of rule.find(view)) {
       const said = errorsAt.get(jsonPath(finding.place)) ?? [];
-      // Where the premise of a rule failed, its finding would only follow from that.
+      // A failed premise of a rule would only cause a consequential finding.
       if (said.some(({ code }) => !rule.replaces?.includes(code))) continue;
       for (const item of said) replaced.add(item);
       found.push(toDiagnostic(rule, finding));
@@ -111,7 +110,7 @@ function reportOf(
   inspection: ReturnType<typeof inspectProfile>,
   { strict = true, locate }: LintOptions,
 ): LintReport {
-  const issues = locate === undefined ? found : attachLocations(found, locate);
+  const limited = limitDiagnostics(found), issues = locate === undefined ? limited : attachLocations(limited, locate);
   const count = (wanted: string) => issues.filter(({ severity }) => severity === wanted).length;
   const { reference, status, stage_bindings } = inspection;
   return {

@@ -1,10 +1,10 @@
 /**
- * Chooses how a step is executed: which backend, which implementation.
+ * Chooses backend and implementation of a step.
  *
- * An explicit flag beats the operation's selector parameter, which beats the declared order. Within a backend the entry
- * whose parameter bindings match most specifically wins. An entry that is planned, or whose backend cannot execute
- * here, is never chosen and never replaced by another backend that was not asked for. The native extension runs only
- * where it is asked for; whether it is there is the planner's last check.
+ * An explicit flag takes precedence over the operation's selector parameter, and that over the declared order. Within a
+ * backend the entry with the most specific matching parameter bindings wins. An entry that is planned, or whose backend
+ * cannot execute here, is never chosen and never replaced by a backend that was not requested. The native extension
+ * runs only on request; the planner checks its presence last.
  */
 import type { Place } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
@@ -16,28 +16,28 @@ import { incompatible, type Refusal, refusal, withoutNativeKernels } from "./ref
 
 export interface Request {
   runner: Runner;
-  /** Backend and implementation asked for by flag. */
+  /** Backend and implementation requested by flag. */
   backend?: string;
   implementation?: string;
-  /** Parameters that the author wrote; the others may be set by an explicit choice. */
+  /** Parameters that the author wrote; an explicit choice may set the others. */
   authored: JsonObject;
-  /** Whether the operation has native kernels for these parameters, though it does not declare `cpp`. */
+  /** Whether the operation has native kernels for these parameters without declaring `cpp`. */
   nativeKernels?: boolean;
 }
 
-/** The entry that was chosen, and why. */
+/** The chosen entry, and the reason. */
 export interface Choice {
   entry: Entry;
-  /** Its index among the operation's entries for this runner. */
+  /** Index among the operation's entries for this runner. */
   candidate_index: number;
   source: "flag" | "selector_parameter" | "declared_order";
   requested_backend: string | null;
   requested_implementation?: string;
-  /** The parameter that asked. */
+  /** The requesting parameter. */
   requested_parameter?: string;
   /** Parameters that an explicit, unique choice sets. */
   overrides: JsonObject;
-  /** Selectors that pick kernels inside the one entry. */
+  /** Selectors of kernels inside the one entry. */
   subordinates: JsonObject;
 }
 
@@ -45,13 +45,12 @@ const SELECTORS = ["materialization_backend", "execution_backend", "wireless_bac
 
 interface Selector {
   name: string;
-  /** Backend that the present value asks for; null leaves the choice to the declared order. */
+  /** Backend requested by the current value; null leaves the choice to the declared order. */
   backend: string | null;
 }
 
 /**
  * Chooses the entry for a step.
- *
  * @param contract contract of the step's operation
  * @param params effective parameters
  */
@@ -63,7 +62,7 @@ export function materialize(contract: OperationContract, params: JsonObject, req
   const title = contract.id;
   if (candidates.length === 0) {
     const others = [...new Set(all.map((entry) => entry.runner))];
-    return refusal(`Cannot run ${title} under ${runner}: no entry is declared for it`, {
+    return refusal(`Cannot run ${title} under ${runner}: it declares no entry for this runner`, {
       hint: others.length > 0 ? `It is declared for ${others.join(", ")}` : null,
     });
   }
@@ -112,7 +111,7 @@ export function materialize(contract: OperationContract, params: JsonObject, req
     if (conflict !== undefined) {
       return refusal(
         `Cannot choose ${pool[0].implementation} for ${title}: it needs ${setting(conflict, bindings[conflict])}`,
-        { hint: `Leave out ${conflict}, or set it to ${text(bindings[conflict])}`, place: ["params", conflict] },
+        { hint: `Remove ${conflict}, or set it to ${text(bindings[conflict])}`, place: ["params", conflict] },
       );
     }
     overrides = Object.fromEntries(Object.entries(bindings).filter(([name, value]) => !sameValue(params[name], value)));
@@ -150,7 +149,7 @@ export function materialize(contract: OperationContract, params: JsonObject, req
   return incompatible(contract, params, { runner, backend, place, pool, candidates, others: all.filter(wanted) });
 }
 
-/** Whether a flag concerns an operation at all: it declares that backend, or an implementation of that name. */
+/** Whether a flag applies to an operation: it declares that backend or implementation. */
 export function flagsConcern(contract: OperationContract, flags: { backend?: string; implementation?: string }) {
   const entries = entriesOf(contract);
   const named = flags.backend === undefined
@@ -166,7 +165,7 @@ export function isRefusal(outcome: Choice | Refusal): outcome is Refusal {
   return "code" in outcome;
 }
 
-/** The selector parameter that asks for a backend, if any does. */
+/** The selector parameter that requests a backend, if any. */
 function activeSelector(
   contract: OperationContract,
   params: JsonObject,
@@ -193,7 +192,7 @@ function activeSelector(
   return null;
 }
 
-/** What an annotated selector's value asks for. */
+/** The backend requested by an annotated selector's value. */
 function ruled(rule: JsonObject, value: string): string | null {
   const automatic = [...(Array.isArray(rule.automatic_values) ? rule.automatic_values : []), rule.automatic_value];
   if (automatic.includes(value)) return null;

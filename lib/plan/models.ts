@@ -1,6 +1,6 @@
 /**
- * Models that operations name in their parameters: which steps ask for some, and what the plan says of what was found.
- * Where models lie is not known here; the machine's readiness brings the look-up.
+ * Models that operations name in their parameters: requests, and records for the plan. The readiness object does the
+ * look-up.
  */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import type { ModelRequest, Operation } from "../contract/operation.ts";
@@ -13,21 +13,19 @@ import type { StepDocument } from "../recipe/types.ts";
 import type { BoundStep } from "./build.ts";
 import type { Readiness } from "./types.ts";
 
-/** A model that a step asks for, and what was found; null where nobody looked. */
+/** A requested model and its look-up result; null without a look-up. */
 export interface FoundModel {
   request: ModelRequest;
   found: ResolvedModel | ModelLack | null;
 }
 
-/** What was found for the steps of a recipe, by index. */
+/** Look-up results for the steps of a recipe, by index. */
 export type FoundModels = ReadonlyMap<number, readonly FoundModel[]>;
 
-/** The models that parameters name. */
 export function modelRequests({ definition }: Operation, params: JsonObject): ModelRequest[] {
   return definition.models?.(plainParams(params)) ?? [];
 }
 
-/** Looks up the models of all steps. */
 export function findModels(
   steps: readonly StepDocument[],
   registry: Registry,
@@ -43,7 +41,7 @@ export function findModels(
   return models;
 }
 
-/** What models add to everything a plan depends on; nothing where no step has one. */
+/** Model records for the plan key; empty without models. */
 export function modelRecords(models: FoundModels): JsonObject[] {
   return [...models].map(([index, found]) => ({
     index,
@@ -51,7 +49,7 @@ export function modelRecords(models: FoundModels): JsonObject[] {
   }));
 }
 
-/** Gives the steps the records of their models, or says why one is missing. */
+/** Adds model records to the steps, or reports a missing model. */
 export function bindModels(
   bound: readonly BoundStep[],
   models: FoundModels,
@@ -78,7 +76,7 @@ function missingModel({ id, parameter = "model_id" }: ModelRequest, lack: ModelL
   return diagnostic(code, ["steps", index, "params", parameter], message, { hint, step_id: step.id });
 }
 
-/** Where nobody looked, the plan still says what was asked for. */
+/** Without a look-up the plan records the request. */
 function asked({ id, revision, sha256 }: ModelRequest): JsonObject {
   return { id, ...(revision ? { revision } : {}), ...(sha256 ? { sha256 } : {}) };
 }

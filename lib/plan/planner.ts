@@ -1,13 +1,12 @@
 /**
- * From a compiled recipe to an execution plan, without side effects: every check runs, every finding is returned, and a
+ * From a compiled recipe to an execution plan, without side effects: every check runs, every finding is returned. A
  * recipe without errors is bound step by step to a runner, a backend and an implementation.
  */
-import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, limitDiagnostics } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import type { Runner } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
-import type { Value } from "../contract/value.ts";
 import { attachLocations } from "../recipe/positions.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
 import { hasUnresolvedMatrix } from "../recipe/variant.ts";
@@ -35,63 +34,61 @@ import type { ExecutionPlan, PlanCacheEvidence, Readiness, StepRequirement } fro
 
 export interface PlanOptions {
   registry: Registry;
-  /** `benchmark_run` when left out. */
+  /** Default `benchmark_run`. */
   runner?: Runner;
-  /** Backend asked for by flag; binds every step whose operation declares it. */
+  /** Backend requested by flag; binds every step whose operation declares it. */
   backend?: string;
-  /** Implementation asked for by flag; binds every step whose operation declares it. */
+  /** Implementation requested by flag; binds every step whose operation declares it. */
   implementation?: string;
-  /** Whether the declared execution profile is a contract; true when left out. */
+  /** Whether the declared execution profile is enforced; default true. */
   enforceProfile?: boolean;
-  /** What is on this machine; without it availability is not checked. */
+  /** Available parts of this machine; without it availability is not checked. */
   readiness?: Readiness;
-  /** The process's own cache when left out. */
+  /** Default the cache of the process. */
   cache?: PlanCache;
   /** false bypasses the cache: nothing is read or stored. */
   usePlanCache?: boolean;
-  /** Refuses an unresolved matrix: what is planned is to run once. */
+  /** Refuses an unresolved matrix, for a plan of a single run. */
   singleRun?: boolean;
-  /** Where implementing sources are hashed; the program's own files when left out. */
+  /** Source digests; default those of the program's own files. */
   implementationSources?: SourceHashes;
-  /** Gives findings their line in the text the recipe came from. */
+  /** Maps places to lines of the recipe text. */
   locate?: Locate;
 }
 
-/** A plan with the recipe it binds, or everything that stands in its way. */
-export type PlanResult =
-  | {
-    status: "planned";
-    plan: ExecutionPlan;
-    cache: PlanCacheEvidence;
-    /** The effective recipe that runs, with the parameters that an explicit choice of implementation set. */
-    recipe: RecipeDocument;
-    /** Warnings and infos. */
-    diagnostics: Diagnostic[];
-  }
-  | { status: "refused"; diagnostics: Diagnostic[] };
+/** A plan with the recipe it binds. */
+export type Planned = {
+  status: "planned";
+  plan: ExecutionPlan;
+  cache: PlanCacheEvidence;
+  /** The effective recipe that runs, with the parameters that an explicit choice of implementation set. */
+  recipe: RecipeDocument;
+  /** What the steps need on this machine. */
+  requirements: StepRequirement[];
+  /** Warnings and infos. */
+  diagnostics: Diagnostic[];
+};
+
+/** A plan, or everything that stands in its way. */
+export type PlanResult = Planned | { status: "refused"; diagnostics: Diagnostic[] };
 
 /**
  * Plans a compiled recipe.
- *
- * @param compilation of `compileRecipe`; an invalid one is checked as far as it goes, so that all problems are known
+ * @param compilation of `compileRecipe`; an invalid one is checked as far as possible, so that all problems are
+ *   reported
  * @returns the plan, or every finding: steps and references, research, operations and edges, profile, matrix,
- * materialisation, availability
- * @throws SvcError `implementation_changed` when the module of an operation has gone
+ *   materialisation, availability
+ * @throws SvcError `implementation_changed` for a missing operation module
  */
 export async function planRecipe(compilation: Compilation, options: PlanOptions): Promise<PlanResult> {
   const { effective } = compilation;
   if (effective === null || compilation.status === "invalid") {
     const found = inspectBroken(compilation, options);
-    return { status: "refused", diagnostics: mergeFindings(compilation.diagnostics, located(found, options)) };
+    return refusedWith(mergeFindings(compilation.diagnostics, located(found, options)));
   }
 
-  const sources = await (options.implementationSources ?? await programSources()).describe(
-    effective.steps.flatMap((step) => options.registry.find(step.op)?.moduleUrl ?? []),
-  );
-  const artifacts = findArtifacts(effective.steps, options.registry, options.readiness);
-  const models = findModels(effective.steps, options.registry, options.readiness);
-  const outside = { sources, artifacts, models };
-  const key = keyOf(compilation, effective, outside, options);
+  const outside = await findOutside(effective, options);
+  const key = keyOf(compilation.effective_sha256 ?? sha256Json(effective), effective, outside, options);
   const cache = options.cache ?? processPlanCache;
   cache.observe(options.registry);
   const build = () => draftPlan(compilation, effective, outside, options);
@@ -107,7 +104,7 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
     const diagnostics = [...compilation.diagnostics, ...result.diagnostics];
     if (matrix.length + missing.length > 0 || hasErrors(verified)) {
       const found = [...matrix, ...missing, ...verified];
-      return { status: "refused", diagnostics: [...diagnostics, ...located(found, options)] };
+      return refusedWith([...diagnostics, ...located(found, options)]);
     }
     diagnostics.push(...verified);
     return {
@@ -115,15 +112,37 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
       plan: result.plan,
       cache: cache.evidence({ ...lookup, result }, key, compilation.authored_sha256),
       recipe: result.changed ? result.recipe : effective,
-      diagnostics,
+      requirements: result.requirements,
+      diagnostics: limitDiagnostics(diagnostics),
     };
   }
   const { before, bindings, requirements } = result;
   const found = [...before, ...matrix, ...bindings, ...unavailable(requirements, options.readiness)];
-  return { status: "refused", diagnostics: [...compilation.diagnostics, ...located(found, options)] };
+  return refusedWith([...compilation.diagnostics, ...located(found, options)]);
 }
 
-/** What operations from outside say against running now, each thing once. */
+/**
+ * Whether a plan of another thread is the plan that this thread would make: it depends on the same things, and they are
+ * present and unchanged.
+ *
+ * @param recipe what the plan was made of: the effective recipe before the plan changed it
+ */
+export async function planHolds(
+  planned: Pick<Planned, "cache" | "requirements">,
+  recipe: RecipeDocument,
+  options: PlanOptions,
+): Promise<boolean> {
+  const { sha256 } = keyOf(sha256Json(recipe), recipe, await findOutside(recipe, options), options);
+  return sha256 === planned.cache.key_sha256 &&
+    unavailable(planned.requirements, options.readiness).length === 0 &&
+    !hasErrors(verifyOutside(recipe, options.registry));
+}
+
+function refusedWith(diagnostics: Diagnostic[]): PlanResult {
+  return { status: "refused", diagnostics: limitDiagnostics(diagnostics) };
+}
+
+/** Findings of external operations against a run now, each once. */
 function verifyOutside(recipe: RecipeDocument, registry: Registry): Diagnostic[] {
   const found = new Map<string, Diagnostic>();
   recipe.steps.forEach((step, index) => {
@@ -136,7 +155,7 @@ function verifyOutside(recipe: RecipeDocument, registry: Registry): Diagnostic[]
   return [...found.values()];
 }
 
-/** What stands in the way of a plan, in the order of the checks. */
+/** Findings that refuse a plan, in the order of the checks. */
 interface Refused {
   status: "refused";
   before: Diagnostic[];
@@ -144,25 +163,42 @@ interface Refused {
   requirements: StepRequirement[];
 }
 
-/** Checks that need no binding, in order; `refused` names what the compiler has refused already. */
-function checkRecipe(recipe: RecipeDocument, options: PlanOptions, refused?: Readable["refused"]) {
-  const { problems, checked } = checkSteps(recipe.steps, options.registry, refused?.steps);
+/** Checks without bindings, in order; `refused` holds the refusals of the compiler. */
+function checkRecipe(
+  { suggestions }: Compilation,
+  recipe: RecipeDocument,
+  options: PlanOptions,
+  refused?: Readable["refused"],
+) {
+  const { problems, checked } = checkSteps(recipe.steps, options.registry, { suggestions, refused: refused?.steps });
   const issues = options.enforceProfile === false || refused?.profile
     ? []
     : inspectProfile(recipe.execution_profile, recipe.steps).issues;
   return { diagnostics: [...checkResearch(recipe), ...problems, ...issues.map(underUmbrella)], checked };
 }
 
-/** The planner lists the issues of a profile themselves, under the one code that means the profile does not hold. */
+/** The planner lists profile issues under the one code for a violated profile. */
 function underUmbrella(issue: Diagnostic): Diagnostic {
   return { ...issue, code: "execution_profile_mismatch", message: `${issue.message} (${issue.code})` };
 }
 
-/** What a plan depends on besides the recipe and the registry. */
+/** Inputs of a plan besides the recipe and the registry. */
 interface Outside {
   sources: Map<string, ModuleSource>;
   artifacts: FoundArtifacts;
   models: FoundModels;
+}
+
+async function findOutside({ steps }: RecipeDocument, options: PlanOptions): Promise<Outside> {
+  const { registry, readiness } = options;
+  const sources = await (options.implementationSources ?? await programSources()).describe(
+    steps.flatMap((step) => registry.find(step.op)?.moduleUrl ?? []),
+  );
+  return {
+    sources,
+    artifacts: findArtifacts(steps, registry, readiness),
+    models: findModels(steps, registry, readiness),
+  };
 }
 
 function draftPlan(
@@ -171,7 +207,7 @@ function draftPlan(
   { sources, artifacts, models }: Outside,
   options: PlanOptions,
 ): PlanDraft | Refused {
-  const { diagnostics: before, checked } = checkRecipe(effective, options);
+  const { diagnostics: before, checked } = checkRecipe(compilation, effective, options);
   const authored = (compilation.normalized ?? effective).steps;
   const chosen = bindSteps(checked, authored, sources, options);
   const trained = bindArtifacts(chosen.bound, artifacts, options.readiness);
@@ -194,12 +230,12 @@ function draftPlan(
   };
 }
 
-/** Findings about a recipe that did not compile, as far as it can be read. */
+/** Findings about the readable part of a recipe that did not compile. */
 function inspectBroken(compilation: Compilation, options: PlanOptions): Diagnostic[] {
   const readable = readableRecipe(compilation);
   if (readable === null) return [];
   const { document, refused } = readable;
-  const { diagnostics: before, checked } = checkRecipe(document, options, refused);
+  const { diagnostics: before, checked } = checkRecipe(compilation, document, options, refused);
   const { bound, problems } = bindSteps(checked, document.steps, new Map(), options);
   const matrix = options.singleRun ? unresolvedMatrix(document) : [];
   return [...before, ...matrix, ...problems, ...unavailable(requirementsOf(bound), options.readiness)];
@@ -212,14 +248,14 @@ function requirementsOf(bound: readonly BoundStep[]): StepRequirement[] {
 }
 
 /**
- * The compiler's findings and the planner's, each problem once: that an operation is unknown is said in the planner's
- * words, for that its defaults are missing only follows.
+ * Compiler and planner findings, each problem once: the planner reports an unknown operation, and missing defaults only
+ * follow from it.
  */
 function mergeFindings(compiled: Diagnostic[], planned: Diagnostic[]): Diagnostic[] {
   return [...compiled.filter(({ code }) => code !== "operation_defaults_unavailable"), ...planned];
 }
 
-/** A recipe that stands for several runs cannot run as one. */
+/** Refuses a recipe that stands for several runs. */
 function unresolvedMatrix(recipe: RecipeDocument): Diagnostic[] {
   if (!hasUnresolvedMatrix(recipe)) return [];
   const key = ["matrix", "sweeps", "ui_sweeps"].find((name) => (recipe.metadata[name] ?? null) !== null)!;
@@ -234,7 +270,7 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
   model: "model_unavailable",
 };
 
-/** What is asked for and not on this machine. */
+/** Requirements that this machine does not meet. */
 function unavailable(requirements: StepRequirement[], readiness: Readiness | undefined): Diagnostic[] {
   if (readiness === undefined) return [];
   return requirements.flatMap(({ index, step_id, requirement }) => {
@@ -249,17 +285,17 @@ function unavailable(requirements: StepRequirement[], readiness: Readiness | und
   });
 }
 
-/** Digest over everything besides recipe, registry and selectors that decides what a plan says. */
+/** Digest over everything that determines a plan besides recipe, registry and selectors. */
 const validationSha256: string = sha256Json({
   plan_schema_version: 1,
   key_schema_version: KEY_SCHEMA_VERSION,
   profiles: profileCatalogue(),
-  task_inference: inferenceRules() as unknown as Value,
+  task_inference: inferenceRules(),
   backends: [...BACKENDS],
 });
 
 function keyOf(
-  compilation: Compilation,
+  effective_recipe_sha256: string,
   effective: RecipeDocument,
   { sources, artifacts, models }: Outside,
   options: PlanOptions,
@@ -270,9 +306,8 @@ function keyOf(
     .map(({ source_module, source_sha256 }): [string, string | null] => [source_module, source_sha256])
     .sort(([a], [b]) => compareCodePoints(a, b));
   return planKey({
-    effective_recipe_sha256: compilation.effective_sha256 ?? sha256Json(compilation.effective),
-    // Contracts of the registry, the sources that implement what the recipe uses, the artifacts that it names, and what
-    // is recorded of operations from outside.
+    effective_recipe_sha256,
+    // Contracts of the registry, implementing sources, named artifacts, and records of external operations.
     operation_registry_sha256: sha256Json([
       registry.sha256,
       modules,
@@ -292,7 +327,8 @@ function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some(({ severity }) => severity === "error");
 }
 
-/** Adds the line of the text to findings, where it is known. */
+/** Adds known line numbers to findings. */
 function located(diagnostics: Diagnostic[], { locate }: PlanOptions): Diagnostic[] {
-  return locate === undefined ? diagnostics : attachLocations(diagnostics, locate);
+  const limited = limitDiagnostics(diagnostics);
+  return locate === undefined ? limited : attachLocations(limited, locate);
 }

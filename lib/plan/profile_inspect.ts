@@ -1,7 +1,6 @@
 /**
- * Compares a recipe with the execution profile it declares. A stage is bound by step id; then its operation and
- * required parameters are checked, and that the required stages stand in order. Only required and fused stages are
- * inspected.
+ * Compares a recipe with its declared execution profile. A step id binds a stage; then operation, required parameters
+ * and the order of the stages are checked. Only required and fused stages are inspected.
  */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
@@ -20,7 +19,7 @@ export interface ProfileInspection {
   status: "custom" | "conformant" | "invalid";
   /** The catalogue row of a standard profile. */
   profile: Profile | null;
-  /** Role to the id of the step that binds it. */
+  /** Role to the id of its step. */
   stage_bindings: { [role: string]: string };
   issues: Diagnostic[];
 }
@@ -29,7 +28,6 @@ const AT: Place = ["execution_profile"];
 
 /**
  * Inspects the declaration and, for a standard profile, the steps.
- *
  * @param declaration `execution_profile` of a recipe in any accepted form
  * @param steps effective steps
  */
@@ -52,7 +50,7 @@ export function inspectProfile(declaration: Value | undefined, steps: readonly S
           "execution_profile_fused_stage_exposed",
           ["steps", position.get(id)!, "id"],
           `Cannot have a step ${id} in ${profile.id}: ${String(stage.fused_into)} does its work`,
-          { hint: `Leave the step out, rename it, or declare the profile custom`, step_id: id },
+          { hint: `Remove the step, rename it, or declare the profile custom`, step_id: id },
         ));
       }
       continue;
@@ -71,8 +69,8 @@ export function inspectProfile(declaration: Value | undefined, steps: readonly S
       issues.push(diagnostic(
         "execution_profile_stage_ambiguous",
         ["steps"],
-        `Cannot tell which of ${present.join(" and ")} is the ${stage.role} of ${profile.id}`,
-        { hint: `Keep one of them under its id` },
+        `Cannot decide which of ${present.join(" and ")} is the ${stage.role} of ${profile.id}`,
+        { hint: `Keep this id for one of them` },
       ));
       continue;
     }
@@ -119,14 +117,14 @@ function acceptedIds(stage: ProfileStage): string[] {
   return stage.step_ids as string[] | undefined ?? [stage.role];
 }
 
-/** The id to give, and a step that nearly has it and binds no other stage. */
+/** The required id, and a step with a similar id that binds no other stage. */
 function missingHint(accepted: string[], profile: Profile, steps: readonly StepDocument[]): string {
   const taken = new Set(profile.stages.flatMap(acceptedIds));
   const near = nearestName(accepted[0], steps.map((step) => step.id).filter((id) => !taken.has(id)));
   return `Give a step the id ${accepted.join(" or ")}${near === null ? "" : `; is it ${near}?`}`;
 }
 
-/** Brings a declaration into canonical form. */
+/** Normalises a declaration. */
 function readDeclaration(value: Value | undefined): { reference: ProfileReference; issues: Diagnostic[] } {
   if (value === undefined || value === null) return { reference: { id: "custom", version: 1 }, issues: [] };
   const declared: Value = typeof value === "string" ? { id: value } : value;

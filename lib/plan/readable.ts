@@ -1,4 +1,4 @@
-/** What can be read of a recipe, compiled or not, so that all its problems are told at once. */
+/** The readable part of a recipe, compiled or not, so that all problems are reported at once. */
 import { Findings } from "../recipe/findings.ts";
 import { normalizeRecipe } from "../recipe/normalize.ts";
 import type { Compilation, RecipeDocument } from "../recipe/types.ts";
@@ -6,15 +6,15 @@ import type { Compilation, RecipeDocument } from "../recipe/types.ts";
 export interface Readable {
   /** The effective form, or the sparse one of a recipe that does not compile. */
   document: RecipeDocument;
-  /** What the compiler has refused already; undefined when it compiled. */
+  /** Refusals of the compiler; undefined after a successful compilation. */
   refused?: {
-    /** Indices of steps whose parameters are wrong. */
+    /** Indices of steps with invalid parameters. */
     steps: Set<number>;
     profile: boolean;
   };
 }
 
-/** The document of a compilation; null when nothing of it can be read. */
+/** The document of a compilation; null when nothing is readable. */
 export function readableRecipe({ raw, mode, normalized, effective, diagnostics }: Compilation): Readable | null {
   if (effective !== null) return { document: effective };
   const document = normalized ?? normalizeRecipe(raw, new Findings(mode))?.document;

@@ -4,7 +4,7 @@ import type { JsonObject } from "../contract/value.ts";
 import { recipeJsonSchema } from "../recipe/json_schema.ts";
 import { profileIds } from "./profiles.ts";
 
-/** Makes the schema that `svc schema recipe` prints. */
+/** The schema printed by `svc schema recipe`. */
 export function recipeSchema(registry: Registry): JsonObject {
   return recipeJsonSchema(registry.contracts(), profileIds());
 }

@@ -1,4 +1,4 @@
-/** Why a step cannot be executed as it was asked for, and what would do instead. */
+/** Refusals of a step's requested execution, with alternatives. */
 import type { Place } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -15,7 +15,7 @@ export interface Refusal {
   place: Place;
 }
 
-/** A refusal at the step's operation, `materialization_unavailable` unless said otherwise. */
+/** A refusal at the step's operation, by default `materialization_unavailable`. */
 export function refusal(message: string, more: { code?: string; hint?: string | null; place?: Place } = {}): Refusal {
   return {
     code: more.code ?? "materialization_unavailable",
@@ -25,7 +25,7 @@ export function refusal(message: string, more: { code?: string; hint?: string | 
   };
 }
 
-/** The native extension was asked for where it has nothing to offer. */
+/** The native extension was requested and has no kernels. */
 export function withoutNativeKernels(title: string): Refusal {
   return refusal(`Cannot run ${title} on cpp: the native extension has no kernels for it`, {
     hint: "Set data_plane_backend to python_numpy",
@@ -33,7 +33,7 @@ export function withoutNativeKernels(title: string): Refusal {
   });
 }
 
-/** Nothing that was asked for fits the parameters. */
+/** No requested entry matches the parameters. */
 export function incompatible(
   contract: OperationContract,
   params: JsonObject,
@@ -43,7 +43,7 @@ export function incompatible(
   const title = contract.id;
   const elsewhere = asked.others.find((entry) => entry.runner !== runner && matches(entry, params));
   const backends = [...new Set(candidates.map((entry) => entry.backend))];
-  // What sets that entry apart from all entries of this runner.
+  // Bindings that distinguish the entry from all entries of this runner.
   const bindings = Object.entries(elsewhere?.parameter_bindings ?? {}).filter(([name, value]) =>
     !candidates.some((entry) => sameValue(entry.parameter_bindings?.[name], value))
   );
@@ -62,7 +62,7 @@ export function incompatible(
   }
   if (pool.length === 0) {
     return refusal(
-      `Cannot run ${title} on ${backend ?? "the implementation asked for"}: it is declared on ${backends.join(", ")}`,
+      `Cannot run ${title} on ${backend ?? "the requested implementation"}: it is declared on ${backends.join(", ")}`,
       {
         code: backend === null ? "materialization_unavailable" : "backend_unsupported",
         hint: backend === null ? null : didYouMean(backend, backends),

@@ -1,4 +1,4 @@
-/** Whether what a recipe's steps ask of the machine is there, and what would bring it. */
+/** Whether the machine meets the requirements of a recipe's steps, and the commands that fetch missing parts. */
 import type { Requirement } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import { plainParams } from "../contract/schema.ts";
@@ -14,20 +14,19 @@ export interface MissingRequirement extends JsonObject {
   kind: "dataset" | "model" | "native" | "adapter";
   id: string;
   reason: string;
-  /** The command that brings it, or null when there is none. */
+  /** The command that fetches it, or null. */
   fetch: string | null;
 }
 
-/** The member `run_readiness` of template rows and recipe lists. */
+/** The field `run_readiness` of template rows and recipe lists. */
 export interface RunReadiness extends JsonObject {
   ready: boolean;
   missing: MissingRequirement[];
 }
 
 /**
- * Collects what operations require and the machine lacks, each thing once.
- *
- * @param steps effective steps; those of unknown operations ask for nothing
+ * Collects unmet requirements of operations, each once.
+ * @param steps effective steps; those of unknown operations have no requirements
  */
 export function runReadiness(
   steps: readonly StepDocument[],
@@ -46,7 +45,7 @@ export function runReadiness(
     if (lacking === null) return [];
     const { reason, fetch = null, sha256, size_bytes } = lacking;
     return [{
-      // A file of the project is data that its author brings.
+      // A file of the project is data that the author provides.
       kind: kind === "file" ? "dataset" : kind,
       id,
       reason,
@@ -59,7 +58,7 @@ export function runReadiness(
   return { ready: missing.length === 0, missing };
 }
 
-/** Trained artifacts that are not there, or that cannot be used. */
+/** Trained artifacts that are missing or unusable. */
 function missingArtifacts(
   steps: readonly StepDocument[],
   registry: Registry,
@@ -75,7 +74,7 @@ function missingArtifacts(
   return [...missing.values()];
 }
 
-/** Models that operations name and that are not there. */
+/** Named models that are missing. */
 function missingModels(
   steps: readonly StepDocument[],
   registry: Registry,

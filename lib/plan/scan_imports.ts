@@ -1,9 +1,9 @@
 /**
- * Which files a module names: its import and export-from specifiers, literal dynamic imports, and the assets and
- * workers it finds with `new URL("./x", import.meta.url)`. Only what starts with a dot is local and returned.
+ * Finds the files that a module names: import and export-from specifiers, literal dynamic imports, and assets and
+ * workers in `new URL("./x", import.meta.url)`. Only specifiers that start with a dot are local and returned.
  *
- * A scanner, not a parser: comments are dropped first, so that an example in a docstring is no dependency. What a text
- * literal might imitate can only add a file that exists, and adds the same one everywhere.
+ * A scanner, not a parser: comments are removed first, so that examples in docstrings do not count. A string literal
+ * that looks like an import can only add an existing file, and adds the same one everywhere.
  */
 
 const BLOCK_COMMENTS = /^[ \t]*\/\*[\s\S]*?\*\//gm;
@@ -24,7 +24,7 @@ export function localSpecifiers(source: string): string[] {
   return [...found];
 }
 
-/** Whether a file can name further files. */
+/** Whether a file can name other files. */
 export function isModule(path: string): boolean {
   return /\.(?:[cm]?[jt]s|[jt]sx)$/.test(path);
 }

@@ -1,13 +1,28 @@
 /**
- * The standard execution profiles, as data. A stage is bound by its role as step id unless it names others; only
- * required and fused stages are inspected. Another profile is another entry here.
+ * The standard execution profiles, as data. The role is the step id of a stage unless it names others; only required
+ * and fused stages are inspected. A new profile is a new entry here.
  */
 import type { JsonObject } from "../contract/value.ts";
-import type { Profile, ProfileStage } from "./profiles.ts";
+
+export interface ProfileStage extends JsonObject {
+  role: string;
+  label: string;
+  presence: "required" | "optional" | "fused";
+}
+
+/** A row of the catalogue; stages carry step_ids?, allowed_ops?, required_params?, fused_into? and summary?. */
+export interface Profile extends JsonObject {
+  id: string;
+  version: number;
+  label: string;
+  summary: string;
+  required_ordered_spine: string[];
+  stages: ProfileStage[];
+}
 
 /** The stage details besides role, label and presence. */
 interface StageDetails {
-  /** Step ids that bind the stage; the role name when left out. */
+  /** Step ids that bind the stage; default the role name. */
   step_ids?: string[];
   allowed_ops?: string[];
   required_params?: JsonObject;
@@ -16,14 +31,14 @@ interface StageDetails {
 }
 
 const stage = (presence: ProfileStage["presence"]) => (role: string, label: string, details: StageDetails = {}) =>
-  ({ role, label, presence, ...details as JsonObject }) as ProfileStage;
+  ({ role, label, presence, ...details }) as ProfileStage;
 const required = stage("required"), optional = stage("optional"), fusedStage = stage("fused");
 
-/** Roles whose work another stage does: a step of that id is an error. */
+/** Roles that another stage includes: a step with that id is an error. */
 const fused = (into: string, roles: Record<string, string>) =>
   Object.entries(roles).map(([role, label]) => fusedStage(role, label, { fused_into: into }));
 
-/** A stage that one operation fills. */
+/** A stage for one operation. */
 const by = (op: string, ...step_ids: string[]): StageDetails => ({
   ...(step_ids.length > 0 ? { step_ids } : {}),
   allowed_ops: [op],
@@ -34,7 +49,7 @@ function profile(id: string, label: string, summary: string, stages: ProfileStag
   return { id, version: 1, label, summary, required_ordered_spine: spine, stages };
 }
 
-/** What may set the transmit power. */
+/** Operations that may set the transmit power. */
 export const TRANSMIT_POWER: readonly string[] = [
   "channel.symbol_power_identity",
   "channel.symbol_power_normalize",
@@ -124,7 +139,7 @@ export const STANDARD_PROFILES: readonly Profile[] = [
   profile(
     "csi_feedback_downlink",
     "CSI feedback and downlink precoding",
-    "A terminal compresses its channel knowledge, feeds it back, and the base station precodes with what arrives",
+    "A terminal compresses and feeds back its channel state, and the base station precodes with the received state",
     [
       required("channel_state", "Channel state", by("wireless.miso_ofdm_csi")),
       optional("csi_observation", "CSI observation"),
@@ -138,7 +153,7 @@ export const STANDARD_PROFILES: readonly Profile[] = [
   profile(
     "pilot_channel_estimation",
     "Channel estimation from pilots",
-    "Known pilots cross a flat single-antenna channel, and an estimator recovers its gain",
+    "Known pilots pass a flat single-antenna channel, and an estimator recovers its gain",
     [
       required("channel_state", "Channel realisation", {
         ...by("source.ai_phy_channel_realization", "data"),
@@ -156,7 +171,7 @@ export const STANDARD_PROFILES: readonly Profile[] = [
   profile(
     "mimo_ofdm_channel_estimation",
     "MIMO-OFDM channel estimation",
-    "Comb pilots sample a frequency-selective channel of several antennas, and an estimator fills in the rest",
+    "Comb pilots sample a frequency-selective channel of several antennas, and an estimator interpolates the rest",
     [
       required("mimo_ofdm_channel", "Channel realisation", {
         ...by("source.ai_phy_channel_realization", "data"),
@@ -184,7 +199,7 @@ export const STANDARD_PROFILES: readonly Profile[] = [
   profile(
     "range_localization",
     "Localisation from ranges",
-    "Anchors measure noisy distances to a terminal, and a localiser tells where it is",
+    "Anchors measure noisy distances to a terminal, and a localiser estimates its position",
     [
       required("geometry", "Geometry", by("source.localization_geometry", "data")),
       required("range_observation", "Range observation", by("wireless.range_observation")),
@@ -195,7 +210,7 @@ export const STANDARD_PROFILES: readonly Profile[] = [
   profile(
     "aoa_array_estimation",
     "Angle of arrival at an array",
-    "A linear array receives a source in noise, and an estimator tells its bearing",
+    "A linear array receives a source in noise, and an estimator returns its direction of arrival",
     [
       required("angular_scene", "Angular scene", by("source.aoa_scene", "data")),
       required("array_observation", "Array observation", by("wireless.ula_array_observation")),
@@ -216,7 +231,7 @@ export const STANDARD_PROFILES: readonly Profile[] = [
   profile(
     "near_field_range_angle",
     "Near-field range and angle",
-    "A large array sees a spherical wave, and an estimator tells range and angle of its source",
+    "A large array receives a spherical wave, and an estimator returns range and angle of its source",
     [
       required("array_scenario", "Array scenario", by("source.near_field_xl_mimo_scenario", "data")),
       required("range_angle_estimator", "Range and angle estimator", ESTIMATOR),
@@ -226,7 +241,7 @@ export const STANDARD_PROFILES: readonly Profile[] = [
   profile(
     "leo_ntn_tracking",
     "Tracking a satellite in low orbit",
-    "A tracker foretells Doppler and serving beam of a passing satellite",
+    "A tracker predicts Doppler and serving beam of a passing satellite",
     [
       required("track_scenario", "Track scenario", by("source.leo_ntn_tracking_scenario", "data")),
       required("tracker", "Tracker"),

@@ -1,8 +1,9 @@
-/** The execution plan and what surrounds it. */
+/** The execution plan and related records. */
 import type { ModelRequest, Requirement, Runner } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { ModelLack, ResolvedModel } from "../model/types.ts";
-import type { ArtifactLookup } from "./learned.ts";
+import type { ArtifactLookup } from "../training/resolve.ts";
+import type { PlanResources } from "./estimate.ts";
 
 /** A row of `execution-plan.json`: one step bound to a runner, a backend and an implementation. */
 export interface PlanStep extends JsonObject {
@@ -27,42 +28,43 @@ export interface ExecutionPlan extends JsonObject {
   recipe: JsonObject;
   operation_contracts: JsonObject;
   steps: PlanStep[];
+  resources: PlanResources;
   sha256: string;
 }
 
-/** The evidence `execution_plan.cache` of summaries and manifests. */
+/** The record `execution_plan.cache` of summaries and manifests. */
 export interface PlanCacheEvidence extends JsonObject {
   enabled: boolean;
   outcome: "hit" | "miss" | "bypass";
   reason: string;
 }
 
-/** Why something is not on this machine, and what helps. */
+/** The reason for a missing part of this machine, and the remedy. */
 export interface Lacking {
   reason: string;
   hint: string | null;
-  /** The command that brings it. */
+  /** The command that fetches it. */
   fetch?: string;
-  /** What it will bring, where that is known. */
+  /** Digest of the fetched file, if known. */
   sha256?: string;
   size_bytes?: number;
 }
 
-/** Tells the planner what is on this machine. Answers the reason and the remedy when something is missing. */
+/** Availability of parts of this machine; a missing part is reported with reason and remedy. */
 export interface Readiness {
   missing(requirement: Requirement): Lacking | null;
-  /** Finds the trained artifact of a learned step; without it such a step is planned with what it asks for. */
+  /** Finds the trained artifact of a learned step; without it the step is planned with its request. */
   trainedArtifact?: ArtifactLookup;
-  /** Finds a model that an operation names; without it such a step is planned with what it asks for. */
+  /** Finds a named model; without it the step is planned with its request. */
   model?: ModelLookup;
 }
 
-/** Finds a model on this machine, its files hashed, or says why it cannot be run. */
+/** Finds a model on this machine and hashes its files, or reports why it is unusable. */
 export type ModelLookup = (request: ModelRequest) => ResolvedModel | ModelLack;
 
-/** What a step asks of the machine. */
-export interface StepRequirement {
+/** A requirement of a step. */
+export type StepRequirement = {
   index: number;
   step_id: string;
   requirement: Requirement;
-}
+};

@@ -1,12 +1,12 @@
 /**
- * The recipe compiler: raw, normalised and effective form, with every finding at once.
+ * The recipe compiler: raw, normalised and effective form, with all findings at once.
  *
- * Passes: take the value as JSON, normalise, check the matrix, give seeds, materialise defaults, check parameters, settle
- * OFDM scenarios, hash.
+ * Passes: conversion to JSON values, normalisation, matrix check, seeds, defaults, parameter checks, OFDM scenarios,
+ * hashes.
  */
-import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
+import { addDiagnostics, type Diagnostic, diagnostic, limitDiagnostics, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import type { Suggestions } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
 import { checkValue } from "../contract/schema.ts";
 import { cloneValue, type JsonObject, type Value } from "../contract/value.ts";
@@ -20,37 +20,39 @@ import { attachLocations } from "./positions.ts";
 import { seedNode, SeedPolicy } from "./seeds.ts";
 import type { Compilation, CompileMode, Locate, RecipeDocument, StepDocument } from "./types.ts";
 
-export { hasUnresolvedMatrix } from "./variant.ts";
-
 export interface CompileOptions {
-  /** Whether leniencies are errors (strict) or warnings (compat). */
+  /** Whether tolerated deviations are errors (strict) or warnings (compat). */
   mode: CompileMode;
   registry: Registry;
-  /** Whether legacy sweeps are errors; they are warnings when left out. */
+  /** Whether legacy sweeps are errors instead of warnings. */
   strictLegacy?: boolean;
-  /** The way back to the text, for the locations of diagnostics. */
+  /** Maps places to lines of the text. */
   locate?: Locate;
+  /** Shared by the points of a matrix. */
+  suggestions?: Suggestions;
 }
 
 /**
- * Compiles a recipe. Whatever is wrong with it is said in the record's diagnostics; nothing is thrown for a bad recipe.
- *
- * @param raw what a reader returned, or a recipe built as a JavaScript value
+ * Compiles a recipe. A bad recipe never throws; all problems are diagnostics of the result.
+ * @param raw result of a reader, or a recipe as a JavaScript value
  */
 export function compileRecipe(raw: unknown, options: CompileOptions): Compilation {
-  const findings = new Findings(options.mode);
+  const findings = new Findings(options.mode, options.suggestions), { suggestions } = findings;
   const diagnostics = findings.list;
   const value = takeValue(raw, diagnostics);
   const normalized = value === undefined ? null : normalizeRecipe(cloneValue(value), findings);
-  if (normalized) diagnostics.push(...canonicalMatrix(normalized.document, options).diagnostics);
+  if (normalized) {
+    addDiagnostics(diagnostics, canonicalMatrix(normalized.document, { ...options, suggestions }).diagnostics);
+  }
   const seeds = normalized && new SeedPolicy(normalized.document.metadata, normalized.document.name, diagnostics);
   const written = normalized?.document.steps ?? [];
   const links = ofdmLinks(written);
   const steps = shareAuthored(written, links, diagnostics).map((step, index) =>
-    effectiveStep(step, index, options.registry, seeds!, diagnostics)
+    effectiveStep(step, index, options.registry, seeds!, findings)
   );
   const scenario = settleScenario(written, steps, links, diagnostics);
   const valid = diagnostics.every((item) => item.severity !== "error");
+  const reported = limitDiagnostics(diagnostics);
   const authored = normalized?.sound ? normalized.document : null;
   const effective = valid && authored ? effectiveDocument(authored, steps, scenario) : null;
   return {
@@ -60,7 +62,8 @@ export function compileRecipe(raw: unknown, options: CompileOptions): Compilatio
     raw: value ?? null,
     normalized: authored,
     effective,
-    diagnostics: options.locate ? attachLocations(diagnostics, options.locate) : diagnostics,
+    diagnostics: options.locate ? attachLocations(reported, options.locate) : reported,
+    suggestions,
     authored_sha256: authored && sha256Json(authored),
     effective_sha256: effective && sha256Json(effective),
     seed_policy: effective && seeds!.record(),
@@ -76,29 +79,23 @@ function takeValue(raw: unknown, diagnostics: Diagnostic[]): Value | undefined {
   }
 }
 
-/** A step with its defaults and seed concrete; as far as that goes where something is wrong with it. */
+/** A step with concrete defaults and seed; incomplete for an invalid step. */
 function effectiveStep(
   step: StepDocument,
   index: number,
   registry: Registry,
   seeds: SeedPolicy,
-  diagnostics: Diagnostic[],
+  { list: diagnostics, suggestions }: Findings,
 ): StepDocument {
   // A step without an operation was reported before.
   if (step.op.trim() === "") return step;
   const entry = registry.find(step.op);
   if (entry === undefined) {
-    diagnostics.push(
-      diagnostic(
-        "operation_defaults_unavailable",
-        ["steps", index, "op"],
-        `Cannot find an operation named ${step.op}`,
-        {
-          hint: didYouMean(step.op, registry.ids()),
-          step_id: step.id,
-        },
-      ),
-    );
+    const hint = suggestions.for(step.op, registry.ids()), message = `Cannot find an operation named ${step.op}`;
+    const place = ["steps", index, "op"];
+    addDiagnostics(diagnostics, [
+      diagnostic("operation_defaults_unavailable", place, message, { hint, step_id: step.id }),
+    ]);
     return step;
   }
   const schema = entry.operation.contract.params_schema;
@@ -108,13 +105,13 @@ function effectiveStep(
   if (seed !== undefined) given.seed = seeds.seedOf(step.id, given.seed, seed.default);
   const found: Diagnostic[] = [];
   const params = materializeDefaults(schema, given, place, found);
-  found.push(...checkValue(schema, params, place, "operation_params_schema_invalid"));
-  for (const item of found) diagnostics.push({ ...item, step_id: step.id });
+  found.push(...checkValue(schema, params, place, { code: "operation_params_schema_invalid", suggestions }));
+  addDiagnostics(diagnostics, found.map((item) => ({ ...item, step_id: step.id })));
   return { ...step, params: params as JsonObject };
 }
 
 function effectiveDocument(document: RecipeDocument, steps: StepDocument[], scenario?: JsonObject): RecipeDocument {
-  // Member by member, which keeps the serialised order; the params are copies already.
+  // Changes single fields, which keeps the serialised order; the params are copies already.
   const copy = (object: JsonObject, made: JsonObject) =>
     Object.fromEntries(
       Object.keys(object).map((key) => [key, Object.hasOwn(made, key) ? made[key] : cloneValue(object[key])]),

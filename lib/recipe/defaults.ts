@@ -1,18 +1,18 @@
-/** Makes schema defaults explicit, through object properties and array items at every depth. */
+/** Adds schema defaults, through object properties and array items at every depth. */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { Suggestions } from "../contract/nearest.ts";
 import { checkValue, isEffective } from "../contract/schema.ts";
 import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
 
 /**
- * Copies a value with the defaults of its schema filled in. Members stand in the schema's order, undeclared ones last.
+ * Copies a value with the defaults of its schema. Fields have the schema's order, undeclared ones last.
  *
- * A conditional parameter gets its default only while its condition holds; giving it otherwise is
+ * A conditional parameter has its default only while its condition holds; an authored value otherwise is
  * `operation_param_inactive`.
- *
  * @param schema node of the contract subset
- * @param value what the author gave
- * @param place where the value stands in the recipe
- * @param diagnostics gets the findings
+ * @param value authored value
+ * @param place place of the value in the recipe
+ * @param diagnostics receives the findings
  */
 export function materializeDefaults(schema: JsonObject, value: Value, place: Place, diagnostics: Diagnostic[]): Value {
   const node = branchFor(schema, value);
@@ -32,8 +32,8 @@ export function materializeDefaults(schema: JsonObject, value: Value, place: Pla
     if (given !== undefined && !active) {
       const condition = Object.entries(inner["x-svc-effective-when"] as JsonObject);
       diagnostics.push(
-        diagnostic("operation_param_inactive", [...place, name], `Cannot use ${name} with the other parameters given`, {
-          hint: `It counts only with ${condition.map(([key, wanted]) => `${key}=${wanted}`).join(" and ")}`,
+        diagnostic("operation_param_inactive", [...place, name], `Cannot use ${name} with the other parameters`, {
+          hint: `It applies only with ${condition.map(([key, wanted]) => `${key}=${wanted}`).join(" and ")}`,
         }),
       );
     }
@@ -48,11 +48,13 @@ export function materializeDefaults(schema: JsonObject, value: Value, place: Pla
   return Object.fromEntries(members);
 }
 
-/** The alternative of an `anyOf` that the value satisfies, else one of its type, else the node itself. */
+const NONE = new Suggestions(0);
+
+/** The alternative of an `anyOf` that matches the value, else one of its type, else the node itself. */
 function branchFor(schema: JsonObject, value: Value): JsonObject {
   if (!Array.isArray(schema.anyOf) || value === null || typeof value !== "object") return schema;
   const branches = schema.anyOf as JsonObject[];
   const wanted = Array.isArray(value) ? "items" : "properties";
-  return branches.find((branch) => checkValue(branch, value, []).length === 0) ??
+  return branches.find((branch) => checkValue(branch, value, [], { suggestions: NONE }).length === 0) ??
     branches.find((branch) => wanted in branch) ?? schema;
 }

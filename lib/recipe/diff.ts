@@ -1,14 +1,14 @@
-/** What differs between two recipes: only changes, with typed numbers, steps known by their ids wherever they stand. */
+/** Differences between two recipes: only changes, with typed numbers, steps matched by id. */
 import { jsonPath } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 
 export type ChangeKind = "changed" | "added" | "removed" | "moved";
 
-/** A difference. `a` is missing where something was added, `b` where it was removed. */
+/** A difference. `a` is absent for an addition, `b` for a removal. */
 export interface RecipeChange extends JsonObject {
   kind: ChangeKind;
-  /** Place in the second recipe; in the first for what was removed. */
+  /** Place in the second recipe; in the first for a removal. */
   path: string;
 }
 
@@ -22,11 +22,9 @@ type Place = (string | number)[];
 
 /**
  * Compares two recipes; key order does not matter, 6 and 6.0 differ.
- *
  * @param a raw, normalised or effective form
  * @param b the same form of the other recipe
- * @returns every smallest difference; of a step that moved, its index before and after, as `a` and `b`
- *
+ * @returns the smallest differences; for a moved step its old and new index as `a` and `b`
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -81,7 +79,7 @@ function compareSteps(a: Value, b: Value, changes: RecipeChange[]): void {
   }
 }
 
-/** Steps by id; null where a step has none of its own. */
+/** Steps by id; null when a step has no unique id. */
 function byId(steps: Value): Map<string, { index: number; step: JsonObject }> | null {
   if (!Array.isArray(steps)) return null;
   const known = new Map<string, { index: number; step: JsonObject }>();
@@ -92,7 +90,7 @@ function byId(steps: Value): Map<string, { index: number; step: JsonObject }> | 
   return known;
 }
 
-/** A longest ascending selection of distinct numbers: what need not move for the rest to be in order. */
+/** A longest increasing subsequence of distinct numbers: the steps that need not move. */
 function longestRise(numbers: readonly number[]): Set<number> {
   const ends: number[] = [], before = new Map<number, number | undefined>();
   for (const number of numbers) {

@@ -1,6 +1,4 @@
-/**
- * Saving a recipe over its text: what did not change keeps its comments and its spelling, `1e3` and `1.0` included.
- */
+/** Saves a recipe over its text: unchanged parts keep comments and spelling, such as `1e3` and `1.0`. */
 import { canonicalJson } from "../contract/json.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { isObject, type Value } from "../contract/value.ts";
@@ -10,17 +8,15 @@ import { spliceText } from "./text_splice.ts";
 import { jsonLines, yamlBlock } from "./text_writer.ts";
 
 /**
- * Rewrites a recipe's text so that it holds another value.
+ * Rewrites a recipe's text for another value.
  *
- * Changed values are put in their places; new members follow the one they follow in the value; steps are known by their
- * ids. Where a notation cannot be changed from inside, the smallest value around it is written anew. The result is read
- * again and holds exactly the value.
- *
- * @param text YAML or JSON that can be read
- * @param value what it is to hold
+ * Changed values are replaced in place; a new field follows its predecessor in the value; steps are matched by id.
+ * Where a notation cannot be edited, the smallest enclosing value is rewritten. The result is read again and must equal
+ * the value.
+ * @param text readable YAML or JSON
+ * @param value the new value
  * @param options as for `readRecipeText`
- * @throws SvcError what is wrong with the text; `recipe_edit_failed` when no text can hold the value
- *
+ * @throws SvcError for an unreadable text; `recipe_edit_failed` for a value that no text can represent
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -43,7 +39,7 @@ export function editRecipeText(text: string, value: Value, options: { file: stri
 }
 
 class Edit {
-  /** Pointers of what has to be written anew as a whole. */
+  /** Pointers of values to rewrite as a whole. */
   readonly #rewrite = new Set<string>();
   readonly #wanted: string;
 
@@ -75,13 +71,13 @@ class Edit {
     }
   }
 
-  /** Writes the value at a place anew the next time; where that was done already, the one around it. */
+  /** Marks the value at a place for rewriting; if it is marked, the enclosing one. */
   #widen(pointer: string): void {
     while (this.#rewrite.has(pointer)) pointer = pointer.slice(0, pointer.lastIndexOf("/"));
     this.#rewrite.add(pointer);
   }
 
-  /** The whole value, below the comments that open the text. */
+  /** The whole value, after the leading comments of the text. */
   #anew(): string {
     const { text, value, options } = this;
     const opening = options.format === "json" ? "" : /^(?:[ \t]*(?:#[^\n]*)?\n)*/.exec(text)![0];
@@ -98,7 +94,7 @@ class Edit {
   }
 }
 
-/** Pointer to where two different values first differ. */
+/** Pointer to the first difference of two values. */
 function firstDifference(a: Value, b: Value): string {
   const differ = (x: Value | undefined, y: Value | undefined) =>
     x === undefined || y === undefined ? x !== y : canonicalJson(x) !== canonicalJson(y);

@@ -1,8 +1,9 @@
 /**
  * Expands a matrix: the Cartesian product of its dimensions, each point a concrete recipe that is compiled like any
- * other. Dimensions are taken in the order of their names, the last one fastest.
+ * other. Dimensions are ordered by name, the last one fastest.
  */
-import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, limitDiagnostics } from "../contract/error.ts";
+import type { Suggestions } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { compileRecipe } from "./compile.ts";
@@ -16,11 +17,11 @@ import { variantNames } from "./variant_name.ts";
 
 export interface ExpandOptions {
   registry: Registry;
-  /** The way back to the text, for the locations of diagnostics. */
+  /** Maps places to lines of the text. */
   locate?: Locate;
-  /** Strict when left out. */
+  /** Default strict. */
   mode?: CompileMode;
-  /** Whether legacy sweeps are errors; they are warnings when left out. */
+  /** Whether legacy sweeps are errors instead of warnings. */
   strictLegacy?: boolean;
 }
 
@@ -34,18 +35,17 @@ export interface MatrixPoint {
   /** Normalised form, sparse parameters. */
   recipe: RecipeDocument;
   compilation: Compilation;
-  /** The way from places in its recipe to the author's text. */
+  /** Maps places of its recipe to lines of the author's text. */
   locate?: Locate;
 }
 
 export interface MatrixExpansion {
   status: "valid" | "invalid";
-  /** The author's recipe in normalised form; null where it is too broken. */
+  /** The author's recipe in normalised form; null when unreadable. */
   recipe: RecipeDocument | null;
   expanded_count: number;
   canonical_matrix: {
     source: MatrixKey | "none";
-    /** Whether it can be expanded. */
     enabled: boolean;
     variant_count: number;
     matrix: JsonObject | null;
@@ -56,31 +56,32 @@ export interface MatrixExpansion {
   /** The compilation of the author's recipe. */
   authored: Compilation;
   points: MatrixPoint[];
-  /** Every finding, about the author's recipe and about points, each problem once. */
+  /** All findings about the author's recipe and the points, each problem once. */
   diagnostics: Diagnostic[];
 }
 
 /**
- * Expands a recipe and compiles it and every concrete point through one registry.
- *
- * @param raw what a reader returned, or a recipe built as a JavaScript value
- * @returns the expansion; problems are diagnostics in it, and a recipe without a matrix has no points
+ * Expands a recipe, and compiles it and every concrete point with one registry.
+ * @param raw result of a reader, or a recipe as a JavaScript value
+ * @returns the expansion; problems are its diagnostics, and a recipe without a matrix has no points
  */
 export function expandMatrix(raw: unknown, options: ExpandOptions): MatrixExpansion {
   const { registry, locate, strictLegacy, mode = "strict" } = options;
   const authored = compileRecipe(raw, { mode, registry, locate, strictLegacy });
   const recipe = authored.normalized;
   const { source, matrix, diagnostics } = recipe
-    ? canonicalMatrix(recipe, { strictLegacy })
+    ? canonicalMatrix(recipe, { strictLegacy, suggestions: authored.suggestions })
     : { source: "none" as const, matrix: null, diagnostics: [] };
   const remarks = recipe && matrix ? seedRemarks(recipe.metadata) : [];
-  const points = recipe && matrix ? pointsOf(recipe, matrix, { ...options, mode }) : [];
+  const points = recipe && matrix
+    ? pointsOf(recipe, matrix, { ...options, mode, suggestions: authored.suggestions })
+    : [];
   const located = (list: Diagnostic[]) => (locate ? attachLocations(list, locate) : list);
   const found = mergePointFindings(
     authored.diagnostics,
     points.map((point) => ({ point, diagnostics: point.compilation.diagnostics })),
   );
-  const all = [...authored.diagnostics, ...located(remarks), ...found];
+  const all = limitDiagnostics([...authored.diagnostics, ...located(remarks), ...found]);
   return {
     status: all.every(({ severity }) => severity !== "error") ? "valid" : "invalid",
     recipe,
@@ -90,7 +91,7 @@ export function expandMatrix(raw: unknown, options: ExpandOptions): MatrixExpans
       enabled: matrix !== null,
       variant_count: points.length,
       matrix: matrix && matrixDocument(matrix),
-      diagnostics: located([...diagnostics, ...remarks]),
+      diagnostics: located(limitDiagnostics([...diagnostics, ...remarks])),
     },
     recipes: points.map((point) => point.recipe),
     authored,
@@ -99,13 +100,13 @@ export function expandMatrix(raw: unknown, options: ExpandOptions): MatrixExpans
   };
 }
 
-/** The reply of an expansion, as the command line and HTTP give it. */
+/** The reply document of an expansion, for the command line and HTTP. */
 export function expansionDocument(expansion: MatrixExpansion): JsonObject {
   const { recipe, expanded_count, canonical_matrix, recipes } = expansion;
-  return { recipe, expanded_count, canonical_matrix: canonical_matrix as unknown as JsonObject, recipes };
+  return { recipe, expanded_count, canonical_matrix, recipes };
 }
 
-/** Every variant has its own name, which is what its random streams hang on. */
+/** Every variant has its own name, on which its random streams depend. */
 function seedRemarks({ seed_namespace }: JsonObject): Diagnostic[] {
   if (typeof seed_namespace === "string" && seed_namespace.trim() !== "") return [];
   const message = "Every variant draws its own noise: derived seeds depend on its name";
@@ -116,7 +117,7 @@ function seedRemarks({ seed_namespace }: JsonObject): Diagnostic[] {
 function pointsOf(
   recipe: RecipeDocument,
   matrix: Matrix,
-  { registry, locate, mode }: ExpandOptions & { mode: CompileMode },
+  { registry, locate, mode, suggestions }: ExpandOptions & { mode: CompileMode; suggestions: Suggestions },
 ): MatrixPoint[] {
   const drafts = choices(matrix).map((choice) => {
     const coordinates = matrix.dimensions.map(({ name, values }, at): [string, Value] => [name, values[choice[at]]]);
@@ -132,12 +133,12 @@ function pointsOf(
       matrix_variant_id: variant_id,
     });
     const found = locate && locatePoint(locate, recipe, matrix, choice);
-    const compilation = compileRecipe(concrete, { mode, registry, locate: found });
+    const compilation = compileRecipe(concrete, { mode, registry, locate: found, suggestions });
     return { index, variant_id, selection, recipe: concrete, compilation, ...(found ? { locate: found } : {}) };
   });
 }
 
-/** Per point the index of the value in each dimension. */
+/** Value index in each dimension, per point. */
 function choices({ dimensions }: Matrix): number[][] {
   return dimensions.reduce<number[][]>(
     (heads, { values }) => heads.flatMap((head) => values.map((_, index) => [...head, index])),
@@ -164,10 +165,7 @@ function concreteRecipe(
   return { ...recipe, name, metadata, steps };
 }
 
-/**
- * What the matrix gives, laid over what the author wrote: mappings are merged member by member, and anything else
- * replaces what was there.
- */
+/** Merges matrix values into authored ones: mappings field by field, everything else is replaced. */
 function overlay(written: Value | undefined, given: Value, selection: JsonObject): Value {
   const name = referenceIn(given);
   if (name !== null) return selection[name];

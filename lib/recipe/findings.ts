@@ -1,41 +1,32 @@
-/** Diagnostics of the normalising passes, and the checks of shape that they share. */
-import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+/** Diagnostics of the normalising passes, and shared checks of shape. */
+import { addDiagnostics, type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import { Suggestions } from "../contract/nearest.ts";
 import { isNumber, isObject, type JsonObject, typeName, type Value } from "../contract/value.ts";
 import type { CompileMode } from "./types.ts";
 
-/** Looking for near names takes time; what has this many unknown ones is not helped by more. */
-const MAX_SUGGESTIONS = 100;
-
 export class Findings {
   readonly list: Diagnostic[] = [];
-  #suggestions = 0;
 
-  constructor(readonly mode: CompileMode) {}
+  constructor(readonly mode: CompileMode, readonly suggestions = new Suggestions()) {}
 
   report(code: string, place: Place, message: string, hint: string | null = null, step_id?: string): void {
-    this.list.push(diagnostic(code, place, message, { hint, step_id }));
+    addDiagnostics(this.list, [diagnostic(code, place, message, { hint, step_id })]);
   }
 
-  /** Reports what strict mode refuses and compat mode lets pass. */
+  /** Reports a problem that strict mode refuses and compat mode tolerates. */
   lenient(code: string, place: Place, message: string, hint: string | null, step_id?: string): void {
     const severity = this.mode === "strict" ? "error" : "warning";
-    this.list.push(diagnostic(code, place, message, { hint, step_id, severity }));
+    addDiagnostics(this.list, [diagnostic(code, place, message, { hint, step_id, severity })]);
   }
 
-  /** A hint for an unknown name. */
-  suggest(wanted: string, known: readonly string[]): string | null {
-    return ++this.#suggestions > MAX_SUGGESTIONS ? null : didYouMean(wanted, known);
-  }
-
-  /** `recipe_validation_error` for a value that cannot play its role. */
+  /** Reports `recipe_validation_error` for a value of the wrong shape. */
   misfit(value: Value | undefined, role: string, place: Place, hint: string, step_id?: string): void {
-    const message = value === undefined ? `Cannot do without ${role}` : `Cannot use ${describe(value)} as ${role}`;
+    const message = value === undefined ? `Cannot find ${role}` : `Cannot use ${describe(value)} as ${role}`;
     this.report("recipe_validation_error", place, message, hint, step_id);
   }
 
-  /** A field that holds a mapping; absent and null mean an empty one. */
+  /** A field with a mapping; absent and null mean an empty one. */
   mapping(value: Value | undefined, place: Place, step_id?: string): JsonObject {
     if (value === undefined || value === null) return {};
     if (isObject(value)) return value;
@@ -43,7 +34,7 @@ export class Findings {
     return {};
   }
 
-  /** The optional description, as members to spread. */
+  /** The optional description, as fields to spread. */
   description(value: Value | undefined, place: Place, step_id?: string): { description?: string } {
     if (value === undefined || value === null) return {};
     if (typeof value === "string") return { description: value };
@@ -51,19 +42,19 @@ export class Findings {
     return {};
   }
 
-  /** The members that are not known, each reported; compat mode keeps them. */
+  /** Unknown fields, each reported; compat mode keeps them. */
   unknown(object: JsonObject, known: readonly string[], code: string, place: Place, step_id?: string): JsonObject {
     const kind = code === "unknown_recipe_step_field" ? "step" : place.length === 0 ? "recipe" : String(place[0]);
     const entries = Object.entries(object).filter(([key]) => !known.includes(key));
     for (const [key] of entries) {
       const message = `Cannot find a ${kind} field named ${key}`;
-      this.lenient(code, [...place, key], message, this.suggest(key, known), step_id);
+      this.lenient(code, [...place, key], message, this.suggestions.for(key, known), step_id);
     }
     return Object.fromEntries(entries);
   }
 }
 
-/** A value in a message: short, and never its whole content. */
+/** A short description of a value for a message. */
 export function describe(value: Value): string {
   if (value === null) return "null";
   if (typeof value === "string") {

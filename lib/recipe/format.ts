@@ -1,7 +1,7 @@
 /**
- * One layout for recipe files: the members of a recipe and its steps in their serialised order, two spaces a level,
- * short collections as `{a: 1, b: [1, 2]}`, at most one blank line. Comments stay with what they speak of, and numbers
- * and texts are spelled as the author spelled them.
+ * The standard layout of recipe files: fields of the recipe and its steps in serialised order, two spaces per level,
+ * short collections as `{a: 1, b: [1, 2]}`, at most one blank line. Comments stay with their values; numbers and texts
+ * keep their spelling.
  */
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
@@ -10,7 +10,7 @@ import { readRecipeText, type TextFormat, textFormatOf } from "./read.ts";
 import { chunksOf } from "./text_chunks.ts";
 import { columnOf, type Part, type Piece, textPieces } from "./text_pieces.ts";
 
-/** The serialised order; members that are not named stand before these, in the order of the text. */
+/** The serialised order; other fields come first, in the order of the text. */
 const ROOT_ORDER = [
   "schema_version",
   "name",
@@ -26,13 +26,11 @@ const STEP_ORDER = ["id", "op", "params", "inputs", "description"];
 const LINE_WIDTH = 120;
 
 /**
- * Lays a recipe's text out. The result holds the same value and the same comments, and is laid out already.
- *
+ * Formats a recipe's text. The result has the same value and comments; formatting it again changes nothing.
  * @param text YAML or JSON
  * @param options as for `readRecipeText`
- * @throws SvcError what is wrong with the text; `recipe_format_failed` where its layout cannot be changed without
- *   changing what it says
- *
+ * @throws SvcError for an unreadable text; `recipe_format_failed` for a text whose layout cannot change without
+ *   changing its value
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -53,8 +51,8 @@ export function formatRecipeText(text: string, options: { file: string; format?:
     const laidOut = format === "json" ? json(body, root, "", "") + "\n" : yaml(body, root, order);
     if (saysTheSame(laidOut, body, canonicalJson(value), reading)) return laidOut;
   }
-  throw new SvcError("recipe_format_failed", `Cannot lay out ${options.file} without changing what it says`, {
-    hint: "Write unusual notation such as explicit keys in the usual way first",
+  throw new SvcError("recipe_format_failed", `Cannot format ${options.file} without changing its value`, {
+    hint: "First replace unusual notation, such as explicit keys",
   });
 }
 
@@ -81,22 +79,21 @@ function comments(text: string): string[] {
     .map((comment) => comment.trimEnd()).sort();
 }
 
-/** Orders the parts of a collection. */
 type Order = (piece: Piece, pointer: string) => Part[];
 
-/** The serialised order, where the collection is a recipe or a step. */
+/** The serialised order for a recipe or a step. */
 const byRank: Order = ({ parts }, pointer) => {
   const order = pointer === "" ? ROOT_ORDER : /^\/steps\/\d+$/.test(pointer) ? STEP_ORDER : null;
   if (order === null) return parts;
   return parts.toSorted((a, b) => order.indexOf(a.name ?? "") - order.indexOf(b.name ?? ""));
 };
 
-/** An alias must not come to stand before its anchor. */
+/** An alias must stay after its anchor. */
 const byRankUnlessLinked: Order = (piece, pointer) => piece.linked ? piece.parts : byRank(piece, pointer);
 
 const under = (pointer: string, part: Part, index: number) => `${pointer}/${part.name ?? index}`;
 
-/** A JSON value as lines of two spaces a level; short lists and mappings of plain values stay on one line. */
+/** A JSON value with two spaces per level; short lists and mappings of scalars stay on one line. */
 function json(text: string, piece: Piece, indent: string, pointer: string): string {
   if (piece.parts.length === 0) {
     return piece.kind === "map" ? "{}" : piece.kind === "list" ? "[]" : text.slice(piece.start, piece.end);
@@ -122,7 +119,7 @@ function yaml(text: string, root: Piece, order: Order): string {
   return [...head, ...body, ...foot].join("\n") + "\n";
 }
 
-/** Lines without trailing white space, and never two blank ones after each other. */
+/** Removes trailing white space and repeated blank lines. */
 function tidyLines(lines: readonly string[], indent?: string): string[] {
   const tidy = lines.map((line) => indent === undefined || line.trim() === "" ? line.trimEnd() : indent + line.trim());
   return tidy.filter((line, index) => line !== "" || tidy[index - 1] !== "");
@@ -131,24 +128,24 @@ function tidyLines(lines: readonly string[], indent?: string): string[] {
 class YamlLayout {
   constructor(readonly text: string, readonly order: Order) {}
 
-  /** The lines of a block collection whose parts are to stand at a column. */
+  /** The lines of a block collection whose parts begin at a column. */
   block(piece: Piece, from: number, column: number, pointer: string): string[] {
     const { text } = this;
     if (piece.kind === "unit") return this.#shifted(piece.start, piece.end, columnOf(text, piece.start), column);
     const indent = " ".repeat(column);
     const chunks = new Map(chunksOf(text, piece, from).map((chunk) => [chunk.part, chunk]));
-    const lines: string[] = [];
+    const blocks: string[][] = [];
     for (const [index, part] of this.order(piece, pointer).entries()) {
       const { before, above, after } = chunks.get(part)!;
-      lines.push(...tidyLines([...before, ...above], indent));
       const [first, ...rest] = this.#part(part, columnOf(text, piece.start), column, under(pointer, part, index));
-      lines.push(indent + first, ...rest, ...tidyLines(after, indent + "  "));
+      blocks.push(tidyLines([...before, ...above], indent), [indent + first, ...rest], tidyLines(after, indent + "  "));
     }
+    const lines = blocks.flat();
     const start = lines.findIndex((line) => line !== "");
     return lines.slice(start);
   }
 
-  /** A member or an item: its first line without indentation, and the lines below. */
+  /** A field or an item: its first line without indentation, and the lines below. */
   #part(part: Part, oldColumn: number, column: number, pointer: string): string[] {
     const { text } = this, { value, open, end } = part;
     const head = part.name === null ? "-" : text.slice(part.start, open).replace(/[ \t]+:$/, ":");
@@ -162,7 +159,7 @@ class YamlLayout {
       const last = rest.length - 1;
       const body = last < 0 ? [first + tail] : [first, ...rest.slice(0, last), rest[last] + tail];
       if (remarks === null) return [`${head}${anchor} ${body[0]}`, ...body.slice(1)];
-      // A comment between the colon and the value keeps the value on a line of its own.
+      // A comment between the colon and the value keeps the value on its own line.
       const indent = " ".repeat(column + 2);
       const [remark, ...more] = remarks.map((line) => line.trim());
       return [
@@ -175,13 +172,13 @@ class YamlLayout {
     const below = between.indexOf("\n") + 1;
     const remark = /^[^\n]*?([ \t]+#[^\n]*|)[ \t]*(?=\n)/.exec(between)?.[1] ?? "";
     const lines = this.block(value, below > 0 ? open + below : value.start, column + 2, pointer);
-    // The first key of an item stands on the line of its dash, unless a comment comes between.
+    // The first key of an item is on the line of its dash, unless a comment comes between.
     const joined = part.name === null && anchor === "" && remark === "" && value.kind !== "unit";
     if (joined && !lines[0].trim().startsWith("#")) return [`- ${lines[0].trimStart()}`, ...lines.slice(1)];
     return [head + anchor + remark, ...lines];
   }
 
-  /** A value within a line; a collection in brackets on one line where that is possible. */
+  /** A value within a line; a collection in brackets on one line if possible. */
   inline(piece: Piece, oldColumn: number, column: number, pointer: string): string {
     const own = this.text.slice(piece.start, piece.end);
     if (piece.parts.length > 0 && !own.includes("#")) {
@@ -191,7 +188,7 @@ class YamlLayout {
     return this.#shifted(piece.start, piece.end, oldColumn, column).join("\n");
   }
 
-  /** A collection in brackets on one line; null where a value in it takes several. */
+  /** A collection in brackets on one line; null if a value in it takes several. */
   #flow(piece: Piece, pointer: string): string | null {
     const own = this.text.slice(piece.start, piece.end);
     if (piece.parts.length === 0) {
@@ -208,7 +205,7 @@ class YamlLayout {
     return piece.kind === "map" ? `{${written.join(", ")}}` : `[${written.join(", ")}]`;
   }
 
-  /** Lines as they are, those behind the first moved from one column to another. */
+  /** Unchanged lines; those after the first move from one column to another. */
   #shifted(start: number, end: number, from: number, to: number): string[] {
     return this.text.slice(start, end).split("\n").map((line, index) => {
       if (index === 0 || line.trim() === "") return line;

@@ -1,16 +1,15 @@
 /**
- * Recipes built as JavaScript values, which carry no number tokens: a bigint and an integral number other than -0 are
- * integers, every other number is a float, and `float(6)` writes a float that happens to be whole.
+ * Recipes as JavaScript values, which have no number tokens: a bigint and an integral number other than -0 are
+ * integers, every other number is a float, and `float(6)` is a float with an integral value.
  */
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { Float, float, integer, type Value } from "../contract/value.ts";
 import { MAX_DEPTH } from "./limits.ts";
 
 /**
- * Takes a JavaScript value as a recipe's raw value. Members that are `undefined` are dropped.
- *
- * @throws SvcError `recipe_json_value_invalid` naming every function, date, map, NaN, cycle or half surrogate pair by
- *   its path; `recipe_limit_exceeded` for values nested too deep
+ * Converts a JavaScript value to a recipe's raw value. `undefined` fields are dropped.
+ * @throws SvcError `recipe_json_value_invalid` naming every function, date, map, NaN, cycle or lone surrogate by its
+ *   path; `recipe_limit_exceeded` for values nested too deep
  */
 export function recipeFromValue(value: unknown): Value {
   const problems: Diagnostic[] = [];
@@ -22,7 +21,7 @@ export function recipeFromValue(value: unknown): Value {
     return null;
   };
   const text = (item: string): string => {
-    if (!item.isWellFormed()) refuse("half of a surrogate pair");
+    if (!item.isWellFormed()) refuse("a lone surrogate");
     return item;
   };
   const number = (item: number): Value => {
@@ -73,7 +72,7 @@ export function recipeFromValue(value: unknown): Value {
     const prototype = Object.getPrototypeOf(object);
     if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
       const name = object.constructor?.name || "an unknown class";
-      const hint = ArrayBuffer.isView(object) ? "Use Array.from to make a list of it" : "Use plain objects and lists";
+      const hint = ArrayBuffer.isView(object) ? "Convert it to a list with Array.from" : "Use plain objects and lists";
       return refuse(`an instance of ${name}`, hint);
     }
     return within(object, () =>

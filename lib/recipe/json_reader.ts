@@ -1,8 +1,8 @@
 /**
  * A strict JSON reader with typed numbers and positions.
  *
- * Grammar: RFC 8259. Beyond it, duplicate keys, lone surrogates and numbers outside binary64 are refused: none of them
- * has one meaning. A number token without `.`, `e` or `E` is an integer of any size, every other one a float.
+ * Grammar: RFC 8259. Duplicate keys, lone surrogates and numbers outside binary64 are refused too, because they are
+ * ambiguous. A number token without `.`, `e` or `E` is an integer of any size, every other one a float.
  */
 import { numberFromToken } from "../contract/json.ts";
 import { isNumber, toNumber, type Value } from "../contract/value.ts";
@@ -29,8 +29,6 @@ const WORDS: [string, null | boolean][] = [["null", null], ["true", true], ["fal
 
 /**
  * Reads one JSON value.
- *
- * @param text the whole text
  * @param file name for locations
  * @throws SvcError `recipe_syntax_invalid`, `recipe_duplicate_key`, `recipe_json_value_invalid` or
  *   `recipe_limit_exceeded`, with line and column in its diagnostics
@@ -48,7 +46,7 @@ interface Read {
 
 class JsonReader {
   #at = 0;
-  /** Keys and indices from the root to the value being read. */
+  /** Keys and indices from the root to the current value. */
   readonly #place: (string | number)[] = [];
 
   constructor(readonly text: string, readonly problems: ReadProblems) {}
@@ -174,7 +172,7 @@ class JsonReader {
           const line = this.problems.positions.at(first.key).line;
           this.problems.add("recipe_duplicate_key", key, `Cannot use the key ${JSON.stringify(name)} twice`, {
             place: this.#place,
-            hint: `It stands on line ${line} already`,
+            hint: `It is already on line ${line}`,
           });
         }
         this.#space();
@@ -193,7 +191,7 @@ class JsonReader {
     }
     this.#at++;
     this.#place.pop();
-    // Unlike assignment, fromEntries makes `__proto__` an ordinary member.
+    // Unlike assignment, fromEntries makes `__proto__` an ordinary field.
     return { value: Object.fromEntries(entries), spot: { at, members } };
   }
 
@@ -210,7 +208,7 @@ class JsonReader {
       value += this.#escape();
     }
     this.#at++;
-    if (!value.isWellFormed()) this.#refuse(start, "Cannot hold half of a surrogate pair in a text");
+    if (!value.isWellFormed()) this.#refuse(start, "Cannot use a lone surrogate in a text");
     return value;
   }
 

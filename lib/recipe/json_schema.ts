@@ -1,8 +1,8 @@
 /**
- * The JSON Schema of recipes, by which editors complete and check them. It is made from the contracts of the
- * operations; what no schema can say (that references lead to earlier steps, that kinds fit) is left to the compiler.
+ * The JSON Schema of recipes for completion and checks in editors, derived from the contracts of operations. The
+ * compiler checks properties beyond schemas, such as references to earlier steps and matching kinds.
  *
- * JSON Schema knows one kind of number: where an integer is asked for, it accepts `6.0` too, and the compiler does not.
+ * JSON Schema has one number type: for an integer it also accepts `6.0`, which the compiler refuses.
  */
 import type { OperationContract } from "../contract/operation.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -12,8 +12,7 @@ import { STEP_ID } from "./normalize_steps.ts";
 const TEXT: JsonObject = { type: "string", minLength: 1 };
 
 /**
- * Makes the schema (draft-07, which editors understand best).
- *
+ * Builds the schema (draft-07, which editors support best).
  * @param contracts operations that a step may name
  * @param profiles ids of the execution profiles that a recipe may declare
  */
@@ -29,7 +28,7 @@ export function recipeJsonSchema(contracts: readonly OperationContract[], profil
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "svc recipe",
-    description: "An ordered graph of typed operations. svc recipe validate says what this schema cannot.",
+    description: "An ordered graph of typed operations. svc recipe validate checks more than this schema.",
     type: "object",
     required: ["name", "steps"],
     additionalProperties: false,
@@ -37,15 +36,19 @@ export function recipeJsonSchema(contracts: readonly OperationContract[], profil
       schema_version: { description: "version of the recipe language", ...version },
       name: { description: "name of the recipe, and by default the namespace of its seeds", ...TEXT },
       execution_profile: {
-        description: "the protocol that the steps keep; left out: custom",
+        description: "execution profile of the steps; default custom",
         anyOf: [profile, reference({ based_on: reference({}) }), { type: "null" }],
       },
       metadata: nullable("object", {
-        description: "seed, research specs, matrix, and notes of one's own",
+        description: "seed, research specs, matrix, and own notes",
         properties: {
-          seed: { description: "master seed that every step's seed follows", type: ["integer", "null"], minimum: 0 },
+          seed: {
+            description: "master seed from which the seeds of steps derive",
+            type: ["integer", "null"],
+            minimum: 0,
+          },
           seed_namespace: {
-            description: "shared by recipes that are to draw the same noise",
+            description: "namespace of seeds; recipes that share it draw the same noise",
             type: ["string", "null"],
           },
           research: { description: "dataset, task, metrics and benchmark", type: ["object", "null"] },
@@ -53,13 +56,13 @@ export function recipeJsonSchema(contracts: readonly OperationContract[], profil
         },
       }),
       steps: {
-        description: "the operations, each behind those it reads",
+        description: "the operations, each after its sources",
         type: "array",
         minItems: 1,
         maxItems: MAX_STEPS,
         items: { $ref: "#/definitions/step" },
       },
-      description: { description: "one sentence on what the recipe shows", type: ["string", "null"] },
+      description: { description: "purpose of the recipe, one sentence", type: ["string", "null"] },
       suite: nullable("object", {
         properties: { id: { type: "string" }, name: { type: "string" }, status: { type: "string" } },
       }),
@@ -101,7 +104,7 @@ const MATRIX: JsonObject = {
       additionalProperties: { type: "array", minItems: 1 },
     },
     step_params: {
-      description: "step id to parameters, of which some hold {matrix: <dimension>}",
+      description: "step id to parameters, some as {matrix: <dimension>}",
       type: "object",
       minProperties: 1,
       additionalProperties: { type: "object" },
@@ -109,7 +112,7 @@ const MATRIX: JsonObject = {
   },
 };
 
-/** What a step of an operation holds. */
+/** The schema of an operation's step. */
 function operationSchema(contract: OperationContract): JsonObject {
   const required = Object.keys(contract.input_kinds);
   const port = (kinds: string[]): JsonObject => ({
@@ -137,7 +140,7 @@ function operationSchema(contract: OperationContract): JsonObject {
   };
 }
 
-/** A parameter schema without our annotations; units and conditions are said in the description. */
+/** A parameter schema without annotations; the description has units and conditions. */
 function editorSchema(node: JsonObject, top = false): JsonObject {
   const schema: JsonObject = {};
   for (const [key, value] of Object.entries(node)) {
@@ -146,7 +149,7 @@ function editorSchema(node: JsonObject, top = false): JsonObject {
       schema.properties = Object.fromEntries(
         Object.entries(value as JsonObject).map(([name, inner]) => {
           const written = editorSchema(inner as JsonObject);
-          // Null counts as left out: the seed then follows the master seed.
+          // Null means the derived seed.
           return [name, top && name === "seed" ? { ...written, type: ["integer", "null"] } : written];
         }),
       );

@@ -1,10 +1,10 @@
 /**
- * Reads `metadata.sweeps` and `metadata.ui_sweeps`, the forms that came before `metadata.matrix`: a path of a parameter
- * to a list, `"a,b,c"`, `"start:step:stop"` or `"start:stop"` (step 1). A range includes its stop where a step meets it.
+ * Reads `metadata.sweeps` and `metadata.ui_sweeps`, the predecessors of `metadata.matrix`: a parameter path to a list,
+ * `"a,b,c"`, `"start:step:stop"` or `"start:stop"` (step 1). A range includes its stop if a step reaches it.
  */
-import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { addDiagnostics, type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { canonicalJson, compareCodePoints, numberFromToken } from "../contract/json.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import type { Suggestions } from "../contract/nearest.ts";
 import { float, integer, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { describe, type Findings } from "./findings.ts";
 import { MAX_MATRIX_POINTS } from "./limits.ts";
@@ -14,13 +14,12 @@ import type { MatrixKey } from "./variant.ts";
 type Severity = Diagnostic["severity"];
 
 /**
- * Reads legacy sweeps as a matrix, as far as that goes; what cannot be read is reported and left out.
- *
- * @param key where they stand in the metadata
- * @param stepIds the steps they can speak of
- * @param findings gets `legacy_sweep_normalized`, `legacy_sweep_ignored` and `matrix_too_large`
+ * Reads legacy sweeps as a matrix; unreadable parts are reported and ignored.
+ * @param key their key in the metadata
+ * @param stepIds existing steps
+ * @param findings receives `legacy_sweep_normalized`, `legacy_sweep_ignored` and `matrix_too_large`
  * @param severity of the legacy findings
- * @returns null where no sweep is left, or the sweeps span too much
+ * @returns null without a remaining sweep, or for too many points
  */
 export function readLegacySweeps(
   key: Exclude<MatrixKey, "matrix">,
@@ -31,7 +30,7 @@ export function readLegacySweeps(
 ): Matrix | null {
   const root: Place = ["metadata", key];
   const ignore = (place: Place, message: string, hint: string | null) => {
-    findings.list.push(diagnostic("legacy_sweep_ignored", place, message, { hint, severity }));
+    addDiagnostics(findings.list, [diagnostic("legacy_sweep_ignored", place, message, { hint, severity })]);
   };
   if (!isObject(value)) {
     ignore(root, `Cannot read ${describe(value)} as sweeps: it is ignored`, "Write metadata.matrix instead");
@@ -41,7 +40,7 @@ export function readLegacySweeps(
   const step_params: { [stepId: string]: JsonObject } = {};
   for (const [path, given] of Object.entries(value)) {
     const place = [...root, path];
-    const target = targetOf(path, stepIds);
+    const target = targetOf(path, stepIds, findings.suggestions);
     if (typeof target === "string" || target === null) {
       ignore(place, `Cannot find the parameter ${path} to sweep: it is ignored`, target);
       continue;
@@ -54,7 +53,7 @@ export function readLegacySweeps(
     }
     const name = [target.step, ...target.members].join(".");
     if (!bind(step_params, target, name)) {
-      ignore(place, `Cannot sweep ${name} twice: this sweep is ignored`, "Another sweep has given it values");
+      ignore(place, `Cannot sweep ${name} twice: this sweep is ignored`, "Another sweep already sets its values");
       continue;
     }
     const kept = distinct(values);
@@ -79,7 +78,7 @@ export function readLegacySweeps(
   };
   const text = canonicalJson(matrix);
   findings.list.push(
-    diagnostic("legacy_sweep_normalized", root, `Cannot keep metadata.${key} as it is: it is read as a matrix`, {
+    diagnostic("legacy_sweep_normalized", root, `Cannot keep metadata.${key}: it is read as a matrix`, {
       severity,
       hint: text.length <= 400 ? `Write metadata.matrix: ${text}` : "Write metadata.matrix instead",
     }),
@@ -89,11 +88,11 @@ export function readLegacySweeps(
 
 interface Target {
   step: string;
-  /** The parameter, and the members on the way into it. */
+  /** The parameter, and the path into it. */
   members: string[];
 }
 
-/** Paths of old recipes, and the steps and the parameter they mean; the first step that is there. */
+/** Paths of old recipes, with their steps and parameter; the first existing step applies. */
 function aliasOf(path: string): { steps: string[]; member: string } | null {
   if (path === "channel.snr_db") return { steps: ["wireless_channel"], member: "snr_db" };
   if (path === "channel.txPowerTarget") return { steps: ["tx_power"], member: "target_power" };
@@ -101,18 +100,18 @@ function aliasOf(path: string): { steps: string[]; member: string } | null {
   return encoder && { steps: ["codec_export", "sender"], member: encoder[1] };
 }
 
-/** The parameter that a path means; a hint, or null for none, where it means none. */
-function targetOf(path: string, stepIds: readonly string[]): Target | string | null {
+/** The parameter of a path; else a hint, or null. */
+function targetOf(path: string, stepIds: readonly string[], suggestions: Suggestions): Target | string | null {
   const alias = aliasOf(path);
   const meant = alias?.steps.find((id) => stepIds.includes(id));
   if (alias && meant !== undefined) return { step: meant, members: [alias.member] };
   const [step, ...members] = path.split(".");
   if (members.length === 0 || members.includes("")) return "Write <step>.<parameter>";
   if (stepIds.includes(step)) return { step, members };
-  return alias ? `It means a step named ${alias.steps.join(" or ")}` : didYouMean(step, stepIds);
+  return alias ? `It means a step named ${alias.steps.join(" or ")}` : suggestions.for(step, stepIds);
 }
 
-/** Puts a reference to a dimension where it belongs; false where something stands there. */
+/** Sets a reference to a dimension; false where a value exists. */
 function bind(stepParams: { [stepId: string]: JsonObject }, { step, members }: Target, name: string): boolean {
   let container = stepParams;
   for (const member of [step, ...members.slice(0, -1)]) {
@@ -127,12 +126,12 @@ function bind(stepParams: { [stepId: string]: JsonObject }, { step, members }: T
   return true;
 }
 
-/** As an assignment, also for `__proto__`. */
+/** An assignment that also works for `__proto__`. */
 function define(object: JsonObject, key: string, value: Value): void {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Indices of the values that are not a repetition, and of those that are. */
+/** Indices of first occurrences, and of repetitions. */
 function distinct(values: readonly Value[]): { indices: number[]; repeated: number[] } {
   const seen = new Set<string>(), indices: number[] = [], repeated: number[] = [];
   values.forEach((value, index) => {
@@ -143,7 +142,7 @@ function distinct(values: readonly Value[]): { indices: number[]; repeated: numb
   return { indices, repeated };
 }
 
-/** The values of a sweep; null where there are none to read. */
+/** The values of a sweep; null when unreadable. */
 function valuesOf(given: Value): Value[] | null {
   if (Array.isArray(given)) return given.length > 0 ? given : null;
   if (typeof given !== "string" || given.trim() === "") return null;
@@ -161,7 +160,7 @@ function scalarOf(text: string): Value {
   return Number.isFinite(toNumber(value as number)) ? value : text;
 }
 
-/** The values of a range, by decimal arithmetic: 0:0.1:1 has 0.3 and not 0.30000000000000004. */
+/** The values of a range, in decimal arithmetic: 0:0.1:1 has 0.3 and not 0.30000000000000004. */
 function rangeOf(parts: readonly string[]): Value[] | null {
   const [start, step, stop] = parts.length === 2 ? [parts[0], "1", parts[1]] : parts;
   const decimals = [start, step, stop].map(decimalOf);
@@ -169,7 +168,7 @@ function rangeOf(parts: readonly string[]): Value[] | null {
   const [first, increment, last] = decimals.map((decimal) => decimal.digits * 10n ** BigInt(scale - decimal.scale));
   if (increment === 0n || (last - first) * increment < 0n) return null;
   const isInteger = parts.every((part) => /^-?\d+$/.test(part));
-  // One more than a matrix may have is enough to be refused.
+  // One more than the limit suffices for a refusal.
   const count = Math.min(Number((last - first) / increment) + 1, MAX_MATRIX_POINTS + 1);
   const values = Array.from({ length: count }, (_, index) => {
     const digits = first + BigInt(index) * increment;

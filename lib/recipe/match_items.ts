@@ -1,11 +1,10 @@
-/** Which items of two lists are the same ones. */
+/** Matches the items of two lists. */
 import { sameValue } from "../contract/json.ts";
 import { isObject, type Value } from "../contract/value.ts";
 
 /**
- * Finds for each new item the old one that it continues: by id where all items are mappings with an id of their own,
- * as steps are; otherwise equal items at both ends, and position between them.
- *
+ * Finds the old item of each new one: by id if all items are mappings with unique ids, like steps; otherwise equal
+ * items at both ends, and position between them.
  * @returns indices into the old list, null for a new item
  */
 export function matchItems(old: readonly Value[], next: readonly Value[]): (number | null)[] {
@@ -25,7 +24,7 @@ export function matchItems(old: readonly Value[], next: readonly Value[]): (numb
   });
 }
 
-/** The ids of items; null where one has none or two have the same. */
+/** The ids of items; null for a missing or repeated id. */
 function idsOf(items: readonly Value[]): string[] | null {
   const ids = items.map((item) => isObject(item) && typeof item.id === "string" ? item.id : null);
   return ids.includes(null) || new Set(ids).size < ids.length ? null : ids as string[];

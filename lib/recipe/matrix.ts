@@ -1,5 +1,6 @@
-/** The one matrix of a recipe: `metadata.matrix`, or what legacy sweeps stand for. */
+/** The matrix of a recipe: `metadata.matrix`, or the equivalent of legacy sweeps. */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import type { Suggestions } from "../contract/nearest.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import { Findings } from "./findings.ts";
 import { readLegacySweeps } from "./legacy_sweeps.ts";
@@ -8,25 +9,25 @@ import { type MatrixKey, matrixKeys } from "./variant.ts";
 
 export interface CanonicalMatrix {
   source: MatrixKey | "none";
-  /** Null where there is none, or where it has errors. */
+  /** Null for a missing or invalid one. */
   matrix: Matrix | null;
   diagnostics: Diagnostic[];
 }
 
 /**
- * Finds and reads the matrix of a recipe. A canonical matrix wins over `sweeps`, and those over `ui_sweeps`.
- *
+ * Finds and reads the matrix of a recipe. A canonical matrix takes precedence over `sweeps`, and those over
+ * `ui_sweeps`.
  * @param document normalised recipe
- * @param options `strictLegacy` makes errors of the warnings about legacy sweeps
+ * @param options `strictLegacy` makes warnings about legacy sweeps errors
  */
 export function canonicalMatrix(
   document: { metadata: JsonObject; steps: readonly { id: string }[] },
-  options: { strictLegacy?: boolean } = {},
+  options: { strictLegacy?: boolean; suggestions?: Suggestions } = {},
 ): CanonicalMatrix {
   const [winner, ...others] = matrixKeys(document.metadata);
   if (winner === undefined) return { source: "none", matrix: null, diagnostics: [] };
   const severity = options.strictLegacy ? "error" : "warning";
-  const findings = new Findings("strict");
+  const findings = new Findings("strict", options.suggestions);
   const stepIds = document.steps.map(({ id }) => id);
   const value = document.metadata[winner];
   const matrix = winner === "matrix"
@@ -42,7 +43,6 @@ export function canonicalMatrix(
   return { source: winner, matrix: failed ? null : matrix, diagnostics: findings.list };
 }
 
-/** The document `{dimensions, step_params}` of a matrix. */
 export function matrixDocument({ dimensions, step_params }: Matrix): JsonObject {
   return {
     dimensions: Object.fromEntries(dimensions.map(({ name, values }): [string, Value] => [name, values])),

@@ -1,6 +1,6 @@
 /**
- * Reads `metadata.matrix`: dimensions, each an explicit list of values, and the step parameters that take them. A value
- * `{matrix: <dimension>}` may stand at any depth of a parameter.
+ * Reads `metadata.matrix`: dimensions, each a list of values, and the step parameters that use them. A value `{matrix:
+ * <dimension>}` may be at any depth of a parameter.
  */
 import type { Place } from "../contract/error.ts";
 import { canonicalJson, compareCodePoints } from "../contract/json.ts";
@@ -11,17 +11,17 @@ import { MAX_MATRIX_POINTS } from "./limits.ts";
 export interface Dimension {
   name: string;
   values: Value[];
-  /** Where a value stands in the author's document. */
+  /** Place of a value in the author's document. */
   placeOf(index: number): Place;
 }
 
-/** A matrix without errors. */
+/** A valid matrix. */
 export interface Matrix {
-  /** In the order of their names, by code point. */
+  /** Ordered by name, by code point. */
   dimensions: Dimension[];
-  /** Step id to the parameters that the matrix gives, references in them. */
+  /** Step id to matrix parameters, with references. */
   step_params: { [stepId: string]: JsonObject };
-  /** Where the parameters of a step stand in the author's document; null where they are derived. */
+  /** Place of a step's parameters in the author's document; null when derived. */
   bindings: Place | null;
 }
 
@@ -29,12 +29,11 @@ const ROOT: Place = ["metadata", "matrix"];
 const FIELDS = ["dimensions", "step_params"];
 
 /**
- * Reads a matrix and reports all that is wrong with it.
- *
+ * Reads a matrix and reports all problems.
  * @param value of `metadata.matrix`
- * @param stepIds the steps it can speak of
- * @param findings gets the `matrix_…` errors
- * @returns null where there is any error
+ * @param stepIds existing steps
+ * @param findings receives the `matrix_…` errors
+ * @returns null with any error
  */
 export function readMatrix(value: Value, stepIds: readonly string[], findings: Findings): Matrix | null {
   const before = findings.list.length;
@@ -45,7 +44,7 @@ export function readMatrix(value: Value, stepIds: readonly string[], findings: F
   }
   for (const key of Object.keys(value).filter((name) => !FIELDS.includes(name))) {
     const message = `Cannot find a matrix field named ${key}`;
-    findings.report("matrix_definition_invalid", [...ROOT, key], message, findings.suggest(key, FIELDS));
+    findings.report("matrix_definition_invalid", [...ROOT, key], message, findings.suggestions.for(key, FIELDS));
   }
   const names = filledMapping(value, "dimensions", "Map names to lists of values", findings);
   const params = filledMapping(value, "step_params", "Map step ids to parameters with {matrix: <dimension>}", findings);
@@ -64,7 +63,7 @@ export function readMatrix(value: Value, stepIds: readonly string[], findings: F
   return { dimensions, step_params, bindings: [...ROOT, "step_params"] };
 }
 
-/** The dimension that a value refers to; null where it is no reference. */
+/** The dimension of a reference; null for another value. */
 export function referenceIn(value: Value): string | null {
   if (!isObject(value) || typeof value.matrix !== "string" || !Object.hasOwn(value, "matrix")) return null;
   return Object.keys(value).length === 1 ? value.matrix : null;
@@ -92,7 +91,7 @@ function filledMapping(matrix: JsonObject, key: string, hint: string, findings: 
   return null;
 }
 
-/** The dimensions in order; null where one has no list of values. */
+/** The dimensions in order; null if one has no list of values. */
 function readDimensions(names: JsonObject, findings: Findings): Dimension[] | null {
   const dimensions: Dimension[] = [];
   for (const [name, values] of Object.entries(names)) {
@@ -124,10 +123,9 @@ function readDimensions(names: JsonObject, findings: Findings): Dimension[] | nu
 }
 
 /**
- * Checks what the steps are given.
- *
- * @param names the dimensions; null where they could not be read
- * @returns the dimensions that are referred to
+ * Checks the parameters of steps.
+ * @param names the dimensions; null when unreadable
+ * @returns the referenced dimensions
  */
 function readBindings(
   params: JsonObject,
@@ -145,24 +143,24 @@ function readBindings(
     }
     const name = referenceIn(value);
     if (name === null) {
-      // It is used, only not as it is to be written.
+      // The malformed reference still counts as a use.
       if (typeof value.matrix === "string") used.add(value.matrix);
       const extra = Object.keys(value).filter((key) => key !== "matrix");
       const message = extra.length > 0
-        ? `Cannot read a reference that has ${extra.slice(0, 3).join(", ")} beside matrix`
+        ? `Cannot read a reference with the fields ${extra.slice(0, 3).join(", ")} besides matrix`
         : `Cannot read ${describe(value.matrix)} as the name of a dimension`;
       return findings.report("matrix_reference_malformed", place, message, "Write exactly {matrix: <dimension>}");
     }
     used.add(name);
     if (names === null || names.includes(name)) return;
     const message = `Cannot find a dimension named ${name}`;
-    findings.report("matrix_dimension_unknown", [...place, "matrix"], message, findings.suggest(name, names));
+    findings.report("matrix_dimension_unknown", [...place, "matrix"], message, findings.suggestions.for(name, names));
   };
   for (const [stepId, given] of Object.entries(params)) {
     const place = [...ROOT, "step_params", stepId];
     if (!stepIds.includes(stepId)) {
       const message = `Cannot find a step named ${stepId} for the matrix`;
-      findings.report("matrix_step_unknown", place, message, findings.suggest(stepId, stepIds));
+      findings.report("matrix_step_unknown", place, message, findings.suggestions.for(stepId, stepIds));
     }
     if (!isObject(given)) {
       const message = `Cannot use ${describe(given)} as the parameters of ${stepId}`;

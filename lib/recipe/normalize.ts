@@ -1,6 +1,6 @@
 /**
- * From the author's mapping to the normalised document: conveniences made explicit, sparse parameters left sparse,
- * unknown fields kept in front of the known ones.
+ * Converts the author's mapping to the normalised document: shorthand is expanded, sparse parameters stay sparse,
+ * unknown fields precede the known ones.
  */
 import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { normalizeExecutionProfile } from "./execution_profile.ts";
@@ -21,7 +21,7 @@ const ROOT_FIELDS = [
 ];
 const SUITE_FIELDS = ["id", "name", "status", "version"];
 
-/** Errors about a document that is normalised all the same. */
+/** Errors that do not prevent normalisation. */
 const BESIDE_SHAPE = new Set([
   "unknown_recipe_field",
   "unknown_recipe_step_field",
@@ -30,17 +30,16 @@ const BESIDE_SHAPE = new Set([
 ]);
 
 export interface Normalized {
-  /** As far as it could be read; complete only when `sound`. */
+  /** As far as readable; complete only if `sound`. */
   document: RecipeDocument;
   sound: boolean;
 }
 
 /**
  * Normalises a recipe.
- *
  * @param raw the author's value
- * @param findings gets every finding
- * @returns null when there is no list of steps to speak of
+ * @param findings receives every finding
+ * @returns null without a readable list of steps
  */
 export function normalizeRecipe(raw: Value, findings: Findings): Normalized | null {
   if (!isObject(raw)) {
@@ -61,8 +60,8 @@ function normalizeRoot(raw: JsonObject, findings: Findings): RecipeDocument | nu
     findings.report("recipe_schema_version_unsupported", ["schema_version"], message, "Write the integer 1");
   }
   const name = typeof raw.name === "string" ? raw.name : "";
-  if (name.trim() === "") findings.misfit(raw.name, "the recipe's name", ["name"], "Give a text");
-  const execution_profile = normalizeExecutionProfile(raw.execution_profile, findings.list);
+  if (name.trim() === "") findings.misfit(raw.name, "the recipe's name", ["name"], "Write a text");
+  const execution_profile = normalizeExecutionProfile(raw.execution_profile, findings);
   const metadata = settleVariant(findings.mapping(raw.metadata, ["metadata"]), findings.list);
   const description = findings.description(raw.description, ["description"]);
   const rest: JsonObject = {};
@@ -90,7 +89,7 @@ function normalizeSuite(value: Value, findings: Findings): JsonObject {
   for (const field of SUITE_FIELDS) {
     const item = suite[field];
     if (item === undefined || typeof item === "string" || (field === "version" && isInteger(item))) continue;
-    findings.misfit(item, `the suite's ${field}`, ["suite", field], "Give a text");
+    findings.misfit(item, `the suite's ${field}`, ["suite", field], "Write a text");
   }
   return suite;
 }

@@ -1,8 +1,8 @@
 /**
- * One OFDM scenario for a channel and the state it takes its realisation from. A `wireless.channel` with ofdm_tdl whose
- * channel_state comes from a `wireless.ofdm_channel_state`, directly or through `wireless.ofdm_delayed_csi`, is the
- * authority: what it leaves out it takes from the state, and after the defaults its values are copied to the state, which
- * gets the channel's noise variance too. Values that contradict each other are `ofdm_scenario_conflict`.
+ * Shares one OFDM scenario between a channel and its state. A `wireless.channel` with ofdm_tdl whose channel_state
+ * comes from a `wireless.ofdm_channel_state`, directly or through `wireless.ofdm_delayed_csi`, takes unset values from
+ * the state. After the defaults its values, with the noise variance, are copied to the state. Contradicting values are
+ * `ofdm_scenario_conflict`.
  */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
@@ -10,7 +10,6 @@ import { float, isNumber, type JsonObject, toNumber, type Value } from "../contr
 import { dbToLinear, linearToDb } from "../numeric/decibel.ts";
 import type { StepDocument } from "./types.ts";
 
-/** Parameters that both have. */
 const SHARED = [
   "tdl_model",
   "ofdm_fft_size",
@@ -22,7 +21,7 @@ const SHARED = [
   "normalize_channel",
 ];
 
-/** How far an authored noise variance may be from the one an SNR gives, relative. */
+/** Relative tolerance between an authored noise variance and that of an Es/N0. */
 const NOISE_TOLERANCE = 1e-9;
 
 interface Link {
@@ -31,7 +30,7 @@ interface Link {
   state: number;
 }
 
-/** The channels of a recipe that take their realisation from a state. */
+/** Channels that take their realisation from a state. */
 export function ofdmLinks(steps: readonly StepDocument[]): Link[] {
   const producer = (step: StepDocument, port: string) => {
     const reference = step.inputs[port];
@@ -50,10 +49,9 @@ const conflict = (steps: readonly StepDocument[], at: number, key: string, messa
   diagnostic("ofdm_scenario_conflict", ["steps", at, "params", key], message, { hint, step_id: steps[at].id });
 
 /**
- * Gives linked channels what they leave out, before the defaults are filled in.
- *
- * @param diagnostics gets the contradictions between what the author gave to both
- * @returns the steps, those of linked channels with more parameters
+ * Sets unset values of linked channels, before the defaults.
+ * @param diagnostics receives contradictions between authored values
+ * @returns the steps, with completed parameters of linked channels
  */
 export function shareAuthored(
   steps: readonly StepDocument[],
@@ -71,7 +69,7 @@ export function shareAuthored(
         const message = `Cannot use ${key} ${show(given)} for the state of ${steps[channel].id}, which has ${
           show(own)
         }`;
-        diagnostics.push(conflict(steps, state, key, message, "Set it at one of the two; the other follows"));
+        diagnostics.push(conflict(steps, state, key, message, "Set it in one of the two; the other takes it over"));
       }
     }
     shared[channel] = { ...steps[channel], params };
@@ -83,10 +81,9 @@ const show = (value: Value) => (typeof value === "string" ? value : canonicalJso
 
 /**
  * Copies the scenario of each linked channel to its state, after the defaults.
- *
- * @param authored the steps as the author wrote them
+ * @param authored the steps as authored
  * @param effective the steps with their defaults; the params of states are changed
- * @param diagnostics gets noise variances that contradict the channel, and states that two channels want differently
+ * @param diagnostics receives noise variances that contradict the channel, and states with two different channels
  * @returns the record `metadata.resolved_channel_scenario` of the first link; undefined without one
  */
 export function settleScenario(
@@ -98,7 +95,7 @@ export function settleScenario(
   const records: JsonObject[] = [];
   const owners = new Map<number, number>();
   for (const { channel, state } of links) {
-    // A step that was left as it is has no operation, which was reported.
+    // An unchanged step has no operation, which was reported.
     if (effective[state] === authored[state]) continue;
     const from = effective[channel].params, to = effective[state].params;
     const noise = noiseOf(from);
@@ -115,7 +112,7 @@ export function settleScenario(
       const message = `Cannot use noise variance ${show(given)} for the state of ${authored[channel].id}, which has ` +
         show(float(noise.variance));
       const at = authored[state].params.noise_variance === undefined ? channel : state;
-      const hint = "Leave noise_variance of the state out: it follows the channel";
+      const hint = "Remove noise_variance of the state: it takes that of the channel";
       diagnostics.push(conflict(authored, at, at === state ? "noise_variance" : "snr_db", message, hint));
     } else to.noise_variance = float(noise.variance);
     owners.set(state, channel);
@@ -130,7 +127,7 @@ export function settleScenario(
   return records[0];
 }
 
-/** Noise variance of a channel, and the SNR at unit power it means; undefined where the params do not say. */
+/** Noise variance of a channel, and its Es/N0 at unit symbol energy; undefined without these parameters. */
 function noiseOf({ noise_mode, noise_variance, snr_db }: JsonObject): { variance: number; snrDb: number } | undefined {
   if (noise_mode === "fixed_variance") {
     if (!isNumber(noise_variance)) return undefined;

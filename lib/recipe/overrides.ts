@@ -1,7 +1,7 @@
 /**
- * Overrides from the command line: `step.param=value`, and `step.param.member=value` for what lies deeper.
+ * Overrides from the command line: `step.param=value`, and `step.param.member=value` for nested values.
  *
- * A value is read as JSON, number types kept (`6` and `6.0` differ); what is not JSON is a text.
+ * A value is read as JSON with typed numbers (`6` and `6.0` differ); anything else is a text.
  */
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -9,12 +9,11 @@ import { cloneValue, isObject, type JsonObject, type Value } from "../contract/v
 import { readJson } from "./json_reader.ts";
 
 /**
- * Applies overrides to a raw recipe; later ones win. Parameter names and values are for the compiler to check.
- *
- * @param raw the author's value; it is not changed
+ * Applies overrides to a raw recipe; later ones take precedence. The compiler checks parameter names and values.
+ * @param raw the author's value; not changed
  * @param overrides assignments such as `wireless_channel.snr_db=6.0`
- * @throws SvcError `override_invalid` for an assignment that cannot be read or applied,
- *   `override_step_unknown` with the nearest step id
+ * @throws SvcError `override_invalid` for an assignment that cannot be read or applied, `override_step_unknown` with
+ *   the nearest step id
  */
 export function applyOverrides(raw: Value, overrides: readonly string[]): Value {
   if (overrides.length === 0) return raw;
@@ -40,14 +39,13 @@ export function applyOverrides(raw: Value, overrides: readonly string[]): Value 
   return changed;
 }
 
-/** The value that an override's text stands for. */
 export function parseOverrideValue(text: string): Value {
   try {
     return readJson(text, "override").value;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     if (error.code === "recipe_syntax_invalid") return text;
-    // Its place is one in the override, and would be taken for one in the recipe.
+    // Its place is one in the override, not in the recipe.
     const found = error.diagnostics[0] ?? error;
     throw new SvcError(error.code, `Cannot use ${text.slice(0, 60)}: ${found.message}`, { hint: found.hint });
   }
@@ -61,7 +59,7 @@ function findStep(steps: Value[], id: string): JsonObject | undefined {
   return steps.find((step, index): step is JsonObject => isObject(step) && idOf(step, index) === id);
 }
 
-/** The container with the value put in; mappings on the way are made where they are missing. */
+/** The container with the value; missing mappings are created. */
 function assign(container: Value, names: string[], value: Value, override: string): Value {
   const [name, ...rest] = names;
   if (Array.isArray(container)) {
@@ -82,7 +80,7 @@ function assign(container: Value, names: string[], value: Value, override: strin
   if (!isObject(container)) {
     throw new SvcError(
       "override_invalid",
-      `Cannot set ${name} inside a value that is no mapping: ${JSON.stringify(override)}`,
+      `Cannot set ${name} inside a value that is not a mapping: ${JSON.stringify(override)}`,
       {
         hint: "Override the whole parameter",
       },

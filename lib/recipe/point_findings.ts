@@ -1,16 +1,14 @@
-/** Findings about the points of a matrix, told in the author's terms: each problem once, where its value was written. */
+/** Findings about the points of a matrix, each problem once, at the place of its value in the author's text. */
 import type { Diagnostic, Place } from "../contract/error.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { type Matrix, referenceIn } from "./matrix_definition.ts";
 import type { Locate, RecipeDocument } from "./types.ts";
 import { coordinatesText } from "./variant_name.ts";
 
-/** How many points a message lists. */
 const MAX_LISTED = 5;
 
 /**
- * Locates places of a concrete recipe: a parameter that a dimension gave stands where the dimension lists its value.
- *
+ * Locates places of a concrete recipe: a matrix parameter is located at its value in the dimension's list.
  * @param choice index of the point's value in each dimension
  */
 export function locatePoint(
@@ -24,7 +22,7 @@ export function locatePoint(
     const step = head === "steps" && field === "params" ? recipe.steps[Number(index)]?.id : undefined;
     if (step === undefined || !Object.hasOwn(matrix.step_params, step)) return locate(place, at);
     const origin = originOf(matrix, choice, step, rest);
-    // Who gives a parameter is asked for its name; a value stands where it is listed.
+    // A finding about a name is located at the name, one about a value in the list.
     if (origin && at === "key" && matrix.bindings) return locate([...matrix.bindings, step, ...rest], at);
     return origin ? locate(origin) : locate(place, at);
   };
@@ -53,9 +51,8 @@ function originOf(matrix: Matrix, choice: readonly number[], step: string, membe
 }
 
 /**
- * The findings about points that are not already known of the author's recipe, each once, with the points it is about;
- * what holds at every point is about the recipe.
- *
+ * Findings about points that do not also concern the author's recipe, each once with its points; a finding at every
+ * point concerns the recipe.
  * @param known findings about the author's recipe
  * @param rows findings by point
  */

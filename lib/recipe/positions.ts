@@ -1,22 +1,22 @@
 /**
- * From a place in a document to its line and column in the text, and from there to the excerpt that people read.
+ * Line and column of a place in a document, and source excerpts.
  *
  * Lines and columns count from 1; a column counts characters (code points).
  */
 import type { Diagnostic, Place, SourceLocation } from "../contract/error.ts";
 import type { Locate } from "./types.ts";
 
-/** Where a value stands in a text, with the spots of what it holds. Offsets count UTF-16 units. */
+/** Position of a value in a text, with the positions of its parts. Offsets count UTF-16 units. */
 export interface Spot {
   at: number;
   members?: Map<string, { key: number; value: Spot }>;
   items?: Spot[];
 }
 
-/** Finds lines and columns of one text; its index is made at the first question. */
+/** Finds lines and columns of one text; builds its index on first use. */
 export class Positions {
   #lineStarts: number[] | undefined;
-  /** Second halves of surrogate pairs, which are no characters of their own. */
+  /** Second halves of surrogate pairs, which do not count as characters. */
   #lowSurrogates: number[] = [];
 
   constructor(readonly text: string, readonly file: string) {}
@@ -39,7 +39,7 @@ export class Positions {
   }
 }
 
-/** How many entries of an ascending list are at most `limit`. */
+/** Number of entries of an ascending list up to `limit`. */
 function countUpTo(ascending: readonly number[], limit: number): number {
   let low = 0, high = ascending.length;
   while (low < high) {
@@ -51,8 +51,8 @@ function countUpTo(ascending: readonly number[], limit: number): number {
 }
 
 /**
- * Answers where a place stands. A place that the text lacks, such as a missing field, is answered by the nearest value
- * around it.
+ * Returns the location of a place. A missing place, such as an absent field, has the location of the nearest enclosing
+ * value.
  */
 export function locator(positions: Positions, root: Spot): Locate {
   return (place, at = "value") => {
@@ -68,8 +68,8 @@ export function locator(positions: Positions, root: Spot): Locate {
   };
 }
 
-/** The place that a JSON pointer names; array indices stay texts, which a `Locate` takes as well. */
-export function placeOfPointer(pointer: string): Place {
+/** The place of a JSON pointer; array indices stay texts, which a `Locate` accepts. */
+function placeOfPointer(pointer: string): Place {
   return pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
@@ -83,13 +83,13 @@ const ABOUT_KEYS = new Set([
   "legacy_sweep_precedence",
 ]);
 
-/** Whether a finding is about a name rather than about the value behind it: then its location is that of the key. */
+/** Whether a finding concerns a name; its location is then that of the key. */
 function isAboutKey(item: Diagnostic): boolean {
   return ABOUT_KEYS.has(item.code) ||
     item.message.startsWith("Cannot find a parameter named");
 }
 
-/** Adds the location to diagnostics of a document that was read from a text. */
+/** Adds locations to diagnostics of a document read from a text. */
 export function attachLocations(diagnostics: readonly Diagnostic[], locate: Locate): Diagnostic[] {
   return diagnostics.map((item) => {
     if (item.location !== undefined || item.pointer === undefined) return item;
@@ -101,10 +101,9 @@ export function attachLocations(diagnostics: readonly Diagnostic[], locate: Loca
 const WIDTH = 100;
 
 /**
- * The source line of a location and a caret under its column, both indented by two spaces. Long lines are cut around
- * the column; control characters are shown as `·`, so that a text cannot steer the terminal.
- *
- * @returns two lines without a final newline, or an empty text where the text has no such line
+ * The source line of a location and a caret under its column, both indented by two spaces. Long lines are truncated
+ * around the column; control characters are shown as `·`, so that a text cannot control the terminal.
+ * @returns two lines without a final newline, or an empty text for a missing line
  */
 export function excerpt(text: string, location: { line: number; column: number }): string {
   const line = text.split("\n", location.line)[location.line - 1];

@@ -1,4 +1,4 @@
-/** From the text of a recipe to its raw value, with the way back to lines and columns. */
+/** Reads a recipe's text into its raw value, with lines and columns. */
 import { SvcError } from "../contract/error.ts";
 import { readJson } from "./json_reader.ts";
 import { MAX_TEXT_BYTES } from "./limits.ts";
@@ -14,10 +14,9 @@ export type TextFormat = "yaml" | "json";
 
 /**
  * Reads a recipe's text.
- *
  * @param text YAML or JSON
- * @param options `file` names the text in locations; `format` is told by its extension when left out, else by the text:
- *   one that opens with a brace or bracket is JSON
+ * @param options `file` names the text in locations; `format` defaults to that of the extension, else of the text: one
+ *   that begins with a brace or bracket is JSON
  * @throws SvcError `recipe_syntax_invalid`, `recipe_duplicate_key`, `recipe_json_value_invalid` or
  *   `recipe_limit_exceeded`, with line and column in its diagnostics
  */
@@ -30,14 +29,13 @@ export function readRecipeText(text: string, options: { file: string; format?: T
   return format === "json" ? readJson(body, options.file) : readYaml(body, options.file);
 }
 
-/** A recipe file's text and what was read from it. */
+/** A recipe file's text and its value. */
 export interface DecodedFile extends DecodedText {
   text: string;
 }
 
 /**
  * Reads a recipe file.
- *
  * @throws SvcError as {@link readTextFile} and {@link readRecipeText}
  */
 export async function readRecipeFile(path: string): Promise<DecodedFile> {
@@ -46,38 +44,55 @@ export async function readRecipeFile(path: string): Promise<DecodedFile> {
 }
 
 /**
- * Reads a file as UTF-8, no further than a recipe may be long.
- *
- * @throws SvcError `recipe_not_found`, `path_forbidden`, `recipe_limit_exceeded`, or `recipe_syntax_invalid` where the
- *   bytes are no UTF-8
+ * Reads a file as UTF-8, up to the size limit of recipes.
+ * @throws SvcError `recipe_not_found`, `path_forbidden`, `recipe_limit_exceeded`, or `recipe_syntax_invalid` for bytes
+ *   that are not UTF-8
  */
 export async function readTextFile(path: string): Promise<string> {
-  const bytes = await readLimited(path).catch((error) => {
+  return decodeRecipeText(await readLimited(path), path);
+}
+
+/**
+ * Reads the bytes of a file, at most one more than a recipe may have.
+ *
+ * @param name names the file in messages
+ * @throws SvcError `recipe_not_found`, `path_forbidden`
+ */
+export async function readLimited(path: string, name: string = path): Promise<Uint8Array> {
+  try {
+    using file = await Deno.open(path, { read: true });
+    const bytes = new Uint8Array(MAX_TEXT_BYTES + 1);
+    let length = 0;
+    while (length < bytes.length) {
+      const count = await file.read(bytes.subarray(length));
+      if (count === null) break;
+      length += count;
+    }
+    return bytes.subarray(0, length);
+  } catch (error) {
     if (error instanceof Deno.errors.NotFound) {
-      throw new SvcError("recipe_not_found", `Cannot find the recipe ${path}`, {
+      throw new SvcError("recipe_not_found", `Cannot find the recipe ${name}`, {
         hint: "Check the path",
         cause: error,
       });
     }
     if (error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable) {
-      throw new SvcError("path_forbidden", `Cannot read ${path}: permission denied`, { cause: error });
+      throw new SvcError("path_forbidden", `Cannot read ${name}: permission denied`, { cause: error });
     }
     if (error instanceof Deno.errors.IsADirectory || /is a directory/i.test(String(error))) {
-      throw new SvcError("recipe_not_found", `Cannot read ${path} as a recipe: it is a folder`, {
+      throw new SvcError("recipe_not_found", `Cannot read ${name} as a recipe: it is a folder`, {
         hint: "Name a file in it",
       });
     }
     throw error;
-  });
-  return decodeRecipeText(bytes, path);
+  }
 }
 
 /**
- * The text that bytes stand for.
- *
- * @param bytes UTF-8, no longer than a recipe may be
- * @param file names them in messages
- * @throws SvcError `recipe_limit_exceeded`, or `recipe_syntax_invalid` where they are no UTF-8
+ * Decodes the text of a recipe.
+ * @param bytes UTF-8, within the size limit of recipes
+ * @param file name for messages
+ * @throws SvcError `recipe_limit_exceeded`, or `recipe_syntax_invalid` for bytes that are not UTF-8
  */
 export function decodeRecipeText(bytes: Uint8Array, file: string): string {
   if (bytes.length > MAX_TEXT_BYTES) throw tooLong(file);
@@ -94,25 +109,13 @@ export function decodeRecipeText(bytes: Uint8Array, file: string): string {
   }
 }
 
-async function readLimited(path: string): Promise<Uint8Array> {
-  using file = await Deno.open(path, { read: true });
-  const bytes = new Uint8Array(MAX_TEXT_BYTES + 1);
-  let length = 0;
-  while (length < bytes.length) {
-    const count = await file.read(bytes.subarray(length));
-    if (count === null) break;
-    length += count;
-  }
-  return bytes.subarray(0, length);
-}
-
 function tooLong(file: string): SvcError {
   return new SvcError("recipe_limit_exceeded", `Cannot read ${file}: a recipe has at most ${MAX_TEXT_BYTES} bytes`, {
     hint: "Keep data in files that the recipe's operations read",
   });
 }
 
-/** Whether a text is YAML or JSON: by its file's extension, else JSON when it opens with a brace or bracket. */
+/** The format of a text: by its file's extension, else JSON if it begins with a brace or bracket. */
 export function textFormatOf(file: string, text: string): TextFormat {
   if (/\.json$/i.test(file)) return "json";
   if (/\.ya?ml$/i.test(file)) return "yaml";

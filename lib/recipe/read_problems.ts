@@ -1,9 +1,9 @@
-/** What is wrong with a text, gathered while it is read. */
+/** Collects the problems of a text during reading. */
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { MAX_DEPTH } from "./limits.ts";
 import type { Positions } from "./positions.ts";
 
-/** A text with hundreds of problems is not a recipe; the first ones say so. */
+/** Reading stops after this number of problems. */
 const MAX_PROBLEMS = 20;
 
 export class ReadProblems {
@@ -11,7 +11,7 @@ export class ReadProblems {
 
   constructor(readonly positions: Positions) {}
 
-  /** Notes a problem and goes on reading. */
+  /** Records a problem; reading continues. */
   add(code: string, offset: number, message: string, more: { place?: Place; hint?: string } = {}): void {
     this.#found.push(diagnostic(code, more.place ?? [], message, {
       hint: more.hint ?? null,
@@ -20,20 +20,24 @@ export class ReadProblems {
     if (this.#found.length >= MAX_PROBLEMS) this.throwAny();
   }
 
-  /** Notes a problem after which nothing can be read. */
+  /** Records a problem and ends reading. */
   stop(code: string, offset: number, message: string, more: { place?: Place; hint?: string } = {}): never {
     this.add(code, offset, message, more);
     this.throwAny();
     throw new Error("unreachable");
   }
 
-  tooDeep(offset: number, place: Place): never {
+  syntax(offset: number, message: string, hint?: string): never {
+    return this.stop("recipe_syntax_invalid", offset, message, { hint });
+  }
+
+  tooDeep(offset: number, place: Place = []): never {
     return this.stop("recipe_limit_exceeded", offset, `Cannot read values nested deeper than ${MAX_DEPTH} levels`, {
       place: place.slice(0, 8),
     });
   }
 
-  /** @throws SvcError with everything that was found; its code is that of the first problem */
+  /** @throws SvcError with all problems; its code is that of the first */
   throwAny(): void {
     const [first] = this.#found;
     if (first === undefined) return;

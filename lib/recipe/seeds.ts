@@ -1,8 +1,8 @@
 /**
- * Seeds: one master seed gives every step its own stream, and every step's source of seed is recorded.
+ * Seeds: each step has its own stream derived from one master seed, and the origin of every seed is recorded.
  *
- * A derived seed is SHA-256 of the UTF-8 text `<master>|<namespace>|<step id>|<stream>`, the digest read as one
- * big-endian integer, modulo 2^31 - 1. It depends on names only, never on the order of steps or on workers.
+ * A derived seed is SHA-256 of the UTF-8 text `<master>|<namespace>|<step id>|<stream>`, the digest as a big-endian
+ * integer, modulo 2^31 - 1. It depends on names only, not on the order of steps or on workers.
  */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -10,20 +10,20 @@ import { isInteger, isObject, type JsonObject, type Value } from "../contract/va
 
 const MASTER_KEYS = ["seed", "experiment_seed", "ui_seed"] as const;
 const MASTER_LIMIT = 2n ** 63n;
-/** A Mersenne prime, so that the digest spreads evenly. */
+/** A Mersenne prime, for an even spread of digests. */
 const MODULUS = 2147483647n;
 /** The stream of an operation's `seed` parameter. */
-export const DEFAULT_STREAM = "default";
+const DEFAULT_STREAM = "default";
 
 type Integer = number | bigint;
 
-/** The seed of one stream of one step. */
+/** The seed of one stream of one step. Exported for tests. */
 export function deriveSeed(master: Integer, namespace: string, stepId: string, stream = DEFAULT_STREAM): number {
   const digest = sha256Hex(`${master}|${namespace}|${stepId}|${stream}`);
   return Number(BigInt(`0x${digest}`) % MODULUS);
 }
 
-/** Hands out the seeds of one recipe and keeps the record of where each came from. */
+/** Derives the seeds of one recipe and records their origins. */
 export class SeedPolicy {
   readonly #master: Integer | null;
   readonly #masterSource: string | null;
@@ -33,8 +33,8 @@ export class SeedPolicy {
 
   /**
    * @param metadata of the recipe
-   * @param name of the recipe, the namespace unless `seed_namespace` is set
-   * @param diagnostics gets `seed_invalid` for a master seed or namespace that cannot be used
+   * @param name of the recipe, the namespace without `seed_namespace`
+   * @param diagnostics receives `seed_invalid` for an invalid master seed or namespace
    */
   constructor(metadata: JsonObject, name: string, diagnostics: Diagnostic[]) {
     const key = MASTER_KEYS.find((candidate) => (metadata[candidate] ?? null) !== null);
@@ -42,7 +42,7 @@ export class SeedPolicy {
     if (key !== undefined && !isSeed(given)) {
       diagnostics.push(
         diagnostic("seed_invalid", ["metadata", key], "Cannot use this value as the master seed", {
-          hint: "Give an integer from 0 to 9223372036854775807",
+          hint: "Write an integer from 0 to 9223372036854775807",
         }),
       );
     }
@@ -63,10 +63,8 @@ export class SeedPolicy {
   }
 
   /**
-   * The concrete seed of a step: the author's, else one derived from the master seed, else the schema's default. A
-   * default never beats the master seed.
-   *
-   * @param authored value of the step's `seed` parameter; null counts as left out
+   * The concrete seed of a step: the author's, else one derived from the master seed, else the schema's default.
+   * @param authored value of the step's `seed` parameter; null counts as unset
    * @param fallback default of the parameter's schema
    */
   seedOf(stepId: string, authored: Value | undefined, fallback: Value | undefined): Value {
@@ -79,7 +77,7 @@ export class SeedPolicy {
     return seed;
   }
 
-  /** The record of summaries and manifests. */
+  /** The record for summaries and manifests. */
   record(): JsonObject {
     return {
       schema_version: 1,
@@ -98,7 +96,7 @@ function isSeed(value: Value | undefined): value is Integer {
   return isInteger(value) && value >= 0 && value < MASTER_LIMIT;
 }
 
-/** The schema node of an operation's `seed` parameter, where it has one. */
+/** The schema node of an operation's `seed` parameter, if any. */
 export function seedNode(schema: JsonObject): JsonObject | undefined {
   const properties = schema.properties;
   const node = isObject(properties) && Object.hasOwn(properties, "seed") ? properties.seed : undefined;

@@ -1,4 +1,4 @@
-/** The points of a matrix that a person names. */
+/** Selects points of a matrix by name. */
 import { SvcError } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -7,12 +7,11 @@ import { parseOverrideValue } from "./overrides.ts";
 import { valueText } from "./variant_name.ts";
 
 /**
- * Finds the points that some names mean.
- *
- * @param wanted each an index from 0, a variant id or a beginning that only one has, a recipe name of a variant, or
+ * Finds points by name.
+ * @param wanted each an index from 0, a variant id or a unique prefix of one, a recipe name of a variant, or
  *   `dimension=value` for every point with that coordinate
  * @returns the points in the order of the matrix, each once
- * @throws SvcError `usage_invalid` for a name that means none
+ * @throws SvcError `usage_invalid` for an unknown name
  */
 export function selectPoints(points: readonly MatrixPoint[], wanted: readonly string[]): MatrixPoint[] {
   const chosen = new Set(wanted.flatMap((name) => meant(points, name.trim())));
@@ -33,7 +32,10 @@ function meant(points: readonly MatrixPoint[], wanted: string): MatrixPoint[] {
   if (/^mxv1-/.test(wanted)) {
     const matches = points.filter(({ variant_id }) => variant_id.startsWith(wanted));
     if (matches.length === 1) return matches;
-    return refuse(matches.length === 0 ? none : `Cannot tell which of ${matches.length} points ${wanted} means`, null);
+    return refuse(
+      matches.length === 0 ? none : `Cannot select one of ${matches.length} points that match ${wanted}`,
+      null,
+    );
   }
   const [, dimension, text] = /^([^=]+)=([\s\S]*)$/.exec(wanted) ?? [];
   const dimensions = Object.keys(points[0]?.selection ?? {});

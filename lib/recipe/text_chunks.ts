@@ -1,14 +1,14 @@
 /**
- * A block collection as chunks that can be moved: each member or item with the comments that speak of it.
+ * A block collection as movable chunks: each field or item with its comments.
  *
- * Comment lines directly above a part belong to it; a blank line ends what belongs to it. Comments that are indented
- * deeper than the parts belong to the part above them.
+ * Comment lines directly above a part belong to it, up to a blank line. Comments indented deeper than the parts belong
+ * to the part above them.
  */
 import { columnOf, type Part, type Piece } from "./text_pieces.ts";
 
 export interface Chunk {
   part: Part;
-  /** Lines that stand above it, but set off by a blank line, which is the last of them. */
+  /** Earlier lines separated by a blank line, which is the last of them. */
   before: string[];
   /** Comment lines directly above it. */
   above: string[];
@@ -18,8 +18,7 @@ export interface Chunk {
 
 /**
  * The chunks of a block collection.
- *
- * @param from where the lines above its first part begin; the start of the piece when it begins on a line with a dash
+ * @param from start of the lines above its first part, or start of the piece after a dash
  */
 export function chunksOf(text: string, piece: Piece, from: number): Chunk[] {
   const column = columnOf(text, piece.start);
@@ -37,7 +36,7 @@ export function chunksOf(text: string, piece: Piece, from: number): Chunk[] {
   return chunks;
 }
 
-/** How many of the first lines end in a comment that is indented deeper than the column. */
+/** Number of leading lines up to the last comment that is indented deeper than the column. */
 function deeperComments(lines: readonly string[], column: number): number {
   let count = 0;
   for (const [index, line] of lines.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Where the parts of a recipe's text stand: one tree for YAML and JSON, in offsets, for those who change a text without
- * writing all of it again. It says nothing about values; those come from the readers, which have accepted the text.
+ * Offsets of the parts of a recipe's text: one tree for YAML and JSON, for partial edits of a text. Values come from
+ * the readers, which must have accepted the text.
  */
 import { ReadProblems } from "./read_problems.ts";
 import { Positions } from "./positions.ts";
@@ -14,47 +14,46 @@ import {
   type Scalar,
   type YAMLMap,
   type YAMLSeq,
-} from "./yaml_tree.ts";
+} from "../contract/yaml_tree.ts";
 
-/** A value as it stands in a text; its anchor, and what surrounds it, are outside `start` and `end`. */
+/** A value in a text; `start` and `end` exclude its anchor and surroundings. */
 export interface Piece {
-  /** A `unit` is a collection in an unusual notation: it is kept or replaced, never changed inside. */
+  /** A `unit` is a collection in an unusual notation, which is kept or replaced as a whole. */
   kind: "scalar" | "alias" | "map" | "list" | "unit";
   start: number;
-  /** A block collection ends at the end of its last line, comment included; a block scalar before its last newline. */
+  /** A block collection ends with its last line, including a comment; a block scalar before its last newline. */
   end: number;
-  /** Whether it is written without brackets over lines of its own. */
+  /** Whether it is written without brackets over its own lines. */
   block: boolean;
   anchor?: string;
-  /** Anchor that an alias names. */
+  /** Anchor of an alias. */
   source?: string;
-  /** Whether it is or holds an alias or an anchor. */
+  /** Whether it is or contains an alias or an anchor. */
   linked: boolean;
-  /** Members or items, in the order of the text. */
+  /** Fields or items, in the order of the text. */
   parts: Part[];
 }
 
-/** A member of a mapping or an item of a list. */
+/** A field of a mapping or an item of a list. */
 export interface Part {
-  /** Key of a member, null for an item. */
+  /** Key of a field, null for an item. */
   name: string | null;
-  /** Where the key or the item begins; in a block list, the dash. */
+  /** Start of the key or the item; in a block list, of the dash. */
   start: number;
-  /** Behind the colon or the dash; where the two are missing, behind the key or before the item. */
+  /** Offset after the colon or the dash; without them, after the key or before the item. */
   open: number;
-  /** Whether a member of a flow mapping has no colon. */
+  /** Whether a field of a flow mapping has no colon. */
   bare: boolean;
-  /** Null where nothing is written. */
+  /** Null for an omitted value. */
   value: Piece | null;
-  /** End of what is written. In a block: of the line, comment included. */
+  /** End of the text; in a block of the line, including a comment. */
   end: number;
 }
 
 /**
  * Finds the pieces of a text.
- *
- * @param text text without byte order mark that the reader has accepted
- * @returns the root, or null when the text is empty
+ * @param text accepted text without byte order mark
+ * @returns the root, or null for an empty text
  */
 export function textPieces(text: string, format: TextFormat): Piece | null {
   if (format === "json") return new JsonPieces(text).value();
@@ -70,13 +69,13 @@ export function skipBlank(text: string, at: number): number {
 }
 const BLANK = /(?:[ \t\r\n]+|(?<![^ \t\r\n])#[^\n]*)*/y;
 
-/** The offset of the line break behind an offset, or the end of the text. */
-export function lineEnd(text: string, at: number): number {
+/** The offset of the next line break, or the end of the text. */
+function lineEnd(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end;
 }
 
-/** How many characters stand before an offset on its line. */
+/** Number of characters before an offset on its line. */
 export function columnOf(text: string, at: number): number {
   return at - (text.lastIndexOf("\n", at - 1) + 1);
 }
@@ -102,7 +101,7 @@ class YamlPieces {
       : this.#items(node as YAMLSeq<Node | null>, block);
     if (parts === null || (!block && !"{[".includes(this.text[start]))) {
       const trimmed = start + this.text.slice(start, end).trimEnd().length;
-      // What a unit links to is not looked for: aliases of it are written out when it changes.
+      // Links inside a unit are not searched: its aliases are expanded when it changes.
       return {
         kind: "unit",
         start,
@@ -144,7 +143,7 @@ class YamlPieces {
     for (const { key, value } of map.items) {
       if (!isScalar(key) || typeof key.value !== "string" || key.anchor !== undefined) return null;
       const [start, end] = key.range!;
-      // A key behind a question mark, or one that is not followed by its colon on the same line.
+      // A key after a question mark, or one without its colon on the same line.
       if (/\?[ \t]+$/.test(this.text.slice(Math.max(0, start - 100), start))) return null;
       const colon = /[ \t]*:/y;
       colon.lastIndex = end;

@@ -1,6 +1,6 @@
 /**
- * Puts a changed value into the text it was read from: what did not change is copied, what did is written anew in its
- * place. The result may miss the value where the notation is unusual; whoever calls reads it again.
+ * Inserts a changed value into its text: unchanged parts are copied, changed ones are rewritten in place. With unusual
+ * notation the result may be wrong, so the caller reads it again.
  */
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -21,22 +21,21 @@ import {
 
 export interface SpliceOptions {
   json: boolean;
-  /** JSON pointers of values that are to be written anew as a whole. */
+  /** JSON pointers of values to rewrite as a whole. */
   rewrite: ReadonlySet<string>;
 }
 
 /**
  * Splices a value into a text.
- *
  * @param root pieces of the text
- * @param old value the text was read as
- * @param next value it is to hold
+ * @param old value of the text
+ * @param next new value
  */
 export function spliceText(text: string, root: Piece, old: Value, next: Value, options: SpliceOptions): string {
   return new Splicer(text, options).document(root, old, next);
 }
 
-/** What a new collection holds, and the part of the old text that it goes on with. */
+/** A part of a new collection, and its old part if it has one. */
 interface Slot {
   part: Part | undefined;
   old: Value | undefined;
@@ -46,7 +45,7 @@ interface Slot {
 }
 
 class Splicer {
-  /** What an alias of each name stands for at this place of the new text. */
+  /** Values of anchors at the current place of the new text. */
   readonly #anchors = new Map<string, Value>();
   /** One level of indentation in JSON. */
   readonly #unit: string;
@@ -69,23 +68,23 @@ class Splicer {
     return piece.kind === "list" && Array.isArray(next) && next.length > 0;
   }
 
-  /** Whether a piece says what it is to say as it stands. */
+  /** Whether a piece already has its new value. */
   #holds(piece: Piece, old: Value, next: Value, pointer: string): boolean {
     if (this.options.rewrite.has(pointer)) return false;
     if (piece.kind === "alias") {
       const meant = this.#anchors.get(piece.source!);
       return meant !== undefined && sameValue(meant, next);
     }
-    // What is linked is walked through, so that its anchors are known.
+    // Linked values are visited, so that their anchors are known.
     return sameValue(old, next) && (!piece.linked || piece.parts.length === 0);
   }
 
-  /** Remembers what the anchor of a piece that keeps its place stands for. */
+  /** Records the value of the anchor of a kept piece. */
   #keep(piece: Piece, value: Value): void {
     if (piece.anchor !== undefined) this.#anchors.set(piece.anchor, value);
   }
 
-  /** A piece that stands within a line or in brackets, to the end of the piece. */
+  /** A piece within a line or in brackets, to its end. */
   #inline(piece: Piece, old: Value, next: Value, pointer: string): string {
     const own = this.text.slice(piece.start, piece.end);
     let written = own;
@@ -98,7 +97,7 @@ class Splicer {
     return written;
   }
 
-  /** A value as JSON, over several lines where it is long or what it replaces was. */
+  /** A value as JSON, on several lines if it is long or replaces several lines. */
   #json(value: Value, at: number, tall = false): string {
     const flow = jsonFlow(value);
     if (!tall && flow.length <= 80) return flow;
@@ -106,7 +105,7 @@ class Splicer {
     return jsonLines(value, /^[ \t]*/.exec(line)![0], this.#unit);
   }
 
-  /** A collection in brackets that has parts before and after. */
+  /** A collection in brackets with added or removed parts. */
   #flow(piece: Piece, old: Value, next: JsonObject | Value[], pointer: string): string {
     const { text } = this, { parts } = piece;
     const slots = this.#slots(piece, old, next, pointer);
@@ -117,7 +116,7 @@ class Splicer {
       );
       return text.slice(piece.start, parts[0].start) + pieces.join("") + text[end];
     }
-    // What stands before each part, and the comment that ends its line, before or behind the comma.
+    // Text before each part, and the comment at the end of its line, before or after the comma.
     const before = new Map<Part, string>(), notes = new Map<Part, string>();
     let at = piece.start + 1, previous: Part | undefined;
     const take = (to: number) => {
@@ -137,7 +136,7 @@ class Splicer {
     let written = text[piece.start], note = "";
     slots.forEach((slot, index) => {
       const own = slot.part === undefined ? space : before.get(slot.part)!;
-      // In `{a: 1, b: 2}` the first part has no space before it, whichever it is.
+      // In `{a: 1, b: 2}` the first part has no space before it.
       const first = lead.trim() === "" ? lead : spaceOf(lead);
       const gap = own.trim() !== "" ? own : index === 0 ? first : slot.part === parts[0] ? space : own;
       written += (note !== "" && !gap.includes("\n") ? "\n" : "") + gap;
@@ -165,42 +164,43 @@ class Splicer {
   }
 
   /**
-   * A block collection, from where the lines above its first part begin.
-   *
-   * @param from start of the piece where it begins within a line: at the start of the text, or behind a dash
+   * A block collection, from the lines above its first part.
+   * @param from start of the piece within a line: at the start of the text, or after a dash
    */
   #block(piece: Piece, old: Value, next: Value, pointer: string, from: number): string {
     const column = columnOf(this.text, piece.start), indent = " ".repeat(column);
     const slots = this.#slots(piece, old, next as JsonObject | Value[], pointer);
     const kept = new Set(slots.map(({ part }) => part));
     const chunks = new Map(chunksOf(this.text, piece, from).map((chunk) => [chunk.part, chunk]));
-    // A comment that a blank line sets off speaks of more than the part below it: it stays when the part goes.
+    // A comment separated by a blank line stays when the part below it is removed.
     let orphans: string[] = [];
     for (const chunk of chunks.values()) {
       if (kept.has(chunk.part)) {
-        chunk.before.unshift(...orphans);
+        chunk.before = [...orphans, ...chunk.before];
         orphans = [];
-      } else if (chunk.before.some((line) => line.trim() !== "")) orphans.push(...chunk.before);
+      } else if (chunk.before.some((line) => line.trim() !== "")) {
+        for (const line of chunk.before) orphans.push(line);
+      }
     }
-    const lines: string[] = [];
+    const blocks: string[][] = [];
     for (const slot of slots) {
       if (slot.part === undefined) {
         const { name } = slot;
-        lines.push(indent + (name === null ? yamlItem(slot.next, column) : yamlMember(name, slot.next, column)));
+        blocks.push([indent + (name === null ? yamlItem(slot.next, column) : yamlMember(name, slot.next, column))]);
         continue;
       }
       const { before, above, after } = chunks.get(slot.part)!;
       const text = before.findIndex((line) => line.trim() !== "");
-      lines.push(...(lines.length > 0 ? before : text < 0 ? [] : before.slice(text)), ...above);
+      blocks.push(blocks.length > 0 ? before : text < 0 ? [] : before.slice(text), above);
       const head = this.text.slice(slot.part.start, slot.part.open);
-      lines.push(indent + head + this.#slot(slot, column), ...after);
+      blocks.push([indent + head + this.#slot(slot, column)], after);
     }
     const text = orphans.findLastIndex((line) => line.trim() !== "");
-    const written = [...lines, ...orphans.slice(0, text + 1)].join("\n");
+    const written = [...blocks.flat(), ...orphans.slice(0, text + 1)].join("\n");
     return from === piece.start ? written.replace(/^[ \t]+/, "") : written;
   }
 
-  /** What stands behind the colon or the dash of a part in a block, to the end of its last line. */
+  /** Text after the colon or the dash of a part in a block, to the end of its last line. */
   #slot({ part, old, next, name, pointer }: Slot, column: number): string {
     const { text } = this, { open, end, value: piece } = part!;
     const head = text.slice(open, piece?.start ?? open), tail = text.slice(piece?.end ?? open, end);
@@ -247,7 +247,7 @@ class Splicer {
     });
     const slots = piece.parts.filter(({ name }) => Object.hasOwn(next, name!)).map((part) => slot(part.name!, part));
     const place = new Map(slots.map(({ name }, index) => [name, index]));
-    // A new member goes behind the one it follows in the new value.
+    // A new field is inserted after its predecessor in the new value.
     const added: Slot[][] = slots.map(() => []), first: Slot[] = [];
     let into = first;
     for (const name of Object.keys(next)) {
@@ -259,19 +259,18 @@ class Splicer {
   }
 }
 
-/** An item of a block list without its dash. */
 function itemBlock(value: Value, column: number): Written {
   const text = yamlItem(value, column).slice(2), first = text.indexOf("\n");
   return first < 0 ? { line: text, below: "" } : { line: text.slice(0, first), below: text.slice(first) };
 }
 
-/** A value on one line, a text in the quotes of the one before. */
+/** A value on one line, with the quotes of the previous text. */
 function yamlLine(value: Value, before: string): string {
   const quotes = /^['"]/.exec(before)?.[0] as Quotes | undefined;
   return typeof value === "string" ? yamlText(value, quotes) : yamlFlow(value);
 }
 
-/** The white space of a gap, comments left out. */
+/** The white space of a gap, without comments. */
 function spaceOf(gap: string): string {
   const bare = gap.replace(/#[^\n]*/g, "");
   return bare.includes("\n") ? bare.slice(bare.lastIndexOf("\n")) : /^[ \t]*/.exec(bare)![0];

@@ -1,11 +1,11 @@
 /**
- * Writes values as YAML the way recipes are written by hand: short collections of plain values on one line, everything
- * else in blocks of two spaces, texts without quotes where YAML reads them as texts all the same.
+ * Writes values as hand-written YAML: short collections of scalars on one line, everything else in blocks of two
+ * spaces, texts without quotes where unambiguous.
  */
 import { canonicalJson, prettyJson } from "../contract/json.ts";
 import { isObject, type Value } from "../contract/value.ts";
 
-/** What follows a colon or a dash: the rest of its line, and the lines below, each after a line break. */
+/** Text after a colon or a dash: the rest of its line, and the lines below, each after a line break. */
 export interface Written {
   line: string;
   below: string;
@@ -13,14 +13,14 @@ export interface Written {
 
 const LINE_WIDTH = 100;
 
-/** Words that are no texts in the core schema, and those that other readers of YAML take for something else. */
+/** Words that the core schema or other YAML readers do not read as texts. */
 const NO_TEXT = /^(?:null|true|false|yes|no|on|off|y|n|nan|inf)$/i;
-/** Begins like a word and holds nothing that YAML gives a meaning to, in flow collections either. */
+/** Plain words without special characters of YAML, including those of flow collections. */
 const PLAIN = /^[\p{L}_][\p{L}\p{N}_./+()@;=$%-]*(?: [\p{L}\p{N}_./+()@;=$%-]+)*$/u;
-/** What stands in double quotes only as an escape, besides what JSON escapes: characters that do not print, line breaks. */
+/** Characters that need an escape in double quotes besides those of JSON: non-printing ones and line breaks. */
 const ESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
-/** The quotes a text is written in; plain where it can be when left out. */
+/** Quotes of a text; default plain where possible. */
 export type Quotes = "'" | '"';
 
 /** A text as a YAML scalar on one line. */
@@ -34,7 +34,6 @@ export function yamlText(text: string, quotes?: Quotes): string {
   return canonicalJson(text).replace(ESCAPED, escape);
 }
 
-/** A value as YAML on one line. */
 export function yamlFlow(value: Value): string {
   if (typeof value === "string") return yamlText(value);
   if (Array.isArray(value)) return `[${value.map(yamlFlow).join(", ")}]`;
@@ -43,9 +42,8 @@ export function yamlFlow(value: Value): string {
 }
 
 /**
- * A value as YAML behind a colon or a dash.
- *
- * @param column where the lines below begin
+ * A value as YAML after a colon or a dash.
+ * @param column first column of the lines below
  */
 export function yamlBlock(value: Value, column: number): Written {
   if (typeof value === "string" && isPage(value)) return literal(value, column);
@@ -57,13 +55,13 @@ export function yamlBlock(value: Value, column: number): Written {
   return { line: "", below };
 }
 
-/** A member of a block mapping whose keys stand at a column. */
+/** A field of a block mapping with keys at a column. */
 export function yamlMember(key: string, value: Value, column: number): string {
   const { line, below } = yamlBlock(value, column + 2);
   return `${yamlText(key)}:${line === "" ? "" : " "}${line}${below}`;
 }
 
-/** An item of a block list whose dashes stand at a column; a mapping begins on the line of its dash. */
+/** An item of a block list with dashes at a column; a mapping begins on the line of its dash. */
 export function yamlItem(value: Value, column: number): string {
   if (isObject(value) && Object.keys(value).length > 0) {
     const members = Object.entries(value).map(([key, item]) => yamlMember(key, item, column + 2));
@@ -82,7 +80,6 @@ export function jsonLines(value: Value, prefix: string, unit: string): string {
     }).join("\n");
 }
 
-/** A value as JSON on one line. */
 export function jsonFlow(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(jsonFlow).join(", ")}]`;
   if (!isObject(value)) return canonicalJson(value);
@@ -103,7 +100,7 @@ function isEmpty(value: Value): boolean {
   return Object.keys(value as object).length === 0;
 }
 
-/** Whether a text is several lines that a literal block shows as they are. */
+/** Whether a text has several lines that fit a literal block. */
 function isPage(text: string): boolean {
   // deno-lint-ignore no-control-regex -- what cannot stand in a block as it is
   return /^[^\s\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff][^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]*[^\s]\n?$/

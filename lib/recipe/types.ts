@@ -1,10 +1,11 @@
-/** The forms a recipe takes between its text and its execution. */
+/** The forms of a recipe. */
 import type { Diagnostic, Place, SourceLocation } from "../contract/error.ts";
+import type { Suggestions } from "../contract/nearest.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 
 export type CompileMode = "strict" | "compat";
 
-/** One operation instance, in normalised or effective form. Retained unknown fields stand before the known ones. */
+/** One operation instance, in normalised or effective form. Retained unknown fields precede the known ones. */
 export interface StepDocument extends JsonObject {
   id: string;
   op: string;
@@ -22,26 +23,28 @@ export interface RecipeDocument extends JsonObject {
   steps: StepDocument[];
 }
 
-/** Where a place of a document stands in the text it was read from: its value, or the key that names it. */
+/** Location of a place's value or key in the text. */
 export type Locate = (place: Place, at?: "key" | "value") => SourceLocation | undefined;
 
-/** A decoded text: the author's value and the way back to its lines. */
+/** A decoded text: the author's value and the locations of its places. */
 export interface DecodedText {
   value: Value;
   locate: Locate;
 }
 
-/** The compilation record, with the hashes and the seed policy of a valid recipe. */
+/** The compilation record, with hashes and seed policy of a valid recipe. */
 export interface Compilation {
   mode: CompileMode;
   status: "valid" | "invalid";
   defaults_materialized: boolean;
   raw: Value;
-  /** Null when the document is too broken to normalise. */
+  /** Null for a document that cannot be normalised. */
   normalized: RecipeDocument | null;
   /** Null while the compilation is invalid. */
   effective: RecipeDocument | null;
   diagnostics: Diagnostic[];
+  /** Passed on to later checks, so that a document has one limit. */
+  suggestions: Suggestions;
   /** SHA-256 of the canonical JSON of the normalised form. */
   authored_sha256: string | null;
   /** SHA-256 of the canonical JSON of the effective form: the recipe hash. */

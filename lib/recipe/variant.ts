@@ -1,6 +1,6 @@
 /**
- * The identity of a matrix variant: a digest of its typed coordinates. It survives renames of the recipe and reordering
- * of dimensions, and it tells 6 from 6.0.
+ * The identity of a matrix variant: a digest of its typed coordinates, independent of the recipe's name and the order
+ * of dimensions; 6 and 6.0 differ.
  */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -9,7 +9,6 @@ import { formatFloat, isObject, type JsonObject, toNumber, typeName, type Value 
 
 const CONTRACT = "svc.recipe-matrix-selection.v1";
 
-/** The id of the variant with these coordinates. */
 export function variantId(selection: JsonObject): string {
   const coordinates = sorted(selection).map(([name, value]) => [name, typed(value)]);
   return `mxv1-${sha256Json({ contract: CONTRACT, selection: coordinates })}`;
@@ -19,7 +18,7 @@ function sorted(object: JsonObject): [string, Value][] {
   return Object.entries(object).sort(([a], [b]) => compareCodePoints(a, b));
 }
 
-/** A value with its type spelt out, so that the digest does not hang on how numbers are written. */
+/** A value with explicit types, so that the digest does not depend on the notation of numbers. */
 function typed(value: Value): Value {
   switch (typeName(value)) {
     case "null":
@@ -39,19 +38,16 @@ function typed(value: Value): Value {
   }
 }
 
-/** What can declare a space of variants, the one that wins first. */
+/** Declarations of a variant space, in order of precedence. */
 export const MATRIX_KEYS = ["matrix", "sweeps", "ui_sweeps"] as const;
 export type MatrixKey = typeof MATRIX_KEYS[number];
 
-/** The declarations of a space of variants that say something, the one that wins first. */
+/** Non-empty declarations of a variant space, in order of precedence. */
 export function matrixKeys(metadata: JsonObject): MatrixKey[] {
   return MATRIX_KEYS.filter((key) => key === "matrix" ? (metadata.matrix ?? null) !== null : !isEmpty(metadata[key]));
 }
 
-/**
- * Whether a recipe still spans a space of variants: it has a matrix, or legacy sweeps that say something. A single run
- * refuses it.
- */
+/** Whether a recipe spans several variants, by a matrix or non-empty legacy sweeps. A single run refuses it. */
 export function hasUnresolvedMatrix(document: { metadata: JsonObject }): boolean {
   return matrixKeys(document.metadata).length > 0;
 }
@@ -61,10 +57,9 @@ function isEmpty(value: Value | undefined): boolean {
 }
 
 /**
- * Checks the coordinates that a concrete variant records, and fills in its id where only the coordinates are given.
- *
+ * Checks the recorded coordinates of a concrete variant, and adds a missing id.
  * @returns the metadata, with the id
- * @param diagnostics gets `matrix_selection_mismatch`
+ * @param diagnostics receives `matrix_selection_mismatch`
  */
 export function settleVariant(metadata: JsonObject, diagnostics: Diagnostic[]): JsonObject {
   const selection = metadata.matrix_selection ?? null, id = metadata.matrix_variant_id ?? null;
@@ -93,7 +88,7 @@ export function settleVariant(metadata: JsonObject, diagnostics: Diagnostic[]): 
     return report(
       "matrix_variant_id",
       "Cannot match the variant id with its coordinates",
-      `These have the id ${expected}`,
+      `These coordinates have the id ${expected}`,
     );
   }
   return metadata;

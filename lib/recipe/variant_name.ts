@@ -1,4 +1,4 @@
-/** Names of the points of a matrix: readable where their coordinates are short and plain, their variant id otherwise. */
+/** Names of matrix points: readable for short plain coordinates, otherwise the variant id. */
 import { canonicalJson } from "../contract/json.ts";
 import type { Value } from "../contract/value.ts";
 
@@ -6,15 +6,13 @@ const PIECE = /^[A-Za-z0-9._-]{1,48}$/;
 const MAX_LENGTH = 160;
 
 export interface NamedPoint {
-  /** Coordinates in the order of the dimensions. */
   coordinates: readonly (readonly [dimension: string, value: Value])[];
   variant_id: string;
 }
 
 /**
- * The names of all points: `<name>__<dimension>_<value>__…`, or the variant id where a piece is no plain word of at most
- * 48 characters, where the whole is longer than 160, and where two points would share a name (as 1 and "1" would): the
- * name is what parts their random streams.
+ * The names of all points: `<name>__<dimension>_<value>__…`, or the variant id for a piece that is not a plain word of
+ * at most 48 characters, a name beyond 160 characters, or equal names (1 and "1"). Random streams depend on the name.
  */
 export function variantNames(name: string, points: readonly NamedPoint[]): string[] {
   const readable = points.map((point) => readableName(name, point));
@@ -32,12 +30,12 @@ function readableName(name: string, { coordinates }: NamedPoint): string | null 
   return whole.length <= MAX_LENGTH ? whole : null;
 }
 
-/** A value in names and tables: texts as they are, everything else as canonical JSON. */
+/** A value in names and tables: texts unchanged, everything else as canonical JSON. */
 export function valueText(value: Value): string {
   return typeof value === "string" ? value : canonicalJson(value);
 }
 
-/** Coordinates for people: `snr_db=6.0, channel=awgn`. */
+/** Coordinates as text: `snr_db=6.0, channel=awgn`. */
 export function coordinatesText(selection: { [dimension: string]: Value }): string {
   return Object.entries(selection).map(([dimension, value]) => `${dimension}=${valueText(value)}`).join(", ");
 }

@@ -21,12 +21,10 @@ import {
   type Scalar,
   type YAMLMap,
   type YAMLSeq,
-} from "./yaml_tree.ts";
+} from "../contract/yaml_tree.ts";
 
 /**
  * Reads one YAML document.
- *
- * @param text the whole text
  * @param file name for locations
  * @throws SvcError `recipe_syntax_invalid`, `recipe_duplicate_key`, `recipe_json_value_invalid` or
  *   `recipe_limit_exceeded`, with line and column in its diagnostics
@@ -44,15 +42,15 @@ export function readYaml(text: string, file: string): DecodedText {
 interface Read {
   value: Value;
   spot: Spot;
-  /** Values in it, aliases expanded, itself included. */
+  /** Number of values, with expanded aliases and the value itself. */
   nodes: number;
-  /** Levels of collections in it. */
+  /** Levels of collections. */
   height: number;
 }
 
-/** Turns the library's tree into typed values, expanding aliases. */
+/** Converts the library's tree to typed values, expanding aliases. */
 class YamlWalk {
-  /** Null while the anchored value is being read. */
+  /** Null while the anchored value is read. */
   readonly #anchors = new Map<string, Read | null>();
   #aliasNodes = 0;
   readonly #place: (string | number)[] = [];
@@ -93,7 +91,7 @@ class YamlWalk {
         this.#refuse(at, `Cannot hold ${node.source ?? value} as a number`, "Only finite numbers; quotes make a text");
         return 0;
       case "string":
-        if (!value.isWellFormed()) this.#refuse(at, "Cannot hold half of a surrogate pair in a text");
+        if (!value.isWellFormed()) this.#refuse(at, "Cannot use a lone surrogate in a text");
         return value;
       case "boolean":
         return value;
@@ -106,7 +104,7 @@ class YamlWalk {
     if (target === undefined) {
       return this.problems.stop("recipe_syntax_invalid", at, `Cannot find the anchor of *${node.source}`, {
         place: this.#place,
-        hint: didYouMean(node.source, this.#anchors.keys()) ?? "An anchor stands before its aliases",
+        hint: didYouMean(node.source, this.#anchors.keys()) ?? "An anchor precedes its aliases",
       });
     }
     if (target === null) {
@@ -159,7 +157,7 @@ class YamlWalk {
         const { line } = this.problems.positions.at(first.key);
         this.problems.add("recipe_duplicate_key", key, `Cannot use the key ${JSON.stringify(name)} twice`, {
           place: this.#place,
-          hint: `It stands on line ${line} already`,
+          hint: `It is already on line ${line}`,
         });
       }
       const read = this.#read(pair.value, pair.key?.range?.[1] ?? at);
@@ -169,7 +167,7 @@ class YamlWalk {
       height = Math.max(height, read.height);
     }
     this.#place.pop();
-    // Unlike assignment, fromEntries makes `__proto__` an ordinary member.
+    // Unlike assignment, fromEntries makes `__proto__` an ordinary field.
     return { value: Object.fromEntries(entries), spot: { at, members }, nodes, height: height + 1 };
   }
 
@@ -184,7 +182,7 @@ class YamlWalk {
     if (value === "<<" && isScalar(node) && node.type === "PLAIN") {
       this.problems.add("recipe_syntax_invalid", at, "Cannot use the YAML merge key <<", {
         place: this.#place,
-        hint: "Write the members out, or give the whole mapping as an alias",
+        hint: "Write all fields, or use an alias for the whole mapping",
       });
     }
     return value;

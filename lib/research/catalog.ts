@@ -1,6 +1,6 @@
-/** The research catalogue: areas, data sets, tasks and metrics, and how to look them up. */
+/** The research catalogue: areas, datasets, tasks, metrics, and look-ups. */
 import { SvcError } from "../contract/error.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import { Suggestions } from "../contract/nearest.ts";
 import { cloneValue, type JsonObject } from "../contract/value.ts";
 import { AREAS } from "./catalog/areas.ts";
 import { DATASETS } from "./catalog/datasets.ts";
@@ -8,13 +8,11 @@ import { DEPRECATED_METRICS, METRICS } from "./catalog/metrics.ts";
 import { TASKS } from "./catalog/tasks.ts";
 import type { DatasetEntry, DeprecatedMetric, MetricEntry, Modality, TaskEntry } from "./catalog/types.ts";
 
-export type { AreaEntry, DatasetEntry, DeprecatedMetric, MetricEntry, TaskEntry } from "./catalog/types.ts";
+export type { DatasetEntry, MetricEntry, TaskEntry } from "./catalog/types.ts";
 
 /**
- * The whole catalogue as data, as `svc research catalog` prints it.
- *
- * @returns `{schema_version, areas, datasets, tasks, metrics}`, a copy of the caller's own
- *
+ * The catalogue as data, as in `svc research catalog`.
+ * @returns `{schema_version, areas, datasets, tasks, metrics}`, a fresh copy
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -40,7 +38,7 @@ const tasks = byId(TASKS);
 const metrics = byId(METRICS);
 const deprecated = byId(DEPRECATED_METRICS);
 
-/** Ids that hold parameters of the operation or await its definition, and the entry that speaks for them. */
+/** Ids with other parameter values, and the entry of their kind. */
 const PATTERNS: readonly [RegExp, string][] = [
   [/^retrieval\.hit_at_\d+$/, "retrieval.hit_at_1"],
   [/^detection\.(recall|precision|f1)_at_iou_\d+(p\d+)?_conf_\d+(p\d+)?$/, "detection.$1_at_iou_0p5_conf_0"],
@@ -50,16 +48,12 @@ const PATTERNS: readonly [RegExp, string][] = [
 export const allDatasets = (): readonly DatasetEntry[] => DATASETS;
 export const allTasks = (): readonly TaskEntry[] => TASKS;
 export const allMetrics = (): readonly MetricEntry[] => METRICS;
-export const allDeprecatedMetrics = (): readonly DeprecatedMetric[] => DEPRECATED_METRICS;
 
-/** The data set of an id, or undefined. */
 export const findDataset = (id: string): DatasetEntry | undefined => datasets.get(id);
-/** The task of an id, or undefined. */
 export const findTask = (id: string): TaskEntry | undefined => tasks.get(id);
-/** The deprecated metric of an id, or undefined. */
 export const findDeprecatedMetric = (id: string): DeprecatedMetric | undefined => deprecated.get(id);
 
-/** The metric of an id, or undefined. An id with other parameters than the catalogue's gets the entry of its kind. */
+/** The metric of an id, or undefined. An id with parameters outside the catalogue has the entry of its kind. */
 export function findMetric(id: string): MetricEntry | undefined {
   const exact = metrics.get(id);
   if (exact !== undefined) return exact;
@@ -67,17 +61,18 @@ export function findMetric(id: string): MetricEntry | undefined {
   return pattern && { ...metrics.get(id.replace(pattern, template!))!, id, name: id };
 }
 
-/** A hint for an id that no data set has. */
-export const nearestDataset = (id: string): string | null => didYouMean(id, datasets.keys());
-/** A hint for an id that no task has. */
-export const nearestTask = (id: string): string | null => didYouMean(id, tasks.keys());
-/** A hint for an id that no metric has. */
-export const nearestMetric = (id: string): string | null => didYouMean(id, metrics.keys());
+/** Hint for an unknown dataset id. */
+export const nearestDataset = (id: string, suggestions = new Suggestions()): string | null =>
+  suggestions.for(id, datasets.keys());
+/** Hint for an unknown task id. */
+export const nearestTask = (id: string, suggestions = new Suggestions()): string | null =>
+  suggestions.for(id, tasks.keys());
+/** Hint for an unknown metric id. */
+export const nearestMetric = (id: string, suggestions = new Suggestions()): string | null =>
+  suggestions.for(id, metrics.keys());
 
 /**
  * The entry of an id.
- *
- * @param kind `dataset`, `task` or `metric`
  * @throws SvcError `not_found` with the nearest id, or the replacement of a deprecated one, as the hint
  */
 export function catalogEntry(kind: "dataset" | "task" | "metric", id: string): DatasetEntry | TaskEntry | MetricEntry {
@@ -95,24 +90,24 @@ export function catalogEntry(kind: "dataset" | "task" | "metric", id: string): D
   });
 }
 
-const NAMES = { dataset: "data set", task: "task", metric: "metric" };
+const NAMES = { dataset: "dataset", task: "task", metric: "metric" };
 
-/** Families that say something about any link, whatever it carries. */
+/** Families that apply to any link, whatever its content. */
 const GENERAL = new Set(["task", "channel", "codec", "rate", "memory", "timing"]);
 
-/** What a metric is about: its family, or within the task families the task. */
+/** The topic of a metric: its family, or within the task families the task. */
 function topicOf({ id, family }: MetricEntry): string {
   return family === "tasks" ? id.slice(0, id.indexOf(".")) : family;
 }
 
-/** Whether a metric can score a task: it says something about any link, or is about what the task's own metrics are. */
+/** Whether a metric can score a task: it applies to any link, or has a topic of the task's own metrics. */
 export function suitsTask(metric: MetricEntry, task: TaskEntry): boolean {
   if (GENERAL.has(metric.family)) return true;
   const own = [...task.metrics, ...task.optional_metrics].map((id) => topicOf(findMetric(id)!));
   return own.includes(topicOf(metric));
 }
 
-/** What a task on pictures, words or sound can be tried on; tasks on the link take any payload. */
+/** Dataset modalities of tasks on images, texts or audio; tasks on the link accept any payload. */
 const CARRIERS: Partial<Record<Modality, readonly Modality[]>> = {
   image: ["image", "multimodal", "generic"],
   text: ["text", "multimodal", "generic"],
@@ -120,7 +115,7 @@ const CARRIERS: Partial<Record<Modality, readonly Modality[]>> = {
   multimodal: ["image", "text", "audio", "multimodal", "generic"],
 };
 
-/** Whether a task can be tried on a data set. */
+/** Whether a task can run on a dataset. */
 export function carriesTask(dataset: DatasetEntry, task: TaskEntry): boolean {
   return CARRIERS[task.modality]?.includes(dataset.modality) ?? true;
 }

@@ -1,4 +1,4 @@
-/** Checks the research metadata of a recipe for what stops a plan: shapes, and a task that the graph contradicts. */
+/** Checks the research metadata of a recipe for plan errors: shapes, and a task that contradicts the graph. */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { isInteger, isObject, type Value } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -6,7 +6,7 @@ import { DIRECTIONS, REDUCTIONS } from "./catalog/types.ts";
 import { declaration, declaredTaskAt, idOf, taskAlias } from "./declared.ts";
 import { inferTask } from "./tasks.ts";
 
-/** Whether a member can be read, and what it should be. */
+/** A predicate for a field, and its description. */
 type Shape = readonly [(value: Value) => boolean, string];
 
 const isText = (value: Value) => typeof value === "string" && value.trim() !== "";
@@ -26,10 +26,9 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
 };
 
 /**
- * Checks the research metadata: shapes, that `metadata.task_id` says the same as the research task, and that the task
- * declared is the one the operations are scored on. An inferred bit transport yields to any declaration, for bits are
- * counted in every digital link.
- *
+ * Checks the research metadata: shapes, that `metadata.task_id` equals the research task, and that the declared task is
+ * the one of the operations. An inferred bit transport yields to any declaration, because every digital link counts
+ * bits.
  * @param recipe normalised or effective recipe
  * @returns `research_invalid` for every shape, else `task_mismatch`
  */
@@ -39,7 +38,7 @@ export function checkResearch(recipe: RecipeDocument): Diagnostic[] {
   const invalid: Report = (place, message, hint) =>
     problems.push(diagnostic("research_invalid", place, message, { hint }));
   if (task_id !== undefined && task_id !== null && typeof task_id !== "string") {
-    invalid(["metadata", "task_id"], "Cannot read the task id", "Give the id of a task as a text");
+    invalid(["metadata", "task_id"], "Cannot read the task id", "Write the id of a task as a text");
   }
   if (research !== undefined && research !== null && !isObject(research)) {
     invalid(
@@ -62,7 +61,7 @@ type Report = (place: Place, message: string, hint: string) => void;
 function checkSpec(spec: Value, name: string, place: Place, invalid: Report): void {
   if (!isObject(spec)) return invalid(place, `Cannot read the research spec ${name}`, "Write an object with an id");
   if (idOf(spec) === null) {
-    invalid([...place, "id"], `Cannot read the id of the research spec ${name}`, "Give it a non-empty text");
+    invalid([...place, "id"], `Cannot read the id of the research spec ${name}`, "Write a non-empty text");
   }
   for (const [member, [holds, wanted]] of Object.entries(SHAPES[name])) {
     const value = spec[member] ?? null;
@@ -90,8 +89,8 @@ function checkTask(recipe: RecipeDocument): Diagnostic[] {
     return [diagnostic(
       "task_mismatch",
       ["metadata", "task_id"],
-      `Cannot have the task ${alias} beside the research task ${declared.id}`,
-      { hint: "Leave out metadata.task_id, or give both the same id" },
+      `Cannot declare the task ${alias} besides the research task ${declared.id}`,
+      { hint: "Remove metadata.task_id, or set both to the same id" },
     )];
   }
   const inferred = inferTask(recipe.steps.map((step) => step.op));
@@ -99,7 +98,7 @@ function checkTask(recipe: RecipeDocument): Diagnostic[] {
   return [diagnostic(
     "task_mismatch",
     declared.place,
-    `Cannot declare the task ${declared.id}: the operations are scored on ${inferred}`,
+    `Cannot declare the task ${declared.id}: the operations are scored as ${inferred}`,
     { hint: `Declare ${inferred}, or replace the operation that scores it` },
   )];
 }

@@ -1,4 +1,4 @@
-/** Which data set a recipe draws on, told from its source operations. */
+/** Infers the dataset of a recipe from its source operations. */
 import type { JsonObject } from "../contract/value.ts";
 import type { RecipeDocument, StepDocument } from "../recipe/types.ts";
 import { allDatasets, findDataset } from "./catalog.ts";
@@ -15,7 +15,7 @@ interface Rule {
 const TDL_STATE = "wireless.ofdm_channel_state";
 const DELAYED = "wireless.ofdm_delayed_csi";
 
-/** Where the source operation alone does not tell; the first rule that matches counts. */
+/** Rules for source operations with several datasets; the first match applies. */
 const RULES: readonly Rule[] = [
   { dataset: "synthetic_random_bits_phylib_tdl_delayed_csi", source: "source.random_bits", with: DELAYED },
   { dataset: "synthetic_random_bits_phylib_tdl_delayed_csi", source: "source.bit_manifest", with: DELAYED },
@@ -34,10 +34,10 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Sources that read whatever they are given: what they are called says nothing about a data set of the catalogue. */
+/** Sources of arbitrary data, whose names do not identify a dataset of the catalogue. */
 const ANONYMOUS = new Set(["source.bit_manifest"]);
 
-/** Operations that bring data in, besides those named `source.`. */
+/** Operations that provide data, besides those named `source.`. */
 const isSource = ({ op }: StepDocument) => op.startsWith("source.") || op === "wireless.miso_ofdm_csi";
 
 const MODALITIES: readonly [RegExp, string][] = [
@@ -47,8 +47,8 @@ const MODALITIES: readonly [RegExp, string][] = [
 ];
 
 /**
- * The data set of the first source, as a DatasetSpec: the one it names, the one of the catalogue that it brings, or
- * the operation's own name.
+ * The dataset of the first source, as a DatasetSpec: the one it names, the catalogue's dataset of the operation, or the
+ * operation's name.
  */
 export function inferDataset(recipe: RecipeDocument): JsonObject | null {
   const source = recipe.steps.find(isSource);
@@ -56,7 +56,7 @@ export function inferDataset(recipe: RecipeDocument): JsonObject | null {
   const id = datasetOf(source, new Set(recipe.steps.map((step) => step.op)));
   const entry = findDataset(id);
   const { split, manifest_path: manifest = "" } = source.params;
-  // Of files that someone else provides the version is for them to say.
+  // The provider of external files determines their version.
   const ours = entry !== undefined && !entry.local && entry.versions.length === 1 && manifest === "";
   return {
     schema_version: 1,

@@ -1,9 +1,9 @@
-/** What the metadata of a recipe says about its research, and where: `metadata.research`, else the older keys. */
+/** Research declarations in the metadata of a recipe and their places: `metadata.research`, else the older keys. */
 import type { Place } from "../contract/error.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
-/** Keys of `metadata.research`, with the older metadata key that is read in its place. */
+/** Keys of `metadata.research`, with their older metadata keys. */
 const LEGACY = {
   dataset: "dataset_spec",
   task: "task_spec",
@@ -12,15 +12,14 @@ const LEGACY = {
 } as const;
 
 export type ResearchKey = keyof typeof LEGACY;
-export const RESEARCH_KEYS = Object.keys(LEGACY) as ResearchKey[];
+const RESEARCH_KEYS = Object.keys(LEGACY) as ResearchKey[];
 
 export interface Declaration {
-  /** null when nothing is declared. */
+  /** null without a declaration. */
   value: Value;
   place: Place;
 }
 
-/** What a recipe declares under a key. */
 export function declaration({ metadata }: RecipeDocument, key: ResearchKey): Declaration {
   const research = isObject(metadata.research) ? metadata.research : {};
   const legacy = metadata[LEGACY[key]] ?? null;
@@ -28,18 +27,18 @@ export function declaration({ metadata }: RecipeDocument, key: ResearchKey): Dec
   return { value: research[key] ?? null, place: ["metadata", "research", key] };
 }
 
-/** Whether a recipe has research specs of its own. */
+/** Whether a recipe has its own research specs. */
 export function hasSpecs(recipe: RecipeDocument): boolean {
   return RESEARCH_KEYS.some((key) => declaration(recipe, key).value !== null);
 }
 
-/** A spec without the members that are null, or null where there is none. */
+/** A spec without its null fields, or null. */
 export function declaredSpec(recipe: RecipeDocument, key: Exclude<ResearchKey, "metrics">): JsonObject | null {
   const { value } = declaration(recipe, key);
   return idOf(value) === null ? null : withoutNulls(value as JsonObject);
 }
 
-/** The declared metrics, plain ids as specs; entries that cannot be read are left out. */
+/** The declared metrics, plain ids as specs, without unreadable entries. */
 export function declaredMetrics(recipe: RecipeDocument): (JsonObject & { id: string })[] {
   return metricList(declaration(recipe, "metrics").value).map(({ spec }) => spec);
 }
@@ -54,7 +53,7 @@ export function metricList(value: Value | undefined): { spec: JsonObject & { id:
   });
 }
 
-/** The task that a recipe declares, and where, or null. */
+/** The declared task and its place, or null. */
 export function declaredTaskAt(recipe: RecipeDocument): { id: string; place: Place } | null {
   const { value, place } = declaration(recipe, "task");
   const id = idOf(value);
@@ -64,12 +63,11 @@ export function declaredTaskAt(recipe: RecipeDocument): { id: string; place: Pla
   return alias === null ? null : { id: alias, place: ["metadata", "task_id"] };
 }
 
-/** The id that `metadata.task_id` gives, or null. */
+/** The id in `metadata.task_id`, or null. */
 export function taskAlias({ metadata: { task_id } }: RecipeDocument): string | null {
   return typeof task_id === "string" && task_id !== "" ? task_id : null;
 }
 
-/** The id of a spec, or null. */
 export function idOf(spec: Value | undefined): string | null {
   return isObject(spec) && typeof spec.id === "string" && spec.id.trim() !== "" ? spec.id : null;
 }

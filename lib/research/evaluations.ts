@@ -1,4 +1,4 @@
-/** Which metrics the evaluating steps of a recipe put out, as far as their operations and parameters tell. */
+/** Infers the metrics of a recipe's evaluation steps from operations and parameters. */
 import { isNumber, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import type { RecipeDocument, StepDocument } from "../recipe/types.ts";
 import { findMetric, findTask, type MetricEntry } from "./catalog.ts";
@@ -8,7 +8,7 @@ type Params = StepDocument["params"];
 const text = (value: Value | undefined, otherwise: string) => typeof value === "string" ? value : otherwise;
 const main = (task: string) => () => findTask(task)!.metrics;
 
-/** A number as ids have it: 0.5 is `0p5`. */
+/** A number in ids: 0.5 is `0p5`. */
 const inId = (value: Value | undefined, otherwise: number) =>
   String(isNumber(value) ? toNumber(value) : otherwise).replace(".", "p");
 
@@ -45,10 +45,10 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.leo_ntn_tracking": main("leo_ntn_doppler_beam_tracking"),
 };
 
-/** Operations whose headline metrics are known here. */
+/** Operations with known headline metrics. Exported for tests. */
 export const evaluatingOperations = (): string[] => Object.keys(HEADLINES);
 
-/** The headline metrics of one step; none where the operation evaluates nothing that is known here. */
+/** The headline metrics of one step. */
 export function stepMetrics({ op, params }: { op: string; params: JsonObject }): readonly string[] {
   return HEADLINES[op]?.(params) ?? [];
 }
@@ -59,8 +59,7 @@ export function evaluatedMetrics(recipe: RecipeDocument): string[] {
 }
 
 /**
- * The error rates and counts that a recipe names by labels of its own: `link.ber` makes `channel.link.ber` and
- * `channel.link.error_count`.
+ * Error rates and counts with labels of the recipe: `link.ber` gives `channel.link.ber` and `channel.link.error_count`.
  */
 export function labelledMetrics(recipe: RecipeDocument): Map<string, MetricEntry> {
   const found = new Map<string, MetricEntry>();

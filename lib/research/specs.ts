@@ -1,6 +1,6 @@
 /**
- * What a recipe says about its research, in normal form: data set, task, metrics and benchmark. Explicit specs come
- * first, then the older metadata keys, then what the operations tell; the catalogue fills in what its entries fix.
+ * Research specs of a recipe in normal form: dataset, task, metrics and benchmark. Explicit specs take precedence over
+ * the older metadata keys, and those over inference from operations; the catalogue adds fixed values of its entries.
  */
 import type { JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -13,21 +13,18 @@ import { inferTask } from "./tasks.ts";
 import { validateResearch } from "./validate.ts";
 
 export { checkResearch } from "./check.ts";
-export { type ResearchFindings, validateResearch } from "./validate.ts";
 
-/** The task id that a recipe declares, or null. */
 export function declaredTask(recipe: RecipeDocument): string | null {
   return declaredTaskAt(recipe)?.id ?? null;
 }
 
 /**
- * The research specs of a recipe in normal form, as `recipe specs` prints them and manifests keep them.
- *
+ * The research specs of a recipe in normal form, for `recipe specs` and manifests.
  * @param recipe effective recipe
- * @param options `strict` judges unknown and planned entries as errors
+ * @param options `strict` makes unknown and planned entries errors
  * @returns `{schema_version, source, dataset, task, metrics, benchmark, catalog_validation}`
  */
-export function recipeSpecs(recipe: RecipeDocument, options: { strict?: boolean } = {}): JsonObject {
+export function recipeSpecs(recipe: RecipeDocument, options: { strict?: boolean } = {}) {
   const dataset = datasetSpec(recipe);
   const task = taskSpec(recipe);
   const metrics = metricSpecs(recipe, task);
@@ -40,11 +37,13 @@ export function recipeSpecs(recipe: RecipeDocument, options: { strict?: boolean 
     metrics,
     benchmark: benchmarkSpec(recipe, { dataset, task, metrics }),
     catalog_validation: {
-      errors: [...checkResearch(recipe), ...errors] as unknown as JsonObject[],
-      warnings: warnings as unknown as JsonObject[],
+      errors: [...checkResearch(recipe), ...errors],
+      warnings,
     },
   };
 }
+
+export type RecipeSpecs = ReturnType<typeof recipeSpecs>;
 
 function datasetSpec(recipe: RecipeDocument): JsonObject | null {
   const given = declaredSpec(recipe, "dataset");
@@ -70,7 +69,7 @@ function taskSpec(recipe: RecipeDocument): JsonObject | null {
   };
 }
 
-/** The declared metrics, else those of the declared task, else what the steps evaluate, else what the task is scored by. */
+/** The declared metrics, else those of the declared task, else those of the steps, else those of the inferred task. */
 function metricSpecs(recipe: RecipeDocument, task: JsonObject | null): JsonObject[] {
   const own = metricList(declaredSpec(recipe, "task")?.metrics).map(({ spec }) => spec);
   const evaluated = evaluatedMetrics(recipe).map((id) => ({ id }));
@@ -112,7 +111,7 @@ function benchmarkSpec(recipe: RecipeDocument, { dataset, task, metrics }: Parts
   };
 }
 
-/** Where the specs come from; benchmark and metrics follow from data set and task. */
+/** Origin of the specs; benchmark and metrics follow from dataset and task. */
 function sourceOf(recipe: RecipeDocument): string {
   const datasetInferred = declaredSpec(recipe, "dataset") === null && inferDataset(recipe) !== null;
   const taskInferred = declaredTask(recipe) === null && inferTask(recipe.steps.map(({ op }) => op)) !== null;
@@ -124,7 +123,10 @@ function sourceOf(recipe: RecipeDocument): string {
   return parts.length > 1 ? "combined" : parts[0] ?? "inferred_from_recipe";
 }
 
-/** Where the payload travels: `disabled`, `wireless`, `identity` or `unspecified`, unless metadata says. */
+/**
+ * Payload transport: `disabled`, `wireless`, `identity` or `unspecified`, unless declared in metadata.
+ * Exported for tests.
+ */
 export function channelMode({ metadata, steps }: RecipeDocument): string {
   const { channel_mode: mode, channel_enabled: enabled } = metadata;
   if (typeof mode === "string" && mode !== "") return mode;

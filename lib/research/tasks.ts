@@ -1,15 +1,15 @@
 /**
- * Which task a recipe is scored on, told from its operations: the first rule that matches, in order. A task that no
- * rule knows must be declared.
+ * Infers the scored task of a recipe from its operations: the first matching rule applies. Other tasks must be
+ * declared.
  */
 
-interface Rule {
+type Rule = {
   task: string;
   /** Any of these operations. */
-  any: readonly string[];
+  any: string[];
   /** And, where given, this one. */
   with?: string;
-}
+};
 
 const RULES: readonly Rule[] = [
   { task: "automatic_modulation_recognition", any: ["metrics.modulation_classification"] },
@@ -40,7 +40,7 @@ const RULES: readonly Rule[] = [
   { task: "bit_transport", any: ["metrics.bit_error_rate"] },
 ];
 
-/** The task that these operations are scored on, or null when none can be told. */
+/** The task of these operations, or null. */
 export function inferTask(operations: Iterable<string>): string | null {
   const present = new Set(operations);
   const rule = RULES.find((candidate) =>
@@ -49,7 +49,7 @@ export function inferTask(operations: Iterable<string>): string | null {
   return rule?.task ?? null;
 }
 
-/** The rules as data, for digests over what planning depends on. */
-export function inferenceRules(): readonly Rule[] {
-  return RULES;
+/** The rules as data, for digests of planning inputs. */
+export function inferenceRules(): Rule[] {
+  return [...RULES];
 }

@@ -1,5 +1,6 @@
-/** Holds what a recipe declares about its research against the catalogue. */
+/** Compares the research declarations of a recipe with the catalogue. */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { Suggestions } from "../contract/nearest.ts";
 import { isInteger, isObject, type JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import {
@@ -24,19 +25,20 @@ export interface ResearchFindings {
   warnings: Diagnostic[];
 }
 
-/** Collects findings; how much those about unknown and planned entries weigh is the caller's choice. */
+/** Collects findings; the caller chooses the severity for unknown and planned entries. */
 class Findings implements ResearchFindings {
   readonly errors: Diagnostic[] = [];
   readonly warnings: Diagnostic[] = [];
+  readonly suggestions = new Suggestions();
 
   constructor(readonly strict: boolean) {}
 
-  /** What an entry of the catalogue contradicts. */
+  /** A contradiction to a catalogue entry. */
   wrong(place: Place, message: string, hint: string | null): void {
     this.errors.push(diagnostic("research_catalog_error", place, message, { hint }));
   }
 
-  /** What the catalogue does not know, or only foresees. */
+  /** An unknown or planned entry. */
   unknown(place: Place, message: string, hint: string | null, code?: string): void {
     const severity = this.strict ? "error" : "warning";
     const item = diagnostic(code ?? `research_catalog_${severity}`, place, message, { hint, severity });
@@ -49,10 +51,9 @@ class Findings implements ResearchFindings {
 }
 
 /**
- * Checks the declared data set, task and metrics against the catalogue: that they are known and not merely planned,
- * that kind, modality, unit, direction and the like are those of the catalogue, that the task can be tried on the data
- * set and scored by the metrics.
- *
+ * Checks the declared dataset, task and metrics against the catalogue: they are known and not only planned; kind,
+ * modality, unit, direction and other fields equal those of the catalogue; the task can run on the dataset and be
+ * scored by the metrics.
  * @param recipe normalised or effective recipe, whose research metadata has the shapes of {@link checkResearch}
  * @param options `strict` makes unknown and planned entries errors instead of warnings
  * @returns `research_catalog_error`, `research_catalog_warning`, `task_not_supported` and `metric_deprecated`
@@ -64,7 +65,7 @@ export function validateResearch(recipe: RecipeDocument, options: { strict?: boo
   if (dataset !== undefined && declared !== undefined && !carriesTask(dataset, declared)) {
     findings.wrong(
       [...declaration(recipe, "dataset").place, "id"],
-      `Cannot try the task ${declared.id} on the data set ${dataset.id} of modality ${dataset.modality}`,
+      `Cannot use the task ${declared.id} on the dataset ${dataset.id} of modality ${dataset.modality}`,
       `Its modality is ${declared.modality}`,
     );
   }
@@ -88,21 +89,21 @@ function checkDataset(recipe: RecipeDocument, findings: Findings): DatasetEntry 
   const id = spec.id as string;
   const entry = findDataset(id);
   if (entry === undefined) {
-    const message = `Cannot find the data set ${id} in the research catalogue`;
-    findings.unknown([...place, "id"], message, nearestDataset(id));
+    const message = `Cannot find the dataset ${id} in the research catalogue`;
+    findings.unknown([...place, "id"], message, nearestDataset(id, findings.suggestions));
     return undefined;
   }
   if (entry.status === "planned") {
-    findings.unknown([...place, "id"], `Cannot use the data set ${id}: it is only planned`, null);
+    findings.unknown([...place, "id"], `Cannot use the dataset ${id}: it is only planned`, null);
   }
   expectSame(spec, entry, ["modality"], place, findings);
   const { version, source } = spec;
   if ((typeof version === "string" || isInteger(version)) && !entry.versions.includes(String(version))) {
-    const message = `Cannot find the version ${version} of the data set ${id}`;
+    const message = `Cannot find the version ${version} of the dataset ${id}`;
     findings.unknown([...place, "version"], message, `Known: ${entry.versions.join(", ")}`);
   }
   if (typeof source === "string" && !entry.source_ops.includes(source)) {
-    const message = `Cannot tell how ${source} brings the data set ${id}`;
+    const message = `Cannot determine how ${source} provides the dataset ${id}`;
     findings.unknown([...place, "source"], message, `Known: ${entry.source_ops.join(", ") || "none"}`);
   }
   return entry;
@@ -114,7 +115,11 @@ function checkTask(recipe: RecipeDocument, findings: Findings): TaskEntry | unde
   const { id, place } = declared;
   const entry = findTask(id);
   if (entry === undefined) {
-    findings.unknown(place, `Cannot find the task ${id} in the research catalogue`, nearestTask(id));
+    findings.unknown(
+      place,
+      `Cannot find the task ${id} in the research catalogue`,
+      nearestTask(id, findings.suggestions),
+    );
     return undefined;
   }
   if (entry.status === "planned") {
@@ -150,7 +155,11 @@ function checkMetric(spec: JsonObject & { id: string }, place: Place, { recipe, 
   }
   const metric = findMetric(id) ?? labelledMetrics(recipe).get(id);
   if (metric === undefined) {
-    return findings.unknown(place, `Cannot find the metric ${id} in the research catalogue`, nearestMetric(id));
+    return findings.unknown(
+      place,
+      `Cannot find the metric ${id} in the research catalogue`,
+      nearestMetric(id, findings.suggestions),
+    );
   }
   if (metric.status === "planned") {
     findings.unknown(place, `Cannot use the metric ${id}: it is only planned`, null);
@@ -163,7 +172,7 @@ function checkMetric(spec: JsonObject & { id: string }, place: Place, { recipe, 
   }
 }
 
-/** A spec that names a member of its entry names it as the catalogue does. */
+/** A spec's field must equal that of its entry. */
 function expectSame(
   spec: JsonObject,
   entry: JsonObject,

@@ -1,13 +1,12 @@
-/** How far apart two NPZ artifacts are whose hashes differ. */
+/** Measures the difference between two NPZ artifacts with different hashes. */
 import { openNpz } from "../artifact/npz.ts";
 import { float, type JsonObject } from "../contract/value.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
 
 /**
- * Compares the arrays that two files have in common.
- *
- * @returns `{max_abs, max_rel, count}` over all numbers that differ, real and imaginary parts by themselves; null when
- * the files cannot be compared number by number, for they hold other arrays, types or shapes
+ * Compares the arrays that both files have.
+ * @returns `{max_abs, max_rel, count}` over all differing numbers (real and imaginary parts count separately); null
+ *   when arrays, dtypes or shapes differ
  */
 export function arrayDifference(expected: Uint8Array, actual: Uint8Array): JsonObject | null {
   try {
@@ -22,7 +21,7 @@ export function arrayDifference(expected: Uint8Array, actual: Uint8Array): JsonO
       count: total.count,
     };
   } catch {
-    // A file that is no NPZ any more has no numbers to compare.
+    // A file that is not NPZ has no numbers to compare.
     return null;
   }
 }
@@ -34,7 +33,7 @@ function accumulate(a: NdArray, b: NdArray, total: { maxAbs: number; maxRel: num
     if (x === y || (x !== x && y !== y)) continue;
     const apart = Math.abs(Number(typeof x === "bigint" ? (y as bigint) - x : (y as number) - x));
     total.count++;
-    // What is not finite on one side only is infinitely far away.
+    // A value that is finite on one side only has an infinite difference.
     const abs = Number.isNaN(apart) ? Infinity : apart;
     total.maxAbs = Math.max(total.maxAbs, abs);
     total.maxRel = Math.max(total.maxRel, abs / Math.abs(Number(x)));

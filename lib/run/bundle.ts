@@ -1,11 +1,11 @@
 /**
  * Writes a run bundle.
  *
- * A bundle appears under `runs/` with its five documents at once: they are written in transit and the folder is renamed
- * into place. While steps finish, summary and manifest are replaced now and then; at the end come, each replaced in one
- * step and made durable, the manifest, SHA256SUMS and last of all the summary. SHA256SUMS and the manifest already hold
- * the hash of that summary, so whoever stops in between leaves a summary that still says `running`, and none ever claims
- * an end that verification would refuse.
+ * The five documents are written in the transit folder; one rename moves the folder to `runs/`. Summary and manifest
+ * are replaced at intervals while steps finish. At the end the manifest, SHA256SUMS and the summary are replaced in
+ * this order, each atomically and durably. SHA256SUMS and the manifest already hold the hash of the final summary. A
+ * process that stops earlier leaves a summary with status `running`, so no bundle claims an end that verification would
+ * refuse.
  */
 import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
@@ -29,16 +29,16 @@ import { type BundleFiles, DISK, formatSha256Sums, listFiles, replaceFile } from
 import type { MemorySampler } from "./memory.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Summary and manifest of a running bundle are not replaced more often than this. */
+/** Shortest interval between two replacements of summary and manifest while the run executes. */
 const REWRITE_INTERVAL_MS = 200;
-/** And, where they have grown so large that writing takes long, never for more than this share of the time. */
+/** Largest share of the run time spent on these replacements. */
 const REWRITE_TIME_SHARE = 0.05;
 
-/** The end of a run, as far as the executor knows it. */
+/** How a run ended. */
 export type RunEnd = Pick<RunState, "status" | "error" | "failure" | "resourceGuard">;
 
 export class BundleWriter {
-  /** Absolute path of the bundle. */
+  /** Absolute. */
   readonly directory: string;
   readonly #record: RunRecord;
   readonly #memory: MemorySampler;
@@ -48,11 +48,7 @@ export class BundleWriter {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #nextRewrite: number;
 
-  /**
-   * Makes the bundle of a reserved run id, with status `running`. The caller holds the lock of the run.
-   *
-   * @param files what writes to disk
-   */
+  /** Creates the bundle of a reserved run id with status `running`. The caller holds the lock of the run. */
   constructor(workspace: Workspace, record: RunRecord, memory: MemorySampler, files: BundleFiles = DISK) {
     this.directory = join(workspace.runs, record.runId);
     this.#record = record;
@@ -76,7 +72,6 @@ export class BundleWriter {
     this.#nextRewrite = performance.now() + REWRITE_INTERVAL_MS;
   }
 
-  /** Takes the row of a step that ended. */
   addRow(row: StepRow): void {
     this.#rows.set(row.id, row);
     if (this.#timer !== undefined) return;
@@ -87,7 +82,6 @@ export class BundleWriter {
 
   /**
    * Writes the final documents.
-   *
    * @returns the final summary, as written
    */
   finish(end: RunEnd): { summary: JsonObject; path: string } {
@@ -111,7 +105,7 @@ export class BundleWriter {
     return { summary: texts.document, path };
   }
 
-  /** Stops all that goes on by itself, when the bundle cannot be finished. */
+  /** Stops timers and memory sampling when the bundle cannot be finished. */
   abandon(): void {
     clearTimeout(this.#timer);
     this.#memory.stop();
@@ -125,7 +119,8 @@ export class BundleWriter {
       replaceFile(this.#files, join(this.directory, MANIFEST_FILE), texts.manifest);
       replaceFile(this.#files, join(this.directory, SUMMARY_FILE), texts.summary);
     } catch {
-      // What lies there stays whole; the final documents say the same again, and their failure is not forgiven.
+      // A failure here is not reported: the previous documents stay whole, and failures of the final documents are
+      // reported.
     }
     const endedAt = performance.now();
     this.#nextRewrite = endedAt + Math.max(REWRITE_INTERVAL_MS, (endedAt - startedAt) / REWRITE_TIME_SHARE);
@@ -146,7 +141,7 @@ export class BundleWriter {
     return [...this.#rows.values()].sort((a, b) => this.#order.get(a.id)! - this.#order.get(b.id)!);
   }
 
-  /** Hashes of all files as they will lie there; those of artifacts were verified when their step committed them. */
+  /** Hashes of all files; artifact hashes were verified when their step committed them. */
   #sums(state: RunState, texts: DocumentTexts): string {
     const known = new Map([[MANIFEST_FILE, sha256Hex(texts.manifest)], [SUMMARY_FILE, sha256Hex(texts.summary)]]);
     for (const row of state.rows) {
@@ -159,7 +154,7 @@ export class BundleWriter {
   }
 }
 
-/** The documents that never change. */
+/** Documents that never change. */
 function staticDocuments(record: RunRecord): [string, Value][] {
   return [[AUTHORED_FILE, record.authored], [RECIPE_FILE, record.recipe], [PLAN_FILE, record.plan]];
 }
@@ -170,7 +165,7 @@ export interface DocumentTexts {
   manifest: string;
 }
 
-/** The summary, its text, and the text of the manifest that vouches for it. */
+/** The summary, its text, and the text of the manifest that holds its hash. */
 export function documentTexts(record: RunRecord, state: RunState): DocumentTexts {
   const document = summaryDocument(record, state);
   const summary = prettyJson(document);

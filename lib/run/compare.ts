@@ -1,9 +1,9 @@
-/** Differences between two documents, place by place. */
+/** Differences between two documents, by JSON path. */
 import { jsonPath, type Place } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 
-/** A place where two documents differ; a side that has nothing there is left out. */
+/** A place where two documents differ; a side without a value is absent. */
 export interface Difference {
   place: Place;
   a?: Value;
@@ -12,9 +12,8 @@ export interface Difference {
 
 /**
  * Compares two values by type and value; key order does not matter.
- *
- * @param options `ignore` leaves out places; `identify` names the members of a list, so that one that was put in does
- * not make all that follow it differ
+ * @param options `ignore` excludes paths; `identify` gives list members an identity, so that an inserted member does
+ *   not shift the rest
  */
 export function differences(
   a: Value | undefined,
@@ -37,7 +36,10 @@ export function differences(
   return [{ place, ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) }];
 }
 
-/** Pairs of members with one name, with their index in the first list that has them; null when names do not tell. */
+/**
+ * Pairs of members with the same identity, with the index in the first list that has them; null without unique
+ * identities.
+ */
 function alignByName(
   a: Value[],
   b: Value[],
@@ -54,7 +56,7 @@ function alignByName(
   ];
 }
 
-/** A difference as a row `{path, a, b}`; a side that has nothing is left out. */
+/** A difference as a row `{path, a, b}`; a side without a value is absent. */
 export function differenceRow({ place, a, b }: Difference): JsonObject {
   return { path: jsonPath(place), ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) };
 }

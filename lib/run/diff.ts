@@ -15,13 +15,13 @@ export interface RunDiff extends JsonObject {
   kind: "svc.run_diff";
   a: string;
   b: string;
-  /** Whether recipe, plan, artifacts and all metrics but those of time and memory agree. */
+  /** Whether recipe, plan, artifacts and all metrics except time and memory are equal. */
   equal: boolean;
-  /** Places that differ, `{path, a, b}`; a side that has nothing there is left out. */
+  /** Differences `{path, a, b}`; a side without a value is absent. */
   recipe: JsonObject[];
   plan: JsonObject[];
   environment: JsonObject[];
-  /** Metrics that differ, `{step_id, metric, a, b, absolute, relative}`. */
+  /** Differing metrics: `{step_id, metric, a, b, absolute, relative}`. */
   metrics: JsonObject[];
   /** All artifacts, `{step_id, output_name, a_sha256, b_sha256, equal}`. */
   artifacts: JsonObject[];
@@ -29,30 +29,12 @@ export interface RunDiff extends JsonObject {
 
 /**
  * Compares two runs.
- *
- * @param a run id or a unique beginning of one
- * @param b the other one
+ * @param a run id or a unique prefix
+ * @param b the same for the other run
  * @throws SvcError `run_not_found`, `bundle_file_missing`, `bundle_schema_invalid`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { diffRuns, openWorkspace, run } from "../../mod.ts";
- *
- * const stateDir = await Deno.makeTempDir();
- * const bits = (seed: number) => ({
- *   name: "bits",
- *   steps: [{ id: "data", op: "source.random_bits", params: { seed } }],
- * });
- * const [a, b] = [await run(bits(1), { stateDir }), await run(bits(2), { stateDir })];
- * const { recipe, artifacts } = await diffRuns(openWorkspace({ stateDir }), a.run_id, b.run_id);
- * assert.deepEqual(recipe, [{ path: "$.steps[0].params.seed", a: 1, b: 2 }]);
- * assert.equal(artifacts[0].equal, false);
- * await Deno.remove(stateDir, { recursive: true });
- * ```
  */
 export function diffRuns(workspace: Workspace, a: string, b: string): Promise<RunDiff> {
-  // Asynchronous for callers, so that reading may become it.
+  // The interface is asynchronous so that reading can become asynchronous.
   return Promise.resolve().then(() => diff(workspace, a, b));
 }
 
@@ -83,7 +65,7 @@ function diff(workspace: Workspace, a: string, b: string): RunDiff {
 interface Side {
   runId: string;
   recipe: JsonObject;
-  /** Without what only repeats the recipe: its hash, and the contracts whose hashes the steps hold. */
+  /** The plan without its recipe hash and the contracts, whose hashes the steps hold. */
   plan: JsonObject;
   environment: JsonObject;
   rows: StepRow[];
@@ -104,13 +86,12 @@ function readSide(workspace: Workspace, wanted: string): Side {
   };
 }
 
-/** The id of a step of a recipe or a plan. */
 function stepName(item: Value): string | null {
   const id = isObject(item) ? item.id ?? item.step_id : undefined;
   return typeof id === "string" ? id : null;
 }
 
-/** Ids of the steps of both sides, those of the first in their order, then what only the second has. */
+/** Step ids of both sides: those of `a` in order, then those that only `b` has. */
 function stepIds(a: StepRow[], b: StepRow[]): string[] {
   return [...new Set([...a, ...b].map(({ id }) => id))];
 }
@@ -131,7 +112,7 @@ function metricRows(a: StepRow[], b: StepRow[]): JsonObject[] {
   });
 }
 
-/** b - a, and that over |a|; null where it has no meaning. Counts stay counts. */
+/** b - a, and its ratio to |a|; null where undefined. Differences of counts are integers. */
 function change(a: Value | undefined, b: Value | undefined): { absolute: Value; relative: Value } {
   if (!isNumber(a) || !isNumber(b)) return { absolute: null, relative: null };
   const difference = toNumber(b) - toNumber(a);

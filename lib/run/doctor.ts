@@ -1,4 +1,4 @@
-/** What is in order on this machine, and what helps where it is not. */
+/** Checks of the installation, with a hint for each problem. */
 import { join } from "node:path";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
 import { messageOf } from "../contract/error.ts";
@@ -6,14 +6,15 @@ import type { JsonObject } from "../contract/value.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { PROGRAM_ROOT } from "../plan/implementation_source.ts";
 import { version } from "./version.ts";
+import { memoryReserve } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** One check. A warning is about something that most work does without. */
+/** A check. A warning concerns a part that most work does not need. */
 export interface Check extends JsonObject {
   id: string;
   status: "passed" | "warning" | "failed";
   detail: string;
-  /** What to do, or null when there is nothing to do. */
+  /** Null when nothing has to be done. */
   hint: string | null;
 }
 
@@ -24,22 +25,11 @@ export interface Diagnosis {
   checks: Check[];
 }
 
-/** The version of Deno that this program was written for. */
+/** The supported version of Deno. */
 const WANTED_DENO = [2, 9] as const;
 const GIB = 2 ** 30;
 
-/**
- * Looks at the runtime, its permissions, the folders, the free space of memory and the parts that can be missing.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { diagnose, openWorkspace } from "../../mod.ts";
- *
- * const { checks } = await diagnose(openWorkspace({ stateDir: await Deno.makeTempDir() }));
- * assert.ok(checks.some(({ id, status }) => id === "state_directory" && status === "passed"));
- * ```
- */
+/** Checks the runtime, permissions, folders, free memory and optional parts. */
 export async function diagnose(workspace: Workspace): Promise<Diagnosis> {
   const checks = [
     runtime(),
@@ -89,12 +79,12 @@ function projectRoot({ projectRoot }: Workspace): Check {
   try {
     if (Deno.statSync(recipes).isDirectory) return passed("project_root", projectRoot);
   } catch {
-    // Falls through: there is none, or it must not be read.
+    // The project has no recipes folder, or it is not readable.
   }
   return warning(
     "project_root",
     `${projectRoot} has no recipes/`,
-    "Name the project with --project-root, or make the folder",
+    "Set --project-root, or create the folder",
   );
 }
 
@@ -109,20 +99,19 @@ function stateDirectory({ stateDir }: Workspace): Check {
     return failed(
       "state_directory",
       `${stateDir} cannot be written: ${messageOf(error)}`,
-      "Check it, or choose another with --workspace",
+      "Check its permissions, or set another with --workspace",
     );
   }
 }
 
 async function index(workspace: Workspace): Promise<Check> {
   try {
-    const { openDatabase } = await import("./index/database.ts");
-    const { database, damaged } = openDatabase(workspace.stateDir, { check: true });
-    database.close();
-    if (damaged === null) return passed("index", "the index of runs is sound");
-    return warning("index", `the index was damaged and put aside as ${damaged}`, "It is made anew from the bundles");
+    const { damageOf } = await import("./index/database.ts");
+    const damage = damageOf(workspace.stateDir);
+    if (damage === null) return passed("index", "no damage found");
+    return failed("index", `the index is damaged: ${damage}`, "Run svc index rebuild");
   } catch (error) {
-    return failed("index", messageOf(error), "Run svc index rebuild");
+    return failed("index", messageOf(error), "Check the file and its permissions");
   }
 }
 
@@ -132,13 +121,13 @@ async function sandbox(): Promise<Check> {
   const local = url.protocol === "file:";
   try {
     const text = local ? await Deno.readTextFile(url) : "";
-    if (/worker-options/.test(text)) return passed("sandbox", "workers with permissions of their own can be started");
+    if (/worker-options/.test(text)) return passed("sandbox", "workers with restricted permissions are available");
   } catch {
-    // A program without its configuration file has no flag either.
+    // Without the configuration file the flag is missing too.
   }
   return warning(
     "sandbox",
-    "workers with permissions of their own cannot be told to be there",
+    "the support of workers with restricted permissions cannot be determined",
     "Start with --unstable-worker-options",
   );
 }
@@ -146,7 +135,7 @@ async function sandbox(): Promise<Check> {
 function memory(): Check {
   try {
     const { total, available } = Deno.systemMemoryInfo();
-    const reserve = Math.max(2 * GIB, total / 10);
+    const reserve = memoryReserve(total);
     const detail = `${(available / GIB).toFixed(1)} of ${(total / GIB).toFixed(1)} GiB available`;
     if (available > reserve) return passed("memory", detail);
     return warning("memory", detail, `Jobs of the server are stopped below ${(reserve / GIB).toFixed(1)} GiB`);
@@ -154,7 +143,7 @@ function memory(): Check {
     return warning(
       "memory",
       "memory cannot be read",
-      "Start the program with --allow-sys; without it jobs have no guard",
+      "Start the program with --allow-sys; without it jobs have no memory guard",
     );
   }
 }

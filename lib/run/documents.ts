@@ -1,4 +1,4 @@
-/** `summary.json` and `manifest.json` as values: what a bundle says about its run. */
+/** Builds `summary.json` and `manifest.json`. */
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { ExecuteOutcome, StepRow } from "../execute/types.ts";
@@ -17,7 +17,10 @@ export const STAGING_PATH = "artifacts/.staging";
 export type RunStatus = "running" | "completed" | "failed" | "canceled" | "incomplete";
 export const RUN_STATUSES: readonly RunStatus[] = ["running", "completed", "failed", "canceled", "incomplete"];
 
-/** What is known of a run before its first step. */
+export type RunSummary = ReturnType<typeof summaryDocument>;
+export type RunManifest = ReturnType<typeof manifestDocument>;
+
+/** A run before its first step. */
 export interface RunRecord {
   runId: string;
   /** Null for runs of the command line. */
@@ -32,7 +35,7 @@ export interface RunRecord {
   plan: ExecutionPlan;
   /** Null in bundles that were written without cache evidence. */
   planCache: PlanCacheEvidence | null;
-  /** {mode, parallel_workers} and, when they were given, backend and implementation. */
+  /** `{mode, parallel_workers}`, and backend and implementation where given. */
   execution: JsonObject;
   seedPolicy: JsonObject;
   /** Normalised dataset, task, metrics and benchmark specifications. */
@@ -40,11 +43,10 @@ export interface RunRecord {
   environment: JsonObject;
 }
 
-/** What changes while a run goes on. */
+/** The state of a run that changes during execution. */
 export interface RunState {
   status: RunStatus;
   completedAtUtc: string | null;
-  /** In plan order. */
   rows: readonly StepRow[];
   metrics: JsonObject;
   measurementEvidence: JsonObject;
@@ -53,8 +55,7 @@ export interface RunState {
   resourceGuard?: JsonObject;
 }
 
-/** Builds `summary.json`. */
-export function summaryDocument(record: RunRecord, state: RunState): JsonObject {
+export function summaryDocument(record: RunRecord, state: RunState) {
   const { plan } = record;
   return {
     schema_version: 1,
@@ -89,10 +90,9 @@ export function summaryDocument(record: RunRecord, state: RunState): JsonObject 
 
 /**
  * Builds `manifest.json` for a summary.
- *
- * @param summaryText the very bytes of the summary that the manifest vouches for
+ * @param summaryText the exact text of the summary whose hash the manifest holds
  */
-export function manifestDocument(record: RunRecord, state: RunState, summaryText: string): JsonObject {
+export function manifestDocument(record: RunRecord, state: RunState, summaryText: string) {
   const { plan, recipe } = record;
   const summaryBytes = new TextEncoder().encode(summaryText);
   return {
@@ -138,8 +138,8 @@ export function manifestDocument(record: RunRecord, state: RunState, summaryText
   };
 }
 
-/** The member `recipe` of a manifest. */
-export function recipeRecord(
+/** The field `recipe` of a manifest. */
+function recipeRecord(
   record: Pick<RunRecord, "recipe" | "recipeSha256" | "authoredSha256" | "research">,
 ): JsonObject {
   return {
@@ -153,8 +153,8 @@ export function recipeRecord(
   };
 }
 
-/** The row of a step in a manifest, from its row in the summary. */
-export function manifestStep(row: StepRow): JsonObject {
+/** A step's row in the manifest, from its row in the summary. */
+function manifestStep(row: StepRow): JsonObject {
   const adapter = row.metadata.external_adapter_sdk;
   return {
     id: row.id,
@@ -169,8 +169,8 @@ export function manifestStep(row: StepRow): JsonObject {
   };
 }
 
-/** The artifacts of a step in the ledger. Dtype, shape and array name are those its metadata declares. */
-export function ledgerRows(row: StepRow): JsonObject[] {
+/** The ledger rows of a step's artifacts. Dtype, shape and array name come from the artifact metadata. */
+function ledgerRows(row: StepRow): JsonObject[] {
   const producer = sha256Json(row.metrics);
   return Object.entries(row.outputs).map(([output, { kind, path, metadata, sha256 }]) => ({
     step_id: row.id,
@@ -188,6 +188,6 @@ export function ledgerRows(row: StepRow): JsonObject[] {
   }));
 }
 
-function cacheMember({ planCache }: RunRecord): JsonObject {
+function cacheMember({ planCache }: RunRecord): { cache?: PlanCacheEvidence } {
   return planCache === null ? {} : { cache: planCache };
 }

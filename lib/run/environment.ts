@@ -1,4 +1,4 @@
-/** Where a run happened: runtime, machine, program, dependencies, project files and git state. */
+/** Environment of a run: runtime, machine, program, dependencies, project files and git state. */
 import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
 import { messageOf } from "../contract/error.ts";
@@ -24,8 +24,7 @@ const PROJECT_FILES = [
 ];
 
 /**
- * Captures `environment` of a manifest. What a permission refuses is null, with the reason.
- *
+ * Captures `environment` of a manifest. A value without read permission is null, with the reason.
  * @param projectRoot absolute path of the project
  */
 export async function captureEnvironment(projectRoot: string): Promise<JsonObject> {
@@ -47,7 +46,7 @@ export async function captureEnvironment(projectRoot: string): Promise<JsonObjec
 
 let facts: Promise<JsonObject> | undefined;
 
-/** What cannot change while the process lives. */
+/** Facts that are constant for the process. */
 function programFacts(): Promise<JsonObject> {
   return facts ??= (async () => ({
     runtime: {
@@ -63,7 +62,7 @@ function programFacts(): Promise<JsonObject> {
   }))();
 }
 
-/** It may be built while the process lives. */
+/** Not cached: the native extension may be built while the process runs. */
 function nativeFacts(): JsonObject {
   const { hint: _, ...facts } = nativeExtension();
   return facts;
@@ -71,9 +70,9 @@ function nativeFacts(): JsonObject {
 
 async function hardware(): Promise<JsonObject> {
   const reasons: string[] = [];
-  /** Asks only for what is granted: asking for more could stop the program at a prompt. */
+  /** Reads only with a granted permission: a request could block the program at a prompt. */
   const ask = <T>(kind: "cpus" | "systemMemoryInfo", read: () => T): T | null => {
-    // `cpus` is a kind of sys permission that the type of the query does not name.
+    // The type lacks the sys permission kind `cpus`.
     const permission = { name: "sys", kind } as Deno.SysPermissionDescriptor;
     try {
       if (Deno.permissions.querySync(permission).state === "granted") return read();
@@ -103,7 +102,7 @@ async function programIdentity(): Promise<JsonObject> {
   }
 }
 
-/** Name to version of every package in the lock file; several versions of one name are joined. */
+/** Package name to version from the lock file; several versions of one name are joined. */
 function dependencies(): JsonObject {
   if (!PROGRAM_ROOT.startsWith("file:")) return {};
   let lock;
@@ -116,7 +115,7 @@ function dependencies(): JsonObject {
   for (const registry of ["npm", "jsr"]) {
     const packages = isObject(lock) ? lock[registry] : undefined;
     for (const key of isObject(packages) ? Object.keys(packages) : []) {
-      // `@scope/name@1.2.3_peer@4.5.6`: the version follows the first @ that does not begin the name.
+      // `@scope/name@1.2.3_peer@4.5.6`: the version follows the first @ after the first character.
       const at = key.indexOf("@", 1);
       const name = key.slice(0, at);
       versions.set(name, (versions.get(name) ?? new Set()).add(key.slice(at + 1)));
@@ -133,7 +132,7 @@ function projectFiles(projectRoot: string): JsonObject {
     try {
       files[name] = { ...hashFile(join(projectRoot, name)) };
     } catch {
-      // Most projects have few of them.
+      // Files that do not exist are left out.
     }
   }
   return files;

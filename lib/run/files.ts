@@ -1,12 +1,12 @@
-/** The few file operations a bundle is written with, and the listing of its files. */
+/** File operations of run bundles, and the list of a bundle's files. */
 import { join } from "node:path";
 import { compareCodePoints } from "../contract/json.ts";
 
-/** What writes to disk; tests put something in its place that stops half-way. */
+/** Write operations; tests replace them to inject faults. */
 export interface BundleFiles {
   write(path: string, text: string, durable: boolean): void;
   rename(from: string, to: string): void;
-  /** Removes a file or a folder with all it holds; nothing there is no error. */
+  /** Removes a file or a folder recursively; a missing path is not an error. */
   remove(path: string): void;
   /** Makes the entries of a folder durable. */
   syncFolder(path: string): void;
@@ -32,7 +32,7 @@ export const DISK: BundleFiles = {
     }
   },
   syncFolder(path) {
-    // Windows opens no folders; there a rename needs no more.
+    // Windows cannot open folders, and a rename there needs no fsync of the folder.
     if (Deno.build.os === "windows") return;
     const folder = Deno.openSync(path, { read: true });
     try {
@@ -43,23 +43,23 @@ export const DISK: BundleFiles = {
   },
 };
 
-/** Ends the name of a file that is being written; what is left of one is removed with an interrupted run. */
+/** Suffix of a file being written; recovery of an interrupted run removes such files. */
 export const TEMPORARY_SUFFIX = ".tmp";
 
-/** Replaces a file in one step: readers see the old text or the new one, never a part. */
+/** Replaces a file atomically: readers see the old or the new text. */
 export function replaceFile(files: BundleFiles, path: string, text: string, durable = false): void {
   files.write(path + TEMPORARY_SUFFIX, text, durable);
   files.rename(path + TEMPORARY_SUFFIX, path);
 }
 
-/** Something in a bundle, by its path with `/` as separator. */
+/** A bundle entry, by its path with `/` as separator. */
 export interface BundleEntry {
   path: string;
   kind: "file" | "other";
   size: number;
 }
 
-/** All entries under a folder but folders themselves, sorted by path; links are not followed. */
+/** All entries under a folder except folders, sorted by path; links are not followed. */
 export function listFiles(root: string): BundleEntry[] {
   const entries: BundleEntry[] = [];
   const visit = (folder: string, prefix: string) => {
@@ -76,7 +76,7 @@ export function listFiles(root: string): BundleEntry[] {
   return entries.sort((a, b) => compareCodePoints(a.path, b.path));
 }
 
-/** The list that `sha256sum -c` reads, sorted by path; odd names are escaped as that program does. */
+/** A checksum list for `sha256sum -c`, sorted by path; special names are escaped as in that program. */
 export function formatSha256Sums(hashes: ReadonlyMap<string, string>): string {
   return [...hashes].sort(([a], [b]) => compareCodePoints(a, b)).map(([path, sha256]) => {
     if (!/[\\\n\r]/.test(path)) return `${sha256}  ${path}\n`;
@@ -85,7 +85,7 @@ export function formatSha256Sums(hashes: ReadonlyMap<string, string>): string {
   }).join("");
 }
 
-/** Reads such a list; lines that are none of it are left out, for its bytes are compared anyway. */
+/** Reads a checksum list. Malformed lines are ignored, because the bytes of the list are compared too. */
 export function parseSha256Sums(text: string): Map<string, string> {
   const hashes = new Map<string, string>();
   for (const line of text.split("\n")) {

@@ -1,9 +1,9 @@
 /**
- * The git state of the project: commit, branch and what differs from the commit, read from `.git` in process.
+ * Git state of the project: commit, branch and changes since the commit, read from `.git` in process.
  *
- * Tracked files are compared with the index by size, then by blob hash, unless the time of their last change, which
- * nobody can set, shows that nothing touched them since git saw them equal. The index is compared with the tree of HEAD,
- * or a staged change would count as clean. Untracked files do not count.
+ * Tracked files are compared with the index by size, then by blob hash. The hash is skipped when the change time, which
+ * programs cannot set, proves that the file is unchanged since git compared it. The index is compared with the tree of
+ * HEAD, so that staged changes count. Untracked files are ignored.
  */
 import { createHash } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
@@ -31,12 +31,12 @@ export interface GitState extends JsonObject {
   dirty_content_identity: string | null;
 }
 
-/** Where a repository keeps what we read. */
+/** Locations in a repository. */
 interface Repository {
   root: string;
-  /** Of this worktree: HEAD, index. */
+  /** Per worktree: HEAD, index. */
   gitDir: string;
-  /** Of all worktrees: refs, objects, config. */
+  /** Shared by all worktrees: refs, objects, config. */
   commonDir: string;
 }
 
@@ -47,11 +47,9 @@ class TimeLimit extends Error {
 }
 
 /**
- * Reads the git state of the folder that holds the project.
- *
+ * Reads the git state of the folder that holds the project. Never throws: a failure is the `reason`.
  * @param folder the project root, anywhere inside a worktree
- * @param timeLimitMs what cannot be told in this time is null, with a reason
- * @returns never throws; what went wrong is the `reason`
+ * @param timeLimitMs values not determined in this time are null, with a reason
  */
 export function readGitState(folder: string, timeLimitMs = TIME_LIMIT_MS): GitState {
   const state: GitState = {
@@ -70,7 +68,7 @@ export function readGitState(folder: string, timeLimitMs = TIME_LIMIT_MS): GitSt
   };
   try {
     const repository = findRepository(folder);
-    if (repository === null) return { ...state, reason: "The project is in no git worktree" };
+    if (repository === null) return { ...state, reason: "The project is not in a git worktree" };
     state.root = repository.root;
     state.available = true;
     checkTime();
@@ -90,7 +88,7 @@ export function readGitState(folder: string, timeLimitMs = TIME_LIMIT_MS): GitSt
 
 function findRepository(folder: string): Repository | null {
   for (let root = resolve(folder);; root = dirname(root)) {
-    // Asking for what was not granted could stop the program at a prompt.
+    // A permission request could block the program at a prompt.
     if (Deno.permissions.querySync({ name: "read", path: join(root, ".git") }).state !== "granted") {
       throw new Error(`Reading ${join(root, ".git")} is not permitted`);
     }
@@ -114,7 +112,7 @@ function gitDirOf(root: string): string | null {
   return readIfThere(join(path, "HEAD")) === null ? null : path;
 }
 
-/** Commit and branch of HEAD; the commit is null before the first one, the branch when HEAD is detached. */
+/** Commit and branch of HEAD; the commit is null before the first commit, the branch with a detached HEAD. */
 function readHead(repository: Repository): { commit: string | null; branch: string | null } {
   const head = readTextIfThere(join(repository.gitDir, "HEAD"))?.trim() ?? "";
   const reference = /^ref: (.+)$/.exec(head)?.[1];
@@ -124,7 +122,7 @@ function readHead(repository: Repository): { commit: string | null; branch: stri
 }
 
 function resolveReference({ gitDir, commonDir }: Repository, name: string, depth = 0): string | null {
-  if (depth > 5) throw new Error(`The git ref ${name} points in a circle`);
+  if (depth > 5) throw new Error(`The git ref ${name} is circular`);
   for (const folder of new Set([gitDir, commonDir])) {
     const text = readTextIfThere(join(folder, name))?.trim();
     if (text === undefined || text === "") continue;
@@ -137,7 +135,7 @@ function resolveReference({ gitDir, commonDir }: Repository, name: string, depth
   return null;
 }
 
-/** Settings that change how files are compared; the repository's own configuration, without includes. */
+/** Settings that affect comparison, from the repository's own configuration without includes. */
 function readSettings({ commonDir }: Repository): { hashBytes: number; fileModes: boolean; converts: boolean } {
   const config = readTextIfThere(join(commonDir, "config")) ?? "";
   const has = (name: string, value: string) =>
@@ -149,7 +147,7 @@ function readSettings({ commonDir }: Repository): { hashBytes: number; fileModes
   };
 }
 
-/** Changed files by path, with the blob hash of what lies in the worktree, or null when nothing does. */
+/** Changed files by path, with the blob hash of the worktree file, or null when it is absent. */
 function findChanges(repository: Repository, commit: string | null, checkTime: () => void): Map<string, string | null> {
   const { hashBytes, fileModes, converts } = readSettings(repository);
   const indexPath = join(repository.gitDir, "index");
@@ -159,7 +157,7 @@ function findChanges(repository: Repository, commit: string | null, checkTime: (
   const committed = commit === null
     ? new Map<string, TreeFile>()
     : readCommit(repository, commit, hashBytes, checkTime);
-  // Line ends and filters make a file differ from its blob on purpose; only git can apply them.
+  // Line-end conversion and filters change a file on purpose; only git can apply them.
   const mayConvert = converts || index.some(({ path }) => /(^|\/)\.gitattributes$/.test(path)) ||
     readIfThere(join(repository.commonDir, "info", "attributes")) !== null;
   const algorithm = hashBytes === 32 ? "sha256" : "sha1";
@@ -174,7 +172,7 @@ function findChanges(repository: Repository, commit: string | null, checkTime: (
     committed.delete(entry.path);
     if (file.changed || staged || entry.stage !== 0 || entry.intentToAdd) changes.set(entry.path, file.id);
   }
-  // Paths of a conflict occur up to three times in the index, and were taken out of `committed` at the first.
+  // A path in conflict occurs up to three times in the index; its first entry removed it from `committed`.
   for (const path of committed.keys()) changes.set(path, null);
   return changes;
 }
@@ -184,7 +182,6 @@ interface TreeFile {
   id: string;
 }
 
-/** All files of a commit by path. */
 function readCommit(
   repository: Repository,
   commit: string,
@@ -203,7 +200,7 @@ function readCommit(
   try {
     const text = new TextDecoder().decode(objects.read(commit).data);
     const tree = /^tree ([0-9a-f]+)$/m.exec(text)?.[1];
-    if (tree === undefined) throw new Error(`The git object ${commit} is no commit`);
+    if (tree === undefined) throw new Error(`The git object ${commit} is not a commit`);
     visit(tree, "");
     return files;
   } finally {
@@ -219,7 +216,7 @@ interface CompareOptions {
   checkTime: () => void;
 }
 
-/** Compares what lies in the worktree with the index. */
+/** Compares the worktree with the index. */
 function compareFile(
   root: string,
   entry: IndexEntry,
@@ -244,22 +241,22 @@ function compareFile(
   const modeChanged = options.fileModes && info.mode !== null && ((info.mode ^ entry.mode) & 0o100) !== 0;
   if (isUntouched(info, entry, options.indexTimeMs)) return { id: entry.id, changed: modeChanged };
   const id = hashFile(path, info.size, options);
-  // A size of 0 in the index says nothing: git writes it for files it could not tell apart by time.
+  // Git writes the size 0 for a file whose state its time stamp cannot prove.
   const sizeChanged = entry.size !== 0 && entry.size !== info.size % 2 ** 32;
   const converted = options.mayConvert && !sizeChanged && info.mtime?.getTime() === entry.mtimeMs;
   return { id, changed: modeChanged || sizeChanged || (id !== entry.id && !converted) };
 }
 
 /**
- * Whether nothing can have changed the file since git saw that it equals the blob. The runtime tells the time of the
- * last change in whole seconds, so one in the second in which the index was written decides nothing.
+ * Whether the file is provably unchanged since git compared it with the blob. Times have whole seconds here, so a
+ * change in the second of the index write proves nothing.
  */
 function isUntouched(info: Deno.FileInfo, entry: IndexEntry, indexTimeMs: number): boolean {
   return entry.size === info.size && entry.size !== 0 && info.mtime?.getTime() === entry.mtimeMs &&
     Math.floor((info.ctime?.getTime() ?? 0) / 1000) === entry.ctimeS && entry.ctimeS < Math.floor(indexTimeMs / 1000);
 }
 
-/** A submodule differs when another commit is checked out; one that is not checked out is left alone. */
+/** A submodule differs when another commit is checked out; one that is not checked out is ignored. */
 function compareSubmodule(
   path: string,
   entry: IndexEntry,
@@ -275,7 +272,6 @@ function hashBlob(content: Uint8Array, algorithm: string): string {
   return createHash(algorithm).update(`blob ${content.length}\0`).update(content).digest("hex");
 }
 
-/** The blob hash of a file as it lies there. */
 function hashFile(path: string, size: number, { algorithm, checkTime }: CompareOptions): string {
   if (size <= 1 << 20) return hashBlob(Deno.readFileSync(path), algorithm);
   const hash = createHash(algorithm).update(`blob ${size}\0`);

@@ -5,17 +5,16 @@
  */
 import { toHex, viewOf } from "./git_objects.ts";
 
-/** A tracked file as the index knows it. */
+/** A tracked file in the index. */
 export interface IndexEntry {
   path: string;
   mode: number;
   id: string;
-  /** Size and times of the file when git last saw that it equals the blob; the size is 0 when git is unsure. */
+  /** Size and times at git's last comparison with the blob; the size is 0 when git is unsure. */
   size: number;
   mtimeMs: number;
-  /** Whole seconds. */
   ctimeS: number;
-  /** 1 to 3 for the sides of a conflict. */
+  /** 1 to 3 for the sides of a conflict, else 0. */
   stage: number;
   assumeValid: boolean;
   skipWorktree: boolean;
@@ -24,13 +23,12 @@ export interface IndexEntry {
 
 /**
  * Decodes an index.
- *
  * @param hashBytes 20, or 32 in a repository with SHA-256 object names
- * @throws Error when it is of another version, or split over two files
+ * @throws Error for an unsupported version or a split index
  */
 export function parseIndex(bytes: Uint8Array, hashBytes: number): IndexEntry[] {
   const view = viewOf(bytes);
-  // A name that is not UTF-8 cannot be looked up, so it must not pass for a deleted file.
+  // A name that is not UTF-8 cannot be looked up, and must not count as a deleted file.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const signature = decoder.decode(bytes.subarray(0, 4)), version = view.getUint32(4), count = view.getUint32(8);
   if (signature !== "DIRC" || version < 2 || version > 4) throw new Error("The git index has an unknown format");
@@ -44,7 +42,7 @@ export function parseIndex(bytes: Uint8Array, hashBytes: number): IndexEntry[] {
     at += 42 + hashBytes + ((flags & 0x4000) !== 0 ? 2 : 0);
     let name: Uint8Array;
     if (version === 4) {
-      // The name is the previous one without its last bytes, and a new end.
+      // The name is the previous name without its last bytes, plus a suffix.
       let byte = bytes[at++];
       let removed = byte & 0x7f;
       while (byte & 0x80) {
@@ -76,7 +74,7 @@ export function parseIndex(bytes: Uint8Array, hashBytes: number): IndexEntry[] {
       intentToAdd: (extended & 0x2000) !== 0,
     });
   }
-  // Extensions whose name begins with a small letter must be understood.
+  // Extensions with a lower-case first letter are mandatory.
   while (at + 8 <= bytes.length - hashBytes) {
     const name = decoder.decode(bytes.subarray(at, at + 4));
     if (name === "link") throw new Error("The git index is split over two files");

@@ -34,7 +34,7 @@ export class GitObjects {
     }
   }
 
-  /** @throws Error when there is no such object or it cannot be decoded */
+  /** @throws Error for a missing or damaged object */
   read(id: string): GitObject {
     for (const folder of this.#folders) {
       const raw = readIfThere(join(folder, id.slice(0, 2), id.slice(2)));
@@ -74,7 +74,7 @@ export class GitObjects {
 interface PackEntry {
   type: number;
   data: Uint8Array;
-  /** Meaningful for deltas. */
+  /** Only for deltas. */
   base: { kind: "offset"; offset: number } | { kind: "id"; id: string };
 }
 
@@ -94,7 +94,7 @@ class Pack {
     const head = viewOf(readAt(this.#index, 0, 8 + 1024));
     if (head.getUint32(0) !== 0xff744f63 || head.getUint32(4) !== 2) {
       this.#index.close();
-      throw new Error("A git pack index is not of version 2");
+      throw new Error("A git pack index does not have version 2");
     }
     this.#fanout = new DataView(head.buffer, head.byteOffset + 8, 1024);
   }
@@ -131,7 +131,7 @@ class Pack {
     return Number(viewOf(readAt(this.#index, large, 8)).getBigUint64(0));
   }
 
-  /** The entry at an offset; the data of a delta is the delta. */
+  /** The entry at an offset; for a delta, its delta data. */
   entry(offset: number): PackEntry {
     if (this.#pack === undefined) {
       this.#pack = Deno.openSync(this.#packPath, { read: true });
@@ -158,7 +158,7 @@ class Pack {
       base = { kind: "id", id: toHex(head.subarray(at, at + this.#hashBytes)) };
       at += this.#hashBytes;
     }
-    // Deflate may grow what does not compress, by far less than this.
+    // Deflate can enlarge incompressible data, by less than this margin.
     const stored = readAt(this.#pack, offset + at, Math.min(size + (size >> 8) + 1024, this.#packSize - offset - at));
     const data = new Uint8Array(inflateSync(stored));
     if (data.length !== size) throw new Error("A packed git object has another size than it declares");
@@ -166,7 +166,7 @@ class Pack {
   }
 }
 
-/** Rebuilds an object from its base and a delta. */
+/** Rebuilds an object from its base and a delta. Exported for tests. */
 export function applyDelta(base: Uint8Array, delta: Uint8Array): Uint8Array {
   let at = 0;
   const size = () => {
@@ -207,14 +207,12 @@ function parseLoose(raw: Uint8Array): GitObject {
   return { type: type as GitObject["type"], data: raw.subarray(end + 1) };
 }
 
-/** One entry of a tree object. */
 export interface TreeEntry {
   mode: number;
   name: string;
   id: string;
 }
 
-/** Decodes a tree object. */
 export function parseTree(data: Uint8Array, hashBytes: number): TreeEntry[] {
   const entries: TreeEntry[] = [];
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -239,7 +237,7 @@ export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Null when there is nothing, or a folder, at the path. */
+/** Null for a missing path or a folder. */
 export function readIfThere(path: string): Uint8Array | null {
   try {
     return Deno.readFileSync(path);
@@ -254,7 +252,7 @@ export function readTextIfThere(path: string): string | null {
   return bytes === null ? null : new TextDecoder().decode(bytes);
 }
 
-/** Nothing there, something else in the place of a folder on the way, or a folder in the place of a file. */
+/** Whether an error means a missing path, a file in place of a parent folder, or a folder in place of a file. */
 export function isAbsence(error: unknown): boolean {
   return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory ||
     error instanceof Deno.errors.IsADirectory;

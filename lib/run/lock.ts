@@ -1,6 +1,6 @@
 /**
- * The advisory lock that the process of a run holds while it executes. The system frees it when the process ends,
- * however it ends, so a free lock under a bundle that says `running` means that nobody is working on it any more.
+ * The advisory lock of a running process. The system frees it when the process ends, so a bundle with status `running`
+ * and a free lock has no process.
  */
 import { join } from "node:path";
 import type { Workspace } from "./workspace.ts";
@@ -12,9 +12,8 @@ export interface RunLock {
 
 /**
  * Takes the lock of a run id.
- *
- * @param create whether to make the lock file when there is none; without it a missing file counts as free
- * @returns null while another holder, of this process or another, has it
+ * @param create whether to create a missing lock file; without it a missing file counts as free
+ * @returns null while another holder, in this or another process, has it
  */
 export function tryLockRun(workspace: Workspace, runId: string, create = true): RunLock | null {
   const path = join(workspace.locks, `${runId}.lock`);
@@ -32,7 +31,7 @@ export function tryLockRun(workspace: Workspace, runId: string, create = true): 
   }
   return {
     release() {
-      // An id is given out once, so nobody can be waiting for this very file: it may go before it is unlocked.
+      // An id is used once, so no process waits for this file: it can be removed before it is unlocked.
       try {
         Deno.removeSync(path);
       } catch (error) {
@@ -44,7 +43,7 @@ export function tryLockRun(workspace: Workspace, runId: string, create = true): 
   };
 }
 
-/** Whether a run is executing right now, in this process or another. */
+/** Whether this or another process executes the run. */
 export function isRunLocked(workspace: Workspace, runId: string): boolean {
   const lock = tryLockRun(workspace, runId, false);
   lock?.release();

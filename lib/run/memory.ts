@@ -2,25 +2,24 @@
 import { messageOf } from "../contract/error.ts";
 import { float, type JsonObject } from "../contract/value.ts";
 
-export const SAMPLER_INTERVAL_S = 0.05;
+const SAMPLER_INTERVAL_S = 0.05;
 
 export interface MemoryEvidence {
-  /** `memory.run.*`; empty while nothing was measured. */
+  /** `memory.run.*`; empty without a measurement. */
   metrics: JsonObject;
   /** The record `measurement_evidence["memory.run.rss"]`. */
   evidence: JsonObject;
 }
 
 export interface MemorySampler {
-  /** Evidence of a measurement that has not ended. */
+  /** Evidence of a measurement in progress. */
   pending(): MemoryEvidence;
-  /** Takes the last sample and stops; further calls repeat the answer. */
+  /** Takes the last sample and stops; later calls return the same evidence. */
   stop(): MemoryEvidence;
 }
 
 /**
  * Starts sampling.
- *
  * @param options `sharedProcess` tells at the end whether other jobs ran in this process; `read` replaces the source
  */
 export function sampleMemory(

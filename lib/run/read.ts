@@ -6,7 +6,6 @@ import { isObject, type JsonObject } from "../contract/value.ts";
 
 /**
  * Reads a JSON document of a bundle.
- *
  * @throws SvcError `bundle_file_missing` or `bundle_schema_invalid`
  */
 export function readDocument(directory: string, name: string): JsonObject {

@@ -1,6 +1,6 @@
 /**
- * Settles what a process that ended early left behind: a bundle that says `running` while nobody holds its lock becomes
- * `incomplete`, and half-made or half-removed bundles in transit go away.
+ * Recovery after a process ended early: a bundle with status `running` and a free lock becomes `incomplete`; unfinished
+ * bundles in transit are removed.
  */
 import { join } from "node:path";
 import { asObject } from "../contract/json.ts";
@@ -25,11 +25,10 @@ import { readDocument } from "./read.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * Reads the summary of a run; when the run was interrupted, rewrites its bundle as incomplete first.
- *
- * @param runId id of a bundle that exists
+ * Reads the summary of a run; an interrupted run's bundle is first rewritten as incomplete.
+ * @param runId id of an existing bundle
  * @returns the summary; its status is `running` only while a process executes the run
- * @throws SvcError `bundle_file_missing` or `bundle_schema_invalid` when there is no readable summary
+ * @throws SvcError `bundle_file_missing` or `bundle_schema_invalid` without a readable summary
  */
 export function settleRun(workspace: Workspace, runId: string, files: BundleFiles = DISK): JsonObject {
   const directory = join(workspace.runs, runId);
@@ -38,7 +37,7 @@ export function settleRun(workspace: Workspace, runId: string, files: BundleFile
   const lock = tryLockRun(workspace, runId);
   if (lock === null) return summary;
   try {
-    // The run may have ended between the first look and the lock.
+    // The run may have ended before the lock was taken.
     const current = readDocument(directory, SUMMARY_FILE);
     return current.status === "running" ? markInterrupted(directory, current, files) : current;
   } finally {
@@ -46,7 +45,7 @@ export function settleRun(workspace: Workspace, runId: string, files: BundleFile
   }
 }
 
-/** The order matters: as long as the summary says `running`, all of this can be done again. */
+/** Order matters: while the summary says `running`, all of this can be repeated. */
 function markInterrupted(directory: string, summary: JsonObject, files: BundleFiles): JsonObject {
   files.remove(join(directory, STAGING_PATH));
   files.remove(join(directory, SUMS_FILE));
@@ -56,7 +55,7 @@ function markInterrupted(directory: string, summary: JsonObject, files: BundleFi
   const evidence = asObject(asObject(summary.measurement_evidence)["memory.run.rss"]);
   const { document, ...texts } = documentTexts(recordOf(directory, summary), {
     status: "incomplete",
-    // When it ended nobody knows.
+    // The time of the end is unknown.
     completedAtUtc: null,
     rows: summary.steps as StepRow[],
     metrics: {},
@@ -73,7 +72,7 @@ function markInterrupted(directory: string, summary: JsonObject, files: BundleFi
   return document;
 }
 
-/** The record a bundle was written from. */
+/** The record from which a bundle was written. */
 function recordOf(directory: string, summary: JsonObject): RunRecord {
   const manifest = readDocument(directory, MANIFEST_FILE);
   const { cache } = asObject(summary.execution_plan);
@@ -94,7 +93,7 @@ function recordOf(directory: string, summary: JsonObject): RunRecord {
   };
 }
 
-/** Removes bundles in transit whose process is gone. */
+/** Removes bundles in transit whose process ended. */
 export function sweepTransit(workspace: Workspace, files: BundleFiles = DISK): void {
   let names: string[];
   try {

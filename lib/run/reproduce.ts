@@ -1,4 +1,4 @@
-/** Reproduces a run: executes its effective recipe again and compares all that it left. */
+/** Reproduces a run: executes its effective recipe again and compares all results. */
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -24,7 +24,15 @@ export type ReproduceOptions =
   & Partial<
     Pick<
       RunOptions,
-      "parallelWorkers" | "usePlanCache" | "planCache" | "readiness" | "onEvent" | "jobId" | "sharedProcess" | "execute"
+      | "parallelWorkers"
+      | "ignoreEstimate"
+      | "usePlanCache"
+      | "planCache"
+      | "readiness"
+      | "onEvent"
+      | "jobId"
+      | "sharedProcess"
+      | "execute"
     >
   >;
 
@@ -36,13 +44,13 @@ export interface ReproductionReport extends JsonObject {
   reproduced_run_id: string;
   /** `failed` when the new run did not complete. */
   status: "identical" | "different" | "failed";
-  /** Whether the authored recipe still compiles to the recipe that ran. */
+  /** Whether the authored recipe still compiles to the executed recipe. */
   recipe_match: boolean;
   /** `{step_id, path, expected, actual}` in plan order. */
   plan_differences: JsonObject[];
   /** `{step_id, output_name, expected_sha256, actual_sha256, match, array_difference?}` in plan order. */
   artifacts: JsonObject[];
-  /** `{step_id, metric, expected, actual, match}` in plan order; time and memory are left out. */
+  /** `{step_id, metric, expected, actual, match}` in plan order; without time and memory. */
   metrics: JsonObject[];
   /** `{path, expected, actual}`. */
   environment_differences: JsonObject[];
@@ -52,24 +60,9 @@ export interface ReproductionReport extends JsonObject {
 
 /**
  * Reproduces a run.
- *
- * @param wanted run id or a unique beginning of one
- * @param options as for a run; the worker limit is that of the original when left out
- * @throws SvcError `run_not_found`, `run_still_executing`, and what running a recipe throws
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { createCancellation, createRegistry, openWorkspace, reproduceRun, run } from "../../mod.ts";
- *
- * const stateDir = await Deno.makeTempDir();
- * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
- * const { run_id } = await run(recipe, { stateDir });
- * const means = { registry: await createRegistry(), cancellation: createCancellation() };
- * const report = await reproduceRun(openWorkspace({ stateDir }), run_id, means);
- * assert.equal(report.status, "identical");
- * await Deno.remove(stateDir, { recursive: true });
- * ```
+ * @param wanted run id or a unique prefix
+ * @param options as for a run; the worker limit defaults to that of the original
+ * @throws SvcError `run_not_found`, `run_still_executing`, and the errors of running a recipe
  */
 export async function reproduceRun(
   workspace: Workspace,
@@ -127,7 +120,7 @@ export async function reproduceRun(
   };
 }
 
-/** The plan that the authored recipe has today, or null when it has none any more. */
+/** The current plan of the authored recipe, or null when it cannot be planned. */
 async function replan(
   authored: JsonObject,
   asked: { runner: Runner; backend?: string; implementation?: string },
@@ -146,16 +139,15 @@ async function replan(
   return result.status === "planned" ? result.plan : null;
 }
 
-/** A difference as a row of the report: `a` is what was expected. */
+/** A difference as a row of the report; `a` is expected. */
 function expectation(difference: Difference): JsonObject {
   const { path, a = null, b = null } = differenceRow(difference);
   return { path, expected: a, actual: b };
 }
 
 /**
- * Bindings that changed. The authored recipe, planned today, must give the same rows; where it gives none, and for what
- * was really executed, the implementation and the contract count: that plan was made from the effective recipe, whose
- * every parameter counts as authored.
+ * Bindings that changed. The authored recipe's current plan must give the same rows. Without that plan, and for the
+ * executed plan, implementation and contract count: the effective recipe marks every parameter as authored.
  */
 function planDifferences(plan: ExecutionPlan, replanned: ExecutionPlan | null, executed: ExecutionPlan): JsonObject[] {
   const replannedRows = byId(replanned?.steps ?? [], "step_id"), executedRows = byId(executed.steps, "step_id");
@@ -196,7 +188,7 @@ function artifactRows(
   });
 }
 
-/** How far apart two NPZ artifacts are, where both are there to be read. */
+/** The difference of two NPZ artifacts where both are readable. */
 function distanceOf(a: OutputRow | undefined, b: OutputRow | undefined, bundles: [string, string]): JsonObject | null {
   if (a === undefined || b === undefined || formatOfKind(a.kind) !== "npz") return null;
   try {

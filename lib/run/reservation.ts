@@ -1,19 +1,20 @@
-/** Run ids: `<UTC yyyymmddThhmmssZ>_<name>`, reserved for ever by exclusive creation of a file. */
+/** Run ids: `<UTC yyyymmddThhmmssZ>_<name>`, reserved permanently by exclusive creation of a file. */
+import { exists } from "../artifact/path_kind.ts";
 import { join } from "node:path";
-import { SvcError } from "../contract/error.ts";
+import { withSystemCode } from "../contract/system_error.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** What an id may look like; also what keeps an id from leaving the folder of the runs. */
+/** The form of an id; it also keeps an id inside the folder of the runs. */
 const RUN_ID = /^\d{8}T\d{6}Z_[A-Za-z0-9._-]+$/;
 
-/** Leaves room in a file name of 255 bytes for the time, a collision number and `.lock`. */
+/** Leaves space in a file name of 255 bytes for the time, a collision number and `.lock`. */
 const MAXIMUM_NAME_LENGTH = 200;
 
 export function isRunId(text: string): boolean {
   return RUN_ID.test(text);
 }
 
-/** The id that a run of this name gets at this time when nobody has it. */
+/** The id of a run without a collision. Exported for tests. */
 export function runIdBase(recipeName: string, time: Date): string {
   const stamp = time.toISOString().replace(/\.\d+/, "").replaceAll(/[-:]/g, "");
   return `${stamp}_${
@@ -23,9 +24,8 @@ export function runIdBase(recipeName: string, time: Date): string {
 
 /**
  * Reserves the first free id of a name and a time.
- *
- * @returns the id; collisions got `_2`, `_3`, …
- * @throws SvcError `internal_error` when no file can be created there
+ * @returns the id; a collision appends `_2`, `_3`, …
+ * @throws SvcError `file_system_error` when no file can be created there
  */
 export function reserveRunId(workspace: Workspace, recipeName: string, time: Date): string {
   Deno.mkdirSync(workspace.reservations, { recursive: true });
@@ -36,22 +36,9 @@ export function reserveRunId(workspace: Workspace, recipeName: string, time: Dat
       Deno.openSync(join(workspace.reservations, id), { write: true, createNew: true }).close();
     } catch (error) {
       if (error instanceof Deno.errors.AlreadyExists) continue;
-      throw new SvcError("internal_error", `Cannot reserve the run id ${id} under ${workspace.reservations}`, {
-        cause: error,
-      });
+      throw withSystemCode(error);
     }
-    // A bundle that was copied here has no reservation, and a link in its place must never be written through.
+    // A copied bundle has no reservation, and a link in its place must not be written through.
     if (!exists(join(workspace.runs, id))) return id;
-  }
-}
-
-/** Whether something is there, a dangling link included. */
-export function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
   }
 }

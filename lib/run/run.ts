@@ -1,30 +1,33 @@
 /**
- * Runs a recipe: strict compile, profile check, matrix gate and plan, which leave no trace; then the run directory, its
- * documents with status `running`, the steps, and the final documents.
+ * Runs a recipe: strict compilation, profile check, matrix check and plan, all without side effects; then the run
+ * directory, its documents with status `running`, the steps, and the final documents.
  */
-import { type Diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { type Diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import type { Runner } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
-import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { codeOf } from "../contract/system_error.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import type { CancellationToken, ExecuteOptions, ExecuteOutcome, ExecutionEvent } from "../execute/types.ts";
 import type { PlanCache } from "../plan/cache.ts";
-import { planRecipe, type PlanResult } from "../plan/planner.ts";
+import { planHolds, type Planned, planRecipe } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
-import type { Compilation, Locate } from "../recipe/types.ts";
+import type { Locate, RecipeDocument } from "../recipe/types.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import { recipeSpecs } from "../research/specs.ts";
 import { BundleWriter } from "./bundle.ts";
 import type { RunRecord, RunStatus } from "./documents.ts";
 import { captureEnvironment } from "./environment.ts";
+import { checkOptions } from "./execution.ts";
 import { type BundleFiles, DISK } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { sampleMemory } from "./memory.ts";
 import { reserveRunId } from "./reservation.ts";
+import { checkResources, type ReadFree } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** An event of a run, without the id, sequence and time that its receiver adds. */
+/** An event of a run; the receiver adds id, sequence and time. */
 export type RunEvent = ExecutionEvent | {
   kind: "execution_plan_cache" | "run_created" | "run_started" | "run_completed" | "run_failed" | "run_canceled";
   level: "info" | "warning" | "error";
@@ -33,33 +36,38 @@ export type RunEvent = ExecutionEvent | {
 };
 
 export interface RunOptions {
-  /** The author's recipe, decoded. */
+  /** The decoded recipe of the author. */
   raw: Value;
-  /** The way back to the lines of its text, for diagnostics. */
+  /** Maps places to lines of the text, for diagnostics. */
   locate?: Locate;
+  /** Names the recipe in messages; "the recipe" when left out. */
+  name?: string;
   registry: Registry;
   workspace: Workspace;
-  /** `benchmark_run` when left out. */
+  /** Default `benchmark_run`. */
   runner?: Runner;
   backend?: string;
   implementation?: string;
-  /** 1 (sequential) when left out. */
+  /** Default 1 (sequential). */
   parallelWorkers?: number;
-  /** true when left out. */
+  /** Default true. */
   usePlanCache?: boolean;
+  /** Whether to start a run whose estimate does not fit; default false. */
+  ignoreEstimate?: boolean;
   planCache?: PlanCache;
-  /** What is on this machine; without it availability is not checked. */
+  /** Available parts of this machine; without it availability is not checked. */
   readiness?: Readiness;
   cancellation: CancellationToken;
   onEvent?(event: RunEvent): void;
-  /** What `captureEnvironment` told; a caller of many runs asks once. */
+  /** Result of `captureEnvironment`; a caller of many runs captures it once. */
   environment?: JsonObject;
-  /** Null, also when left out, for runs of the command line. */
+  /** Null, the default, for runs of the command line. */
   jobId?: string | null;
-  /** Whether other jobs ran in this process meanwhile; asked at the end. */
+  /** Whether other jobs ran in this process; called at the end. */
   sharedProcess?: () => boolean;
   execute?(options: ExecuteOptions): Promise<ExecuteOutcome>;
   files?: BundleFiles;
+  readFree?: ReadFree;
 }
 
 export interface RunResult {
@@ -73,22 +81,82 @@ export interface RunResult {
   diagnostics: Diagnostic[];
 }
 
+/** What compiler and planner made of a recipe that is to run once; plain data. */
+export type PreparedRun = {
+  /** The normalised form. */
+  authored: RecipeDocument;
+  authored_sha256: string;
+  effective: RecipeDocument;
+  seed_policy: JsonObject;
+  planned: Planned;
+};
+
+export type PrepareOptions = Pick<
+  RunOptions,
+  | "raw"
+  | "locate"
+  | "name"
+  | "registry"
+  | "runner"
+  | "backend"
+  | "implementation"
+  | "readiness"
+  | "planCache"
+  | "usePlanCache"
+>;
+
+const planning = ({ planCache: cache, ...options }: Omit<PrepareOptions, "raw">) => ({ ...options, cache });
+
+/**
+ * Compiles and plans a recipe that is to run once.
+ *
+ * @throws SvcError `recipe_invalid` or `plan_invalid`, with all diagnostics
+ */
+export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> {
+  const { raw, registry, locate, name = "the recipe" } = options;
+  const compilation = compileRecipe(raw, { mode: "strict", registry, locate });
+  const planned = await planRecipe(compilation, { ...planning(options), singleRun: true });
+  // The planner also checks the readable parts of an invalid recipe: one refusal holds every problem.
+  if (compilation.status === "invalid") throw refusal("recipe_invalid", `Cannot compile ${name}`, planned.diagnostics);
+  if (planned.status === "refused") throw refusal("plan_invalid", `Cannot plan ${name}`, planned.diagnostics);
+  const { normalized, authored_sha256, effective, seed_policy } = compilation;
+  return {
+    authored: normalized!,
+    authored_sha256: authored_sha256!,
+    effective: effective!,
+    seed_policy: seed_policy!,
+    planned,
+  };
+}
+
+/** Whether a prepared run of another thread is the one that {@link prepareRun} would make here; see {@link planHolds}. */
+export async function preparedHolds(
+  { planned, effective }: PreparedRun,
+  options: Omit<PrepareOptions, "raw">,
+): Promise<boolean> {
+  return await planHolds(planned, effective, planning(options));
+}
+
 /**
  * Runs a recipe once.
- *
  * @returns how it ended: a failed or cancelled run has a bundle too
- * @throws SvcError `execution_invalid`, `recipe_invalid` or `plan_invalid`, the latter two with all diagnostics, before
- * anything is written
+ * @throws SvcError `execution_invalid`, `recipe_invalid` or `plan_invalid`, the latter two with all diagnostics, and
+ *   `resources_insufficient`; nothing is written before these errors
  */
 export async function runRecipe(options: RunOptions): Promise<RunResult> {
+  checkOptions(options);
+  return await runPrepared(await prepareRun(options), options);
+}
+
+/** Runs a prepared recipe once. @returns as {@link runRecipe}. @throws SvcError `execution_invalid` */
+export async function runPrepared(
+  { authored, authored_sha256, seed_policy, planned }: PreparedRun,
+  options: Omit<RunOptions, "raw" | "locate">,
+): Promise<RunResult> {
   const { registry, workspace, cancellation, onEvent = () => {} } = options;
-  const { parallelWorkers, usePlanCache } = checkExecution({
-    ...(options.parallelWorkers === undefined ? {} : { parallel_workers: options.parallelWorkers }),
-    ...(options.usePlanCache === undefined ? {} : { use_plan_cache: options.usePlanCache }),
-  });
-  const compilation = compileRecipe(options.raw, { mode: "strict", registry, locate: options.locate });
-  const planned = await planOnce(compilation, options, usePlanCache);
+  const { parallelWorkers } = checkOptions(options);
   const { plan, cache } = planned;
+  if (!options.ignoreEstimate) checkResources(plan, workspace.stateDir, options.readFree);
   onEvent({
     kind: "execution_plan_cache",
     level: "info",
@@ -108,8 +176,8 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
     runId,
     jobId: options.jobId ?? null,
     createdAtUtc: created.toISOString(),
-    authored: compilation.normalized!,
-    authoredSha256: compilation.authored_sha256!,
+    authored,
+    authoredSha256: authored_sha256,
     recipe: planned.recipe,
     recipeSha256: sha256Json(planned.recipe),
     plan,
@@ -120,7 +188,7 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
       ...(options.backend === undefined ? {} : { backend: options.backend }),
       ...(options.implementation === undefined ? {} : { implementation: options.implementation }),
     },
-    seedPolicy: compilation.seed_policy!,
+    seedPolicy: seed_policy,
     research: recipeSpecs(planned.recipe),
     environment,
   };
@@ -132,7 +200,13 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
     writer = new BundleWriter(workspace, record, memory, options.files ?? DISK);
     const fields = { run_id: runId };
     onEvent({ kind: "run_created", level: "info", message: `Run ${runId} created`, fields });
-    onEvent({ kind: "run_started", level: "info", message: `Run ${runId} started`, fields });
+    const step_count = plan.steps.length;
+    onEvent({
+      kind: "run_started",
+      level: "info",
+      message: `Run ${runId} started`,
+      fields: { ...fields, step_count },
+    });
     const outcome = await execute(options, record, writer, parallelWorkers);
     const { summary, path } = writer.finish(outcome);
     const { status, error } = outcome;
@@ -157,7 +231,7 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
   }
 
   async function execute(
-    { execute = executePlan }: RunOptions,
+    { execute = executePlan }: Pick<RunOptions, "execute">,
     record: RunRecord,
     writer: BundleWriter,
     parallelWorkers: number,
@@ -178,64 +252,9 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
         onStep: (row) => writer.addRow(row),
       });
     } catch (error) {
-      // A defect of the executor is the run's failure, not a reason to leave it without an end.
-      const code = error instanceof SvcError ? error.code : "internal_error";
-      return { status: "failed", error: messageOf(error), failure: { kind: "internal", code } };
+      // A defect of the executor fails the run, and the run still gets its final documents.
+      const code = codeOf(error, "internal_error");
+      return { status: "failed", error: messageOf(error), failure: { kind: "internal", ...code } };
     }
   }
-}
-
-async function planOnce(
-  compilation: Compilation,
-  options: RunOptions,
-  usePlanCache: boolean,
-): Promise<Extract<PlanResult, { status: "planned" }>> {
-  const { registry, runner, backend, implementation, planCache, readiness, locate } = options;
-  const result = await planRecipe(compilation, {
-    registry,
-    runner,
-    backend,
-    implementation,
-    readiness,
-    cache: planCache,
-    usePlanCache,
-    singleRun: true,
-    locate,
-  });
-  if (result.status === "planned") return result;
-  // The planner checks what an invalid recipe leaves readable, so that its author hears of everything at once.
-  throw compilation.status === "invalid"
-    ? refusal("recipe_invalid", "Cannot compile the recipe", result.diagnostics)
-    : refusal("plan_invalid", "Cannot plan the recipe", result.diagnostics);
-}
-
-/** The error for a recipe that is refused, with the number of its problems. */
-export function refusal(code: string, attempt: string, diagnostics: Diagnostic[]): SvcError {
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const count = errors.length === 1 ? "one problem" : `${errors.length} problems`;
-  return new SvcError(code, `${attempt}: ${count}`, { diagnostics });
-}
-
-/**
- * Checks an `execution` object.
- *
- * @param execution `{parallel_workers?, use_plan_cache?}` as it came over the wire or from flags
- * @throws SvcError `execution_invalid` for unknown fields, a worker count outside 1..32 or no integer, no boolean flag
- */
-export function checkExecution(execution: Value): { parallelWorkers: number; usePlanCache: boolean } {
-  const refuse = (message: string, hint: string): never => {
-    throw new SvcError("execution_invalid", message, { hint });
-  };
-  if (!isObject(execution)) {
-    return refuse("Cannot read execution as a mapping", "Write {parallel_workers, use_plan_cache}");
-  }
-  const { parallel_workers: workers = 1, use_plan_cache: cache = true, ...unknown } = execution;
-  for (const key of Object.keys(unknown)) {
-    refuse(`Cannot use the execution field ${key}`, "Known: parallel_workers, use_plan_cache");
-  }
-  if (!isInteger(workers) || workers < 1 || workers > 32) {
-    return refuse("Cannot use that as parallel_workers", "Write an integer from 1 to 32");
-  }
-  if (typeof cache !== "boolean") return refuse("Cannot use that as use_plan_cache", "Write true or false");
-  return { parallelWorkers: Number(workers), usePlanCache: cache };
 }

@@ -1,8 +1,8 @@
 /**
- * Runs the variants of a matrix one after another, in the order of the matrix. A variant that has a verified complete
- * run of the same recipe is not run again, so a matrix that was interrupted goes on where it stopped.
+ * Runs the variants of a matrix in order. A variant with a verified complete run of the same recipe is reused, so an
+ * interrupted matrix can be resumed.
  */
-import { type Diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { type Diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
@@ -11,12 +11,14 @@ import { planMatrix, type PlannedPoint } from "../plan/plan_matrix.ts";
 import { expandMatrix, type MatrixExpansion } from "../recipe/expand_matrix.ts";
 import { selectPoints } from "../recipe/select_points.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
-import { checkExecution, refusal, type RunEvent, type RunOptions, runRecipe } from "./run.ts";
+import { checkOptions } from "./execution.ts";
+import { checkResources } from "./resources.ts";
+import { type RunEvent, type RunOptions, runRecipe } from "./run.ts";
 import { listRuns, type RunRow, showRun } from "./store.ts";
 import { verifyRun } from "./verify.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Events of a matrix: those of its runs, and the ends of its variants. */
+/** Events of a matrix: those of its runs, and the ends of variants. */
 export type MatrixEvent = RunEvent | {
   kind: "matrix_variant_started" | "matrix_variant_completed";
   level: "info" | "warning" | "error";
@@ -25,18 +27,18 @@ export type MatrixEvent = RunEvent | {
 };
 
 export interface MatrixRunOptions extends Omit<RunOptions, "onEvent" | "files"> {
-  /** Which points, as `selectPoints` reads them; all when left out. */
+  /** Selected points, as `selectPoints` reads them; default all. */
   points?: readonly string[];
-  /** Whether the variants behind a failed one run; false when left out. */
+  /** Whether to continue with the next variant after a failure; default false. */
   continueOnError?: boolean;
-  /** Whether variants with a verified complete run are run again; false when left out. */
+  /** Whether to run variants again that have a verified complete run; default false. */
   rerun?: boolean;
-  /** Whether legacy sweeps are errors; they are warnings when left out. */
+  /** Whether legacy sweeps are errors instead of warnings. */
   strictLegacy?: boolean;
   onEvent?(event: MatrixEvent): void;
 }
 
-/** A variant and how it ended. */
+/** Result of a variant. */
 export interface MatrixRow extends JsonObject {
   /** `metadata.matrix_index`. */
   index: number;
@@ -44,11 +46,11 @@ export interface MatrixRow extends JsonObject {
   /** Dimension to value. */
   selection: JsonObject;
   recipe_name: string;
-  /** Null where it did not come to a run. */
+  /** Null without a run. */
   run_id: string | null;
-  /** `skipped` where it was not reached. */
+  /** `skipped` for a variant that was not started. */
   status: "completed" | "failed" | "canceled" | "skipped";
-  /** Whether the run was there before. */
+  /** Whether an existing run was used. */
   reused: boolean;
   /** Step id to its metrics. */
   metrics: { [stepId: string]: JsonObject };
@@ -65,20 +67,16 @@ export interface MatrixRunResult {
 }
 
 /**
- * Runs the variants of a recipe with a matrix. All are compiled, and those that are to run planned, before the first
- * one starts; the worker limit holds for each by itself.
- *
+ * Runs the variants of a recipe with a matrix. All variants are compiled and all new ones planned before the first
+ * starts. The worker limit applies to each variant.
  * @returns how each variant ended; without `continueOnError` a failed one is the last
  * @throws SvcError `execution_invalid`, `recipe_invalid` or `plan_invalid` with all diagnostics,
- *   `matrix_definition_invalid` where there is no matrix, `usage_invalid` for points that it does not have,
- *   all before anything is written
+ *   `matrix_definition_invalid` without a matrix, `usage_invalid` for unknown points; nothing is written before these
+ *   errors
  */
 export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunResult> {
   const { workspace, cancellation, onEvent = () => {} } = options;
-  checkExecution({
-    ...(options.parallelWorkers === undefined ? {} : { parallel_workers: options.parallelWorkers }),
-    ...(options.usePlanCache === undefined ? {} : { use_plan_cache: options.usePlanCache }),
-  });
+  checkOptions(options);
   const { expansion, points, diagnostics } = await prepare(options);
   const count = expansion.points.length;
   const known = options.rerun ? [] : listRuns(workspace).filter(({ status }) => status === "completed");
@@ -104,7 +102,7 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
     });
   };
 
-  // One pool for all, so that threads and the modules in them are loaded once.
+  // One pool for all variants, so that threads and their modules are loaded once.
   const pool = options.execute === undefined ? new WorkerPool() : undefined;
   try {
     for (const [at, point] of points.entries()) {
@@ -155,7 +153,7 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
         row.error = { code: code ?? "run_failed", message: String(result.summary.error ?? "") };
       }
     } catch (error) {
-      // A variant that is refused after all, as when a file it reads has gone, fails alone; a defect does not pass as that.
+      // A variant refused now, for example because an input file is gone, fails alone; other errors are defects.
       if (!(error instanceof SvcError)) throw error;
       row.status = "failed";
       row.error = { code: error.code, message: messageOf(error) };
@@ -188,13 +186,14 @@ async function prepare(options: MatrixRunOptions) {
   if (plan.status === "refused") {
     throw refusal("plan_invalid", "Cannot plan the points of the matrix", plan.diagnostics);
   }
+  if (!options.ignoreEstimate) {
+    for (const { planned } of plan.points) checkResources(planned.plan, options.workspace.stateDir, options.readFree);
+  }
   return { expansion, points: plan.points, diagnostics: plan.diagnostics };
 }
 
 /**
- * A run that need not be repeated: complete, of the same effective recipe, bound to the same entries with the same adapters and
- * trained artifacts, and unaltered.
- *
+ * An unaltered complete run of the same effective recipe, bound to the same entries, adapters and trained artifacts.
  * @param known completed runs, newest first
  */
 async function completedRun(workspace: Workspace, known: readonly RunRow[], { planned: { plan } }: PlannedPoint) {
@@ -208,14 +207,14 @@ async function completedRun(workspace: Workspace, known: readonly RunRow[], { pl
       if (plan.steps.some((step, index) => bindingText(step) !== entries[index])) continue;
       if ((await verifyRun(workspace, run_id)).status === "valid") return { run_id, metrics: metricsOf(summary) };
     } catch (error) {
-      // It was removed meanwhile, or cannot be read: then it proves nothing.
+      // A removed or unreadable run cannot be reused.
       if (!(error instanceof SvcError)) throw error;
     }
   }
   return null;
 }
 
-/** What a step was bound to, with all that comes from outside the program: a changed adapter is another method. */
+/** The binding of a step with its external parts: a changed adapter is another method. */
 function bindingText({ materialization_id, implementation_metadata: metadata }: JsonObject): string {
   const { external_adapter_sdk = null, trained_artifact = null, models = null } = isObject(metadata) ? metadata : {};
   return canonicalJson([materialization_id, external_adapter_sdk, trained_artifact, models]);

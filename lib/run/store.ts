@@ -1,4 +1,5 @@
-/** The runs of a workspace: listing, looking up, showing and removing them. Bundles are the truth. */
+/** The runs of a workspace: list, look up, show and remove. The bundles are authoritative. */
+import { exists } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { nearestName } from "../contract/nearest.ts";
@@ -8,48 +9,32 @@ import { type BundleFiles, DISK, listFiles } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { readDocument } from "./read.ts";
 import { settleRun, sweepTransit } from "./recover.ts";
-import { exists, isRunId } from "./reservation.ts";
+import { isRunId } from "./reservation.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** A run in a list. */
 export interface RunRow extends JsonObject {
   run_id: string;
   status: RunStatus;
   recipe_name: string | null;
-  /** Id of the suite that the recipe names. */
+  /** Id of the recipe's suite. */
   suite: string | null;
   created_at_utc: string | null;
   completed_at_utc: string | null;
   effective_recipe_sha256: string | null;
   step_count: number;
-  /** All files of the bundle. */
+  /** Total size of the bundle's files. */
   size_bytes: number;
-  /** Task that the recipe is about. */
   task_id: string | null;
-  /** How it ran: `sequential` or `parallel`, and with how many workers. */
+  /** `sequential` or `parallel`, and the number of workers. */
   mode: string | null;
   parallel_workers: number | null;
-  /** What the plan cache did: `hit`, `miss` or `bypass`. */
+  /** Outcome of the plan cache: `hit`, `miss` or `bypass`. */
   plan_cache: string | null;
 }
 
 /**
- * Lists the runs, newest first. Interrupted runs are settled on the way.
- *
- * @returns one row per bundle; `problem` says why a row could not be filled
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { listRuns, openWorkspace, run } from "../../mod.ts";
- *
- * const stateDir = await Deno.makeTempDir();
- * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
- * const { run_id } = await run(recipe, { stateDir });
- * const rows = listRuns(openWorkspace({ stateDir }));
- * assert.deepEqual(rows.map((row) => [row.run_id, row.status]), [[run_id, "completed"]]);
- * await Deno.remove(stateDir, { recursive: true });
- * ```
+ * Lists the runs, newest first. Interrupted runs are settled first.
+ * @returns one row per bundle; `problem` gives the reason of an incomplete row
  */
 export function listRuns(workspace: Workspace, files: BundleFiles = DISK): RunRow[] {
   sweepTransit(workspace, files);
@@ -59,7 +44,7 @@ export function listRuns(workspace: Workspace, files: BundleFiles = DISK): RunRo
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Rises with time, then with the number that a collision added to the id, then with the id. */
+/** Orders by time, then by collision number, then by id. */
 export function sortKey(row: RunRow): string {
   const collision = /_(\d+)$/.exec(row.run_id)?.[1] ?? "1";
   return `${row.created_at_utc ?? timeOfId(row.run_id)}|${collision.slice(0, 20).padStart(20, "0")}|${row.run_id}`;
@@ -69,7 +54,7 @@ function timeOfId(runId: string): string {
   return runId.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, "$1-$2-$3T$4:$5:$6.000Z");
 }
 
-/** Ids of all bundles; links are none. */
+/** Ids of all bundles; links are excluded. */
 export function runIds(workspace: Workspace): string[] {
   try {
     return [...Deno.readDirSync(workspace.runs)].filter((entry) => entry.isDirectory && isRunId(entry.name))
@@ -81,9 +66,8 @@ export function runIds(workspace: Workspace): string[] {
 }
 
 /**
- * The row of one bundle, settled if it was interrupted; null when it was removed while we looked.
- *
- * @param onSummary gets the summary that the row was made from, for those who want more of it
+ * The row of one bundle, settled if it was interrupted; null when it was removed meanwhile.
+ * @param onSummary receives the summary of the row
  */
 export function readRunRow(
   workspace: Workspace,
@@ -130,7 +114,7 @@ export function readRunRow(
     const task = isObject(research) ? research.task : null;
     row.task_id = isObject(task) ? text(task.id) : text(task);
   } catch (error) {
-    // Removed while we looked.
+    // Removed meanwhile.
     if (error instanceof Deno.errors.NotFound) return null;
     row.problem = messageOf(error);
   }
@@ -138,15 +122,14 @@ export function readRunRow(
 }
 
 /**
- * The run id that a person means.
- *
- * @param wanted a whole id, or a beginning that only one id has
+ * Resolves a run id.
+ * @param wanted a whole id or a unique prefix
  * @throws SvcError `run_not_found` with the nearest ids
  */
 export function resolveRunId(workspace: Workspace, wanted: string): string {
   const ids = runIds(workspace);
   if (ids.includes(wanted)) return wanted;
-  // An id that was given out once means that run alone, even when the id of a later one begins with it.
+  // A used id means that run alone, even if the id of a later run begins with it.
   const removed = isRunId(wanted) && exists(join(workspace.reservations, wanted));
   const matches = wanted === "" || removed ? [] : ids.filter((id) => id.startsWith(wanted)).sort();
   if (matches.length === 1) return matches[0];
@@ -161,7 +144,7 @@ export function resolveRunId(workspace: Workspace, wanted: string): string {
       hint: "Copy the bundle itself into the workspace",
     });
   }
-  // The name of the recipe is what people remember.
+  // Users remember the name of the recipe.
   const near = nearestName(wanted, ids) ?? ids.sort().reverse().find((id) => wanted !== "" && id.includes(wanted)) ??
     null;
   throw new SvcError("run_not_found", `Cannot find a run named ${wanted || "(empty)"}`, {
@@ -177,7 +160,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** A run as its two documents tell it. */
+/** Summary and manifest of a run. */
 export interface ShownRun {
   run_id: string;
   /** Absolute. */
@@ -188,23 +171,8 @@ export interface ShownRun {
 
 /**
  * Reads a run; an interrupted one is settled first.
- *
- * @param wanted run id or a unique beginning of one
+ * @param wanted run id or a unique prefix
  * @throws SvcError `run_not_found`, `bundle_file_missing`, `bundle_schema_invalid`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { openWorkspace, run, showRun } from "../../mod.ts";
- *
- * const stateDir = await Deno.makeTempDir();
- * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
- * const { run_id } = await run(recipe, { stateDir });
- * const { summary, directory } = showRun(openWorkspace({ stateDir }), run_id);
- * assert.equal(summary.recipe_name, "bits");
- * assert.ok(Array.from(Deno.readDirSync(directory), ({ name }) => name).includes("artifacts"));
- * await Deno.remove(stateDir, { recursive: true });
- * ```
  */
 export function showRun(workspace: Workspace, wanted: string): ShownRun {
   const runId = resolveRunId(workspace, wanted);
@@ -215,24 +183,9 @@ export function showRun(workspace: Workspace, wanted: string): ShownRun {
 
 /**
  * Removes finished runs, all or none; their ids stay reserved.
- *
- * @param wanted run ids or unique beginnings of them
- * @returns the ids, in full
+ * @param wanted run ids or unique prefixes
+ * @returns the full ids
  * @throws SvcError `run_not_found`, or `run_still_executing` before anything is removed
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { listRuns, openWorkspace, removeRuns, run } from "../../mod.ts";
- *
- * const stateDir = await Deno.makeTempDir();
- * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
- * const { run_id } = await run(recipe, { stateDir });
- * const workspace = openWorkspace({ stateDir });
- * assert.deepEqual(removeRuns(workspace, [run_id]), [run_id]);
- * assert.deepEqual(listRuns(workspace), []);
- * await Deno.remove(stateDir, { recursive: true });
- * ```
  */
 export function removeRuns(workspace: Workspace, wanted: readonly string[], files: BundleFiles = DISK): string[] {
   const ids = [...new Set(wanted.map((id) => resolveRunId(workspace, id)))];
@@ -246,7 +199,7 @@ export function removeRuns(workspace: Workspace, wanted: readonly string[], file
     Deno.mkdirSync(workspace.transit, { recursive: true });
     for (const id of ids) {
       files.remove(join(workspace.transit, id));
-      // Out of sight in one step: nobody ever sees half a bundle.
+      // One rename hides the whole bundle, so readers never see a part of it.
       files.rename(join(workspace.runs, id), join(workspace.transit, id));
       files.remove(join(workspace.transit, id));
     }
@@ -256,7 +209,7 @@ export function removeRuns(workspace: Workspace, wanted: readonly string[], file
   }
 }
 
-/** The error for what can only be done with a run that ended. */
+/** The error for a command that needs a finished run. */
 export function stillExecuting(runId: string, verb: string): SvcError {
   return new SvcError("run_still_executing", `Cannot ${verb} ${runId} while it is executing`, {
     hint: "Wait for its end, or cancel it",

@@ -1,9 +1,9 @@
 /**
  * Verifies a run bundle without executing anything.
  *
- * Every file is hashed again and SHA256SUMS must be, byte for byte, the list that would be written for the files that
- * are there. The documents must be laid out as this program lays them out, and say of each other what is true: what can
- * be derived (hashes, links, the ledger, the whole manifest) is derived again and compared.
+ * Every file is hashed again. SHA256SUMS must equal, byte for byte, the list for the existing files. Documents must
+ * have the layout that this program writes and agree with each other: everything derivable (hashes, links, the ledger,
+ * the whole manifest) is derived again and compared.
  */
 import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
@@ -11,43 +11,18 @@ import { messageOf } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "./documents.ts";
+import { type CheckRow, type Finding, Findings } from "./findings.ts";
 import { formatSha256Sums, listFiles, parseSha256Sums } from "./files.ts";
 import { settleRun } from "./recover.ts";
 import { resolveRunId, stillExecuting } from "./store.ts";
 import { checkDocuments, type Documents } from "./verify_documents.ts";
 import type { Workspace } from "./workspace.ts";
 
-export type FindingCode =
-  | "bundle_file_missing"
-  | "bundle_hash_mismatch"
-  | "bundle_link_mismatch"
-  | "bundle_schema_invalid";
-
-/** One thing that is not as it should be: a diagnostic with the file it is about. */
-export interface Finding extends JsonObject {
-  severity: "error" | "warning";
-  code: FindingCode;
-  message: string;
-  /** JSON path in the file; `$` for the file itself. */
-  path: string;
-  /** Relative to the bundle. */
-  file: string;
-  hint: null;
-}
-
-/** What a check group found. */
-export interface CheckRow extends JsonObject {
-  id: string;
-  status: "passed" | "warning" | "failed";
-  /** Things that were looked at. */
-  count: number;
-}
-
 export interface VerificationReport extends JsonObject {
   status: "valid" | "warning" | "invalid";
   target_type: "run";
   target_id: string;
-  /** Of the bundle, absolute. */
+  /** Absolute path of the bundle. */
   path: string;
   errors: Finding[];
   warnings: Finding[];
@@ -61,65 +36,19 @@ export interface VerificationReport extends JsonObject {
   };
 }
 
-/** Collects findings by group of checks. */
-export class Findings {
-  readonly errors: Finding[] = [];
-  readonly warnings: Finding[] = [];
-  readonly checks: CheckRow[] = [];
-  #row: CheckRow | undefined;
-
-  /** Begins a group; what is found next belongs to it. */
-  group(id: string): void {
-    this.#row = { id, status: "passed", count: 0 };
-    this.checks.push(this.#row);
-  }
-
-  /** Counts something that was looked at. */
-  looked(count = 1): void {
-    this.#row!.count += count;
-  }
-
-  add(severity: "error" | "warning", code: FindingCode, file: string, path: string, message: string): void {
-    this[severity === "error" ? "errors" : "warnings"].push({ severity, code, message, path, file, hint: null });
-    if (severity === "error") this.#row!.status = "failed";
-    else if (this.#row!.status === "passed") this.#row!.status = "warning";
-  }
-
-  error(code: FindingCode, file: string, path: string, message: string): void {
-    this.add("error", code, file, path, message);
-  }
-}
-
 const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE] as const;
 
 /**
  * Verifies a run. An interrupted run is settled first; its bundle has no SHA256SUMS, which is a warning.
- *
- * @param wanted run id or a unique beginning of one
+ * @param wanted run id or a unique prefix
  * @throws SvcError `run_not_found`, `run_still_executing`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { openWorkspace, run, verifyRun } from "../../mod.ts";
- *
- * const stateDir = await Deno.makeTempDir();
- * const recipe = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
- * const { run_id, summary_path } = await run(recipe, { stateDir });
- * const workspace = openWorkspace({ stateDir });
- * assert.equal((await verifyRun(workspace, run_id)).status, "valid");
- *
- * await Deno.writeTextFile(summary_path, " ", { append: true });
- * assert.equal((await verifyRun(workspace, run_id)).status, "invalid");
- * await Deno.remove(stateDir, { recursive: true });
- * ```
  */
 export async function verifyRun(workspace: Workspace, wanted: string): Promise<VerificationReport> {
   const runId = resolveRunId(workspace, wanted);
   try {
     if (settleRun(workspace, runId).status === "running") throw stillExecuting(runId, "verify");
   } catch (error) {
-    // A bundle too broken to be settled is what the report is for.
+    // The report covers a bundle that is too damaged to be settled.
     if ((error as { code?: string }).code === "run_still_executing") throw error;
   }
   return await verifyBundle(join(workspace.runs, runId), runId);
@@ -127,9 +56,8 @@ export async function verifyRun(workspace: Workspace, wanted: string): Promise<V
 
 /**
  * Verifies the bundle in a folder.
- *
  * @param directory absolute path
- * @param runId the id that the bundle must have
+ * @param runId expected id of the bundle
  */
 export async function verifyBundle(directory: string, runId: string): Promise<VerificationReport> {
   const findings = new Findings();
@@ -175,9 +103,9 @@ function readDocuments(directory: string, findings: Findings): Partial<Documents
     }
     try {
       const value = parseJson(text);
-      if (!isObject(value)) throw new TypeError("it is no mapping");
+      if (!isObject(value)) throw new TypeError("it is not a mapping");
       documents[name] = value;
-      // One value has one layout; another one hides something, such as a repeated key.
+      // A value has one layout; a different one can hide, for example, a repeated key.
       if (prettyJson(value) !== text) {
         findings.error("bundle_schema_invalid", name, "$", `${name} is not laid out as it was written`);
       }
@@ -195,11 +123,11 @@ async function hashFiles(directory: string, findings: Findings): Promise<Map<str
   for (const { path, kind } of listFiles(directory)) {
     findings.looked();
     if (kind !== "file") {
-      findings.error("bundle_schema_invalid", path, "$", `${path} is a link or no regular file`);
+      findings.error("bundle_schema_invalid", path, "$", `${path} is not a regular file`);
       continue;
     }
     hashes.set(path, hashFile(join(directory, path)).sha256);
-    // Large bundles take a while: a server answers in between.
+    // Yields so that a server answers requests while a large bundle is hashed.
     if (performance.now() - pausedAt > 50) {
       await new Promise((resolve) => setTimeout(resolve, 0));
       pausedAt = performance.now();

@@ -1,4 +1,4 @@
-/** Checks what the documents of a bundle say, of themselves, of each other and of the artifacts. */
+/** Checks the documents of a bundle against their schema, each other and the artifacts. */
 import { messageOf } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { prettyJson, sameValue } from "../contract/json.ts";
@@ -20,33 +20,33 @@ import {
   SUMMARY_FILE,
   summaryDocument,
 } from "./documents.ts";
-import type { FindingCode, Findings } from "./verify.ts";
+import type { FindingCode, Findings } from "./findings.ts";
 
 export type Documents = Record<
   typeof AUTHORED_FILE | typeof RECIPE_FILE | typeof PLAN_FILE | typeof SUMMARY_FILE | typeof MANIFEST_FILE,
   JsonObject
 >;
 
-/** What is known from outside the documents. */
+/** Values known from outside the documents. */
 export interface Known {
   runId: string;
-  /** SHA-256 of every file that is there. */
+  /** SHA-256 of every existing file. */
   hashes: ReadonlyMap<string, string>;
 }
 
-/** Runs all checks that need all five documents; what has the wrong shape is one finding, not an exception. */
+/** Runs all checks that need the five documents; a wrong shape is a finding, not an exception. */
 export function checkDocuments(documents: Documents, known: Known, findings: Findings): void {
   const guarded = (id: string, file: string, check: () => void) => {
     findings.group(id);
     try {
       check();
     } catch (error) {
-      findings.error("bundle_schema_invalid", file, "$", `${file} does not have its form: ${messageOf(error)}`);
+      findings.error("bundle_schema_invalid", file, "$", `${file} has an invalid structure: ${messageOf(error)}`);
     }
   };
   const valid = findings.errors.length;
   guarded("schemas", SUMMARY_FILE, () => checkShapes(documents, findings));
-  // Where the shape is wrong, comparing content would only repeat it.
+  // Content of a wrong shape would only repeat the finding.
   if (findings.errors.length > valid) return;
   guarded("plan", PLAN_FILE, () => checkPlan(documents, findings));
   guarded("steps", SUMMARY_FILE, () => checkSteps(documents, findings));
@@ -65,7 +65,7 @@ const count: Shape = (value) => isInteger(value) && value >= 0;
 const time: Shape = (value) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
 const timeOrNull: Shape = (value) => value === null || time(value);
 const is = (...values: Value[]): Shape => (value) => values.some((expected) => sameValue(value, expected));
-/** May be left out, as older bundles do. */
+/** Absent in older bundles. */
 const optional = (shape: Shape): Shape => (value) => value === undefined || shape(value);
 
 const ENDED = is(...RUN_STATUSES.filter((status) => status !== "running"));
@@ -164,7 +164,7 @@ const CACHE_SHAPE: Record<string, Shape> = {
 
 function checkShapes(documents: Documents, findings: Findings): void {
   const check = (file: string, value: Value | undefined, shapes: Record<string, Shape>, path: string) => {
-    if (!isObject(value)) return findings.error("bundle_schema_invalid", file, path, "A mapping is missing");
+    if (!isObject(value)) return findings.error("bundle_schema_invalid", file, path, "Expected a mapping");
     for (const [key, shape] of Object.entries(shapes)) {
       findings.looked();
       if (!shape(value[key])) {
@@ -195,12 +195,12 @@ function checkShapes(documents: Documents, findings: Findings): void {
   if (isObject(summary.failure)) check(SUMMARY_FILE, summary.failure, { kind: text, code: text }, "$.failure");
 }
 
-/** The plan's own hashes, and the plan against the recipe it binds. */
+/** The plan's own hashes, and the plan against its recipe. */
 function checkPlan(documents: Documents, findings: Findings): void {
   const plan = documents[PLAN_FILE] as ExecutionPlan, recipe = documents[RECIPE_FILE] as RecipeDocument;
   const expect = expecting(PLAN_FILE, findings);
   const { sha256: planHash, ...rest } = plan;
-  expect("$.sha256", planHash, sha256Json(rest as JsonObject));
+  expect("$.sha256", planHash, sha256Json(rest));
   expect("$.recipe", plan.recipe, { name: recipe.name, sha256: sha256Json(recipe), step_count: recipe.steps.length });
   const { operations } = plan.operation_contracts;
   if (!isObject(operations)) throw new TypeError("it holds no operation contracts");
@@ -211,7 +211,7 @@ function checkPlan(documents: Documents, findings: Findings): void {
   expect("$.steps", bound, recipe.steps.map(({ id, op }): Value => [id, op]));
   for (const [index, step] of plan.steps.entries()) {
     const { binding_sha256, ...row } = step;
-    expect(`$.steps[${index}].binding_sha256`, binding_sha256, sha256Json(row as JsonObject));
+    expect(`$.steps[${index}].binding_sha256`, binding_sha256, sha256Json(row));
     const contract = operations[step.operation_id];
     if (contract === undefined) continue;
     expect(`$.steps[${index}].operation_contract_sha256`, step.operation_contract_sha256, sha256Json(contract));
@@ -246,7 +246,7 @@ function checkSteps(documents: Documents, findings: Findings): void {
       if (summary[key] !== undefined) expect(`$.${key}`, summary[key], null, "A completed run has no failure");
     }
   } else {
-    expect("$.failure", isObject(summary.failure), true, "A run that did not complete says why");
+    expect("$.failure", isObject(summary.failure), true, "A run that did not complete has a failure");
   }
   const seeds = isObject(summary.seed_policy) ? summary.seed_policy.steps : undefined;
   if (isObject(seeds)) {
@@ -258,7 +258,7 @@ function checkSteps(documents: Documents, findings: Findings): void {
   }
 }
 
-/** The artifacts of the rows against the files that are there. */
+/** The artifacts of the rows against the existing files. */
 function checkArtifacts(documents: Documents, { hashes }: Known, findings: Findings): void {
   const summary = documents[SUMMARY_FILE];
   const owned = new Set<string>();
@@ -295,14 +295,14 @@ function checkArtifacts(documents: Documents, { hashes }: Known, findings: Findi
   }
   for (const path of hashes.keys()) {
     if (path.startsWith(`${ARTIFACTS_FOLDER}/`) && !owned.has(path)) {
-      // An interrupted run may have stored files that its summary had no time to name.
+      // The summary of an interrupted run may lack files that were already stored.
       const severity = summary.status === "incomplete" ? "warning" : "error";
-      findings.add(severity, "bundle_link_mismatch", path, "$", `${path} is no output of any step`);
+      findings.add(severity, "bundle_link_mismatch", path, "$", `${path} is not the output of a step`);
     }
   }
 }
 
-/** Summary and manifest against what they would be, written now from the recipes, the plan and the rows. */
+/** Summary and manifest against those derived from the recipes, the plan and the rows. */
 function checkLinks(documents: Documents, { runId }: Known, findings: Findings): void {
   const summary = documents[SUMMARY_FILE], manifest = documents[MANIFEST_FILE];
   const authored = documents[AUTHORED_FILE] as RecipeDocument, recipe = documents[RECIPE_FILE] as RecipeDocument;
@@ -348,7 +348,7 @@ function checkLinks(documents: Documents, { runId }: Known, findings: Findings):
   }
 }
 
-/** Compares with what was derived; a difference in a hash is a hash mismatch, any other one a link mismatch. */
+/** Compares with a derived value; a differing hash is a hash mismatch, anything else a link mismatch. */
 function expecting(file: string, findings: Findings) {
   return (path: string, actual: Value | undefined, expected: Value | undefined, rule?: string) => {
     findings.looked();
@@ -364,6 +364,6 @@ function expecting(file: string, findings: Findings) {
 function describe(place: string, { a, b }: JsonObject): string {
   const member = place.split(/[.[]/).at(-1)!.replace("]", "");
   if (b === undefined) return `The member ${member} is missing`;
-  if (a === undefined) return `The member ${member} belongs to nothing`;
-  return `The member ${member} does not agree with what the other files hold`;
+  if (a === undefined) return `The field ${member} has no counterpart`;
+  return `The field ${member} does not agree with the other files`;
 }

@@ -1,4 +1,4 @@
-/** The version of the program, as its configuration names it. */
+/** The program version from its configuration file. */
 import configuration from "../../deno.json" with { type: "json" };
 
 export const version: string = configuration.version;

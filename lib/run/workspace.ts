@@ -1,36 +1,33 @@
 /**
- * The state directory and the project root: where runs, their reservations and their locks lie.
+ * State directory and project root: the location of runs, reservations and locks.
  *
  * State directory: the given one, else the environment variable SVC_WORKSPACE, else `.svc` under the project root.
- * Project root: the given one, else the current directory. Relative paths that are given start at the current
- * directory, as on every command line.
+ * Project root: the given one, else the current directory. Given relative paths start at the current directory.
  */
 import { join, resolve } from "node:path";
 import type { OnnxAccelerator } from "../onnx/session.ts";
 
 export interface Workspace {
-  /** Absolute; relative paths in parameters start here. */
+  /** Absolute; base of relative paths in parameters. */
   readonly projectRoot: string;
-  /** Absolute; holds everything the program writes by itself. */
+  /** Absolute; holds everything the program writes on its own. */
   readonly stateDir: string;
-  /** Bundles, one folder a run. */
+  /** One folder per bundle. */
   readonly runs: string;
-  /** One empty file per run id that was ever given out. */
+  /** One empty file per run id ever reserved. */
   readonly reservations: string;
   /** One file per executing run, locked by its process. */
   readonly locks: string;
-  /** The native runtime for trained artifacts, where it was asked for. */
+  /** The requested native runtime for trained artifacts. */
   readonly onnxAccelerator?: OnnxAccelerator;
-  /** Bundles whose first files are being written, and bundles that are being removed. */
+  /** Bundles being created or removed. */
   readonly transit: string;
 }
 
 /**
- * Resolves the workspace; nothing is created before a run needs it.
- *
+ * Resolves the workspace without creating it.
  * @param options `projectRoot` and `stateDir` as given on the command line
  * @returns absolute paths
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -60,7 +57,7 @@ export function openWorkspace(
   };
 }
 
-/** A refused variable counts as unset. */
+/** A variable without permission counts as unset. */
 function environmentValue(name: string): string | undefined {
   if (Deno.permissions.querySync({ name: "env", variable: name }).state !== "granted") return undefined;
   return Deno.env.get(name) || undefined;

@@ -62,12 +62,12 @@ let own: TemplateCatalog | undefined;
 
 /** The catalogue that comes with the program. */
 export function packagedCatalog(): TemplateCatalog {
-  return own ??= readCatalog(packaged as unknown as Value);
+  return own ??= readCatalog(packaged as Value);
 }
 
 /**
  * Reads a catalogue and brings its entries into canonical form: bindings as a map by name, entries by rising order.
- *
+ * Exported for tests.
  * @throws SvcError `template_catalog_invalid` with everything that is wrong with it
  */
 export function readCatalog(value: Value): TemplateCatalog {
@@ -145,7 +145,7 @@ function readBindings(value: Value, place: Place, report: Report): JsonObject {
   const named = (Array.isArray(value) ? value : isObject(value) ? Object.entries(value) : []).map((item, index) => {
     const at = [...place, index];
     if (!Array.isArray(value)) return { at: [...place, (item as [string, Value])[0]], pair: item as [string, Value] };
-    const { name, ...rest } = isObject(item) ? item as JsonObject : {} as JsonObject;
+    const { name, ...rest } = isObject(item) ? item : {};
     if (typeof name === "string" && name !== "") return { at, pair: [name, rest] as [string, Value] };
     report([...at, "name"], "Cannot use a binding without a name");
     return { at, pair: null };

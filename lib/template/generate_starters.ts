@@ -8,7 +8,7 @@ import { compareCodePoints, prettyJson } from "../contract/json.ts";
 
 const FOLDER = new URL("../../recipes/recipe_starters/", import.meta.url);
 
-/** The text that `starters.json` must have. */
+/** The text that `starters.json` must have. Exported for tests. */
 export function startersSource(folder: URL = FOLDER): string {
   const names = [...Deno.readDirSync(folder)].filter(({ isFile, name }) => isFile && name.endsWith(".yaml"))
     .map(({ name }) => name).sort(compareCodePoints);

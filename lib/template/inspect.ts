@@ -154,7 +154,6 @@ const NO_SOURCES: SourceHashes = {
 /**
  * Compiles a recipe strictly, with every variant of its matrix, plans it without asking what this machine has, and
  * compares it with its entry.
- *
  * @returns every finding, and the forms of the recipe when there is no error among them
  */
 export async function checkTemplateRecipe(

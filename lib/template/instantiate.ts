@@ -44,7 +44,6 @@ export interface Instantiation {
 
 /**
  * Instantiates a template. Its source is selected, read and checked anew.
- *
  * @param id of the template
  * @param overrides `{step_params?, name?, description?}`, typed values
  * @throws SvcError `template_not_found`; `template_unavailable` when the row is unavailable or its source invalid, with

@@ -3,7 +3,7 @@
  * everything that is wrong with them is found at once.
  */
 import { type Diagnostic, diagnostic, jsonPath, jsonPointer, type Place, SvcError } from "../contract/error.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import { Suggestions } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { recipeFromValue } from "../recipe/read.ts";
@@ -22,7 +22,6 @@ const CODE = "template_override_invalid";
 
 /**
  * Reads overrides. What cannot be read is reported and left out, so that the rest can still be checked.
- *
  * @param value JavaScript value or parsed JSON; integral numbers are integers, `float(6)` is `6.0`
  * @param found gets `template_override_invalid` for unknown members, texts that are empty or not trimmed, and step
  *   parameters that are no mappings
@@ -30,13 +29,13 @@ const CODE = "template_override_invalid";
 export function readOverrides(value: unknown, found: Diagnostic[]): TemplateOverrides {
   const report = (place: Place, message: string, hint: string | null = null) =>
     void found.push(diagnostic(CODE, place, message, { hint }));
-  const given = take(value, found);
+  const given = take(value, found), suggestions = new Suggestions();
   if (!isObject(given)) {
     if (given !== undefined) report([], "Cannot read these overrides", "Give step_params, name or description");
     return { step_params: {} };
   }
   for (const key of Object.keys(given)) {
-    if (!FIELDS.includes(key)) report([key], `Cannot override ${key}`, didYouMean(key, FIELDS));
+    if (!FIELDS.includes(key)) report([key], `Cannot override ${key}`, suggestions.for(key, FIELDS));
   }
   return {
     step_params: readStepParams(given.step_params, report),
@@ -82,9 +81,8 @@ function readStepParams(value: Value | undefined, report: Report): StepParams {
 
 /**
  * Puts parameters into a recipe, which is not changed itself; the graph stays as it is.
- *
- * @param found gets `template_step_unknown` and `template_param_unknown` with the nearest name; such parameters are left
- *   out
+ * @param found gets `template_step_unknown` and `template_param_unknown` with the nearest name; such parameters are
+ *   left out
  */
 export function applyStepParams(
   recipe: RecipeDocument,
@@ -92,11 +90,11 @@ export function applyStepParams(
   registry: Registry,
   found: Diagnostic[],
 ): RecipeDocument {
-  const ids = recipe.steps.map(({ id }) => id);
+  const ids = recipe.steps.map(({ id }) => id), suggestions = new Suggestions();
   for (const step of Object.keys(stepParams)) {
     if (ids.includes(step)) continue;
     found.push(diagnostic("template_step_unknown", ["step_params", step], `Cannot find a step named ${step}`, {
-      hint: didYouMean(step, ids),
+      hint: suggestions.for(step, ids),
     }));
   }
   const steps = recipe.steps.map((step) => {
@@ -108,7 +106,7 @@ export function applyStepParams(
       const message = `Cannot find a parameter named ${name} of ${step.op}`;
       const place = ["step_params", step.id, name];
       found.push(
-        diagnostic("template_param_unknown", place, message, { hint: didYouMean(name, names), step_id: step.id }),
+        diagnostic("template_param_unknown", place, message, { hint: suggestions.for(name, names), step_id: step.id }),
       );
       return false;
     });

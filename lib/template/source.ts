@@ -31,7 +31,6 @@ export interface TemplateSource {
 
 /**
  * Selects and reads the source of a template. An override that is there is the source, whatever its state.
- *
  * @returns null when neither an override nor a starter is there
  * @throws SvcError when the override cannot be read: `path_forbidden`, `path_refused`, `recipe_limit_exceeded` or
  *   `recipe_syntax_invalid`

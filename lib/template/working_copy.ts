@@ -35,24 +35,11 @@ const GRAPH_METADATA = new Set([
 
 /**
  * Replaces a working copy by the instance of another template.
- *
  * @param current the working copy, with the author's edits
  * @param next what the chosen template gives
  * @param previous what the working copy began as; what still equals it is not the author's and follows the template.
  *   Without it every name, description and protocol field of the working copy counts as the author's
  * @returns a new document: graph, profile and research of `next`, identity and protocol of the author
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { instantiateTemplate, replaceWorkingCopy } from "../../mod.ts";
- *
- * const { recipe: images } = await instantiateTemplate("semantic_comm.image_reconstruction.default");
- * const { recipe: texts } = await instantiateTemplate("semantic_comm.text_semantic_similarity.default");
- * const replaced = replaceWorkingCopy({ ...images, name: "my_study" }, texts, images);
- * assert.equal(replaced.name, "my_study");
- * assert.deepEqual(replaced.steps, texts.steps);
- * ```
  */
 export function replaceWorkingCopy(
   current: RecipeDocument,

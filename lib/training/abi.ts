@@ -5,16 +5,10 @@
  */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
+import type { OperationAbi } from "../contract/operation.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import type { Dimension, OnnxGraph } from "../onnx/graph.ts";
-import type {
-  CompatibleOperation,
-  Entrypoint,
-  EntrypointValue,
-  OperationAbi,
-  SlotContract,
-  TrainedManifest,
-} from "./types.ts";
+import type { CompatibleOperation, Entrypoint, EntrypointValue, SlotContract, TrainedManifest } from "./types.ts";
 
 /** Code of everything reported here. */
 const CODE = "artifact_abi_mismatch";
@@ -26,7 +20,6 @@ interface Value {
 
 /**
  * Why `offered` cannot stand where `wanted` is asked for, or null.
- *
  * @param sizes what the open sizes of `wanted` have stood for so far; a name is one size throughout an entrypoint
  */
 function valueProblem(wanted: Value, offered: Value, sizes: Map<string, Dimension>): string | null {
@@ -48,7 +41,6 @@ function valueProblem(wanted: Value, offered: Value, sizes: Map<string, Dimensio
 
 /**
  * Compares a row of `compatible_operations` and its entrypoint with the ABI of the operation.
- *
  * @param index of the row
  */
 export function checkAgainstOperation(manifest: TrainedManifest, index: number, abi: OperationAbi): Diagnostic[] {
@@ -127,7 +119,6 @@ export function checkAgainstOperation(manifest: TrainedManifest, index: number, 
 
 /**
  * Compares an entrypoint with the graph that it runs.
- *
  * @param index of the entrypoint in the manifest
  */
 export function checkAgainstGraph(entrypoint: Entrypoint, index: number, graph: OnnxGraph): Diagnostic[] {

@@ -2,9 +2,9 @@
 import { REPORT } from "../contract/kinds.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import type { JsonObject } from "../contract/value.ts";
 import type { RecipeDocument, StepDocument } from "../recipe/types.ts";
-import { abiOf } from "./slot_contract.ts";
+import { partnerRole } from "./types.ts";
 
 /** A step as a place where training may happen. */
 export interface Boundary extends JsonObject {
@@ -25,26 +25,18 @@ export interface Boundary extends JsonObject {
   partners: string[];
 }
 
-/** Components that mean nothing without each other. */
-const PAIRS: readonly (readonly [string, string])[] = [
-  ["encoder", "decoder"],
-  ["csi_feedback_encoder", "csi_feedback_decoder"],
-];
+const NOT_TRAINABLE = { built_in_fine_tuning: false, portable_replacement: false };
 
 /** The steps of a recipe, in its order. */
 export function boundariesOf(recipe: RecipeDocument, registry: Registry): Boundary[] {
   const contractOf = (step: StepDocument) => registry.find(step.op)?.operation.contract;
-  const roleOf = (step: StepDocument) => {
-    const contract = contractOf(step);
-    return contract === undefined ? undefined : abiOf(contract)?.component_role;
-  };
+  const roleOf = (step: StepDocument) => contractOf(step)?.trained_artifact_abi?.component_role;
   return recipe.steps.map((step): Boundary => {
     const contract = contractOf(step);
-    const capabilities = capabilitiesOf(contract);
-    const slot = contract === undefined ? null : abiOf(contract);
+    const capabilities = contract?.training_capabilities ?? NOT_TRAINABLE;
+    const slot = contract?.trained_artifact_abi ?? null;
     const selectable = capabilities.portable_replacement && slot !== null;
-    const role = roleOf(step);
-    const partner = PAIRS.map(([a, b]) => role === a ? b : role === b ? a : null).find((other) => other !== null);
+    const partner = partnerRole(roleOf(step));
     return {
       step_id: step.id,
       op: step.op,
@@ -52,24 +44,16 @@ export function boundariesOf(recipe: RecipeDocument, registry: Registry): Bounda
       selectable,
       reason: selectable ? null : whyNot(contract, step.op),
       ...capabilities,
-      differentiability: isObject(contract?.differentiability) ? contract.differentiability : {},
+      differentiability: contract?.differentiability ?? {},
       slot,
       partners: recipe.steps.filter((other) => partner !== undefined && roleOf(other) === partner).map(({ id }) => id),
     };
   });
 }
 
-function capabilitiesOf(contract: OperationContract | undefined) {
-  const given = isObject(contract?.training_capabilities) ? contract.training_capabilities : {};
-  return {
-    built_in_fine_tuning: given.built_in_fine_tuning === true,
-    portable_replacement: given.portable_replacement === true,
-  };
-}
-
 function whyNot(contract: OperationContract | undefined, op: string): string {
   if (contract === undefined) return `The operation ${op} is not known here`;
-  if (isObject(contract.external_adapter)) return "An adapter's operation brings its own model";
+  if (contract.external_adapter !== undefined) return "An adapter's operation brings its own model";
   if (isEvaluation(contract)) return "It measures the experiment and must stay the same";
   const group = contract.id.split(".")[0];
   if (group === "source") return "It brings the data of the experiment";

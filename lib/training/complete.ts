@@ -4,14 +4,14 @@
  */
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
-import type { OperationContract } from "../contract/operation.ts";
+import type { OperationAbi, OperationContract } from "../contract/operation.ts";
 import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { type OnnxGraph, readOnnxGraph } from "../onnx/graph.ts";
 import { prettyJson } from "../contract/json.ts";
 import { readDocument } from "./documents.ts";
 import { packageIdentity } from "./identity.ts";
-import { abiOf, trainableSlotContract } from "./slot_contract.ts";
-import type { ArtifactComponent, OperationAbi, SymbolicDimension } from "./types.ts";
+import { trainableSlotContract } from "./slot_contract.ts";
+import type { ArtifactComponent, SymbolicDimension } from "./types.ts";
 
 /** What a draft is completed from. */
 export interface DraftSources {
@@ -50,8 +50,7 @@ const ORDER = [
   "publication",
 ];
 
-const objects = (value: Value | undefined): JsonObject[] =>
-  Array.isArray(value) && value.every(isObject) ? value as JsonObject[] : [];
+const objects = (value: Value | undefined): JsonObject[] => Array.isArray(value) && value.every(isObject) ? value : [];
 const text = (value: Value | undefined): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
@@ -75,8 +74,8 @@ class Completion {
     const rows = objects(manifest.compatible_operations);
     const slots = rows.flatMap((row) => {
       const contract = this.sources.contractOf(text(row.operation) ?? "");
-      const abi = contract === undefined ? null : abiOf(contract);
-      return contract === undefined || abi === null ? [] : [{ row, contract, abi }];
+      const abi = contract?.trained_artifact_abi;
+      return contract === undefined || abi === undefined ? [] : [{ row, contract, abi }];
     });
     const joint = new Set(slots.map(({ abi }) => abi.component_id)).size > 1;
     for (const { row, abi } of slots) {
@@ -243,7 +242,7 @@ class Completion {
     return packageIdentity({
       manifest_sha256: "",
       contract: { semantic_sha256: "", file_sha256: "" },
-      components: objects(this.manifest.components) as unknown as ArtifactComponent[],
+      components: objects(this.manifest.components) as ArtifactComponent[],
       support_files: [],
     }).runtime_component_set_sha256;
   }

@@ -1,14 +1,14 @@
 /** Reads the documents of a package: text to typed values, then schema, then the rules that a schema cannot say. */
 import { checkDocument } from "../artifact/json_schema.ts";
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
-import { didYouMean } from "../contract/nearest.ts";
+import { Suggestions } from "../contract/nearest.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { readJson } from "../recipe/json_reader.ts";
 import type { Locate } from "../recipe/types.ts";
 import { readYaml } from "../recipe/yaml_reader.ts";
 import { foldedName, MANIFEST_NAMES, unsafeName } from "./member_names.ts";
 import { SLOT_CONTRACT_SCHEMA, TRAINED_ARTIFACT_SCHEMA } from "./schema.ts";
-import type { SlotContract, SupportFile, TrainedManifest } from "./types.ts";
+import { partnerRole, type SlotContract, type SupportFile, type TrainedManifest } from "./types.ts";
 
 export interface ReadDocument {
   value: Value | null;
@@ -18,7 +18,6 @@ export interface ReadDocument {
 
 /**
  * Reads YAML, or JSON by its suffix; what the reader refuses becomes `artifact_schema_invalid`.
- *
  * @param file name for messages and locations
  */
 export function readDocument(bytes: Uint8Array, file: string): ReadDocument {
@@ -42,9 +41,8 @@ export function readDocument(bytes: Uint8Array, file: string): ReadDocument {
 
 /**
  * Checks a manifest: version, schema, and that everything it names is named once and is there to be named.
- *
  * @returns every problem: `artifact_version_unsupported` alone where the version is another, else
- * `artifact_schema_invalid`, `artifact_version_unsupported`, `artifact_member_unsafe`, `artifact_component_missing`
+ *   `artifact_schema_invalid`, `artifact_version_unsupported`, `artifact_member_unsafe`, `artifact_component_missing`
  */
 export function checkManifest(document: Value, manifestName = "trained_artifact.yaml"): Diagnostic[] {
   const version = isObject(document) ? document.schema_version : undefined;
@@ -66,7 +64,7 @@ export function supportFiles(manifest: TrainedManifest): SupportFile[] {
 }
 
 function checkRules(manifest: TrainedManifest, manifestName: string): Diagnostic[] {
-  const problems: Diagnostic[] = [];
+  const problems: Diagnostic[] = [], suggestions = new Suggestions();
   const report = (code: string, place: Place, message: string, hint: string | null = null) =>
     problems.push(diagnostic(code, place, message, { hint }));
   const { components, runtime, application, compatible_operations: rows, contract } = manifest;
@@ -119,7 +117,7 @@ function checkRules(manifest: TrainedManifest, manifestName: string): Diagnostic
         "artifact_component_missing",
         [...place, "component"],
         `Cannot find the component ${component}`,
-        didYouMean(component, componentIds),
+        suggestions.for(component, componentIds),
       );
     }
     for (const [side, values] of [["inputs", inputs], ["outputs", outputs]] as const) {
@@ -141,7 +139,7 @@ function checkRules(manifest: TrainedManifest, manifestName: string): Diagnostic
         "artifact_abi_mismatch",
         [...place, "runtime_entrypoint"],
         `Cannot find the entrypoint ${wanted}`,
-        didYouMean(wanted, entrypointIds),
+        suggestions.for(wanted, entrypointIds),
       );
     }
     if (application.mode === "all_group_bindings" && group === undefined) {
@@ -157,16 +155,9 @@ function checkRules(manifest: TrainedManifest, manifestName: string): Diagnostic
   return problems;
 }
 
-/** Roles that mean nothing without each other: what one trained network writes only its partner can read. */
-const JOINT_ROLES: readonly (readonly [string, string])[] = [
-  ["encoder", "decoder"],
-  ["csi_feedback_encoder", "csi_feedback_decoder"],
-];
-
 function checkJointCodecs(manifest: TrainedManifest): Diagnostic[] {
   return manifest.components.flatMap(({ id, role }, index) => {
-    const pair = JOINT_ROLES.find((roles) => roles.includes(role));
-    const partner = pair?.find((other) => other !== role);
+    const partner = partnerRole(role);
     if (partner === undefined || manifest.components.some((other) => other.role === partner)) return [];
     return [diagnostic(
       "artifact_component_missing",

@@ -3,7 +3,7 @@
  * passes gradients and can be exported. The block itself is the trainer's own, and never stands in its own way.
  */
 import type { Registry } from "../contract/registry.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import type { JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
 /** A frozen step of a route. */
@@ -56,7 +56,6 @@ export class Reach {
 
 /**
  * The route between two steps.
- *
  * @param trained steps that are replaced too; they are modules of the trainer, not frozen
  * @param external whether the trainer computes the loss from the inputs of the evaluation, in place of the evaluation
  */
@@ -76,20 +75,20 @@ export function gradientRoute(
     if (id === to) return !external;
     return reach.reaches(from, id) && reach.reaches(id, to);
   }).map(({ id, op }): SupportStep => {
-    const stated = registry.find(op)?.operation.contract.differentiability;
-    const { gradient = "none", exportable = false } = isObject(stated) ? stated : {};
+    const { gradient, exportable } = registry.find(op)?.operation.contract.differentiability ??
+      { gradient: "none", exportable: false };
     const reason = gradient === "stop"
       ? "Gradients stop here"
       : gradient === "none"
       ? "It passes no gradients"
-      : exportable !== true
+      : !exportable
       ? "It cannot be exported"
       : null;
     return {
       step_id: id,
       op,
-      gradient: String(gradient),
-      exportable: exportable === true,
+      gradient,
+      exportable,
       passes: reason === null,
       reason,
     };

@@ -26,7 +26,6 @@ import {
 } from "./limits.ts";
 import { unsafeName } from "./member_names.ts";
 import { publicationReadiness } from "./selection.ts";
-import { abiOf } from "./slot_contract.ts";
 import { type PackageSource, readManifestBytes } from "./source.ts";
 import type { PackageIdentity, PublicationReadiness, SlotContract, TrainedManifest } from "./types.ts";
 
@@ -70,7 +69,6 @@ export interface InspectOptions {
 
 /**
  * Inspects a package.
- *
  * @returns what was found, with every problem
  * @throws SvcError `artifact_manifest_missing` or `artifact_limit_exceeded` when there is no manifest to begin with
  */
@@ -209,13 +207,13 @@ class Inspection {
       : checkSlotContract(value!, path);
     this.diagnostics.push(...problems);
     if (diagnostics.length > 0) return null;
-    const semantic = sha256Json(value as Value);
+    const semantic = sha256Json(value);
     if (semantic !== sha256) {
       const message = `Cannot accept ${path}: the SHA-256 of its canonical JSON is ${semantic}`;
       this.#report("artifact_hash_mismatch", ["contract", "sha256"], message);
     }
     if (problems.length > 0) return semantic;
-    this.#contract = asSlotContract(value as Value);
+    this.#contract = asSlotContract(value);
     if (this.#contract.id !== id) {
       this.#report(
         "artifact_abi_mismatch",
@@ -301,8 +299,8 @@ class Inspection {
         );
         return;
       }
-      const abi = abiOf(operation);
-      if (abi === null) {
+      const { trained_artifact_abi: abi } = operation;
+      if (abi === undefined) {
         this.#report(
           "artifact_operation_incompatible",
           place,

@@ -32,7 +32,7 @@ export type SuggestedTap = JsonObject & {
 const STREAM = /^channel\.(payload_bits|coded_bits|framed_bits|demod_bits|bits|symbols|rx_symbols|llr)\./;
 
 /** The name that a tap has where nobody chose one. */
-export const tapId = (from: string): string => from.replaceAll(/[^A-Za-z0-9]+/g, "_").slice(0, 64);
+const tapId = (from: string): string => from.replaceAll(/[^A-Za-z0-9]+/g, "_").slice(0, 64);
 
 export interface EvaluationSink extends JsonObject {
   step_id: string;
@@ -51,8 +51,8 @@ export interface TrainingInspection extends JsonObject {
   /** Identity of the plan. */
   training_plan_sha256: string;
   status: TrainingStatus;
-  /** What to do with it, the best first: `{id, reason}`. */
-  recommendations: JsonObject[];
+  /** What to do with it, the best first. */
+  recommendations: { id: string; reason: string }[];
   /** All steps. */
   boundaries: Boundary[];
   selected_steps: string[];
@@ -64,7 +64,6 @@ export interface TrainingInspection extends JsonObject {
 
 /**
  * Inspects a compiled recipe under a plan.
- *
  * @param effective form of the recipe
  * @param plan in normal form; where it selects nothing, all that can be replaced counts as selected
  * @throws SvcError `training_plan_invalid` with every step that the plan cannot name
@@ -169,8 +168,8 @@ function recommend(
   boundaries: readonly Boundary[],
   { steps }: RecipeDocument,
   reach: Reach,
-): JsonObject[] {
-  const list: JsonObject[] = [];
+): { id: string; reason: string }[] {
+  const list: { id: string; reason: string }[] = [];
   const add = (id: string, reason: string) => list.push({ id, reason });
   if (status === "full_gradient_possible") {
     add("differentiable_export", "Every evaluation can be followed back as a loss");

@@ -1,6 +1,4 @@
-/**
- * Which names the members of a package may have: those that mean the same file on every system, inside the package.
- */
+/** Which names the members of a package may have: those that mean the same file on every system, inside the package. */
 
 /** Names that Windows gives to devices, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
@@ -13,7 +11,6 @@ export const IMPORT_RECORD = ".svc_import.json";
 
 /**
  * Why a member must not have this name, or null.
- *
  * @param path relative path with `/` between its parts
  */
 export function unsafeName(path: string): string | null {
@@ -43,7 +40,6 @@ export function foldedName(path: string): string {
 
 /**
  * Pairs of members that would be one file, or a file and a folder of the same name, on some system.
- *
  * @param paths of files
  * @returns for each offending path the one before it that it collides with
  */

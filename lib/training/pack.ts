@@ -13,7 +13,6 @@ import { readDocument, supportFiles } from "./documents.ts";
 import { inspectPackage } from "./inspect.ts";
 import { MAX_COMPONENT_BYTES, MAX_MANIFEST_BYTES } from "./limits.ts";
 import { MANIFEST_NAMES } from "./member_names.ts";
-import { abiOf } from "./slot_contract.ts";
 import { openFolder, openPackage } from "./source.ts";
 
 /** Name of a draft that is completed into `trained_artifact.yaml` beside it. */
@@ -49,40 +48,13 @@ export interface PackagedArtifact extends JsonObject {
 }
 
 /**
- * Seals a package: completes the manifest in its folder (digests, and what follows from the operations), checks all of it
- * as an import would, and writes a ZIP file whose bytes depend on nothing but the files. Comments and order of a manifest
- * stay. Nothing is written unless everything is right.
- *
+ * Seals a package: completes the manifest in its folder (digests, and what follows from the operations), checks all of
+ * it as an import would, and writes a ZIP file whose bytes depend on nothing but the files. Comments and order of a
+ * manifest stay. Nothing is written unless everything is right.
  * @param from folder, or its manifest or draft
  * @returns digests and what was written
  * @throws SvcError `artifact_invalid` with every problem; `artifact_manifest_missing` without a draft or operations;
- * `artifact_conflict` when another file is in the way
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { join } from "node:path";
- * import {
- *   artifactStore,
- *   createRegistry,
- *   openWorkspace,
- *   packageTrainedArtifact,
- * } from "../../mod.ts";
- *
- * const folder = await Deno.makeTempDir();
- * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
- * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
- * await Deno.mkdir(join(folder, "rx"));
- * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
- * const operations = ["demodulation.neural_receiver_adapter"];
- * const { archive, package_sha256 } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
- *
- * assert.match(package_sha256, /^[0-9a-f]{64}$/);
- * assert.equal(archive, join(folder, "rx.zip"));
- * const again = packageTrainedArtifact(join(folder, "rx"), store);
- * assert.equal(again.package_sha256, package_sha256);
- * await Deno.remove(folder, { recursive: true });
- * ```
+ *   `artifact_conflict` when another file is in the way
  */
 export function packageTrainedArtifact(from: string, options: PackageOptions): PackagedArtifact {
   const { folder, draftName, manifestName } = findDraft(from, options.operations ?? []);
@@ -132,7 +104,7 @@ export function packageTrainedArtifact(from: string, options: PackageOptions): P
     written,
     file_count: contents.size,
     size_bytes: archiveBytes.length,
-    diagnostics: inspected.diagnostics as unknown as JsonObject[],
+    diagnostics: inspected.diagnostics,
   };
 }
 
@@ -142,7 +114,7 @@ function unfitOperations(draft: JsonObject, contractOf: PackageOptions["contract
   return rows.flatMap((row, index) => {
     const id = isObject(row) ? row.operation : undefined;
     const contract = typeof id === "string" ? contractOf(id) : undefined;
-    if (contract === undefined || abiOf(contract) !== null) return [];
+    if (contract === undefined || contract.trained_artifact_abi !== undefined) return [];
     const place = ["compatible_operations", index, "operation"];
     return [
       diagnostic("artifact_operation_incompatible", place, `Cannot fill ${contract.id}: it takes no trained artifact`),

@@ -9,8 +9,8 @@ import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/e
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
+import { sessionLimits } from "../onnx/limits.ts";
 import { type InspectedPackage, inspectPackage } from "./inspect.ts";
-import { abiOf } from "./slot_contract.ts";
 import { openPackage } from "./source.ts";
 import {
   type ArtifactComponent,
@@ -55,6 +55,9 @@ export interface ResolvedArtifact {
   manifest: TrainedManifest;
 }
 
+/** Finds the artifact of a slot on this machine, its files hashed, or says everything that is wrong with it. */
+export type ArtifactLookup = (binding: ArtifactBinding) => ResolvedArtifact | Diagnostic[];
+
 /** Folder of the managed store. */
 export function storeFolder(stateDir: string): string {
   return join(stateDir, "trained_artifacts");
@@ -68,7 +71,6 @@ export function isResolved(found: ResolvedArtifact | Diagnostic[]): found is Res
 /**
  * Resolves the artifact of a slot: finds the package, checks it whole, compares it with the operation, and compares its
  * digest with the one the recipe states. Nothing is run.
- *
  * @returns the artifact, or every reason against it (codes `artifact_*`), each at its parameter
  */
 export function resolveTrainedArtifact(
@@ -78,7 +80,7 @@ export function resolveTrainedArtifact(
   const { contract, manifestPath, packageSha256 } = binding;
   const place = binding.place ?? ["params"];
   const at = (parameter: string) => [...place, parameter];
-  if (abiOf(contract) === null) {
+  if (contract.trained_artifact_abi === undefined) {
     const message = `Cannot bind ${contract.id}: it takes no trained artifact`;
     return [diagnostic("artifact_operation_incompatible", at("artifact_manifest_path"), message)];
   }
@@ -241,6 +243,7 @@ function recordOf(
     runtime_component_set_sha256: identity.runtime_component_set_sha256,
     component: { id, role, format, sha256 },
     runtime: { backend: runtime.backend, abi_version: runtime.abi_version },
+    limits: sessionLimits(runtime.limits),
     entrypoint: { ...entrypoint },
     application_mode: application.mode,
     ...(row.binding_group === undefined ? {} : { binding_group: row.binding_group }),
@@ -260,7 +263,6 @@ export interface BoundSlot {
 /**
  * What one step cannot know: an artifact that is applied as a group fills every slot of that group, from one package.
  * An encoder whose decoder is another network would produce numbers that mean nothing.
- *
  * @param slots all slots of a recipe that hold artifacts
  */
 export function checkBindingGroups(slots: readonly BoundSlot[]): Diagnostic[] {

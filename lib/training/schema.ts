@@ -1,5 +1,6 @@
 /** `trained_artifact.yaml`, the slot contract and the selection history as JSON Schema. */
 import type { JsonObject } from "../contract/value.ts";
+import { SESSION_LIMITS_SCHEMA } from "../onnx/limits.ts";
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 const text: JsonObject = { type: "string", minLength: 1 };
@@ -40,7 +41,8 @@ export const TRAINED_ARTIFACT_SCHEMA: JsonObject = {
       backend: { type: "string", enum: ["onnxruntime"] },
       abi_version: { type: "integer" },
       entrypoints: list(object({ id: text, component: text, inputs: list(value), outputs: list(value) })),
-    }),
+      limits: SESSION_LIMITS_SCHEMA,
+    }, ["limits"]),
     application: object({ mode: { type: "string", enum: ["single_binding", "all_group_bindings"] } }),
     // None for a model that operations run by its name, outside of any slot.
     compatible_operations: list(

@@ -44,7 +44,6 @@ export interface SelectionFacts {
 
 /**
  * Judges the selection of an artifact.
- *
  * @returns ready, or blocked with every reason: `selection_history_invalid`, `publication_not_ready`
  */
 export function publicationReadiness(facts: SelectionFacts): PublicationReadiness {
@@ -67,7 +66,7 @@ export function publicationReadiness(facts: SelectionFacts): PublicationReadines
   return {
     status: ready ? "ready" : "blocked",
     ready,
-    issues: issues as unknown as JsonObject[],
+    issues,
     selected_candidate_id: selected,
     runtime_component_set_sha256: facts.runtime_component_set_sha256,
   };

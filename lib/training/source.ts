@@ -24,7 +24,6 @@ export interface PackageSource {
   readonly members: readonly string[] | null;
   /**
    * The bytes of a file, or null when it is not there.
-   *
    * @throws SvcError `artifact_limit_exceeded` beyond `limit`, `artifact_member_unsafe`
    */
   read(path: string, limit: number): Uint8Array | null;
@@ -36,11 +35,10 @@ export interface PackageSource {
 
 /**
  * Opens a package.
- *
  * @param from path of a folder, a manifest or a ZIP file; or the bytes of a ZIP file
  * @param name for messages; the path when left out
  * @throws SvcError `artifact_manifest_missing`, `artifact_manifest_ambiguous`, `artifact_member_unsafe`,
- * `artifact_limit_exceeded`, `artifact_archive_invalid`
+ *   `artifact_limit_exceeded`, `artifact_archive_invalid`
  */
 export function openPackage(from: string | Uint8Array, name?: string): PackageSource {
   if (typeof from !== "string") return archiveSource(from, name ?? "the package");

@@ -2,9 +2,10 @@
  * The managed store of trained artifacts: `<state_dir>/trained_artifacts/<package_sha256>/`, one folder a package, put
  * there whole. Listed beside it are the packages that lie in `recipes/models/` of the project and of the program.
  */
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
+import { licenceText } from "../artifact/licence.ts";
 import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -29,21 +30,13 @@ export interface ArtifactStore {
   programRoot?: string;
   /** Contracts of the operations that are registered; without it artifacts are not compared with them. */
   contractOf?: (operation: string) => OperationContract | undefined;
+  /** Whether a reference may be a path; true when left out. */
+  paths?: boolean;
 }
 
 /**
  * The store of a workspace, with the packages of the project and of the program beside it.
- *
  * @param registry operations that artifacts are compared with
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { artifactStore, createRegistry, openWorkspace } from "../../mod.ts";
- *
- * const store = artifactStore(openWorkspace({ projectRoot: "fading_study" }), await createRegistry());
- * assert.ok(store.projectRoot?.endsWith("fading_study"));
- * ```
  */
 export function artifactStore(
   { stateDir, projectRoot }: { stateDir: string; projectRoot: string },
@@ -76,6 +69,8 @@ export interface ArtifactRow extends JsonObject {
 export interface ArtifactDetail {
   row: ArtifactRow;
   inspected: InspectedPackage;
+  /** Text of the file `LICENSE` beside the manifest. */
+  licence: string | null;
 }
 
 export interface ImportOptions {
@@ -101,35 +96,8 @@ export interface ImportedArtifact extends JsonObject {
 /**
  * Brings a package into the store: everything is checked before anything is written, the files are staged, hashed again
  * from the disk and renamed into place. Afterwards all of it is there, or nothing.
- *
  * @param from folder, manifest or ZIP file; or the bytes of a ZIP file
  * @throws SvcError `artifact_invalid` with every problem, or what opening it throws
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { join } from "node:path";
- * import {
- *   artifactStore,
- *   createRegistry,
- *   importTrainedArtifact,
- *   openWorkspace,
- *   packageTrainedArtifact,
- * } from "../../mod.ts";
- *
- * const folder = await Deno.makeTempDir();
- * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
- * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
- * await Deno.mkdir(join(folder, "rx"));
- * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
- * const operations = ["demodulation.neural_receiver_adapter"];
- * const { archive, package_sha256 } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
- *
- * const { outcome, artifact } = importTrainedArtifact(archive, store, { label: "first try" });
- * assert.deepEqual([outcome, artifact.status], ["imported", "ready"]);
- * assert.equal(artifact.package_sha256, package_sha256);
- * await Deno.remove(folder, { recursive: true });
- * ```
  */
 export function importTrainedArtifact(
   from: string | Uint8Array,
@@ -280,6 +248,7 @@ function describe(located: Located, store: ArtifactStore): ArtifactDetail {
   const label = record.label ?? manifest?.label;
   return {
     inspected,
+    licence: licenceText(path),
     row: {
       id: manifest?.id ?? basename(path).slice(0, 12),
       name: manifest?.name ?? basename(path),
@@ -293,7 +262,7 @@ function describe(located: Located, store: ArtifactStore): ArtifactDetail {
       size_bytes: [...files.values()].reduce((sum, { size_bytes }) => sum + size_bytes, 0),
       imported_at_utc: typeof record.imported_at_utc === "string" ? record.imported_at_utc : null,
       publication: readiness?.status ?? null,
-      diagnostics: inspected.diagnostics as unknown as JsonObject[],
+      diagnostics: inspected.diagnostics,
     },
   };
 }
@@ -326,35 +295,7 @@ function importRecord(path: string): JsonObject {
 
 /**
  * The artifacts that are here, each read and hashed.
- *
  * @param options.operation only those that fill the slot of this operation
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { join } from "node:path";
- * import {
- *   artifactStore,
- *   createRegistry,
- *   importTrainedArtifact,
- *   listTrainedArtifacts,
- *   openWorkspace,
- *   packageTrainedArtifact,
- * } from "../../mod.ts";
- *
- * const folder = await Deno.makeTempDir();
- * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
- * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
- * await Deno.mkdir(join(folder, "rx"));
- * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
- * const operations = ["demodulation.neural_receiver_adapter"];
- * const { archive, package_sha256 } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
- *
- * importTrainedArtifact(archive, store);
- * const rows = listTrainedArtifacts(store, { operation: operations[0] });
- * assert.ok(rows.some((row) => row.package_sha256 === package_sha256 && row.place === "store"));
- * await Deno.remove(folder, { recursive: true });
- * ```
  */
 export function listTrainedArtifacts(store: ArtifactStore, options: { operation?: string } = {}): ArtifactRow[] {
   return locations(store).map((located) => describe(located, store).row)
@@ -363,36 +304,8 @@ export function listTrainedArtifacts(store: ArtifactStore, options: { operation?
 
 /**
  * Finds one artifact.
- *
  * @param reference digest of the package or at least four of its first digits, id, or path of a package
  * @throws SvcError `artifact_not_found`, `artifact_ambiguous`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { join } from "node:path";
- * import {
- *   artifactStore,
- *   createRegistry,
- *   openWorkspace,
- *   packageTrainedArtifact,
- *   showTrainedArtifact,
- * } from "../../mod.ts";
- *
- * const folder = await Deno.makeTempDir();
- * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
- * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
- * await Deno.mkdir(join(folder, "rx"));
- * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
- * const operations = ["demodulation.neural_receiver_adapter"];
- * const { archive } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
- *
- * const { inspected } = showTrainedArtifact(archive, store);
- * assert.deepEqual(inspected.graphs.get("receiver")!.inputs, [
- *   { name: "rx_symbols_ri", dtype: "float32", shape: ["symbol", 2] },
- * ]);
- * await Deno.remove(folder, { recursive: true });
- * ```
  */
 export function showTrainedArtifact(reference: string, store: ArtifactStore): ArtifactDetail {
   const isPath = /[/\\]/.test(reference);
@@ -403,7 +316,7 @@ export function showTrainedArtifact(reference: string, store: ArtifactStore): Ar
     : details.filter(({ row }) => row.package_sha256?.startsWith(reference));
   const [first] = found;
   if (first === undefined) {
-    if (lstatSync(reference, { throwIfNoEntry: false }) !== undefined) {
+    if (store.paths !== false && existsSync(reference)) {
       return describe({ path: reference, place: "elsewhere" }, store);
     }
     throw new SvcError("artifact_not_found", `Cannot find an artifact named ${reference}`, {
@@ -431,36 +344,7 @@ export interface ArtifactVerification extends JsonObject {
 
 /**
  * Reads and hashes every file of an artifact again and repeats every check of its import.
- *
  * @param reference as for {@link showTrainedArtifact}
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { join } from "node:path";
- * import {
- *   artifactStore,
- *   createRegistry,
- *   importTrainedArtifact,
- *   openWorkspace,
- *   packageTrainedArtifact,
- *   verifyTrainedArtifact,
- * } from "../../mod.ts";
- *
- * const folder = await Deno.makeTempDir();
- * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
- * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
- * await Deno.mkdir(join(folder, "rx"));
- * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
- * const operations = ["demodulation.neural_receiver_adapter"];
- * const { archive, package_sha256 } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
- *
- * const { artifact } = importTrainedArtifact(archive, store);
- * assert.equal(verifyTrainedArtifact(package_sha256, store).status, "valid");
- * await Deno.writeTextFile(join(artifact.path, "receiver.onnx"), "something else");
- * assert.equal(verifyTrainedArtifact(package_sha256, store).status, "invalid");
- * await Deno.remove(folder, { recursive: true });
- * ```
  */
 export function verifyTrainedArtifact(reference: string, store: ArtifactStore): ArtifactVerification {
   const { row, inspected } = showTrainedArtifact(reference, store);
@@ -487,37 +371,9 @@ function verifyAt(path: string, store: ArtifactStore, sha256: string): ArtifactV
 
 /**
  * Removes an artifact from the managed store; those of a project or the program are their owners'.
- *
  * @param reference digest, beginning of one, or id
  * @returns what was removed
  * @throws SvcError `artifact_not_found`, `artifact_ambiguous`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { join } from "node:path";
- * import {
- *   artifactStore,
- *   createRegistry,
- *   importTrainedArtifact,
- *   openWorkspace,
- *   packageTrainedArtifact,
- *   removeTrainedArtifact,
- * } from "../../mod.ts";
- *
- * const folder = await Deno.makeTempDir();
- * const store = artifactStore(openWorkspace({ projectRoot: folder }), await createRegistry());
- * const trained = new URL("../../recipes/models/qpsk-iq-receiver-v1/receiver.onnx", import.meta.url);
- * await Deno.mkdir(join(folder, "rx"));
- * await Deno.copyFile(trained, join(folder, "rx/receiver.onnx"));
- * const operations = ["demodulation.neural_receiver_adapter"];
- * const { archive, package_sha256 } = packageTrainedArtifact(join(folder, "rx"), { ...store, operations });
- *
- * importTrainedArtifact(archive, store);
- * assert.equal(removeTrainedArtifact(package_sha256, store).package_sha256, package_sha256);
- * assert.throws(() => removeTrainedArtifact(package_sha256, store), { code: "artifact_not_found" });
- * await Deno.remove(folder, { recursive: true });
- * ```
  */
 export function removeTrainedArtifact(reference: string, store: ArtifactStore): ArtifactRow {
   const { row } = showTrainedArtifact(reference, { stateDir: store.stateDir, contractOf: store.contractOf });

@@ -8,9 +8,9 @@ import { didYouMean } from "../contract/nearest.ts";
 import { cloneValue, isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
-export const TRAINING_PLAN_KIND = "svc.training_plan";
+const TRAINING_PLAN_KIND = "svc.training_plan";
 /** What an export writes trainer's text for. */
-export const TRAINING_FRAMEWORKS = ["torch", "torch-phylib"] as const;
+const TRAINING_FRAMEWORKS = ["torch", "torch-phylib"] as const;
 
 /** A plan in normal form; members that are not known here are kept. */
 export interface TrainingPlan extends JsonObject {
@@ -44,19 +44,8 @@ export const EMPTY_TRAINING_PLAN: TrainingPlan = {
 
 /**
  * Brings a plan to its normal form.
- *
  * @param value decoded YAML or JSON; an empty mapping is a plan of which nothing has been chosen
  * @throws SvcError `training_plan_invalid` with every problem
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { readTrainingPlan } from "../../mod.ts";
- *
- * const plan = readTrainingPlan({ selected_steps: ["receiver"], objective: "image.mse" });
- * assert.deepEqual([plan.kind, plan.loss_steps, plan.framework], ["svc.training_plan", [], ""]);
- * assert.throws(() => readTrainingPlan({ framework: "pytorch" }), { code: "training_plan_invalid" });
- * ```
  */
 export function readTrainingPlan(value: Value): TrainingPlan {
   const problems: Diagnostic[] = [];

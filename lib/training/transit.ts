@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Folder of staged packages in the store; its name is no digest. */
+/** Folder of staged packages in the store; its name is no digest. Exported for tests. */
 export const TRANSIT = ".transit";
 const LOCK_SUFFIX = ".lock";
 

@@ -1,5 +1,7 @@
 /** The documents of a trained-artifact package as typed data, after their schema has held. */
+import type { OperationAbi } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
+import type { SessionLimits } from "../onnx/limits.ts";
 
 /** A size, or the name of one that is open; the same name is the same size everywhere in an entrypoint. */
 export type SymbolicDimension = number | string;
@@ -49,10 +51,23 @@ export interface TrainedManifest extends JsonObject {
   name: string;
   contract: { id: string; version: string | number; path: string; sha256: string; file_sha256: string };
   components: ArtifactComponent[];
-  runtime: { backend: "onnxruntime"; abi_version: 1 | 2; entrypoints: Entrypoint[] };
+  runtime: {
+    backend: "onnxruntime";
+    abi_version: 1 | 2;
+    entrypoints: Entrypoint[];
+    limits?: { [name in keyof SessionLimits]?: number };
+  };
   application: { mode: "single_binding" | "all_group_bindings" };
   compatible_operations: CompatibleOperation[];
   source: { origin: SourceClass };
+}
+
+/** Roles of components that are trained together: only its partner can read what one of them writes. */
+const JOINT_ROLES = [["encoder", "decoder"], ["csi_feedback_encoder", "csi_feedback_decoder"]];
+
+/** The role that a component needs beside it. */
+export function partnerRole(role: string | undefined): string | undefined {
+  return JOINT_ROLES.find((roles) => roles.some((one) => one === role))?.find((other) => other !== role);
 }
 
 /** What a package can be used for, in words. */
@@ -62,17 +77,6 @@ export function madeFor({ compatible_operations: rows }: TrainedManifest): strin
 }
 
 export type SourceClass = "imported" | "published_reference" | "reference_baseline" | "project_trained";
-
-/** What an operation asks of an artifact: the member `trained_artifact_abi` of its contract. */
-export interface OperationAbi extends JsonObject {
-  component_id: string;
-  component_role: string;
-  entrypoint_id: string;
-  inputs: { [name: string]: { dtype: string; shape: SymbolicDimension[] } };
-  outputs: { [name: string]: { dtype: string; shape: SymbolicDimension[] } };
-  required_operation_inputs: string[];
-  binding_params: JsonObject;
-}
 
 /** The slot contract that a package was trained for: the ABI of each operation, as it was then. */
 export interface SlotContract extends JsonObject {

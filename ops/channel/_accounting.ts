@@ -28,7 +28,6 @@ interface LinkInputs {
 
 /**
  * Tallies a link into a report.
- *
  * @throws SvcError `boundary_accounting_mismatch` when the counts do not add up
  */
 export function accountForLink(operation: string, inputs: LinkInputs, params: z.output<typeof ACCOUNTING_PARAMS>) {
@@ -87,7 +86,7 @@ export function accountForLink(operation: string, inputs: LinkInputs, params: z.
       ...ratio("rate.padded_bpp", transmitted, pixels),
     }),
   };
-  return reportResult(operation, metrics, { facts: { accounting: { ...accounts } as JsonObject } });
+  return reportResult(operation, metrics, { facts: { accounting: { ...accounts } } });
 }
 
 function mustNotShrink(stage: string, before: number, after: number, unit: string): void {

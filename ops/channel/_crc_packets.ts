@@ -74,7 +74,6 @@ export interface ReceivedItem {
 
 /**
  * Reads received packets against their trusted layout.
- *
  * @param bits exactly the packets of the layout
  * @param packetCounts packets per source item
  */

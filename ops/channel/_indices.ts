@@ -5,7 +5,6 @@ import { metadataNumber } from "../../lib/artifact/values.ts";
 
 /**
  * Size of the codebook and bits per index, ceil(log2(max(size, 2))).
- *
  * @throws SvcError `boundary_value_invalid` when metadata does not give a size in 1 … 2^31
  */
 export function codebookOf(metadata: JsonObject): { size: number; width: number } {

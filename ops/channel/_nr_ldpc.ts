@@ -57,7 +57,6 @@ export function describeStream(stream: CodedStream): JsonObject {
 
 /**
  * Reads what {@link describeStream} wrote.
- *
  * @throws SvcError `input_metadata_missing` where it is absent, `boundary_value_invalid` where it describes no stream
  */
 export function readStream(metadata: JsonObject): CodedStream {

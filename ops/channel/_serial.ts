@@ -12,7 +12,6 @@ export function recountedItems(metadata: JsonObject, length: number, factor: num
 
 /**
  * The shape that a serialiser recorded, held against the bits that arrived.
- *
  * @throws SvcError `boundary_shape_invalid` without a shape, `boundary_count_mismatch` for another number of bits
  */
 export function recordedShape(metadata: JsonObject, key: string, bitCount: number, width: number): number[] {

@@ -23,7 +23,7 @@ export default defineOperation({
   outputs: { bits: BITS },
   params: z.strictObject({
     channel: z.enum(["awgn"]).default("awgn"),
-    snr_db: z.number().default(12).describe("signal-to-noise ratio per complex channel use"),
+    snr_db: z.number().default(12).describe("Es/N0 in dB, per complex channel use"),
     modulation: z.enum(["qpsk"]).default("qpsk"),
     ldpc_rate: z.number().positive().max(1).default(0.5).describe("rate of the ideal code"),
     on_decode_failure: z.enum(["gray_image", "erasure", "report_outage"]).default("gray_image")

@@ -14,13 +14,14 @@ import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import { executed, exportPlanned } from "../_backends.ts";
+import { FEEDBACK_CODE, RECEIVED_CODE } from "../_csi_feedback.ts";
 
 export default defineOperation({
   id: "channel.csi_feedback_link",
   name: "CSI feedback transport",
   description: "Carries a CSI feedback code without loss or uniformly quantised",
-  inputs: { feedback_code: ["channel.csi_feedback_code.numpy"] },
-  outputs: { received_code: "channel.csi_feedback_received.numpy" },
+  inputs: { feedback_code: [FEEDBACK_CODE] },
+  outputs: { received_code: RECEIVED_CODE },
   params: z.strictObject({
     mode: z.enum(["ideal_noiseless", "uniform_quantized"]).default("ideal_noiseless"),
     bits_per_latent: z.int().min(1).max(24).default(8).describe("of uniform_quantized"),

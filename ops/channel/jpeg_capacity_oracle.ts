@@ -16,8 +16,10 @@ import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import type { JpegEncoder } from "../../lib/artifact/jpeg/encoder.ts";
 import { imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
+import { quantile } from "../../lib/numeric/statistics.ts";
 import {
   channelMeans,
+  DELIVERED_IMAGES,
   deliveryMetadata,
   ImageBatchWriter,
   JPEG_ENTROPY,
@@ -27,7 +29,7 @@ import {
 
 const parameters = z.strictObject({
   channel_model: z.enum(["awgn", "slow_rayleigh"]).default("awgn").describe("slow_rayleigh: one gain per image"),
-  snr_db: z.number().default(12).describe("mean signal-to-noise ratio").meta({ "x-svc-ui": { unit: "dB" } }),
+  snr_db: z.number().default(12).describe("mean Es/N0 in dB").meta({ "x-svc-ui": { unit: "dB" } }),
   channel_uses_per_pixel: z.number().positive().default(0.5).describe("complex channel uses per pixel of an image"),
   minimum_quality: z.int().min(1).max(100).default(1),
   maximum_quality: z.int().min(1).max(100).default(95),
@@ -45,7 +47,7 @@ export default defineOperation({
   name: "JPEG at channel capacity",
   description: "Theoretical bound: JPEG sized to the budget of an ideal channel code",
   inputs: { images: [IMAGES] },
-  outputs: { images: IMAGES },
+  outputs: { images: DELIVERED_IMAGES },
   params: parameters,
   differentiability: {
     framework: "none",
@@ -55,9 +57,7 @@ export default defineOperation({
     reason: "Theoretical separation reference",
   },
   entropyInfo: JPEG_ENTROPY,
-  outputMetadataGuarantees: {
-    images: { from: "images", keys: ["boundary_contract", "image_count", "delivered", "failed_item_indices"] },
-  },
+  outputMetadataGuarantees: { images: { from: "images" } },
   threadSafe: true,
   check({ minimum_quality, maximum_quality }) {
     if (minimum_quality <= maximum_quality) return [];
@@ -114,8 +114,8 @@ export default defineOperation({
       metrics: {
         ...(selected.length === 0 ? {} : {
           "codec.jpeg.selected_quality_mean": selected.reduce((sum, quality) => sum + quality, 0) / selected.length,
-          "codec.jpeg.selected_quality_min": Math.min(...selected),
-          "codec.jpeg.selected_quality_max": Math.max(...selected),
+          "codec.jpeg.selected_quality_min": quantile(selected, 0),
+          "codec.jpeg.selected_quality_max": quantile(selected, 1),
         }),
         "codec.bit_count": BigInt(sourceBits),
         "codec.native_bit_count": BigInt(sourceBits),

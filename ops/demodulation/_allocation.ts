@@ -13,9 +13,8 @@ const LOADING = "bits_per_symbol";
 
 /**
  * Bits of each symbol of a stream, when the allocation has loaded bits.
- *
- * @throws SvcError `boundary_count_mismatch` for more symbols than elements, `boundary_value_invalid` for a number of bits
- * that no modulation carries
+ * @throws SvcError `boundary_count_mismatch` for more symbols than elements, `boundary_value_invalid` for a number of
+ *   bits that no modulation carries
  */
 export function loadingOf(allocation: InputArtifact | undefined, count: number): Uint8Array | undefined {
   if (!allocation?.arrayNames.includes(LOADING)) return undefined;

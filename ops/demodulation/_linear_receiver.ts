@@ -13,7 +13,7 @@ import { SvcError } from "../../lib/contract/error.ts";
 import { parseJson } from "../../lib/contract/json.ts";
 import { isObject } from "../../lib/contract/value.ts";
 
-export const LINEAR_RECEIVER_FORMAT = "svc_linear_receiver_npz_v1";
+const LINEAR_RECEIVER_FORMAT = "svc_linear_receiver_npz_v1";
 
 /** A file of this format holds six numbers. */
 const MAX_BYTES = 1 << 16;
@@ -28,7 +28,6 @@ export interface LinearReceiver {
 
 /**
  * Reads a checkpoint.
- *
  * @param name the file, for messages
  * @throws SvcError `artifact_limit_exceeded`, `artifact_schema_invalid`, or what opening throws
  */

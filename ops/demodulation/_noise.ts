@@ -13,9 +13,8 @@ export interface NoiseVariance {
 }
 
 /**
- * The variance after equalisation where the symbols carry it per symbol, else the metadata noise_variance, else that of a
- * wired channel state after one-tap equalisation (N0 / |h|² of the symbol's resource element), else 1 with a warning.
- *
+ * The variance after equalisation where the symbols carry it per symbol, else the metadata noise_variance, else that of
+ * a wired channel state after one-tap equalisation (N0 / |h|² of the symbol's resource element), else 1 with a warning.
  * @throws SvcError `boundary_count_mismatch` when there are fewer variances than symbols
  */
 export function noiseVarianceOf(symbols: InputArtifact, count: number, state?: InputArtifact): NoiseVariance {
@@ -39,7 +38,7 @@ export function noiseVarianceOf(symbols: InputArtifact, count: number, state?: I
     severity: "warning",
     hint: "Symbols that pass wireless.channel carry it; only the scale of the LLRs depends on it",
   });
-  return { variance: 1, source: "assumed", facts: { warnings: [{ ...warning } as unknown as JsonObject] } };
+  return { variance: 1, source: "assumed", facts: { warnings: [warning] } };
 }
 
 function stateVariance(state: InputArtifact, count: number): Float32Array {

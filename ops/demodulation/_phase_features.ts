@@ -21,7 +21,6 @@ export interface FrameBatch {
 
 /**
  * Features of frames, gathered by length in the order in which lengths first occur.
- *
  * @param symbols of all frames, interleaved
  * @param noise N0, one for all or one a symbol
  */

@@ -8,21 +8,22 @@
  *
  * Source: Proakis and Salehi, Digital Communications, 5th ed., 2008, ch. 4; TS 38.211 section 5.1 for the mappings.
  */
-import { DEMOD_BITS, LLR, OFDM_STATE, POWER_ALLOCATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
+import { OFDM_STATE, POWER_ALLOCATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsArtifact, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
-import { BITS_PER_SYMBOL, demodulateLlr, hardBits, type Modulation } from "../../lib/numeric/modulation.ts";
+import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "../../lib/numeric/modulation.ts";
 import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { demodulateLlrParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed, native } from "../_backends.ts";
 import { madeNatively, nativeKernels } from "../_native.ts";
-import { BIT_LOADED, demodulatedMetadata, unpaddedBitCount } from "../_symbol_items.ts";
+import { BIT_LOADED, unpaddedBitCount } from "../_symbol_items.ts";
 import { allocatedLlr, loadingOf } from "./_allocation.ts";
 import { noiseVarianceOf } from "./_noise.ts";
+import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 
 const CHOICES = ["auto", "bpsk", "qpsk", "qam16"] as const;
 const HINTS: Readonly<Record<string, string>> = {
@@ -33,7 +34,6 @@ const ALLOCATED = {
   message: "Cannot demap symbols under a power allocation on cpp: the native extension has no kernel for it",
   hint: "Set data_plane_backend to python_numpy",
 };
-const KEYS = ["modulation", "llr_sign", "llr_method", "noise_variance_source"];
 
 export default defineOperation({
   id: "demodulation.digital_demodulate",
@@ -41,7 +41,7 @@ export default defineOperation({
   description: "Demaps symbols to hard bits and log-likelihood ratios",
   inputs: { rx_symbols: SYMBOLS_ANY },
   optionalInputs: { allocation: [POWER_ALLOCATION], channel_state: [OFDM_STATE] },
-  outputs: { bits: DEMOD_BITS, llr: LLR },
+  outputs: demodulatedOutputs({}),
   params: z.strictObject({
     modulation: z.enum(CHOICES).default("auto").describe("auto takes the modulator's from metadata"),
     data_plane_backend: dataPlaneParameter(),
@@ -60,16 +60,13 @@ export default defineOperation({
     ...CHOICES.flatMap((modulation) => executed("numpy", `numpy_${modulation}_demodulator`, { modulation })),
     ...["bpsk", "qpsk"].flatMap((modulation) => native(`cpp_${modulation}_demodulator`, { modulation })),
   ],
-  outputMetadataGuarantees: {
-    bits: { from: "rx_symbols", keys: ["boundary_contract", "bit_count", ...KEYS] },
-    llr: { from: "rx_symbols", keys: KEYS },
-  },
+  outputMetadataGuarantees: INHERITED,
   threadSafe: true,
   check: ({ data_plane_backend }, connected) =>
     data_plane_backend === "cpp_native" && connected.has("allocation")
       ? [{ code: "materialization_unavailable", place: ["data_plane_backend"], ...ALLOCATED }]
       : [],
-  async run({ inputs, params, backend }) {
+  async run({ inputs, params, backend, threads }) {
     const symbols = symbolsOf(inputs.rx_symbols);
     const { metadata } = inputs.rx_symbols;
     const noise = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2, inputs.channel_state);
@@ -86,22 +83,16 @@ export default defineOperation({
     const padded = decided?.llr ??
       (inputs.allocation !== undefined
         ? allocatedLlr(symbols, modulation, noise.variance, inputs.allocation)
-        : demodulateLlr(symbols, modulation as Modulation, noise.variance));
+        : demodulateLlrParallel(symbols, modulation as Modulation, noise.variance, { threads }));
     const count = unpaddedBitCount(metadata, padded.length);
     const llr = count === padded.length ? padded : padded.slice(0, count);
-    const kept = demodulatedMetadata(metadata, llr.length, {
+    const outputs = demodulated(inputs.rx_symbols, llr, {
       modulation: typeof modulation === "string" ? modulation : BIT_LOADED,
-      llr_sign: "positive_bit0",
       llr_method: mostBits(modulation) <= 2 ? "exact" : "max_log",
       noise_variance_source: noise.source,
-    });
+    }, decided?.bits.slice(0, count));
     return {
-      outputs: {
-        bits: decided === null
-          ? bitsArtifact(hardBits(llr), kept)
-          : madeNatively(bitsArtifact(decided.bits.slice(0, count), kept)),
-        llr: { array: ndarray("float32", llr), metadata: kept },
-      },
+      outputs: decided === null ? outputs : { ...outputs, bits: madeNatively(outputs.bits) },
       metadata: noise.facts,
     };
   },

@@ -2,25 +2,24 @@
  * Bypass demapper for symbols whose real part is 0 or 1: LLR = (1 - 2 Re y) / N0 (N0 at least 1e-12), a bit is 1 where Re y > 0.5, which is
  * where the LLR is below zero.
  */
-import { DEMOD_BITS, LLR, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
+import { SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsArtifact, symbolsOf } from "../../lib/artifact/values.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { symbolsOf } from "../../lib/artifact/values.ts";
 import { executed, exportPlanned } from "../_backends.ts";
-import { demodulatedMetadata, unpaddedBitCount } from "../_symbol_items.ts";
+import { unpaddedBitCount } from "../_symbol_items.ts";
 import { noiseVarianceOf } from "./_noise.ts";
+import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 
 const LEAST_NOISE_VARIANCE = 1e-12;
-const KEYS = ["modulation", "llr_sign", "llr_method", "noise_variance_source"];
 
 export default defineOperation({
   id: "demodulation.identity_demodulate",
   name: "Bypass demapper",
   description: "Thresholds symbols of real part 0 or 1 back to bits",
   inputs: { rx_symbols: SYMBOLS_ANY },
-  outputs: { bits: DEMOD_BITS, llr: LLR },
+  outputs: demodulatedOutputs({}),
   params: z.strictObject({
     label: z.string().default("identity_phy_demodulator").describe("name of the stage in the step row"),
     data_plane_backend: dataPlaneParameter(),
@@ -36,10 +35,7 @@ export default defineOperation({
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
-  outputMetadataGuarantees: {
-    bits: { from: "rx_symbols", keys: ["boundary_contract", "bit_count", ...KEYS] },
-    llr: { from: "rx_symbols", keys: KEYS },
-  },
+  outputMetadataGuarantees: INHERITED,
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.rx_symbols);
@@ -53,14 +49,9 @@ export default defineOperation({
       llr[i] = (1 - 2 * real) / Math.max(typeof variance === "number" ? variance : variance[i], LEAST_NOISE_VARIANCE);
       bits[i] = real > 0.5 ? 1 : 0;
     }
-    const kept = demodulatedMetadata(metadata, count, {
-      modulation: "identity",
-      llr_sign: "positive_bit0",
-      llr_method: "exact",
-      noise_variance_source: source,
-    });
+    const how = { modulation: "identity", llr_method: "exact", noise_variance_source: source };
     return {
-      outputs: { bits: bitsArtifact(bits, kept), llr: { array: ndarray("float32", llr), metadata: kept } },
+      outputs: demodulated(inputs.rx_symbols, llr, how, bits),
       metadata: { label: params.label, ...facts },
     };
   },

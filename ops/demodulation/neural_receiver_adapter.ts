@@ -1,145 +1,119 @@
 /**
- * Slot for a receiver that maps QPSK symbols to LLRs by itself:
+ * Trainable receiver that maps QPSK symbols to LLRs:
  *
  *     reference_qpsk               exact demapper, LLR = 2·sqrt(2)·Re y/N0 and Im
- *     oracle_frontend_calibrated   takes the known front end of hardware.receiver_iq_imbalance back out, then the same
+ *     oracle_frontend_calibrated   inverts the known front end of hardware.receiver_iq_imbalance, then the same
  *     linear_npz                   linear in Re y and Im y, from a file; see _linear_receiver.ts
- *     learned_artifact             a trained package: rx_symbols_ri [symbol, 2] -> bit_llr [symbol, 2]
+ *     learned_artifact             rx_symbols_ri [symbol, 2] -> bit_llr [symbol, 2], from the received symbols alone
  *
- * A trained receiver sees received symbols and nothing else, at most 65 536 at a time. Bits are (LLR < 0).
+ * Bits are (LLR < 0).
  *
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [2n - padding], llr float32 of the same length.
  */
-import { DEMOD_BITS, LLR, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
+import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
+import { artifactParameters, defineSlot, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import {
-  LEARNED_ARTIFACT,
-  learnedParameters,
-  learnedProblems,
-  realImaginary,
-  slotAbi,
-} from "../../lib/artifact/learned.ts";
-import { bitsArtifact, metadataNumber, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
+import { metadataNumber, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { type IqImbalance, restoreIq } from "../../lib/numeric/iq_imbalance.ts";
-import { demodulateLlr, hardBits } from "../../lib/numeric/modulation.ts";
+import { demodulateLlr } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportPlanned } from "../_backends.ts";
-import { demodulatedMetadata, unpaddedBitCount } from "../_symbol_items.ts";
+import { unpaddedBitCount } from "../_symbol_items.ts";
 import { linearLlr, readLinearReceiver } from "./_linear_receiver.ts";
 import { noiseVarianceOf } from "./_noise.ts";
+import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 
-const KEYS = ["modulation", "llr_sign", "llr_method", "noise_variance_source", "receiver_mode"];
-/** Settings of the front end that the oracle knows. */
-const SETTINGS: readonly (keyof IqImbalance)[] = [
-  "gain_imbalance_db",
-  "quadrature_error_deg",
-  "phase_offset_deg",
-  "dc_offset_i",
-  "dc_offset_q",
-];
-/** Symbols in a call of a trained receiver. */
-const ROWS = 65536;
+interface Demapped {
+  llr: Float32Array;
+  method?: string;
+  source?: string;
+  /** For the step row. */
+  facts?: JsonObject;
+}
 
-export default defineOperation({
+export default defineSlot({
   id: "demodulation.neural_receiver_adapter",
   name: "Neural receiver slot",
   description: "Demaps QPSK by a reference, a calibration oracle, a linear checkpoint or a trained artifact",
   inputs: { rx_symbols: [RX_SYMBOLS] },
-  outputs: { bits: DEMOD_BITS, llr: LLR },
-  params: z.strictObject({
-    mode: z.enum(["reference_qpsk", "oracle_frontend_calibrated", "linear_npz", LEARNED_ARTIFACT])
-      .default("reference_qpsk"),
+  outputs: demodulatedOutputs({ receiver_mode: "text" }),
+  params: {
     modulation: z.enum(["auto", "qpsk"]).default("auto").describe("auto takes the modulator's from metadata"),
     checkpoint_path: z.string().default("").describe("NPZ file of linear_npz"),
-    ...learnedParameters("neural_receiver"),
+    ...artifactParameters("neural_receiver"),
     data_plane_backend: dataPlaneParameter(),
-  }),
-  differentiability: { framework: "torch", gradient: "surrogate", trainable_params: true, exportable: true },
-  backends: {
-    benchmark_run: ["numpy", "onnxruntime"],
-    dataset_capture: ["numpy", "onnxruntime"],
-    differentiable_export: ["torch"],
   },
   equivalence: { type: "behavioral", reason: "Compared by bit and block error rates" },
   formats: { artifact: "npz", tensor: "torch.Tensor", checkpoint: "npz|onnx" },
-  materializations: [
-    ...executed("numpy", "reference_qpsk_receiver", { mode: "reference_qpsk" }),
-    ...executed("numpy", "calibrated_iq_oracle_receiver", { mode: "oracle_frontend_calibrated" }),
-    ...executed("numpy", "linear_npz_receiver", { mode: "linear_npz" }),
-    ...executed("onnxruntime", "portable_trained_artifact_runtime", { mode: LEARNED_ARTIFACT }),
-    exportPlanned("torch", "neural_receiver_training_endpoint"),
-  ],
-  trainingCapabilities: { built_in_fine_tuning: false, portable_replacement: true },
-  trainedArtifactAbi: slotAbi({
-    component_id: "receiver",
-    component_role: "neural_receiver",
-    entrypoint_id: "neural_receiver",
+  outputMetadataGuarantees: INHERITED,
+  gradient: "surrogate",
+  exports: { torch: "neural_receiver_training_endpoint" },
+  mode: { default: "reference_qpsk" },
+  read({ inputs: { rx_symbols }, params }) {
+    if (params.modulation === "auto") refuseOtherThanQpsk(rx_symbols.metadata);
+    const symbols = symbolsOf(rx_symbols);
+    return { symbols, noise: () => noiseVarianceOf(rx_symbols, symbols.length / 2) };
+  },
+  modes: {
+    reference_qpsk: {
+      implementation: "reference_qpsk_receiver",
+      run({ symbols, noise }): Demapped {
+        const { variance, ...known } = noise();
+        return { llr: demodulateLlr(symbols, "qpsk", variance), ...known };
+      },
+    },
+    oracle_frontend_calibrated: {
+      implementation: "calibrated_iq_oracle_receiver",
+      run({ symbols, noise }, { inputs }) {
+        const { variance, ...known } = noise();
+        const corrected = restored(symbols, frontEndOf(inputs.rx_symbols.metadata));
+        return { llr: demodulateLlr(corrected, "qpsk", variance), ...known };
+      },
+    },
+    linear_npz: {
+      implementation: "linear_npz_receiver",
+      async run({ symbols, noise }, { params: { checkpoint_path: path }, files }) {
+        const { variance, source, facts } = noise(), bytes = await files.read(path);
+        return {
+          llr: linearLlr(symbols, variance, readLinearReceiver(bytes, path)),
+          method: "linear_npz",
+          source,
+          facts: { ...facts, checkpoint_sha256: sha256Hex(bytes) },
+        };
+      },
+    },
+  },
+  learned: {
+    component: { id: "receiver", role: "neural_receiver", entrypoint: "neural_receiver" },
     inputs: { rx_symbols_ri: ["symbol", 2] },
     outputs: { bit_llr: ["symbol", 2] },
-    required_operation_inputs: ["rx_symbols"],
-    binding: { mode: LEARNED_ARTIFACT, modulation: "qpsk" },
-  }),
-  outputMetadataGuarantees: {
-    bits: { from: "rx_symbols", keys: ["boundary_contract", "bit_count", ...KEYS] },
-    llr: { from: "rx_symbols", keys: KEYS },
+    binding: { modulation: "qpsk" },
+    rows: 65536,
+    async run({ symbols }, call) {
+      const { bit_llr } = await call({ rx_symbols_ri: ndarray("float32", symbols, [symbols.length / 2, 2]) });
+      return { llr: bit_llr.data, method: LEARNED_ARTIFACT };
+    },
   },
-  check(params) {
-    if (params.mode === LEARNED_ARTIFACT) return learnedProblems(params);
-    if (params.mode !== "linear_npz" || params.checkpoint_path.trim() !== "") return [];
-    return [{
+  result({ llr, method = "exact", source = "not_used", facts = {} }, _, { inputs: { rx_symbols }, mode }) {
+    const outputs = demodulated(rx_symbols, llr.slice(0, unpaddedBitCount(rx_symbols.metadata, llr.length)), {
+      modulation: "qpsk",
+      llr_method: method,
+      noise_variance_source: source,
+      receiver_mode: mode,
+    });
+    return { outputs, metadata: facts };
+  },
+  check: ({ mode, checkpoint_path }) =>
+    mode !== "linear_npz" || checkpoint_path.trim() !== "" ? [] : [{
       message: "Cannot use mode linear_npz without checkpoint_path",
       place: ["checkpoint_path"],
       hint: "Name an NPZ file with weight [2, 2], bias [2] and metadata_json",
-    }];
-  },
+    }],
   requires: ({ mode, checkpoint_path }) =>
     mode === "linear_npz" && checkpoint_path !== "" ? [{ kind: "file", id: checkpoint_path }] : [],
-  threadSafe: true,
-  async run(context) {
-    const { inputs, params } = context;
-    const { metadata } = inputs.rx_symbols;
-    if (params.modulation === "auto") refuseOtherThanQpsk(metadata);
-    const symbols = symbolsOf(inputs.rx_symbols), count = symbols.length / 2;
-
-    let padded: Float32Array, method = "exact", source = "not_used", facts: JsonObject = {};
-    if (params.mode === LEARNED_ARTIFACT) {
-      method = LEARNED_ARTIFACT;
-      const feeds = { rx_symbols_ri: realImaginary(ndarray("complex64", symbols)) };
-      padded = (await context.learned.run(feeds, { rows: ROWS })).bit_llr.data as Float32Array;
-    } else {
-      const noise = noiseVarianceOf(inputs.rx_symbols, count);
-      ({ source, facts } = noise);
-      if (params.mode === "linear_npz") {
-        method = "linear_npz";
-        const bytes = await context.files.read(params.checkpoint_path);
-        padded = linearLlr(symbols, noise.variance, readLinearReceiver(bytes, params.checkpoint_path));
-        facts = { ...facts, checkpoint_sha256: sha256Hex(bytes) };
-      } else {
-        const known = params.mode === "oracle_frontend_calibrated" ? frontEndOf(metadata) : null;
-        padded = demodulateLlr(known ? restored(symbols, known) : symbols, "qpsk", noise.variance);
-      }
-    }
-    const llr = padded.slice(0, unpaddedBitCount(metadata, padded.length));
-    const kept = demodulatedMetadata(metadata, llr.length, {
-      modulation: "qpsk",
-      llr_sign: "positive_bit0",
-      llr_method: method,
-      noise_variance_source: source,
-      receiver_mode: params.mode,
-    });
-    return {
-      outputs: {
-        bits: bitsArtifact(hardBits(llr), kept),
-        llr: { array: ndarray("float32", llr), metadata: kept },
-      },
-      metadata: facts,
-    };
-  },
 });
 
 /** @throws SvcError `params_conflict` when the symbols say that they were modulated otherwise */
@@ -154,14 +128,20 @@ function refuseOtherThanQpsk(metadata: JsonObject): void {
 /** @throws SvcError `input_metadata_missing` for symbols that passed no such front end */
 function frontEndOf(metadata: JsonObject): IqImbalance {
   const settings = metadata.receiver_iq_imbalance;
-  const value = (key: string) => isObject(settings) ? metadataNumber(settings, key) : undefined;
-  const known = Object.fromEntries(SETTINGS.map((key) => [key, value(key)]));
-  if (SETTINGS.some((key) => known[key] === undefined)) {
-    throw new SvcError("input_metadata_missing", "Cannot calibrate a front end that the symbols do not tell of", {
+  const value = (key: keyof IqImbalance) => {
+    const known = isObject(settings) ? metadataNumber(settings, key) : undefined;
+    if (known !== undefined) return known;
+    throw new SvcError("input_metadata_missing", `Cannot calibrate a front end whose ${key} the metadata lacks`, {
       hint: "Put hardware.receiver_iq_imbalance before the receiver, or use mode reference_qpsk",
     });
-  }
-  return known as unknown as IqImbalance;
+  };
+  return {
+    gain_imbalance_db: value("gain_imbalance_db"),
+    quadrature_error_deg: value("quadrature_error_deg"),
+    phase_offset_deg: value("phase_offset_deg"),
+    dc_offset_i: value("dc_offset_i"),
+    dc_offset_q: value("dc_offset_q"),
+  };
 }
 
 function restored(symbols: Float32Array, known: IqImbalance): Float32Array {

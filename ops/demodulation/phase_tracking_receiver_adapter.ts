@@ -1,176 +1,148 @@
 /**
- * Receiver of QPSK frames with pilots: estimates the carrier phase θ_k of every symbol, turns it back and demaps the data
- * symbols, LLR = 2·sqrt(2)·Re(y·exp(-jθ))/N0 and Im.
+ * Trainable receiver of QPSK frames with pilots: estimates the carrier phase θ_k of every symbol, corrects it and demaps the
+ * data symbols, LLR = 2·sqrt(2)·Re(y·exp(-jθ))/N0 and Im.
  *
  *     uncompensated          θ = 0
  *     pilot_interpolation    linear between the unwrapped phases of the pilots
  *     pilot_smoothing        at every symbol a line through the pilots around it; not causal
  *     decision_directed_pll  a second-order loop: pll_alpha, pll_beta
- *     oracle                 phase_truth, the only mode that reads it
- *     learned_artifact       what a trained package adds to pilot_interpolation; its features: _phase_features.ts
+ *     oracle                 phase_truth, which no other mode receives
+ *     learned_artifact       receiver_features_v3 [packet, frame_symbol, 11] -> residual_phase_rad [packet, frame_symbol], added
+ *                            to pilot_interpolation; features: _phase_features.ts
  *
  * The estimators are in lib/numeric/phase_tracking.ts, the frames in _pilot_frames.ts.
  *
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], diagnostics float64 [n], θ in radians.
  */
-import { DEMOD_BITS, LLR, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
+import { artifactKind, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import type { InputArtifact, LearnedModel, Materialization } from "../../lib/contract/operation.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { defineSlot } from "../../lib/contract/slot.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { LEARNED_ARTIFACT, learnedParameters, learnedProblems } from "../../lib/artifact/learned.ts";
-import { bitsArtifact, symbolsOf } from "../../lib/artifact/values.ts";
-import { demodulateLlr, hardBits } from "../../lib/numeric/modulation.ts";
+import { symbolsOf } from "../../lib/artifact/values.ts";
+import { demodulateLlr } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { interpolatePhase, pilotPhases, smoothPhase, trackPhase } from "../../lib/numeric/phase_tracking.ts";
-import { executed, exportPlanned } from "../_backends.ts";
 import { PILOT_CONTEXT, type PilotFrame, pilotFrames } from "../_pilot_frames.ts";
-import { demodulatedMetadata } from "../_symbol_items.ts";
 import { noiseVarianceOf } from "./_noise.ts";
+import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 import { frameBatches } from "./_phase_features.ts";
-import { PHASE_TRACKING_ABI } from "./_phase_tracking_abi.ts";
 
-const CLASSICAL = [
-  "uncompensated",
-  "pilot_interpolation",
-  "pilot_smoothing",
-  "decision_directed_pll",
-  "oracle",
-] as const;
-/** Packets in a call of a trained tracker. */
-const ROWS = 256;
-const KEYS = ["modulation", "llr_sign", "llr_method", "noise_variance_source", "phase_tracking_mode"];
+const DIAGNOSTICS = artifactKind("receiver.phase_tracking_diagnostics.numpy", {
+  phase_tracking_mode: "text",
+  frame_symbol_counts: "list",
+});
 
-const MATERIALIZATIONS: readonly Materialization[] = [
-  ...CLASSICAL.flatMap((mode) => executed("numpy", `${mode}_phase_tracking_receiver`, { mode })),
-  ...executed("onnxruntime", "portable_packet_context_receiver", { mode: LEARNED_ARTIFACT }),
-  exportPlanned("torch", "phase_tracking_receiver_training_endpoint"),
-];
-
-export default defineOperation({
+export default defineSlot({
   id: "demodulation.phase_tracking_receiver_adapter",
   name: "Pilot-aided QPSK phase tracker",
   description: "Follows the carrier phase with pilots and demaps QPSK",
   inputs: { rx_symbols: [RX_SYMBOLS], pilot_context: [PILOT_CONTEXT] },
-  optionalInputs: { phase_truth: ["channel.carrier_phase_truth.numpy"] },
-  outputs: { bits: DEMOD_BITS, llr: LLR, diagnostics: "receiver.phase_tracking_diagnostics.numpy" },
-  params: z.strictObject({
-    mode: z.enum([...CLASSICAL, LEARNED_ARTIFACT]).default("pilot_smoothing"),
+  optionalInputs: { phase_truth: { kinds: ["channel.carrier_phase_truth.numpy"], secret: true } },
+  outputs: { ...demodulatedOutputs({ phase_tracking_mode: "text" }), diagnostics: DIAGNOSTICS },
+  params: {
     pilot_smoothing_nearest_pilots: z.int().positive().default(5).describe("pilots of a fit, of pilot_smoothing"),
     pll_alpha: z.number().nonnegative().default(0.12).describe("proportional gain, of decision_directed_pll"),
     pll_beta: z.number().nonnegative().default(0.005).describe("integral gain, of decision_directed_pll"),
-    ...learnedParameters("phase_tracking_receiver"),
-  }),
-  differentiability: { framework: "torch", gradient: "surrogate", trainable_params: true, exportable: true },
-  backends: {
-    benchmark_run: ["numpy", "onnxruntime"],
-    dataset_capture: ["numpy", "onnxruntime"],
-    differentiable_export: ["torch"],
   },
   equivalence: { type: "behavioral", reason: "Compared by paired bit and block error rates" },
   formats: { artifact: "npz", tensor: "torch.Tensor", checkpoint: "onnx" },
-  materializations: MATERIALIZATIONS,
-  trainingCapabilities: { built_in_fine_tuning: false, portable_replacement: true },
-  trainedArtifactAbi: PHASE_TRACKING_ABI,
-  outputMetadataGuarantees: {
-    bits: { from: "rx_symbols", keys: ["boundary_contract", "bit_count", ...KEYS] },
-    llr: { from: "rx_symbols", keys: KEYS },
-    diagnostics: { keys: ["phase_tracking_mode", "frame_symbol_counts"] },
+  outputMetadataGuarantees: INHERITED,
+  gradient: "surrogate",
+  exports: { torch: "phase_tracking_receiver_training_endpoint" },
+  mode: { default: "pilot_smoothing" },
+  read({ inputs: { rx_symbols, pilot_context } }) {
+    const symbols = symbolsOf(rx_symbols), count = symbols.length / 2;
+    return { symbols, ...pilotFrames(pilot_context, count), noise: noiseVarianceOf(rx_symbols, count) };
   },
-  check(params, connected) {
-    if (params.mode === LEARNED_ARTIFACT) return learnedProblems(params);
-    if (params.mode !== "oracle" || connected.has("phase_truth")) return [];
-    return [{
-      code: "input_missing",
-      message: "Cannot know the phase without phase_truth, which mode oracle takes it from",
-      place: ["mode"],
-      hint: "Wire phase_truth from wireless.carrier_phase_impairment, or choose another mode",
-    }];
+  modes: {
+    uncompensated: {
+      implementation: "uncompensated_phase_tracking_receiver",
+      run: ({ symbols }) => new Float64Array(symbols.length / 2),
+    },
+    pilot_interpolation: {
+      implementation: "pilot_interpolation_phase_tracking_receiver",
+      run: (stream) =>
+        tracked(
+          stream,
+          (own, { pilots, length }) => interpolatePhase(pilots.positions, pilotPhases(own, pilots), length),
+        ),
+    },
+    pilot_smoothing: {
+      implementation: "pilot_smoothing_phase_tracking_receiver",
+      run: (stream, { params: { pilot_smoothing_nearest_pilots: near } }) =>
+        tracked(
+          stream,
+          (own, { pilots, length }) => smoothPhase(pilots.positions, pilotPhases(own, pilots), length, near),
+        ),
+    },
+    decision_directed_pll: {
+      implementation: "decision_directed_pll_phase_tracking_receiver",
+      run(stream, { params: { pll_alpha: alpha, pll_beta: beta } }) {
+        const { preamble } = stream;
+        return tracked(stream, (own, { pilots }) => trackPhase(own, pilots, { alpha, beta, preamble }));
+      },
+    },
+    oracle: {
+      implementation: "oracle_phase_tracking_receiver",
+      reveals: "phase_truth",
+      run: ({ symbols }, { inputs }) => truthOf(inputs.phase_truth!, symbols.length / 2),
+    },
   },
-  threadSafe: true,
-  async run(context) {
-    const { inputs, params } = context;
-    const symbols = symbolsOf(inputs.rx_symbols), count = symbols.length / 2;
-    const { frames, preamble } = pilotFrames(inputs.pilot_context, count);
-    const truth = params.mode === "oracle" ? truthOf(inputs.phase_truth!, count) : undefined;
-    const { variance, source, facts } = noiseVarianceOf(inputs.rx_symbols, count);
-
-    const learned = params.mode === LEARNED_ARTIFACT
-      ? await learnedPhases(frames, symbols, variance, context.learned)
-      : undefined;
-
-    const estimate = (frame: PilotFrame, own: Float32Array): Float64Array => {
-      const { pilots, start, length } = frame;
-      switch (params.mode) {
-        case "uncompensated":
-          return new Float64Array(length);
-        case "pilot_interpolation":
-          return interpolatePhase(pilots.positions, pilotPhases(own, pilots), length);
-        case "pilot_smoothing": {
-          const near = params.pilot_smoothing_nearest_pilots;
-          return smoothPhase(pilots.positions, pilotPhases(own, pilots), length, near);
-        }
-        case "decision_directed_pll":
-          return trackPhase(own, pilots, { alpha: params.pll_alpha, beta: params.pll_beta, preamble });
-        case "oracle":
-          return truth!.subarray(start, start + length);
-        case LEARNED_ARTIFACT:
-          return learned!.subarray(start, start + length);
+  learned: {
+    component: { id: "receiver", role: "phase_tracking_receiver", entrypoint: "phase_tracking_receiver" },
+    implementation: "portable_packet_context_receiver",
+    inputs: { receiver_features_v3: ["packet", "frame_symbol", 11] },
+    outputs: { residual_phase_rad: ["packet", "frame_symbol"] },
+    rows: 256,
+    async run({ frames, symbols, noise }, call) {
+      const phases = new Float64Array(symbols.length / 2);
+      for (const batch of frameBatches(frames, symbols, noise.variance)) {
+        const { residual_phase_rad: { data } } = await call({ receiver_features_v3: batch.features });
+        batch.frames.forEach(({ start, length }, packet) => {
+          for (let k = 0; k < length; k++) {
+            phases[start + k] = batch.interpolated[packet][k] + data[packet * length + k];
+          }
+        });
       }
-    };
-
-    const phases = new Float64Array(count);
-    const bitCount = frames.reduce((sum, frame) => sum + frame.bits, 0);
-    const llr = new Float32Array(bitCount);
+      return phases;
+    },
+  },
+  result(phases, { frames, symbols, noise }, { inputs, mode }) {
+    const { variance, source, facts } = noise;
+    const llr = new Float32Array(frames.reduce((sum, { bits }) => sum + bits, 0));
     let at = 0;
     for (const frame of frames) {
-      const { start, length } = frame;
-      const own = symbols.subarray(2 * start, 2 * (start + length));
-      const phase = estimate(frame, own);
-      phases.set(phase, start);
-      const noise = typeof variance === "number" ? variance : variance.subarray(start, start + length);
-      llr.set(dataLlr(own, phase, frame, noise), at);
-      at += frame.bits;
+      const { start, length, bits } = frame, own = symbols.subarray(2 * start, 2 * (start + length));
+      const noiseOf = typeof variance === "number" ? variance : variance.subarray(start, start + length);
+      llr.set(dataLlr(own, phases.subarray(start, start + length), frame, noiseOf), at);
+      at += bits;
     }
-    const kept = demodulatedMetadata(inputs.rx_symbols.metadata, bitCount, {
-      modulation: "qpsk",
-      llr_sign: "positive_bit0",
-      llr_method: "exact",
-      noise_variance_source: source,
-      phase_tracking_mode: params.mode,
-    });
-    const diagnostics = {
-      phase_tracking_mode: params.mode,
+    const metadata = {
+      phase_tracking_mode: mode,
       unit: "rad",
       frame_symbol_counts: frames.map(({ length }) => length),
     };
+    const how = { modulation: "qpsk", llr_method: "exact", noise_variance_source: source, phase_tracking_mode: mode };
     return {
       outputs: {
-        bits: bitsArtifact(hardBits(llr), kept),
-        llr: { array: ndarray("float32", llr), metadata: kept },
-        diagnostics: { array: ndarray("float64", phases), metadata: diagnostics },
+        ...demodulated(inputs.rx_symbols, llr, how),
+        diagnostics: { array: ndarray("float64", phases.slice()), metadata },
       },
       metadata: facts,
     };
   },
 });
 
-/** Interpolated phases of all frames with what a trained tracker adds to them, radians. */
-async function learnedPhases(
-  frames: readonly PilotFrame[],
-  symbols: Float32Array,
-  noise: number | Float32Array,
-  model: LearnedModel,
-): Promise<Float64Array> {
+/** Phases of all symbols, frame by frame. */
+function tracked(
+  { frames, symbols }: { frames: readonly PilotFrame[]; symbols: Float32Array },
+  phasesOf: (own: Float32Array, frame: PilotFrame) => Float64Array,
+): Float64Array {
   const phases = new Float64Array(symbols.length / 2);
-  for (const batch of frameBatches(frames, symbols, noise)) {
-    const { residual_phase_rad } = await model.run({ receiver_features_v3: batch.features }, { rows: ROWS });
-    const residual = residual_phase_rad.data as Float32Array;
-    batch.frames.forEach(({ start, length }, packet) => {
-      for (let k = 0; k < length; k++) {
-        phases[start + k] = batch.interpolated[packet][k] + residual[packet * length + k];
-      }
-    });
+  for (const frame of frames) {
+    const { start, length } = frame;
+    phases.set(phasesOf(symbols.subarray(2 * start, 2 * (start + length)), frame), start);
   }
   return phases;
 }

@@ -82,7 +82,7 @@ export async function clipTexts(
   return rows;
 }
 
-/** Embeds pictures, one row each. */
+/** Embeds images, one row each. */
 export async function clipImages(model: NamedModel, batch: ImageBatch, progress: Progress): Promise<Float32Array[]> {
   const preprocessor = readPreprocessor(await model.read(PREPROCESSOR));
   const session = await model.open(VISION);

@@ -1,13 +1,13 @@
 /**
- * Concepts that pictures and texts share: version 1 of a fixed vocabulary.
+ * Concepts that images and texts share: version 1 of a fixed vocabulary.
  *
  *     colour:<name>, shape:<name>, ground:<colour>        what there is
  *     layout:<word>                                       where it is: top, bottom, left, right, centre
  *     <colour> <shape>, <shape> <layout word>             what belongs together
- *     count:<n>                                           objects of a picture, or the number words of a text
+ *     count:<n>                                           objects of an image, or the number words of a text
  *     topic:<name>                                        words of the built-in sentences and their knowledge base
  *
- * A picture with a plain ground speaks of its objects (lib/numeric/plain_scene.ts); any other speaks of the colours of its
+ * An image with a plain ground speaks of its objects (lib/numeric/plain_scene.ts); any other speaks of the colours of its
  * pixels. A text is read word by word: a colour belongs to the shape or to the word "ground" that follows it, a layout word
  * to the shape before it. A change of the lists or weights is a new version, since it moves every embedding.
  */
@@ -18,7 +18,7 @@ import { tokens } from "../../lib/numeric/text_similarity.ts";
 
 export const CONCEPTS_VERSION = "svc.concepts.v1";
 
-/** Concepts of a picture or a text with their weights. */
+/** Concepts of an image or a text with their weights. */
 export type ConceptWeights = ReadonlyMap<string, number>;
 
 /** What one mention of a concept weighs. What belongs together tells more than its parts, a number word less. */
@@ -78,18 +78,6 @@ const TOPICS: Readonly<Record<string, readonly string[]>> = {
 
 const TOPIC_OF = new Map(Object.entries(TOPICS).flatMap(([topic, words]) => words.map((word) => [word, topic])));
 
-/** All concepts of the vocabulary, in a fixed order. */
-export const CONCEPTS: readonly string[] = [
-  ...COLOUR_NAMES.map((colour) => `colour:${colour}`),
-  ...SHAPES.map((shape) => `shape:${shape}`),
-  ...COLOUR_NAMES.map((colour) => `ground:${colour}`),
-  ...LAYOUT.map((word) => `layout:${word}`),
-  ...COLOUR_NAMES.flatMap((colour) => SHAPES.map((shape) => `${colour} ${shape}`)),
-  ...SHAPES.flatMap((shape) => LAYOUT.map((word) => `${shape} ${word}`)),
-  ...COUNTS.map((_, count) => `count:${count}`),
-  ...Object.keys(TOPICS).map((topic) => `topic:${topic}`),
-];
-
 class Weights extends Map<string, number> {
   add(concept: string, weight: number): void {
     this.set(concept, (this.get(concept) ?? 0) + weight);
@@ -97,13 +85,13 @@ class Weights extends Map<string, number> {
 }
 
 /** The layout words of an object: of its row and column of three by three fields, or the centre. */
-export function layoutOf({ centre: [x, y] }: FoundObject, { width, height }: { width: number; height: number }) {
+function layoutOf({ centre: [x, y] }: FoundObject, { width, height }: { width: number; height: number }) {
   const column = Math.min(2, Math.floor(3 * x / width)), row = Math.min(2, Math.floor(3 * y / height));
   const words = [["top", "", "bottom"][row], ["left", "", "right"][column]].filter((word) => word !== "");
   return words.length === 0 ? ["centre"] : words;
 }
 
-/** What a picture speaks of. */
+/** What an image speaks of. */
 export function conceptsOfImage(raster: RgbRaster): ConceptWeights {
   const weights = new Weights(), { ground, objects } = readPlainScene(raster);
   if (objects.length === 0) {
@@ -124,7 +112,7 @@ export function conceptsOfImage(raster: RgbRaster): ConceptWeights {
   return weights;
 }
 
-/** Square roots of the shares of colours that cover a twentieth of the picture or more. */
+/** Square roots of the shares of colours that cover a twentieth of the image or more. */
 function colourShares({ width, height, data }: RgbRaster): [string, number][] {
   const counts = new Map<string, number>();
   for (let i = 0; i < width * height; i++) {

@@ -9,7 +9,7 @@
  *     safety_checker/model.onnx        clip_input, images -> has_nsfw_concepts; feature_extractor/preprocessor_config.json
  *
  * Classifier-free guidance: e = e(negative prompt) + guidance·(e(prompt) - e(negative prompt)); the negative prompt is left
- * out where guidance is 1 or less. A picture that the safety checker flags becomes black.
+ * out where guidance is 1 or less. An image that the safety checker flags becomes black.
  *
  * Sources: Rombach et al., CVPR 2022 (latent diffusion); Ho and Salimans, arXiv 2207.12598 (guidance).
  */
@@ -61,17 +61,16 @@ interface Tools {
   cancellation: Cancellation;
 }
 
-/** A picture, RGB with samples in 0 … 255. */
+/** An image, RGB with samples in 0 … 255. */
 export interface DrawnPicture {
   data: Uint8Array;
   flagged: boolean;
 }
 
 /**
- * Draws a picture for every prompt.
+ * Draws an image for every prompt.
  *
  * Draws of the generator: per prompt standard normals of its latents, float64, [4, height/8, width/8] in C order.
- *
  * @throws SvcError `model_unavailable` for a folder that cannot be used
  */
 export async function drawPictures(
@@ -249,14 +248,14 @@ async function decode(
   if (output.shape.join() !== [1, 3, height, width].join()) {
     throw new SvcError(
       "model_unavailable",
-      `Cannot use pictures of shape [${output.shape.join(", ")}] from the decoder`,
+      `Cannot use images of shape [${output.shape.join(", ")}] from the decoder`,
       {
         hint: `[1, 3, ${height}, ${width}] was expected: ${LATENT_PIXELS} pixels a latent`,
       },
     );
   }
   if (!samples.every(Number.isFinite)) {
-    throw new SvcError("boundary_non_finite", "Cannot use a picture that is not finite");
+    throw new SvcError("boundary_non_finite", "Cannot use an image that is not finite");
   }
   return new Uint8Array(
     Uint8ClampedArray.from(

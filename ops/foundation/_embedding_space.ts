@@ -22,7 +22,7 @@ export interface EmbeddingSpace {
   model_revision: string;
   /** built_in, pinned to a commit, or a local folder whose files the plan has hashed. */
   revision_status: "built_in" | "pinned" | "local";
-  /** What was done to a picture or a text before the model saw it. */
+  /** What was done to an image or a text before the model saw it. */
   preprocessing_contract: string;
   dimensions: number;
 }
@@ -49,7 +49,6 @@ export interface Embeddings {
 
 /**
  * Embeddings, float32 [item, dimension].
- *
  * @param rows one vector an item, of `space.dimensions` values
  * @param source metadata of what was embedded, which travel along
  */
@@ -73,7 +72,6 @@ export function embeddingsArtifact(
 
 /**
  * Reads embeddings with their ids and their space.
- *
  * @throws SvcError `embedding_space_mismatch` without a record, or with one of other dimensions than the vectors;
  *   `pair_ids_mismatch` when ids are missing, empty or repeated; the codes of `checkEmbedding`
  */
@@ -105,7 +103,6 @@ export function embeddingsOf(input: InputArtifact): Embeddings {
 
 /**
  * Checks that two sets of embeddings live in one space.
- *
  * @throws SvcError `embedding_space_mismatch` naming what differs
  */
 export function checkSameSpace(left: Embeddings, right: Embeddings): void {

@@ -40,7 +40,6 @@ export function maskedLm(
 
 /**
  * Fills the masks of texts; texts without one do not reach the model.
- *
  * @throws SvcError `model_unavailable` for a tokenizer without a mask, or a graph of other inputs or outputs
  */
 export async function fillMasks(
@@ -88,7 +87,7 @@ async function logitsAtMask(session: ModelSession, ids: number[], mask: number):
 }
 
 /** The word of the likeliest token that is one; equal logits in the order of the vocabulary. */
-export function chooseWord(logits: Float32Array, tokenizer: TextTokenizer, topK: number): string {
+function chooseWord(logits: Float32Array, tokenizer: TextTokenizer, topK: number): string {
   const ranked = Array.from(logits.keys()).filter((id) => !tokenizer.isSpecial(id))
     .sort((a, b) => logits[b] - logits[a] || a - b).slice(0, topK);
   const words = ranked.map((id) => ({ token: tokenizer.tokenOf(id) ?? "", word: tokenizer.decode([id]).trim() }));

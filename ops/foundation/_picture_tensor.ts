@@ -1,5 +1,5 @@
 /**
- * Pictures as the tensors that published vision models take, by their preprocessor_config.json: resized to the bit as
+ * Images as the tensors that published vision models take, by their preprocessor_config.json: resized to the bit as
  * Pillow does it, cropped, scaled and normalised per channel. float32 [1, 3, height, width].
  *
  *     x = (sample·rescale_factor - mean) / std
@@ -19,7 +19,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
 
-/** What is done to a picture. */
+/** What is done to an image. */
 export interface Preprocessor {
   config: Json;
 }
@@ -37,8 +37,7 @@ export function readPreprocessor(bytes: Uint8Array): Preprocessor {
 }
 
 /**
- * A picture as a tensor.
- *
+ * An image as a tensor.
  * @throws SvcError `model_unavailable` for settings that are not known here
  */
 export function pictureTensor(picture: RgbRaster & { data: Uint8Array }, { config }: Preprocessor): NdArray {
@@ -94,7 +93,7 @@ function fixedSize(size: unknown, setting: string): Size {
   throw unknownSetting(setting, size);
 }
 
-/** The middle of a picture; what is missing around a smaller one is black. */
+/** The middle of an image; what is missing around a smaller one is black. */
 function cropCentre(image: ByteRaster, { width, height }: Size): ByteRaster {
   const data = new Uint8Array(3 * width * height);
   const left = Math.floor((image.width - width) / 2), top = Math.floor((image.height - height) / 2);
@@ -118,6 +117,6 @@ function channelValues(config: Json, setting: string): number[] {
 function unknownSetting(setting: string, value: unknown): SvcError {
   return new SvcError(
     "model_unavailable",
-    `Cannot preprocess pictures for the model: ${setting} ${JSON.stringify(value) ?? "is missing"} is not known here`,
+    `Cannot preprocess images for the model: ${setting} ${JSON.stringify(value) ?? "is missing"} is not known here`,
   );
 }

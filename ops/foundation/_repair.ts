@@ -87,7 +87,6 @@ const LOOKED_THROUGH = new WeakMap<readonly string[], Map<string, string>>();
 
 /**
  * Fills every mask: with the word that the batch has between the same neighbours, else by position.
- *
  * @param batch texts of the batch, whose unmasked words are looked through
  */
 export function fillByTemplate(text: string, batch: readonly string[]): string {

@@ -2,7 +2,7 @@
  * What a semantic state says of a scene of coloured shapes, as facts that a generator can draw and anyone can read:
  *
  *     red circle | at | top left          an object and its field of three by three
- *     green square | in | the picture     an object whose place nothing tells
+ *     green square | in | the image     an object whose place nothing tells
  *     ground | is | white
  *
  * Two objects that are alike in shape, colour and field are two facts that are alike.
@@ -42,7 +42,7 @@ export function sceneFacts({ ground, objects }: DescribedScene): Fact[] {
   return ground === undefined ? facts : [...facts, { subject: "ground", predicate: "is", object: ground }];
 }
 
-/** The field of three by three in which a point of a picture lies. */
+/** The field of three by three in which a point of an image lies. */
 export function fieldOf([x, y]: readonly [number, number], { width, height }: { width: number; height: number }) {
   const third = (at: number, of: number) => Math.min(2, Math.floor(3 * at / of));
   return PLACES[3 * third(y, height) + third(x, width)];

@@ -1,13 +1,13 @@
-/** Which picture of a batch each question is about. */
+/** Which image of a batch each question is about. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { idsOfImages } from "../_image_ids.ts";
 import type { Question } from "../_vqa.ts";
 
 /**
- * @param metadata of the batch of pictures
- * @returns the ids of the pictures, and the place of a question's picture in the batch
- * @throws SvcError `pair_ids_mismatch` when the batch has no ids, or not the picture of a question
+ * @param metadata of the batch of images
+ * @returns the ids of the images, and the place of a question's image in the batch
+ * @throws SvcError `pair_ids_mismatch` when the batch has no ids, or not the image of a question
  */
 export function picturesOfQuestions(
   questions: readonly Question[],
@@ -16,13 +16,13 @@ export function picturesOfQuestions(
 ): { ids: string[]; indexOf(question: Question): number } {
   const ids = idsOfImages(metadata, count);
   if (ids === undefined) {
-    throw new SvcError("pair_ids_mismatch", "Cannot find the pictures of the questions: the images have no ids");
+    throw new SvcError("pair_ids_mismatch", "Cannot find the images of the questions: the images have no ids");
   }
   const places = new Map(ids.map((id, index) => [id, index]));
   const missing = questions.filter(({ image_id }) => !places.has(image_id)).map(({ image_id }) => image_id);
   if (missing.length > 0) {
     const list = [...new Set(missing)].slice(0, 5).join(", ");
-    throw new SvcError("pair_ids_mismatch", `Cannot answer questions about pictures that are not there: ${list}`);
+    throw new SvcError("pair_ids_mismatch", `Cannot answer questions about images that are not there: ${list}`);
   }
   return { ids, indexOf: ({ image_id }) => places.get(image_id)! };
 }

@@ -1,5 +1,5 @@
 /**
- * Answers questions about pictures of coloured shapes by rule: colour, count, shape, position, and whether there is one.
+ * Answers questions about images of coloured shapes by rule: colour, count, shape, position, and whether there is one.
  *
  *     How many (<colour>) objects | circles … are there?     count
  *     What colour is the (<colour>) <shape> | background?     colour
@@ -8,7 +8,7 @@
  *     Is | Are there a <colour> <shape>?                      yes or no
  *
  * Colour and shape words of the question pick the objects it is about; among several the largest answers. What no rule
- * reads, or nothing in the picture fits, is answered with "unknown".
+ * reads, or nothing in the image fits, is answered with "unknown".
  */
 import { COLOUR_NAMES } from "../../lib/numeric/colour_name.ts";
 import type { FoundObject, PlainScene } from "../../lib/numeric/plain_scene.ts";
@@ -16,7 +16,7 @@ import { PLACES, SHAPES } from "../../lib/numeric/scenes.ts";
 import { tokens } from "../../lib/numeric/text_similarity.ts";
 import { plainWord } from "./_concepts.ts";
 
-export const UNKNOWN = "unknown";
+const UNKNOWN = "unknown";
 
 /** The answer, and the objects that it rests on. */
 export interface RuledAnswer {
@@ -24,7 +24,7 @@ export interface RuledAnswer {
   about: FoundObject[];
 }
 
-/** Answers a question about a picture of the given size. */
+/** Answers a question about an image of the given size. */
 export function answerByRules(
   question: string,
   { ground, objects }: PlainScene,

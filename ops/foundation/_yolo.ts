@@ -7,10 +7,10 @@ import { elementCount, type NdArray, ndarray } from "../../lib/numeric/ndarray.t
 import { fillLetterbox, type HeadDetection, type Letterbox, letterbox, readHead } from "../../lib/numeric/yolo.ts";
 import { idsOfImages } from "../_image_ids.ts";
 
-export const MODEL_FILE = "model.onnx";
+const MODEL_FILE = "model.onnx";
 /** Side of the input of a model that leaves it open and does not say. */
 const DEFAULT_SIDE = 640;
-/** Pictures a call of a model that takes any number. */
+/** Images a call of a model that takes any number. */
 const BATCH = 8;
 
 /** Parameters of both operations, but for the name of the model. */
@@ -28,7 +28,7 @@ export function yoloModel({ model_id, expected_model_sha256 }: { model_id: strin
   return [{ role: "network", id: model_id, sha256: expected_model_sha256, files: [MODEL_FILE] }];
 }
 
-/** One picture as the model answered to it. */
+/** One image as the model answered to it. */
 export interface YoloAnswer {
   readonly id: string;
   readonly letter: Letterbox;
@@ -46,8 +46,7 @@ export interface YoloResult {
 }
 
 /**
- * Runs a model over a batch of pictures.
- *
+ * Runs a model over a batch of images.
  * @param masks whether the model must have prototypes, or must not
  * @throws SvcError `artifact_abi_mismatch` for a model of another layout
  */
@@ -102,16 +101,16 @@ function row(array: NdArray, index: number): NdArray {
   return ndarray(array.dtype, (array.data as Float32Array).subarray(index * size, (index + 1) * size), shape);
 }
 
-/** The input of a model: its name, type, size, and how many pictures it takes at a time. */
+/** The input of a model: its name, type, size, and how many images it takes at a time. */
 function inputOf(session: ModelSession) {
   const [input, ...others] = session.inputs;
   const { name, dtype, shape } = input;
   if (others.length > 0 || shape.length !== 4 || (dtype !== "float32" && dtype !== "float16")) {
-    throw mismatch(`its input is not pictures [batch, 3, height, width], but ${dtype} [${shape.join(", ")}]`);
+    throw mismatch(`its input is not images [batch, 3, height, width], but ${dtype} [${shape.join(", ")}]`);
   }
   const [batch, , height, width] = shape;
   if (typeof batch === "number" && batch !== 1) {
-    throw mismatch(`it takes ${batch} pictures at a time`, "Export it with batch=1 or dynamic=True");
+    throw mismatch(`it takes ${batch} images at a time`, "Export it with batch=1 or dynamic=True");
   }
   const [statedHeight, statedWidth] = statedSize(session.metadata.imgsz);
   return {
@@ -159,6 +158,7 @@ function floats(array: NdArray): NdArray {
 
 /**
  * Names of classes as an export writes them, a Python dictionary: {0: 'person', 1: "driver's cab"}.
+ * Exported for tests.
  *
  * @returns undefined where there are none
  */

@@ -1,8 +1,8 @@
 /**
- * Pictures as vectors, float32 [image, dimension] of length 1.
+ * Images as vectors, float32 [image, dimension] of length 1.
  *
  * local_semantic          concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the texts
- *                         of clip_text_embed at equal dimensions. A picture without any known concept is the zero vector.
+ *                         of clip_text_embed at equal dimensions. An image without any known concept is the zero vector.
  * local_color_histogram   the shares of `bins` equal steps of red, then green, then blue: 3·bins numbers.
  * transformers_clip       the image side of a CLIP model in a local folder or fetched (`_clip.ts`): one space with its texts.
  *

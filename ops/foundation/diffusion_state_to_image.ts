@@ -1,5 +1,5 @@
 /**
- * Pictures from semantic states by a pretrained text-to-image diffusion model: uint8 [state, height, width, RGB]. The prompt
+ * Images from semantic states by a pretrained text-to-image diffusion model: uint8 [state, height, width, RGB]. The prompt
  * is the sentence of a state where it carries one, else its facts, else its entities and concepts, put into
  * `prompt_template`. Model folder, samplers and guidance: `_diffusion.ts`.
  *
@@ -20,7 +20,7 @@ const side = (of: string) => z.int().min(8).max(2048).default(512).describe(`${o
 export default defineOperation({
   id: "foundation.diffusion_state_to_image",
   name: "Render images from semantic state",
-  description: "Draws a picture for each state by text-to-image diffusion",
+  description: "Draws an image for each state by text-to-image diffusion",
   inputs: { state: [SEMANTIC_STATE] },
   outputs: { images: IMAGES },
   params: z.strictObject({
@@ -34,7 +34,7 @@ export default defineOperation({
     guidance_scale: z.number().nonnegative().default(7.5).describe("1 or less: no guidance"),
     height: side("height"),
     width: side("width"),
-    disable_safety_checker: z.boolean().default(false).describe("otherwise flagged pictures become black"),
+    disable_safety_checker: z.boolean().default(false).describe("otherwise flagged images become black"),
     use_safetensors: z.boolean().nullable().default(null).describe("accepted and without effect: weights are in ONNX"),
     seed: seedParameter(0),
   }),
@@ -44,7 +44,7 @@ export default defineOperation({
   check: (params) => [
     ...checkDevice(params),
     ...(["height", "width"] as const).filter((name) => params[name] % LATENT_PIXELS !== 0).map((name) => ({
-      message: `Cannot draw pictures of ${name} ${params[name]}`,
+      message: `Cannot draw images of ${name} ${params[name]}`,
       place: [name],
       hint: `Choose a multiple of ${LATENT_PIXELS}`,
     })),
@@ -59,7 +59,7 @@ export default defineOperation({
   }],
   async run({ inputs, params, model, generator, progress, cancellation }) {
     const states = statesOf(inputs.state), diffusion = model("diffusion");
-    if (states.length === 0) throw new SvcError("boundary_empty", "Cannot draw pictures of no state");
+    if (states.length === 0) throw new SvcError("boundary_empty", "Cannot draw images of no state");
     const prompts = states.map((state) => params.prompt_template.replaceAll("{prompt}", () => promptOf(state)));
     const settings = {
       width: params.width,

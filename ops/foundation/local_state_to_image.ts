@@ -3,7 +3,7 @@
  *
  * Objects stand at the centre of their field of three by three, side by side where several share one; those without a place
  * take free fields, the centre first. Their sides are the middle of what scenes with so many objects have (lib/numeric/
- * scenes.ts). Only the six colours of scenes can be drawn; without a ground the picture is grey. A state that names nothing
+ * scenes.ts). Only the six colours of scenes can be drawn; without a ground the image is grey. A state that names nothing
  * that can be drawn, such as one that the link lost, gives the grey substitute of value 128 and counts as failed.
  */
 import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";

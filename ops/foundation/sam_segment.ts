@@ -1,5 +1,5 @@
 /**
- * Cuts each picture into grid_size x grid_size regions and says of each which colour is commonest in it, without a model: a
+ * Cuts each image into grid_size x grid_size regions and says of each which colour is commonest in it, without a model: a
  * stand-in for segments where only their typed form matters.
  *
  * Region row r, column c covers the pixels x in [floor(c·W/g), floor((c+1)·W/g)), y likewise. Each is an entity, with two facts:
@@ -34,7 +34,7 @@ export default defineOperation({
     if (grid_size > Math.min(batch.width, batch.height)) {
       throw new SvcError(
         "boundary_shape_invalid",
-        `Cannot cut pictures of ${batch.width} x ${batch.height} pixels into ${grid_size} x ${grid_size} regions`,
+        `Cannot cut images of ${batch.width} x ${batch.height} pixels into ${grid_size} x ${grid_size} regions`,
         { hint: "Lower grid_size" },
       );
     }

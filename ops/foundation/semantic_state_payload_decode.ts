@@ -123,18 +123,11 @@ function stateOf(value: Value): SemanticState {
   return state;
 }
 
-/** A document whose texts are well formed: a damaged escape sequence can leave half a surrogate pair. */
+/** The document of a text whose escapes may be damaged. */
 function parsed(text: string): Value {
   try {
-    return wellFormed(parseJson(text));
+    return parseJson(text, { repair: true });
   } catch (error) {
     throw unreadable(messageOf(error));
   }
-}
-
-function wellFormed(value: Value): Value {
-  if (typeof value === "string") return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormed);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]));
 }

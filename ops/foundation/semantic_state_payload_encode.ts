@@ -3,7 +3,7 @@
  * eight bits a byte, most significant first. The whole payload is one source item.
  *
  * The trusted metadata holds the ids, the modality and where each state lies (`state_spans`, first byte and byte count):
- * the layout, as with packets and pictures, and nothing of the content. A receiver without checksums cuts by it, so that
+ * the layout, as with packets and images, and nothing of the content. A receiver without checksums cuts by it, so that
  * a damaged state costs itself alone.
  */
 import { PAYLOAD_BITS, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";

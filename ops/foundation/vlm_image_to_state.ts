@@ -1,7 +1,7 @@
 /**
- * Pictures as semantic states by statistics of their pixels, without a model of vision or language.
+ * Images as semantic states by statistics of their pixels, without a model of vision or language.
  *
- * A picture of coloured shapes on a plain ground (lib/numeric/plain_scene.ts) gives its objects as entities, their colours
+ * An image of coloured shapes on a plain ground (lib/numeric/plain_scene.ts) gives its objects as entities, their colours
  * and shapes as concepts, and the facts of _scene_facts.ts, from which foundation.local_state_to_image draws it again. Any
  * other gives what can be measured: the names of the colours that cover a tenth of it or more, the commonest first, and with
  * luma Y = 0.299 R + 0.587 G + 0.114 B in 0 … 255 its brightness (mean below 85 dark, from 170 on bright) and contrast

@@ -82,10 +82,10 @@ function labelOf(line: Uint8Array | undefined, strict: boolean): string {
   if (line === undefined) throw unreadable("the link lost it");
   let label: unknown;
   try {
-    label = parseJson(decodeUtf8(line, strict));
+    label = parseJson(decodeUtf8(line, strict), { repair: true });
   } catch (error) {
     throw isUnreadable(error) ? error : unreadable(messageOf(error));
   }
   if (typeof label !== "string") throw unreadable("its line is no text");
-  return label.toWellFormed();
+  return label;
 }

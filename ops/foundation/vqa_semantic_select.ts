@@ -1,9 +1,9 @@
 /**
- * Looks at pictures with a question in mind, and keeps what the answer needs.
+ * Looks at images with a question in mind, and keeps what the answer needs.
  *
  * local_rules finds coloured circles, squares and triangles on a plain ground (lib/numeric/plain_scene.ts) and answers by
  * the rules of `_vqa_rules.ts`. The packet holds one selected label a question: all that a receiver needs who wants the
- * answer and not the picture. The detections hold, for each picture, the objects that any of its questions is about.
+ * answer and not the image. The detections hold, for each image, the objects that any of its questions is about.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -47,7 +47,7 @@ export default defineOperation({
     });
     const items = ids.map((id, index): JsonObject => ({
       id,
-      // In the order in which the picture shows them, whatever the questions ask for first.
+      // In the order in which the image shows them, whatever the questions ask for first.
       detections: scenes[index].objects.filter((object) => relevant[index].has(object)).map(detection),
     }));
     const { selector } = params;

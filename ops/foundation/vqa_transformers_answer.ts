@@ -1,5 +1,5 @@
 /**
- * Answers questions about pictures with a pretrained classifier over answers, laid out as ViLT is: model.onnx or
+ * Answers questions about images with a pretrained classifier over answers, laid out as ViLT is: model.onnx or
  * onnx/model.onnx with input_ids, attention_mask, token_type_ids, pixel_values and pixel_mask, logits [1, answer]; the
  * answers are id2label of config.json. Files besides: tokenizer.json, preprocessor_config.json.
  *

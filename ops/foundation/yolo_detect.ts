@@ -3,7 +3,7 @@
  *
  * `model_id` names a model that comes with the program (svc-tiny-detector-v1, for synthetic scenes), a fetched one, or an ONNX
  * file of the project; its SHA-256 stands in the plan. A segmentation model serves too, its masks are left aside. Names of
- * classes come from the file. Pictures are letterboxed into the model's input; boxes are in pixels of the picture,
+ * classes come from the file. Images are letterboxed into the model's input; boxes are in pixels of the image,
  * [x_min, y_min, x_max, y_max], most confident first. Decoding and its sources: lib/numeric/yolo.ts.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -16,7 +16,7 @@ import { runYolo, yoloModel, yoloParameters } from "./_yolo.ts";
 export default defineOperation({
   id: "foundation.yolo_detect",
   name: "YOLO object detection",
-  description: "Finds objects in pictures with a detector in ONNX",
+  description: "Finds objects in images with a detector in ONNX",
   inputs: { images: [IMAGES] },
   outputs: { detections: DETECTIONS },
   params: z.strictObject({

@@ -1,9 +1,9 @@
 /**
- * Segments pictures with a one-stage detector with masks in ONNX, laid out as Ultralytics exports YOLOv8-seg and YOLO11-seg.
+ * Segments images with a one-stage detector with masks in ONNX, laid out as Ultralytics exports YOLOv8-seg and YOLO11-seg.
  *
  * Shapes: segmentation uint8 [image, height, width] (uint16 beyond 255 classes), 0 the background, 1 + the class else; where masks
  * overlap, the most confident one is seen. Companion `instances` uint16 of the same shape: 0, or 1 + the rank of the detection
- * in its picture, most confident first. Companion `detections` float32 [detection, 8]: picture, rank, class, confidence, box.
+ * in its image, most confident first. Companion `detections` float32 [detection, 8]: image, rank, class, confidence, box.
  *
  * A pixel belongs to a mask when its centre lies in the box and the mask's probability there exceeds `mask_threshold`. Model,
  * letterbox and decoding are those of foundation.yolo_detect.
@@ -21,7 +21,7 @@ import { runYolo, yoloModel, yoloParameters } from "./_yolo.ts";
 export default defineOperation({
   id: "foundation.yolo_segment",
   name: "YOLO instance segmentation",
-  description: "Finds objects in pictures and the pixels they cover with a segmenter in ONNX",
+  description: "Finds objects in images and the pixels they cover with a segmenter in ONNX",
   inputs: { images: [IMAGES] },
   outputs: { segmentation: SEGMENTATION },
   params: z.strictObject({

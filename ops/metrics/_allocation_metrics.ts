@@ -13,7 +13,7 @@ export function rateMetrics(allocated: Allocated, rates: Float64Array): Metrics 
   return {
     [name("sum_bits_per_ofdm_symbol")]: mean(rows.map(sum)),
     [name("spectral_efficiency_bps_hz")]: mean(rates),
-    [name("min_subcarrier_spectral_efficiency_bps_hz")]: Math.min(...subcarrierRates),
+    [name("min_subcarrier_spectral_efficiency_bps_hz")]: quantile(subcarrierRates, 0),
     [name("min_state_spectral_efficiency_bps_hz")]: quantile(stateRates, 0),
     [name("p05_state_spectral_efficiency_bps_hz")]: quantile(stateRates, 0.05),
     "resource.fairness_jain": mean(rows.map(jain)),

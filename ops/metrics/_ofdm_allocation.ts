@@ -24,9 +24,8 @@ export interface AllocatedState extends Allocated {
 
 /**
  * Reads both.
- *
- * @throws SvcError `boundary_count_mismatch` unless there is one power per resource element, `boundary_value_invalid` for a
- * power that is not finite, and what reading a state throws
+ * @throws SvcError `boundary_count_mismatch` unless there is one power per resource element, `boundary_value_invalid`
+ *   for a power that is not finite, and what reading a state throws
  */
 export function allocatedState(stateInput: InputArtifact, allocation: InputArtifact): AllocatedState {
   const state = ofdmStateOf(stateInput);

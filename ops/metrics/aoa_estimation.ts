@@ -14,7 +14,7 @@ import { AOA_ESTIMATE, AOA_PROBLEM, AOA_TRUTH, trueAngles } from "../_aoa.ts";
 export default defineOperation({
   id: "metrics.aoa_estimation",
   name: "Angle-of-arrival scores",
-  description: "Measures how far bearing estimates are off",
+  description: "Measures how far direction-of-arrival estimates are off",
   inputs: { estimate: [AOA_ESTIMATE], problem: [AOA_PROBLEM, AOA_TRUTH] },
   outputs: { report: REPORT },
   params: z.strictObject({}),

@@ -10,13 +10,12 @@
  * the error 1 and the cosine 0. task.score is the retention. What has a zero denominator is left out.
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
-import { SvcError } from "../../lib/contract/error.ts";
 import type { Metrics } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { metadataNumber, reportResult } from "../../lib/artifact/values.ts";
+import { metadataNumber, metadataOf, reportResult } from "../../lib/artifact/values.ts";
 import { beamGain } from "../../lib/numeric/beamforming.ts";
 import { energy } from "../../lib/numeric/complex.ts";
 import { linearToDb } from "../../lib/numeric/decibel.ts";
@@ -42,10 +41,7 @@ export default defineOperation({
     const reconstruction = arrays.beside(inputs.reconstruction).read("complex64", axes);
     const weights = arrays.beside(inputs.precoder).read("complex64", axes);
     const [rows, tx, subcarriers] = axes.map((name) => arrays.size(name));
-    const noiseVariance = metadataNumber(inputs.true_csi.metadata, "noise_variance");
-    if (noiseVariance === undefined || !(noiseVariance > 0)) {
-      throw new SvcError("input_metadata_missing", "Cannot rate precoders without a positive noise_variance");
-    }
+    const { noise_variance: noiseVariance } = metadataOf(inputs.true_csi, MISO_CSI, ["noise_variance"]);
     const of = (values: Float32Array): MisoChannels => ({ rows, tx, subcarriers, values });
     let achieved = 0, perfect = 0;
     for (let row = 0; row < rows; row++) {

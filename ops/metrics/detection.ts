@@ -1,5 +1,5 @@
 /**
- * Scores of detections against reference boxes, pooled over the pictures:
+ * Scores of detections against reference boxes, pooled over the images:
  *
  *     recall     matches / reference boxes
  *     precision  matches / candidates
@@ -37,7 +37,7 @@ export default defineOperation({
     const { iou_threshold: threshold, confidence_threshold: floor } = params;
     const candidates = detectionsOf(inputs.candidate), references = detectionsOf(inputs.reference);
     checkPairedIds(candidates, references);
-    if (references.length === 0) throw new SvcError("boundary_empty", "Cannot score detections without a picture");
+    if (references.length === 0) throw new SvcError("boundary_empty", "Cannot score detections without an image");
     const pairs = references.map(({ id, detections }, index) => ({
       id,
       references: detections,

@@ -11,6 +11,7 @@ import { REPORT } from "../../lib/contract/kinds.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
+import { mean, quantile } from "../../lib/numeric/statistics.ts";
 import { checkSameSpace, EMBEDDINGS_ANY, embeddingsOf, similarity } from "../foundation/_embedding_space.ts";
 
 export default defineOperation({
@@ -38,9 +39,9 @@ export default defineOperation({
     checkPairedIds(named(candidate), named(reference));
     const values = reference.rows.map((row, index) => similarity(candidate.rows[index], row, normalize));
     const metrics = {
-      [`${label}.cosine_mean`]: values.reduce((sum, value) => sum + value, 0) / values.length,
-      [`${label}.cosine_min`]: Math.min(...values),
-      [`${label}.cosine_max`]: Math.max(...values),
+      [`${label}.cosine_mean`]: mean(values),
+      [`${label}.cosine_min`]: quantile(values, 0),
+      [`${label}.cosine_max`]: quantile(values, 1),
     };
     const items = values.map((value, index) => ({
       id: reference.ids[index],

@@ -46,7 +46,10 @@ function deliveredImages(metadata: JsonObject, count: number): boolean[] {
     });
   }
   if (failed.some((index) => index >= count)) {
-    throw new SvcError("boundary_count_mismatch", `Cannot find the failed image ${Math.max(...failed)} among ${count}`);
+    throw new SvcError(
+      "boundary_count_mismatch",
+      `Cannot find the failed image ${failed.find((index) => index >= count)} among ${count}`,
+    );
   }
   return Array.from({ length: count }, (_, index) => !failed.includes(index));
 }

@@ -12,10 +12,10 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { reportResult } from "../../lib/artifact/values.ts";
+import { metadataOf, reportResult } from "../../lib/artifact/values.ts";
 import { servingBeam } from "../../lib/numeric/leo_pass.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
-import { LEO_DECISION, LEO_TRUTH, positive } from "../_leo.ts";
+import { LEO_DECISION, LEO_TRUTH } from "../_leo.ts";
 
 export default defineOperation({
   id: "metrics.leo_ntn_tracking",
@@ -30,7 +30,7 @@ export default defineOperation({
     const truths = arraysOf(inputs.truth), truth = truths.read("float64", ["example", 2]);
     const handovers = truths.read("float64", ["example"], "handover_s");
     const decision = truths.beside(inputs.decision).read("float64", ["example", 2]);
-    const beamCount = positive(inputs.truth, "beam_count"), examples = truths.size("example");
+    const { beam_count: beamCount } = metadataOf(inputs.truth, LEO_TRUTH), examples = truths.size("example");
     const errors = new Float64Array(examples), leads: number[] = [];
     let right = 0, lost = 0;
     for (let example = 0; example < examples; example++) {

@@ -8,6 +8,7 @@
  * Source: Manning, Raghavan, Schütze, Introduction to Information Retrieval, 2008, ch. 8; Voorhees, TREC-8 question
  * answering track, 1999 (mean reciprocal rank).
  */
+import { mean } from "../../lib/numeric/statistics.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { REPORT } from "../../lib/contract/kinds.ts";
@@ -85,8 +86,4 @@ function readRanking({ id, ranked_ids: ranked, relevant_ids: relevant }: JsonObj
 
 function cutOffs(list: string): number[] {
   return [...new Set(list.split(",").map((part) => /^\s*\d+\s*$/.test(part) ? Number(part) : NaN))];
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

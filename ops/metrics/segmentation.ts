@@ -1,5 +1,5 @@
 /**
- * Scores of class rasters, pooled over all pixels of all pictures:
+ * Scores of class rasters, pooled over all pixels of all images:
  *
  *     pixel accuracy  share of pixels of the right class
  *     mean IoU        mean over the classes that occur on either side of |both| / |either|

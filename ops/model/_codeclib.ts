@@ -34,7 +34,7 @@ const PUBLISHED = [
   "cheng2020_anchor",
   "cheng2020_attn",
 ] as const;
-export const BUNDLED = "svc_tiny_hyperprior";
+const BUNDLED = "svc_tiny_hyperprior";
 /** Package of the bundled codec. */
 const BUNDLED_PACKAGE = "svc-tiny-hyperprior-v1";
 
@@ -119,7 +119,6 @@ export const anyModel = (): ModelRequest[] =>
 
 /**
  * Opens a codec.
- *
  * @throws SvcError `model_unavailable`, `artifact_manifest_invalid` for tables that say another model
  */
 export async function openCodec(find: (role: string) => NamedModel, name: string): Promise<Codec> {
@@ -179,11 +178,11 @@ export function checkState(codec: Codec, { stateSha256 }: Pick<CodecFacts, "stat
   });
 }
 
-/** Form of the pictures that latents or a payload came from. */
+/** Form of the images that latents or a payload came from. */
 export function formOf({ metadata }: InputArtifact): PictureForm & ImageShape & { count: number } {
   const shape = trustedShape(metadata);
   if (shape === undefined) {
-    throw new SvcError("input_metadata_missing", "Cannot tell from the metadata how large the pictures are", {
+    throw new SvcError("input_metadata_missing", "Cannot tell from the metadata how large the images are", {
       hint: "The metadata image_count, image_height, image_width and image_channels travel with latents and payloads",
     });
   }
@@ -202,9 +201,8 @@ export function joinLatents(items: readonly Latents[], channels: number): {
 }
 
 /**
- * The latents of each picture.
- *
- * @throws SvcError `boundary_shape_invalid` for arrays of another form than [picture, channel, row, column]
+ * The latents of each image.
+ * @throws SvcError `boundary_shape_invalid` for arrays of another form than [image, channel, row, column]
  */
 export function latentsOf(input: InputArtifact, channels: number): Latents[] {
   const { data, shape, dtype } = input.array();
@@ -214,7 +212,7 @@ export function latentsOf(input: InputArtifact, channels: number): Latents[] {
   ) {
     throw new SvcError(
       "boundary_shape_invalid",
-      `Cannot use ${dtype} latents [${shape.join(", ")}] as those of ${count} pictures with ${channels} channels each`,
+      `Cannot use ${dtype} latents [${shape.join(", ")}] as those of ${count} images with ${channels} channels each`,
     );
   }
   const [, , rows, columns] = shape, size = channels * rows * columns, all = Float32Array.from(data as Float32Array);
@@ -225,7 +223,7 @@ export function latentsOf(input: InputArtifact, channels: number): Latents[] {
   }));
 }
 
-/** Pictures that were lost on the way, by the metadata of an earlier decoder. */
+/** Images that were lost on the way, by the metadata of an earlier decoder. */
 export const lostItems = ({ metadata }: InputArtifact): Set<number> =>
   new Set(metadataCounts(metadata, "failed_item_indices"));
 

@@ -17,7 +17,7 @@ export interface BundledCodec {
   /** Quality, or rung of a variable-rate model. */
   rung: number;
   opset: number;
-  /** Size of pictures that it was exported for; the networks take any multiple of their reduction. */
+  /** Size of images that it was exported for; the networks take any multiple of their reduction. */
   height: number;
   width: number;
   stateSha256: string;
@@ -42,7 +42,6 @@ export async function bundleOf(model: NamedModel, codec: BundledCodec): Promise<
 
 /**
  * Opens the codec of a bundle.
- *
  * @param openGraph of the step
  * @throws SvcError `artifact_manifest_invalid` when it holds no codec, `artifact_hash_mismatch` for another state
  */

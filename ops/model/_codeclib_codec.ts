@@ -1,5 +1,5 @@
 /**
- * A learned codec at work: pictures to latents, latents to bytes, and back, picture by picture.
+ * A learned codec at work: images to latents, latents to bytes, and back, image by image.
  *
  *     y = analysis(x, step)                      in units of the step
  *     z = round(hyper_analysis(y))               sent first, by the tables of its channels
@@ -7,12 +7,12 @@
  *     k = round(y - mean)                        sent by the table of its scale
  *     x' = synthesis(mean + k, step)
  *
- * A picture is its quality (u8), two check sums (u16, big-endian) and the bytes of one range coder. The first check sum is
+ * An image is its quality (u8), two checksums (u16, big-endian) and the bytes of one range coder. The first checksum is
  * over the state of the model, the size and the tables chosen for the latents: where it differs the decoder has another
  * model, or a runtime that computes scales in other last bits, and would read nonsense. The second is over all integers:
  * where only it differs the bytes were damaged. Both are the lower half of CRC-32.
  *
- * Integers stand in C order [channel, row, column]. A picture is padded at the right and at the bottom by its last column
+ * Integers stand in C order [channel, row, column]. An image is padded at the right and at the bottom by its last column
  * and row.
  *
  * Source: Ballé, Minnen, Singh, Hwang and Johnston, Variational Image Compression with a Scale Hyperprior, 2018; Minnen,
@@ -42,7 +42,7 @@ const HEAD_BYTES = 5;
 
 type Shape = readonly [channels: number, rows: number, columns: number];
 
-/** Latents of one picture: float32 [channel, row, column]. */
+/** Latents of one image: float32 [channel, row, column]. */
 export interface Latents {
   data: Float32Array;
   rows: number;
@@ -78,14 +78,13 @@ export class Codec {
     throw new SvcError("artifact_hash_mismatch", `Cannot use the copy of ${this.tables.model}: its files are others`);
   }
 
-  /** A side of pictures as the networks take it. */
+  /** A side of images as the networks take it. */
   paddedSize(side: number, padToMultiple: number): number {
     return roundUp(side, this.padding(padToMultiple));
   }
 
   /**
    * The quantisation step of a quality.
-   *
    * @throws SvcError `params_invalid` for one that the model does not have
    */
   step(rung: number): number {
@@ -96,7 +95,7 @@ export class Codec {
     });
   }
 
-  /** Latents of a picture of a batch. */
+  /** Latents of an image of a batch. */
   async analyse(batch: ImageBatch, index: number, rung: number, padToMultiple: number): Promise<Latents> {
     const planes = padded(planesOf(one(batch, index)), this.padding(padToMultiple));
     const { latents } = await this.run("analysis.onnx", { images: planes, step: stepArray(this.step(rung)) });
@@ -105,7 +104,7 @@ export class Codec {
     return { data: latents.data as Float32Array, rows, columns };
   }
 
-  /** A picture of latents. */
+  /** An image of latents. */
   async synthesise(latents: Latents, rung: number, form: PictureForm): Promise<ImageBatch> {
     const feeds = { latents: this.latentArray(latents), step: stepArray(this.step(rung)) };
     const { images } = await this.run("synthesis.onnx", feeds);
@@ -117,7 +116,7 @@ export class Codec {
     const { tables } = this;
     const { hyper_latents } = await this.run("hyper_analysis.onnx", { latents: this.latentArray(latents) });
     const z = Int32Array.from(hyper_latents.data as Float32Array, (value) => Math.round(value));
-    const shape = hyper_latents.shape.slice(1) as unknown as Shape;
+    const [, channels, rows, columns] = hyper_latents.shape, shape: Shape = [channels, rows, columns];
     const { mean, indexes } = await this.gaussians(z, shape, rung, latents);
     const k = Int32Array.from(latents.data, (value, at) => Math.round(value - mean[at]));
     const coder = new RangeEncoder();
@@ -134,8 +133,7 @@ export class Codec {
 
   /**
    * Latents of bytes, as the decoder knows them: mean plus what was sent.
-   *
-   * @param size of the picture
+   * @param size of the image
    * @throws SvcError `image_payload_invalid` for bytes that are damaged or were made by another model
    */
   async decode(
@@ -143,7 +141,7 @@ export class Codec {
     size: { height: number; width: number },
     { rung, padToMultiple }: { rung: number; padToMultiple: number },
   ): Promise<Latents> {
-    const damaged = (why: string) => new SvcError("image_payload_invalid", `Cannot decode a picture: ${why}`);
+    const damaged = (why: string) => new SvcError("image_payload_invalid", `Cannot decode an image: ${why}`);
     if (bytes.length < HEAD_BYTES) throw damaged("it is cut short");
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (view.getUint8(0) !== rung) throw damaged(`its quality is not ${rung}`);
@@ -161,13 +159,13 @@ export class Codec {
     return { data: mean.map((value, at) => value + k[at]), rows, columns };
   }
 
-  /** What stands for the latents of a picture that was lost. */
+  /** What stands for the latents of an image that was lost. */
   zeros(size: { height: number; width: number }, padToMultiple: number): Latents {
     const { rows, columns } = this.shapes(size, padToMultiple);
     return { data: new Float32Array(this.tables.latentChannels * rows * columns), rows, columns };
   }
 
-  /** Rows and columns of the latents of a picture, and the shape of its hyper latents. */
+  /** Rows and columns of the latents of an image, and the shape of its hyper latents. */
   private shapes(size: { height: number; width: number }, padToMultiple: number) {
     const multiple = this.padding(padToMultiple), { latentReduction, hyperChannels, hyperReduction } = this.tables;
     const height = roundUp(size.height, multiple), width = roundUp(size.width, multiple);
@@ -193,7 +191,7 @@ export class Codec {
       throw new SvcError(
         "boundary_shape_invalid",
         `Cannot code ${rows} x ${columns} latents: their hyper latents stand for ${height} x ${width}`,
-        { hint: `Sides of pictures must be padded to a multiple of ${tables.hyperReduction}` },
+        { hint: `Sides of images must be padded to a multiple of ${tables.hyperReduction}` },
       );
     }
     const indexes = Uint8Array.from(log_scale.data as Float32Array, tables.scaleIndex);
@@ -218,7 +216,7 @@ export class Codec {
 
   private padding(padToMultiple: number): number {
     if (padToMultiple % this.tables.hyperReduction === 0) return padToMultiple;
-    throw new SvcError("params_invalid", `Cannot pad pictures to multiples of ${padToMultiple}`, {
+    throw new SvcError("params_invalid", `Cannot pad images to multiples of ${padToMultiple}`, {
       hint: `${this.tables.model} takes multiples of ${this.tables.hyperReduction}`,
     });
   }
@@ -242,7 +240,7 @@ function channelsOf([channels, rows, columns]: Shape): Uint16Array {
 const stepArray = (step: number): NdArray => ndarray("float32", Float32Array.of(step), [1]);
 const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
 
-/** A batch of one picture of a batch. */
+/** A batch of one image of a batch. */
 function one(batch: ImageBatch, index: number): ImageBatch {
   const size = batch.height * batch.width * batch.channels;
   const data = batch.data.subarray(index * size, (index + 1) * size);

@@ -22,7 +22,7 @@ import { Codec, type Latents } from "./_codeclib_codec.ts";
 export const INFERENCE = { benchmark_run: ["python"], dataset_capture: ["python"] };
 
 export const FAIL_OR_ZEROS = z.enum(["fail", "zeros"]).default("fail")
-  .describe("what becomes of a failed picture: an error, or zeros");
+  .describe("what becomes of a failed image: an error, or zeros");
 
 /** Metadata that every payload carries. */
 export const PAYLOAD_GUARANTEE = [
@@ -65,7 +65,7 @@ function madeBy(codec: Codec, batch: ImageBatch, { rung, metric, padToMultiple }
   };
 }
 
-/** Does something for each picture, with progress and cancellation. */
+/** Does something for each image, with progress and cancellation. */
 async function forEachPicture<T>(
   count: number,
   phase: string,
@@ -81,7 +81,7 @@ async function forEachPicture<T>(
   return results;
 }
 
-/** Pictures to latents. */
+/** Images to latents. */
 export async function analyseBatch(
   codec: Codec,
   batch: ImageBatch,
@@ -102,12 +102,12 @@ export async function analyseBatch(
   };
 }
 
-/** Latents to pictures. */
+/** Latents to images. */
 export async function synthesiseBatch(
   codec: Codec,
   input: InputArtifact,
   options: Surroundings & { onError: "fail" | "zeros" },
-): Promise<{ outputs: { images: OutputArtifact } }> {
+) {
   const form = formOf(input), { rung } = factsOf(input), lost = lostItems(input);
   const items = latentsOf(input, codec.tables.latentChannels), writer = new ImageBatchWriter(form);
   const delivered = await forEachPicture(form.count, "synthesise", options, async (index) => {
@@ -119,8 +119,8 @@ export async function synthesiseBatch(
     if (why === null) {
       imageAt(writer.batch, index).set((await codec.synthesise(items[index], rung, form)).data);
     } else if (options.onError === "fail") {
-      throw new SvcError("boundary_value_invalid", `Cannot make picture ${index} of latents: ${why}`, {
-        hint: "Set on_error: zeros for black pictures in its place",
+      throw new SvcError("boundary_value_invalid", `Cannot make image ${index} of latents: ${why}`, {
+        hint: "Set on_error: zeros for black images in its place",
       });
     }
     return why === null;
@@ -133,7 +133,7 @@ export async function synthesiseBatch(
   return { outputs: { images: imagesArtifact(writer.batch, kept) } };
 }
 
-/** Metadata that describe latents and not the pictures that come out of them. */
+/** Metadata that describe latents and not the images that come out of them. */
 const LATENT_KEYS = ["latents_quantized"];
 
 /** Latents to payload bits. */
@@ -150,7 +150,7 @@ export async function entropyEncodeBatch(codec: Codec, input: InputArtifact, sur
   return payload(coded, form, travel(input.metadata, {}, removed), "compact_binary_v1");
 }
 
-/** Pictures to payload bits. */
+/** Images to payload bits. */
 export async function encodeBatch(
   codec: Codec,
   batch: ImageBatch,
@@ -191,7 +191,7 @@ function payload(
   };
 }
 
-/** The latents of every picture of a payload, or why there are none. */
+/** The latents of every image of a payload, or why there are none. */
 async function latentsOfPayload(
   codec: Codec,
   input: InputArtifact,
@@ -207,13 +207,13 @@ async function latentsOfPayload(
   });
 }
 
-/** A damaged picture is a result, anything else is an error. */
+/** A damaged image is a result, anything else is an error. */
 function keep(error: unknown): SvcError {
   if (error instanceof SvcError && error.code === "image_payload_invalid") return error;
   throw error;
 }
 
-/** Payload bits to latents; those of a failed picture are zeros. */
+/** Payload bits to latents; those of a failed image are zeros. */
 export async function entropyDecodeBatch(
   codec: Codec,
   input: InputArtifact,
@@ -234,12 +234,12 @@ export async function entropyDecodeBatch(
   return { outputs: { latents: { array: ndarray("float32", data, shape), metadata: { ...metadata, ...size } } } };
 }
 
-/** Payload bits to pictures. */
+/** Payload bits to images. */
 export async function decodeBatch(
   codec: Codec,
   input: InputArtifact,
   options: Surroundings & { onError: string },
-): Promise<{ outputs: { images: OutputArtifact } }> {
+) {
   const form = formOf(input), { rung } = factsOf(input);
   const decoded = await latentsOfPayload(codec, input, options);
   const writer = new ImageBatchWriter(form);

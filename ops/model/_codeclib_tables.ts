@@ -5,7 +5,7 @@
  *     kind              "svc.image_codec_tables", schema_version 1
  *     model, metric     its name, and what it was trained for
  *     latent_channels, latent_reduction       channels, and pixels a latent along a side
- *     hyper_channels, hyper_reduction         the same of the hyper latents; sides of pictures are multiples of the latter
+ *     hyper_channels, hyper_reduction         the same of the hyper latents; sides of images are multiples of the latter
  *     steps             quality (or scale index of a variable-rate model) -> quantisation step, an input of the networks
  *     scales            {smallest, largest, count}: standard deviations of the latents' tables, evenly spaced in logarithm
  *     hyper_tables      per channel of the hyper latents {smallest, counts}, counts of 2^16, the escape last
@@ -44,7 +44,6 @@ export interface CodecTables {
 
 /**
  * Reads the tables of a codec.
- *
  * @throws SvcError `artifact_manifest_invalid`
  */
 export function readTables(bytes: Uint8Array): CodecTables {
@@ -63,7 +62,7 @@ export function readTables(bytes: Uint8Array): CodecTables {
   return tables;
 }
 
-/** Making the tables of the latents takes longer than coding a small picture. */
+/** Making the tables of the latents takes longer than coding a small image. */
 const known = new Map<string, CodecTables>();
 
 function tablesOf(document: Value): CodecTables {

@@ -1,66 +1,64 @@
 /**
- * What both halves of a joint source-channel coder share: runtimes, parameters, and the way between pictures, the real
+ * What both halves of a joint source-channel coder share: runtimes, parameters, and the way between images, the real
  * channels of the networks, and complex symbols.
  *
  * The encoder's real_imag_channel = 2·symbol_channels real channels are all real parts, then all imaginary parts; complex
- * symbols stand in C order [picture, channel, height, width]. Grey pictures are repeated to three channels.
+ * symbols stand in C order [image, channel, height, width]. Grey images are repeated to three channels.
  */
 import { SvcError } from "../../lib/contract/error.ts";
-import type { Materialization, ParameterProblem } from "../../lib/contract/operation.ts";
+import { artifactParameters } from "../../lib/contract/slot.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { LEARNED_ARTIFACT, learnedParameters, learnedProblems } from "../../lib/artifact/learned.ts";
 import { type ImageBatch, metadataCounts } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportPlanned } from "../_backends.ts";
 import { CODER_PARAMS } from "../_external.ts";
 
-const RUNTIMES = ["training_interface", "external_callable", "learned_checkpoint", LEARNED_ARTIFACT] as const;
-/** Pictures in a call of a network. */
+/** Images in a call of a network. */
 export const ROWS = 4;
 /** Metadata of the symbols by which a decoder knows what they are. */
 export const SYMBOL_SHAPE = "symbol_shape";
 
-export const DEEPJSCC_PARAMS = {
-  runtime: z.enum(RUNTIMES).default("training_interface")
-    .describe("training_interface is a place for code to be trained and does not run"),
-  ...learnedParameters(""),
-  symbol_channels: z.int().positive().default(16).describe("complex channels, of learned_checkpoint"),
-  checkpoint_path: z.string().default(""),
-  checkpoint_sha256: z.string().default(""),
-  checkpoint_format: z.enum(["svc_deepjscc_reference_cnn_npz_v1"]).default("svc_deepjscc_reference_cnn_npz_v1"),
-  checkpoint_strict: z.boolean().default(true),
-  checkpoint_max_bytes: z.int().positive().default(67108864),
-  ...CODER_PARAMS,
-};
+/** What the encoder and the decoder declare alike. */
+export const DEEPJSCC_SLOT = {
+  params: {
+    ...artifactParameters(""),
+    symbol_channels: z.int().positive().default(16).describe("complex channels, of learned_checkpoint"),
+    checkpoint_path: z.string().default(""),
+    checkpoint_sha256: z.string().default(""),
+    checkpoint_format: z.enum(["svc_deepjscc_reference_cnn_npz_v1"]).default("svc_deepjscc_reference_cnn_npz_v1"),
+    checkpoint_strict: z.boolean().default(true),
+    checkpoint_max_bytes: z.int().positive().default(67108864),
+    ...CODER_PARAMS,
+  },
+  equivalence: { type: "behavioral", reason: "Compared by the quality of received images" },
+  gradient: "full",
+  mode: {
+    parameter: "runtime",
+    default: "training_interface",
+    description: "training_interface is a place for code to be trained and does not run",
+  },
+  // An adapter's state is not known here: its steps never overlap with others.
+  threadSafe: false,
+  modes: {
+    training_interface: {},
+    external_callable: {
+      implementation: "external_callable_runtime",
+      backend: "external",
+      planned: "Runs in adapters alone: svc adapter scaffold deepjscc_symbols writes one",
+    },
+    learned_checkpoint: {
+      implementation: "safe_npz_reference_cnn_runtime",
+      backend: "torch",
+      planned:
+        "The reference network of this checkpoint format is not part of this release; package ONNX files instead",
+    },
+  },
+} as const;
 
-/** What runs, and why the rest does not. */
-export function deepjsccMaterializations(half: "encoder" | "decoder"): Materialization[] {
-  return [
-    // By itself: an adapter that wraps the contract brings a materialisation of its own.
-    ...executed("external", "external_callable_runtime", { runtime: "external_callable" }, {
-      status: "planned",
-      notes: "Runs in adapters alone: svc adapter scaffold deepjscc_symbols writes one",
-    }),
-    ...executed("torch", "safe_npz_reference_cnn_runtime", { runtime: "learned_checkpoint" }, {
-      status: "planned",
-      notes: "The reference network of this checkpoint format is not part of this release; package ONNX files instead",
-    }),
-    ...executed("onnxruntime", "portable_trained_artifact_runtime", { runtime: LEARNED_ARTIFACT }),
-    exportPlanned("torch", `external_model_${half}_slot`, { runtime: "training_interface" }),
-  ];
-}
-
-export function deepjsccProblems(
-  params: { runtime: string; artifact_manifest_path: string; artifact_package_sha256: string },
-): ParameterProblem[] {
-  return params.runtime === LEARNED_ARTIFACT ? learnedProblems(params) : [];
-}
-
-/** Pictures as planes float32 [N, 3, H, W] in [0, 1]. */
+/** Images as planes float32 [N, 3, H, W] in [0, 1]. */
 export function planesOf({ count, height, width, channels, dtype, data }: ImageBatch): NdArray {
   if (channels !== 1 && channels !== 3) {
-    throw new SvcError("boundary_shape_invalid", `Cannot encode pictures of ${channels} channels: they are 1 or 3`);
+    throw new SvcError("boundary_shape_invalid", `Cannot encode images of ${channels} channels: they are 1 or 3`);
   }
   const plane = height * width, planes = new Float32Array(count * 3 * plane), scale = dtype === "uint8" ? 255 : 1;
   for (let image = 0, at = 0; image < count; image++) {
@@ -72,7 +70,7 @@ export function planesOf({ count, height, width, channels, dtype, data }: ImageB
   return ndarray("float32", planes, [count, 3, height, width]);
 }
 
-/** What pictures were before they were encoded. */
+/** What images were before they were encoded. */
 export interface PictureForm {
   height: number;
   width: number;
@@ -81,9 +79,8 @@ export interface PictureForm {
 }
 
 /**
- * Planes float32 [N, 3, H, W] in [0, 1] as pictures of a form: the upper left part where they are larger, the mean of the
+ * Planes float32 [N, 3, H, W] in [0, 1] as images of a form: the upper left part where they are larger, the mean of the
  * planes for grey, rounded for uint8. What lies outside of [0, 1] is limited.
- *
  * @throws SvcError `artifact_output_invalid` when there are fewer rows or columns
  */
 export function picturesOf({ shape: [count, , rows, columns], data: planes }: NdArray, form: PictureForm): ImageBatch {
@@ -132,7 +129,7 @@ export function joined({ shape: [count, parts, height, width], data }: NdArray):
 export function parted(symbols: Float32Array, metadata: JsonObject): NdArray {
   const shape = metadataCounts(metadata, SYMBOL_SHAPE);
   if (shape?.length !== 4 || shape.includes(0)) {
-    throw new SvcError("boundary_value_invalid", "Cannot tell from the metadata how the symbols stand in pictures", {
+    throw new SvcError("boundary_value_invalid", "Cannot tell from the metadata how the symbols stand in images", {
       hint: "Only symbols of model.deepjscc_external_encode can be decoded here",
     });
   }

@@ -1,103 +1,213 @@
-/** What both power allocators do. */
-import { LEARNED_ARTIFACT } from "../../lib/artifact/learned.ts";
+/**
+ * Power control of symbols under a budget; policies: _power_policies.ts and _power_csi.ts. The allocators differ in the
+ * channel feature of their trained policy.
+ *
+ * Shapes: symbols complex64 [n] -> symbols complex64 [n], or as many as bit loading uses; allocation `power` float64
+ * [state, subcarrier], mean power per resource element, and with bit loading `bits_per_symbol` uint8 of the same shape.
+ * Resource elements run subcarrier first, then OFDM symbol, then grid; symbol i uses element i.
+ */
 import { checkResourceElements } from "../../lib/artifact/ofdm_state.ts";
-import { bitsOf, companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import {
+  bitsOf,
+  companionsOf,
+  SYMBOL_METADATA,
+  symbolsArtifact,
+  symbolsOf,
+  travel,
+} from "../../lib/artifact/values.ts";
 import { SvcError } from "../../lib/contract/error.ts";
-import type {
-  FileAccess,
-  InputArtifact,
-  LearnedModel,
-  Metrics,
-  OperationResult,
-} from "../../lib/contract/operation.ts";
+import {
+  artifactKind,
+  BITS,
+  CODED_BITS,
+  OFDM_STATE,
+  PAYLOAD_BITS,
+  POWER_ALLOCATION,
+  SYMBOLS,
+  SYMBOLS_ANY,
+} from "../../lib/contract/kinds.ts";
+import type { FileAccess, InputArtifact, Metrics, Operation } from "../../lib/contract/operation.ts";
+import { defineSlot, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { fillLoading, loadBits, type LoadedBits, modulateLoaded } from "../../lib/numeric/bit_loading.ts";
 import { meanPower } from "../../lib/numeric/complex.ts";
-import { linearToDb } from "../../lib/numeric/decibel.ts";
-import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { dbToLinear, linearToDb } from "../../lib/numeric/decibel.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import { sum } from "../../lib/numeric/statistics.ts";
 import { loadedMetadata } from "../_symbol_items.ts";
 import { type ChannelKnowledge, channelKnowledge, policyGains } from "./_power_csi.ts";
-import type { PowerParams } from "./_power_params.ts";
+import { CHECKPOINT_FORMAT, checkPower, POWER_PARAMS, type PowerParams, requiredFiles } from "./_power_params.ts";
 import {
+  type ElementGrid,
   learnedPowers,
   policyFeatures,
-  powersWithoutState,
   projectScores,
   repeatRows,
   sharePower,
 } from "./_power_policies.ts";
 
-export interface PowerContext {
-  readonly inputs: {
-    readonly symbols: InputArtifact;
-    readonly bits?: InputArtifact;
-    readonly channel_state?: InputArtifact;
-  };
-  readonly params: PowerParams;
-  readonly files: FileAccess;
-  readonly learned: LearnedModel;
+/** Metadata that both outputs carry. */
+const RECORD = {
+  power_policy: "text",
+  granularity: "text",
+  budget_mode: "text",
+  transport_mode: "text",
+  target_power: "number",
+  power_unit: "text",
+} as const;
+const ALLOCATION = artifactKind(POWER_ALLOCATION, {
+  ...RECORD,
+  state_count: "count",
+  subcarrier_count: "count",
+  symbol_count: "count",
+});
+
+/** A channel feature of a trained policy, besides the budget and the noise variance. */
+type ChannelFeature = "channel_gain" | "csi_history";
+
+interface Elements {
+  /** Symbols as they came, interleaved. */
+  given: Float32Array;
+  /** Absent where no channel state is wired. */
+  knowledge?: ChannelKnowledge;
+  grid: ElementGrid;
+  /** SNR of each element at unit power with the gains of the policy, [row, subcarrier]. */
+  snrs: Float64Array;
 }
 
-/** What a trained policy of an operation sees of the channel, besides the budget and the noise. */
-export type ChannelFeature = "channel_gain" | "csi_history";
-
-interface Sharing {
-  /** [state, subcarrier] */
-  power: Float64Array;
-  states: number;
-  subcarriers: number;
-  /** SNR of each element at unit power, as far as the transmitter knows. */
-  snrs?: Float64Array;
+/** An allocator whose trained policy receives one channel feature of a shape. */
+export function powerAllocator(
+  { feature, shape, ...names }: {
+    id: string;
+    name: string;
+    description: string;
+    feature: ChannelFeature;
+    shape: readonly (number | string)[];
+  },
+): Operation {
+  return defineSlot({
+    ...names,
+    inputs: { symbols: SYMBOLS_ANY },
+    optionalInputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS], channel_state: [OFDM_STATE] },
+    outputs: { allocation: ALLOCATION, symbols: artifactKind(SYMBOLS, { ...SYMBOL_METADATA, ...RECORD }) },
+    params: POWER_PARAMS,
+    equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
+    formats: { artifact: "npz", tensor: "torch.Tensor", checkpoint: CHECKPOINT_FORMAT },
+    outputMetadataGuarantees: { symbols: { from: "symbols" } },
+    gradient: "full",
+    exports: { torch: "trainable_budgeted_symbol_allocator" },
+    mode: { parameter: "policy", default: "snr_sigmoid" },
+    read: ({ inputs, params }) => elementsOf(symbolsOf(inputs.symbols), params, inputs.channel_state),
+    modes: {
+      fixed: formula("fixed_power_allocator"),
+      snr_sigmoid: formula("snr_sigmoid_power_allocator"),
+      water_filling: formula("closed_form_water_filling_allocator"),
+      observed_csi_water_filling: formula("water_filling_on_observed_csi"),
+      robust_csi_water_filling: formula("correlation_shrunk_water_filling"),
+      causal_ar_water_filling: formula("causal_complex_ar_prediction_plus_water_filling"),
+      causal_ar_box_water_filling: formula("causal_complex_ar_prediction_plus_box_constrained_water_filling"),
+      learned_checkpoint: { implementation: "safe_npz_csi_deepset_checkpoint", run: checkpointPowers },
+    },
+    learned: {
+      component: { id: "policy", role: "power_policy", entrypoint: "power_policy" },
+      implementation: "portable_trained_artifact_policy_plus_svc_projection",
+      digestCode: "learned_power_checkpoint_sha_missing",
+      requires: ["channel_state"],
+      inputs: { average_power_budget: ["batch", 1], [feature]: shape, noise_variance: ["batch", 1] },
+      outputs: { allocation_scores: ["batch", "subcarrier"] },
+      binding: { budget_mode: "fixed_average", granularity: "per_subcarrier" },
+      abi: { constraint_adapter: "svc_exact_simplex_projection_v1" },
+      rows: ({ params }) => params.model_batch_size,
+      async run({ knowledge, grid }, call, { params }) {
+        const { allocation_scores } = await call(policyFeatures(knowledge!, params, feature));
+        return projectScores(allocation_scores.data, grid, params);
+      },
+    },
+    result: allocated,
+    check: checkPower,
+    requires: requiredFiles,
+  });
 }
 
-/** Shares out the power, loads the bits where asked to, and scales the symbols. */
-export async function allocatePower(
-  context: PowerContext,
-  feature: ChannelFeature,
-): Promise<OperationResult<"allocation" | "symbols">> {
-  const { inputs, params } = context;
-  const given = symbolsOf(inputs.symbols);
-  const knowledge = inputs.channel_state && channelKnowledge(inputs.channel_state, params);
-  const sharing = knowledge ? await shareKnown(knowledge, context, feature) : shareUnknown(given.length / 2, params);
-  const { states, subcarriers } = sharing;
-  const grid = { grids: 1, symbols: states, subcarriers };
+/** A policy that shares power by a formula. */
+const formula = (implementation: string) => ({
+  implementation,
+  run: ({ snrs, grid }: Elements, { params }: { params: PowerParams }) => sharePower(snrs, grid, params),
+});
 
+function elementsOf(given: Float32Array, params: PowerParams, state: InputArtifact | undefined): Elements {
+  if (state === undefined) {
+    const subcarriers = params.subcarrier_count, rows = Math.ceil(given.length / 2 / subcarriers);
+    const snrs = new Float64Array(rows * subcarriers).fill(dbToLinear(params.snr_db));
+    return { given, grid: { rows, subcarriers, repeat: 1 }, snrs };
+  }
+  const knowledge = channelKnowledge(state, params);
+  const { rows, repeat, state: { subcarriers, noiseVariance } } = knowledge;
+  const snrs = policyGains(knowledge, params).map((gain) => gain / noiseVariance);
+  return { given, knowledge, grid: { rows, subcarriers, repeat }, snrs };
+}
+
+async function checkpointPowers(
+  { knowledge }: Elements,
+  { params, files }: { params: PowerParams; files: FileAccess },
+): Promise<Float64Array> {
+  const bytes = await files.read(params.checkpoint_path);
+  const { readPowerCheckpoint } = await import("./_power_checkpoint.ts");
+  const network = readPowerCheckpoint(bytes, params.checkpoint_path, {
+    sha256: params.checkpoint_sha256,
+    maxBytes: params.checkpoint_max_bytes,
+    strict: params.checkpoint_strict,
+  });
+  return learnedPowers(network, knowledge!, params);
+}
+
+/** Loads the bits where asked to, and scales the symbols. */
+function allocated(
+  power: Float64Array,
+  { given, knowledge, grid, snrs }: Elements,
+  { inputs, params }: { inputs: { symbols: InputArtifact; bits?: InputArtifact }; params: PowerParams },
+) {
+  const { subcarriers } = grid, states = grid.rows * grid.repeat;
   const bits = params.transport_mode === "allocation_aware_bit_loading" ? bitsOf(inputs.bits!) : undefined;
-  const loaded = bits && load(bits, sharing, params);
+  const loaded = bits && load(bits, repeatRows(snrs, grid).map((snr, i) => power[i] * snr), params);
   const unscaled = loaded ? modulateLoaded(bits, loaded) : given;
-  checkResourceElements(grid, unscaled.length / 2);
-  const symbols = new Float32Array(unscaled.length);
-  for (let i = 0; i < symbols.length; i++) symbols[i] = unscaled[i] * Math.sqrt(sharing.power[i >> 1]);
+  checkResourceElements({ grids: 1, symbols: states, subcarriers }, unscaled.length / 2);
+  const symbols = unscaled.map((value, i) => value * Math.sqrt(power[i >> 1]));
 
-  const record: JsonObject = {
+  const particular: JsonObject = {
+    ...(params.granularity === "per_stream" ? { stream_count: params.stream_count } : {}),
+    ...(params.policy === "learned_checkpoint" ? { checkpoint_sha256: params.checkpoint_sha256 } : {}),
+    ...(params.policy === LEARNED_ARTIFACT ? { artifact_package_sha256: params.artifact_package_sha256 } : {}),
+  };
+  const record = {
+    ...particular,
     power_policy: params.policy,
     granularity: params.granularity,
     budget_mode: params.budget_mode,
     transport_mode: params.transport_mode,
     target_power: float(params.target_power),
     power_unit: params.power_unit,
-    ...(params.granularity === "per_stream" ? { stream_count: params.stream_count } : {}),
-    ...(params.policy === "learned_checkpoint" ? { checkpoint_sha256: params.checkpoint_sha256 } : {}),
-    ...(params.policy === LEARNED_ARTIFACT ? { artifact_package_sha256: params.artifact_package_sha256 } : {}),
   };
   const { metadata } = inputs.symbols;
   const described = loaded
     ? { ...loadedMetadata({ ...metadata, ...inputs.bits!.metadata }, bits!.length, loaded.padding), ...record }
     : travel(metadata, record);
-  const allocation: JsonObject = {
-    ...record,
-    state_count: states,
-    subcarrier_count: subcarriers,
-    symbol_count: symbols.length / 2,
-    ...(knowledge ? { noise_variance: float(knowledge.state.noiseVariance) } : {}),
-  };
+  const noise: JsonObject = knowledge ? { noise_variance: float(knowledge.state.noiseVariance) } : {};
+  const loading: Record<string, NdArray> = loaded
+    ? { bits_per_symbol: ndarray("uint8", loaded.loading, [states, subcarriers]) }
+    : {};
   return {
     outputs: {
       allocation: {
-        array: ndarray("float64", sharing.power, [states, subcarriers]),
-        companions: loaded ? { bits_per_symbol: ndarray("uint8", loaded.loading, [states, subcarriers]) } : {},
-        metadata: allocation,
+        array: ndarray("float64", power, [states, subcarriers]),
+        companions: loading,
+        metadata: {
+          ...noise,
+          ...record,
+          state_count: states,
+          subcarrier_count: subcarriers,
+          symbol_count: symbols.length / 2,
+        },
       },
       symbols: symbolsArtifact(symbols, described, loaded ? {} : companionsOf(inputs.symbols)),
     },
@@ -106,41 +216,12 @@ export async function allocatePower(
   };
 }
 
-function shareUnknown(symbolCount: number, params: PowerParams): Sharing {
-  return { ...powersWithoutState(symbolCount, params), subcarriers: params.subcarrier_count };
-}
-
-async function shareKnown(
-  knowledge: ChannelKnowledge,
-  context: PowerContext,
-  feature: ChannelFeature,
-): Promise<Sharing> {
-  const { params, files } = context;
-  const { rows, repeat, state: { subcarriers, noiseVariance } } = knowledge;
-  const grid = { rows, subcarriers, repeat };
-  const snrs = policyGains(knowledge, params).map((gain) => gain / noiseVariance);
-  const more = { states: rows * repeat, subcarriers, snrs: repeatRows(snrs, grid) };
-  if (params.policy === "learned_checkpoint") {
-    const bytes = await files.read(params.checkpoint_path);
-    const { readPowerCheckpoint } = await import("./_power_checkpoint.ts");
-    const network = readPowerCheckpoint(bytes, params.checkpoint_path, {
-      sha256: params.checkpoint_sha256,
-      maxBytes: params.checkpoint_max_bytes,
-      strict: params.checkpoint_strict,
-    });
-    return { power: learnedPowers(network, knowledge, params), ...more };
-  }
-  if (params.policy === LEARNED_ARTIFACT) {
-    const feeds = policyFeatures(knowledge, params, feature);
-    const { allocation_scores } = await context.learned.run(feeds, { rows: params.model_batch_size });
-    return { power: projectScores(allocation_scores.data as Float32Array, grid, params), ...more };
-  }
-  return { power: sharePower(snrs, grid, params), ...more };
-}
-
-/** @throws SvcError `boundary_count_mismatch` when the elements do not carry all bits */
-function load(bits: Uint8Array, { power, snrs }: Sharing, params: PowerParams): LoadedBits {
-  const loading = loadBits(power.map((p, i) => p * snrs![i]), {
+/**
+ * @param snrs received SNR of each element
+ * @throws SvcError `boundary_count_mismatch` when the elements do not carry all bits
+ */
+function load(bits: Uint8Array, snrs: Float64Array, params: PowerParams): LoadedBits {
+  const loading = loadBits(snrs, {
     bpsk: params.bit_loading_bpsk_min_snr_db,
     qpsk: params.bit_loading_qpsk_min_snr_db,
     qam16: params.bit_loading_qam16_min_snr_db,

@@ -32,9 +32,8 @@ export interface ChannelKnowledge {
 
 /**
  * Reads the wired channel state.
- *
  * @throws SvcError `ofdm_scenario_conflict` when it was made for another power budget,
- * `delayed_csi_water_filling_policy_invalid` when water_filling would take a report for the truth
+ *   `delayed_csi_water_filling_policy_invalid` when water_filling would take a report for the truth
  */
 export function channelKnowledge(input: InputArtifact, params: PowerParams): ChannelKnowledge {
   const state = ofdmStateOf(input);

@@ -1,35 +1,30 @@
-/** Contract of the power allocators: parameters, what they must satisfy together, and the ways to execute them. */
-import type { Materialization, ParameterProblem, Requirement } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+/** Parameters of the power allocators, and what they must satisfy together. */
+import type { ParameterProblem, Requirement } from "../../lib/contract/operation.ts";
+import { artifactParameters, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { LEARNED_ARTIFACT, learnedParameters, learnedProblems } from "../../lib/artifact/learned.ts";
-import { executed, exportPlanned } from "../_backends.ts";
 
 export const CHECKPOINT_FORMAT = "svc_csi_power_deepset_npz_v1";
 
-export const POLICIES = [
-  "fixed",
-  "snr_sigmoid",
-  "water_filling",
-  "observed_csi_water_filling",
-  "robust_csi_water_filling",
-  "causal_ar_water_filling",
-  "causal_ar_box_water_filling",
-  "learned_checkpoint",
-  "learned_artifact",
-] as const;
-export type Policy = typeof POLICIES[number];
+export type Policy =
+  | "fixed"
+  | "snr_sigmoid"
+  | "water_filling"
+  | "observed_csi_water_filling"
+  | "robust_csi_water_filling"
+  | "causal_ar_water_filling"
+  | "causal_ar_box_water_filling"
+  | "learned_checkpoint"
+  | typeof LEARNED_ARTIFACT;
 
 /** Policies that need no channel state. */
 const WITHOUT_STATE: readonly Policy[] = ["fixed", "snr_sigmoid"];
 const SHA256 = /^[0-9a-f]{64}$/;
 
 const snr = (value: number, bits: string) =>
-  z.number().default(value).describe(`least SNR of an element that carries ${bits}`)
+  z.number().default(value).describe(`least Es/N0 in dB of an element with ${bits}`)
     .meta({ "x-svc-ui": { unit: "dB" } });
 
-export const POWER_PARAMS = z.strictObject({
-  policy: z.enum(POLICIES).default("snr_sigmoid"),
+export const POWER_PARAMS = {
   target_power: z.number().positive().default(1)
     .describe("mean power of a resource element; the powers of a state sum to this times its subcarriers"),
   power_unit: z.enum(["normalized", "mW"]).default("normalized").describe("unit the powers are read in"),
@@ -41,16 +36,16 @@ export const POWER_PARAMS = z.strictObject({
   subcarrier_count: z.int().positive().default(64)
     .describe("subcarriers of a state where no channel state is wired; a wired one brings its own"),
   min_power: z.number().nonnegative().default(0.25)
-    .describe("power of snr_sigmoid at low SNR; lower bound of variable_average"),
+    .describe("power of snr_sigmoid at low Es/N0; lower bound of variable_average"),
   max_power: z.number().positive().default(2)
-    .describe("power of snr_sigmoid at high SNR; upper bound of variable_average"),
-  midpoint_snr_db: z.number().default(12).describe("SNR halfway between min_power and max_power")
+    .describe("power of snr_sigmoid at high Es/N0; upper bound of variable_average"),
+  midpoint_snr_db: z.number().default(12).describe("Es/N0 in dB halfway between min_power and max_power")
     .meta({ "x-svc-ui": { unit: "dB" } }),
   slope_db: z.number().positive().default(4).describe("width of the sigmoid").meta({ "x-svc-ui": { unit: "dB" } }),
-  snr_db: z.number().default(12).describe("SNR for snr_sigmoid without a channel state")
+  snr_db: z.number().default(12).describe("Es/N0 in dB for snr_sigmoid without a channel state")
     .meta({ "x-svc-ui": { unit: "dB" } }),
   allocation_contrast: z.number().min(0).max(1).default(0.6)
-    .describe("how far snr_sigmoid tells elements, OFDM symbols or streams apart"),
+    .describe("resolution of snr_sigmoid: element, OFDM symbol or stream"),
   csi_gain_shrinkage: z.number().min(0).max(1).default(0.6)
     .describe("robust_csi: weight of the mean gain against the reported one"),
   csi_prediction_gain_confidence: z.number().min(0).max(1).default(0.4)
@@ -61,7 +56,7 @@ export const POWER_PARAMS = z.strictObject({
     .describe("causal_ar_box: least power over the mean"),
   allocation_upper_power_ratio: z.number().positive().default(1.9).describe("causal_ar_box: most power over the mean"),
   transport_mode: z.enum(["fixed_modulation", "allocation_aware_bit_loading"]).default("fixed_modulation")
-    .describe("bit loading maps the wired bits itself, onto each element as many as its SNR carries"),
+    .describe("bit loading maps the wired bits itself, as many per element as its Es/N0 supports"),
   bit_loading_max_bits_per_symbol: z.literal([1, 2, 4, 6]).default(6),
   bit_loading_bpsk_min_snr_db: snr(6, "1 bit"),
   bit_loading_qpsk_min_snr_db: snr(10, "2 bits"),
@@ -72,13 +67,13 @@ export const POWER_PARAMS = z.strictObject({
   checkpoint_format: z.enum([CHECKPOINT_FORMAT]).default(CHECKPOINT_FORMAT),
   checkpoint_max_bytes: z.int().positive().default(67108864).describe("a larger file is refused"),
   checkpoint_strict: z.boolean().default(true).describe("refuse members that the format does not name"),
-  ...learnedParameters("power_policy"),
+  ...artifactParameters("power_policy"),
   model_batch_size: z.int().positive().default(1024)
     .describe("most states in a call of learned_artifact; never changes a result"),
   eps: z.number().positive().default(1e-12).describe("a mean power below this is replaced by equal power"),
   label: z.string().default("tx_power_allocate").describe("name of the stage in the step row"),
-});
-export type PowerParams = z.output<typeof POWER_PARAMS>;
+};
+export type PowerParams = z.output<z.ZodObject<typeof POWER_PARAMS>> & { policy: Policy };
 
 /** Conflicts that no schema can express. */
 export function checkPower(params: PowerParams, connected: ReadonlySet<string>): ParameterProblem[] {
@@ -120,11 +115,8 @@ export function checkPower(params: PowerParams, connected: ReadonlySet<string>):
       hint: "The lower ratio is at most 1, the upper one at least 1",
     });
   }
-  if (policy === "learned_checkpoint") problems.push(...checkpointProblems(params), ...learnedSharing(params));
-  if (policy === LEARNED_ARTIFACT) {
-    const code = "learned_power_checkpoint_sha_missing";
-    problems.push(...learnedProblems(params).map((problem) => ({ ...problem, code })), ...learnedSharing(params));
-  }
+  if (policy === "learned_checkpoint") problems.push(...checkpointProblems(params));
+  if (policy === "learned_checkpoint" || policy === LEARNED_ARTIFACT) problems.push(...learnedSharing(params));
   return problems;
 }
 
@@ -174,52 +166,3 @@ function learnedSharing(params: PowerParams): ParameterProblem[] {
 /** The file of a learned policy. */
 export const requiredFiles = ({ policy, checkpoint_path }: PowerParams): Requirement[] =>
   policy === "learned_checkpoint" && checkpoint_path !== "" ? [{ kind: "file", id: checkpoint_path }] : [];
-
-const IMPLEMENTATIONS: Readonly<Record<Exclude<Policy, "learned_artifact">, string>> = {
-  fixed: "fixed_power_allocator",
-  snr_sigmoid: "snr_sigmoid_power_allocator",
-  water_filling: "closed_form_water_filling_allocator",
-  observed_csi_water_filling: "water_filling_on_observed_csi",
-  robust_csi_water_filling: "correlation_shrunk_water_filling",
-  causal_ar_water_filling: "causal_complex_ar_prediction_plus_water_filling",
-  causal_ar_box_water_filling: "causal_complex_ar_prediction_plus_box_constrained_water_filling",
-  learned_checkpoint: "safe_npz_csi_deepset_checkpoint",
-};
-
-export const POWER_MATERIALIZATIONS: readonly Materialization[] = [
-  ...Object.entries(IMPLEMENTATIONS).flatMap(([policy, name]) => executed("numpy", name, { policy })),
-  ...executed("onnxruntime", "portable_trained_artifact_policy_plus_svc_projection", { policy: LEARNED_ARTIFACT }),
-  exportPlanned("torch", "trainable_budgeted_symbol_allocator"),
-];
-
-/** Metadata that both outputs carry. */
-export const RECORD_KEYS = [
-  "power_policy",
-  "granularity",
-  "budget_mode",
-  "transport_mode",
-  "target_power",
-  "power_unit",
-] as const;
-
-/** What a trained policy must look like; its scores are projected as those of a checkpoint are. */
-export const powerAbi = (channel: JsonObject): JsonObject => ({
-  binding_params: {
-    artifact_entrypoint: "power_policy",
-    artifact_manifest_path: "trained_artifact.yaml",
-    budget_mode: "fixed_average",
-    granularity: "per_subcarrier",
-    policy: "learned_artifact",
-  },
-  component_id: "policy",
-  component_role: "power_policy",
-  constraint_adapter: "svc_exact_simplex_projection_v1",
-  entrypoint_id: "power_policy",
-  inputs: {
-    average_power_budget: { dtype: "float32", shape: ["batch", 1] },
-    ...channel,
-    noise_variance: { dtype: "float32", shape: ["batch", 1] },
-  },
-  outputs: { allocation_scores: { dtype: "float32", shape: ["batch", "subcarrier"] } },
-  required_operation_inputs: ["channel_state"],
-});

@@ -11,8 +11,8 @@
  * budget_mode fixed_average then scales to the mean power P of the scope; variable_average clips to min … max instead.
  */
 import { noiseFloors, projectOntoSimplex, waterFill, waterFillBox } from "../../lib/numeric/water_filling.ts";
-import { dbToLinear, linearToDb } from "../../lib/numeric/decibel.ts";
-import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
+import { linearToDb } from "../../lib/numeric/decibel.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { type DeepSet, deepSetScores } from "../../lib/numeric/deep_set.ts";
 import { type ChannelKnowledge, reportedGains } from "./_power_csi.ts";
@@ -41,7 +41,6 @@ export function repeatRows(
 
 /**
  * Powers of all elements, [state, subcarrier].
- *
  * @param snrs g/N0 at unit power of each row's elements, [row, subcarrier], with the gains of the policy
  */
 export function sharePower(snrs: Float64Array, grid: ElementGrid, params: PowerParams): Float64Array<ArrayBuffer> {
@@ -117,14 +116,6 @@ function sigmoidPowers(snrs: Float64Array, params: PowerParams): Float64Array<Ar
   return average < params.eps ? weights.fill(power) : weights.map((weight) => power * weight / average);
 }
 
-/** Powers without a channel state, [state, subcarrier], for as many symbols as there are. */
-export function powersWithoutState(symbolCount: number, params: PowerParams): { power: Float64Array; states: number } {
-  const subcarriers = params.subcarrier_count;
-  const states = Math.ceil(symbolCount / subcarriers);
-  const snrs = new Float64Array(states * subcarriers).fill(dbToLinear(params.snr_db));
-  return { power: sharePower(snrs, { rows: states, subcarriers, repeat: 1 }, params), states };
-}
-
 /** Powers of a learned policy, [state, subcarrier]: the scores of each row, times the mean power, on the simplex. */
 export function learnedPowers(network: DeepSet, knowledge: ChannelKnowledge, params: PowerParams): Float64Array {
   const { rows, repeat, history, state: { subcarriers, noiseVariance } } = knowledge;
@@ -154,7 +145,7 @@ export function policyFeatures(
   knowledge: ChannelKnowledge,
   params: PowerParams,
   feature: "channel_gain" | "csi_history",
-): Record<string, NdArray> {
+) {
   const { rows, history, state: { h, subcarriers, noiseVariance } } = knowledge;
   const column = (value: number) => ndarray("float32", new Float32Array(rows).fill(value), [rows, 1]);
   return {

@@ -1,5 +1,5 @@
 /**
- * The bundled codebooks of the toy VQ-VAE: for grey and for RGB pictures 16, 64 and 256 patches of 8 x 8 pixels with
+ * The bundled codebooks of the toy VQ-VAE: for grey and for RGB images 16, 64 and 256 patches of 8 x 8 pixels with
  * 8-bit samples, ordered from dark to bright.
  *
  * They were trained by `_train_toy_codebook.ts` on the photographs of svc_sample_images alone. Rates and qualities on
@@ -23,8 +23,7 @@ export interface Codebook {
 
 /**
  * The codebook for patches of a size.
- *
- * @throws SvcError `boundary_shape_invalid` for pictures that are neither grey nor RGB
+ * @throws SvcError `boundary_shape_invalid` for images that are neither grey nor RGB
  */
 export function toyCodebook(channels: number, size: number, patchSize: number): Codebook {
   if (channels !== 1 && channels !== 3) {

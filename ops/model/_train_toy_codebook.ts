@@ -32,7 +32,7 @@ function luminance(image: Image): Image {
   return { ...image, channels: 1, data: roundSamples(data) };
 }
 
-/** All whole patches of the pictures, on both grids. */
+/** All whole patches of the images, on both grids. */
 function patchesOf(images: readonly Image[]): VectorTable {
   const size = TRAINED_PATCH_SIZE, patches: Uint8Array[] = [];
   for (const { width, height, channels, data } of images) {
@@ -67,7 +67,7 @@ function rounded({ dimension, data }: VectorTable & { data: Float64Array }): Uin
   return ordered;
 }
 
-/** One codebook as the file holds it. */
+/** One codebook as the file holds it. Exported for tests. */
 export async function trainToyCodebook(channels: 1 | 3, size: number): Promise<string> {
   const images = (await photographs()).map(channels === 1 ? luminance : toRgb);
   return rounded(trainCodebook(patchesOf(images), size, Generator.seeded(BigInt(SEED)))).toBase64();

@@ -1,10 +1,10 @@
 /**
- * Pictures to the latents of a learned codec, before any rounding or entropy coding.
+ * Images to the latents of a learned codec, before any rounding or entropy coding.
  *
  * Latents are in units of the quantisation step that the quality sets, so rounding them to integers is what the codec does.
  * quantize_latents rounds here already, without the mean that the entropy coder would subtract.
  *
- * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, H/16, W/16] of padded pictures.
+ * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, H/16, W/16] of padded images.
  *
  * Source: _codeclib_codec.ts.
  */
@@ -18,7 +18,7 @@ import { analyseBatch, around, INFERENCE } from "./_codeclib_steps.ts";
 export default defineOperation({
   id: "model.codeclib_analysis_encode",
   name: "Learned codec analysis transform",
-  description: "Turns pictures into the latents of a learned image codec",
+  description: "Turns images into the latents of a learned image codec",
   inputs: { images: [IMAGES] },
   outputs: { latents: LATENTS },
   params: z.strictObject({

@@ -1,4 +1,4 @@
-/** Latents to pictures by a network that was compiled ahead of time; refused for the reason that codeclib_aoti_encode gives. */
+/** Latents to images by a network that was compiled ahead of time; refused for the reason that codeclib_aoti_encode gives. */
 import { AOT_BUNDLE, IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -9,13 +9,13 @@ const id = "model.codeclib_aoti_decode";
 export default defineOperation({
   id,
   name: "Compiled codec synthesis",
-  description: "Turns latents back into pictures by a network compiled ahead of time; not part of this release",
+  description: "Turns latents back into images by a network compiled ahead of time; not part of this release",
   inputs: { latents: [LATENTS], model: [AOT_BUNDLE] },
   outputs: { images: IMAGES },
   params: z.strictObject({
     device: DEVICE,
     on_error: z.enum(["fail", "zeros"]).default("fail").describe(
-      "what becomes of a failed picture: an error, or zeros",
+      "what becomes of a failed image: an error, or zeros",
     ),
   }),
   materializations: AOT_MATERIALIZATIONS,

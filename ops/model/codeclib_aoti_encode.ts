@@ -1,5 +1,5 @@
 /**
- * Pictures to latents by a network that was compiled ahead of time.
+ * Images to latents by a network that was compiled ahead of time.
  *
  * Such a bundle holds a shared library for one machine and one version of its framework. None of this program's runtimes
  * loads one, and running foreign machine code would need every permission, so a plan refuses the step and says so.
@@ -15,7 +15,7 @@ const id = "model.codeclib_aoti_encode";
 export default defineOperation({
   id,
   name: "Compiled codec analysis",
-  description: "Turns pictures into latents by a network compiled ahead of time; not part of this release",
+  description: "Turns images into latents by a network compiled ahead of time; not part of this release",
   inputs: { images: [IMAGES], model: [AOT_BUNDLE] },
   outputs: { latents: LATENTS },
   params: z.strictObject({

@@ -1,16 +1,17 @@
 /**
- * Payload bits of a learned codec to pictures. Number, size and sample type of the pictures and the cuts between them come
- * from the trusted metadata; a picture has failed when the link says so, or its bytes do not pass their check sums.
+ * Payload bits of a learned codec to images. Number, size and sample type of the images and the cuts between them come
+ * from the trusted metadata; an image has failed when the link says so, or its bytes do not pass their checksums.
  *
- * on_error decides what a failed picture becomes: fail refuses the payload, zeros and erasure put black, gray_image and
- * report_outage middle grey. All but fail list the failed pictures in the metadata (failed_item_indices, delivered).
+ * on_error decides what a failed image becomes: fail refuses the payload, zeros and erasure put black, gray_image and
+ * report_outage middle grey. All but fail list the failed images in the metadata (failed_item_indices, delivered).
  *
  * Source: _codeclib_codec.ts.
  */
-import { IMAGES, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
+import { PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
 import { anyModel, checkState, CODECLIB_ENTROPY, DEVICE, factsOf, openCodec } from "./_codeclib.ts";
 import { around, decodeBatch, INFERENCE } from "./_codeclib_steps.ts";
 
@@ -19,19 +20,17 @@ export default defineOperation({
   name: "Learned codec bits to images",
   description: "Decodes payload bits of a learned image codec; the policies other than fail are for outage studies",
   inputs: { bits: PAYLOAD_OR_BITS },
-  outputs: { images: IMAGES },
+  outputs: { images: DELIVERED_IMAGES },
   params: z.strictObject({
     device: DEVICE,
     on_error: z.enum(["fail", "zeros", "gray_image", "erasure", "report_outage"]).default("fail")
-      .describe("what a failed picture becomes: an error, black (zeros, erasure) or middle grey"),
+      .describe("what a failed image becomes: an error, black (zeros, erasure) or middle grey"),
     data_plane_backend: dataPlaneParameter(),
   }),
   entropyInfo: CODECLIB_ENTROPY,
   backends: INFERENCE,
   inputMetadataRequirements: { bits: { all_of: ["codeclib"] } },
-  outputMetadataGuarantees: {
-    images: { from: "bits", keys: ["boundary_contract", "image_count", "delivered", "failed_item_indices"] },
-  },
+  outputMetadataGuarantees: { images: { from: "bits" } },
   timingMetric: "decoder.payload_decode",
   threadSafe: true,
   models: anyModel,

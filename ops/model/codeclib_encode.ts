@@ -1,8 +1,8 @@
 /**
- * Pictures to payload bits by a learned codec: analysis, rounding and entropy coding in one step.
+ * Images to payload bits by a learned codec: analysis, rounding and entropy coding in one step.
  *
- * With compact_binary_v1 every picture is a source item, with safe_json_base64 the whole payload is one. Rates are bits per
- * pixel (height times width, all pictures, without padding): native_codec counts the coded pictures, serialized_payload the
+ * With compact_binary_v1 every image is a source item, with safe_json_base64 the whole payload is one. Rates are bits per
+ * pixel (height times width, all images, without padding): native_codec counts the coded images, serialized_payload the
  * container.
  *
  * Source: _codeclib_codec.ts; the container is that of model.jpeg_encode with codec 2.
@@ -29,7 +29,7 @@ import { around, encodeBatch, INFERENCE, PAYLOAD_GUARANTEE } from "./_codeclib_s
 export default defineOperation({
   id: "model.codeclib_encode",
   name: "Learned codec images to bits",
-  description: "Compresses pictures to payload bits by a learned image codec",
+  description: "Compresses images to payload bits by a learned image codec",
   inputs: { images: [IMAGES] },
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
@@ -40,7 +40,7 @@ export default defineOperation({
     expected_model_state_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("")
       .describe("state that networks and tables must have; empty takes what is there"),
     wire_format: z.enum(["safe_json_base64", "compact_binary_v1"]).default("safe_json_base64")
-      .describe("container of the pictures; compact_binary_v1 makes every picture a source item"),
+      .describe("container of the images; compact_binary_v1 makes every image a source item"),
     data_plane_backend: dataPlaneParameter(),
   }),
   entropyInfo: CODECLIB_ENTROPY,

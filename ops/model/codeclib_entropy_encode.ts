@@ -1,6 +1,6 @@
 /**
  * Latents of a learned codec to payload bits: hyper latents, then the rounded distance of each latent from its mean, by one
- * range coder a picture. The container is compact_binary_v1: every picture is a source item.
+ * range coder an image. The container is compact_binary_v1: every image is a source item.
  *
  * Model, metric and quality must be those of the latents.
  *

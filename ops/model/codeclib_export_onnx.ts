@@ -2,8 +2,8 @@
  * The networks and tables of a learned codec as a bundle, for the codeclib_onnx operations and for use elsewhere. Nothing
  * is converted: the ONNX files of the named model go in as they are, hash checked. An opset other than theirs is refused.
  *
- * The size of export is recorded, 0 means that of the padded pictures; the networks take every multiple of their reduction.
- * validate_export runs a picture of that size through all four networks of the bundle.
+ * The size of export is recorded, 0 means that of the padded images; the networks take every multiple of their reduction.
+ * validate_export runs an image of that size through all four networks of the bundle.
  *
  * Format: ZIP of bundle.json and files/analysis.onnx, hyper_analysis.onnx, hyper_synthesis.onnx, synthesis.onnx, tables.json.
  */
@@ -37,14 +37,14 @@ export default defineOperation({
     ...VARIABLE_RATE_PARAMS,
     device: DEVICE,
     export_height: z.int().min(0).max(16384).default(0).describe(
-      "rows of the pictures; 0 takes those of the padded input",
+      "rows of the images; 0 takes those of the padded input",
     ),
     export_width: z.int().min(0).max(16384).default(0).describe(
-      "columns of the pictures; 0 takes those of the padded input",
+      "columns of the images; 0 takes those of the padded input",
     ),
     opset: z.int().min(1).max(30).default(17).describe("operator set that the networks must be written in"),
     pad_to_multiple: PAD_TO_MULTIPLE,
-    validate_export: z.boolean().default(true).describe("run a picture through the networks of the bundle"),
+    validate_export: z.boolean().default(true).describe("run an image through the networks of the bundle"),
   }),
   backends: INFERENCE,
   threadSafe: true,
@@ -65,7 +65,7 @@ export default defineOperation({
     const width = params.export_width || codec.paddedSize(batch.width, params.pad_to_multiple);
     const { stateSha256, tables: { model: name, metric, hyperReduction } } = codec;
     if (height % hyperReduction !== 0 || width % hyperReduction !== 0) {
-      throw new SvcError("params_invalid", `Cannot export ${name} for pictures of ${height} x ${width}`, {
+      throw new SvcError("params_invalid", `Cannot export ${name} for images of ${height} x ${width}`, {
         hint: `Sides must be multiples of ${hyperReduction}`,
       });
     }
@@ -91,7 +91,7 @@ export default defineOperation({
       const copy = await codec.reopened(bundle.files!, openGraph);
       const options = { rung, padToMultiple: hyperReduction };
       const bytes = await copy.encode(await copy.analyse(picture, 0, rung, hyperReduction), rung);
-      // Both decode to the same bits, or the check sums say so.
+      // Both decode to the same bits, or the checksums say so.
       await copy.synthesise(await codec.decode(bytes, picture, options), rung, picture);
     }
     return { outputs: { model: bundle } };

@@ -1,16 +1,17 @@
 /**
- * Latents to pictures by the synthesis network of a bundle, which must be that of the codec that made them.
+ * Latents to images by the synthesis network of a bundle, which must be that of the codec that made them.
  *
- * Lost pictures (failed_item_indices) and latents that are not finite are failures: on_error refuses them, or puts black.
+ * Lost images (failed_item_indices) and latents that are not finite are failures: on_error refuses them, or puts black.
  *
  * Shapes: latents float32 [N, channel, h, w] -> images [N, H, W, C] of the size and sample type of the source.
  *
  * Source: _codeclib_codec.ts.
  */
-import { IMAGES, LATENTS, ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
+import { LATENTS, ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
 import { factsOf } from "./_codeclib.ts";
 import { checkMadeBy, openBundle, PROVIDER } from "./_codeclib_bundle.ts";
 import { around, FAIL_OR_ZEROS, INFERENCE, synthesiseBatch } from "./_codeclib_steps.ts";
@@ -18,15 +19,13 @@ import { around, FAIL_OR_ZEROS, INFERENCE, synthesiseBatch } from "./_codeclib_s
 export default defineOperation({
   id: "model.codeclib_onnx_decode",
   name: "ONNX codec synthesis",
-  description: "Turns latents back into pictures by the networks of a bundle",
+  description: "Turns latents back into images by the networks of a bundle",
   inputs: { latents: [LATENTS], model: [ONNX_BUNDLE] },
-  outputs: { images: IMAGES },
+  outputs: { images: DELIVERED_IMAGES },
   params: z.strictObject({ on_error: FAIL_OR_ZEROS, provider: PROVIDER, data_plane_backend: dataPlaneParameter() }),
   backends: INFERENCE,
   inputMetadataRequirements: { latents: { all_of: ["codeclib", "image_count"] } },
-  outputMetadataGuarantees: {
-    images: { from: "latents", keys: ["boundary_contract", "image_count", "delivered", "failed_item_indices"] },
-  },
+  outputMetadataGuarantees: { images: { from: "latents" } },
   timingMetric: "decoder.inference",
   threadSafe: true,
   async run(context) {

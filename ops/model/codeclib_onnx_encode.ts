@@ -1,5 +1,5 @@
 /**
- * Pictures to latents by the analysis network of a bundle, at the quality that it was exported for.
+ * Images to latents by the analysis network of a bundle, at the quality that it was exported for.
  *
  * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, h, w], in units of the step.
  *
@@ -17,7 +17,7 @@ import { analyseBatch, around, INFERENCE } from "./_codeclib_steps.ts";
 export default defineOperation({
   id: "model.codeclib_onnx_encode",
   name: "ONNX codec analysis",
-  description: "Turns pictures into latents by the networks of a bundle",
+  description: "Turns images into latents by the networks of a bundle",
   inputs: { images: [IMAGES], model: [ONNX_BUNDLE] },
   outputs: { latents: LATENTS },
   params: z.strictObject({

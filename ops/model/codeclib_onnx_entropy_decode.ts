@@ -1,5 +1,5 @@
 /**
- * Payload bits to latents with the hyperprior networks of a bundle; a failed picture is an error, or zeros that are listed in
+ * Payload bits to latents with the hyperprior networks of a bundle; a failed image is an error, or zeros that are listed in
  * failed_item_indices.
  *
  * Shapes: bits -> latents float32 [N, channel, h, w].

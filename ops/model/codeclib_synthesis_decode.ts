@@ -1,31 +1,30 @@
 /**
- * Latents of a learned codec to pictures, with the model and the step that their metadata tell.
+ * Latents of a learned codec to images, with the model and the step that their metadata tell.
  *
- * Lost pictures (failed_item_indices) and latents that are not finite are failures: on_error refuses them, or puts black.
+ * Lost images (failed_item_indices) and latents that are not finite are failures: on_error refuses them, or puts black.
  *
  * Shapes: latents float32 [N, channel, h, w] -> images [N, H, W, C] of the size and sample type of the source.
  *
  * Source: _codeclib_codec.ts.
  */
-import { IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
+import { LATENTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { DELIVERED_IMAGES } from "../_jpeg_images.ts";
 import { anyModel, checkState, DEVICE, factsOf, openCodec } from "./_codeclib.ts";
 import { around, FAIL_OR_ZEROS, INFERENCE, synthesiseBatch } from "./_codeclib_steps.ts";
 
 export default defineOperation({
   id: "model.codeclib_synthesis_decode",
   name: "Learned codec synthesis transform",
-  description: "Turns latents of a learned image codec back into pictures",
+  description: "Turns latents of a learned image codec back into images",
   inputs: { latents: [LATENTS] },
-  outputs: { images: IMAGES },
+  outputs: { images: DELIVERED_IMAGES },
   params: z.strictObject({ device: DEVICE, on_error: FAIL_OR_ZEROS }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
   backends: INFERENCE,
   inputMetadataRequirements: { latents: { all_of: ["codeclib", "image_count"] } },
-  outputMetadataGuarantees: {
-    images: { from: "latents", keys: ["boundary_contract", "image_count", "delivered", "failed_item_indices"] },
-  },
+  outputMetadataGuarantees: { images: { from: "latents" } },
   timingMetric: "decoder.inference",
   threadSafe: true,
   models: anyModel,

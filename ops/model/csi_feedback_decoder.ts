@@ -10,9 +10,7 @@
  * Shapes: received_code float32 [row, latent] -> reconstruction complex64 [row, tx, subcarrier].
  */
 import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { LEARNED_ARTIFACT, learnedParameters, learnedProblems, slotAbi } from "../../lib/artifact/learned.ts";
+import { defineSlot } from "../../lib/contract/slot.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { fromAngularDelay } from "../../lib/numeric/angular_delay.ts";
 import { meanPower } from "../../lib/numeric/complex.ts";
@@ -21,79 +19,71 @@ import {
   checkDimension,
   codeOf,
   FEEDBACK_CODE,
-  FEEDBACK_PARAMETERS,
   FEEDBACK_ROWS,
-  feedbackMaterializations,
+  FEEDBACK_SLOT,
   MISO_RECONSTRUCTION,
   misoArtifact,
   RECEIVED_CODE,
   truncatedCount,
 } from "../_csi_feedback.ts";
 
-export default defineOperation({
+export default defineSlot({
+  ...FEEDBACK_SLOT,
   id: "model.csi_feedback_decoder",
   name: "CSI decoder slot",
   description: "Rebuilds downlink channels from a report",
   inputs: { received_code: [RECEIVED_CODE, FEEDBACK_CODE] },
   outputs: { reconstruction: MISO_RECONSTRUCTION },
-  params: z.strictObject({ ...FEEDBACK_PARAMETERS, ...learnedParameters("decoder") }),
-  differentiability: { framework: "torch", gradient: "full", trainable_params: true, exportable: true },
-  backends: {
-    benchmark_run: ["numpy", "onnxruntime"],
-    dataset_capture: ["numpy", "onnxruntime"],
-    differentiable_export: ["torch"],
+  inputMetadataRequirements: { received_code: { all_of: ["tx_antennas", "ofdm_fft_size"] } },
+  outputMetadataGuarantees: { reconstruction: { from: "received_code" } },
+  exports: { torch: "trainable_csi_feedback_decoder_slot" },
+  read: ({ inputs }) => codeOf(inputs.received_code),
+  modes: {
+    training_interface: {},
+    identity: {
+      implementation: "identity_full_csi_decoder",
+      run({ latents, rows, dimension, tx, subcarriers }) {
+        const all = tx * subcarriers;
+        checkDimension(dimension, 2 * all, "the whole channel");
+        return interleaved(latents, rows, all, all);
+      },
+    },
+    truncated_angular_delay: {
+      implementation: "truncated_angular_delay_decoder",
+      run({ latents, rows, dimension, tx, subcarriers }, { params }) {
+        checkDimension(dimension, params.feedback_dimension, "feedback_dimension");
+        const all = tx * subcarriers, values = interleaved(latents, rows, truncatedCount(dimension, all), all);
+        for (let at = 0; at < values.length; at += 2 * all) {
+          const h = fromAngularDelay(values.subarray(at, at + 2 * all), tx, subcarriers), power = meanPower(h);
+          values.set(power > 0 ? h.map((value) => value / Math.sqrt(power)) : h.fill(0), at);
+        }
+        return values;
+      },
+    },
   },
-  equivalence: { type: "behavioral" },
-  formats: { artifact: "npz", tensor: "float32", checkpoint: "onnx" },
-  materializations: feedbackMaterializations("decoder"),
-  trainingCapabilities: { built_in_fine_tuning: false, portable_replacement: true },
-  trainedArtifactAbi: slotAbi({
-    component_id: "decoder",
-    component_role: "csi_feedback_decoder",
-    entrypoint_id: "decoder",
+  learned: {
+    component: { id: "decoder", role: "csi_feedback_decoder", entrypoint: "decoder" },
+    implementation: "portable_trained_artifact_decoder",
     inputs: { feedback_code: ["batch", "feedback_dimension"] },
     outputs: { csi_hat_ri: ["batch", 2, "tx_antenna", "subcarrier"] },
-    required_operation_inputs: ["received_code"],
-    binding: { runtime: LEARNED_ARTIFACT },
-  }),
-  inputMetadataRequirements: { received_code: { all_of: ["tx_antennas", "ofdm_fft_size"] } },
-  outputMetadataGuarantees: { reconstruction: { from: "received_code", keys: ["feedback_decoder"] } },
-  check: (params) => params.runtime === LEARNED_ARTIFACT ? learnedProblems(params) : [],
-  threadSafe: true,
-  async run(context) {
-    const { runtime, feedback_dimension } = context.params, code = codeOf(context.inputs.received_code);
-    const { latents, rows, dimension, tx, subcarriers } = code, all = tx * subcarriers;
-    const rebuilt = (values: Float32Array) => {
-      const metadata = travel(context.inputs.received_code.metadata, { feedback_decoder: runtime });
-      return { outputs: { reconstruction: misoArtifact(values, code, metadata) } };
-    };
-    if (runtime === "identity") {
-      checkDimension(dimension, 2 * all, "the whole channel");
-      return rebuilt(interleaved(latents, rows, all, all));
-    }
-    if (runtime === "training_interface") {
-      throw new SvcError("operation_failed", `Cannot run ${runtime}: it stands for a coder in training`);
-    }
-    checkDimension(dimension, feedback_dimension, "feedback_dimension");
-    if (runtime === LEARNED_ARTIFACT) {
-      const feedback_code = ndarray("float32", latents, [rows, dimension]);
-      const { csi_hat_ri: found } = await context.learned.run({ feedback_code }, { rows: FEEDBACK_ROWS });
-      if (found.shape[2] !== tx || found.shape[3] !== subcarriers) {
-        throw new SvcError(
-          "boundary_shape_invalid",
-          `Cannot take [${found.shape.join(", ")}] as channels of ${tx} antennas on ${subcarriers} subcarriers`,
-        );
+    rows: FEEDBACK_ROWS,
+    async run({ latents, rows, dimension, tx, subcarriers }, call, { params }) {
+      checkDimension(dimension, params.feedback_dimension, "feedback_dimension");
+      const { csi_hat_ri: { shape, data } } = await call({
+        feedback_code: ndarray("float32", latents, [rows, dimension]),
+      });
+      if (shape[2] === tx && shape[3] === subcarriers) {
+        return interleaved(data, rows, tx * subcarriers, tx * subcarriers);
       }
-      return rebuilt(interleaved(found.data as Float32Array, rows, all, all));
-    }
-    const coefficients = interleaved(latents, rows, truncatedCount(dimension, all), all);
-    const values = new Float32Array(coefficients.length);
-    for (let at = 0; at < values.length; at += 2 * all) {
-      const h = fromAngularDelay(coefficients.subarray(at, at + 2 * all), tx, subcarriers);
-      const power = meanPower(h);
-      if (power > 0) values.set(h.map((value) => value / Math.sqrt(power)), at);
-    }
-    return rebuilt(values);
+      throw new SvcError(
+        "boundary_shape_invalid",
+        `Cannot take [${shape.join(", ")}] as channels of ${tx} antennas on ${subcarriers} subcarriers`,
+      );
+    },
+  },
+  result(values, code, { inputs, label }) {
+    const metadata = travel(inputs.received_code.metadata, { feedback_decoder: label });
+    return { outputs: { reconstruction: misoArtifact(values, code, metadata) } };
   },
 });
 

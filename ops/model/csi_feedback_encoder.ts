@@ -10,76 +10,55 @@
  *
  * Shapes: csi complex64 [row, tx, subcarrier] -> feedback_code float32 [row, latent].
  */
-import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { LEARNED_ARTIFACT, learnedParameters, learnedProblems, slotAbi } from "../../lib/artifact/learned.ts";
+import { defineSlot } from "../../lib/contract/slot.ts";
 import { toAngularDelay } from "../../lib/numeric/angular_delay.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import {
   checkDimension,
   codeArtifact,
   FEEDBACK_CODE,
-  FEEDBACK_PARAMETERS,
   FEEDBACK_ROWS,
-  feedbackMaterializations,
+  FEEDBACK_SLOT,
   MISO_CSI,
   type MisoChannels,
   misoChannelsOf,
   truncatedCount,
 } from "../_csi_feedback.ts";
 
-export default defineOperation({
+export default defineSlot({
+  ...FEEDBACK_SLOT,
   id: "model.csi_feedback_encoder",
   name: "CSI encoder slot",
   description: "Compresses downlink channels into a report, by truncation or by a trained artifact",
   inputs: { csi: [MISO_CSI] },
   outputs: { feedback_code: FEEDBACK_CODE },
-  params: z.strictObject({ ...FEEDBACK_PARAMETERS, ...learnedParameters("encoder") }),
-  differentiability: { framework: "torch", gradient: "full", trainable_params: true, exportable: true },
-  backends: {
-    benchmark_run: ["numpy", "onnxruntime"],
-    dataset_capture: ["numpy", "onnxruntime"],
-    differentiable_export: ["torch"],
+  outputMetadataGuarantees: { feedback_code: { from: "csi" } },
+  exports: { torch: "trainable_csi_feedback_encoder_slot" },
+  read: ({ inputs }) => misoChannelsOf(inputs.csi),
+  modes: {
+    training_interface: {},
+    identity: { implementation: "identity_full_csi_encoder", run: planes },
+    truncated_angular_delay: {
+      implementation: "truncated_angular_delay_encoder",
+      run: (csi, { params }) => truncated(csi, params.feedback_dimension),
+    },
   },
-  equivalence: { type: "behavioral" },
-  formats: { artifact: "npz", tensor: "float32", checkpoint: "onnx" },
-  materializations: feedbackMaterializations("encoder"),
-  trainingCapabilities: { built_in_fine_tuning: false, portable_replacement: true },
-  trainedArtifactAbi: slotAbi({
-    component_id: "encoder",
-    component_role: "csi_feedback_encoder",
-    entrypoint_id: "encoder",
+  learned: {
+    component: { id: "encoder", role: "csi_feedback_encoder", entrypoint: "encoder" },
+    implementation: "portable_trained_artifact_encoder",
     inputs: { csi_ri: ["batch", 2, "tx_antenna", "subcarrier"] },
     outputs: { feedback_code: ["batch", "feedback_dimension"] },
-    required_operation_inputs: ["csi"],
-    binding: { runtime: LEARNED_ARTIFACT },
+    rows: FEEDBACK_ROWS,
+    async run(csi, call, { params }) {
+      const csi_ri = ndarray("float32", planes(csi), [csi.rows, 2, csi.tx, csi.subcarriers]);
+      const { feedback_code: { shape, data } } = await call({ csi_ri });
+      checkDimension(shape[1], params.feedback_dimension, "feedback_dimension");
+      return data;
+    },
+  },
+  result: (latents, csi, { inputs, label }) => ({
+    outputs: { feedback_code: codeArtifact(latents, csi.rows, inputs.csi, label) },
   }),
-  outputMetadataGuarantees: {
-    feedback_code: { from: "csi", keys: ["feedback_dimension", "feedback_encoder", "tx_antennas", "ofdm_fft_size"] },
-  },
-  check: (params) => params.runtime === LEARNED_ARTIFACT ? learnedProblems(params) : [],
-  threadSafe: true,
-  async run(context) {
-    const { runtime, feedback_dimension: dimension } = context.params, csi = misoChannelsOf(context.inputs.csi);
-    const code = (latents: Float32Array) => ({
-      outputs: { feedback_code: codeArtifact(latents, csi.rows, context.inputs.csi, runtime) },
-    });
-    switch (runtime) {
-      case "identity":
-        return code(planes(csi));
-      case "truncated_angular_delay":
-        return code(truncated(csi, dimension));
-      case LEARNED_ARTIFACT: {
-        const csi_ri = ndarray("float32", planes(csi), [csi.rows, 2, csi.tx, csi.subcarriers]);
-        const { feedback_code: found } = await context.learned.run({ csi_ri }, { rows: FEEDBACK_ROWS });
-        checkDimension(found.shape[1], dimension, "feedback_dimension");
-        return code(found.data as Float32Array);
-      }
-      default:
-        throw new SvcError("operation_failed", `Cannot run ${runtime}: it stands for a coder in training`);
-    }
-  },
 });
 
 /** Real parts of a row, then its imaginary parts: [row, 2, tx, subcarrier]. */

@@ -20,7 +20,7 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "float32 RI" },
-  outputMetadataGuarantees: { precoder: { from: "reconstruction", keys: ["precoder"] } },
+  outputMetadataGuarantees: { precoder: { from: "reconstruction" } },
   threadSafe: true,
   run({ inputs }) {
     const channels = misoChannelsOf(inputs.reconstruction), { rows, tx, subcarriers } = channels;

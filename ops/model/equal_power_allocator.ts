@@ -11,7 +11,6 @@ export default defineOperation({
   outputs: { decision: RESOURCE_DECISION },
   params: z.strictObject({}),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
-  outputMetadataGuarantees: { decision: { keys: ["allocator", "total_power"] } },
   threadSafe: true,
   run({ inputs }) {
     const problem = resourceProblemOf(inputs.problem);

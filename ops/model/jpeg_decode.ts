@@ -5,7 +5,7 @@
  * on_error decides what a failed image becomes: fail refuses the payload, zeros and erasure put black, gray_image and
  * report_outage middle grey. All but fail list the failed images in the metadata (failed_item_indices, delivered).
  */
-import { IMAGES, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
+import { PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
@@ -19,14 +19,14 @@ import {
 } from "../../lib/artifact/image_payload.ts";
 import type { JpegImage } from "../../lib/artifact/jpeg/encoder.ts";
 import { bitsOf, imagesArtifact, travel } from "../../lib/artifact/values.ts";
-import { deliveryMetadata, ImageBatchWriter, JPEG_ENTROPY } from "../_jpeg_images.ts";
+import { DELIVERED_IMAGES, deliveryMetadata, ImageBatchWriter, JPEG_ENTROPY } from "../_jpeg_images.ts";
 
 export default defineOperation({
   id: "model.jpeg_decode",
   name: "JPEG bit payload to images",
   description: "Decodes JPEG payloads; the error policies other than fail are for outage and corruption studies",
   inputs: { bits: PAYLOAD_OR_BITS },
-  outputs: { images: IMAGES },
+  outputs: { images: DELIVERED_IMAGES },
   params: z.strictObject({
     on_error: z.enum(["fail", "zeros", "gray_image", "erasure", "report_outage"]).default("fail")
       .describe("what a failed image becomes: an error, black (zeros, erasure) or middle grey"),
@@ -40,9 +40,7 @@ export default defineOperation({
     reason: "Entropy decoding",
   },
   entropyInfo: JPEG_ENTROPY,
-  outputMetadataGuarantees: {
-    images: { from: "bits", keys: ["boundary_contract", "image_count", "delivered", "failed_item_indices"] },
-  },
+  outputMetadataGuarantees: { images: { from: "bits" } },
   timingMetric: "decoder.payload_decode",
   threadSafe: true,
   async run({ inputs, params, progress, cancellation }) {

@@ -7,12 +7,12 @@
  *
  * Source: ITU-T T.81; quality scale and tables after Annex K as libjpeg applies them.
  */
-import { IMAGES, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { artifactKind, IMAGES, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { imagePayloadMetadata, packImagePayload } from "../../lib/artifact/image_payload.ts";
-import { bitsArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
+import { IMAGE_PAYLOAD_METADATA, imagePayloadMetadata, packImagePayload } from "../../lib/artifact/image_payload.ts";
+import { BIT_METADATA, bitsArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/bit_packing.ts";
 import { DELIVERY_KEYS, JPEG_ENTROPY, jpegImageAt, subsamplingOf } from "../_jpeg_images.ts";
 
@@ -21,7 +21,7 @@ export default defineOperation({
   name: "JPEG images to bit payload",
   description: "Encodes images as JPEG files and emits them as payload bits",
   inputs: { images: [IMAGES] },
-  outputs: { bits: PAYLOAD_BITS },
+  outputs: { bits: artifactKind(PAYLOAD_BITS, { ...BIT_METADATA, ...IMAGE_PAYLOAD_METADATA }) },
   params: z.strictObject({
     quality: z.int().min(1).max(100).default(75).describe("scale of the quantisation tables, 100 is finest"),
     subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
@@ -40,22 +40,7 @@ export default defineOperation({
     reason: "Quantisation and entropy coding",
   },
   entropyInfo: JPEG_ENTROPY,
-  outputMetadataGuarantees: {
-    bits: {
-      from: "images",
-      keys: [
-        "boundary_contract",
-        "bit_count",
-        "codec",
-        "wire_format",
-        "image_count",
-        "image_height",
-        "image_width",
-        "image_channels",
-        "source_item_counts",
-      ],
-    },
-  },
+  outputMetadataGuarantees: { bits: { from: "images" } },
   timingMetric: "encoder.payload_encode",
   threadSafe: true,
   async run({ inputs, params, progress, cancellation }) {

@@ -1,20 +1,17 @@
 /**
- * Slot for a localiser in the plane:
+ * Trainable localiser in the plane:
  *
  *     trilateration              least squares of the linear system of range differences
- *     regularized_trilateration  the same with a pull towards the anchors' centroid, for any anchors
- *     learned_artifact           a trained package: anchors [batch, anchor, 2], ranges [batch, anchor] -> positions [batch, 2]
+ *     regularized_trilateration  the same with a pull towards the centroid of the anchors, for any anchors
+ *     learned_artifact           anchors [batch, anchor, 2], ranges [batch, anchor] -> positions [batch, 2]
  *
- * Formulas: lib/numeric/localization.ts. No mode sees true positions; estimates are cut to the square.
+ * Formulas: lib/numeric/localization.ts. No mode reads true positions; estimates are limited to the square.
  *
  * Shapes: problem float64 [example, anchor] -> estimate float64 [example, 2], metres.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { LEARNED_ARTIFACT, learnedParameters, learnedProblems, slotAbi } from "../../lib/artifact/learned.ts";
+import { defineSlot } from "../../lib/contract/slot.ts";
 import { linearTrilateration, regularizedTrilateration } from "../../lib/numeric/localization.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportPlanned } from "../_backends.ts";
 import {
   estimateArtifact,
   LOCALIZATION_ESTIMATE,
@@ -24,59 +21,39 @@ import {
   rangeProblemOf,
 } from "../_localization.ts";
 
-/** Examples in a call of a trained localiser. */
-const ROWS = 65536;
-
-export default defineOperation({
+export default defineSlot({
   id: "model.localization_adapter",
-  name: "Range-based 2-D localizer",
+  name: "Range-based 2-D localiser",
   description: "Locates terminals from their ranges, in closed form or by a trained artifact",
   inputs: { problem: [LOCALIZATION_PROBLEM, LOCALIZATION_OBSERVATION] },
   outputs: { estimate: LOCALIZATION_ESTIMATE },
-  params: z.strictObject({
-    mode: z.enum(["trilateration", "regularized_trilateration", LEARNED_ARTIFACT]).default("regularized_trilateration"),
-    ...learnedParameters("localization_estimator"),
-  }),
-  differentiability: { framework: "torch", gradient: "surrogate", trainable_params: true, exportable: true },
-  backends: {
-    benchmark_run: ["numpy", "onnxruntime"],
-    dataset_capture: ["numpy", "onnxruntime"],
-    differentiable_export: ["torch", "phylib"],
+  inputMetadataRequirements: { problem: { all_of: ["area_m"] } },
+  gradient: "surrogate",
+  exports: { torch: "trainable_localization_endpoint", phylib: "phylib_rt_localization_endpoint" },
+  mode: { default: "regularized_trilateration" },
+  read: ({ inputs }) => rangeProblemOf(inputs.problem),
+  modes: {
+    trilateration: {
+      implementation: "linear_trilateration",
+      run: (problem) => locateAll(problem, linearTrilateration),
+    },
+    regularized_trilateration: {
+      implementation: "centroid_regularized_trilateration",
+      run: (problem) => locateAll(problem, regularizedTrilateration),
+    },
   },
-  materializations: [
-    ...executed("numpy", "linear_trilateration", { mode: "trilateration" }),
-    ...executed("numpy", "centroid_regularized_trilateration", { mode: "regularized_trilateration" }),
-    ...executed("onnxruntime", "portable_trained_artifact_runtime", { mode: LEARNED_ARTIFACT }),
-    exportPlanned("torch", "trainable_localization_endpoint"),
-    exportPlanned("phylib", "phylib_rt_localization_endpoint"),
-  ],
-  trainingCapabilities: { built_in_fine_tuning: false, portable_replacement: true },
-  trainedArtifactAbi: slotAbi({
-    component_id: "localizer",
-    component_role: "two_dimensional_range_localizer",
-    entrypoint_id: "localization_estimator",
+  learned: {
+    component: { id: "localizer", role: "two_dimensional_range_localizer", entrypoint: "localization_estimator" },
     inputs: { anchors: ["batch", "anchor", 2], ranges: ["batch", "anchor"] },
     outputs: { positions: ["batch", 2] },
-    required_operation_inputs: ["problem"],
-    binding: { mode: LEARNED_ARTIFACT },
-  }),
-  inputMetadataRequirements: { problem: { all_of: ["area_m"] } },
-  outputMetadataGuarantees: { estimate: { keys: ["example_count", "unit", "localizer"] } },
-  check: (params) => params.mode === LEARNED_ARTIFACT ? learnedProblems(params) : [],
-  threadSafe: true,
-  async run(context) {
-    const { mode } = context.params, problem = rangeProblemOf(context.inputs.problem);
-    const { examples, anchorCount, ranges, anchors } = problem;
-    let positions: Float64Array;
-    if (mode === LEARNED_ARTIFACT) {
-      const feeds = {
+    rows: 65536,
+    async run({ examples, anchorCount, ranges, anchors }, call) {
+      const { positions } = await call({
         anchors: ndarray("float32", Float32Array.from(anchors), [examples, anchorCount, 2]),
         ranges: ndarray("float32", Float32Array.from(ranges), [examples, anchorCount]),
-      };
-      positions = Float64Array.from((await context.learned.run(feeds, { rows: ROWS })).positions.data as Float32Array);
-    } else {
-      positions = locateAll(problem, mode === "trilateration" ? linearTrilateration : regularizedTrilateration);
-    }
-    return { outputs: { estimate: estimateArtifact(positions, problem, { localizer: mode }) } };
+      });
+      return Float64Array.from(positions.data);
+    },
   },
+  result: (positions, problem, { label }) => ({ outputs: { estimate: estimateArtifact(positions, problem, label) } }),
 });

@@ -2,7 +2,13 @@
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { maximumRatio } from "../../lib/numeric/beamforming.ts";
-import { beamEach, BEAMFORMING_DECISION, BEAMFORMING_PROBLEM, beamformingProblemOf } from "../_beamforming.ts";
+import {
+  beamEach,
+  BEAMFORMING_DECISION,
+  BEAMFORMING_PROBLEM,
+  beamformingProblemOf,
+  weightsArtifact,
+} from "../_beamforming.ts";
 
 export default defineOperation({
   id: "model.mrt_beamformer",
@@ -12,9 +18,9 @@ export default defineOperation({
   outputs: { decision: BEAMFORMING_DECISION },
   params: z.strictObject({}),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
-  outputMetadataGuarantees: { decision: { keys: ["example_count", "beamformer"] } },
   threadSafe: true,
   run({ inputs }) {
-    return { outputs: { decision: beamEach(beamformingProblemOf(inputs.problem), "mrt", maximumRatio) } };
+    const problem = beamformingProblemOf(inputs.problem);
+    return { outputs: { decision: weightsArtifact(beamEach(problem, maximumRatio), problem, "mrt") } };
   },
 });

@@ -20,7 +20,7 @@ import {
 export default defineOperation({
   id: "model.music_aoa_estimator",
   name: "MUSIC angle-of-arrival baseline",
-  description: "Finds the bearing of a single source by MUSIC",
+  description: "Estimates the direction of arrival of a single source by MUSIC",
   inputs: { problem: [AOA_PROBLEM, AOA_OBSERVATION] },
   outputs: { estimate: AOA_ESTIMATE },
   params: z.strictObject({
@@ -31,7 +31,7 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   formats: { artifact: "npz", tensor: "none" },
   inputMetadataRequirements: { problem: { all_of: ["element_spacing_wavelengths"] } },
-  outputMetadataGuarantees: { estimate: { keys: ["example_count", "unit", "estimator", "grid_step_deg"] } },
+  outputMetadataGuarantees: { estimate: { keys: ["grid_step_deg"] } },
   threadSafe: true,
   run({ inputs, params }) {
     const step = params.grid_step_deg ?? 180 / (params.grid_size - 1);

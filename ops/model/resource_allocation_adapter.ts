@@ -23,7 +23,6 @@ export default defineOperation({
     ...executed("numpy", "weighted_gain_softmax_reference"),
     exportPlanned("torch", "trainable_resource_policy_endpoint"),
   ],
-  outputMetadataGuarantees: { decision: { keys: ["allocator", "total_power"] } },
   threadSafe: true,
   run({ inputs, params: { temperature } }) {
     const problem = resourceProblemOf(inputs.problem);

@@ -55,7 +55,7 @@ function readPayload(bytes: Uint8Array, ids: string[] | undefined, strict: boole
   if (ids === undefined) {
     return items.map(({ id, text }) => {
       if (typeof id !== "string" || id === "") throw unreadable("a text has no id");
-      return { id: id.toWellFormed(), text };
+      return { id, text };
     });
   }
   if (items.length !== ids.length) throw unreadable(`it holds ${items.length} texts instead of ${ids.length}`);
@@ -65,14 +65,13 @@ function readPayload(bytes: Uint8Array, ids: string[] | undefined, strict: boole
 function parseItems(text: string): { id: unknown; text: string }[] {
   let document: unknown;
   try {
-    document = parseJson(text);
+    document = parseJson(text, { repair: true });
   } catch (error) {
     throw unreadable(messageOf(error));
   }
   if (!isObject(document) || !Array.isArray(document.items)) throw unreadable("it has no list of items");
   return document.items.map((item) => {
     if (!isObject(item) || typeof item.text !== "string") throw unreadable("an item has no text");
-    // A damaged escape sequence can leave half a surrogate pair, which no document may hold.
-    return { id: item.id, text: item.text.toWellFormed() };
+    return { id: item.id, text: item.text };
   });
 }

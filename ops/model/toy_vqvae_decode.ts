@@ -1,6 +1,6 @@
 /**
  * Toy VQ-VAE decoder: puts the patches that the indices name side by side and cuts off what the encoder had continued.
- * Codebook, patch size, size and sample type of the pictures come from the metadata alone; float32 samples are v / 255.
+ * Codebook, patch size, size and sample type of the images come from the metadata alone; float32 samples are v / 255.
  *
  * Every index is a patch, so damaged indices cost the patches they stand for and nothing else; there is no failed image.
  */
@@ -20,7 +20,7 @@ import {
 import { trustedShape } from "../../lib/artifact/image_payload.ts";
 import { type Codebook, CODEBOOK_ID, CODEBOOK_SIZES, toyCodebook } from "./_toy_codebook.ts";
 
-/** What describes the indices and not the pictures. */
+/** What describes the indices and not the images. */
 const INDEX_KEYS = ["codebook_id", "codebook_size", "patch_size", "patch_padding", "image_dtype", "source_item_counts"];
 
 export default defineOperation({
@@ -80,12 +80,12 @@ function layoutOf(metadata: JsonObject) {
   if (shape && isKnown && patchSize !== undefined && Number.isInteger(patchSize) && patchSize >= 1 && patchSize <= 64) {
     return { shape, size: size!, patchSize };
   }
-  throw new SvcError("boundary_value_invalid", "Cannot tell patches and pictures from the metadata of the indices", {
+  throw new SvcError("boundary_value_invalid", "Cannot tell patches and images from the metadata of the indices", {
     hint: "Only indices of model.toy_vqvae_encode can be decoded here, noise and transport in between",
   });
 }
 
-/** Writes the part of a patch that lies inside the picture. */
+/** Writes the part of a patch that lies inside the image. */
 function putPatch(
   batch: ImageBatch,
   image: number,

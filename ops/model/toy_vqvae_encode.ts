@@ -3,7 +3,7 @@
  * codebook (squared Euclidean distance over all channels, ties to the lowest index). It is the quantiser of a VQ-VAE
  * without its networks: encoder and decoder are the identity on patches.
  *
- * Shapes: images [N, H, W, C] with C = 1 or 3 -> indices int32 [N, ceil(H / patch_size), ceil(W / patch_size)]. A picture
+ * Shapes: images [N, H, W, C] with C = 1 or 3 -> indices int32 [N, ceil(H / patch_size), ceil(W / patch_size)]. An image
  * whose sides are no multiples is continued to the right and down by its outermost pixels; `patch_padding` records by how
  * many, and the decoder cuts them off. Samples of float32 images x in [0, 1] are compared as 255·x.
  *
@@ -25,7 +25,7 @@ import { CODEBOOK_ID, CODEBOOK_SIZES, toyCodebook } from "./_toy_codebook.ts";
 export default defineOperation({
   id: "model.toy_vqvae_encode",
   name: "Toy VQ-VAE encoder",
-  description: "Replaces every patch of a picture by its nearest neighbour in a fixed codebook",
+  description: "Replaces every patch of an image by its nearest neighbour in a fixed codebook",
   inputs: { images: [IMAGES] },
   outputs: { indices: INDICES },
   params: z.strictObject({

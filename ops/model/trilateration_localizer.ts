@@ -26,7 +26,6 @@ export default defineOperation({
   params: z.strictObject({}),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   inputMetadataRequirements: { problem: { all_of: ["area_m"] } },
-  outputMetadataGuarantees: { estimate: { keys: ["example_count", "unit", "localizer"] } },
   threadSafe: true,
   run({ inputs }) {
     const problem = rangeProblemOf(inputs.problem);
@@ -34,6 +33,6 @@ export default defineOperation({
       const start = linearTrilateration(anchors, ranges);
       return start === null ? null : refinePosition(anchors, ranges, start);
     });
-    return { outputs: { estimate: estimateArtifact(positions, problem, { localizer: "gauss_newton" }) } };
+    return { outputs: { estimate: estimateArtifact(positions, problem, "gauss_newton") } };
   },
 });

@@ -23,7 +23,6 @@ export default defineOperation({
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
   formats: { artifact: "npz", tensor: "none" },
   materializations: [benchmark, { ...capture, implementation: "closed_form_parallel_channel_water_filling_labels" }],
-  outputMetadataGuarantees: { decision: { keys: ["allocator", "total_power"] } },
   threadSafe: true,
   run({ inputs }) {
     const problem = resourceProblemOf(inputs.problem), { noiseVariance, totalPower } = problem;

@@ -4,16 +4,17 @@
  *
  * Shapes: bits uint8 [n] -> symbols complex64 [ceil(n / bits per symbol)].
  */
-import { BITS, CODED_BITS, PAYLOAD_BITS, SYMBOLS } from "../../lib/contract/kinds.ts";
+import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
-import { BITS_PER_SYMBOL, modulate } from "../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL } from "../../lib/numeric/modulation.ts";
 import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
+import { modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed, native } from "../_backends.ts";
 import { nativeKernels } from "../_native.ts";
-import { modulatedMetadata } from "../_symbol_items.ts";
+import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 
 const MODULATIONS = ["bpsk", "qpsk", "qam16"] as const;
 
@@ -22,7 +23,7 @@ export default defineOperation({
   name: "Hard bit-to-symbol mapper",
   description: "Maps bits onto constellation points of unit mean power",
   inputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS] },
-  outputs: { symbols: SYMBOLS },
+  outputs: { symbols: MODULATED },
   params: z.strictObject({
     modulation: z.enum(MODULATIONS).default("qpsk"),
     data_plane_backend: dataPlaneParameter(),
@@ -35,26 +36,18 @@ export default defineOperation({
     ...MODULATIONS.flatMap((modulation) => executed("numpy", `numpy_${modulation}_modulator`, { modulation })),
     ...["bpsk", "qpsk"].flatMap((modulation) => native(`cpp_${modulation}_modulator`, { modulation })),
   ],
-  outputMetadataGuarantees: {
-    symbols: {
-      from: "bits",
-      keys: [
-        "boundary_contract",
-        "symbol_count",
-        "modulation",
-        "bits_per_symbol",
-        "bit_count",
-        "modulation_padding_bits",
-      ],
-    },
+  outputMetadataGuarantees: { symbols: { from: "bits" } },
+  estimate({ modulation }, { bits: { bytes, shape } }) {
+    const width = BITS_PER_SYMBOL[modulation];
+    return { symbols: shape === undefined ? 8 * bytes / width : [["complex64", Math.ceil(shape[0] / width)]] };
   },
   threadSafe: true,
-  async run({ inputs, params: { modulation }, backend }) {
+  async run({ inputs, params: { modulation }, backend, threads }) {
     const bits = bitsOf(inputs.bits);
     const metadata = modulatedMetadata(inputs.bits.metadata, bits.length, modulation, BITS_PER_SYMBOL[modulation]);
     const symbols = backend === "cpp"
       ? (await nativeKernels()).modulate(bits, modulation as NativeModulation)
-      : modulate(bits, modulation);
+      : modulateParallel(bits, modulation, { threads });
     return { outputs: { symbols: symbolsArtifact(symbols, metadata) } };
   },
 });

@@ -1,18 +1,18 @@
 /** Pass-through mapper: bit b becomes the symbol b + 0j. */
-import { BITS, CODED_BITS, PAYLOAD_BITS, SYMBOLS } from "../../lib/contract/kinds.ts";
+import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
 import { executed, exportPlanned } from "../_backends.ts";
-import { modulatedMetadata } from "../_symbol_items.ts";
+import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 
 export default defineOperation({
   id: "modulation.identity_modulate",
   name: "Pass-through bit-to-symbol mapper",
   description: "Makes each bit one complex symbol with real part 0 or 1",
   inputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS] },
-  outputs: { symbols: SYMBOLS },
+  outputs: { symbols: MODULATED },
   params: z.strictObject({
     label: z.string().default("identity_phy_modulator").describe("name of the stage in the step row"),
     data_plane_backend: dataPlaneParameter(),
@@ -22,19 +22,10 @@ export default defineOperation({
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
-  outputMetadataGuarantees: {
-    symbols: {
-      from: "bits",
-      keys: [
-        "boundary_contract",
-        "symbol_count",
-        "modulation",
-        "bits_per_symbol",
-        "bit_count",
-        "modulation_padding_bits",
-      ],
-    },
-  },
+  outputMetadataGuarantees: { symbols: { from: "bits" } },
+  estimate: (_, { bits: { bytes, shape } }) => ({
+    symbols: shape === undefined ? 8 * bytes : [["complex64", shape[0]]],
+  }),
   threadSafe: true,
   run({ inputs, params }) {
     const bits = bitsOf(inputs.bits);

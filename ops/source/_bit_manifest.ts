@@ -27,7 +27,6 @@ export interface BitManifest {
 
 /**
  * Reads a manifest, JSON or YAML.
- *
  * @throws SvcError `boundary_shape_invalid` or `boundary_value_invalid` when it is not one
  */
 export async function readBitManifest(bytes: Uint8Array, path: string): Promise<BitManifest> {
@@ -96,7 +95,6 @@ function invalid(why: string): SvcError {
 
 /**
  * The items that a step asks for, in its order; neither ids nor a selection asks for all.
- *
  * @throws SvcError `boundary_value_invalid` for an unknown name, with the nearest one as hint
  */
 export function chooseItems(manifest: BitManifest, itemIds: readonly string[], selection: string): BitPayload[] {

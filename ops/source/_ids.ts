@@ -1,6 +1,6 @@
 /** Lists of sample ids as parameters write them: separated by commas, white space around them ignored. */
 import type { ParameterProblem } from "../../lib/contract/operation.ts";
-import { didYouMean } from "../../lib/contract/nearest.ts";
+import { Suggestions } from "../../lib/contract/nearest.ts";
 
 /** The ids of a comma-separated list; empty pieces are dropped. */
 export function parseIds(list: string): string[] {
@@ -10,7 +10,8 @@ export function parseIds(list: string): string[] {
 /** Findings about a list of ids: none stands twice and, where it is known which exist, each is one of them. */
 export function checkIds(list: string, parameter: string, known?: readonly string[]): ParameterProblem[] {
   const ids = parseIds(list), problem = { code: "params_invalid", place: [parameter] };
-  const repeated = new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
+  const seen = new Set<string>(), suggestions = new Suggestions();
+  const repeated = new Set(ids.filter((id) => seen.size === seen.add(id).size));
   const unknown = known === undefined ? [] : ids.filter((id) => !known.includes(id));
   return [
     ...[...repeated].map((id) => ({
@@ -21,7 +22,7 @@ export function checkIds(list: string, parameter: string, known?: readonly strin
     ...unknown.map((id) => ({
       ...problem,
       message: `Cannot find a sample named ${id}`,
-      hint: didYouMean(id, known!) ?? undefined,
+      hint: suggestions.for(id, known!) ?? undefined,
     })),
   ];
 }

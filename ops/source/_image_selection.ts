@@ -1,4 +1,4 @@
-/** Which picture files a source.image_dataset step reads, from the bundled set, a pinned manifest, or the kodak folder. */
+/** Which image files a source.image_dataset step reads, from the bundled set, a pinned manifest, or the kodak folder. */
 import { SvcError } from "../../lib/contract/error.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import type { FileAccess, ParameterProblem } from "../../lib/contract/operation.ts";
@@ -56,7 +56,7 @@ function checkPinned(
       hint: "Set one of them",
     }];
   }
-  // The default of image_ids names the kodak pictures.
+  // The default of image_ids names the kodak images.
   if (dataset !== "kodak" && ids.join() === KODAK_IDS.join()) {
     const hint = 'List its own ids, or set image_ids: "" and a split';
     return [{ place: ["image_ids"], message: `Cannot find the kodak images in ${dataset}`, hint }];
@@ -90,9 +90,8 @@ function checkBundled({ dataset, image_ids, split }: ImageSelection): ParameterP
 
 /**
  * Finds the files of a selection that passed {@link checkSelection}.
- *
  * @throws SvcError `boundary_hash_mismatch` for another manifest than the pinned one, `dataset_manifest_invalid`,
- * `dataset_sample_unknown`, `dataset_split_unknown`
+ *   `dataset_sample_unknown`, `dataset_split_unknown`
  */
 export async function selectImages(params: ImageSelection, files: FileAccess): Promise<SelectedImages> {
   const { dataset, dataset_dir, manifest_path } = params;
@@ -128,7 +127,7 @@ function pinnedManifest(
   if (manifest.id !== dataset) {
     throw new SvcError(
       "dataset_manifest_invalid",
-      `Cannot use the manifest of ${manifest.id} as the data set ${dataset}`,
+      `Cannot use the manifest of ${manifest.id} as the dataset ${dataset}`,
       {
         hint: `Set dataset: ${manifest.id}`,
       },

@@ -1,6 +1,6 @@
 /**
- * Twelve little pictures with a caption each, made for this project: coloured shapes on plain grounds in words that differ
- * from those of source.synthetic_scenes. Sides and places are in sixteenths of the picture, so that any size shows the same.
+ * Twelve little images with a caption each, made for this project: coloured shapes on plain grounds in words that differ
+ * from those of source.synthetic_scenes. Sides and places are in sixteenths of the image, so that any size shows the same.
  */
 import type { Colour, Ground, Scene, Shape } from "../../lib/numeric/scenes.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Picture files of a folder as one batch of RGB squares: the shorter side resized, the middle cut out, EXIF orientation
+ * Image files of a folder as one batch of RGB squares: the shorter side resized, the middle cut out, EXIF orientation
  * applied, grey repeated and alpha left out.
  */
 import { SvcError } from "../../lib/contract/error.ts";
@@ -10,10 +10,9 @@ import { toRgb } from "../../lib/artifact/image.ts";
 import type { ImageBatch } from "../../lib/artifact/values.ts";
 
 /**
- * Loads pictures.
- *
+ * Loads images.
  * @param paths as a recipe names files
- * @param size width and height of every picture in pixels
+ * @param size width and height of every image in pixels
  * @returns the batch, and the digest of each file for its metadata
  * @throws SvcError `boundary_file_missing`, or what the decoder says of a file, which it names
  */

@@ -1,6 +1,6 @@
 /**
  * Local visual questions: a JSON list, or a file with one JSON object a line, of records {id, image, question, answer}.
- * `id` may be left out and is then the number of the record; several records may ask about one picture.
+ * `id` may be left out and is then the number of the record; several records may ask about one image.
  */
 import { messageOf, SvcError } from "../../lib/contract/error.ts";
 import { parseJson } from "../../lib/contract/json.ts";
@@ -19,7 +19,6 @@ export interface VqaRecord {
 
 /**
  * Reads the text of a manifest.
- *
  * @param name of the file, for messages
  * @throws SvcError `boundary_value_invalid` for what is no record, `pair_ids_mismatch` for repeated ids
  */
@@ -51,7 +50,7 @@ function documentsOf(text: string, name: string): Value[] {
   }
 }
 
-/** The artifacts of records; pictures are loaded once, in the order in which the records name them. */
+/** The artifacts of records; images are loaded once, in the order in which the records name them. */
 export async function vqaOutputs(
   records: readonly VqaRecord[],
   dataset: JsonObject,

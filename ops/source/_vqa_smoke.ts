@@ -1,4 +1,4 @@
-/** Little pictures with questions, made for this project: coloured shapes, each with two or three questions. */
+/** Little images with questions, made for this project: coloured shapes, each with two or three questions. */
 import type { Scene } from "../../lib/numeric/scenes.ts";
 
 interface Sample {

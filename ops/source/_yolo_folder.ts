@@ -1,13 +1,13 @@
 /**
- * Pictures and labels of a folder as YOLO keeps them:
+ * Images and labels of a folder as YOLO keeps them:
  *
- *     <folder>/images/<split>/<id>.jpg      pictures; also .jpeg and .png
- *     <folder>/labels/<split>/<id>.txt      a line an object; no file where a picture has none
+ *     <folder>/images/<split>/<id>.jpg      images; also .jpeg and .png
+ *     <folder>/labels/<split>/<id>.txt      a line an object; no file where an image has none
  *
  * A line is a class and numbers in parts of width and height: `class x y width height` is a box by its centre, anything with more
  * numbers a polygon `class x1 y1 x2 y2 …`.
  *
- * Pictures become squares: the longer side resized by the antialiased triangle filter, the rest grey, the picture in the middle,
+ * Images become squares: the longer side resized by the antialiased triangle filter, the rest grey, the image in the middle,
  * so that no object is cut off. Labels follow.
  *
  * Source: Ultralytics documentation, Dataset format of YOLO detection and segmentation.
@@ -21,10 +21,10 @@ import type { ImageBatch } from "../../lib/artifact/values.ts";
 import type { Point } from "../../lib/numeric/polygon.ts";
 import { type Letterbox, letterbox } from "../../lib/numeric/yolo.ts";
 
-/** Grey around a picture that is no square. */
+/** Grey around an image that is no square. */
 const PADDING = 114;
 
-/** An object of a picture, in pixels of its square: the corners of a box, or a polygon. */
+/** An object of an image, in pixels of its square: the corners of a box, or a polygon. */
 export interface YoloObject {
   readonly label: number;
   readonly isBox: boolean;
@@ -35,14 +35,13 @@ export interface YoloFolder {
   readonly batch: ImageBatch;
   readonly ids: string[];
   readonly objects: readonly (readonly YoloObject[])[];
-  /** Digest of each picture file. */
+  /** Digest of each image file. */
   readonly sourceFiles: JsonObject[];
 }
 
 /**
- * Reads the first pictures of a split, by name.
- *
- * @param size width and height of every picture in pixels
+ * Reads the first images of a split, by name.
+ * @param size width and height of every image in pixels
  * @param classes how many there are
  * @throws SvcError `boundary_file_missing`, `boundary_empty`, `boundary_value_invalid` for a label line that is none
  */
@@ -63,7 +62,7 @@ export async function readYoloFolder(
   ]);
   const pictures = (await files.list(`${folder}/images/${split}`)).filter((name) => /\.(jpe?g|png)$/i.test(name))
     .slice(0, limit);
-  if (pictures.length === 0) throw new SvcError("boundary_empty", `Cannot find a picture in ${folder}/images/${split}`);
+  if (pictures.length === 0) throw new SvcError("boundary_empty", `Cannot find an image in ${folder}/images/${split}`);
   const data = new Uint8Array(pictures.length * size * size * 3).fill(PADDING);
   const objects: YoloObject[][] = [], ids: string[] = [], sourceFiles: JsonObject[] = [];
   const labelled = new Set(await labelFiles(`${folder}/labels/${split}`, files));
@@ -90,7 +89,7 @@ export async function readYoloFolder(
   return { batch, ids, objects, sourceFiles };
 }
 
-/** A folder without labels is one of pictures without objects. */
+/** A folder without labels is one of images without objects. */
 async function labelFiles(folder: string, files: FileAccess): Promise<string[]> {
   try {
     return await files.list(folder);
@@ -114,7 +113,7 @@ function readLabels(
       numbers.every((value) => value >= 0 && value <= 1);
     if (!isSound) {
       throw new SvcError("boundary_value_invalid", `Cannot read line ${index + 1} of ${path} as a label`, {
-        hint: `A class below ${classes}, then x y width height or the corners of a polygon, in parts of the picture`,
+        hint: `A class below ${classes}, then x y width height or the corners of a polygon, in parts of the image`,
       });
     }
     const at = (x: number, y: number): Point => [

@@ -62,7 +62,6 @@ export default defineOperation({
     ...executed("numpy", "numpy_channel_realization"),
     ...executed("phylib", "phylib_3gpp_tdl_ofdm_channel", { scenario: "mimo_ofdm" }),
   ],
-  outputMetadataGuarantees: { channel: { keys: ["example_count", "rx_antennas", "tx_antennas", "subcarriers"] } },
   check: ({ scenario, rx_antennas: rx, tx_antennas: tx }) =>
     scenario !== "flat_siso" || (rx === 1 && tx === 1) ? [] : [{
       code: "params_conflict",
@@ -70,6 +69,9 @@ export default defineOperation({
       place: ["scenario"],
       hint: "Use the scenario mimo_ofdm for several antennas",
     }],
+  estimate: ({ example_count: n, rx_antennas: rx, tx_antennas: tx, subcarriers: k }) => ({
+    channel: [["complex64", n, rx, tx, k]],
+  }),
   threadSafe: true,
   run({ params, generator, backend }) {
     const { scenario, subcarriers, rx_antennas: rx, tx_antennas: tx, example_count: examples } = params;

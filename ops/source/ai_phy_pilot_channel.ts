@@ -38,7 +38,7 @@ export default defineOperation({
     rx_antennas: z.int().positive().default(1),
     tx_antennas: z.int().positive().default(1),
     subcarriers: z.int().positive().default(1),
-    snr_db: z.number().default(12).describe("per receive antenna").meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_db: z.number().default(12).describe("Es/N0 in dB, per receive antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe("auto is numpy, the portable one"),
     seed: seedParameter(0),
   }),
@@ -55,8 +55,10 @@ export default defineOperation({
     exportPlanned("torch", "torch_pilot_channel_scenario"),
     exportPlanned("phylib", "phylib_pilot_channel_scenario"),
   ],
-  outputMetadataGuarantees: { problem: { keys: ["noise_variance", "example_count"] } },
   check: (params) => combProblems(params, SCENARIOS[params.scenario].spacing),
+  estimate: ({ example_count: n, rx_antennas: rx, tx_antennas: tx, subcarriers: k }) => ({
+    problem: [["complex64", n, rx, k], ["complex64", tx, k], ["complex64", n, rx, tx, k]],
+  }),
   threadSafe: true,
   run({ params, generator }) {
     const { spacing, taps } = SCENARIOS[params.scenario], noiseVariance = dbToLinear(-params.snr_db);

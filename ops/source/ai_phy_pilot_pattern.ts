@@ -28,7 +28,6 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  outputMetadataGuarantees: { pilots: { keys: ["pilot_pattern", "tx_antennas", "subcarriers"] } },
   check(params) {
     if (params.scenario === "comb") return combProblems(params, params.pilot_spacing);
     if (params.tx_antennas === 1) return [];
@@ -39,6 +38,7 @@ export default defineOperation({
       hint: "Use the scenario comb for several antennas",
     }];
   },
+  estimate: ({ tx_antennas, subcarriers }) => ({ pilots: [["complex64", tx_antennas, subcarriers]] }),
   threadSafe: true,
   run(context) {
     const { scenario, tx_antennas: tx, subcarriers, pilot_spacing: spacing } = context.params;

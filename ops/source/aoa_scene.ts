@@ -14,8 +14,8 @@ const bearing = (fallback: number) =>
 
 export default defineOperation({
   id: "source.aoa_scene",
-  name: "Far-field bearing scene generator",
-  description: "Draws bearings of single sources",
+  name: "Far-field direction-of-arrival scenes",
+  description: "Draws directions of arrival of single sources",
   outputs: { scene: AOA_SCENE },
   params: z.strictObject({
     example_count: z.int().positive().default(16),
@@ -27,13 +27,13 @@ export default defineOperation({
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  outputMetadataGuarantees: { scene: { keys: ["example_count", "unit"] } },
   check: ({ angle_min_deg: low, angle_max_deg: high }) =>
     low <= high ? [] : [{
       message: `Cannot draw angles from ${low} to ${high} degrees`,
       place: ["angle_min_deg"],
       hint: "Set angle_min_deg to at most angle_max_deg",
     }],
+  estimate: ({ example_count }) => ({ scene: [["float64", example_count]] }),
   threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, angle_min_deg: low, angle_max_deg: high } = params;

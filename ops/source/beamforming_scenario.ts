@@ -31,7 +31,7 @@ export default defineOperation({
     example_count: z.int().positive().default(32),
     tx_antennas: z.int().positive().default(8),
     channel_model: z.enum(["iid_complex_gaussian", "clustered_ula"]).default("iid_complex_gaussian"),
-    snr_db: z.number().default(10).describe("of one antenna").meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_db: z.number().default(10).describe("Es/N0 in dB of one antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
@@ -42,7 +42,7 @@ export default defineOperation({
     exportPlanned("torch", "torch_miso_channel_batch"),
     exportPlanned("phylib", "phylib_miso_channel_batch"),
   ],
-  outputMetadataGuarantees: { problem: { keys: ["noise_variance", "channel_model"] } },
+  estimate: ({ example_count, tx_antennas }) => ({ problem: [["complex64", example_count, tx_antennas]] }),
   threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, tx_antennas: antennas } = params;

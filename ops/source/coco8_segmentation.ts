@@ -1,6 +1,6 @@
 /**
  * Photographs of COCO8-seg with reference classes of pixels, from a local folder: images uint8 [image, size, size, RGB],
- * letterboxed; segmentation uint8 [image, size, size], 0 the background, 1 + the class of COCO else. The first `limit` pictures
+ * letterboxed; segmentation uint8 [image, size, size], 0 the background, 1 + the class of COCO else. The first `limit` images
  * of the split by name. A pixel belongs to a polygon when its centre lies inside; where objects overlap, the smaller one is
  * seen. A box counts as a polygon.
  *
@@ -25,13 +25,17 @@ export default defineOperation({
   params: z.strictObject({
     dataset_dir: z.string().min(1).default(FOLDER).describe("folder with images/ and labels/"),
     split: z.enum(["train", "val"]).default("val"),
-    limit: z.int().positive().default(4).describe("how many pictures, from the first by name on"),
+    limit: z.int().positive().default(4).describe("how many images, from the first by name on"),
     image_size: z.int().min(16).max(4096).default(320).describe("width and height in pixels"),
     download: z.boolean().default(true).describe("accepted and without effect: a run never reaches the network"),
   }),
   outputMetadataGuarantees: {
     images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] },
     segmentation: { keys: ["class_names", "image_ids"] },
+  },
+  estimate({ limit, image_size }) {
+    const pixels = Math.min(limit, 4) * image_size ** 2;
+    return { images: 3 * pixels, segmentation: pixels };
   },
   threadSafe: true,
   requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "coco8_segmentation" }] : [],

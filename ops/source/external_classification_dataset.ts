@@ -1,5 +1,5 @@
 /**
- * Labels and predictions from a callable of the user: a data set of which somebody else's classifier has already spoken.
+ * Labels and predictions from a callable of the user: a dataset of which somebody else's classifier has already spoken.
  *
  * The callable returns {examples: [{id, label, prediction}], metadata}; the labels become the reference, the predictions
  * the candidate, both in the order of the examples.
@@ -18,6 +18,7 @@ export default defineOperation({
   description: "Calls a function of the user that gives labels and predictions",
   outputs: { candidate: "task.predictions.json", reference: "task.labels.json" },
   params: z.strictObject(TASK_PARAMS),
+  estimate: () => ({}),
   // An adapter's state is its own business; steps of one never overlap with anything.
   threadSafe: false,
   requires: needsAdapter(id),

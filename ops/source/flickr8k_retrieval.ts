@@ -1,6 +1,6 @@
 /**
  * Photographs of Flickr8k with one caption each, from a local folder: images uint8 [image, size, size, RGB], texts whose id
- * is `<picture>#<caption index>`, and the pairs as retrieval targets. The first `limit` pictures of the split, in its order.
+ * is `<image>#<caption index>`, and the pairs as retrieval targets. The first `limit` images of the split, in its order.
  *
  * Files: `_flickr8k.ts`. A run never reaches the network; `download` changes nothing.
  */
@@ -21,10 +21,10 @@ export default defineOperation({
   description: "Photographs of Flickr8k from a local folder, one caption each, with retrieval targets",
   outputs: { images: IMAGES, texts: TEXTS, targets: "retrieval.targets.json" },
   params: z.strictObject({
-    dataset_dir: z.string().min(1).default(FOLDER).describe("folder of the captions, splits and pictures"),
+    dataset_dir: z.string().min(1).default(FOLDER).describe("folder of the captions, splits and images"),
     split: z.enum(["test", "validation"]).default("validation"),
-    limit: z.int().positive().default(16).describe("how many pictures, from the first of the split on"),
-    caption_index: z.int().min(0).max(4).default(0).describe("which of the captions of a picture"),
+    limit: z.int().positive().default(16).describe("how many images, from the first of the split on"),
+    caption_index: z.int().min(0).max(4).default(0).describe("which of the captions of an image"),
     image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),
     download: z.boolean().default(true).describe("accepted and without effect: a run never reaches the network"),
   }),
@@ -32,16 +32,17 @@ export default defineOperation({
     images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] },
     texts: { keys: ["dataset", "text_ids"] },
   },
+  estimate: ({ limit, image_size }) => ({ images: Math.min(limit, 1000) * image_size ** 2 * 3 }),
   threadSafe: true,
   requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "flickr8k" }] : [],
   async run({ params, files, progress }) {
     const { dataset_dir: folder, split, limit, caption_index: at, image_size: size } = params;
     const pictures = (await readFlickr8k(folder, split, files)).slice(0, limit);
-    if (pictures.length === 0) throw new SvcError("boundary_empty", `Cannot find a picture of the split ${split}`);
+    if (pictures.length === 0) throw new SvcError("boundary_empty", `Cannot find an image of the split ${split}`);
     const paths: string[] = [];
     for (const { file, captions } of pictures) {
       if (!captions[at]) {
-        throw new SvcError("boundary_value_invalid", `Cannot find caption ${at} of the picture ${file}`);
+        throw new SvcError("boundary_value_invalid", `Cannot find caption ${at} of the image ${file}`);
       }
       paths.push(await locatePicture(folder, file, files));
     }

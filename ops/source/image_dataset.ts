@@ -1,9 +1,9 @@
 /**
- * Real pictures as one batch, uint8 [image, height, width, channel].
+ * Real images as one batch, uint8 [image, height, width, channel].
  *
- * Per picture: decoding (EXIF orientation applied, 16-bit samples v become round(v/257)), resizing of the shorter side
- * by an antialiased triangle filter in binary64, centre crop. Grey pictures become RGB when the batch also holds colour.
- * svc_sample_images comes with the program; kodak is read from `dataset_dir`; any other data set, and any file of one, is
+ * Per image: decoding (EXIF orientation applied, 16-bit samples v become round(v/257)), resizing of the shorter side
+ * by an antialiased triangle filter in binary64, centre crop. Grey images become RGB when the batch also holds colour.
+ * svc_sample_images comes with the program; kodak is read from `dataset_dir`; any other dataset, and any file of one, is
  * pinned by the SHA-256 of an image-dataset manifest.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
@@ -15,10 +15,10 @@ import { z } from "../../lib/contract/zod.ts";
 import { BUNDLED_DATASETS } from "../../lib/artifact/bundled_datasets.ts";
 import { type Image, toRgb } from "../../lib/artifact/image.ts";
 import { type ImageBatch, imagesArtifact } from "../../lib/artifact/values.ts";
-import { repeatIds } from "./_ids.ts";
+import { parseIds, repeatIds } from "./_ids.ts";
 import { checkSelection, KODAK_IDS, selectImages } from "./_image_selection.ts";
 
-/** A picture ready for the batch, and what is known about its file. */
+/** An image ready for the batch, and what is known about its file. */
 interface LoadedImage {
   id: string;
   image: Image;
@@ -30,11 +30,11 @@ interface LoadedImage {
 export default defineOperation({
   id: "source.image_dataset",
   name: "Real image batch",
-  description: "Loads pictures of a bundled, pinned or local data set, resized and cropped to one size",
+  description: "Loads images of a bundled, pinned or local dataset, resized and cropped to one size",
   outputs: { images: IMAGES },
   params: z.strictObject({
     dataset: z.string().min(1).default("kodak").describe(
-      "id of the data set; svc_sample_images comes with the program",
+      "id of the dataset; svc_sample_images comes with the program",
     ),
     image_ids: z.string().default(KODAK_IDS.join(",")).describe("comma-separated ids, in this order; empty uses split"),
     split: z.string().default("").describe("split to take when image_ids is empty"),
@@ -43,13 +43,16 @@ export default defineOperation({
     repeat_count: z.int().positive().default(1).describe("how often the whole selection is repeated"),
     manifest_path: z.string().default("").describe("image-dataset manifest, relative to the project"),
     manifest_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("SHA-256 that the manifest must have"),
-    dataset_dir: z.string().default(".svc/datasets/kodak").describe("folder of the kodak pictures"),
+    dataset_dir: z.string().default(".svc/datasets/kodak").describe("folder of the kodak images"),
     training_validation_count: z.int().nonnegative().default(0).describe(
       "last images that an export for training keeps for validation; a run uses all",
     ),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
+  estimate: ({ image_ids, crop_size, repeat_count }) => ({
+    images: parseIds(image_ids).length * repeat_count * (crop_size ** 2 || 768 * 512) * 3,
+  }),
   threadSafe: true,
   check: checkSelection,
   requires({ dataset, dataset_dir, manifest_path }) {
@@ -105,7 +108,7 @@ async function load(
   return { id, image, sha256, subsampling: sampling === "other" ? null : sampling };
 }
 
-/** Puts pictures of one size side by side. */
+/** Puts images of one size side by side. */
 function batchOf(pictures: readonly Image[]): ImageBatch {
   const colour = pictures.some(({ channels }) => channels !== 1);
   const images = pictures.map((image) => colour && image.channels === 1 ? toRgb(image) : image);
@@ -115,11 +118,11 @@ function batchOf(pictures: readonly Image[]): ImageBatch {
     const shape = (image: Image) => `${image.width} x ${image.height} x ${image.channels}`;
     throw new SvcError(
       "boundary_shape_invalid",
-      `Cannot batch pictures of ${shape(images[0])} and ${shape(other)} samples`,
+      `Cannot batch images of ${shape(images[0])} and ${shape(other)} samples`,
       {
         hint: other.channels === channels
           ? "Set crop_size, so that all have one size"
-          : "Choose pictures that all have, or all lack, an alpha channel",
+          : "Choose images that all have, or all lack, an alpha channel",
       },
     );
   }

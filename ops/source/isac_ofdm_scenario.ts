@@ -17,7 +17,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { executed, exportPlanned } from "../_backends.ts";
-import { ISAC_METADATA, ISAC_PROBLEM } from "../_isac.ts";
+import { ISAC_PROBLEM } from "../_isac.ts";
 
 export default defineOperation({
   id: "source.isac_ofdm_scenario",
@@ -29,7 +29,7 @@ export default defineOperation({
     subcarriers: z.int().positive().default(12),
     total_power: z.number().positive().default(1).describe("of all subcarriers of an example"),
     sensing_weight: z.number().min(0).max(1).default(0.4).describe("of the echo: 0 rate alone, 1 echo alone"),
-    snr_db: z.number().default(10).describe("mean of a subcarrier under equal power").meta({
+    snr_db: z.number().default(10).describe("mean Es/N0 in dB of a subcarrier with equal power").meta({
       "x-svc-ui": { unit: "dB" },
     }),
     seed: seedParameter(0),
@@ -39,7 +39,7 @@ export default defineOperation({
     ...executed("numpy", "synthetic_frequency_selective_isac"),
     exportPlanned("torch", "captured_isac_allocation_contract"),
   ],
-  outputMetadataGuarantees: { problem: { keys: ISAC_METADATA } },
+  estimate: ({ example_count: n, subcarriers: k }) => ({ problem: [["complex64", n, k], ["complex64", n, k]] }),
   threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, subcarriers, total_power: totalPower } = params;

@@ -1,7 +1,7 @@
 /**
- * The files of the Kodak pictures, kodim01 first, read and hashed and not decoded.
+ * The files of the Kodak images, kodim01 first, read and hashed and not decoded.
  *
- * Each item is {id, path, sha256, size_bytes}; the path is as the recipe gives it, relative to the project. The data set
+ * Each item is {id, path, sha256, size_bytes}; the path is as the recipe gives it, relative to the project. The dataset
  * comes by `svc data fetch kodak`; a run never reaches the network.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -15,12 +15,13 @@ const FOLDER = ".svc/datasets/kodak";
 export default defineOperation({
   id: "source.kodak_files",
   name: "Kodak file list",
-  description: "Lists the files of the Kodak pictures with their digests",
+  description: "Lists the files of the Kodak images with their digests",
   outputs: { images: "image.files" },
   params: z.strictObject({
-    dataset_dir: z.string().min(1).default(FOLDER).describe("folder of the pictures"),
+    dataset_dir: z.string().min(1).default(FOLDER).describe("folder of the images"),
     limit: z.int().min(1).max(KODAK_IDS.length).default(KODAK_IDS.length).describe("how many, from the first on"),
   }),
+  estimate: () => ({}),
   threadSafe: true,
   requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "kodak" }] : [],
   async run({ params, files, progress }) {

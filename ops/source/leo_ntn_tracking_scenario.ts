@@ -23,7 +23,7 @@ import {
 } from "../../lib/numeric/leo_pass.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { executed, exportPlanned } from "../_backends.ts";
-import { futuresArtifact, LEO_HISTORY, LEO_METADATA, LEO_TRUTH } from "../_leo.ts";
+import { futuresArtifact, LEO_HISTORY, LEO_TRUTH } from "../_leo.ts";
 
 const SECONDS = { "x-svc-ui": { unit: "s" } };
 /** Noise of an elevation over that of the rest. */
@@ -45,7 +45,7 @@ export default defineOperation({
       "x-svc-ui": { unit: "Hz" },
     }),
     beam_count: z.int().positive().default(9).describe("along the pass"),
-    snr_db: z.number().default(15).describe("of a look").meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_db: z.number().default(15).describe("Es/N0 in dB of one observation").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
@@ -53,7 +53,6 @@ export default defineOperation({
     ...executed("numpy", "bounded_kinematic_leo_pass"),
     exportPlanned("torch", "captured_future_state_supervision"),
   ],
-  outputMetadataGuarantees: { problem: { keys: LEO_METADATA }, truth: { keys: ["beam_count"] } },
   check(params) {
     const seconds = watched(params);
     if (seconds <= PASS_SECONDS) return [];
@@ -63,6 +62,10 @@ export default defineOperation({
       hint: "Shorten history_length, history_step_s or prediction_horizon_s",
     }];
   },
+  estimate: ({ example_count: n, history_length }) => ({
+    problem: [["float64", n, history_length, 3]],
+    truth: [["float64", n, 2], ["float64", n]],
+  }),
   threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, history_length: length, history_step_s: step, beam_count: beamCount } = params;
@@ -104,7 +107,7 @@ export default defineOperation({
           },
         },
         truth: {
-          ...futuresArtifact(futures, { beamCount, horizon }),
+          ...futuresArtifact(futures, { beamCount, horizon }, {}),
           companions: { handover_s: ndarray("float64", handovers, [examples]) },
         },
       },

@@ -33,7 +33,9 @@ export default defineOperation({
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  outputMetadataGuarantees: { scene: { keys: ["example_count", "anchor_count", "area_m"] } },
+  estimate: ({ example_count, anchor_count }) => ({
+    scene: [["float64", example_count, 2], ["float64", anchor_count, 2]],
+  }),
   threadSafe: true,
   check({ position_mode, target_x_m, target_y_m, area_m }) {
     if (position_mode !== "fixed") return [];

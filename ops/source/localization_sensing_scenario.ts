@@ -29,7 +29,9 @@ export default defineOperation({
     example_count: z.int().positive().default(16),
     area_m: z.number().positive().default(20).describe("side of the square").meta(METRES),
     snr_db: z.number().default(20).meta({ "x-svc-ui": { unit: "dB" } }),
-    range_noise_m: z.number().nonnegative().default(0.25).describe("noise left at any SNR").meta(METRES),
+    range_noise_m: z.number().nonnegative().default(0.25).describe("range noise floor, independent of snr_db").meta(
+      METRES,
+    ),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
@@ -38,7 +40,9 @@ export default defineOperation({
     exportPlanned("torch", "torch_range_geometry"),
     exportPlanned("phylib", "phylib_rt_scene_endpoint"),
   ],
-  outputMetadataGuarantees: { problem: { keys: ["area_m", "range_noise_std_m", "unit"] } },
+  estimate: ({ example_count: n }) => ({
+    problem: [["float64", n, ANCHORS], ["float64", n, ANCHORS, 2], ["float64", n, 2]],
+  }),
   threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, area_m: area } = params;

@@ -26,7 +26,10 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "numpy.ndarray" },
-  outputMetadataGuarantees: { frames: { keys: ["frame_count"] }, labels: { keys: ["class_names"] } },
+  estimate: ({ frame_count, symbols_per_frame }) => ({
+    frames: [["complex64", frame_count, symbols_per_frame]],
+    labels: [["int64", frame_count]],
+  }),
   threadSafe: true,
   run({ params, generator }) {
     const { frame_count: count, symbols_per_frame: length } = params;

@@ -14,7 +14,7 @@ import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { rayleighDistance, sphericalWave, wavelengthOf } from "../../lib/numeric/near_field.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { executed, exportPlanned } from "../_backends.ts";
-import { fociArtifact, NEAR_FIELD_METADATA, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH } from "../_near_field.ts";
+import { fociArtifact, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH } from "../_near_field.ts";
 
 const METRES = { "x-svc-ui": { unit: "m" } };
 const bearing = (fallback: number) =>
@@ -33,7 +33,7 @@ export default defineOperation({
     range_max_m: z.number().positive().default(5).meta(METRES),
     angle_min_deg: bearing(-55),
     angle_max_deg: bearing(55),
-    snr_db: z.number().default(15).describe("per antenna").meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_db: z.number().default(15).describe("Es/N0 in dB, per antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
@@ -41,7 +41,6 @@ export default defineOperation({
     ...executed("numpy", "spherical_wave_coherent_pilot"),
     exportPlanned("torch", "captured_range_angle_supervision"),
   ],
-  outputMetadataGuarantees: { problem: { keys: NEAR_FIELD_METADATA }, truth: { keys: ["example_count"] } },
   check: ({ angle_min_deg: low, angle_max_deg: high, range_min_m: near, range_max_m: far }) => [
     ...(low <= high ? [] : [{
       message: `Cannot draw angles from ${low} to ${high} degrees`,
@@ -54,6 +53,10 @@ export default defineOperation({
       hint: "Set range_min_m to at most range_max_m",
     }]),
   ],
+  estimate: ({ example_count: n, antennas }) => ({
+    problem: [["complex64", n, antennas]],
+    truth: [["float64", n, 2]],
+  }),
   threadSafe: true,
   run({ params, generator }) {
     const { example_count: examples, antennas, carrier_frequency_ghz: carrier } = params;
@@ -85,7 +88,7 @@ export default defineOperation({
             snr_db: float(params.snr_db),
           },
         },
-        truth: fociArtifact(foci),
+        truth: fociArtifact(foci, {}),
       },
       metrics: { "channel.noise_variance": noiseVariance },
     };

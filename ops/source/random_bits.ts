@@ -7,6 +7,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact } from "../../lib/artifact/values.ts";
+import { integersParallel } from "../../lib/numeric/parallel/draws.ts";
 
 export default defineOperation({
   id: "source.random_bits",
@@ -23,10 +24,11 @@ export default defineOperation({
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "none" },
   outputMetadataGuarantees: { bits: { keys: ["boundary_contract", "bit_count", "source_item_counts"] } },
+  estimate: ({ bit_count, batch_size }) => ({ bits: [["uint8", bit_count * batch_size]] }),
   threadSafe: true,
-  run({ params, generator }) {
+  run({ params, generator, threads }) {
     const { bit_count, batch_size } = params;
-    const bits = generator.integers(0, 2, batch_size * bit_count, "uint8");
+    const bits = integersParallel(generator, 0, 2, batch_size * bit_count, "uint8", { threads });
     const source_item_counts = Array.from({ length: batch_size }, () => bit_count);
     return { outputs: { bits: bitsArtifact(bits, { source_item_counts }, "payload.bits") } };
   },

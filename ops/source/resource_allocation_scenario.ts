@@ -27,7 +27,7 @@ export default defineOperation({
     subcarrier_count: z.int().positive().default(16),
     channel_tap_count: z.int().positive().default(4),
     total_power: z.number().positive().default(1).describe("of all subcarriers of a snapshot"),
-    snr_db: z.number().default(10).describe("mean of a subcarrier under equal power").meta({
+    snr_db: z.number().default(10).describe("mean Es/N0 in dB of a subcarrier with equal power").meta({
       "x-svc-ui": { unit: "dB" },
     }),
     seed: seedParameter(0),
@@ -38,7 +38,7 @@ export default defineOperation({
     exportPlanned("torch", "torch_ofdm_resource_state"),
     exportPlanned("phylib", "phylib_sys_resource_state"),
   ],
-  outputMetadataGuarantees: { problem: { keys: ["total_power", "noise_variance"] } },
+  estimate: ({ snapshot_count, subcarrier_count }) => ({ problem: [["complex64", snapshot_count, subcarrier_count]] }),
   threadSafe: true,
   run({ params, generator }) {
     const { snapshot_count: snapshots, subcarrier_count: subcarriers, total_power: totalPower } = params;

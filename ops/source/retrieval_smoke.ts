@@ -1,6 +1,6 @@
 /**
- * Built-in pictures, uint8 [image, size, size, RGB], with a caption each and the pairs as retrieval targets: the id of a
- * caption is that of its picture with `_caption`. Drawn by the program, the same at every size.
+ * Built-in images, uint8 [image, size, size, RGB], with a caption each and the pairs as retrieval targets: the id of a
+ * caption is that of its image with `_caption`. Drawn by the program, the same at every size.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES, TEXTS } from "../../lib/contract/kinds.ts";
@@ -16,7 +16,7 @@ const KNOWN = Object.keys(RETRIEVAL_SMOKE);
 export default defineOperation({
   id: "source.retrieval_smoke",
   name: "Tiny image-text retrieval fixture",
-  description: "Built-in pictures of coloured shapes with captions and retrieval targets",
+  description: "Built-in images of coloured shapes with captions and retrieval targets",
   outputs: { images: IMAGES, texts: TEXTS, targets: "retrieval.targets.json" },
   params: z.strictObject({
     dataset: z.enum(["retrieval_smoke"]).default("retrieval_smoke"),
@@ -27,6 +27,9 @@ export default defineOperation({
     images: { keys: ["boundary_contract", "dataset", "image_ids"] },
     texts: { keys: ["dataset", "text_ids"] },
   },
+  estimate: ({ sample_ids, image_size: size }) => ({
+    images: [["uint8", parseIds(sample_ids).length || KNOWN.length, size, size, 3]],
+  }),
   threadSafe: true,
   check: ({ sample_ids }) => checkIds(sample_ids, "sample_ids", KNOWN),
   run({ params: { dataset: id, sample_ids, image_size: size } }) {

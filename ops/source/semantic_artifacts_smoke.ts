@@ -3,8 +3,8 @@
  *
  * Shapes: segmentations uint8 [scene, 64, 64], 0 the ground; importance_map float32 [scene, 64, 64], 1 on objects and 0.1
  * elsewhere; video_frames uint8 [scene, frame, 64, 64, RGB], in which the objects move one pixel to the right a frame;
- * embeddings float32 [scene, embedding_dim] in the space of local_semantic, of the pictures and of the captions. Rankings
- * hold for each caption the pictures in the order of their cosine.
+ * embeddings float32 [scene, embedding_dim] in the space of local_semantic, of the images and of the captions. Rankings
+ * hold for each caption the images in the order of their cosine.
  */
 import { CAPTIONS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -52,6 +52,10 @@ export default defineOperation({
     multimodal_embeddings: { keys: ["embedding_ids", "embedding_space"] },
     segmentation_candidate: { keys: ["class_names", "image_ids"] },
     segmentation_reference: { keys: ["class_names", "image_ids"] },
+  },
+  estimate({ embedding_dim }) {
+    const embeddings = 8 * IDS.length * embedding_dim;
+    return { clip_embeddings: embeddings, multimodal_embeddings: embeddings };
   },
   threadSafe: true,
   run({ params: { dataset: id, embedding_dim } }) {

@@ -62,6 +62,10 @@ export default defineOperation({
     segmentation: { keys: ["class_names", "image_ids"] },
     texts: { keys: ["dataset", "text_ids"] },
   },
+  estimate: ({ example_count: n, image_size: size }) => ({
+    images: [["uint8", n, size, size, 3]],
+    segmentation: [["uint8", n, size, size]],
+  }),
   threadSafe: true,
   check: ({ object_count_min, object_count_max }) =>
     object_count_min <= object_count_max ? [] : [{

@@ -33,6 +33,7 @@ export default defineOperation({
     sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty takes all"),
   }),
   outputMetadataGuarantees: { candidate: { keys: ["dataset"] }, reference: { keys: ["dataset"] } },
+  estimate: () => ({}),
   threadSafe: true,
   check: ({ sample_ids }) => checkIds(sample_ids, "sample_ids", KNOWN),
   run({ params }) {

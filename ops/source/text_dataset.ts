@@ -22,6 +22,9 @@ export default defineOperation({
     repeat_count: z.int().positive().default(1).describe("how often the whole list is repeated"),
   }),
   outputMetadataGuarantees: { texts: { keys: ["dataset", "text_ids"] } },
+  estimate: ({ sample_ids, repeat_count }) => ({
+    texts: 100 * repeat_count * (parseIds(sample_ids).length || KNOWN.length),
+  }),
   threadSafe: true,
   check: ({ sample_ids }) => checkIds(sample_ids, "sample_ids", KNOWN),
   run({ params }) {

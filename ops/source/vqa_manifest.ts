@@ -1,5 +1,5 @@
 /**
- * Visual questions of a local file, with their answers and pictures: images uint8 [image, size, size, RGB], each picture
+ * Visual questions of a local file, with their answers and images: images uint8 [image, size, size, RGB], each image
  * once. Records: `_vqa_records.ts`.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -12,7 +12,7 @@ import { readVqaRecords, vqaOutputs } from "./_vqa_records.ts";
 export default defineOperation({
   id: "source.vqa_manifest",
   name: "Local VQA manifest",
-  description: "Reads questions, answers and pictures by a JSON or JSONL file",
+  description: "Reads questions, answers and images by a JSON or JSONL file",
   outputs: { answers: ANSWERS, images: IMAGES, questions: QUESTIONS },
   params: z.strictObject({
     manifest_path: z.string().min(1).describe("JSON list, or one JSON object a line: id, image, question, answer"),
@@ -22,6 +22,7 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
   requires: ({ manifest_path }) => [{ kind: "file", id: manifest_path }],
+  estimate: () => ({ images: 0 }),
   threadSafe: true,
   async run({ params, files, progress }) {
     const { manifest_path: path, limit, image_size: size } = params;

@@ -1,6 +1,6 @@
 /**
  * A small public sample of visual questions from a local folder: `<split>.jsonl` with records {id, image, question,
- * answer} (`_vqa_records.ts`) and the pictures they name. images uint8 [image, size, size, RGB], each picture once.
+ * answer} (`_vqa_records.ts`) and the images they name. images uint8 [image, size, size, RGB], each image once.
  *
  * A run never reaches the network; `download` changes nothing.
  */
@@ -15,10 +15,10 @@ const FOLDER = ".svc/datasets/vqa_small";
 export default defineOperation({
   id: "source.vqa_small_hf",
   name: "Small public VQA sample",
-  description: "Questions, answers and pictures of a small public sample in a local folder",
+  description: "Questions, answers and images of a small public sample in a local folder",
   outputs: { answers: ANSWERS, images: IMAGES, questions: QUESTIONS },
   params: z.strictObject({
-    dataset_dir: z.string().min(1).default(FOLDER).describe("folder of <split>.jsonl and the pictures"),
+    dataset_dir: z.string().min(1).default(FOLDER).describe("folder of <split>.jsonl and the images"),
     split: z.enum(["test", "train", "validation"]).default("validation"),
     limit: z.int().positive().default(8).describe("how many records, from the first on"),
     image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),
@@ -26,6 +26,7 @@ export default defineOperation({
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
   requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "vqa_small" }] : [],
+  estimate: () => ({ images: 0 }),
   threadSafe: true,
   async run({ params, files, progress }) {
     const { dataset_dir: folder, split, limit, image_size: size } = params;

@@ -1,6 +1,6 @@
 /**
- * Built-in pictures, uint8 [image, 96, 96, RGB], with questions, their answers, and the objects in boxes [x_min, y_min,
- * x_max, y_max] in pixels. Question ids are `<picture>_q1`, `_q2`, …. Drawn by the program.
+ * Built-in images, uint8 [image, 96, 96, RGB], with questions, their answers, and the objects in boxes [x_min, y_min,
+ * x_max, y_max] in pixels. Question ids are `<image>_q1`, `_q2`, …. Drawn by the program.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
@@ -17,13 +17,14 @@ const KNOWN = Object.keys(VQA_SMOKE);
 export default defineOperation({
   id: "source.vqa_smoke",
   name: "Tiny VQA and detection fixture",
-  description: "Built-in pictures of coloured shapes with questions, answers and boxes",
+  description: "Built-in images of coloured shapes with questions, answers and boxes",
   outputs: { answers: ANSWERS, detections: DETECTIONS, images: IMAGES, questions: QUESTIONS },
   params: z.strictObject({
     dataset: z.enum(["coco_vqa_smoke"]).default("coco_vqa_smoke"),
     sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty takes all"),
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids"] } },
+  estimate: ({ sample_ids }) => ({ images: 96 ** 2 * 3 * (parseIds(sample_ids).length || KNOWN.length) }),
   threadSafe: true,
   check: ({ sample_ids }) => checkIds(sample_ids, "sample_ids", KNOWN),
   run({ params }) {

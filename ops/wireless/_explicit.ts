@@ -10,16 +10,15 @@ import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import { oneTap } from "./_ofdm.ts";
-import type { Received } from "./_presets.ts";
+import type { Received } from "./_params.ts";
 
 /** How far the two noise variances may differ, relative: each may come from an SNR of its own. */
 const RELATIVE_TOLERANCE = 1e-9;
 
 /**
  * Sends symbols through the realisation of a state.
- *
  * @throws SvcError `boundary_count_mismatch` when the state has fewer elements than there are symbols,
- * `ofdm_scenario_conflict` when it was made for another noise variance
+ *   `ofdm_scenario_conflict` when it was made for another noise variance
  */
 export function transmitExplicit(
   symbols: Float32Array,

@@ -40,7 +40,6 @@ const EXPORT: Materialization[] = (["awgn", "flat_rayleigh"] as const).flatMap((
 
 /**
  * Whether a backend has a channel: the planner has asked the entries before, and nothing else may stand in here either.
- *
  * @throws SvcError `channel_backend_unsupported`
  */
 export function checkBackend(channel: Preset, backend: string, explicit = false): void {

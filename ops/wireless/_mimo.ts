@@ -8,7 +8,7 @@
  */
 import type { Generator } from "../../lib/numeric/random.ts";
 import { ZeroForcing } from "../../lib/numeric/zero_forcing.ts";
-import type { PresetSettings, Received } from "./_presets.ts";
+import type { PresetSettings, Received } from "./_params.ts";
 
 export function mimoFlat(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {
   const { noiseVariance, fadingItems, txAntennas: tx, rxAntennas: rx } = settings;

@@ -16,22 +16,11 @@ import {
   cdlProfile,
   type DelayProfile,
   frequencyResponse,
-  type ProfileModel,
   staticTaps,
   tdlProfile,
 } from "../../lib/numeric/delay_profile.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
-import type { PresetSettings, Received } from "./_presets.ts";
-
-export interface OfdmSettings {
-  model: ProfileModel;
-  delaySpread: number;
-  normalise: boolean;
-  subcarriers: number;
-  symbols: number;
-  spacing: number;
-  carrierFrequencyGhz: number;
-}
+import type { OfdmSettings, PresetSettings, Received } from "./_params.ts";
 
 type OfdmPreset = "ofdm_tdl" | "ofdm_cdl" | "urban_micro";
 

@@ -2,6 +2,7 @@
 import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import type { ProfileModel } from "../../lib/numeric/delay_profile.ts";
 import { z } from "../../lib/contract/zod.ts";
 
 export const PRESETS = [
@@ -29,8 +30,8 @@ export const CHANNEL_DEFAULTS = {
 export const COMMON_PARAMS = {
   channel: z.enum(PRESETS).default("awgn").describe("channel preset"),
   noise_mode: z.enum(["snr_at_unit_power", "fixed_variance"]).default("snr_at_unit_power")
-    .describe("noise from an SNR at unit symbol power, or given as a variance"),
-  snr_db: z.number().default(12).describe("signal-to-noise ratio at unit symbol power; N0 = 10^(-snr_db/10)")
+    .describe("noise from Es/N0 at unit mean symbol energy, or given as a variance"),
+  snr_db: z.number().default(12).describe("Es/N0 in dB at unit mean symbol energy; N0 = 10^(-snr_db/10)")
     .meta({ "x-svc-effective-when": { noise_mode: "snr_at_unit_power" }, "x-svc-ui": { unit: "dB" } }),
   noise_variance: z.number().min(1e-12).optional().describe("total complex noise variance N0 per symbol")
     .meta({ "x-svc-effective-when": { noise_mode: "fixed_variance" } }),
@@ -81,6 +82,74 @@ export function checkCommon(params: CommonParams): ParameterProblem[] {
 }
 
 /** Total complex noise variance N0 per symbol. */
-export function noiseVariance(params: Pick<CommonParams, "noise_mode" | "noise_variance" | "snr_db">): number {
+function noiseVariance(params: Pick<CommonParams, "noise_mode" | "noise_variance" | "snr_db">): number {
   return params.noise_mode === "fixed_variance" ? params.noise_variance! : dbToLinear(-params.snr_db);
+}
+
+export interface OfdmSettings {
+  model: ProfileModel;
+  delaySpread: number;
+  normalise: boolean;
+  subcarriers: number;
+  symbols: number;
+  spacing: number;
+  carrierFrequencyGhz: number;
+}
+
+/** What a preset needs to know. */
+export interface PresetSettings {
+  channel: Preset;
+  /** N0 of the receiver's own noise. */
+  noiseVariance: number;
+  equalise: boolean;
+  interferers: number;
+  interferenceSirDb: number;
+  /** Symbols per source item where the fading is constant over an item; undefined: a gain per symbol. */
+  fadingItems?: readonly number[];
+  /** Symbols per source item, where the symbols say so: what shadowing is constant over. */
+  sourceItems?: readonly number[];
+  /** Threads that draw; they never change a result. */
+  threads: number;
+  txAntennas: number;
+  rxAntennas: number;
+  ofdm: OfdmSettings;
+}
+
+export interface Received {
+  symbols: Float32Array;
+  /** N0 and interference, before equalisation. */
+  noiseVariance: number;
+  /** Variance per symbol after equalisation. */
+  effectiveVariance?: Float32Array;
+  /** Complex gain per symbol, where it was not equalised. */
+  gains?: Float32Array;
+}
+
+interface ChannelParams extends CommonParams {
+  tdl_model: ProfileModel;
+  delay_spread_ns: number;
+  normalize_channel: boolean;
+}
+
+/** What the parameters of a channel say, in SI units. */
+export function presetSettings(params: ChannelParams, threads: number): PresetSettings {
+  return {
+    channel: params.channel,
+    noiseVariance: noiseVariance(params),
+    equalise: params.receiver_processing === "matched",
+    interferers: params.interferers,
+    interferenceSirDb: params.interference_sir_db,
+    threads,
+    txAntennas: params.tx_antennas,
+    rxAntennas: params.rx_antennas,
+    ofdm: {
+      model: params.tdl_model,
+      delaySpread: params.delay_spread_ns * 1e-9,
+      normalise: params.normalize_channel,
+      subcarriers: params.ofdm_fft_size,
+      symbols: params.num_ofdm_symbols,
+      spacing: params.subcarrier_spacing_khz * 1e3,
+      carrierFrequencyGhz: params.carrier_frequency_ghz,
+    },
+  };
 }

@@ -14,73 +14,18 @@
  */
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import type { NativeKernels } from "../../lib/numeric/native/kernels.ts";
+import { addComplexNormalParallel, complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 import { mimoFlat } from "./_mimo.ts";
-import { ofdm, type OfdmSettings } from "./_ofdm.ts";
-import { type CommonParams, noiseVariance, type Preset } from "./_params.ts";
-import type { ProfileModel } from "../../lib/numeric/delay_profile.ts";
-
-/** What a preset needs to know. */
-export interface PresetSettings {
-  channel: Preset;
-  /** N0 of the receiver's own noise. */
-  noiseVariance: number;
-  equalise: boolean;
-  interferers: number;
-  interferenceSirDb: number;
-  /** Symbols per source item where the fading is constant over an item; undefined: a gain per symbol. */
-  fadingItems?: readonly number[];
-  /** Symbols per source item, where the symbols say so: what shadowing is constant over. */
-  sourceItems?: readonly number[];
-  txAntennas: number;
-  rxAntennas: number;
-  ofdm: OfdmSettings;
-}
-
-export interface Received {
-  symbols: Float32Array;
-  /** N0 and interference, before equalisation. */
-  noiseVariance: number;
-  /** Variance per symbol after equalisation. */
-  effectiveVariance?: Float32Array;
-  /** Complex gain per symbol, where it was not equalised. */
-  gains?: Float32Array;
-}
-
-interface ChannelParams extends CommonParams {
-  tdl_model: ProfileModel;
-  delay_spread_ns: number;
-  normalize_channel: boolean;
-}
-
-/** What the parameters of a channel say, in SI units. */
-export function presetSettings(params: ChannelParams): PresetSettings {
-  return {
-    channel: params.channel,
-    noiseVariance: noiseVariance(params),
-    equalise: params.receiver_processing === "matched",
-    interferers: params.interferers,
-    interferenceSirDb: params.interference_sir_db,
-    txAntennas: params.tx_antennas,
-    rxAntennas: params.rx_antennas,
-    ofdm: {
-      model: params.tdl_model,
-      delaySpread: params.delay_spread_ns * 1e-9,
-      normalise: params.normalize_channel,
-      subcarriers: params.ofdm_fft_size,
-      symbols: params.num_ofdm_symbols,
-      spacing: params.subcarrier_spacing_khz * 1e3,
-      carrierFrequencyGhz: params.carrier_frequency_ghz,
-    },
-  };
-}
+import { ofdm } from "./_ofdm.ts";
+import type { PresetSettings, Received } from "./_params.ts";
 
 /** Sends symbols through a preset. */
 export function transmit(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {
-  const { channel, noiseVariance } = settings;
+  const { channel } = settings;
   switch (channel) {
     case "awgn":
-      return awgn(symbols, noiseVariance, generator);
+      return awgn(symbols, settings, generator);
     case "flat_rayleigh":
       return flatRayleigh(symbols, settings, generator);
     case "interference_awgn":
@@ -97,22 +42,22 @@ export function transmit(symbols: Float32Array, settings: PresetSettings, genera
 /** Adds the noise with the generator's own kernels, or with those of the native extension, which draw the same values. */
 export function awgn(
   symbols: Float32Array,
-  noiseVariance: number,
+  { noiseVariance, threads }: Pick<PresetSettings, "noiseVariance" | "threads">,
   generator: Generator,
   native?: Pick<NativeKernels, "addComplexNormal">,
 ): Received {
   const noisy = native
     ? native.addComplexNormal(generator, symbols, noiseVariance)
-    : generator.addComplexNormal(symbols, noiseVariance);
+    : addComplexNormalParallel(generator, symbols, noiseVariance, { threads });
   return { symbols: noisy, noiseVariance };
 }
 
 function flatRayleigh(symbols: Float32Array, settings: PresetSettings, generator: Generator): Received {
   const { noiseVariance, equalise, fadingItems } = settings;
   const count = symbols.length / 2;
-  const drawn = generator.complexNormal64(fadingItems?.length ?? count, 1);
+  const drawn = complexNormal64Parallel(generator, fadingItems?.length ?? count, 1, settings);
   const gains = fadingItems === undefined ? drawn : repeatGains(drawn, fadingItems, count);
-  const noise = generator.complexNormal64(count, noiseVariance);
+  const noise = complexNormal64Parallel(generator, count, noiseVariance, settings);
   const received = new Float32Array(symbols.length);
   const perSymbol = equalise ? new Float32Array(count) : undefined;
   for (let i = 0; i < symbols.length; i += 2) {

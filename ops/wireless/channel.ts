@@ -17,8 +17,8 @@ import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { nativeKernels } from "../_native.ts";
 import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
 import { transmitExplicit } from "./_explicit.ts";
-import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS } from "./_params.ts";
-import { awgn, presetSettings, transmit } from "./_presets.ts";
+import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, presetSettings } from "./_params.ts";
+import { awgn, transmit } from "./_presets.ts";
 import { channelRecord } from "./_record.ts";
 
 export default defineOperation({
@@ -70,11 +70,11 @@ export default defineOperation({
   },
   nativeKernels: (params) => params.channel === "awgn",
   threadSafe: true,
-  async run({ inputs, params, generator, backend }) {
+  async run({ inputs, params, generator, backend, threads }) {
     checkBackend(params.channel, backend, inputs.channel_state !== undefined);
     const symbols = symbolsOf(inputs.symbols);
     const { metadata } = inputs.symbols;
-    const settings = presetSettings(params);
+    const settings = presetSettings(params, threads);
     const perItem = params.fading_scope === "source_item" && ["flat_rayleigh", "mimo_flat"].includes(params.channel);
     if (perItem || params.channel === "urban_micro") {
       settings.sourceItems = sourceItemCounts(metadata, symbols.length / 2);
@@ -83,7 +83,7 @@ export default defineOperation({
     const received = inputs.channel_state
       ? transmitExplicit(symbols, inputs.channel_state, settings.noiseVariance, generator)
       : params.channel === "awgn" && params.data_plane_backend === "cpp_native"
-      ? awgn(symbols, settings.noiseVariance, generator, await nativeKernels())
+      ? awgn(symbols, settings, generator, await nativeKernels())
       : transmit(symbols, settings, generator);
 
     const { noise_variance: _noise, channel_gain: _gain, ...companions } = companionsOf(inputs.symbols);

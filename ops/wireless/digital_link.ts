@@ -6,12 +6,13 @@ import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
-import { BITS_PER_SYMBOL, demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL, hardBits } from "../../lib/numeric/modulation.ts";
+import { demodulateLlrParallel, modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed } from "../_backends.ts";
 import { modulatedMetadata } from "../_symbol_items.ts";
 import { checkBackend, PHYLIB_PRESETS } from "./_materializations.ts";
-import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, PRESETS } from "./_params.ts";
-import { presetSettings, transmit } from "./_presets.ts";
+import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, PRESETS, presetSettings } from "./_params.ts";
+import { transmit } from "./_presets.ts";
 import { channelRecord } from "./_record.ts";
 
 export default defineOperation({
@@ -34,11 +35,11 @@ export default defineOperation({
   },
   check: checkCommon,
   threadSafe: true,
-  run({ inputs, params, generator, backend }) {
+  run({ inputs, params, generator, backend, threads }) {
     checkBackend(params.channel, backend);
     const sent = bitsOf(inputs.bits);
-    const settings = presetSettings({ ...params, ...CHANNEL_DEFAULTS });
-    const modulated = modulate(sent, params.modulation);
+    const settings = presetSettings({ ...params, ...CHANNEL_DEFAULTS }, threads);
+    const modulated = modulateParallel(sent, params.modulation, { threads });
     const layout = modulatedMetadata(
       inputs.bits.metadata,
       sent.length,
@@ -49,7 +50,9 @@ export default defineOperation({
       ...settings,
       sourceItems: sourceItemCounts(layout, modulated.length / 2),
     }, generator);
-    const bits = hardBits(demodulateLlr(symbols, params.modulation, effectiveVariance ?? variance));
+    const bits = hardBits(
+      demodulateLlrParallel(symbols, params.modulation, effectiveVariance ?? variance, { threads }),
+    );
     const record = channelRecord({ ...params, ...CHANNEL_DEFAULTS }, backend, variance);
     const metadata = travel(inputs.bits.metadata, { ...record, modulation: params.modulation });
     const received = bitsArtifact(bits.slice(0, sent.length), metadata, "payload.bits");

@@ -29,12 +29,13 @@ import {
 } from "../../lib/numeric/delay_profile.ts";
 import { cholesky, zeros } from "../../lib/numeric/linear_algebra.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { MISO_CSI } from "../_csi_feedback.ts";
 
 export default defineOperation({
   id: "wireless.miso_ofdm_csi",
   name: "Spatially correlated MISO-OFDM CSI",
   description: "Draws channels from a correlated antenna array, for CSI feedback",
-  outputs: { csi: "channel.miso_ofdm_csi.numpy" },
+  outputs: { csi: MISO_CSI },
   params: z.strictObject({
     sample_count: z.int().positive().default(64).describe("independent realisations"),
     tx_antennas: z.int().positive().default(8),
@@ -62,7 +63,6 @@ export default defineOperation({
     { runner: "dataset_capture", backend: "phylib", implementation: "phylib_tdl_correlated_miso_ofdm_csi_capture" },
     { runner: "dataset_capture", backend: "numpy", implementation: "explicit_numpy_correlated_tapped_delay_fallback" },
   ],
-  outputMetadataGuarantees: { csi: { keys: ["sample_count", "tx_antennas", "ofdm_fft_size", "noise_variance"] } },
   threadSafe: true,
   run({ params, generator, backend }) {
     const { sample_count: samples, tx_antennas: tx, ofdm_fft_size: count, num_ofdm_symbols: symbols } = params;

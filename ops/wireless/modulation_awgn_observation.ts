@@ -40,7 +40,7 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  outputMetadataGuarantees: { observation: { from: "frames", keys: ["frame_count"] } },
+  outputMetadataGuarantees: { observation: { from: "frames" } },
   check: (params) =>
     RANGES.flatMap((name) => {
       const [low, high] = ends(name) as (keyof typeof params)[];

@@ -27,8 +27,6 @@ import {
   separatePilots,
 } from "../_channel_estimation.ts";
 
-const KEYS = ["noise_variance", "example_count", "pilot_density"];
-
 export default defineOperation({
   id: "wireless.pilot_observation",
   name: "Noisy pilot reception",
@@ -44,7 +42,7 @@ export default defineOperation({
     truth: CHANNEL_TRUTH,
   },
   params: z.strictObject({
-    snr_db: z.number().default(12).describe("per receive antenna").meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_db: z.number().default(12).describe("Es/N0 in dB, per receive antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe("auto is numpy, the portable one"),
     seed: seedParameter(0),
   }),
@@ -56,7 +54,7 @@ export default defineOperation({
   },
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  outputMetadataGuarantees: { observation: { keys: KEYS }, problem: { keys: KEYS }, truth: { keys: KEYS } },
+  outputMetadataGuarantees: { problem: { keys: ["pilot_density"] } },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const arrays = arraysOf(inputs.channel);

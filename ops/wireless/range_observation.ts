@@ -13,7 +13,7 @@ import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { metadataNumber } from "../../lib/artifact/values.ts";
+import { metadataOf } from "../../lib/artifact/values.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import {
@@ -27,7 +27,6 @@ import {
 } from "../_localization.ts";
 
 const METRES = { "x-svc-ui": { unit: "m" } };
-const KEYS = ["area_m", "range_noise_std_m", "unit"];
 
 export default defineOperation({
   id: "wireless.range_observation",
@@ -41,7 +40,8 @@ export default defineOperation({
   },
   params: z.strictObject({
     snr_db: z.number().default(20).meta({ "x-svc-ui": { unit: "dB" } }),
-    range_noise_floor_m: z.number().nonnegative().default(0.05).describe("noise left at any SNR").meta(METRES),
+    range_noise_floor_m: z.number().nonnegative().default(0.05).describe("range noise floor, independent of snr_db")
+      .meta(METRES),
     nlos_probability: z.number().min(0).max(1).default(0).describe("of a blocked line of sight, per link"),
     nlos_bias_m: z.number().nonnegative().default(1.5).describe("detour of a blocked link").meta(METRES),
     seed: seedParameter(0),
@@ -49,7 +49,6 @@ export default defineOperation({
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  outputMetadataGuarantees: { observation: { keys: KEYS }, problem: { keys: KEYS }, truth: { keys: ["unit"] } },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const scene = arraysOf(inputs.scene);
@@ -70,7 +69,7 @@ export default defineOperation({
     const metadata = {
       example_count: examples,
       anchor_count: anchorCount,
-      area_m: float(metadataNumber(inputs.scene.metadata, "area_m")!),
+      area_m: float(metadataOf(inputs.scene, LOCALIZATION_SCENE, ["area_m"]).area_m),
       range_noise_std_m: float(sigma),
       snr_db: float(params.snr_db),
       unit: "m",

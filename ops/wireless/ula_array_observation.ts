@@ -17,8 +17,6 @@ import { bearingCramerRao, steeringVector } from "../../lib/numeric/direction_fi
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { AOA_OBSERVATION, AOA_PROBLEM, AOA_SCENE, AOA_TRUTH } from "../_aoa.ts";
 
-const KEYS = ["element_spacing_wavelengths", "noise_variance"];
-
 export default defineOperation({
   id: "wireless.ula_array_observation",
   name: "Noisy linear-array reception",
@@ -29,13 +27,12 @@ export default defineOperation({
     antenna_count: z.int().positive().default(8),
     snapshot_count: z.int().positive().default(64),
     element_spacing_wavelengths: z.number().positive().default(0.5),
-    snr_db: z.number().default(15).describe("per antenna").meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_db: z.number().default(15).describe("Es/N0 in dB, per antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  outputMetadataGuarantees: { observation: { keys: KEYS }, problem: { keys: KEYS }, truth: { keys: ["unit"] } },
   threadSafe: true,
   run({ inputs, params, generator }) {
     const scene = arraysOf(inputs.scene), angles = scene.read("float64", ["example"]);

@@ -11,7 +11,7 @@ import { sha256Hex, sha256Json } from "../../lib/contract/hash.ts";
 import { canonicalJson, compareCodePoints, parseJson, prettyJson } from "../../lib/contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import { packageIdentity } from "../../lib/training/identity.ts";
-import type { OperationAbi } from "../../lib/training/types.ts";
+import type { OperationAbi } from "../../lib/contract/operation.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 
 const FOLDER = new URL("./", import.meta.url), RECIPES = new URL("../", import.meta.url);
@@ -45,7 +45,7 @@ interface Evaluation extends JsonObject {
   population_sha256: string;
 }
 
-/** Files of a model's folder that must have a certain content, and the digest of the package. */
+/** Files of a model's folder that must have a certain content, and the digest of the package. Exported for tests. */
 export function packageOf(id: string): { files: Map<string, string>; package_sha256: string } {
   const folder = new URL(`${id}/`, FOLDER);
   const bytes = (path: string) => Deno.readFileSync(new URL(path, folder));
@@ -214,7 +214,7 @@ function plain(value: Value): string {
   return canonicalJson(value);
 }
 
-/** The ids of the models that have a package. */
+/** The ids of the models that have a package. Exported for tests. */
 export function modelIds(): string[] {
   return [...Deno.readDirSync(FOLDER)].filter(({ name, isDirectory }) =>
     isDirectory && exists(new URL(`${name}/training/model.json`, FOLDER))
@@ -229,7 +229,7 @@ function exists(file: URL): boolean {
   }
 }
 
-/** Every file that must have a certain content, by URL. */
+/** Every file that must have a certain content, by URL. Exported for tests. */
 export function expectedFiles(): Map<string, string> {
   const files = new Map<string, string>(), digests = new Map<string, string>();
   for (const id of modelIds()) {

@@ -14,7 +14,9 @@ import { decodeJpeg } from "../../lib/artifact/jpeg/decoder.ts";
 import { toNumber, type Value } from "../../lib/contract/value.ts";
 import { Generator } from "../../lib/numeric/random.ts";
 import { formatRecipeText } from "../../lib/recipe/format.ts";
-import { openWorkspace, run, verifyRun } from "../../mod.ts";
+import { run } from "../../mod.ts";
+import { openWorkspace } from "../../lib/run/workspace.ts";
+import { verifyRun } from "../../lib/run/verify.ts";
 import { fromFileUrl } from "../support/paths.ts";
 
 const context = { report_progress() {} } as unknown as Context;

@@ -1,6 +1,6 @@
 /** The recipes of the example adapters, in their sandboxes: what they measure is what their training recorded. */
 import assert from "node:assert/strict";
-import { lint, runMatrix } from "../../mod.ts";
+import { lint, runMatrix } from "../support/session.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";

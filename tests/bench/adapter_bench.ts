@@ -7,7 +7,7 @@ import { callAdapter, closeAdapters } from "../../lib/adapter/runtime.ts";
 import { bindingOf } from "../../lib/adapter/binding.ts";
 import { effectiveGrants } from "../../lib/adapter/grants.ts";
 import { readAdapter } from "../../lib/adapter/read_manifest.ts";
-import { median } from "./measure.ts";
+import { median, sized } from "./measure.ts";
 
 const CODE = `
 /** Something like the work of a codec: a filter over every sample. */
@@ -33,55 +33,50 @@ operations:
   - { id: bench.empty, name: empty, wraps: model.external_encode_bits, adapter: { path: code.js, callable: empty, call_style: array } }
 `;
 
-export async function adapterBench(): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  await Deno.writeTextFile(join(folder, "svc_adapter.yaml"), MANIFEST);
-  await Deno.writeTextFile(join(folder, "code.js"), CODE);
-  const adapter = readAdapter(folder).adapter!;
-  const grants = effectiveGrants(adapter, [], null, folder);
-  const [encode, empty] = adapter.manifest.operations.map((operation) => bindingOf(adapter, operation, grants));
-  const direct = await import(`file://${join(folder, "code.js")}`);
-  const call = async (binding: typeof encode, data: Uint8Array) => {
-    // A step's input stays as it is, so a copy is handed over.
-    const copy = data.slice();
-    const args = [{ dtype: "uint8", shape: [copy.length], data: copy }];
-    const { value } = await callAdapter(binding, { args, transfer: [copy.buffer], seed: null });
-    return (value as { metadata?: { ms: number } }).metadata?.ms ?? 0;
-  };
-  const timed = async (body: () => unknown) => {
-    const begun = performance.now();
-    await body();
-    return performance.now() - begun;
-  };
-  const first = await timed(() => call(empty, new Uint8Array(0)));
-  const small: number[] = [];
-  for (let i = 0; i < 200; i++) small.push(await timed(() => call(empty, new Uint8Array(64))));
-  console.log(
-    `adapter: first call ${first.toFixed(0)} ms, later calls ${median(small).toFixed(3)} ms each (median of 200)`,
-  );
-  for (const megabytes of [1, 10, 50]) {
-    const data = new Uint8Array(megabytes * 1e6).map((_, index) => index * 31 & 255);
-    const through: number[] = [], own: number[] = [], around: number[] = [];
-    for (let i = 0; i < 20; i++) {
-      let inside = 0;
-      const whole = await timed(async () => inside = await call(encode, data));
-      through.push(whole);
-      around.push(whole - inside);
-      own.push(await timed(() => direct.encode({ data })));
-    }
-    // The best of each: what the machine does besides is not the adapter's.
-    const [whole, direct_, rest] = [Math.min(...through), Math.min(...own), Math.min(...around)];
-    console.log(
-      `adapter: ${megabytes} MB ${whole.toFixed(1)} ms, ${direct_.toFixed(1)} ms called directly; ${
-        rest.toFixed(2)
-      } ms around the ` +
-        `function, ${(100 * rest / direct_).toFixed(1)} % of the direct call, ${
-          (rest / megabytes).toFixed(2)
-        } ms per MB`,
-    );
+const folder = await Deno.makeTempDir();
+await Deno.writeTextFile(join(folder, "svc_adapter.yaml"), MANIFEST);
+await Deno.writeTextFile(join(folder, "code.js"), CODE);
+const adapter = readAdapter(folder).adapter!;
+const grants = effectiveGrants(adapter, [], null, folder);
+const [encode, empty] = adapter.manifest.operations.map((operation) => bindingOf(adapter, operation, grants));
+const direct = await import(`file://${join(folder, "code.js")}`);
+const call = async (binding: typeof encode, data: Uint8Array) => {
+  // A step's input stays as it is, so a copy is handed over.
+  const copy = data.slice();
+  const args = [{ dtype: "uint8", shape: [copy.length], data: copy }];
+  const { value } = await callAdapter(binding, { args, transfer: [copy.buffer], seed: null });
+  return (value as { metadata?: { ms: number } }).metadata?.ms ?? 0;
+};
+const timed = async (body: () => unknown) => {
+  const begun = performance.now();
+  await body();
+  return performance.now() - begun;
+};
+const CALLS = sized(200, 2);
+const first = await timed(() => call(empty, new Uint8Array(0)));
+const small: number[] = [];
+for (let i = 0; i < CALLS; i++) small.push(await timed(() => call(empty, new Uint8Array(64))));
+console.log(
+  `adapter: first call ${first.toFixed(0)} ms, later calls ${median(small).toFixed(3)} ms each (median of ${CALLS})`,
+);
+for (const megabytes of sized(0, 1) ? [1] : [1, 10, 50]) {
+  const data = new Uint8Array(megabytes * 1e6).map((_, index) => index * 31 & 255);
+  const through: number[] = [], own: number[] = [], around: number[] = [];
+  for (let i = 0; i < sized(20, 1); i++) {
+    let inside = 0;
+    const whole = await timed(async () => inside = await call(encode, data));
+    through.push(whole);
+    around.push(whole - inside);
+    own.push(await timed(() => direct.encode({ data })));
   }
-  await closeAdapters();
-  await Deno.remove(folder, { recursive: true });
+  // The best of each: what the machine does besides is not the adapter's.
+  const [whole, direct_, rest] = [Math.min(...through), Math.min(...own), Math.min(...around)];
+  console.log(
+    `adapter: ${megabytes} MB ${whole.toFixed(1)} ms, ${direct_.toFixed(1)} ms called directly; ${
+      rest.toFixed(2)
+    } ms around the ` +
+      `function, ${(100 * rest / direct_).toFixed(1)} % of the direct call, ${(rest / megabytes).toFixed(2)} ms per MB`,
+  );
 }
-
-if (import.meta.main) await adapterBench();
+await closeAdapters();
+await Deno.remove(folder, { recursive: true });

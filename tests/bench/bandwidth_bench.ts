@@ -6,14 +6,14 @@ import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
 import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { Generator } from "../../lib/numeric/random.ts";
-import { ms, row, time } from "./measure.ts";
+import { ms, row, sized, time } from "./measure.ts";
 
-const COUNT = 1e7;
-const source = new Uint8Array(1 << 28).fill(1), target = new Uint8Array(1 << 28);
+const COUNT = sized(1e7, 1e4), COPIED = sized(1 << 28, 1 << 16);
+const source = new Uint8Array(COPIED).fill(1), target = new Uint8Array(COPIED);
 const copying = await time(5, () => target.set(source));
 /** Bytes a millisecond, reading and writing counted. */
 const bandwidth = 2 * source.length / copying;
-row("copy of 256 MiB", ms(copying), `${(bandwidth / 1e6).toFixed(1)} GB/s read and written`);
+row(`copy of ${COPIED / 2 ** 20} MiB`, ms(copying), `${(bandwidth / 1e6).toFixed(1)} GB/s read and written`);
 
 const generator = Generator.seeded(23);
 const bits = generator.integers(0, 2, COUNT, "uint8") as Uint8Array;
@@ -39,7 +39,7 @@ for (const [name, bytes, body] of kernels) {
   const taken = await time(5, body);
   const rate = bytes / taken;
   row(
-    `${name}, 1e7 bits`,
+    `${name}, ${COUNT} bits`,
     ms(taken),
     `${(rate / 1e6).toFixed(2)} GB/s, ${(100 * rate / bandwidth).toFixed(0)} % of a copy`,
   );

@@ -3,7 +3,9 @@
  * of their own, and the memory of the process over a thousand of them.
  */
 import { join } from "node:path";
-import { createRegistry, openWorkspace, runBenchmark } from "../../mod.ts";
+import { runBenchmark } from "../support/session.ts";
+import { createRegistry } from "../../ops/registry.ts";
+import { openWorkspace } from "../../lib/run/workspace.ts";
 import { createCancellation } from "../../lib/execute/cancellation.ts";
 import { executePlan } from "../../lib/execute/execute.ts";
 import { WorkerPool } from "../../lib/execute/pool.ts";
@@ -11,7 +13,7 @@ import { readRecipeText } from "../../lib/recipe/read.ts";
 import { captureEnvironment } from "../../lib/run/environment.ts";
 import { runRecipe } from "../../lib/run/run.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { median, ms, row } from "./measure.ts";
+import { median, ms, row, sized } from "./measure.ts";
 
 const RECIPE = `name: link
 metadata: {research: {task: {id: bit_transport}}}
@@ -71,26 +73,27 @@ async function rows(count: number): Promise<{ times: number[]; memory: { rss: nu
   return { times, memory };
 }
 
-await bareRuns(20);
-await rows(20);
+const WARM_UP = sized(20, 0), TURNS = sized(5, 1), RUNS = sized(30, 1), ROWS = sized(1000, 10);
+await bareRuns(WARM_UP);
+if (WARM_UP > 0) await rows(WARM_UP);
 const bare: number[] = [], benchmarked: number[] = [];
-for (let turn = 0; turn < 5; turn++) {
-  bare.push(...await bareRuns(30));
-  benchmarked.push(...(await rows(31)).times);
+for (let turn = 0; turn < TURNS; turn++) {
+  bare.push(...await bareRuns(RUNS));
+  benchmarked.push(...(await rows(RUNS + 1)).times);
 }
 const difference = median(benchmarked) - median(bare);
 row("benchmark layer a row", ms(difference), `a row ${ms(median(benchmarked))}, its run alone ${ms(median(bare))}`);
 pool.close();
 
-const { memory } = await rows(1000);
+const { memory } = await rows(ROWS);
 const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
-// The heap swings with the collector: the least of fifty rows is what is held.
-const held = (from: number) => Math.min(...memory.slice(from, from + 50).map(({ heapUsed }) => heapUsed));
+// The heap swings with the collector: the least of some rows is held.
+const held = (from: number) => Math.min(...memory.slice(from, from + ROWS / 20 + 1).map(({ heapUsed }) => heapUsed));
 row(
-  "heap held after 1000 rows",
-  mebibytes(held(950)),
-  `after 100 rows ${mebibytes(held(100))}; whole process ${mebibytes(memory[999].rss)} and ${
-    mebibytes(memory[99].rss)
+  `heap held after ${ROWS} rows`,
+  mebibytes(held(0.95 * ROWS)),
+  `after ${ROWS / 10} rows ${mebibytes(held(ROWS / 10))}; whole process ${mebibytes(memory[ROWS - 1].rss)} and ${
+    mebibytes(memory[ROWS / 10 - 1].rss)
   }`,
 );
 await Deno.remove(projectRoot, { recursive: true });

@@ -3,11 +3,12 @@
  * MIMO in NumPy is batched over all vectors; OFDM is one matrix product for all grids.
  */
 import { Generator } from "../../lib/numeric/random.ts";
-import { type Preset, PRESETS } from "../../ops/wireless/_params.ts";
-import { presetSettings, transmit } from "../../ops/wireless/_presets.ts";
+import { type Preset, PRESETS, presetSettings } from "../../ops/wireless/_params.ts";
+import { transmit } from "../../ops/wireless/_presets.ts";
+import { sized } from "./measure.ts";
 import { medianMs, numpyTimings, printComparison, type Timings } from "./numpy.ts";
 
-const SYMBOLS = 1_000_000;
+const SYMBOLS = sized(1_000_000, 2_000);
 
 const numpy = numpyTimings(`
 n, n0 = ${SYMBOLS}, 0.1
@@ -78,7 +79,7 @@ function run(channel: Preset, antennas = 1): number {
     tdl_model: "A",
     delay_spread_ns: 100,
     normalize_channel: true,
-  });
+  }, 1);
   return medianMs(() => transmit(symbols, settings, Generator.seeded(1)), 5);
 }
 

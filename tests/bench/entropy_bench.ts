@@ -4,12 +4,13 @@
  *
  * Beside it the same coder in plain C (entropy_plain.c), where gcc is installed. Best of several rounds.
  */
-import { decodeIntegers, encodeIntegers, informationBits, normalTable } from "../../lib/numeric/frequency_table.ts";
+import { decodeIntegers, encodeIntegers, normalTable } from "../../lib/numeric/frequency_table.ts";
 import { Generator } from "../../lib/numeric/random.ts";
 import { RangeDecoder, RangeEncoder } from "../../lib/numeric/range_coder.ts";
-import { ms, row } from "./measure.ts";
+import { informationBits } from "../support/information_bits.ts";
+import { ms, plainC, row, sized, timesOf } from "./measure.ts";
 
-const COUNT = 1_000_000, ROUNDS = 7;
+const COUNT = sized(1_000_000, 2_000), ROUNDS = sized(7, 1);
 const scales = Array.from({ length: 64 }, (_, index) => 0.11 * (64 / 0.11) ** (index / 63));
 const tables = scales.map(normalTable);
 const generator = Generator.seeded(23);
@@ -27,23 +28,11 @@ function encode(): Uint8Array {
   return encoder.finish();
 }
 
-function best(work: () => unknown): number {
-  let least = Infinity;
-  for (let round = 0; round <= ROUNDS; round++) {
-    const start = performance.now();
-    work();
-    if (round > 0) least = Math.min(least, performance.now() - start);
-  }
-  return least;
-}
+const best = (work: () => unknown) => Math.min(...timesOf(ROUNDS, work));
 
-/** Milliseconds of the C program, or why there are none. */
-function plainC(): { encode: number; decode: number } | string {
-  const folder = Deno.makeTempDirSync({ prefix: "svc-entropy-" });
-  try {
-    const source = new URL("entropy_plain.c", import.meta.url).pathname;
-    const built = new Deno.Command("gcc", { args: ["-O3", source, "-o", `${folder}/plain`] }).outputSync();
-    if (!built.success) return new TextDecoder().decode(built.stderr);
+/** Milliseconds of the C program, or the reason why there are none. */
+async function peer(): Promise<{ encode: number; decode: number } | string> {
+  const found = await plainC<{ encode: number; decode: number; failures: number }>("entropy_plain.c", [], (folder) => {
     const words = [COUNT, tables.length, ROUNDS];
     for (const { smallest, cumulative } of tables) words.push(smallest, cumulative.length - 1, ...cumulative);
     const all = new Int32Array(words.length + 2 * COUNT);
@@ -51,32 +40,26 @@ function plainC(): { encode: number; decode: number } | string {
     all.set(values, words.length);
     all.set(indexes, words.length + COUNT);
     Deno.writeFileSync(`${folder}/integers`, new Uint8Array(all.buffer));
-    const { stdout, success } = new Deno.Command(`${folder}/plain`, { args: [`${folder}/integers`] }).outputSync();
-    const found = success ? JSON.parse(new TextDecoder().decode(stdout)) : { failures: NaN };
-    return found.failures === 0 ? found : `it loses ${found.failures} integers`;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "gcc is not installed";
-    throw error;
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
+    return [`${folder}/integers`];
+  });
+  return typeof found === "string" || found.failures === 0 ? found : `it loses ${found.failures} integers`;
 }
 
 const bytes = encode();
 const decoded = decodeIntegers(new RangeDecoder(bytes), indexes, tables);
 if (decoded.some((value, at) => value !== values[at])) throw new Error("An integer of the benchmark is lost");
 const information = informationBits(values, indexes, tables);
-const plain = plainC();
+const plain = await peer();
 if (typeof plain === "string") console.log(`plain C skipped: ${plain}`);
 const own = {
   encode: best(encode),
   decode: best(() => decodeIntegers(new RangeDecoder(bytes), indexes, tables)),
 };
 for (const what of ["encode", "decode"] as const) {
-  const peer = typeof plain === "string"
+  const note = typeof plain === "string"
     ? ""
     : `plain C ${ms(plain[what])}, ${(plain[what] / own[what]).toFixed(2)} times ours`;
-  row(`${what} 1e6 integers, 64 normal tables`, ms(own[what]), peer);
+  row(`${what} ${COUNT} integers, 64 normal tables`, ms(own[what]), note);
 }
 row(
   "bits beyond the information content",

@@ -9,11 +9,12 @@ import { listRuns } from "../../lib/run/store.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { startServer } from "../../lib/http/serve.ts";
 import { run } from "../../mod.ts";
-import { ms, output, row, time } from "./measure.ts";
+import { ms, output, row, sized, time } from "./measure.ts";
 
-const RUNS = Number(Deno.env.get("SVC_BENCH_RUNS") ?? 10_000);
-const ROWS = 100_000;
-const SECONDS = 5;
+const RUNS = Number(Deno.env.get("SVC_BENCH_RUNS") ?? sized(10_000, 5));
+const ROWS = sized(100_000, 100);
+const PAGE = sized(100, 2);
+const SECONDS = sized(5, 0.05);
 
 const folder = await Deno.makeTempDir({ prefix: "svc-http-bench-" });
 const options = { projectRoot: folder, stateDir: join(folder, ".svc") };
@@ -37,13 +38,13 @@ for (let i = 0; i < RUNS - 1; i++) {
 row(`listing ${RUNS} runs from their bundles`, ms(await time(1, () => listRuns(workspace))));
 {
   const { database } = openDatabase(workspace.stateDir);
-  const index = new RunIndex(workspace, database);
+  const index = new RunIndex(workspace, { database });
   row(`index of ${RUNS} runs made anew`, ms(await time(1, () => index.rebuild())));
-  const first = await time(21, () => index.list({ limit: 100 }));
-  row("first page of 100 runs", ms(first), "aim: under 20 ms");
-  const middle = (await index.list({ limit: 500 })).nextCursor!;
-  row("a later page of 100 runs", ms(await time(21, () => index.list({ limit: 100, cursor: middle }))));
-  row("  with a status that none has", ms(await time(21, () => index.list({ limit: 100, status: "failed" }))));
+  const first = await time(21, () => index.list({ limit: PAGE }));
+  row(`first page of ${PAGE} runs`, ms(first), "aim: under 20 ms");
+  const middle = (await index.list({ limit: sized(500, 2) })).nextCursor!;
+  row(`a later page of ${PAGE} runs`, ms(await time(21, () => index.list({ limit: PAGE, cursor: middle }))));
+  row("  with a status that none has", ms(await time(21, () => index.list({ limit: PAGE, status: "failed" }))));
   database.close();
 }
 
@@ -68,7 +69,8 @@ await server.stop();
 // Rows without bundles: how queries scale. Nothing is synchronised, so nothing is looked for on the disk.
 const { database } = openDatabase(join(folder, "large"));
 const insert = database.prepare(
-  "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, NULL, NULL, '', 0, 1, 1, NULL, NULL, ?)",
+  `INSERT INTO runs (run_id, status, recipe_name, created_at_utc, completed_at_utc, mtime, size, step_count, size_bytes,
+     sort_key) VALUES (?, ?, ?, ?, ?, '', 0, 1, 1, ?)`,
 );
 row(
   `${ROWS} rows written in one transaction`,

@@ -9,8 +9,9 @@
 import { decodeImage } from "../../lib/artifact/image_file.ts";
 import { decodeJpeg } from "../../lib/artifact/jpeg/decoder.ts";
 import { encodeJpeg, type JpegImage } from "../../lib/artifact/jpeg/encoder.ts";
+import { median as medianOf, sized, timesOf } from "./measure.ts";
 
-const WARM_UP = 5, RUNS = 15;
+const WARM_UP = sized(5, 0), RUNS = sized(15, 1), TILES = sized(2, 1);
 const photograph = new URL("../../recipes/samples/coffee.png", import.meta.url);
 const cases = (["444", "422", "420"] as const).flatMap((subsampling) => [
   { subsampling, optimize: false, progressive: false },
@@ -20,32 +21,24 @@ const cases = (["444", "422", "420"] as const).flatMap((subsampling) => [
 
 function tiled(): JpegImage {
   const { width, height, data } = decodeImage(Deno.readFileSync(photograph));
-  const row = width * 3, image = new Uint8Array(4 * data.length);
-  for (let y = 0; y < 2 * height; y++) {
+  const row = width * 3, image = new Uint8Array(TILES * TILES * data.length);
+  for (let y = 0; y < TILES * height; y++) {
     const source = data.subarray((y % height) * row, (y % height + 1) * row);
-    image.set(source, 2 * y * row);
-    image.set(source, (2 * y + 1) * row);
+    for (let tile = 0; tile < TILES; tile++) image.set(source, (TILES * y + tile) * row);
   }
-  return { width: 2 * width, height: 2 * height, channels: 3, data: image };
+  return { width: TILES * width, height: TILES * height, channels: 3, data: image };
 }
 
-function median(run: () => void): number {
-  const times = Array.from({ length: WARM_UP + RUNS }, () => {
-    const start = performance.now();
-    run();
-    return (performance.now() - start) / 1000;
-  });
-  return times.slice(WARM_UP).sort((a, b) => a - b)[RUNS >> 1];
-}
+const median = (run: () => void) => medianOf(timesOf(RUNS, run, WARM_UP)) / 1000;
 
 const PILLOW = `
 import io, json, statistics, sys, time
 from PIL import Image
 tile = Image.open(sys.argv[1]).convert("RGB")
-image = Image.new("RGB", (2 * tile.width, 2 * tile.height))
-for x in (0, tile.width):
-    for y in (0, tile.height):
-        image.paste(tile, (x, y))
+image = Image.new("RGB", (${TILES} * tile.width, ${TILES} * tile.height))
+for x in range(${TILES}):
+    for y in range(${TILES}):
+        image.paste(tile, (x * tile.width, y * tile.height))
 def median(run):
     times = []
     for _ in range(${WARM_UP + RUNS}):

@@ -7,18 +7,19 @@
  * has (SSE4.1) and with all of the machine. The C program starts from rounded values; the kernel's time has rounding,
  * deinterleaving and copies in it. Figures are the best of several rounds, for other programs disturb both.
  */
+import { Buffer } from "node:buffer";
 import { codedBitCount, codeParameters } from "../../lib/numeric/nr_ldpc/code_parameters.ts";
 import { decodeTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
 import { encodeTransportBlock } from "../../lib/numeric/nr_ldpc/encoder.ts";
 import { decodeTransportBlocks } from "../../lib/numeric/parallel/nr_ldpc.ts";
 import { bufferLayout, decoderProgram } from "../../lib/numeric/nr_ldpc/programs.ts";
-import { receivedValues, roundedLlr } from "../../lib/numeric/nr_ldpc/reference.ts";
+import { receivedValues, roundedLlr } from "../support/nr_ldpc_reference.ts";
 import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
 import { demodulateLlr, modulate } from "../../lib/numeric/modulation.ts";
 import { Generator } from "../../lib/numeric/random.ts";
-import { row } from "./measure.ts";
+import { plainC, row, sized, timesOf } from "./measure.ts";
 
-const BLOCK_BITS = 16136, CODE_RATE = 0.5, EB_N0_DB = 2, ITERATIONS = 20, BLOCKS = 24, ROUNDS = 9;
+const BLOCK_BITS = 16136, CODE_RATE = 0.5, EB_N0_DB = 2, ITERATIONS = 20, BLOCKS = sized(24, 2), ROUNDS = sized(9, 1);
 
 const codedBits = codedBitCount(BLOCK_BITS, CODE_RATE, 2, 1);
 const parameters = codeParameters({
@@ -36,16 +37,12 @@ const received = sent.map((bits) => {
   return demodulateLlr(generator.addComplexNormal(symbols, variance), "qpsk", variance);
 });
 
-/** Information bits a second, in millions, of something done to every block. */
-function rate(work: (block: number) => void): number {
-  let best = Infinity;
-  for (let round = 0; round <= ROUNDS; round++) {
-    const start = performance.now();
+/** Information bits a second, in millions, of work on all blocks. */
+const rateOf = (work: () => unknown) => BLOCKS * BLOCK_BITS / Math.min(...timesOf(ROUNDS, work)) / 1e3;
+const rate = (work: (block: number) => unknown) =>
+  rateOf(() => {
     for (let block = 0; block < BLOCKS; block++) work(block);
-    if (round > 0) best = Math.min(best, performance.now() - start);
-  }
-  return BLOCKS * BLOCK_BITS / best / 1e3;
-}
+  });
 
 function decode(block: number, earlyStop: boolean): number {
   const decoded = decodeTransportBlock(received[block], parameters, { iterations: ITERATIONS, earlyStop, scrambling });
@@ -53,39 +50,25 @@ function decode(block: number, earlyStop: boolean): number {
   return decoded.codeBlocks.reduce((sum, { iterations }) => sum + iterations, 0) / decoded.codeBlocks.length;
 }
 
-/** Seconds of the C program, or why there are none. */
-function plainC(flags: string[]): { fixed: number; early: number } | string {
+/** Seconds of the C program, or the reason why there are none. */
+async function peer(flags: readonly string[]): Promise<{ fixed: number; early: number } | string> {
   const { code, rows, columns } = bufferLayout(parameters, parameters.codedBitsOfBlock[0]);
   const program = decoderProgram(code, rows, parameters.usedBits), size = columns * parameters.liftingSize;
   const head = [program.length, code.liftingSize, columns, parameters.usedBits, ITERATIONS];
   const counts = [BLOCKS * parameters.codeBlockCount, ROUNDS, program.words.length];
+  const words = new Uint8Array(Int32Array.from([...head, ...counts, ...program.words]).buffer);
   const values = received.flatMap((llr) =>
     parameters.codedBitsOfBlock.map((_, index) =>
-      Int8Array.from(receivedValues(llr, parameters, index, scrambling).subarray(0, size), roundedLlr)
+      new Uint8Array(
+        Int8Array.from(receivedValues(llr, parameters, index, scrambling).subarray(0, size), roundedLlr).buffer,
+      )
     )
   );
-  const folder = Deno.makeTempDirSync({ prefix: "svc-ldpc-" });
-  try {
-    const source = new URL("ldpc_plain.c", import.meta.url).pathname;
-    const built = new Deno.Command("gcc", { args: ["-O3", ...flags, source, "-o", `${folder}/plain`] }).outputSync();
-    if (!built.success) return new TextDecoder().decode(built.stderr);
-    const words = new Uint8Array(Int32Array.from([...head, ...counts, ...program.words]).buffer);
-    const file = Deno.openSync(`${folder}/blocks`, { create: true, write: true });
-    for (const part of [words, ...values]) writeAll(file, new Uint8Array(part.buffer));
-    file.close();
-    const { stdout, success } = new Deno.Command(`${folder}/plain`, { args: [`${folder}/blocks`] }).outputSync();
-    const found = success ? JSON.parse(new TextDecoder().decode(stdout)) : { failures: NaN };
-    return found.failures === 0 ? found : `it loses ${found.failures} blocks`;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "gcc is not installed";
-    throw error;
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
-}
-
-function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+  const found = await plainC<{ fixed: number; early: number; failures: number }>("ldpc_plain.c", flags, (folder) => {
+    Deno.writeFileSync(`${folder}/blocks`, Buffer.concat([words, ...values]));
+    return [`${folder}/blocks`];
+  });
+  return typeof found === "string" || found.failures === 0 ? found : `it loses ${found.failures} blocks`;
 }
 
 const megabits = (value: number) => `${value.toFixed(1)} Mbit/s`;
@@ -94,7 +77,7 @@ const fixed = rate((block) => decode(block, false)), early = rate((block) => dec
 row(`decoder, ${ITERATIONS} iterations`, megabits(fixed), "layered offset min-sum, int8, 16 lanes of WebAssembly");
 row("decoder, early stop", megabits(early), `${iterations.toFixed(2)} iterations on average`);
 for (const [name, flags] of [["SSE4.1", ["-msse4.1"]], ["this machine", ["-march=native"]]] as const) {
-  const seconds = plainC([...flags]);
+  const seconds = await peer(flags);
   if (typeof seconds === "string") {
     console.log(`plain C for ${name} skipped: ${seconds}`);
     continue;
@@ -111,13 +94,7 @@ const shared = new Float32Array(new SharedArrayBuffer(together.byteLength));
 shared.set(together);
 for (const threads of [1, 2]) {
   const options = { iterations: ITERATIONS, earlyStop: false, scrambling, threads };
-  let best = Infinity;
-  for (let round = 0; round <= ROUNDS; round++) {
-    const start = performance.now();
-    decodeTransportBlocks(shared, parameters, BLOCKS, options);
-    if (round > 0) best = Math.min(best, performance.now() - start);
-  }
-  const speed = BLOCKS * BLOCK_BITS / best / 1e3;
+  const speed = rateOf(() => decodeTransportBlocks(shared, parameters, BLOCKS, options));
   row(
     `decoder, ${ITERATIONS} iterations, ${threads} threads`,
     megabits(speed),

@@ -5,13 +5,14 @@
 import { Fft } from "../../lib/numeric/fft.ts";
 import { hermitianEigen } from "../../lib/numeric/hermitian_eigen.ts";
 import { gram } from "../../lib/numeric/linear_algebra.ts";
-import { solve, solveHermitian } from "../../lib/numeric/linear_solve.ts";
 import { qr } from "../../lib/numeric/qr.ts";
 import { Generator } from "../../lib/numeric/random.ts";
 import { svd } from "../../lib/numeric/svd.ts";
+import { sized } from "./measure.ts";
 import { medianMs, numpyTimings, printComparison, type Timings } from "./numpy.ts";
 
-const SIZES = [8, 64], LENGTHS = [64, 1024, 1000, 65_536], REPEATS = 100;
+const SIZES = [8, 64], LENGTHS = [64, 1024, 1000, 65_536], REPEATS = sized(100, 1);
+const FFT_VALUES = sized(100_000, 1);
 
 for (const name of ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"]) Deno.env.set(name, "1");
 const numpy = numpyTimings(`
@@ -23,15 +24,13 @@ def times(n, f):
     return run
 for n in (${SIZES}):
     k = ${REPEATS} if n < 32 else 1
-    a, b = c(n, n), c(n, 1)
+    a = c(n, n)
     h = a.conj().T @ a
     measure(f"{k} Hermitian eigen {n}", times(k, lambda: np.linalg.eigh(h)))
     measure(f"{k} SVD {n}", times(k, lambda: np.linalg.svd(a, full_matrices=False)))
     measure(f"{k} QR {n}", times(k, lambda: np.linalg.qr(a)))
-    measure(f"{k} solve {n}", times(k, lambda: np.linalg.solve(a, b)))
-    measure(f"{k} solve Hermitian {n}", times(k, lambda: np.linalg.solve(h, b)))
 for n in (${LENGTHS}):
-    k = max(1, 100000 // n)
+    k = max(1, ${FFT_VALUES} // n)
     x = c(n)
     measure(f"{k} FFT {n}", times(k, lambda: np.fft.fft(x)))
 `);
@@ -44,15 +43,13 @@ const time = (name: string, repeats: number, run: () => unknown) => {
   });
 };
 for (const n of SIZES) {
-  const repeats = n < 32 ? REPEATS : 1, a = complex(n * n), b = complex(n), h = gram(a, n, n);
+  const repeats = n < 32 ? REPEATS : 1, a = complex(n * n), h = gram(a, n, n);
   time(`Hermitian eigen ${n}`, repeats, () => hermitianEigen(h, n));
   time(`SVD ${n}`, repeats, () => svd(a, n, n));
   time(`QR ${n}`, repeats, () => qr(a, n, n));
-  time(`solve ${n}`, repeats, () => solve(a, b, n));
-  time(`solve Hermitian ${n}`, repeats, () => solveHermitian(h, b, n));
 }
 for (const n of LENGTHS) {
   const plan = new Fft(n), x = complex(n), out = new Float64Array(2 * n);
-  time(`FFT ${n}`, Math.max(1, Math.floor(100_000 / n)), () => plan.forward(x, out));
+  time(`FFT ${n}`, Math.max(1, Math.floor(FFT_VALUES / n)), () => plan.forward(x, out));
 }
 printComparison(ours, numpy);

@@ -10,9 +10,9 @@ import { planMatrix } from "../../lib/plan/plan_matrix.ts";
 import { expandMatrix } from "../../lib/recipe/expand_matrix.ts";
 import { readRecipeFile } from "../../lib/recipe/read.ts";
 import { createRegistry } from "../../ops/registry.ts";
-import { ms, row, time } from "./measure.ts";
+import { ms, row, sized, time } from "./measure.ts";
 
-const POINTS = 256;
+const POINTS = sized(256, 3);
 const RUNS = 15;
 
 const registry = await createRegistry();

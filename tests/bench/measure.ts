@@ -1,4 +1,10 @@
-/** What the benchmarks share: medians, ratios, whole processes, and peers that may be missing. */
+/** Medians, best times, rows of output and peer programs for the benchmarks. */
+
+/** SVC_BENCH_SIZE=tiny: a benchmark does everything once at a small size, to show that it works. */
+const TINY = Deno.env.get("SVC_BENCH_SIZE") === "tiny";
+
+/** A size or a number of rounds, and its value in a tiny run. */
+export const sized = (full: number, tiny: number): number => TINY ? tiny : full;
 
 /** Median of some numbers. */
 export function median(values: readonly number[]): number {
@@ -7,14 +13,23 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** Milliseconds of each of `runs` runs, after runs to warm up that do not count. */
+export function timesOf(runs: number, body: () => unknown, warmUp = 1): number[] {
+  for (let run = 0; run < sized(warmUp, 0); run++) body();
+  return Array.from({ length: sized(runs, 1) }, () => {
+    const started = performance.now();
+    body();
+    return performance.now() - started;
+  });
+}
+
 /** Median time of a body in milliseconds over `runs` runs after one that does not count. */
 export async function time(runs: number, body: () => unknown): Promise<number> {
-  await body();
   const times: number[] = [];
-  for (let run = 0; run < runs; run++) {
+  for (let run = sized(-1, 0); run < sized(runs, 1); run++) {
     const started = performance.now();
     await body();
-    times.push(performance.now() - started);
+    if (run >= 0) times.push(performance.now() - started);
   }
   return median(times);
 }
@@ -33,12 +48,29 @@ export async function output(program: string, args: string[], cwd?: string): Pro
   return new TextDecoder().decode(stdout);
 }
 
-/** Runs a Python text; null with a remark when Python or NumPy is missing. */
-export async function python(script: string): Promise<string | null> {
+/**
+ * Compiles a C file of this folder with gcc -O3 and runs it.
+ *
+ * @param prepare writes files beside the program and returns its arguments
+ * @returns the JSON that it prints, or the reason why there is none
+ */
+export async function plainC<T>(
+  source: string,
+  flags: readonly string[],
+  prepare: (folder: string) => string[],
+): Promise<T | string> {
+  const folder = await Deno.makeTempDir({ prefix: "svc-bench-c-" });
   try {
-    return await output("python3", ["-c", script]);
+    const args = prepare(folder);
+    const file = new URL(source, import.meta.url).pathname;
+    const compile = ["-O3", ...flags, `-I${folder}`, file, "-o", `${folder}/plain`, "-lm"];
+    const built = await new Deno.Command("gcc", { args: compile }).output();
+    if (!built.success) return new TextDecoder().decode(built.stderr);
+    return JSON.parse(await output(`${folder}/plain`, args));
   } catch (error) {
-    console.log(`  no comparison with NumPy: ${error instanceof Error ? error.message.split("\n").pop() : error}`);
-    return null;
+    if (error instanceof Deno.errors.NotFound) return "gcc is not installed";
+    throw error;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
   }
 }

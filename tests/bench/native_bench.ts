@@ -3,7 +3,6 @@
  * All rounds take turns, and the best of each counts: what else the machine does disturbs the three alike.
  */
 import { checkBits } from "../../lib/artifact/boundary.ts";
-import { buildNative, findCompiler } from "../../lib/numeric/native/build.ts";
 import { LEVELS, NativeKernels } from "../../lib/numeric/native/kernels.ts";
 import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
@@ -12,18 +11,15 @@ import { codedBitCount, codeParameters } from "../../lib/numeric/nr_ldpc/code_pa
 import { decodeTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
 import { encodeTransportBlock } from "../../lib/numeric/nr_ldpc/encoder.ts";
 import { Generator } from "../../lib/numeric/random.ts";
+import { NATIVE_LIBRARY } from "../support/native.ts";
+import { sized } from "./measure.ts";
 import { numpyTimings } from "./numpy.ts";
 
-const BITS = 4_000_000, ROUNDS = 15;
-const BLOCK_BITS = legalBlockSize(16136, 0.5), CODE_RATE = 0.5, EB_N0_DB = 2, ITERATIONS = 20, BLOCKS = 12;
+const BITS = sized(4_000_000, 2_000), ROUNDS = sized(15, 1);
+const BLOCK_BITS = legalBlockSize(16136, 0.5), CODE_RATE = 0.5, EB_N0_DB = 2, ITERATIONS = 20, BLOCKS = sized(12, 1);
 
-if (findCompiler() === null) {
-  console.log("skipped: no C++ compiler is here");
-  Deno.exit(0);
-}
-const path = await buildNative();
-const own = NativeKernels.open(path);
-const levels = LEVELS.slice(0, LEVELS.indexOf(own.level) + 1).map((level) => NativeKernels.open(path, level));
+if (NATIVE_LIBRARY === null) console.log("skipped: no C++ compiler is installed");
+else compare(NATIVE_LIBRARY);
 
 /** Best milliseconds of each, taking turns. */
 function race<Name extends string>(bodies: Record<Name, () => unknown>): Record<Name, number> {
@@ -39,11 +35,14 @@ function race<Name extends string>(bodies: Record<Name, () => unknown>): Record<
   return best;
 }
 
-const generator = Generator.seeded(1);
-const bits = generator.integers(0, 2, BITS, "uint8") as Uint8Array;
-const symbols = modulate(bits, "qpsk"), received = generator.addComplexNormal(symbols, 0.4);
+function compare(path: string): void {
+  const own = NativeKernels.open(path);
+  const levels = LEVELS.slice(0, LEVELS.indexOf(own.level) + 1).map((level) => NativeKernels.open(path, level));
+  const generator = Generator.seeded(1);
+  const bits = generator.integers(0, 2, BITS, "uint8") as Uint8Array;
+  const symbols = modulate(bits, "qpsk"), received = generator.addComplexNormal(symbols, 0.4);
 
-const numpy = numpyTimings(`
+  const numpy = numpyTimings(`
 g = np.random.default_rng(1)
 bits = g.integers(0, 2, ${BITS}, dtype=np.uint8)
 def copy():
@@ -69,66 +68,71 @@ measure("QPSK demapping and decisions", demodulate, 15)
 measure("complex noise", noise, 15)
 `);
 
-const ours = {
-  "check and copy bits": race({
-    portable: () => checkBits(ndarray("uint8", bits)).slice(),
-    native: () => own.copyBits(bits),
-  }),
-  "BPSK mapping": race({ portable: () => modulate(bits, "bpsk"), native: () => own.modulate(bits, "bpsk") }),
-  "QPSK mapping": race({ portable: () => modulate(bits, "qpsk"), native: () => own.modulate(bits, "qpsk") }),
-  "QPSK demapping and decisions": race({
-    portable: () => hardBits(demodulateLlr(received, "qpsk", 0.4)),
-    native: () => own.demodulate(received, "qpsk", 0.4),
-  }),
-  "complex noise": race({
-    portable: () => generator.addComplexNormal(symbols, 0.4),
-    native: () => own.addComplexNormal(generator, symbols, 0.4),
-  }),
-};
+  const ours = {
+    "check and copy bits": race({
+      portable: () => checkBits(ndarray("uint8", bits)).slice(),
+      native: () => own.copyBits(bits),
+    }),
+    "BPSK mapping": race({ portable: () => modulate(bits, "bpsk"), native: () => own.modulate(bits, "bpsk") }),
+    "QPSK mapping": race({ portable: () => modulate(bits, "qpsk"), native: () => own.modulate(bits, "qpsk") }),
+    "QPSK demapping and decisions": race({
+      portable: () => hardBits(demodulateLlr(received, "qpsk", 0.4)),
+      native: () => own.demodulate(received, "qpsk", 0.4),
+    }),
+    "complex noise": race({
+      portable: () => generator.addComplexNormal(symbols, 0.4),
+      native: () => own.addComplexNormal(generator, symbols, 0.4),
+    }),
+  };
 
-console.log(
-  `level ${own.level}; ${BITS / 1e6} million bits, ms; ${
-    "skipped" in numpy ? numpy.skipped : `NumPy ${numpy.version}`
-  }`,
-);
-for (const [name, { portable, native }] of Object.entries(ours)) {
-  const theirs = "skipped" in numpy ? undefined : numpy.timings[name];
-  const columns = [
-    `portable ${portable.toFixed(2)}`,
-    `native ${native.toFixed(2)}`,
-    `portable/native ${(portable / native).toFixed(2)}`,
-  ];
-  if (theirs !== undefined) columns.push(`numpy ${theirs.toFixed(2)}`, `numpy/native ${(theirs / native).toFixed(2)}`);
-  console.log(`${name.padEnd(30)} ${columns.join("   ")}`);
-}
+  console.log(
+    `level ${own.level}; ${BITS / 1e6} million bits, ms; ${
+      "skipped" in numpy ? numpy.skipped : `NumPy ${numpy.version}`
+    }`,
+  );
+  for (const [name, { portable, native }] of Object.entries(ours)) {
+    const theirs = "skipped" in numpy ? undefined : numpy.timings[name];
+    const columns = [
+      `portable ${portable.toFixed(2)}`,
+      `native ${native.toFixed(2)}`,
+      `portable/native ${(portable / native).toFixed(2)}`,
+    ];
+    if (theirs !== undefined) {
+      columns.push(`numpy ${theirs.toFixed(2)}`, `numpy/native ${(theirs / native).toFixed(2)}`);
+    }
+    console.log(`${name.padEnd(30)} ${columns.join("   ")}`);
+  }
 
-const codedBits = codedBitCount(BLOCK_BITS, CODE_RATE, 2, 1);
-const parameters = codeParameters({
-  blockBits: BLOCK_BITS,
-  codedBits,
-  codeRate: CODE_RATE,
-  bitsPerSymbol: 2,
-  layers: 1,
-});
-const variance = 1 / (10 ** (EB_N0_DB / 10) * 2 * BLOCK_BITS / codedBits);
-const blocks = Array.from({ length: BLOCKS }, () => {
-  const coded = encodeTransportBlock(generator.integers(0, 2, BLOCK_BITS, "uint8") as Uint8Array, parameters);
-  return demodulateLlr(generator.addComplexNormal(modulate(coded, "qpsk"), variance), "qpsk", variance);
-});
-console.log(
-  `\nNR LDPC, blocks of ${BLOCK_BITS} bits, rate 1/2, QPSK, Eb/N0 = ${EB_N0_DB} dB, information Mbit/s on one thread`,
-);
-for (const earlyStop of [false, true]) {
-  const decoders = { portable: undefined, ...Object.fromEntries(levels.map((k) => [k.level, k.decodeCodeBlock])) };
-  const best = race(
-    Object.fromEntries(
-      Object.entries(decoders).map(([name, decode]) => [name, () => {
-        for (const llr of blocks) decodeTransportBlock(llr, parameters, { iterations: ITERATIONS, earlyStop }, decode);
-      }]),
-    ),
+  const codedBits = codedBitCount(BLOCK_BITS, CODE_RATE, 2, 1);
+  const parameters = codeParameters({
+    blockBits: BLOCK_BITS,
+    codedBits,
+    codeRate: CODE_RATE,
+    bitsPerSymbol: 2,
+    layers: 1,
+  });
+  const variance = 1 / (10 ** (EB_N0_DB / 10) * 2 * BLOCK_BITS / codedBits);
+  const blocks = Array.from({ length: BLOCKS }, () => {
+    const coded = encodeTransportBlock(generator.integers(0, 2, BLOCK_BITS, "uint8") as Uint8Array, parameters);
+    return demodulateLlr(generator.addComplexNormal(modulate(coded, "qpsk"), variance), "qpsk", variance);
+  });
+  console.log(
+    `\nNR LDPC, blocks of ${BLOCK_BITS} bits, rate 1/2, QPSK, Eb/N0 = ${EB_N0_DB} dB, information Mbit/s on one thread`,
   );
-  const rates = Object.entries(best).map(([name, ms]) =>
-    `${name} ${(BLOCKS * BLOCK_BITS / ms / 1e3).toFixed(1)} (${(best.portable / ms).toFixed(2)})`
-  );
-  console.log(`${(earlyStop ? "early stop" : `${ITERATIONS} iterations`).padEnd(30)} ${rates.join("   ")}`);
+  for (const earlyStop of [false, true]) {
+    const decoders = { portable: undefined, ...Object.fromEntries(levels.map((k) => [k.level, k.decodeCodeBlock])) };
+    const best = race(
+      Object.fromEntries(
+        Object.entries(decoders).map(([name, decode]) => [name, () => {
+          for (const llr of blocks) {
+            decodeTransportBlock(llr, parameters, { iterations: ITERATIONS, earlyStop }, decode);
+          }
+        }]),
+      ),
+    );
+    const rates = Object.entries(best).map(([name, ms]) =>
+      `${name} ${(BLOCKS * BLOCK_BITS / ms / 1e3).toFixed(1)} (${(best.portable / ms).toFixed(2)})`
+    );
+    console.log(`${(earlyStop ? "early stop" : `${ITERATIONS} iterations`).padEnd(30)} ${rates.join("   ")}`);
+  }
 }

@@ -1,27 +1,20 @@
 /** Timing against NumPy: both sides report the median of their own repetitions, one process each, one after the other. */
+import { median, sized, timesOf } from "./measure.ts";
 
 /** Milliseconds by name. */
 export type Timings = Record<string, number>;
 
 /** Median milliseconds of `rounds` runs after a warm-up. */
-export function medianMs(run: () => void, rounds = 7): number {
-  for (let i = 0; i < 3; i++) run();
-  const times = Array.from({ length: rounds }, () => {
-    const start = performance.now();
-    run();
-    return performance.now() - start;
-  });
-  return times.sort((a, b) => a - b)[rounds >> 1];
-}
+export const medianMs = (run: () => unknown, rounds = 7): number => median(timesOf(rounds, run, 3));
 
 const PRELUDE = `
 import json, statistics, time
 import numpy as np
 timings = {}
 def measure(name, run, rounds=7):
-    run()
+    if ${sized(1, 0)}: run()
     times = []
-    for _ in range(rounds):
+    for _ in range(rounds if ${sized(1, 0)} else 1):
         start = time.perf_counter()
         run()
         times.append(time.perf_counter() - start)

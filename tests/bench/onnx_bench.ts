@@ -9,7 +9,7 @@ import { Generator } from "../../lib/numeric/random.ts";
 import { engineBinary } from "../../lib/onnx/engine.ts";
 import { closeOnnxSessions, openOnnxSession } from "../../lib/onnx/session.ts";
 import { convolutions, linearModel, perceptron } from "../support/onnx_graphs.ts";
-import { ms, row } from "./measure.ts";
+import { ms, row, sized } from "./measure.ts";
 
 const ort = await import("npm:onnxruntime-web@1.30.0/wasm");
 ort.env.wasm.wasmBinary = await engineBinary();
@@ -33,6 +33,8 @@ await second.release();
 /** Lower quartile: what a call takes when nothing else wants the processors. */
 const quartile = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 2];
 
+const TURNS = sized(44, 1), CALLS = sized(200, 1), BATCH = sized(4096, 4);
+
 /** Lower quartiles of turns taken alternately, in milliseconds a call. */
 async function compare(name: string, model: Uint8Array, shape: readonly number[], calls: number): Promise<void> {
   const count = shape.reduce((product, size) => product * size, 1);
@@ -44,11 +46,11 @@ async function compare(name: string, model: Uint8Array, shape: readonly number[]
     async () => void await session.run({ x }),
   ];
   const times: number[][] = [[], []];
-  for (let turn = 0; turn < 44; turn++) {
+  for (let turn = 0; turn < TURNS; turn++) {
     for (const [which, body] of bodies.entries()) {
       const from = performance.now();
       for (let call = 0; call < calls; call++) await body();
-      if (turn >= 4) times[which].push((performance.now() - from) / calls);
+      if (turn >= Math.floor(TURNS / 11)) times[which].push((performance.now() - from) / calls);
     }
   }
   const [own, through] = times.map(quartile);
@@ -63,8 +65,8 @@ async function compare(name: string, model: Uint8Array, shape: readonly number[]
   await session.release();
 }
 
-await compare("perceptron 24-256-256-3, batch 1", perceptron([24, 256, 256, 3]), [1, 24], 200);
-await compare("perceptron 24-256-256-3, batch 4096", perceptron([24, 256, 256, 3]), [4096, 24], 1);
+await compare("perceptron 24-256-256-3, batch 1", perceptron([24, 256, 256, 3]), [1, 24], CALLS);
+await compare(`perceptron 24-256-256-3, batch ${BATCH}`, perceptron([24, 256, 256, 3]), [BATCH, 24], 1);
 await compare("convolutions 3-32-32-32, 64 x 64, batch 1", convolutions([32, 32, 32], 64), [1, 3, 64, 64], 1);
 await compare("convolutions 3-32-32-32, 64 x 64, batch 8", convolutions([32, 32, 32], 64), [8, 3, 64, 64], 1);
 await closeOnnxSessions();

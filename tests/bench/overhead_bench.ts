@@ -1,9 +1,11 @@
 /** What running costs beyond the work itself: cold start, trivial steps in a chain and in a fan, evidence. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
+import { Generator } from "../../lib/numeric/random.ts";
 import { run } from "../../mod.ts";
 import { addressOfCli } from "./places.ts";
-import { median, ms, output, row, time } from "./measure.ts";
+import { median, ms, output, row, sized, time } from "./measure.ts";
 
 const folder = await Deno.makeTempDir({ prefix: "svc-bench-" });
 const options = { projectRoot: folder, stateDir: join(folder, ".svc") };
@@ -24,7 +26,7 @@ const fan = {
 };
 const runs = async (recipe: Parameters<typeof run>[0], workers: number, count = 5) => {
   const times: number[] = [];
-  for (let i = 0; i <= count; i++) {
+  for (let i = sized(0, 1); i <= sized(count, 1); i++) {
     const started = performance.now();
     const { status } = await run(recipe, { ...options, parallelWorkers: workers });
     if (status !== "completed") throw new Error(status);
@@ -33,15 +35,20 @@ const runs = async (recipe: Parameters<typeof run>[0], workers: number, count = 
   return median(times);
 };
 const one = await runs(chain(1), 1);
-const hundred = await runs(chain(101), 1);
-row("trivial step in a 100-step chain", ms((hundred - one) / 100), `whole run ${ms(hundred)}, of one step ${ms(one)}`);
+const LENGTH = sized(100, 2);
+const longer = await runs(chain(LENGTH + 1), 1);
+row(
+  `trivial step in a ${LENGTH}-step chain`,
+  ms((longer - one) / LENGTH),
+  `whole run ${ms(longer)}, of one step ${ms(one)}`,
+);
 for (const workers of [1, 2, 8]) {
   const wide = await runs(fan, workers);
   row(`32-wide fan, ${workers} workers`, ms(wide), `${ms((wide - one) / 32)} a step beyond the run itself`);
 }
 
 // The same bytes computed once in memory, hashed once and written once: the floor of any run with evidence.
-const bits = 1e7;
+const bits = sized(1e7, 1e4);
 const link = {
   name: "link",
   metadata: { seed: 23 },
@@ -53,8 +60,6 @@ const link = {
   ],
 };
 const whole = await runs(link, 1, 3);
-const { Generator } = await import("../../lib/numeric/random.ts");
-const { demodulateLlr, hardBits, modulate } = await import("../../lib/numeric/modulation.ts");
 let arrays: (Uint8Array | Float32Array)[] = [];
 const computing = await time(3, () => {
   const data = Generator.seeded(23).integers(0, 2, bits, "uint8") as Uint8Array;
@@ -68,7 +73,7 @@ const hashing = await time(3, () => bytes.map((item) => createHash("sha256").upd
 const writing = await time(3, () => bytes.forEach((item, i) => Deno.writeFileSync(join(folder, `raw${i}`), item)));
 const raw = computing + hashing + writing;
 const size = bytes.reduce((sum, item) => sum + item.length, 0);
-row("1e7-bit QPSK-AWGN-LLR run with evidence", ms(whole), `${(size / 1e6).toFixed(0)} MB of artifacts`);
+row(`${bits}-bit QPSK-AWGN-LLR run with evidence`, ms(whole), `${(size / 1e6).toFixed(0)} MB of artifacts`);
 row("  the same computed, hashed and written raw", ms(raw), `${ms(computing)} + ${ms(hashing)} + ${ms(writing)}`);
 row("  run / raw", (whole / raw).toFixed(2));
 await Deno.remove(folder, { recursive: true });

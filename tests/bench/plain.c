@@ -7,7 +7,9 @@
 #include <time.h>
 #include "ziggurat.inc"
 
+#ifndef COUNT
 #define COUNT 10000000
+#endif
 #define ROUNDS 5
 #define WIDTH 512
 

@@ -9,10 +9,10 @@ import { sampleErrors } from "../../lib/numeric/image_quality.ts";
 import { demodulateLlr, hardBits, modulate } from "../../lib/numeric/modulation.ts";
 import { zigguratTables } from "../../lib/numeric/native/build.ts";
 import { Generator } from "../../lib/numeric/random.ts";
-import { combineRepetition } from "../../lib/numeric/repetition.ts";
-import { ms, row } from "./measure.ts";
+import { combineRepetition } from "../support/repetition.ts";
+import { ms, plainC, row, sized, timesOf } from "./measure.ts";
 
-const COUNT = 1e7, ROUNDS = 5, WIDTH = 512;
+const COUNT = sized(1e7, 1e4), ROUNDS = 5, WIDTH = sized(512, 8);
 
 const generator = Generator.seeded(23);
 const bits = generator.integers(0, 2, COUNT, "uint8") as Uint8Array;
@@ -40,43 +40,21 @@ const kernels: [string, () => unknown][] = [
   }],
 ];
 
-function best(run: () => unknown): number {
-  let least = Infinity;
-  for (let round = 0; round <= ROUNDS; round++) {
-    const start = performance.now();
-    run();
-    if (round > 0) least = Math.min(least, performance.now() - start);
-  }
-  return least;
-}
-
-/** Milliseconds of the C program by name, or why there are none. */
-async function plain(flags: string[]): Promise<Record<string, number> | string> {
-  const folder = await Deno.makeTempDir({ prefix: "svc-plain-" });
-  try {
+/** Milliseconds of the C program by name, or the reason why there are none. */
+const plain = (flags: string[]) =>
+  plainC<Record<string, number>>("plain.c", [...flags, "-fno-strict-aliasing", `-DCOUNT=${COUNT}`], (folder) => {
     const tables = zigguratTables().replace("<cstdint>", "<stdint.h>");
     const views = "#define NORMAL_WIDTH ((const double *)NORMAL_W)\n#define NORMAL_HEIGHT ((const double *)NORMAL_F)\n";
-    await Deno.writeTextFile(`${folder}/ziggurat.inc`, tables + views);
-    const source = new URL("plain.c", import.meta.url).pathname;
-    const compile = ["-O3", ...flags, "-fno-strict-aliasing", `-I${folder}`, source, "-o", `${folder}/plain`, "-lm"];
-    const built = await new Deno.Command("gcc", { args: compile }).output();
-    if (!built.success) return new TextDecoder().decode(built.stderr);
-    const { stdout } = await new Deno.Command(`${folder}/plain`).output();
-    return JSON.parse(new TextDecoder().decode(stdout));
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "gcc is not installed";
-    throw error;
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+    Deno.writeTextFileSync(`${folder}/ziggurat.inc`, tables + views);
+    return [];
+  });
 
 const peers = { "plain C": await plain([]), "C for this machine": await plain(["-march=native"]) };
 for (const [name, found] of Object.entries(peers)) {
   if (typeof found === "string") console.log(`${name} skipped: ${found}`);
 }
 for (const [name, run] of kernels) {
-  const own = best(run);
+  const own = Math.min(...timesOf(ROUNDS, run));
   const notes = Object.entries(peers).flatMap(([peer, found]) =>
     typeof found === "string" ? [] : [`${peer} ${ms(found[name])}, ${(found[name] / own).toFixed(2)} times ours`]
   );

@@ -1,7 +1,7 @@
 /**
  * Planning a recipe of 200 steps: fifty links of source, boundary, modulator and power normaliser.
  *
- *     deno bench -A tests/bench/plan_bench.ts
+ *     deno run -A tests/bench/plan_bench.ts
  */
 import { Registry } from "../../lib/contract/registry.ts";
 import type { Operation } from "../../lib/contract/operation.ts";
@@ -12,6 +12,7 @@ import bitBoundary from "../../ops/channel/bit_boundary.ts";
 import powerNormalize from "../../ops/channel/symbol_power_normalize.ts";
 import modulate from "../../ops/modulation/digital_modulate.ts";
 import randomBits from "../../ops/source/random_bits.ts";
+import { ms, row, time } from "./measure.ts";
 
 const registry = new Registry();
 const operation = (value: Operation, path: string) => ({
@@ -40,12 +41,8 @@ if (first.status !== "planned" || first.plan.steps.length !== 200) {
   throw new Error("The recipe of the benchmark does not plan");
 }
 
-Deno.bench("compile 200 steps", () => {
-  compileRecipe(recipe, { mode: "strict", registry });
-});
-Deno.bench("plan 200 steps, cache bypassed", async () => {
-  await planRecipe(compilation, { registry, usePlanCache: false, singleRun: true });
-});
-Deno.bench("plan 200 steps, cache hit", async () => {
-  await planRecipe(compilation, { registry, cache: warm, singleRun: true });
-});
+row("compile 200 steps", ms(await time(30, () => compileRecipe(recipe, { mode: "strict", registry }))));
+for (const [name, options] of [["cache bypassed", { usePlanCache: false }], ["cache hit", { cache: warm }]] as const) {
+  const planning = await time(30, () => planRecipe(compilation, { registry, singleRun: true, ...options }));
+  row(`plan 200 steps, ${name}`, ms(planning));
+}

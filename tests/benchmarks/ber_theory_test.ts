@@ -1,6 +1,9 @@
 /** The pack bit_transport/ber_theory_v1 against closed forms, point by point. */
 import assert from "node:assert/strict";
-import { bitErrorRateAwgn, bitErrorRateRayleigh, openWorkspace, runBenchmark, verifyBenchmark } from "../../mod.ts";
+import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../mod.ts";
+import { runBenchmark } from "../support/session.ts";
+import { openWorkspace } from "../../lib/run/workspace.ts";
+import { verifyBenchmark } from "../../lib/benchmark/verify.ts";
 import { wilsonInterval } from "../../lib/numeric/statistics.ts";
 import { majorityErrorRate, type TheoryChannel, type TheoryModulation } from "../support/repetition_theory.ts";
 

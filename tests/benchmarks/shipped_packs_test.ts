@@ -1,6 +1,9 @@
 /** The shipped packs: valid, without findings, each in a suite; and what physics says of those that are quick. */
 import assert from "node:assert/strict";
-import { type BenchmarkResult, listBenchmarkPacks, listSuites, loadBenchmarkPack, runBenchmark } from "../../mod.ts";
+import { type BenchmarkResult } from "../../mod.ts";
+import { loadBenchmarkPack, runBenchmark } from "../support/session.ts";
+import { listBenchmarkPacks } from "../../lib/benchmark/packs.ts";
+import { listSuites } from "../../lib/benchmark/suites.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 

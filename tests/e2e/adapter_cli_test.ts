@@ -13,7 +13,7 @@ Deno.test(
     const inspected = await svc(["adapter", "inspect", "my-codec", "--json"], { cwd });
     assert.deepEqual([inspected.code, inspected.json.status, inspected.json.grant_source], [0, "valid", "none"]);
     const people = await svc(["adapter", "inspect", "my-codec"], { cwd });
-    assert.match(people.stdout, /^asks for {2}nothing$/m);
+    assert.match(people.stdout, /^requests {2}nothing$/m);
     assert.match(people.stdout, /^my_codec\.encode +model\.external_encode_bits +codec\.ts#encode +[0-9a-f]{12}$/m);
 
     const valid = await svc(["adapter", "validate", "my-codec", "--json"], { cwd });
@@ -91,7 +91,7 @@ Deno.test(
     assert.equal(again.code, 0, again.stdout + again.stderr);
     const bare = await svc(["recipe", "plan", recipe], { cwd });
     assert.equal(bare.code, 3);
-    assert.match(bare.stderr, /Cannot find an operation named my_latents\.encode\n[^]*--adapter names its folder/);
+    assert.match(bare.stderr, /Cannot find an operation named my_latents\.encode\n[^]*operation with --adapter/);
   }),
 );
 
@@ -105,7 +105,7 @@ Deno.test(
 
     const unasked = await svc(["adapter", "trust", "my-codec"], { cwd });
     assert.equal(unasked.code, 2);
-    assert.match(unasked.stdout, /asks for net=models\.example\.org:443 read=\.\.\/weights env=MY_CODEC_LEVEL/);
+    assert.match(unasked.stdout, /requests net=models\.example\.org:443 read=\.\.\/weights env=MY_CODEC_LEVEL/);
     assert.match(unasked.stderr, /Cannot trust my-codec without being asked\n.*add --yes/);
     await assert.rejects(Deno.stat(join(cwd, "svc_trust.json")), Deno.errors.NotFound);
 

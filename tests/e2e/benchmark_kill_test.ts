@@ -1,7 +1,10 @@
 /** A benchmark that is killed again and again, at any moment, ends with the numbers of one that was left alone. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { listBenchmarkResults, listRuns, openWorkspace, showBenchmarkResult, verifyBenchmark } from "../../mod.ts";
+import { listBenchmarkResults, showBenchmarkResult } from "../../lib/benchmark/store.ts";
+import { listRuns } from "../../lib/run/store.ts";
+import { openWorkspace } from "../../lib/run/workspace.ts";
+import { verifyBenchmark } from "../../lib/benchmark/verify.ts";
 import { Generator } from "../../lib/numeric/random.ts";
 import { prettyJson } from "../../lib/contract/json.ts";
 import { CLI_ARGS, inFolder } from "../support/cli.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ROOT_PATH } from "../support/paths.ts";
+import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";
 import { inFolder } from "../support/cli.ts";
 
 Deno.test(
@@ -18,7 +18,7 @@ Deno.test(
         "--no-check",
         "--config",
         join(ROOT_PATH, "deno.json"),
-        join(ROOT_PATH, "tests/e2e/cli_fuzz_worker.ts"),
+        fromFileUrl(new URL("./cli_fuzz_worker.ts", import.meta.url)),
       ],
       cwd,
       stdin: "null",

@@ -55,7 +55,10 @@ Deno.test(
       { cwd },
     );
     assert.equal(out.code, 1);
-    assert.match(out.stderr, /Cannot write no\/x\.yaml: ENOENT: no such file or directory\n.*Make the folder no first/);
+    assert.match(
+      out.stderr,
+      /Cannot write no\/x\.yaml: ENOENT: no such file or directory\n.*Create the folder no first/,
+    );
   }),
 );
 
@@ -129,7 +132,7 @@ Deno.test(
   "runs: a filter takes only states that exist, a report has its schema version, a finding its file",
   inFolder(async (cwd) => {
     assert.equal((await svc(["runs", "list", "--status", "broken"], { cwd })).code, 2);
-    assert.match((await svc(["runs", "list", "--status", "failed"], { cwd })).stderr, /No run is like that/);
+    assert.match((await svc(["runs", "list", "--status", "failed"], { cwd })).stderr, /No run matches/);
     assert.equal((await svc(["runs", "reproduce", "x", "--parallel-workers", "33"], { cwd })).code, 2);
 
     await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
@@ -160,3 +163,49 @@ Deno.test(
 Deno.test("an unknown data set is not found", async () => {
   for (const command of ["fetch", "verify"]) assert.equal((await svc(["data", command, "nosuch"])).code, 4, command);
 });
+
+Deno.test(
+  "storage that fails has the code of the file system, and a damaged index fails the doctor until it is rebuilt",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
+    await Deno.symlink(join(cwd, "missing"), join(cwd, "dangling"));
+    const dangling = await svc(["recipe", "run", "bits.yaml", "--workspace", "dangling", "--json"], { cwd });
+    assert.deepEqual([dangling.code, dangling.json.code, dangling.json.system_code], [
+      5,
+      "file_system_error",
+      "EEXIST",
+    ]);
+    assert.match(dangling.json.hint, /dangling link/);
+
+    for (let i = 0; i < 3; i++) assert.equal((await svc(["recipe", "run", "bits.yaml"], { cwd })).code, 0);
+    assert.equal((await svc(["runs", "list"], { cwd })).code, 0);
+    const path = join(cwd, ".svc/index.sqlite3");
+    const bytes = await Deno.readFile(path);
+    await Deno.writeFile(path, bytes.fill(0xa5, 4096));
+    const list = await svc(["runs", "list", "--json"], { cwd });
+    assert.deepEqual([list.code, list.json.code], [5, "file_system_error"]);
+    assert.match(list.json.hint, /svc index rebuild/);
+    const doctor = await svc(["doctor", "--json"], { cwd });
+    const check = (name: string) => doctor.json.checks.find(({ id }: { id: string }) => id === name);
+    assert.deepEqual([doctor.code, check("index").status], [5, "failed"]);
+    assert.deepEqual(await Deno.readFile(path), bytes, "the doctor changes nothing");
+    const rebuilt = await svc(["index", "rebuild", "--json"], { cwd });
+    assert.deepEqual([rebuilt.code, rebuilt.json.runs], [0, 3]);
+    const again = (await svc(["doctor", "--json"], { cwd })).json.checks;
+    assert.equal(again.find(({ id }: { id: string }) => id === "index").status, "passed");
+  }),
+);
+
+Deno.test(
+  "a run that cannot fit ends in exit code 5, and begins with --ignore-estimate",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS);
+    const large = ["recipe", "run", "bits.yaml", "--set", "data.bit_count=1000000000000000"];
+    const refused = await svc(large, { cwd });
+    assert.equal(refused.code, 5);
+    assert.match(refused.stderr, /resources_insufficient[^]*Cannot run modulator: the run needs [^]*--ignore-estimate/);
+    const tried = await svc([...large, "--ignore-estimate"], { cwd });
+    assert.equal(tried.code, 1);
+    assert.match(tried.stderr, /operation_failed/);
+  }),
+);

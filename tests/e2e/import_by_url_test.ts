@@ -19,7 +19,7 @@ export default defineOperation({
 `;
 
 const SCRIPT = (root: string) => `
-import { compile, fetchBundledDataset, run, SvcError, verifyRun, openWorkspace } from "${root}mod.ts";
+import { compile, open, run, SvcError } from "${root}mod.ts";
 
 const operations = [new URL("./my_op.ts", import.meta.url)];
 const recipe = {
@@ -33,7 +33,8 @@ const recipe = {
 };
 const compilation = await compile(recipe, { operations });
 const result = await run(recipe, { operations, parallelWorkers: 2 });
-const report = await verifyRun(openWorkspace({}), result.run_id);
+await using svc = await open();
+const report = await svc.runs.verify(result.run_id);
 const evaluation = result.summary.steps.find((step) => step.id === "evaluation");
 const plan = JSON.parse(Deno.readTextFileSync(result.directory + "/execution-plan.json"));
 
@@ -53,7 +54,7 @@ try {
   if (!(error instanceof SvcError)) throw error;
   refusal = { code: error.code, codes: error.diagnostics.map((d) => d.code), hints: error.diagnostics.map((d) => d.hint) };
 }
-await fetchBundledDataset("svc_sample_images", { stateDir: openWorkspace({}).stateDir });
+await svc.data.fetch("svc_sample_images");
 const later = await run(photographs);
 console.log(JSON.stringify({
   compiled: compilation.status,
@@ -89,7 +90,7 @@ Deno.test("a script in an empty folder imports the library by URL, adds an opera
     // The built-in sources cannot be read from a URL: their digests come from the generated list.
     for (const digest of seen.digests) assert.match(digest, /^[0-9a-f]{64}$/);
     assert.deepEqual(seen.refusal.codes, ["dataset_unavailable"]);
-    assert.match(seen.refusal.hints[0], /fetchBundledDataset\("svc_sample_images"/);
+    assert.match(seen.refusal.hints[0], /svc\.data\.fetch\("svc_sample_images"/);
     assert.equal(seen.later, "completed");
     assert.ok(tree.requests.has("/recipes/samples/chelsea.png"));
   } finally {

@@ -65,7 +65,7 @@ Deno.test(
     await Deno.writeTextFile(join(cwd, "link.yaml"), RECIPE);
     const relaxed = await svc(["research", "validate-recipe", "link.yaml"], { cwd });
     assert.equal(relaxed.code, 0, relaxed.stderr);
-    assert.match(relaxed.stdout, /^valid {2}link: task bit_transport, data set synthetic_random_bit, metrics /);
+    assert.match(relaxed.stdout, /^valid {2}link: task bit_transport, dataset synthetic_random_bit, metrics /);
     assert.match(relaxed.stderr, /warning\[research_catalog_warning\][^]*link\.yaml:7:\d+[^]*synthetic_random_bits\?/);
     assert.match(relaxed.stderr, /warning\[metric_deprecated\][^]*link\.yaml:8:\d+/);
     const strict = await svc(["research", "validate-recipe", "link.yaml", "--strict", "--json"], { cwd });

@@ -1,12 +1,24 @@
 /** The server as its own process: with the permissions it needs and no more, killed at random moments, ended by signals. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { canonicalJson, prettyJson } from "../../lib/contract/json.ts";
+import { readRecipeText } from "../../lib/recipe/read.ts";
 import { verifyRun } from "../../lib/run/verify.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { inFolder } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { serve } from "../support/served.ts";
+import { LINK, twoLinks } from "../lib/benchmark/packs.ts";
 import { BITS, BITS_YAML, SLOW } from "../lib/http/support.ts";
+import { OPTIONS, RECIPE } from "../lib/session/fixture.ts";
+
+/** The snapshot of a job that has ended. */
+async function ended(url: string, job: string) {
+  for (;;) {
+    const snapshot = await (await fetch(`${url}/api/${job}/wait`)).json();
+    if (!["queued", "running"].includes(snapshot.state)) return snapshot;
+  }
+}
 
 const post = (url: string, body: unknown) =>
   fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
@@ -61,6 +73,26 @@ Deno.test(
 );
 
 Deno.test(
+  "global options of the command line apply to requests",
+  inFolder(async (folder) => {
+    const [{ folder: adapter }] = OPTIONS.adapters;
+    const globals = ["--adapter", adapter, "--onnx-accelerator", OPTIONS.accelerator];
+    await using server = await serve(folder, { globals });
+    const { value: recipe } = readRecipeText(RECIPE.replace(/ {2}- id: indices\n.*\n/, ""), { file: "own.yaml" });
+    const reply = await fetch(`${server.url}/api/recipe/plan`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: canonicalJson({ recipe }),
+    });
+    const text = await reply.text();
+    assert.equal(reply.status, 200, text);
+    for (const part of ['"name":"dct-slices"', '"accelerator":"onnxruntime-node"']) {
+      assert.ok(text.includes(part), part);
+    }
+  }),
+);
+
+Deno.test(
   "a signal drains the server: what ran is canceled, what was taken is remembered, the exit code is 0",
   inFolder(async (folder) => {
     await project(folder);
@@ -85,8 +117,9 @@ Deno.test(
     const saved = new Map<string, number>();
     const jobs = new Set<string>(), runs = new Set<string>();
     for (let round = 0; round < 4; round++) {
-      const server = await serve(folder);
-      const ended = server.child.status;
+      // A few jobs at a time: 128 are remembered, and none may be forgotten here.
+      const server = await serve(folder, { args: ["--max-active-jobs", "4"] });
+      const killed = server.child.status;
       // Somewhere in the middle of writing, once every kind of work has been acknowledged.
       const before = saved.size + jobs.size + runs.size;
       let killer: ReturnType<typeof setTimeout> | undefined;
@@ -126,7 +159,7 @@ Deno.test(
         }
       }));
       clearTimeout(killer);
-      await ended;
+      await killed;
       await server.stderr;
     }
     assert.ok(saved.size > 0 && jobs.size > 0 && runs.size > 0, `${saved.size} ${jobs.size} ${runs.size}`);
@@ -136,7 +169,7 @@ Deno.test(
       assert.equal(recipe.metadata.seed, seed, filename);
     }
     for (const id of jobs) {
-      const { state, events } = await (await fetch(`${server.url}/api/run-jobs/${id}`)).json();
+      const { state, events } = await ended(server.url, `run-jobs/${id}`);
       assert.ok(["completed", "incomplete"].includes(state), `${id} ${state}`);
       assert.equal(events.at(-1).kind, `job_${state}`);
     }
@@ -151,6 +184,53 @@ Deno.test(
     assert.ok(rows.every(({ status }: { status: string }) => status === "completed" || status === "incomplete"));
     const names = [...Deno.readDirSync(join(folder, "recipes"))].map(({ name }) => name);
     assert.ok(names.every((name) => !name.endsWith(".yaml") || name === "bits.yaml" || /^saved_/.test(name)));
+  }),
+);
+
+Deno.test(
+  "after a kill, queued jobs run in their order, a running one is incomplete, and a benchmark names what resumes it",
+  inFolder(async (folder) => {
+    await project(folder);
+    await Deno.mkdir(join(folder, "benchmarks"));
+    await Deno.writeTextFile(join(folder, "recipes/link.yaml"), LINK);
+    const pack = prettyJson(twoLinks({ replication: { replicates: 12 } }));
+    await Deno.writeTextFile(
+      join(folder, "benchmarks/pack.json"),
+      pack.replaceAll("link.yaml", "../recipes/link.yaml"),
+    );
+    const submit = async (url: string, kind: string, body: unknown) => {
+      const reply = await post(`${url}/api/${kind}`, body);
+      const { job_id } = await reply.json();
+      assert.equal(reply.status, 202);
+      return `${kind}/${job_id}`;
+    };
+    const first = await serve(folder);
+    const benchmark = await submit(first.url, "benchmark-jobs", { path: "pack" });
+    const jobs: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      jobs.push(await submit(first.url, "run-jobs", { recipe: { ...BITS, name: `bits_${i}` } }));
+    }
+    for (let rows = 0; rows < 2;) {
+      const { events } = await (await fetch(`${first.url}/api/${benchmark}`)).json();
+      rows = events.filter(({ kind }: { kind: string }) => kind === "benchmark_row_completed").length;
+    }
+    first.child.kill("SIGKILL");
+    await first.child.status;
+    await first.stderr;
+
+    await using second = await serve(folder);
+    const interrupted = await (await fetch(`${second.url}/api/${benchmark}`)).json();
+    assert.deepEqual([interrupted.state, interrupted.interruption], ["incomplete", "server_restart"]);
+    const snapshots = [];
+    for (const job of jobs) snapshots.push(await ended(second.url, job));
+    assert.deepEqual(snapshots.map(({ state }) => state), jobs.map(() => "completed"));
+    const started = snapshots.map(({ started_at_utc }) => started_at_utc);
+    assert.deepEqual(started, started.toSorted());
+    const resumed = await submit(second.url, "benchmark-jobs", { path: "pack", resume: interrupted.resume.result_id });
+    const { state, result, events } = await ended(second.url, resumed);
+    assert.equal(state, "completed");
+    assert.deepEqual(result, interrupted.resume);
+    assert.ok(events.some(({ reused }: { reused?: boolean }) => reused), "rows of the interrupted benchmark are kept");
   }),
 );
 
@@ -180,6 +260,7 @@ Deno.test(
     assert.deepEqual(await refused("--host", "0.0.0.0"), [2, "token_required"]);
     assert.deepEqual(await refused("--port", "70000"), [2, "usage_invalid"]);
     assert.deepEqual(await refused("--max-running-jobs", "0"), [2, "usage_invalid"]);
+    assert.deepEqual(await refused("--max-active-jobs", "0"), [2, "usage_invalid"]);
     await Deno.writeTextFile(join(folder, "token"), "short");
     assert.deepEqual(await refused("--token-file", join(folder, "token")), [2, "token_too_short"]);
     assert.deepEqual(await refused("--token-file", join(folder, "none")), [4, "file_not_found"]);

@@ -142,9 +142,10 @@ Deno.test(
 );
 
 const SCRIPT = (root: string) => `
-import { instantiateTemplate, templates } from "${root}mod.ts";
-const { templates: rows } = await templates();
-const texts = await instantiateTemplate("${TEXTS}", { name: "by_url" });
+import { open } from "${root}mod.ts";
+await using svc = await open();
+const { templates: rows } = await svc.templates.list();
+const texts = await svc.templates.instantiate("${TEXTS}", { name: "by_url" });
 const codec = rows.find(({ id }) => id === "${CODEC}");
 console.log(JSON.stringify({
   available: rows.filter((row) => row.available).length,
@@ -174,7 +175,7 @@ Deno.test(
     ]);
     assert.ok(seen.missing[0].size_bytes > 100_000 && /^[0-9a-f]{64}$/.test(seen.missing[0].sha256));
     assert.deepEqual([seen.name, seen.text.startsWith("# Sentences as UTF-8")], ["by_url", true]);
-    assert.ok(![...tree.requests].some((path) => path.endsWith(".yaml")), "no starter is fetched by itself");
+    assert.ok(![...tree.requests].some((path) => path.includes("recipe_starters/")), "no starter is fetched by itself");
     assert.deepEqual(namesIn(cwd), ["script.ts"]);
   }),
 );

@@ -35,8 +35,8 @@ function lasting(value: JsonObject): JsonObject {
   );
 }
 
-function planned({ runner, recipe, steps }: ExecutionPlan): JsonObject {
-  return { runner, recipe, steps: steps.map(lasting) };
+function planned({ runner, recipe, steps, resources: { per_step: _, ...resources } }: ExecutionPlan): JsonObject {
+  return { runner, recipe, steps: steps.map(lasting), resources };
 }
 
 async function golden(name: string): Promise<string> {

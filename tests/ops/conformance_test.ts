@@ -5,12 +5,14 @@ import { contractsSource, indexSource } from "../../ops/generate_index.ts";
 import { checkBits, checkImages, checkSymbols } from "../../lib/artifact/boundary.ts";
 import { canonicalJson, parseJson, sameValue } from "../../lib/contract/json.ts";
 import { formatOfKind, ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
-import type { InputArtifact, Materialization, Operation } from "../../lib/contract/operation.ts";
+import type { InputArtifact, Materialization, Operation, OutputSize } from "../../lib/contract/operation.ts";
 import { Registry } from "../../lib/contract/registry.ts";
-import { checkValue } from "../../lib/contract/schema.ts";
+import { checkValue, plainParams } from "../../lib/contract/schema.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { sizeOf } from "../../lib/plan/estimate.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
-import { type FixtureCase, FIXTURES } from "./fixtures.ts";
+import type { FixtureCase } from "./_fixtures/case.ts";
+import { FIXTURES } from "./_fixtures/index.ts";
 import { type GivenInput, materialise, outputOf, runOperation, type RunResult } from "./harness.ts";
 import { parameterEdges } from "./parameter_edges.ts";
 
@@ -64,7 +66,7 @@ for (const { operation } of BUILTIN_OPERATIONS) {
   Deno.test(`${operation.id} conforms`, options, async (t) => {
     await t.step("parameters accept their edges and refuse what lies just outside", () => checkEdges(operation));
     const fixture = FIXTURES[operation.id];
-    assert.ok(fixture !== undefined, `tests/ops/fixtures.ts has no case for ${operation.id}`);
+    assert.ok(fixture !== undefined, `tests/ops/_fixtures has no case for ${operation.id}`);
     if ("skip" in fixture) {
       assert.ok(fixture.skip.length > 10, "a skip carries its reason");
       await t.step({ name: `runs (${fixture.skip})`, ignore: true, fn() {} });
@@ -97,7 +99,8 @@ function checkEdges(operation: Operation): void {
     for (const value of refused) {
       const found = checkValue(schema, { ...required, [name]: value }, []);
       assert.ok(found.length > 0, `${name} = ${canonicalJson(value)} is accepted`);
-      assert.ok(found.every((problem) => problem.code === "params_invalid" && problem.path.startsWith(`$.${name}`)));
+      const expected = typeof value === "bigint" ? /^params?_(invalid|out_of_range)$/ : /^params_invalid$/;
+      assert.ok(found.every(({ code, path }) => expected.test(code) && path.startsWith(`$.${name}`)));
     }
   }
   for (const name of Object.keys(required)) {
@@ -105,6 +108,34 @@ function checkEdges(operation: Operation): void {
     assert.ok(checkValue(schema, rest, []).length > 0, `${name} can be left out`);
   }
   assert.ok(checkValue(schema, { ...required, no_such_parameter: 1 }, []).length > 0);
+}
+
+Deno.test("every source estimates its outputs", () => {
+  const sources = BUILTIN_OPERATIONS.filter(({ operation }) => operation.id.startsWith("source."));
+  assert.ok(sources.length > 20);
+  const without = sources.filter(({ operation }) => operation.definition.estimate === undefined);
+  assert.deepEqual(without.map(({ operation }) => operation.id), []);
+});
+
+/** Arrays that an operation foretells are those that it returns; other outputs are no more than bytes. */
+function checkEstimate(operation: Operation, { outputs, params }: RunResult, inputs: Record<string, GivenInput>): void {
+  const given = Object.entries(inputs).map(([port, input]) => [port, sizeOfOutput(input)] as const);
+  const estimates = operation.definition.estimate?.(plainParams(params), Object.fromEntries(given)) ?? {};
+  for (const [port, estimate] of Object.entries(estimates)) {
+    assert.ok(port in operation.definition.outputs, `${operation.id} has no output ${port}`);
+    const { bytes, shape } = sizeOf(estimate!), output = outputs[port];
+    assert.ok(Number.isSafeInteger(bytes) && bytes >= 0);
+    if (shape === undefined) continue;
+    assert.deepEqual(shape, [...output.array().shape], port);
+    assert.equal(bytes, output.arrayNames.reduce((sum, name) => sum + output.array(name).data.byteLength, 0), port);
+  }
+}
+
+function sizeOfOutput(input: GivenInput): OutputSize {
+  const { array, companions = {} } = "arrayNames" in input ? outputOf(input) : input;
+  if (array === undefined) return { bytes: 0 };
+  const arrays = [array, ...Object.values(companions)];
+  return { bytes: arrays.reduce((sum, { data }) => sum + data.byteLength, 0), shape: array.shape };
 }
 
 async function checkCase(operation: Operation, item: FixtureCase): Promise<void> {
@@ -120,6 +151,7 @@ async function checkCase(operation: Operation, item: FixtureCase): Promise<void>
     assert.notDeepEqual(other.bytes, first.bytes, "another seed gives the same bytes");
   }
   for (const [port, kind] of Object.entries(operation.definition.outputs)) checkOutput(kind, first.outputs[port]);
+  checkEstimate(operation, first, inputs);
   checkGuarantees(operation, first);
   for (const [id, value] of Object.entries(first.metrics)) {
     assert.match(id, /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/);

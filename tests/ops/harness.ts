@@ -3,6 +3,7 @@
  * outputs encoded to bytes and decoded again for the next one.
  */
 import assert from "node:assert/strict";
+import { checkForm } from "../../lib/artifact/array_form.ts";
 import { decodeArtifact, encodeArtifact } from "../../lib/artifact/codec.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
@@ -151,6 +152,7 @@ export async function runOperation(operation: Operation, options: RunOptions = {
   const bytes: Record<string, Uint8Array> = {};
   const outputs: Record<string, InputArtifact> = {};
   for (const [port, kind] of Object.entries(definition.outputs)) {
+    checkForm(port, kind, result.outputs[port]);
     bytes[port] = encodeArtifact(port, kind, result.outputs[port]).bytes;
     outputs[port] = decodeArtifact(kind, bytes[port]);
   }

@@ -12,7 +12,7 @@ import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import demodulate from "../../ops/demodulation/digital_demodulate.ts";
 import boundary from "../../ops/channel/bit_boundary.ts";
 import { NATIVE_LIBRARY, NEEDS_NATIVE } from "../support/native.ts";
-import { FIXTURES } from "./fixtures.ts";
+import { FIXTURES } from "./_fixtures/index.ts";
 import { materialise, refuses, runOperation } from "./harness.ts";
 import { arrayInput, bitsInput, someBits, symbolsInput } from "./inputs.ts";
 

@@ -69,8 +69,15 @@ function numberEdges(schema: JsonObject, type: "integer" | "number", accepted: V
   if (exclusiveMaximum !== undefined) {
     accepted.push(step(exclusiveMaximum, -1)), refused.push(written(exclusiveMaximum));
   }
-  if (maximum === undefined && exclusiveMaximum === undefined) accepted.push(whole ? 2n ** 62n : float(1e300));
-  if (minimum === undefined && exclusiveMinimum === undefined) accepted.push(whole ? -(2n ** 62n) : float(-1e300));
+  const seed = isObject(schema["x-svc-ui"]) && schema["x-svc-ui"].control === "seed";
+  if (maximum === undefined && exclusiveMaximum === undefined) {
+    accepted.push(seed ? 2n ** 64n - 1n : whole ? 2 ** 53 : float(1e300));
+    refused.push(seed ? 2n ** 64n : 2n ** 53n + 1n);
+  }
+  if (minimum === undefined && exclusiveMinimum === undefined) {
+    accepted.push(whole ? -(2 ** 53) : float(-1e300));
+    refused.push(-(2n ** 53n) - 1n);
+  }
 }
 
 function textEdges(schema: JsonObject, accepted: Value[], refused: Value[]): void {

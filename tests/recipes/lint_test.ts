@@ -1,6 +1,6 @@
 /** The shipped recipes pass strict lint without a warning. */
 import assert from "node:assert/strict";
-import { lint } from "../../mod.ts";
+import { lint } from "../support/session.ts";
 
 /** All recipes below a folder; models have manifests and no recipes. */
 function* recipesBelow(folder: URL): Iterable<URL> {

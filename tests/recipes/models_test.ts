@@ -3,7 +3,8 @@
  * than the baseline by more than chance and near their oracle.
  */
 import assert from "node:assert/strict";
-import { runMatrix } from "../../mod.ts";
+import { runMatrix } from "../support/session.ts";
+import { open } from "../../mod.ts";
 import { isNumber, toNumber } from "../../lib/contract/value.ts";
 import { wilsonInterval } from "../../lib/numeric/statistics.ts";
 import { closeOnnxSessions } from "../../lib/onnx/session.ts";
@@ -52,6 +53,27 @@ for (const [root, model, reference] of STORED) {
     await closeOnnxSessions();
   });
 }
+
+Deno.test("every bundled model names licence and provenance of its weights and data", () => {
+  const adapters = [...Deno.readDirSync(ADAPTERS)].map(({ name }) => new URL(`${name}/`, ADAPTERS))
+    .filter((folder) => [...Deno.readDirSync(folder)].some(({ name }) => name === "models"));
+  const folders = [...modelIds().map((id) => new URL(`${id}/`, MODELS)), ...adapters];
+  assert.ok(folders.length >= 15);
+  for (const folder of folders) {
+    const text = Deno.readTextFileSync(new URL("LICENSE", folder));
+    assert.match(text, /^SPDX-License-Identifier: [A-Za-z0-9.-]+\nWeights: .{20,}[^]*\nData: .{20,}/, folder.href);
+    // Photographs carry their own licences.
+    if (/pictures\.py|svc_sample_images/.test(text)) assert.match(text, /CC0-1\.0[^]*public domain/, folder.href);
+  }
+});
+
+Deno.test("models list and artifact show name the licence of a bundled model", async () => {
+  await using svc = await open({ projectRoot: ROOT_PATH });
+  const rows = (await svc.models.list()).filter(({ source }) => source === "program");
+  assert.equal(rows.length, modelIds().length);
+  for (const { id, licence } of rows) assert.equal(licence, "Apache-2.0", id);
+  assert.match((await svc.artifacts.show("qpsk-iq-receiver-v1")).licence!, /^SPDX-License-Identifier: Apache-2\.0\n/);
+});
 
 /** Folders of models that take pictures; all others sit in a slot of the physical layer. */
 const IMAGE_MODEL = /\/(deepjscc|svc-tiny)-[^/]+\//;

@@ -9,7 +9,11 @@ import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { fromFileUrl } from "../support/paths.ts";
 
 const HERE = new URL("./", import.meta.url), RECIPES = new URL("../../recipes/", import.meta.url);
-const OPERATIONS = ["feedback_code.ts", "indices.ts", "latents.ts"].map((name) => new URL(`operations/${name}`, HERE));
+const OPERATIONS = [
+  new URL("./operations/feedback_code.ts", import.meta.url),
+  new URL("./operations/indices.ts", import.meta.url),
+  new URL("./operations/latents.ts", import.meta.url),
+];
 const PROJECT = fromFileUrl(new URL("project/", HERE));
 
 const recipesIn = (folder: URL): URL[] =>

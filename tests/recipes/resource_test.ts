@@ -1,7 +1,8 @@
 /** The recipes of power allocation: what knowing the channel is worth, and what old knowledge of it costs. */
 import assert from "node:assert/strict";
 import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
-import { lint, plan, run, runMatrix } from "../../mod.ts";
+import { plan, run } from "../../mod.ts";
+import { lint, runMatrix } from "../support/session.ts";
 
 const RECIPES = new URL("../../recipes/", import.meta.url);
 

@@ -1,6 +1,7 @@
 /** The shipped recipes of synthetic scenes: near perfect where nothing disturbs them, worse in noise, and behind a channel with or without a cliff. */
 import assert from "node:assert/strict";
-import { run, runMatrix } from "../../mod.ts";
+import { run } from "../../mod.ts";
+import { runMatrix } from "../support/session.ts";
 import { toNumber } from "../../lib/contract/value.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 

@@ -1,16 +1,11 @@
 /** Every shipped recipe and pack that needs nothing but the repository runs to its end: one point, or one replicate. */
 import assert from "node:assert/strict";
 import { basename } from "node:path";
-import {
-  expandMatrix,
-  listBenchmarkPacks,
-  loadBenchmarkPack,
-  openWorkspace,
-  plan,
-  run,
-  runBenchmark,
-  verifyRun,
-} from "../../mod.ts";
+import { plan, run } from "../../mod.ts";
+import { expandMatrix, loadBenchmarkPack, runBenchmark } from "../support/session.ts";
+import { listBenchmarkPacks } from "../../lib/benchmark/packs.ts";
+import { openWorkspace } from "../../lib/run/workspace.ts";
+import { verifyRun } from "../../lib/run/verify.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
 const SHIPPED = ["", "recipe_starters/"].flatMap((folder) => {

@@ -10,7 +10,7 @@ const table = (name: string, rows: readonly (readonly number[])[]): TestTensor =
 });
 
 /** Special tokens 0 to 4, then the words. */
-export const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
+const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
 /** tokenizer.json of lower-case words: [CLS] words [SEP]. */
 export function wordTokenizer(words: readonly string[]): Uint8Array {

@@ -3,7 +3,7 @@ import type { CurveFigure, FigureGuide } from "../../lib/figure/types.ts";
 import { BearingSearch, sampleCovariance, steeringVector } from "../../lib/numeric/direction_finding.ts";
 import { decibel } from "./response.ts";
 
-/** Degrees from broadside, half a degree apart. */
+/** Degrees from broadside, half a degree apart. Exported for tests. */
 export const ANGLES: Float64Array = Float64Array.from({ length: 361 }, (_, k) => -90 + k / 2);
 /** Below the strongest direction. */
 const DEEPEST_DB = 40;

@@ -204,7 +204,7 @@ function pictureFile(
 const short = (value: number) => String(Number(value.toPrecision(3)));
 
 /** A few round places around 0. */
-export function ticksOf(low: number, high: number): number[] {
+function ticksOf(low: number, high: number): number[] {
   const raw = (high - low) / 6, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((digit) => digit * power).find((candidate) => candidate >= raw)!;
   const ticks: number[] = [];

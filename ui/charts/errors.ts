@@ -26,7 +26,7 @@ export function errorLists(report: JsonObject): ErrorList[] {
   });
 }
 
-/** The value that a share of the examples does not exceed. */
+/** The value that a share of the examples does not exceed. Exported for tests. */
 export function quantileOf(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))];
 }

@@ -52,7 +52,7 @@ export function SeriesChart({ path, array, title, kind, value: axis, index = "In
 }
 
 /** The figure of a thinned array. */
-export function seriesFigure(
+function seriesFigure(
   series: Series,
   title: string,
   value: { title: string; unit: string },

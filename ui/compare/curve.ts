@@ -1,6 +1,6 @@
 /** Runs as points of curves: a metric over a parameter, one series for each combination of the other ones that vary. */
 import { unitText } from "../../lib/figure/unit_text.ts";
-import { theoryCurves, uncodedLink } from "../../lib/benchmark/theory_curves.ts";
+import { theoryCurves, uncodedLink } from "../../lib/figure/theory_curves.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
 import { wilsonInterval, zeroEventsBound } from "../../lib/numeric/statistics.ts";
@@ -91,7 +91,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
 };
 
 /** A parameter as an axis: `link.snr_db` is the SNR in dB. */
-export function parameterAxis(name: string): { title: string; unit: string } {
+function parameterAxis(name: string): { title: string; unit: string } {
   const words = lastPart(name).split("_"), unit = words.length > 1 ? SUFFIXES[words.at(-1)!] : undefined;
   const said = (unit === undefined ? words : words.slice(0, -1)).map((word) =>
     /^(snr|sir|csi|llr|crc)$/.test(word) ? word.toUpperCase() : word

@@ -2,7 +2,8 @@
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { Float, isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import { numberText, plusMinusText } from "../../lib/figure/number_text.ts";
-import { escapeLatex } from "../../lib/benchmark/latex.ts";
+import { escapeLatex } from "../../lib/contract/escape.ts";
+import { latexTable } from "../../lib/figure/latex.ts";
 import { csvText } from "../charts/table.ts";
 import type { ComparedRun } from "./table.ts";
 
@@ -24,7 +25,7 @@ export interface Pivot {
 }
 
 /** The one row or column of a pivot that is over a single parameter. */
-export const ALL = "all runs";
+const ALL = "all runs";
 
 /** Makes a pivot; `""` in the place of a parameter puts all runs into one row or column. */
 export function pivotOf(runs: readonly ComparedRun[], rowName: string, columnName: string, metric: string): Pivot {
@@ -71,21 +72,18 @@ export function cellText(cell: PivotCell | null, form: NumberForm): string {
 
 const corner = ({ rowName, columnName }: Pivot) => [rowName, columnName].filter(Boolean).join(" \\ ") || "runs";
 
-/** The pivot as a float of LaTeX, with the rules of booktabs. */
-export function pivotLatex(pivot: Pivot): string {
-  const text = (cell: PivotCell | null) => cell === null ? "--" : cellText(cell, "latex");
-  const line = (cells: string[]) => `    ${cells.join(" & ")} \\\\\n`;
-  return [
-    "% Needs \\usepackage{booktabs}\n",
-    "\\begin{table}\n  \\centering\n",
-    `  \\caption{${escapeLatex(pivot.metric)}${pivot.columnName ? ` over ${escapeLatex(pivot.columnName)}` : ""}.}\n`,
-    `  \\label{tab:${pivot.metric.replaceAll(/[^A-Za-z0-9:.-]/g, "-")}}\n`,
-    `  \\begin{tabular}{l${"r".repeat(pivot.columns.length)}}\n    \\toprule\n`,
-    line([escapeLatex(pivot.rowName || "runs"), ...pivot.columns.map(escapeLatex)]),
-    "    \\midrule\n",
-    ...pivot.rows.map((row, index) => line([escapeLatex(row), ...pivot.cells[index].map(text)])),
-    "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n",
-  ].join("");
+/** The pivot as a LaTeX table with the rules of booktabs. */
+export function pivotLatex({ rowName, columnName, metric, rows, columns, cells }: Pivot): string {
+  return "% Needs \\usepackage{booktabs}\n" + latexTable({
+    caption: `${metric}${columnName ? ` over ${columnName}` : ""}.`,
+    label: metric,
+    align: `l${"r".repeat(columns.length)}`,
+    head: [rowName || "runs", ...columns].map(escapeLatex),
+    rows: rows.map((row, index) => [
+      escapeLatex(row),
+      ...cells[index].map((cell) => cell === null ? "--" : cellText(cell, "latex")),
+    ]),
+  });
 }
 
 export function pivotMarkdown(pivot: Pivot): string {

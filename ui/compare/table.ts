@@ -61,7 +61,7 @@ export function comparedRun({ summary, manifest }: RunDocuments, recipe: JsonObj
   };
 }
 
-/** What the steps of a recipe are told; the operation of a step counts as one of its parameters. */
+/** What the steps of a recipe are told; the operation of a step counts as one of its parameters. Exported for tests. */
 export function parametersOf(recipe: JsonObject): ReadonlyMap<string, Value> {
   const found = new Map<string, Value>();
   const put = (name: string, value: Value) => {

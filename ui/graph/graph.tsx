@@ -357,8 +357,7 @@ function Block(
   );
 }
 
-export const seconds = (value: number): string =>
-  value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(2)} s`;
+const seconds = (value: number): string => value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(2)} s`;
 /** What a wire carries. */
 function wireTitle(
   { from_step, from_output, to_step, to_input }: RecipeGraph["edges"][number],
@@ -369,7 +368,7 @@ function wireTitle(
 }
 
 /** Words in lines of a length; what is too long is cut. */
-export function wrap(text: string, most: number, lines: number): string[] {
+function wrap(text: string, most: number, lines: number): string[] {
   const wrapped: string[] = [""];
   for (const word of text.split(" ")) {
     const last = wrapped.at(-1)!;

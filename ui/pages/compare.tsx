@@ -12,7 +12,7 @@ const Curves = lazy(() => import("../compare/curves.tsx"));
 const PivotView = lazy(() => import("../compare/pivot_view.tsx"));
 
 const VIEWS = [["table", "Table"], ["curves", "Curves"], ["pivot", "Pivot"]] as const;
-export const MOST_RUNS = 256;
+const MOST_RUNS = 256;
 
 export default function Compare() {
   const { query } = place.value;

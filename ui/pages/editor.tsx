@@ -33,7 +33,7 @@ const LEFT = divider("left", 196, 120, 480),
   DOCK = divider("dock", 220, 60, 640);
 
 /** Problems by step. */
-export function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
+function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
   const steps = stepsOf(copy.recipe), found = new Map<string, number>();
   for (const { step_id, pointer, severity } of copy.verdict?.diagnostics ?? []) {
     if (severity === "info") continue;

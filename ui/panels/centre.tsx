@@ -14,7 +14,7 @@ import { TaskForm } from "./task_form.tsx";
 
 const VIEWS = ["Graph", "Matrix", "Raw JSON", "Specs"] as const;
 export type CentreView = typeof VIEWS[number];
-export const centreView = signal<CentreView>("Graph");
+const centreView = signal<CentreView>("Graph");
 
 interface Props {
   copy: Copy;

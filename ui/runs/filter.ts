@@ -3,7 +3,7 @@
  * or `metric.channel.ber<1e-3`. The server answers some of them; the page sieves by the rest.
  */
 
-export const STATES = ["running", "completed", "failed", "canceled", "incomplete"] as const;
+const STATES = ["running", "completed", "failed", "canceled", "incomplete"] as const;
 
 /** A run as lists show it. */
 export interface RunRow {

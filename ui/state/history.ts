@@ -6,7 +6,7 @@ export interface History<T> {
   future: readonly T[];
 }
 
-/** Steps that can be taken back. */
+/** Steps that can be taken back. Exported for tests. */
 export const MOST_STEPS_BACK = 200;
 
 export const record = <T>({ present, past }: History<T>, next: T): History<T> => ({

@@ -14,7 +14,7 @@ const bindings = signal<ReadonlyMap<string, readonly Binding[]>>(new Map());
 let asked = false;
 
 /** The template that a recipe came from, or null. */
-export function templateOf({ metadata }: JsonObject): string | null {
+function templateOf({ metadata }: JsonObject): string | null {
   const origin = isObject(metadata) && isObject(metadata.template_provenance) ? metadata.template_provenance : {};
   return typeof origin.template_id === "string" ? origin.template_id : null;
 }

@@ -38,7 +38,7 @@ export const NEW_PLAN: PlanDraft = {
 };
 
 /** The plan as the server takes it. */
-export function planDocument(draft: PlanDraft): JsonObject {
+function planDocument(draft: PlanDraft): JsonObject {
   return {
     selected_steps: draft.selected ?? [],
     loss_steps: draft.losses,

@@ -6,7 +6,7 @@
  * ends that thread when it is told to. A thread in an endless loop outlives a worker that is merely terminated.
  */
 import { Worker } from "node:worker_threads";
-import type { BootRequest } from "./protocol.ts";
+import type { BootReply, BootRequest } from "./protocol.ts";
 
 let thread: Worker | undefined;
 
@@ -24,6 +24,11 @@ self.onmessage = async ({ data }: MessageEvent<BootRequest>) => {
     transferList: [port as never],
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16 },
   });
-  thread.on("error", (error) => self.postMessage({ type: "lost", message: String(error).slice(0, 1000) }));
-  thread.on("exit", () => self.postMessage({ type: "lost", message: "its thread ended" }));
+  const lost = (error: unknown) => {
+    const { code } = error as { code?: unknown };
+    const outOfMemory = code === "ERR_WORKER_OUT_OF_MEMORY";
+    self.postMessage({ type: "lost", message: String(error).slice(0, 1000), outOfMemory } satisfies BootReply);
+  };
+  thread.on("error", lost);
+  thread.on("exit", () => lost("its thread ended"));
 };

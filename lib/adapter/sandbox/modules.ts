@@ -3,7 +3,7 @@
  * else, whatever an import says.
  */
 import * as untyped from "node:vm";
-import type { Guard } from "./guard.ts";
+import type { Guard } from "../../onnx/guard.ts";
 
 interface VmModule {
   status: string;
@@ -17,7 +17,7 @@ interface VmModule {
 const { SourceTextModule, SyntheticModule } = untyped as any;
 
 /** Parts of Node that compute, touch nothing and call nobody back. */
-export const NODE_MODULES = ["assert", "buffer", "path", "string_decoder", "url"];
+const NODE_MODULES = ["assert", "buffer", "path", "string_decoder", "url"];
 
 export interface ModuleTable {
   /** Evaluates a module with everything that it imports, and answers its exports. */

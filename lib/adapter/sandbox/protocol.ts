@@ -3,10 +3,12 @@
  * these types say what an honest sandbox sends.
  */
 
+import type { NdArray } from "../../numeric/ndarray.ts";
+
 /** An array as the adapter's code has it. */
 export interface WireArray {
   dtype: string;
-  shape: number[];
+  shape: readonly number[];
   data: ArrayBufferView<ArrayBuffer>;
 }
 
@@ -18,14 +20,14 @@ export interface SandboxInit {
   sources: Map<string, string>;
   models: Map<string, Uint8Array<ArrayBuffer>>;
   granted: { net: string[]; read: string[]; env: string[] };
-  /** Folder of the sandbox's own code, which the thread gives up to read. */
-  sandboxFolder: string;
+  /** Paths of the sandbox's own code, which the thread gives up to read. */
+  ownCode: string[];
   /** See {@link Vital}. */
   vitals: Int32Array<SharedArrayBuffer>;
   /** How long a call may take. */
   timeoutMs: number;
-  /** Results with more bytes are not sent. */
-  maxResultBytes: number;
+  /** Bytes of `memory_mb`: what a result may have, and what requests for models may hold together. */
+  maxBytes: number;
 }
 
 /** Slots of the shared memory through which a thread tells how it is, also while it answers no messages. */
@@ -43,7 +45,7 @@ export type BootRequest =
   | { type: "start"; port: MessagePort; init: SandboxInit; heapMb: number }
   | { type: "end" };
 
-export type BootReply = { type: "lost"; message: string } | { type: "ended" };
+export type BootReply = { type: "lost"; message: string; outOfMemory: boolean } | { type: "ended" };
 
 /** Asks for a call. */
 export interface CallRequest {
@@ -61,11 +63,11 @@ export type HostMessage =
   | { type: "load"; modules: { url: string; callables: string[] }[] }
   | CallRequest
   | { type: "cancel"; call: number }
-  | { type: "inferred"; id: number; arrays?: Record<string, WireArray>; error?: string };
+  | { type: "inferred"; id: number; arrays?: Record<string, NdArray>; error?: string };
 
 /** An access that was refused. */
 export interface Refusal {
-  kind: "net" | "read" | "env" | "other";
+  kind: "net" | "read" | "env" | "import" | "other";
   value: string;
 }
 

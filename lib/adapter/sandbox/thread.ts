@@ -6,17 +6,12 @@
  */
 import { workerData } from "node:worker_threads";
 import { getHeapStatistics } from "node:v8";
+import type { NdArray } from "../../numeric/ndarray.ts";
 import { confine } from "./confine.ts";
-import { createGuard, type Guard } from "./guard.ts";
+import { createInference } from "./inference.ts";
+import { createGuard, type Guard } from "../../onnx/guard.ts";
 import { createModules, type ModuleTable } from "./modules.ts";
-import {
-  type CallRequest,
-  type HostMessage,
-  type SandboxInit,
-  Vital,
-  type WireArray,
-  type WireError,
-} from "./protocol.ts";
+import { type CallRequest, type HostMessage, type SandboxInit, Vital, type WireError } from "./protocol.ts";
 
 const { port, init } = workerData as { port: MessagePort; init: SandboxInit };
 const send = port.postMessage.bind(port) as (message: unknown, transfer?: Transferable[]) => void;
@@ -45,8 +40,7 @@ interface Call {
   lastProgress: number;
 }
 const calls = new Map<number, Call>();
-const inferences = new Map<number, PromiseWithResolvers<Record<string, WireArray>>>();
-let nextInference = 1;
+const inference = createInference(send, init.maxBytes, () => Atomics.store(init.vitals, Vital.heapFull, 1));
 const namespaces = new Map<string, Record<string, unknown>>();
 
 /** Tells how the thread is. V8 raises a heap's limit once to end the code that filled it. */
@@ -75,13 +69,8 @@ async function receive(message: HostMessage): Promise<void> {
       return await call(message);
     case "cancel":
       return void guard.enter(() => calls.get(message.call)?.controller.abort()).catch(() => {});
-    case "inferred": {
-      const waiting = inferences.get(message.id);
-      inferences.delete(message.id);
-      const { arrays, error } = message;
-      await guard.enter(() => arrays === undefined ? waiting?.reject(new Error(error)) : waiting?.resolve(arrays))
-        .catch(() => {});
-    }
+    case "inferred":
+      return await guard.enter(() => inference.answer(message.id, message.arrays, message.error)).catch(() => {});
   }
 }
 
@@ -132,17 +121,15 @@ async function call(request: CallRequest): Promise<void> {
         message: message === undefined ? null : String(message).slice(0, 500),
       });
     },
-    infer(model: string, feeds: Record<string, WireArray>): Promise<Record<string, WireArray>> {
-      const waiting = Promise.withResolvers<Record<string, WireArray>>();
-      const number = nextInference++;
-      inferences.set(number, waiting);
-      send({ type: "infer", call: id, id: number, model: String(model), feeds });
-      return waiting.promise;
+    // deno-lint-ignore require-await -- what is wrong with the arguments rejects the promise
+    async infer(model: unknown, feeds: unknown): Promise<Record<string, NdArray>> {
+      if (ended) throw new Error("the call has ended");
+      return inference.ask(id, model, feeds);
     },
   });
   confinement!.takeRefusal();
   confinement!.takeLog();
-  let origin: WireError["origin"] = "throw";
+  let origin: WireError["origin"] = "throw", ended = false;
   guard.allow(init.timeoutMs);
   try {
     const callable = namespaces.get(request.module)![request.callable] as Callable;
@@ -163,6 +150,8 @@ async function call(request: CallRequest): Promise<void> {
     const { log, dropped } = confinement!.takeLog();
     send({ type: "failed", call: id, error: found, log, dropped });
   } finally {
+    ended = true;
+    inference.drop();
     guard.allow(null);
   }
 }
@@ -184,8 +173,8 @@ function transferable(value: unknown): Transferable[] {
   };
   note(value);
   if (typeof value === "object" && value !== null) note((value as { array?: unknown }).array);
-  if (bytes > init.maxResultBytes) {
-    throw new RangeError(`the array has ${bytes} bytes, and the limit is ${init.maxResultBytes}`);
+  if (bytes > init.maxBytes) {
+    throw new RangeError(`the array has ${bytes} bytes, and the limit is ${init.maxBytes}`);
   }
   return [...found];
 }

@@ -42,14 +42,14 @@ export interface Context {
   infer(model: string, feeds: Record<string, ArrayValue>): Promise<Record<string, ArrayValue>>;
 }
 
-/** One example of a classification data set: what is true, and what somebody's classifier said. */
+/** One example of a classification dataset: what is true, and what somebody's classifier said. */
 export interface Example {
   id: string;
   label: string;
   prediction: string;
 }
 
-/** What a classification data set returns. */
+/** What a classification dataset returns. */
 export interface Dataset {
   examples: Example[];
   metadata?: Metadata;

@@ -1,6 +1,6 @@
 /**
- * Reads entropy-coded bits up to the next marker. Behind the data it delivers zeros and keeps account of them, so that
- * decoding loops need one check a block: {@link BitReader.check}.
+ * Reads entropy-coded bits up to the next marker. After the data it returns zeros and counts them, so that decoding
+ * loops need one check per block: {@link BitReader.check}.
  */
 import { SvcError } from "../../contract/error.ts";
 import { type HuffmanDecoder, LOOKUP_BITS } from "./huffman.ts";
@@ -11,10 +11,10 @@ export const invalid = (what: string): SvcError =>
 export class BitReader {
   readonly #bytes: Uint8Array;
   #position: number;
-  /** The low `count` bits are the coming ones. */
+  /** The low `count` bits are pending. */
   #word = 0;
   #count = 0;
-  /** Zero bits delivered in place of data. */
+  /** Zero bits returned in place of data. */
   #missing = 0;
 
   constructor(bytes: Uint8Array, position: number) {
@@ -38,7 +38,7 @@ export class BitReader {
     }
   }
 
-  /** The next Huffman symbol. @throws SvcError `jpeg_invalid` for a code that the table does not have */
+  /** The next Huffman symbol. @throws SvcError `jpeg_invalid` for an unknown code */
   symbol(table: HuffmanDecoder): number {
     if (this.#count < 16) this.#fill();
     const entry = table.lookup[this.#word >>> (this.#count - LOOKUP_BITS) & ((1 << LOOKUP_BITS) - 1)];
@@ -68,30 +68,29 @@ export class BitReader {
     return bits < 1 << (category - 1) ? bits - (1 << category) + 1 : bits;
   }
 
-  /** Whether everything read so far was there. @throws SvcError `jpeg_invalid` when the data ended before */
+  /** Checks that all bits read were data. @throws SvcError `jpeg_invalid` after the end of the data */
   check(): void {
     if (this.#missing > this.#count) throw invalid("the entropy-coded data end early");
   }
 
   /**
    * Ends a run of entropy-coded data.
-   *
-   * @returns position of the marker behind it
-   * @throws SvcError `jpeg_invalid` when the data ended before, or go on
+   * @returns position of the following marker
+   * @throws SvcError `jpeg_invalid` when the data ended before, or continue
    */
   finish(): number {
     this.check();
-    if (this.#count - this.#missing >= 8) throw invalid("the entropy-coded data go on behind the last block");
+    if (this.#count - this.#missing >= 8) throw invalid("the entropy-coded data continue after the last block");
     let at = this.#position;
     if (this.#bytes[at] !== 0xff || this.#bytes[at + 1] === 0) {
-      throw invalid(at >= this.#bytes.length ? "it ends without a marker" : "the entropy-coded data go on");
+      throw invalid(at >= this.#bytes.length ? "it ends without a marker" : "the entropy-coded data continue");
     }
-    // Fill bytes may stand before a marker.
+    // Fill bytes may precede a marker.
     while (this.#bytes[at + 1] === 0xff) at++;
     return at;
   }
 
-  /** Passes a restart marker. @throws SvcError `jpeg_invalid` when another stands there */
+  /** Skips a restart marker. @throws SvcError `jpeg_invalid` for another marker */
   restart(number: number): void {
     const at = this.finish();
     if (this.#bytes[at + 1] !== 0xd0 + number) throw invalid(`restart marker ${number} is missing`);

@@ -6,7 +6,7 @@ export class BitWriter {
   #word = 0;
   #free = 32;
 
-  /** Makes room for `count` more bytes; {@link put} itself checks nothing. */
+  /** Reserves `count` more bytes; {@link put} checks nothing. */
   reserve(count: number): void {
     if (this.#length + count <= this.#bytes.length) return;
     const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + count));
@@ -14,7 +14,6 @@ export class BitWriter {
     this.#bytes = grown;
   }
 
-  /** Appends bytes as they are. */
   bytes(values: ArrayLike<number>): void {
     this.reserve(values.length);
     this.#bytes.set(values, this.#length);
@@ -27,7 +26,7 @@ export class BitWriter {
     this.bytes([0xff, marker, length >> 8, length & 255, ...payload]);
   }
 
-  /** Appends the low `length` bits of `value`, at most 31; room for eight bytes must be reserved. */
+  /** Appends the low `length` bits of `value`, at most 31; eight bytes must be reserved. */
   put(value: number, length: number): void {
     const free = this.#free - length;
     if (free >= 0) {
@@ -55,19 +54,19 @@ export class BitWriter {
     if (byte === 0xff) this.#bytes[this.#length++] = 0;
   }
 
-  /** Ends entropy-coded data: the last byte is filled up with ones. */
+  /** Ends entropy-coded data, padded with ones to a whole byte. */
   align(): void {
     this.reserve(16);
     const pending = 32 - this.#free;
     const filled = (pending + 7) & ~7;
-    // Pending bits moved to the top of the word, ones below them.
+    // Pending bits in the high part of the word, ones below them.
     const word = pending === 0 ? 0 : this.#word << this.#free | (this.#free === 0 ? 0 : 0xffffffff >>> pending);
     for (let bits = 0; bits < filled; bits += 8) this.#stuffed(word >>> (24 - bits) & 255);
     this.#word = 0;
     this.#free = 32;
   }
 
-  /** What has been written, as an array of its own. */
+  /** The written bytes, as a new array. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }

@@ -1,6 +1,6 @@
 /**
- * RGB and YCbCr after JFIF 1.02 (ITU-R BT.601, full range) in fixed point with 16 fraction bits, rounded as libjpeg
- * rounds: halves up for Y, a hair below the half for Cb and Cr.
+ * RGB and YCbCr by JFIF 1.02 (ITU-R BT.601, full range) in fixed point with 16 fraction bits, with libjpeg's rounding:
+ * half up for Y, slightly below the half for Cb and Cr.
  */
 
 const fixed = (value: number): number => Math.floor(value * 65536 + 0.5);
@@ -12,7 +12,6 @@ const CR_G = -fixed(0.418687589), CR_B = -fixed(0.081312411);
 
 /**
  * Converts one row of pixels.
- *
  * @param rgb interleaved samples
  * @param from index of the row's first sample
  * @param width pixels
@@ -37,7 +36,6 @@ const R_CR = fixed(1.402), G_CB = -fixed(0.34414), G_CR = -fixed(0.71414), B_CB 
 
 /**
  * Converts one row of samples back.
- *
  * @param rgb receives interleaved samples from index `to`
  * @param width pixels
  */

@@ -1,7 +1,7 @@
 /**
  * The 8x8 discrete cosine transform and its inverse in integers, by the factorisation of Loeffler, Ligtenberg and
- * Moschytz (ICASSP 1989, 11 multiplications a row), with constants of 13 fraction bits and 2 extra bits between the two
- * passes. Scale and rounding are those of the "islow" transform, so that both directions agree with libjpeg bit by bit.
+ * Moschytz (ICASSP 1989, 11 multiplications per row), with constants of 13 fraction bits and 2 extra bits between the
+ * passes. Scale and rounding are those of libjpeg's "islow" transform, which both directions match bit by bit.
  */
 import { ZIGZAG } from "./tables.ts";
 
@@ -13,7 +13,6 @@ const work = new Int32Array(64);
 
 /**
  * Transforms one block of samples.
- *
  * @param samples plane of samples 0 ... 255
  * @param at index of the block's first sample
  * @param stride samples per row of the plane
@@ -65,7 +64,6 @@ export function forwardDct(samples: Uint8Array, at: number, stride: number, outp
 
 /**
  * Transforms one block of dequantised coefficients back into samples.
- *
  * @param coefficients 64 values in natural order
  * @param samples plane that receives 8x8 samples 0 ... 255
  * @param at index of the block's first sample
@@ -104,7 +102,7 @@ export function inverseDct(coefficients: Int16Array, samples: Uint8ClampedArray,
     const c4 = work[row + 4], c5 = work[row + 5], c6 = work[row + 6], c7 = work[row + 7];
     const even = Math.imul(c2 + c6, C_0_541);
     const t2 = even - Math.imul(c6, C_1_847), t3 = even + Math.imul(c2, C_0_765);
-    // The rounding half of the last shift, and the level shift by 128.
+    // Rounding half of the last shift, and the level shift by 128.
     const t0 = ((c0 + c4) << 13) + 33685504, t1 = ((c0 - c4) << 13) + 33685504;
     const e0 = t0 + t3, e1 = t1 + t2, e2 = t1 - t2, e3 = t0 - t3;
     const sum = Math.imul(c1 + c3 + c5 + c7, C_1_175);
@@ -123,7 +121,7 @@ export function inverseDct(coefficients: Int16Array, samples: Uint8ClampedArray,
   }
 }
 
-/** The inverse transform of a block whose coefficients are all zero but the first. */
+/** The inverse transform of a block with only a DC coefficient. */
 export function inverseDctFlat(dc: number, samples: Uint8ClampedArray, at: number, stride: number): void {
   const value = ((dc + 4) >> 3) + 128;
   for (let row = 0; row < 8; row++, at += stride) {

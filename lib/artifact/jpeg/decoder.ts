@@ -1,8 +1,9 @@
 /**
- * JPEG decoder: baseline, extended and progressive files with 8-bit samples, grey, YCbCr or RGB (ITU-T T.81, JFIF 1.02).
+ * JPEG decoder: baseline, extended and progressive files with 8-bit samples, grey, YCbCr or RGB (ITU-T T.81, JFIF
+ * 1.02).
  *
- * Inverse transform, upsampling and colour conversion are libjpeg's default ones ("islow", "fancy"), so that pixels
- * agree with libjpeg and libjpeg-turbo. Damaged files are refused, never patched up.
+ * Inverse transform, upsampling and colour conversion are libjpeg's defaults ("islow", "fancy"), so that pixels equal
+ * those of libjpeg and libjpeg-turbo. Damaged files are refused.
  */
 import { SvcError } from "../../contract/error.ts";
 import { invalid } from "./bit_reader.ts";
@@ -15,17 +16,16 @@ import { type CoefficientPlane, decodeProgressiveScan, decodeSequentialScan } fr
 import { ZIGZAG } from "./tables.ts";
 import { type SamplePlane, upsampler } from "./upsampling.ts";
 
-/** The most pixels that are decoded unless the caller says otherwise. */
+/** Default limit of decoded pixels. */
 const MAXIMUM_PIXELS = 1 << 28;
 
-/** A scan of a few bytes can walk over every block; encoders write some ten of them. */
+/** Even a short scan can visit every block; encoders write about ten scans. */
 const MAXIMUM_SCANS = 256;
 
 /**
  * Decodes a file.
- *
- * @param options.maximumPixels refuses larger images; 2^28 when left out
- * @throws SvcError `jpeg_invalid` when the file is damaged or cut short
+ * @param options.maximumPixels refuses larger images; default 2^28
+ * @throws SvcError `jpeg_invalid` for a damaged or truncated file
  * @throws SvcError `jpeg_unsupported` for CMYK, other sample sizes, arithmetic and lossless coding, incomplete
  *   progressive files and too many pixels
  * @example
@@ -55,8 +55,7 @@ export function decodeJpeg(bytes: Uint8Array, options: { maximumPixels?: number 
 
 /**
  * The chroma subsampling of a file, "444" for grey ones.
- *
- * @throws SvcError as {@link decodeJpeg} does for damaged and unsupported headers
+ * @throws SvcError as {@link decodeJpeg} for damaged and unsupported headers
  */
 export function jpegSubsampling(bytes: Uint8Array): JpegSubsampling | "other" {
   const markers = new MarkerReader(bytes);
@@ -72,7 +71,7 @@ export function jpegSubsampling(bytes: Uint8Array): JpegSubsampling | "other" {
   return names[`${across},${down}`] ?? "other";
 }
 
-/** Refuses sizes before memory is taken for them: each block costs at least one bit of the file. */
+/** Refuses sizes before allocation: each block takes at least one bit of the file. */
 function checkSize({ geometry }: FrameHeader, byteCount: number, maximumPixels: number): void {
   const { width, height, components } = geometry;
   if (width * height > maximumPixels) {
@@ -84,14 +83,14 @@ function checkSize({ geometry }: FrameHeader, byteCount: number, maximumPixels: 
   if (blocks > byteCount * 8) throw invalid(`it is too short for ${width} by ${height} pixels`);
 }
 
-/** Blocks per row and column of a component, padding blocks of interleaved scans included. */
+/** Blocks per row and column of a component, including padding of interleaved scans. */
 function paddedBlocks(geometry: FrameGeometry): [wide: number, high: number][] {
   return geometry.components.map((c) => [geometry.unitsWide * c.horizontal, geometry.unitsHigh * c.vertical]);
 }
 
 function divisorsOf(markers: MarkerReader, frame: FrameHeader, component: number): Uint16Array {
   const table = markers.quantization[frame.tables[component]];
-  if (table === undefined) throw invalid("a component uses a quantisation table that is not defined");
+  if (table === undefined) throw invalid("a component uses an undefined quantisation table");
   return table;
 }
 
@@ -134,7 +133,7 @@ class SequentialImage {
 class ProgressiveImage {
   readonly #coefficients: CoefficientPlane[];
   readonly #divisors: Uint16Array[] = [];
-  /** Per component, by zigzag position: the lowest bit known so far, -1 before the first scan. */
+  /** Per component, by zigzag position: the lowest known bit, -1 before the first scan. */
   readonly #lowest: Int8Array[];
 
   constructor(readonly markers: MarkerReader, readonly frame: FrameHeader) {
@@ -163,8 +162,8 @@ class ProgressiveImage {
 
   planes(): SamplePlane[] {
     if (this.#lowest.some((bits) => bits.some((bit) => bit !== 0))) {
-      throw new SvcError("jpeg_unsupported", "Cannot decode a progressive JPEG file that leaves out scans", {
-        hint: "The file may have been cut short; save it again",
+      throw new SvcError("jpeg_unsupported", "Cannot decode a progressive JPEG file with missing scans", {
+        hint: "The file may be truncated; save it again",
       });
     }
     const planes = emptyPlanes(this.frame.geometry), block = new Int16Array(64);

@@ -2,8 +2,8 @@
  * From pixels to component planes: colour conversion, downsampling, and padding to whole blocks.
  *
  * Downsampling averages 2x1 or 2x2 samples; the rounding alternates from column to column (0, 1 of 2; 1, 2 of 4), which
- * keeps the mean free of bias. Padding repeats the last column before and the last row after downsampling, as libjpeg
- * does, so the padded samples and with them the coded bytes agree.
+ * keeps the mean unbiased. Padding repeats the last column before and the last row after downsampling, as in libjpeg,
+ * for equal coded bytes.
  */
 import { rgbToYcc } from "./color.ts";
 import type { ComponentGeometry, FrameGeometry } from "./geometry.ts";
@@ -19,7 +19,6 @@ const planeOf = (component: ComponentGeometry): Plane => ({
   stride: component.blocksWide * 8,
 });
 
-/** The plane of a grey image. */
 export function greyPlane(pixels: Uint8Array, frame: FrameGeometry): Plane {
   const { width, height } = frame;
   const plane = planeOf(frame.components[0]);
@@ -36,14 +35,14 @@ export function greyPlane(pixels: Uint8Array, frame: FrameGeometry): Plane {
 export function colorPlanes(pixels: Uint8Array, frame: FrameGeometry): Plane[] {
   const { width, height, horizontal, vertical } = frame;
   const [luma, blue, red] = frame.components.map(planeOf);
-  // Full-resolution chroma of the rows that one downsampled row is made of.
+  // Full-resolution chroma of the rows for one downsampled row.
   const chromaWidth = blue.stride * horizontal;
   const full = [blue, red].map(() => Array.from({ length: vertical }, () => new Uint8Array(chromaWidth)));
   const chromaRows = Math.ceil(height / vertical);
   for (let group = 0; group < chromaRows; group++) {
     for (let part = 0; part < vertical; part++) {
       const row = group * vertical + part;
-      if (row >= height) { // an odd height: the last row stands twice
+      if (row >= height) { // odd height: the last row is repeated
         for (const rows of full) rows[part].set(rows[part - 1]);
         continue;
       }

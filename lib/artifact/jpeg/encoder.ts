@@ -1,9 +1,8 @@
 /**
- * JPEG encoder: baseline, optionally with fitted Huffman tables, or progressive with libjpeg's default script
- * (ITU-T T.81, JFIF 1.01).
+ * JPEG encoder: baseline, optionally with fitted Huffman tables, or progressive with libjpeg's default script (ITU-T
+ * T.81, JFIF 1.01).
  *
- * Every step is integer arithmetic in libjpeg's own order, so that equal settings give the bytes that libjpeg 6b and
- * libjpeg-turbo write.
+ * All arithmetic is integer in libjpeg's order, so that equal settings give the bytes of libjpeg 6b and libjpeg-turbo.
  */
 import { SvcError } from "../../contract/error.ts";
 import { BitWriter } from "./bit_writer.ts";
@@ -37,16 +36,15 @@ export interface JpegCoding {
   progressive?: boolean;
 }
 
-/** The largest width and height that libjpeg takes. */
+/** libjpeg's limit of width and height. */
 const LARGEST_DIMENSION = 65500;
 
 const FACTORS: Record<JpegSubsampling, readonly [number, number]> = { "444": [1, 1], "422": [2, 1], "420": [2, 2] };
 
 /**
  * Encodes an image.
- *
- * @throws SvcError `jpeg_unsupported` when a side is 0 or beyond 65500
- * @throws RangeError for data or options that no caller may pass
+ * @throws SvcError `jpeg_unsupported` for a side outside 1 … 65500
+ * @throws RangeError for invalid data or options
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -61,13 +59,13 @@ export function encodeJpeg(image: JpegImage, options: JpegCoding & { subsampling
   return new JpegEncoder(image, options.subsampling).encode(options);
 }
 
-/** An image that is encoded several times: everything before quantisation is done once. */
+/** An image that is encoded several times: transform coefficients are computed once. */
 export class JpegEncoder {
   readonly #frame: FrameGeometry;
   /** Transform coefficients per component, zigzag order, scaled by 8. */
   readonly #coefficients: Int16Array[];
 
-  /** @throws SvcError `jpeg_unsupported` when a side is 0 or beyond 65500 */
+  /** @throws SvcError `jpeg_unsupported` for a side outside 1 … 65500 */
   constructor(image: JpegImage, subsampling: JpegSubsampling) {
     const { width, height, channels, data } = image;
     for (const side of [width, height]) {
@@ -78,14 +76,14 @@ export class JpegEncoder {
       }
     }
     if (data.length !== width * height * channels) throw new RangeError("The image does not fill its size");
-    // A grey image keeps the factors in its header, as libjpeg's sampling option does; they change nothing else.
+    // A grey image keeps the factors in its header, as libjpeg's sampling option does, without other effect.
     const factors = [FACTORS[subsampling], [1, 1], [1, 1]] as const;
     this.#frame = frameGeometry(width, height, factors.slice(0, channels));
     const planes = channels === 1 ? [greyPlane(data, this.#frame)] : colorPlanes(data, this.#frame);
     this.#coefficients = planes.map(transform);
   }
 
-  /** Encodes with the given settings; the encoder can be used again. */
+  /** Encodes with the given settings; may be called again. */
   encode(options: JpegCoding): Uint8Array {
     const { quality, progressive = false } = options;
     if (!Number.isInteger(quality) || quality < 1 || quality > 100) throw new RangeError(`Quality ${quality}`);
@@ -165,7 +163,7 @@ function writeProgressive(writer: BitWriter, frame: FrameGeometry, components: r
   for (const scan of defaultScript(components.length as 1 | 3)) {
     tokens.length = 0;
     progressiveTokens(frame, components, scan, tokens);
-    // A scan defines the tables it uses; refining DC uses none.
+    // A scan defines its tables; refining DC uses none.
     const tables = [...new Set(scan.components.map((index) => components[index].table))];
     const slots = scan.start > 0
       ? tables.map((table) => table * 2 + 1)

@@ -1,6 +1,6 @@
 /**
- * Entropy coding in two steps: a scan is first turned into tokens, one Huffman symbol with its extra bits each, and the
- * tokens are then counted, where tables are fitted to the data, and written.
+ * Two-step entropy coding: a scan becomes tokens of one Huffman symbol with its extra bits. The tokens are then counted
+ * for fitted tables, and written.
  */
 import type { BitWriter } from "./bit_writer.ts";
 import { huffmanCodes } from "./huffman.ts";
@@ -18,7 +18,7 @@ export class Tokens {
   words = new Int32Array(1 << 12);
   length = 0;
 
-  /** Makes room for `count` more tokens; {@link push} itself checks nothing. */
+  /** Reserves `count` more tokens; {@link push} checks nothing. */
   reserve(count: number): void {
     if (this.length + count <= this.words.length) return;
     const grown = new Int32Array(Math.max(this.words.length * 2, this.length + count));
@@ -30,7 +30,7 @@ export class Tokens {
     this.words[this.length++] = extra << 16 | extraLength << 11 | slot << 8 | symbol;
   }
 
-  /** How often each symbol of each slot occurs. */
+  /** Symbol counts of each slot. */
   frequencies(): Uint32Array[] {
     const counts = new Uint32Array(SLOTS * 256);
     for (let index = 0; index < this.length; index++) counts[this.words[index] & 0x7ff]++;
@@ -38,12 +38,12 @@ export class Tokens {
   }
 }
 
-/** Code words of all slots, looked up by the low eleven bits of a token. */
+/** Code words of all slots, indexed by the low eleven bits of a token. */
 export class TokenCodes {
   readonly #codes = new Uint16Array(SLOTS * 256);
   readonly #lengths = new Uint8Array(SLOTS * 256);
 
-  /** @param specs tables by slot; a slot that no token uses may be left out */
+  /** @param specs tables by slot; unused slots may be undefined */
   constructor(specs: readonly (HuffmanSpec | undefined)[]) {
     specs.forEach((spec, slot) => {
       if (spec === undefined) return;
@@ -53,7 +53,6 @@ export class TokenCodes {
     });
   }
 
-  /** Writes all tokens. */
   write(tokens: Tokens, writer: BitWriter): void {
     const words = tokens.words, codes = this.#codes, lengths = this.#lengths;
     for (let start = 0; start < tokens.length; start += 1024) {

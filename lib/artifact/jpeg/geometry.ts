@@ -1,13 +1,13 @@
-/** How the samples of an image lie in components, blocks and minimum coded units (T.81 annex A). */
+/** Layout of samples in components, blocks and minimum coded units (T.81 annex A). */
 
 /** A component of a frame: its sampling factors and its size in samples and in blocks of 8x8. */
 export interface ComponentGeometry {
   readonly horizontal: number;
   readonly vertical: number;
-  /** Samples that stand for the image, without padding. */
+  /** Image samples, without padding. */
   readonly width: number;
   readonly height: number;
-  /** Blocks that hold those samples; a scan of this component alone codes just these. */
+  /** Blocks of those samples, which a scan of this component alone codes. */
   readonly blocksWide: number;
   readonly blocksHigh: number;
 }
@@ -25,8 +25,7 @@ export interface FrameGeometry {
 }
 
 /**
- * Lays out a frame.
- *
+ * Computes the geometry of a frame.
  * @param factors sampling factors [horizontal, vertical] of each component
  */
 export function frameGeometry(

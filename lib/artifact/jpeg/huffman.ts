@@ -1,9 +1,8 @@
-/** Huffman codes of T.81: code words from a table, the best table for given counts, and lookups for decoding. */
+/** Huffman codes of T.81: code words of a table, the optimal table for given counts, and look-ups for decoding. */
 import type { HuffmanSpec } from "./tables.ts";
 
 /**
- * Code words by symbol (T.81 annex C); a length of zero means that the symbol has no code.
- *
+ * Code words by symbol (T.81 annex C); length zero means no code.
  * @throws RangeError when the lengths oversubscribe the code space
  */
 export function huffmanCodes(spec: HuffmanSpec): { codes: Uint16Array; lengths: Uint8Array } {
@@ -23,12 +22,11 @@ export function huffmanCodes(spec: HuffmanSpec): { codes: Uint16Array; lengths: 
  * The optimal table for symbol counts (T.81 annex K.2): no code longer than 16 bits, none of ones only.
  *
  * Ties take the largest symbol first and long codes are shortened by the procedure of figure K.3, so that equal counts
- * give the tables that libjpeg writes.
- *
+ * give libjpeg's tables.
  * @param frequencies counts of the 256 symbols
  */
 export function optimalHuffman(frequencies: Uint32Array): HuffmanSpec {
-  // Entry 256 reserves the code of ones only: the rarest, it ends as one of the longest codes.
+  // Entry 256 reserves the code of ones only: as the rarest it has one of the longest codes.
   const weight = new Float64Array(257);
   weight.set(frequencies);
   weight[256] = 1;
@@ -56,7 +54,7 @@ export function optimalHuffman(frequencies: Uint32Array): HuffmanSpec {
   for (const bits of length) if (bits > 0) counts[bits]++;
   for (let bits = 257; bits > 16; bits--) {
     while (counts[bits] > 0) {
-      // Two siblings become one code a bit shorter; the other moves beside a code taken from further up.
+      // Two siblings become one code a bit shorter; the other moves next to a code of a shorter length.
       let shorter = bits - 2;
       while (counts[shorter] === 0) shorter--;
       counts[bits] -= 2;
@@ -74,16 +72,15 @@ export function optimalHuffman(frequencies: Uint32Array): HuffmanSpec {
   return { counts: Uint8Array.from(counts.subarray(1, 17)), symbols: Uint8Array.from(symbols) };
 }
 
-/** Bits that the first lookup of a decoder takes. */
+/** Bits of a decoder's first look-up. */
 export const LOOKUP_BITS = 9;
 
-/** A table prepared for decoding. */
 export interface HuffmanDecoder {
-  /** By the next nine bits: code length << 8 | symbol, or 0 when the code is longer or does not exist. */
+  /** By the next nine bits: code length << 8 | symbol, or 0 for a longer or unknown code. */
   readonly lookup: Uint16Array;
-  /** By length: the first code beyond those of this length, aligned to 16 bits. */
+  /** By length: the first code beyond this length, aligned to 16 bits. */
   readonly limit: Int32Array;
-  /** By length: what to add to a code to find its symbol. */
+  /** By length: offset from a code to its symbol. */
   readonly offset: Int32Array;
   readonly symbols: Uint8Array;
 }

@@ -30,7 +30,7 @@ export const unsupported = (what: string): SvcError =>
     hint: "Grey, YCbCr and RGB images with 8-bit samples, sequential or progressive, are read",
   });
 
-/** The state of a decoder that marker segments change. */
+/** Decoder state that marker segments change. */
 export class MarkerReader {
   position = 2;
   frame: FrameHeader | undefined;
@@ -42,12 +42,14 @@ export class MarkerReader {
   #jfif = false;
   #adobeTransform: number | undefined;
 
-  /** @throws SvcError `jpeg_invalid` when the bytes do not start as a JPEG file does */
+  /** @throws SvcError `jpeg_invalid` for a file without the JPEG signature */
   constructor(readonly bytes: Uint8Array) {
     if (bytes[0] !== 0xff || bytes[1] !== 0xd8) throw invalid("it does not start with the SOI marker");
   }
 
-  /** Whether three components are RGB; libjpeg's rule: JFIF says YCbCr, then Adobe decides, then the component ids. */
+  /**
+   * Whether three components are RGB, by libjpeg's rule: JFIF means YCbCr, then Adobe decides, then the component ids.
+   */
   get isRgb(): boolean {
     if (this.#jfif) return false;
     if (this.#adobeTransform !== undefined) return this.#adobeTransform === 0;
@@ -56,7 +58,6 @@ export class MarkerReader {
 
   /**
    * Reads segments up to the next scan.
-   *
    * @returns the scan whose entropy-coded data start at `position`, or undefined at the end of the image
    * @throws SvcError `jpeg_invalid`, `jpeg_unsupported`
    */
@@ -72,7 +73,7 @@ export class MarkerReader {
       else if (marker === 0xc4) this.#huffmanTables(segment);
       else if (marker === 0xdd) this.#restart(segment);
       else if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc8) this.#frameHeader(marker, segment);
-      else if (marker === 0xdc) throw unsupported("a line count behind the first scan");
+      else if (marker === 0xdc) throw unsupported("a line count after the first scan");
       else if (marker === 0xe0) this.#jfif ||= startsWith(segment, "JFIF\0");
       else if (marker === 0xee && segment.length >= 12 && startsWith(segment, "Adobe")) {
         this.#adobeTransform = segment[11];
@@ -93,7 +94,7 @@ export class MarkerReader {
   #segment(): Uint8Array {
     const start = this.position;
     const length = this.bytes[start] << 8 | this.bytes[start + 1];
-    if (!(length >= 2 && start + length <= this.bytes.length)) throw invalid("a marker segment is cut short");
+    if (!(length >= 2 && start + length <= this.bytes.length)) throw invalid("a marker segment is truncated");
     this.position = start + length;
     return this.bytes.subarray(start + 2, start + length);
   }
@@ -142,7 +143,7 @@ export class MarkerReader {
     const [precision, heightHigh, heightLow, widthHigh, widthLow, count] = segment;
     const height = heightHigh << 8 | heightLow, width = widthHigh << 8 | widthLow;
     if (precision !== 8) throw unsupported(`${precision}-bit samples`);
-    if (height === 0) throw unsupported("a line count behind the first scan");
+    if (height === 0) throw unsupported("a line count after the first scan");
     if (width === 0) throw invalid("it is zero pixels wide");
     if (count !== 1 && count !== 3) throw unsupported(`${count} components`);
     const rows = Array.from({ length: count }, (_, index) => segment.subarray(6 + index * 3, 9 + index * 3));
@@ -159,7 +160,7 @@ export class MarkerReader {
 
   #scanHeader(segment: Uint8Array): ScanHeader {
     const { frame } = this;
-    if (frame === undefined) throw invalid("a scan stands before the frame header");
+    if (frame === undefined) throw invalid("a scan precedes the frame header");
     const count = segment[0];
     if (!(count >= 1 && count <= 4 && segment.length === 4 + 2 * count)) throw invalid("malformed scan header");
     const rows = Array.from({ length: count }, (_, index) => segment.subarray(1 + index * 2, 3 + index * 2));

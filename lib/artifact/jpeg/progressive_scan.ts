@@ -1,4 +1,4 @@
-/** Tokens of the scans of a progressive frame (T.81 annex G), and the script that divides a frame into scans. */
+/** Tokens of the scans of a progressive frame (T.81 annex G), and the default scan script. */
 import { BARE, type Tokens } from "./entropy_tokens.ts";
 import type { FrameGeometry } from "./geometry.ts";
 import { type CodedComponent, pushDifference, visitUnits } from "./sequential_scan.ts";
@@ -45,7 +45,6 @@ export function defaultScript(componentCount: 1 | 3): Scan[] {
   ];
 }
 
-/** Tokenises one scan. */
 export function progressiveTokens(
   frame: FrameGeometry,
   components: readonly CodedComponent[],
@@ -69,7 +68,7 @@ function dcTokens(frame: FrameGeometry, components: readonly CodedComponent[], s
   }, () => {});
 }
 
-/** The longest run of blocks without new coefficients that one symbol can tell. */
+/** The longest run of blocks without new coefficients for one symbol. */
 const LONGEST_BAND_RUN = 0x7fff;
 
 function acFirstTokens(component: CodedComponent, scan: Scan, tokens: Tokens): void {
@@ -87,7 +86,7 @@ function acFirstTokens(component: CodedComponent, scan: Scan, tokens: Tokens): v
     let run = 0;
     for (let at = block + scan.start; at <= block + scan.end; at++) {
       const value = coefficients[at], sign = value >> 31;
-      // The point transform of AC coefficients divides towards zero.
+      // The point transform of AC coefficients rounds towards zero.
       const magnitude = ((value ^ sign) - sign) >> scan.low;
       if (magnitude === 0) {
         run++;
@@ -105,14 +104,14 @@ function acFirstTokens(component: CodedComponent, scan: Scan, tokens: Tokens): v
   flush();
 }
 
-/** A run of blocks is ended before its correction bits could outgrow libjpeg's buffer, so that streams agree. */
+/** A run of blocks ends before its correction bits exceed libjpeg's buffer, so that streams agree. */
 const MOST_CORRECTION_BITS = 1000 - 63;
 
 function acRefinementTokens(component: CodedComponent, scan: Scan, tokens: Tokens): void {
   const { coefficients, table } = component;
   const slot = table * 2 + 1;
   const magnitudes = new Int32Array(64);
-  // Correction bits: first those of the blocks in the run, behind them those since the last symbol of this block.
+  // Correction bits: those of the blocks in the run, then those since the last symbol of this block.
   const corrections = new Uint8Array(1024 + 64);
   let bandRun = 0, bandBits = 0;
   const pushBits = (from: number, to: number) => {
@@ -146,7 +145,7 @@ function acRefinementTokens(component: CodedComponent, scan: Scan, tokens: Token
         pushBits(from, to);
         from = to = 0;
       }
-      if (magnitude > 1) { // known before: its next bit follows the coming symbol
+      if (magnitude > 1) { // already known: its next bit follows the next symbol
         corrections[to++] = magnitude & 1;
         continue;
       }

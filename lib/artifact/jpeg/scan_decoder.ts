@@ -15,11 +15,10 @@ interface ScanComponent {
 }
 
 /**
- * Walks over the units of a scan, restart markers included.
- *
- * @param visit decodes one block at a block column and row; columns and rows may lie in the padding of the last unit
+ * Visits the units of a scan, including restart markers.
+ * @param visit decodes one block at a block column and row, possibly in the padding of the last unit
  * @param restarted called at the start of each restart interval
- * @returns position of the marker behind the scan
+ * @returns position of the marker after the scan
  */
 function walk(
   markers: MarkerReader,
@@ -56,7 +55,7 @@ function walk(
 function scanComponents(markers: MarkerReader, scan: ScanHeader, needsDc: boolean, needsAc: boolean): ScanComponent[] {
   const table = (slot: number, needed: boolean): HuffmanDecoder => {
     const found = markers.huffman[slot];
-    if (needed && found === undefined) throw invalid("a scan uses a Huffman table that is not defined");
+    if (needed && found === undefined) throw invalid("a scan uses an undefined Huffman table");
     return found!;
   };
   return scan.components.map((index, position) => ({
@@ -69,9 +68,8 @@ function scanComponents(markers: MarkerReader, scan: ScanHeader, needsDc: boolea
 
 /**
  * Decodes a sequential scan block by block.
- *
- * @param output takes the dequantised coefficients of a block, natural order; `last` is the position in zigzag order of
- *   the last one that is not zero
+ * @param output receives the dequantised coefficients of a block, natural order; `last` is the zigzag position of the
+ *   last non-zero one
  * @param quantization divisors by component of the frame, natural order
  */
 export function decodeSequentialScan(
@@ -112,13 +110,13 @@ export function decodeSequentialScan(
   });
 }
 
-/** The coefficients of one component while its scans come in: 64 in zigzag order per block, padding blocks included. */
+/** The coefficients of one component during decoding: 64 in zigzag order per block, including padding blocks. */
 export interface CoefficientPlane {
   readonly data: Int16Array;
   readonly blocksPerRow: number;
 }
 
-/** Decodes a progressive scan into the coefficients. @returns position of the marker behind the scan */
+/** Decodes a progressive scan into the coefficients. @returns position of the marker after the scan */
 export function decodeProgressiveScan(
   markers: MarkerReader,
   scan: ScanHeader,
@@ -183,7 +181,7 @@ export function decodeProgressiveScan(
         bandRun = (1 << run) + (run > 0 ? reader.bits(run) : 0);
         break;
       }
-      // Known coefficients on the way take a correction bit; the run counts the zeros between them.
+      // Known coefficients take a correction bit; the run counts the zeros between them.
       for (; k <= end; k++) {
         if (data[at + k] !== 0) correct(data, at + k);
         else if (--run < 0) break;
@@ -204,6 +202,6 @@ export function decodeProgressiveScan(
     if (bandRun > 0) throw invalid("a run of blocks crosses a restart marker");
     for (const component of components) component.previous = 0;
   });
-  if (bandRun > 0) throw invalid("a run of blocks goes on behind the last block");
+  if (bandRun > 0) throw invalid("a run of blocks continues after the last block");
   return position;
 }

@@ -2,7 +2,7 @@
 import type { Tokens } from "./entropy_tokens.ts";
 import type { FrameGeometry } from "./geometry.ts";
 
-/** A component with its quantised coefficients: 64 in zigzag order per block, row of blocks after row of blocks. */
+/** A component with its quantised coefficients: 64 in zigzag order per block, row by row. */
 export interface CodedComponent {
   readonly coefficients: Int16Array;
   /** Huffman table id, which is also the quantisation table id. */
@@ -10,9 +10,8 @@ export interface CodedComponent {
 }
 
 /**
- * Visits the blocks of an interleaved scan in coded order. A block that only fills up a unit has the index -1; it
- * repeats the DC value of the block coded before it and has no AC.
- *
+ * Visits the blocks of an interleaved scan in coded order. A block that pads a unit has the index -1; it repeats the DC
+ * value of the previous block and has no AC.
  * @param endOfRow called after each row of units
  */
 export function visitUnits(
@@ -46,14 +45,14 @@ export function visitUnits(
   }
 }
 
-/** Pushes the difference of a DC value as its category and extra bits. */
+/** Appends a DC difference as its category and extra bits. */
 export function pushDifference(tokens: Tokens, slot: number, difference: number): void {
   const sign = difference >> 31;
   const category = 32 - Math.clz32((difference ^ sign) - sign);
   tokens.push(slot, category, category, (difference + sign) & ((1 << category) - 1));
 }
 
-/** Tokenises all blocks; `endOfRow` may take the tokens away. */
+/** Tokenises all blocks; `endOfRow` may consume the tokens. */
 export function sequentialTokens(
   frame: FrameGeometry,
   components: readonly CodedComponent[],

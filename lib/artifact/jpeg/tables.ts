@@ -1,7 +1,7 @@
 /**
  * Constants of ITU-T T.81 (JPEG): the zigzag sequence and the example tables of Annex K.
  *
- * Quantisation tables are written here in natural (row by row) order, as the standard prints them.
+ * Quantisation tables are in natural (row by row) order, as in the standard.
  */
 
 /** Natural position of the k-th coefficient of the zigzag sequence (T.81 figure A.6). */
@@ -45,7 +45,7 @@ export const CHROMINANCE_QUANTIZATION: readonly number[] = [
   [99, 99, 99, 99, 99, 99, 99, 99],
 ].flat();
 
-/** A Huffman table as a DHT segment spells it: codes per length 1 ... 16, then the symbols in code order. */
+/** A Huffman table as in a DHT segment: codes per length 1 … 16, then the symbols in code order. */
 export interface HuffmanSpec {
   readonly counts: Uint8Array;
   readonly symbols: Uint8Array;

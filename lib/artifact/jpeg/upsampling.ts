@@ -1,21 +1,20 @@
 /**
- * From component planes back to full resolution.
+ * Upsamples component planes to full resolution.
  *
- * Chroma at half resolution is interpolated with the triangle filter 3/4, 1/4 ("fancy upsampling" of libjpeg, with its
+ * Chroma at half resolution is interpolated with the triangle filter 3/4, 1/4 (libjpeg's "fancy upsampling", with its
  * alternating rounding); other integral factors repeat samples.
  */
 import type { ComponentGeometry, FrameGeometry } from "./geometry.ts";
 
-/** Decoded samples of one component; rows may be longer than the component is wide. */
+/** Decoded samples of one component; rows may be longer than the component. */
 export interface SamplePlane {
   readonly data: Uint8ClampedArray;
   readonly stride: number;
 }
 
-/** Delivers a full-resolution row of a component; the array is valid until the next call. */
+/** Returns a full-resolution row of a component; the array is valid until the next call. */
 export type RowSource = (row: number) => Uint8ClampedArray;
 
-/** Chooses the way a component is brought to full resolution. */
 export function upsampler(frame: FrameGeometry, component: ComponentGeometry, plane: SamplePlane): RowSource {
   const across = frame.horizontal / component.horizontal, down = frame.vertical / component.vertical;
   const { width, height } = component;

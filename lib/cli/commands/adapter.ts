@@ -1,139 +1,124 @@
-/** `svc adapter`: folders with models and codecs of one's own, what they ask for, and what they are granted. */
+/** `svc adapter`: external code in folders, its permissions, and scaffolds to start from. */
 import { relative } from "node:path";
 import type { AdapterInspection, PermissionSet } from "../../adapter/types.ts";
-import { type Diagnostic, SvcError } from "../../contract/error.ts";
-import type { JsonObject } from "../../contract/value.ts";
-import type { Command } from "../commander.ts";
-import { type CliContext, contextOf } from "../context.ts";
-import { EXIT, formatDiagnostic } from "../problem.ts";
+import { command, type CommandSpec, flag, text } from "../command.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../problem.ts";
 import { formatBytes, formatTable } from "../table.ts";
 
-export function adapterCommands(program: Command): void {
-  const adapter = program.command("adapter").description("models and codecs of one's own, in folders");
+const failed = ({ diagnostics }: AdapterInspection) => diagnostics.some(({ severity }) => severity === "error");
 
-  adapter.command("scaffold <kind> <folder>")
-    .description("write a working adapter to start from: manifest, code, tests, a recipe")
-    .option("--name <name>", "name of the adapter (default: that of the folder)")
-    .addHelpText(
-      "after",
-      "\nKinds\n  bits, indices, latents, deepjscc_symbols, classification_dataset, classification_metric\n" +
-        "\nExamples\n  svc adapter scaffold bits my-codec\n" +
-        "  svc --adapter my-codec recipe run my-codec/recipe.yaml\n",
-    )
-    .action(scaffold);
-
-  adapter.command("validate <folder>")
-    .description("check an adapter: manifest, modules, digests; exit 3 with every finding and its line")
-    .option("--no-import", "leave the code alone; else it is loaded once, in its sandbox, with what it was granted")
-    .addHelpText("after", "\nExamples\n  svc adapter validate my-codec\n  svc adapter validate my-codec --no-import\n")
-    .action(validate);
-
-  adapter.command("inspect <folder>")
-    .description("show what an adapter asks for and is granted, its operations, files and digests; runs nothing of it")
-    .addHelpText("after", "\nExamples\n  svc adapter inspect my-codec\n  svc adapter inspect my-codec --json\n")
-    .action(inspect);
-
-  adapter.command("trust <folder>")
-    .description("grant an adapter what it asks for, as long as its folder stays as it is (svc_trust.json)")
-    .option("--yes", "do not ask")
-    .option("--note <text>", "why, for whoever reads the file")
-    .addHelpText(
-      "after",
-      "\nExamples\n  svc adapter trust my-codec\n  svc adapter trust my-codec --yes --note 'reviewed'\n" +
-        "\nFor one command only: --grant my-codec:net=models.example.org:443\n",
-    )
-    .action(trust);
-
-  adapter.command("untrust <folder>")
-    .description("take back what svc_trust.json grants to an adapter; names it where the folder is gone")
-    .addHelpText("after", "\nExamples\n  svc adapter untrust my-codec\n")
-    .action(untrust);
-
-  adapter.command("list")
-    .description("list the adapters of --adapter and SVC_ADAPTER_PATHS")
-    .addHelpText(
-      "after",
-      "\nExamples\n  svc --adapter my-codec adapter list\n  SVC_ADAPTER_PATHS=my-codec svc adapter list --json\n",
-    )
-    .action(list);
-}
-
-/** What is known of a folder, with the grants of the command line. */
-async function inspectionOf(context: CliContext, folder: string): Promise<AdapterInspection> {
-  const { inspectAdapter } = await import("../../adapter/inspect.ts");
-  const { projectRoot } = await context.workspace();
-  const { grants } = await context.adapters();
-  return inspectAdapter({ folder, grants }, { projectRoot });
-}
-
-/** Findings on standard error, the errors as an exit code. */
-function noteFindings(context: CliContext, diagnostics: readonly Diagnostic[]): void {
-  for (const item of diagnostics) context.note(formatDiagnostic(item, context.paintError));
-  if (diagnostics.some(({ severity }) => severity === "error")) context.exitCode = EXIT.refused;
-}
-
-async function scaffold(kindName: string, folder: string, options: { name?: string }, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { scaffoldAdapter, scaffoldKind } = await import("../../adapter/scaffold.ts");
-  const written = await scaffoldAdapter(scaffoldKind(kindName), folder, options);
-  context.emit({ schema_version: 1, status: "written", ...written });
-  const shown = quoted(folder);
-  context.print(
-    `${context.paint("green", "written")}  ${written.name} in ${folder}: ${written.files.join(", ")}\n` +
-      `  test  (cd ${shown} && deno test)\n` +
-      `  run   svc --adapter ${shown} recipe run ${quoted(`${folder.replace(/\/+$/, "")}/recipe.yaml`)}`,
-  );
-}
+export const adapterCommands: CommandSpec[] = [
+  command({
+    usage: "adapter scaffold <kind> <folder>",
+    summary: "write a working adapter to start from: manifest, code, tests, a recipe",
+    options: { name: text("--name <name>", "name of the adapter (default: that of the folder)") },
+    notes: "Kinds\n  bits, indices, latents, deepjscc_symbols, classification_dataset, classification_metric",
+    examples: ["svc adapter scaffold bits my-codec", "svc --adapter my-codec recipe run my-codec/recipe.yaml"],
+    call: ({ svc, args: [kind, folder], options }) => svc.adapters.scaffold(kind, folder, options),
+    json: (written) => ({ schema_version: 1, status: "written", ...written }),
+    show({ name, files }, { args: [, folder], context }) {
+      const shown = quoted(folder);
+      return `${context.paint("green", "written")}  ${name} in ${folder}: ${files.join(", ")}\n` +
+        `  test  (cd ${shown} && deno test)\n` +
+        `  run   svc --adapter ${shown} recipe run ${quoted(`${folder.replace(/\/+$/, "")}/recipe.yaml`)}`;
+    },
+  }),
+  command({
+    usage: "adapter validate <folder>",
+    summary: "check an adapter: manifest, modules, digests; exit 3 with every finding and its line",
+    options: {
+      import: flag("--no-import", "do not load the code; without it, the code is loaded once in its sandbox"),
+    },
+    examples: ["svc adapter validate my-codec", "svc adapter validate my-codec --no-import"],
+    call: ({ svc, args: [folder], options }) => svc.adapters.validate(folder, { loadModules: options.import }),
+    json: ({ name, version, folder_sha256, operations, diagnostics }, { options }) => ({
+      schema_version: 1,
+      status: "valid",
+      name,
+      version,
+      folder_sha256,
+      operations: operations.map(({ id }) => id),
+      imported: options.import,
+      diagnostics,
+    }),
+    show({ name, version, folder_sha256, operations, diagnostics }, { context }) {
+      context.findings(diagnostics);
+      const ids = operations.map(({ id }) => id).join(", ");
+      return `${context.paint("green", "valid")}  ${name} ${version}: ${ids}\n  folder_sha256: ${folder_sha256}`;
+    },
+    exit: (inspection) => failed(inspection) ? EXIT.refused : EXIT.ok,
+  }),
+  command({
+    usage: "adapter inspect <folder>",
+    summary: "show the permissions, grants, operations, files and digests of an adapter; none of its code runs",
+    examples: ["svc adapter inspect my-codec", "svc adapter inspect my-codec --json"],
+    call: ({ svc, args: [folder] }) => svc.adapters.inspect(folder),
+    show(inspection, { context }) {
+      context.print(describe(inspection, context));
+      context.findings(inspection.diagnostics);
+    },
+    exit: (inspection) => failed(inspection) ? EXIT.refused : EXIT.ok,
+  }),
+  command({
+    usage: "adapter trust <folder>",
+    summary: "grant an adapter the permissions that it requests, until its folder changes (svc_trust.json)",
+    options: { yes: flag("--yes", "do not ask"), note: text("--note <text>", "the reason, for readers of the file") },
+    notes: "For one command only: --grant my-codec:net=models.example.org:443",
+    examples: ["svc adapter trust my-codec", "svc adapter trust my-codec --yes --note 'reviewed'"],
+    async call({ svc, args: [folder], options: { yes, note }, context }) {
+      const { name, version, permissions_requested, folder_sha256 } = await svc.adapters.usable(folder);
+      const requests = permissions(permissions_requested);
+      context.print(`${name} ${version} requests ${requests}\n  folder_sha256: ${folder_sha256}`);
+      const question = `Grant ${requests} to ${name}, until its folder changes?`;
+      const hint = `It requests ${requests}; add --yes to grant that`;
+      if (!context.confirmed(yes, question, `Cannot trust ${name} without being asked`, hint)) return null;
+      // The grant is for the digest that was shown.
+      return await svc.adapters.trust(folder, { note, folderSha256: folder_sha256! });
+    },
+    json: (trusted) => ({ schema_version: 1, status: trusted === null ? "unchanged" : "trusted", ...trusted }),
+    show: (trusted, { context }) =>
+      trusted === null
+        ? "granted nothing"
+        : `${context.paint("green", "trusted")}  ${trusted.name} in ${relative(Deno.cwd(), trusted.path)}`,
+  }),
+  command({
+    usage: "adapter untrust <folder>",
+    summary: "revoke the grants of an adapter in svc_trust.json; by its name where the folder is gone",
+    examples: ["svc adapter untrust my-codec"],
+    call: ({ svc, args: [folder] }) => svc.adapters.untrust(folder),
+    json: ({ path, name }) => ({ schema_version: 1, status: "untrusted", path, name }),
+    show: ({ path, name }) => `${name} is no longer in ${relative(Deno.cwd(), path)}`,
+  }),
+  command({
+    usage: "adapter list",
+    summary: "list the adapters of --adapter and SVC_ADAPTER_PATHS",
+    examples: ["svc --adapter my-codec adapter list", "SVC_ADAPTER_PATHS=my-codec svc adapter list --json"],
+    call: ({ svc }) => svc.adapters.list(),
+    json: (adapters) => ({ schema_version: 1, adapters }),
+    show(adapters, { context }) {
+      if (adapters.length === 0) {
+        return "no adapters: name folders with --adapter or in SVC_ADAPTER_PATHS, or begin one with\n" +
+          "  svc adapter scaffold bits my-codec";
+      }
+      const rows = adapters.map((each) => ({
+        adapter: each.name ?? each.folder,
+        version: each.version,
+        status: each.status,
+        operations: each.operations.map(({ id }) => id).join(", "),
+        requests: permissions(each.permissions_requested),
+        withheld: permissions(each.permissions_missing),
+      }));
+      context.print(formatTable(rows, Object.keys(rows[0]).map((key) => ({ key }))));
+      context.findings(adapters.flatMap(({ diagnostics }) => diagnostics));
+    },
+    exit: (adapters) => adapters.some(failed) ? EXIT.refused : EXIT.ok,
+  }),
+];
 
 /** A word as a shell takes it. */
 function quoted(word: string): string {
   return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-async function validate(folder: string, options: { import: boolean }, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const inspection = await inspectionOf(context, folder);
-  const { diagnostics, operations } = inspection;
-  if (inspection.status === "invalid") refuse(inspection);
-  await tryToLoad(context, folder, options.import);
-  context.emit({
-    schema_version: 1,
-    status: "valid",
-    name: inspection.name,
-    version: inspection.version,
-    folder_sha256: inspection.folder_sha256,
-    operations: operations.map(({ id }) => id),
-    imported: options.import,
-    diagnostics: diagnostics as unknown as JsonObject[],
-  });
-  noteFindings(context, diagnostics);
-  const ids = operations.map(({ id }) => id).join(", ");
-  context.print(
-    `${context.paint("green", "valid")}  ${inspection.name} ${inspection.version}: ${ids}\n` +
-      `  folder_sha256: ${inspection.folder_sha256}`,
-  );
-}
-
-/** Brings the adapter beside the built-in operations, as a run would, and forgets it again. */
-async function tryToLoad(context: CliContext, folder: string, loadModules: boolean): Promise<void> {
-  const { createRegistry } = await import("../../../ops/registry.ts");
-  const { loadAdapters } = await import("../../adapter/load.ts");
-  const { projectRoot } = await context.workspace();
-  const { grants } = await context.adapters();
-  await loadAdapters(await createRegistry(), [{ folder }], { projectRoot, grants, loadModules });
-}
-
-/** @throws SvcError `adapter_manifest_invalid` with every finding */
-function refuse({ folder, diagnostics }: AdapterInspection): never {
-  throw new SvcError("adapter_manifest_invalid", `Cannot use ${folder} as an adapter`, { diagnostics });
-}
-
-async function inspect(folder: string, _options: unknown, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const found = await inspectionOf(context, folder);
-  context.emit({ schema_version: 1, ...found } as unknown as JsonObject);
-  context.print(describe(found, context));
-  noteFindings(context, found.diagnostics);
 }
 
 /** An inspection for people: who it is, what it wants, what it holds. */
@@ -150,7 +135,7 @@ function describe(found: AdapterInspection, { paint }: CliContext): string {
   if (found.limits !== null) {
     lines.push(`limits    ${found.limits.timeout_s} s a call, ${found.limits.memory_mb} MiB of memory`);
   }
-  lines.push(`asks for  ${permissions(found.permissions_requested)}`);
+  lines.push(`requests  ${permissions(found.permissions_requested)}`);
   if (permissions(found.permissions_requested) !== NOTHING) {
     lines.push(`granted   ${permissions(found.permissions_granted)}  (${SOURCE[found.grant_source]})`);
     lines.push(`withheld  ${permissions(found.permissions_missing)}`);
@@ -181,76 +166,10 @@ function describe(found: AdapterInspection, { paint }: CliContext): string {
 }
 
 const NOTHING = "nothing";
-const SOURCE = { flag: "--grant", trust_file: "svc_trust.json", none: "nobody has granted anything" } as const;
+const SOURCE = { flag: "--grant", trust_file: "svc_trust.json", none: "no grant" } as const;
 
 /** Permissions in a line. */
 function permissions(set: PermissionSet): string {
   const parts = (["net", "read", "env"] as const).flatMap((kind) => set[kind].map((value) => `${kind}=${value}`));
   return parts.length === 0 ? NOTHING : parts.join(" ");
-}
-
-interface TrustOptions {
-  yes?: boolean;
-  note?: string;
-}
-
-async function trust(folder: string, options: TrustOptions, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { trustAdapter } = await import("../../adapter/write_trust.ts");
-  const { inspectAdapter } = await import("../../adapter/inspect.ts");
-  const { projectRoot } = await context.workspace();
-  const found = inspectAdapter({ folder }, { projectRoot });
-  if (found.status === "invalid") refuse(found);
-  const requests = permissions(found.permissions_requested);
-  context.print(`${found.name} ${found.version} asks for ${requests}\n  folder_sha256: ${found.folder_sha256}`);
-  if (!options.yes) {
-    if (!Deno.stdin.isTerminal() || context.json) {
-      throw new SvcError("usage_invalid", `Cannot trust ${found.name} without being asked`, {
-        hint: `It asks for ${requests}; add --yes to grant that`,
-      });
-    }
-    if (!confirm(`Grant ${requests} to ${found.name}, as long as its folder stays as it is?`)) return;
-  }
-  const { path, entry } = trustAdapter(folder, {
-    projectRoot,
-    note: options.note,
-    // What was shown is what is granted, however long the answer took.
-    folderSha256: found.folder_sha256!,
-  });
-  context.emit({ schema_version: 1, status: "trusted", path, entry: entry as unknown as JsonObject });
-  context.print(`${context.paint("green", "trusted")}  ${found.name} in ${relative(Deno.cwd(), path)}`);
-}
-
-async function untrust(folder: string, _options: unknown, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { untrustAdapter } = await import("../../adapter/write_trust.ts");
-  const { projectRoot } = await context.workspace();
-  const { path, name } = untrustAdapter(folder, { projectRoot });
-  context.emit({ schema_version: 1, status: "untrusted", path, name });
-  context.print(`${name} is no longer in ${relative(Deno.cwd(), path)}`);
-}
-
-async function list(_options: unknown, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const found: AdapterInspection[] = [];
-  const { folders } = await context.adapters();
-  for (const folder of folders) found.push(await inspectionOf(context, folder));
-  context.emit({ schema_version: 1, adapters: found as unknown as JsonObject[] });
-  if (found.length === 0) {
-    return context.print(
-      "no adapters: name folders with --adapter or in SVC_ADAPTER_PATHS, or begin one with\n" +
-        "  svc adapter scaffold bits my-codec",
-    );
-  }
-  const rows = found.map((each) => ({
-    adapter: each.name ?? each.folder,
-    version: each.version,
-    status: each.status,
-    operations: each.operations.map(({ id }) => id).join(", "),
-    "asks for": permissions(each.permissions_requested),
-    withheld: permissions(each.permissions_missing),
-  }));
-  const keys = ["adapter", "version", "status", "operations", "asks for", "withheld"];
-  context.print(formatTable(rows, keys.map((key) => ({ key }))));
-  noteFindings(context, found.flatMap(({ diagnostics }) => diagnostics));
 }

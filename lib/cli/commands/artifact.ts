@@ -1,83 +1,141 @@
-/** `svc artifact`: trained networks as packages that are checked, named by their digest, and kept. */
+/** `svc artifact`: trained networks as packages that are checked, named by their digest, and kept in the store. */
 import { relative } from "node:path";
-import { type Diagnostic, SvcError } from "../../contract/error.ts";
+import type { Diagnostic } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
+import { yamlMember } from "../../recipe/text_writer.ts";
 import type { ArtifactDetail, ArtifactRow, ArtifactStore } from "../../training/store.ts";
 import type { EntrypointValue, TrainedManifest } from "../../training/types.ts";
-import { yamlMember } from "../../recipe/text_writer.ts";
-import { type Command, Option } from "../commander.ts";
-import { type CliContext, contextOf } from "../context.ts";
+import { command, type CommandSpec, flag, list, TABLE_FORMAT, text } from "../command.ts";
+import type { CliContext } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
-import { formatBytes, formatTable, type TableFormat } from "../table.ts";
+import { formatBytes, formatTable } from "../table.ts";
 
 const DIGITS = 12;
 
-export function artifactCommands(program: Command): void {
-  const artifact = program.command("artifact")
-    .description("package, import, list, show, verify and remove trained networks");
+export const artifactCommands: CommandSpec[] = [
+  command({
+    usage: "artifact package <folder>",
+    summary: "complete the manifest of a folder with ONNX files, check it, and write a reproducible ZIP file",
+    options: {
+      operation: list(
+        "--operation <id>",
+        "operation whose trainable component the network fills; repeat for a joint codec",
+      ),
+      out: text("--out <file>", "where to write the ZIP file (default: <id>.zip beside the folder)"),
+      force: flag("--force", "replace a ZIP file with other contents"),
+    },
+    notes: "The folder holds the networks and, optionally, a trained_artifact.yaml or trained_artifact.template.yaml." +
+      "\nDigests are filled in; entrypoints, roles and the slot contract follow from the operations where they are absent.",
+    examples: [
+      "svc artifact package my_receiver --operation demodulation.neural_receiver_adapter",
+      "svc artifact package my_receiver --out my_receiver.zip",
+    ],
+    call: ({ svc, args: [folder], options: { operation: operations, out, force } }) =>
+      svc.artifacts.package(folder, { operations, out, force }),
+    show(made, { context }) {
+      context.findings(made.diagnostics as unknown as Diagnostic[]);
+      const files = `${made.file_count} files, ${formatBytes(made.size_bytes)}`;
+      return [
+        `${context.paint("green", "packaged")}  ${made.id}: ${made.archive} (${files})`,
+        ...(made.written.length > 0 ? [`  written in the folder: ${made.written.join(", ")}`] : []),
+        `  artifact_package_sha256: ${made.package_sha256}`,
+        `  runtime_component_set_sha256: ${made.runtime_component_set_sha256}`,
+      ].join("\n");
+    },
+  }),
+  command({
+    usage: "artifact import <package>",
+    summary: "check a package (ZIP file, folder or manifest) and put it into the managed store",
+    options: {
+      label: text("--label <text>", "name for people"),
+      operation: text("--operation <id>", "refuse it unless it fits the trainable component of this operation"),
+    },
+    examples: ["svc artifact import my_receiver.zip --label 'second try'"],
+    call: ({ svc, args: [from], options }) => svc.artifacts.import(from, options),
+    json: ({ outcome, package_file_sha256, unlisted, artifact }) => ({
+      schema_version: 1,
+      outcome,
+      package_file_sha256,
+      unlisted,
+      artifact,
+    }),
+    show({ outcome, artifact, unlisted }, { context }) {
+      context.findings(artifact.diagnostics as unknown as Diagnostic[]);
+      if (unlisted.length > 0) {
+        context.note(`Left out, because the manifest does not list them: ${unlisted.join(", ")}`);
+      }
+      return `${context.paint("green", outcome)}  ${artifact.id}: ${artifact.name}\n  ${artifact.path}\n` +
+        `  artifact_package_sha256: ${artifact.package_sha256}`;
+    },
+  }),
+  command({
+    usage: "artifact list",
+    summary: "list the artifacts of the store, the project and the program; each is hashed",
+    options: {
+      operation: text("--operation <id>", "only those that fit the trainable component of this operation"),
+      format: TABLE_FORMAT,
+    },
+    examples: ["svc artifact list --operation demodulation.neural_receiver_adapter"],
+    call: ({ svc, options: { operation } }) => svc.artifacts.list({ operation }),
+    json: (artifacts) => ({ schema_version: 1, artifacts }),
+    show(artifacts, { context, options: { format } }) {
+      if (artifacts.length === 0 && format === "table") {
+        return context.note("No artifacts here. Import one with: svc artifact import <package>");
+      }
+      const rows = artifacts.map((row) => ({
+        artifact: row.id,
+        digest: format === "table" ? (row.package_sha256 ?? "").slice(0, DIGITS) : row.package_sha256,
+        status: row.status,
+        place: row.place,
+        source: row.source_class,
+        size: format === "table" ? formatBytes(row.size_bytes) : row.size_bytes,
+        operations: row.operations.join(", "),
+      }));
+      const columns = ["artifact", "digest", "status", "place", "source"].map((key) => ({ key }));
+      return formatTable(rows, [...columns, { key: "size", align: "right" }, { key: "operations" }], format);
+    },
+  }),
+  command({
+    usage: "artifact show <artifact>",
+    summary: "show an artifact, by id, digest or path: networks, entrypoints, selection, and how to bind it",
+    examples: ["svc artifact show qpsk-iq-receiver-v1"],
+    call: async ({ svc, args: [reference] }) => ({
+      detail: await svc.artifacts.show(reference),
+      store: await svc.artifacts.store(),
+    }),
+    json: ({ detail }) => detailDocument(detail),
+    show: ({ detail, store }, { context }) => showDetail(detail, store, context),
+  }),
+  command({
+    usage: "artifact verify <artifact>",
+    summary: "hash every file again and repeat every check; exit 6 when one fails",
+    examples: ["svc artifact verify 3f2a9c", "svc artifact verify my_receiver.zip"],
+    call: ({ svc, args: [reference] }) => svc.artifacts.verify(reference),
+    show: ({ status, id, files, package_sha256, diagnostics }, { context: { paint } }) =>
+      [
+        `${paint(status === "valid" ? "green" : "red", status)}  ${id}: ${files.length} files hashed`,
+        `  artifact_package_sha256: ${package_sha256 ?? "-"}`,
+        ...diagnostics.map((item) => formatDiagnostic(item as unknown as Diagnostic, paint)),
+      ].join("\n"),
+    exit: ({ status }) => status === "valid" ? EXIT.ok : EXIT.differs,
+  }),
+  command({
+    usage: "artifact remove <artifacts...>",
+    summary: "remove artifacts from the managed store",
+    options: { yes: flag("--yes", "do not ask") },
+    examples: ["svc artifact remove 3f2a9c --yes"],
+    async call({ svc, args: [references], options: { yes }, context }) {
+      const rows = await Promise.all(references.map((reference) => svc.artifacts.stored(reference)));
+      const refusal = `Cannot remove ${rows.length} artifacts without being asked`;
+      if (!context.confirmed(yes, `Remove ${rows.map(named).join(", ")}?`, refusal)) return [];
+      return await Promise.all(rows.map((row) => svc.artifacts.remove(row.package_sha256 ?? row.path)));
+    },
+    json: (removed) => ({ schema_version: 1, removed }),
+    show: (removed) => removed.length === 0 ? "removed nothing" : `removed ${removed.map(named).join(", ")}`,
+  }),
+];
 
-  artifact.command("package <folder>")
-    .description(
-      "complete the manifest of a folder with ONNX files, check all of it, and write a reproducible ZIP file",
-    )
-    .option("--operation <id>", "operation whose slot the network fills; repeat for a joint codec", collect, [])
-    .option("--out <file>", "where to write the ZIP file (default: <id>.zip beside the folder)")
-    .option("--force", "replace a ZIP file that holds something else")
-    .addHelpText(
-      "after",
-      "\nThe folder holds the networks and, maybe, a trained_artifact.yaml or trained_artifact.template.yaml. Digests are" +
-        "\nfilled in; entrypoints, roles and the slot contract follow from the operations where they are left out." +
-        "\n\nExamples\n  svc artifact package my_receiver --operation demodulation.neural_receiver_adapter" +
-        "\n  svc artifact package my_receiver --out my_receiver.zip\n",
-    )
-    .action(packageFolder);
-
-  artifact.command("import <package>")
-    .description("check a package (ZIP file, folder or manifest) and put it into the managed store")
-    .option("--label <text>", "name for people")
-    .option("--operation <id>", "refuse it unless it fills the slot of this operation")
-    .addHelpText("after", "\nExamples\n  svc artifact import my_receiver.zip --label 'second try'\n")
-    .action(importPackage);
-
-  artifact.command("list")
-    .description("list the artifacts of the store, the project and the program; each is hashed")
-    .option("--operation <id>", "only those that fill the slot of this operation")
-    .addOption(new Option("--format <format>", "output form").choices(["table", "csv", "md"]).default("table"))
-    .addHelpText("after", "\nExamples\n  svc artifact list --operation demodulation.neural_receiver_adapter\n")
-    .action(list);
-
-  artifact.command("show <artifact>")
-    .description("show an artifact, by id, digest or path: networks, entrypoints, selection, and how to bind it")
-    .addHelpText("after", "\nExamples\n  svc artifact show qpsk-iq-receiver-v1\n")
-    .action(show);
-
-  artifact.command("verify <artifact>")
-    .description("hash every file again and repeat every check; exit 6 when something is wrong")
-    .addHelpText("after", "\nExamples\n  svc artifact verify 3f2a9c\n  svc artifact verify my_receiver.zip\n")
-    .action(verify);
-
-  artifact.command("remove <artifacts...>")
-    .description("remove artifacts from the managed store")
-    .option("--yes", "do not ask")
-    .addHelpText("after", "\nExamples\n  svc artifact remove 3f2a9c --yes\n")
-    .action(remove);
-}
-
-const collect = (value: string, values: string[]): string[] => [...values, value];
-
-async function storeOf(context: CliContext) {
-  const { artifactStore } = await import("../../training/store.ts");
-  return artifactStore(await context.workspace(), await context.registry());
-}
-
-/** @throws SvcError `unknown_operation` with the nearest name */
-async function knownOperation(context: CliContext, id: string | undefined): Promise<void> {
-  if (id !== undefined) (await context.registry()).get(id);
-}
-
-function noteFindings(context: CliContext, diagnostics: readonly JsonObject[]): void {
-  for (const item of diagnostics) context.note(formatDiagnostic(item as unknown as Diagnostic, context.paintError));
-}
+const named = ({ id, package_sha256 }: ArtifactRow) => `${id} (${package_sha256?.slice(0, DIGITS)})`;
 
 /** The parameters that bind an artifact, as they stand in a recipe. */
 function bindingOf(row: ArtifactRow, manifest: TrainedManifest, index: number, store: ArtifactStore): JsonObject {
@@ -96,78 +154,7 @@ function bindingOf(row: ArtifactRow, manifest: TrainedManifest, index: number, s
   };
 }
 
-interface PackageCommandOptions {
-  operation: string[];
-  out?: string;
-  force?: boolean;
-}
-
-async function packageFolder(folder: string, options: PackageCommandOptions, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { packageTrainedArtifact } = await import("../../training/pack.ts");
-  for (const id of options.operation) await knownOperation(context, id);
-  const { contractOf } = await storeOf(context);
-  const made = packageTrainedArtifact(folder, {
-    contractOf,
-    operations: options.operation,
-    out: options.out,
-    force: options.force,
-  });
-  context.emit({ schema_version: 1, ...made });
-  noteFindings(context, made.diagnostics);
-  const files = `${made.file_count} files, ${formatBytes(made.size_bytes)}`;
-  context.print(`${context.paint("green", "packaged")}  ${made.id}: ${made.archive} (${files})`);
-  if (made.written.length > 0) context.print(`  written in the folder: ${made.written.join(", ")}`);
-  context.print(`  artifact_package_sha256: ${made.package_sha256}`);
-  context.print(`  runtime_component_set_sha256: ${made.runtime_component_set_sha256}`);
-}
-
-async function importPackage(
-  from: string,
-  options: { label?: string; operation?: string },
-  command: Command,
-): Promise<void> {
-  const context = contextOf(command);
-  const { importTrainedArtifact } = await import("../../training/store.ts");
-  await knownOperation(context, options.operation);
-  const { outcome, artifact, package_file_sha256, unlisted } = importTrainedArtifact(
-    from,
-    await storeOf(context),
-    options,
-  );
-  context.emit({ schema_version: 1, outcome, package_file_sha256, unlisted, artifact });
-  noteFindings(context, artifact.diagnostics);
-  context.print(`${context.paint("green", outcome)}  ${artifact.id}: ${artifact.name}`);
-  context.print(`  ${artifact.path}`);
-  context.print(`  artifact_package_sha256: ${artifact.package_sha256}`);
-  if (unlisted.length > 0) context.note(`Left out, because the manifest does not list them: ${unlisted.join(", ")}`);
-}
-
-async function list(options: { operation?: string; format: TableFormat }, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { listTrainedArtifacts } = await import("../../training/store.ts");
-  await knownOperation(context, options.operation);
-  const rows = listTrainedArtifacts(await storeOf(context), options);
-  if (context.json) return context.emit({ schema_version: 1, artifacts: rows });
-  if (rows.length === 0 && options.format === "table") {
-    return context.note("No artifacts here. Bring one with: svc artifact import <package>");
-  }
-  const lines = rows.map((row) => ({
-    artifact: row.id,
-    digest: options.format === "table" ? (row.package_sha256 ?? "").slice(0, DIGITS) : row.package_sha256,
-    status: row.status,
-    place: row.place,
-    source: row.source_class,
-    size: options.format === "table" ? formatBytes(row.size_bytes) : row.size_bytes,
-    operations: row.operations.join(", "),
-  }));
-  const columns = ["artifact", "digest", "status", "place", "source"].map((key) => ({ key }));
-  context.print(
-    formatTable(lines, [...columns, { key: "size", align: "right" }, { key: "operations" }], options.format),
-  );
-}
-
-function detailDocument({ row, inspected }: ArtifactDetail): JsonObject {
+function detailDocument({ row, inspected, licence }: ArtifactDetail): JsonObject {
   return {
     schema_version: 1,
     artifact: row,
@@ -175,6 +162,7 @@ function detailDocument({ row, inspected }: ArtifactDetail): JsonObject {
     identity: inspected.identity,
     package_file_sha256: inspected.package_file_sha256,
     publication_readiness: inspected.readiness,
+    licence,
     files: [...inspected.files].map(([path, file]) => ({ path, ...file })),
     models: Object.fromEntries(
       [...inspected.graphs].map(([id, graph]) => [id, graph as unknown as JsonObject]),
@@ -182,19 +170,15 @@ function detailDocument({ row, inspected }: ArtifactDetail): JsonObject {
   };
 }
 
-async function show(reference: string, _options: unknown, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { showTrainedArtifact } = await import("../../training/store.ts");
-  const store = await storeOf(context);
-  const detail = showTrainedArtifact(reference, store);
-  context.emit(detailDocument(detail));
-  const { row, inspected } = detail;
+function showDetail(detail: ArtifactDetail, store: ArtifactStore, context: CliContext): void {
+  const { row, inspected, licence } = detail;
   const { manifest, identity, graphs, readiness } = inspected;
   context.print(`${context.paint("bold", row.id)}  ${row.name}${row.label === null ? "" : ` (${row.label})`}`);
   context.print(`  ${statusText(context, row.status)}, ${row.source_class.replaceAll("_", " ")}, ${row.path}`);
   if (typeof manifest?.description === "string") context.print(`  ${manifest.description}`);
   if (identity !== null) context.print(`  artifact_package_sha256: ${identity.package_sha256}`);
-  noteFindings(context, row.diagnostics);
+  for (const line of licence?.split("\n", 8) ?? []) context.print(`  ${line}`);
+  context.findings(row.diagnostics as unknown as Diagnostic[]);
   if (manifest === null) return;
   context.print("");
   context.print(formatTable(
@@ -238,39 +222,4 @@ function statusText(context: CliContext, status: string): string {
 
 function valueText({ name, dtype, shape, semantic }: EntrypointValue): string {
   return `${name}  ${dtype} [${shape.join(", ")}]  ${semantic}`;
-}
-
-async function verify(reference: string, _options: unknown, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { verifyTrainedArtifact } = await import("../../training/store.ts");
-  const report = verifyTrainedArtifact(reference, await storeOf(context));
-  context.emit({ schema_version: 1, ...report });
-  const sound = report.status === "valid";
-  context.print(
-    `${context.paint(sound ? "green" : "red", report.status)}  ${report.id}: ${report.files.length} files hashed\n` +
-      `  artifact_package_sha256: ${report.package_sha256 ?? "-"}`,
-  );
-  for (const item of report.diagnostics) {
-    context.print(formatDiagnostic(item as unknown as Diagnostic, context.paint));
-  }
-  if (!sound) context.exitCode = EXIT.differs;
-}
-
-async function remove(references: string[], options: { yes?: boolean }, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { removeTrainedArtifact, showTrainedArtifact } = await import("../../training/store.ts");
-  const { stateDir } = await context.workspace();
-  const rows = references.map((reference) => showTrainedArtifact(reference, { stateDir }).row);
-  const names = rows.map(({ id, package_sha256 }) => `${id} (${package_sha256?.slice(0, DIGITS)})`).join(", ");
-  if (!options.yes) {
-    if (!Deno.stdin.isTerminal() || context.json) {
-      throw new SvcError("usage_invalid", `Cannot remove ${rows.length} artifacts without being asked`, {
-        hint: "Add --yes",
-      });
-    }
-    if (!confirm(`Remove ${names}?`)) return;
-  }
-  const removed = rows.map((row) => removeTrainedArtifact(row.package_sha256 ?? row.path, { stateDir }));
-  context.emit({ schema_version: 1, removed });
-  context.print(`removed ${names}`);
 }

@@ -1,54 +1,12 @@
-/** `svc benchmark export | plot | publish`: what others read of a stored result. */
+/** `svc benchmark export | plot | publish`: tables, figures and pages of a stored result. */
 import type { WrittenFiles } from "../../benchmark/reports.ts";
-import type { PlotRequest } from "../../benchmark/figure_of.ts";
-import type { JsonObject } from "../../contract/value.ts";
 import { SvcError } from "../../contract/error.ts";
 import { FIGURE_TYPES, type FigureType } from "../../figure/types.ts";
-import { Argument, type Command, InvalidArgumentError, Option } from "../commander.ts";
-import { type CliContext, contextOf } from "../context.ts";
+import { InvalidArgumentError } from "../commander.ts";
+import { choice, command, type CommandSpec, list, parsed, text } from "../command.ts";
+import type { CliContext } from "../context.ts";
 
-/** Adds the verbs to `svc benchmark`. */
-export function reportCommands(benchmark: Command): void {
-  benchmark.command("export <result>")
-    .description("make the tables of a result again: CSV, Markdown and LaTeX, byte for byte the same")
-    .option("--out <folder>", "write there instead of into the result")
-    .addHelpText("after", "\nExamples\n  svc benchmark export 20260101T120000Z_ber_theory_v1 --out paper/tables\n")
-    .action(exportTables);
-
-  benchmark.command("plot")
-    .argument("<result>", "id of a result, or a unique beginning of it")
-    .addArgument(new Argument("[type]", "what to draw (default: what the pack asks for)").choices(FIGURE_TYPES))
-    .description("draw a result: Vega-Lite specification, SVG, PNG, CSV and a record that binds them to it")
-    .option("--x <id>", "metric or coordinate along x (default: channel.snr_db)")
-    .option("--y <id>", "metric along y")
-    .option("--group <by>", "what makes a series: method, recipe, role or metric:<id> (default: method)")
-    .option("--method-order <names>", "series in this order, separated by commas", commaList)
-    .option("--recipe <id>", "only this recipe; repeat for more", collect, [])
-    .option("--where <id=value>", "only recipes with this value of a metric or coordinate; repeat for more", place, {})
-    .addOption(new Option("--interval <kind>", "interval of rates with counts").choices(["wilson", "student_t"]))
-    .option("--bound <id>", "metric that bounds the one along y, drawn as a dashed line")
-    .option("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)")
-    .option("--out <folder>", "write there instead of into figures/ of the result")
-    .option("--name <name>", "name of the files, without ending")
-    .addHelpText(
-      "after",
-      "\nExamples\n  svc benchmark plot 20260101T120000Z_ber_theory_v1\n" +
-        "  svc benchmark plot 20260101T120000Z_ber_theory_v1 error-rate --where channel=awgn --style paper\n" +
-        "  svc benchmark plot 20260101T120000Z_kodak rate-distortion --x rate.coded_bpp --where snr_db=10\n" +
-        "\nA style file holds what differs from a built-in style: {extends: paper, width: 300, font_size: 9}\n",
-    )
-    .action(plot);
-
-  benchmark.command("publish <result>")
-    .description("write a result as a static page with figures, tables, protocol and digests")
-    .option("--slug <slug>", "name of its folder (default: the id of the pack)")
-    .option("--out <folder>", "put the folder there instead of into published/ of the result")
-    .addHelpText("after", "\nExamples\n  svc benchmark publish 20260101T120000Z_ber_theory_v1 --slug ber --out site\n")
-    .action(publish);
-}
-
-const commaList = (text: string): string[] => text.split(",").map((part) => part.trim()).filter((part) => part !== "");
-const collect = (text: string, before: string[]): string[] => [...before, text];
+const commaList = (names: string): string[] => names.split(",").map((part) => part.trim()).filter(Boolean);
 
 function place(text: string, before: Record<string, string>): Record<string, string> {
   const [id, value] = [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)];
@@ -56,59 +14,26 @@ function place(text: string, before: Record<string, string>): Record<string, str
   return { ...before, [id]: value };
 }
 
-interface PlotOptions {
-  x?: string;
-  y?: string;
-  group?: string;
-  methodOrder?: string[];
-  recipe: string[];
-  where: Record<string, string>;
-  interval?: PlotRequest["interval"];
-  bound?: string;
-  style?: string;
-  out?: string;
-  name?: string;
-}
+const documentOf = ({ result_id, result_sha256, directory, files }: WrittenFiles) => ({
+  schema_version: 1,
+  result_id,
+  result_sha256,
+  directory,
+  files,
+});
 
-function report(context: CliContext, written: WrittenFiles, extra: JsonObject = {}): void {
-  const { result_id, result_sha256, directory, files } = written;
-  context.emit({ schema_version: 1, result_id, result_sha256, directory, files, ...extra });
-  for (const file of files) context.print(file);
+function show({ directory, files }: WrittenFiles, { context }: { context: CliContext }): string {
   context.note(`written to ${directory}`);
-}
-
-async function exportTables(wanted: string, options: { out?: string }, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { exportBenchmark } = await import("../../benchmark/reports.ts");
-  report(context, exportBenchmark(await context.workspace(), wanted, options));
-}
-
-async function plot(
-  wanted: string,
-  type: FigureType | undefined,
-  options: PlotOptions,
-  command: Command,
-): Promise<void> {
-  const context = contextOf(command);
-  const { plotBenchmark } = await import("../../benchmark/reports.ts");
-  const { recipe, style, out, name, ...rest } = options;
-  const request: PlotRequest = { ...rest, plot: type, recipes: recipe.length === 0 ? undefined : recipe };
-  const written = await plotBenchmark(await context.workspace(), wanted, request, {
-    style: await readStyle(style),
-    out,
-    name,
-  });
-  const { plot, x, y, group } = written.plot;
-  report(context, written, { plot, x: x || null, y: y || null, group });
+  return files.join("\n");
 }
 
 async function readStyle(wanted = "svc") {
   const { STYLES } = await import("../../figure/style.ts");
   const { styleOf } = await import("../../figure/style_file.ts");
   if (Object.hasOwn(STYLES, wanted)) return STYLES[wanted as keyof typeof STYLES];
-  let text: string;
+  let source: string;
   try {
-    text = await Deno.readTextFile(wanted);
+    source = await Deno.readTextFile(wanted);
   } catch (error) {
     throw new SvcError("file_not_found", `Cannot find a style or a file named ${wanted}`, {
       hint: `Styles: ${Object.keys(STYLES).join(", ")}`,
@@ -117,11 +42,65 @@ async function readStyle(wanted = "svc") {
   }
   const { parseYaml } = await import("../../contract/yaml.ts");
   const { toPlain } = await import("../../contract/value.ts");
-  return styleOf(toPlain(parseYaml(text)));
+  return styleOf(toPlain(parseYaml(source)));
 }
 
-async function publish(wanted: string, options: { slug?: string; out?: string }, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { publishBenchmark } = await import("../../benchmark/reports.ts");
-  report(context, await publishBenchmark(await context.workspace(), wanted, options));
-}
+const OUT = text("--out <folder>", "write there instead of into the result");
+
+export const reportCommands: CommandSpec[] = [
+  command({
+    usage: "benchmark export <result>",
+    summary: "make the tables of a result again: CSV, Markdown and LaTeX, byte for byte the same",
+    options: { out: OUT },
+    examples: ["svc benchmark export 20260101T120000Z_ber_theory_v1 --out paper/tables"],
+    call: ({ svc, args: [id], options }) => svc.benchmarks.export(id, options),
+    json: documentOf,
+    show,
+  }),
+  command({
+    usage: "benchmark plot <result> [type]",
+    summary: "draw a result: Vega-Lite specification, SVG, PNG, CSV and a record that binds them to it",
+    choices: { type: FIGURE_TYPES },
+    options: {
+      x: text("--x <id>", "metric or coordinate along x (default: channel.snr_db)"),
+      y: text("--y <id>", "metric along y"),
+      group: text("--group <by>", "what makes a series: method, recipe, role or metric:<id> (default: method)"),
+      methodOrder: parsed("--method-order <names>", "series in this order, separated by commas", commaList),
+      recipe: list("--recipe <id>", "only this recipe; repeat for more"),
+      where: parsed("--where <id=value>", "only recipes with this value of a metric or coordinate; repeat", place, {}),
+      interval: choice("--interval <kind>", "interval of rates with counts", ["wilson", "student_t"]),
+      bound: text("--bound <id>", "metric that bounds the one along y, drawn as a dashed line"),
+      style: text("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)"),
+      out: text("--out <folder>", "write there instead of into figures/ of the result"),
+      name: text("--name <name>", "name of the files, without extension"),
+    },
+    notes: "A style file holds the differences from a built-in style: {extends: paper, width: 300, font_size: 9}",
+    examples: [
+      "svc benchmark plot 20260101T120000Z_ber_theory_v1",
+      "svc benchmark plot 20260101T120000Z_ber_theory_v1 error-rate --where channel=awgn --style paper",
+      "svc benchmark plot 20260101T120000Z_kodak rate-distortion --x rate.coded_bpp --where snr_db=10",
+    ],
+    async call({ svc, args: [id, type], options: { recipe, style, out, name, ...request } }) {
+      const recipes = recipe.length === 0 ? undefined : recipe;
+      const wanted = { ...request, plot: type as FigureType | undefined, recipes };
+      return await svc.benchmarks.plot(id, wanted, { style: await readStyle(style), out, name });
+    },
+    json: (written) => {
+      const { plot, x, y, group } = written.plot;
+      return { ...documentOf(written), plot, x: x || null, y: y || null, group };
+    },
+    show: (written, call) => show(written, call),
+  }),
+  command({
+    usage: "benchmark publish <result>",
+    summary: "write a result as a static page with figures, tables, protocol and digests",
+    options: {
+      slug: text("--slug <slug>", "name of its folder (default: the id of the pack)"),
+      out: text("--out <folder>", "put the folder there instead of into published/ of the result"),
+    },
+    examples: ["svc benchmark publish 20260101T120000Z_ber_theory_v1 --slug ber --out site"],
+    call: ({ svc, args: [id], options }) => svc.benchmarks.publish(id, options),
+    json: documentOf,
+    show,
+  }),
+];

@@ -1,136 +1,163 @@
-/** `svc differentiable` and `svc dataset-capture`: what can be trained in a recipe, and the data to train on. */
-import { relative, resolve } from "node:path";
+/** `svc differentiable` and `svc dataset-capture`: trainable components of a recipe, and the data to train them on. */
+import { resolve } from "node:path";
+import type { CaptureResult } from "../../capture/capture.ts";
 import { type Diagnostic, SvcError } from "../../contract/error.ts";
-import type { JsonObject, Value } from "../../contract/value.ts";
-import type { CaptureEvent, CaptureResult } from "../../capture/capture.ts";
+import type { JsonObject } from "../../contract/value.ts";
+import type { Session } from "../../session/session.ts";
 import type { TrainingInspection } from "../../training/inspect_recipe.ts";
-import { type Command, Option } from "../commander.ts";
-import { type CliContext, contextOf } from "../context.ts";
-import { EXIT, formatDiagnostic } from "../problem.ts";
+import { choice, command, type CommandSpec, flag, IGNORE_ESTIMATE, list, parsed, text, whole } from "../command.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../problem.ts";
 import { formatTable } from "../table.ts";
-import { workerCount } from "../worker_count.ts";
 
-const SPLITS = ["train", "validation", "test"];
-const collect = (value: string, values: string[]): string[] => [...values, value];
+const SPLITS = ["train", "validation", "test"] as const;
+const SAMPLES = whole(0, 999_999_999);
 
-export function captureCommands(program: Command): void {
-  const differentiable = program.command("differentiable")
-    .description("what a trained network can take the place of, and the project to train it");
+const PLAN = {
+  plan: text("--plan <file>", "training plan, YAML or JSON"),
+  select: list("--select <step>", "step to replace, in place of the plan's selection; repeat for more"),
+  loss: list("--loss <step>", "evaluation to follow routes to, in place of all that are reached; repeat for more"),
+  objective: text("--objective <name>", "loss that the trainer computes, such as image.mse"),
+};
 
-  differentiable.command("inspect <file>")
-    .description("show the blocks that can be replaced, the evaluations they reach, and whether gradients get there")
-    .option("--plan <file>", "training plan, YAML or JSON")
-    .option("--select <step>", "step to replace, in place of what the plan selects; repeat for more", collect, [])
-    .option(
-      "--loss <step>",
-      "evaluation to follow routes to, in place of all that are reached; repeat for more",
-      collect,
-      [],
-    )
-    .option("--objective <name>", "loss that the trainer computes, such as image.mse")
-    .addHelpText(
-      "after",
-      "\nExamples\n  svc differentiable inspect recipes/neural_receiver_qpsk_iq_learned.yaml" +
-        "\n  svc differentiable inspect recipe.yaml --select receiver --objective image.mse --json\n",
-    )
-    .action(inspect);
-
-  differentiable.command("export <file>")
-    .description("write a project to train elsewhere: capture recipes, contracts, the draft of an artifact, a README")
-    .option("--plan <file>", "training plan, YAML or JSON")
-    .option("--select <step>", "step to replace, in place of what the plan selects; repeat for more", collect, [])
-    .option(
-      "--loss <step>",
-      "evaluation to follow routes to, in place of all that are reached; repeat for more",
-      collect,
-      [],
-    )
-    .option("--objective <name>", "loss that the trainer computes, such as image.mse")
-    .addOption(
-      new Option("--framework <name>", "write Python text for a trainer too; it is never run here").choices([
-        "torch",
-        "torch-phylib",
-      ]),
-    )
-    .option(
-      "--samples <n>",
-      "records of all splits together, shared 80:10:10 unless the plan says otherwise",
-      wholeNumber,
-    )
-    .option("--out <folder>", "where the project goes (default: training_projects/<recipe> of the state directory)")
-    .option("--force", "replace the exported files of a project there; its data and other files stay")
-    .addHelpText(
-      "after",
-      "\nExamples\n  svc differentiable export recipe.yaml --framework torch --out my_training" +
-        "\n  svc dataset-capture run my_training            # all splits, into my_training/data/" +
-        "\n  svc artifact package my_training --out my_receiver.zip\n",
-    )
-    .action(exportProject);
-
-  const capture = program.command("dataset-capture")
-    .description("data sets for training, captured from the edges of a recipe");
-
-  capture.command("run <recipe-or-project>")
-    .description("capture runs of the part of a recipe that its taps depend on, as shards of NumPy arrays")
-    .option("--plan <file>", "training plan whose dataset_capture is used, in place of the recipe's own")
-    .addOption(new Option("--split <split>", "which split (default: train; of a project all)").choices(SPLITS))
-    .option("--tap <id=step.output>", "array to capture, in place of what is written; repeat for more", collect, [])
-    .option("--whole-runs", "with --tap: the whole array of a run is one record, whatever its shape")
-    .option("--samples <n>", "records to capture, in place of what is written", wholeNumber)
-    .option(
-      "--out <folder>",
-      "where the split goes (default: dataset_captures/<recipe>/<split> of the state directory)",
-    )
-    .option("--force", "replace an earlier capture at that place")
-    .option("--parallel-workers <n>", "runs that may go on at once, 1 to 32; they never change a byte", workerCount, 1)
-    .addHelpText(
-      "after",
-      "\nWithout taps the inputs of the replaceable blocks and the references of the evaluations are captured.\n" +
-        "\nExamples\n  svc dataset-capture run recipe.yaml --samples 1000" +
-        "\n  svc dataset-capture run recipe.yaml --split test --samples 100 --tap rx=wireless_channel.rx_symbols" +
-        "\n  svc dataset-capture run recipe.yaml --plan training_plan.yaml --split validation --force" +
-        "\n  svc dataset-capture run my_training --parallel-workers 4\n",
-    )
-    .action(run);
+/** The plan that the options name, with their own values in its place. */
+async function planOf(
+  svc: Session,
+  options: { plan?: string; select?: string[]; loss?: string[]; objective?: string; framework?: string },
+): Promise<JsonObject> {
+  const { plan: file, select = [], loss = [], objective, framework } = options;
+  const plan = file === undefined ? {} : (await svc.recipes.read(file)).value as JsonObject;
+  return {
+    ...plan,
+    ...(select.length > 0 ? { selected_steps: select } : {}),
+    ...(loss.length > 0 ? { loss_steps: loss } : {}),
+    ...(objective === undefined ? {} : { objective }),
+    ...(framework === undefined ? {} : { framework }),
+  };
 }
 
-/** @throws SvcError `usage_invalid` */
-function wholeNumber(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new SvcError("usage_invalid", `Cannot read ${JSON.stringify(text)} as a number of records`, {
-    hint: "Give an integer",
-  });
-}
-
-/** The plan that the options name, with what they choose in its place. */
-async function planOf(options: { plan?: string; select?: string[]; loss?: string[]; objective?: string }) {
-  const { readTrainingPlan } = await import("../../training/training_plan.ts");
-  let value: Value = {};
-  if (options.plan !== undefined) {
-    const { readRecipeText, readTextFile } = await import("../../recipe/read.ts");
-    ({ value } = readRecipeText(await readTextFile(options.plan), { file: options.plan }));
-  }
-  const plan = readTrainingPlan(value);
-  if (options.select !== undefined && options.select.length > 0) plan.selected_steps = options.select;
-  if (options.loss !== undefined && options.loss.length > 0) plan.loss_steps = options.loss;
-  if (options.objective !== undefined) plan.objective = options.objective;
-  return plan;
-}
-
-async function inspect(
-  file: string,
-  options: { plan?: string; select: string[]; loss: string[]; objective?: string },
-  command: Command,
-): Promise<void> {
-  const context = contextOf(command);
-  const { loadRecipe } = await import("../load_recipe.ts");
-  const { deriveTrainingPlan } = await import("../../capture/derive.ts");
-  const plan = await planOf(options);
-  const { raw, locate } = await loadRecipe(context, file);
-  const { inspection } = deriveTrainingPlan({ raw, locate, plan, registry: await context.registry() });
-  context.emit(inspection);
-  showInspection(context, inspection);
-}
+export const captureCommands: CommandSpec[] = [
+  command({
+    usage: "differentiable inspect <file>",
+    summary: "show the trainable components, the evaluations they reach, and whether gradients reach them",
+    options: PLAN,
+    examples: [
+      "svc differentiable inspect recipes/neural_receiver_qpsk_iq_learned.yaml",
+      "svc differentiable inspect recipe.yaml --select receiver --objective image.mse --json",
+    ],
+    call: async ({ svc, args: [file], options, context }) => {
+      const plan = await planOf(svc, options);
+      return await svc.training.inspect(await context.recipe(svc, file), { plan });
+    },
+    json: (inspection) => inspection,
+    show: (inspection, { context }) => showInspection(context, inspection),
+  }),
+  command({
+    usage: "differentiable export <file>",
+    summary: "write a project to train elsewhere: capture recipes, contracts, the draft of an artifact, a README",
+    options: {
+      ...PLAN,
+      framework: choice("--framework <name>", "also write Python text for it", ["torch", "torch-phylib"]),
+      samples: parsed("--samples <n>", "records over all splits, in place of what the plan says", SAMPLES),
+      out: text(
+        "--out <folder>",
+        "where the project goes (default: training_projects/<recipe> of the state directory)",
+      ),
+      force: flag("--force", "replace the exported files of a project there; its data and other files stay"),
+    },
+    examples: [
+      "svc differentiable export recipe.yaml --framework torch --out my_training",
+      "svc dataset-capture run my_training            # all splits, into my_training/data/",
+      "svc artifact package my_training --out my_receiver.zip",
+    ],
+    async call({ svc, args: [file], options: { samples, out, force, ...options }, context }) {
+      const plan = await planOf(svc, options);
+      const place = out === undefined ? undefined : resolve(out);
+      return await svc.training.export(await context.recipe(svc, file), { plan, samples, out: place, force });
+    },
+    show({ id, out, files, scenario_sha256, training_plan_sha256, diagnostics }, { context }) {
+      context.findings(diagnostics as unknown as Diagnostic[]);
+      const folder = context.shownPath(out);
+      return [
+        `${context.paint("green", "exported")}  ${id}: ${files.length} files in ${folder}`,
+        `  scenario       ${scenario_sha256}`,
+        `  training plan  ${training_plan_sha256}`,
+        `  next: svc dataset-capture run ${folder}`,
+      ].join("\n");
+    },
+  }),
+  command({
+    usage: "dataset-capture run <recipe-or-project>",
+    summary: "capture runs of the part of a recipe that its taps depend on, as shards of NumPy arrays",
+    options: {
+      plan: text("--plan <file>", "training plan whose dataset_capture is used, in place of the recipe's own"),
+      split: choice("--split <split>", "which split (default: train; of a project all)", SPLITS),
+      tap: list("--tap <id=step.output>", "array to capture, in place of what is written; repeat for more"),
+      wholeRuns: flag("--whole-runs", "with --tap: the whole array of a run is one record, whatever its shape"),
+      samples: parsed("--samples <n>", "records to capture, in place of what is written", SAMPLES),
+      out: text(
+        "--out <folder>",
+        "where the split goes (default: dataset_captures/<recipe>/<split> of the state directory)",
+      ),
+      force: flag("--force", "replace an earlier capture at that place"),
+      ignoreEstimate: IGNORE_ESTIMATE,
+      parallelWorkers: parsed(
+        "--parallel-workers <n>",
+        "runs at once, 1 to 32; the bytes do not depend on it",
+        whole(1, 32),
+        1,
+      ),
+    },
+    notes: "Without taps the inputs of the trainable components and the references of the evaluations are captured.",
+    examples: [
+      "svc dataset-capture run recipe.yaml --samples 1000",
+      "svc dataset-capture run recipe.yaml --split test --samples 100 --tap rx=wireless_channel.rx_symbols",
+      "svc dataset-capture run recipe.yaml --plan training_plan.yaml --split validation --force",
+      "svc dataset-capture run my_training --parallel-workers 4",
+    ],
+    cancellable: true,
+    async call({ svc, args: [source], options, context, cancellation, onEvent }) {
+      const { samples, force, parallelWorkers, ignoreEstimate } = options;
+      const means = { samples, force, parallelWorkers, ignoreEstimate, cancellation, onEvent };
+      const isFolder = source !== "-" && await Deno.stat(source).then((info) => info.isDirectory, () => false);
+      if (!isFolder) {
+        const { plan, split, tap, wholeRuns, out } = options;
+        const capture = await svc.training.capture(await context.recipe(svc, source), {
+          ...means,
+          split,
+          plan: plan === undefined ? undefined : await planOf(svc, { plan }),
+          taps: tapsOf(tap, wholeRuns === true),
+          out: out === undefined ? undefined : resolve(out),
+        });
+        return { document: capture, captures: [capture] };
+      }
+      const given = options.plan !== undefined
+        ? "--plan"
+        : options.tap.length > 0
+        ? "--tap"
+        : options.out
+        ? "--out"
+        : null;
+      if (given !== null) {
+        throw new SvcError("usage_invalid", `Cannot use ${given} with a project: its capture recipes set it`, {
+          hint: "Export the project again, or name a recipe",
+        });
+      }
+      const captures: CaptureResult[] = [];
+      for (const split of options.split === undefined ? SPLITS : [options.split]) {
+        const result = await svc.training.captureProject(source, { ...means, split });
+        captures.push(result);
+        if (result.status !== "completed") break;
+      }
+      return { document: { captures }, captures };
+    },
+    json: ({ document }) => ({ schema_version: 1, ...document }),
+    show({ captures }, { context }) {
+      for (const capture of captures) showCapture(context, capture);
+    },
+    exit: ({ captures }) => captures.every(({ status }) => status === "completed") ? EXIT.ok : EXIT.canceled,
+  }),
+];
 
 const WORDS = {
   full_gradient_possible: "full gradient possible",
@@ -139,7 +166,7 @@ const WORDS = {
   not_trainable: "not trainable",
 };
 
-export function showInspection(context: CliContext, inspection: TrainingInspection): void {
+function showInspection(context: CliContext, inspection: TrainingInspection): void {
   const { status, recipe, boundaries, selected_steps, routes } = inspection;
   const tone = status === "not_trainable" ? "red" : status === "full_gradient_possible" ? "green" : "yellow";
   context.print(`${context.paint(tone, WORDS[status])}  ${recipe}`);
@@ -166,153 +193,6 @@ export function showInspection(context: CliContext, inspection: TrainingInspecti
   }
 }
 
-interface CaptureCommandOptions {
-  plan?: string;
-  split?: "train" | "validation" | "test";
-  tap: string[];
-  wholeRuns?: boolean;
-  samples?: number;
-  out?: string;
-  force?: boolean;
-  parallelWorkers: number;
-}
-
-interface ExportCommandOptions {
-  plan?: string;
-  select: string[];
-  loss: string[];
-  objective?: string;
-  framework?: "torch" | "torch-phylib";
-  samples?: number;
-  out?: string;
-  force?: boolean;
-}
-
-async function exportProject(file: string, options: ExportCommandOptions, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { loadRecipe } = await import("../load_recipe.ts");
-  const { exportTrainingProject } = await import("../../capture/export_project.ts");
-  const { withTotalSamples } = await import("../../capture/derive.ts");
-  const plan = await planOf(options);
-  if (options.framework !== undefined) plan.framework = options.framework;
-  const loaded = await loadRecipe(context, file);
-  const made = await exportTrainingProject({
-    raw: loaded.raw,
-    locate: loaded.locate,
-    plan: options.samples === undefined ? plan : withTotalSamples(plan, options.samples),
-    registry: await context.registry(),
-    workspace: await context.workspace(),
-    out: options.out === undefined ? undefined : resolve(options.out),
-    force: options.force,
-  });
-  context.emit({ schema_version: 1, ...made });
-  const folder = shown(made.out);
-  for (const item of made.diagnostics) {
-    context.note(formatDiagnostic(item as unknown as Diagnostic, context.paintError));
-  }
-  context.print(`${context.paint("green", "exported")}  ${made.id}: ${made.files.length} files in ${folder}`);
-  context.print(`  scenario       ${made.scenario_sha256}`);
-  context.print(`  training plan  ${made.training_plan_sha256}`);
-  context.print(`  next: svc dataset-capture run ${folder}`);
-}
-
-/** A path as it is typed here. */
-const shown = (path: string): string => {
-  const near = relative(Deno.cwd(), path);
-  return near === "" ? "." : near.startsWith("..") ? path : near;
-};
-
-async function run(file: string, options: CaptureCommandOptions, command: Command): Promise<void> {
-  const { statSync } = await import("node:fs");
-  if (file !== "-" && statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-    return await runProject(file, options, command);
-  }
-  const context = contextOf(command);
-  const { loadRecipe } = await import("../load_recipe.ts");
-  const { captureDataset } = await import("../../capture/capture.ts");
-  const { captureConfigFor } = await import("../../capture/derive.ts");
-  const { readinessOf } = await import("../../execute/readiness.ts");
-  const { trainingPlanSha256: trainingPlanIdentity } = await import("../../training/training_plan.ts");
-  const [registry, loaded] = [await context.registry(), await loadRecipe(context, file)];
-  const workspace = await context.workspace();
-  const plan = options.plan === undefined ? undefined : await planOf(options);
-  const trainingPlanSha256 = plan && trainingPlanIdentity(plan);
-  const config = captureConfigFor(loaded.raw, {
-    registry,
-    locate: loaded.locate,
-    plan,
-    taps: tapsOf(options.tap, options.wholeRuns === true),
-  });
-  await interruptible(context, async (cancellation) => {
-    const result = await captureDataset({
-      raw: loaded.raw,
-      locate: loaded.locate,
-      config,
-      trainingPlanSha256,
-      split: options.split,
-      samples: options.samples,
-      out: options.out === undefined ? undefined : resolve(options.out),
-      force: options.force,
-      registry,
-      workspace,
-      readiness: readinessOf(workspace),
-      parallelWorkers: options.parallelWorkers,
-      cancellation,
-      onEvent: captureProgress(context),
-    });
-    context.emit({ schema_version: 1, ...result });
-    showCapture(context, result);
-    if (result.status === "canceled") context.exitCode = EXIT.canceled;
-  });
-}
-
-/** Captures the splits of an exported project, each into its place there. */
-async function runProject(folder: string, options: CaptureCommandOptions, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const given = options.plan !== undefined ? "--plan" : options.tap.length > 0 ? "--tap" : options.out ? "--out" : null;
-  if (given !== null) {
-    throw new SvcError("usage_invalid", `Cannot use ${given} with a project: its capture recipes say it`, {
-      hint: "Export the project again, or name a recipe",
-    });
-  }
-  const { captureDataset } = await import("../../capture/capture.ts");
-  const { projectCapture } = await import("../../capture/project.ts");
-  const { readinessOf } = await import("../../execute/readiness.ts");
-  const { WorkerPool } = await import("../../execute/pool.ts");
-  const [registry, workspace] = [await context.registry(), await context.workspace()];
-  const splits = options.split === undefined ? ["train", "validation", "test"] as const : [options.split];
-  const results: CaptureResult[] = [];
-  const pool = new WorkerPool();
-  try {
-    await interruptible(context, async (cancellation) => {
-      for (const split of splits) {
-        const { raw, out } = projectCapture(folder, split);
-        const result = await captureDataset({
-          raw,
-          out: resolve(out),
-          samples: options.samples,
-          force: options.force,
-          registry,
-          workspace,
-          readiness: readinessOf(workspace),
-          parallelWorkers: options.parallelWorkers,
-          cancellation,
-          onEvent: captureProgress(context),
-          pool,
-        });
-        results.push(result);
-        showCapture(context, result);
-        if (result.status === "completed") continue;
-        context.exitCode = EXIT.canceled;
-        break;
-      }
-    });
-  } finally {
-    pool.close();
-  }
-  context.emit({ schema_version: 1, captures: results });
-}
-
 /** `id=step.output`, or `step.output` alone. @throws SvcError `usage_invalid` */
 function tapsOf(texts: readonly string[], wholeRuns: boolean): JsonObject[] | undefined {
   const unit: JsonObject = wholeRuns ? { record: "run" } : {};
@@ -326,43 +206,8 @@ function tapsOf(texts: readonly string[], wholeRuns: boolean): JsonObject[] | un
   });
 }
 
-/** Runs with Ctrl+C asking to stop, and a second one leaving at once. */
-export async function interruptible(
-  context: CliContext,
-  body: (cancellation: import("../../execute/types.ts").CancellationToken) => Promise<void>,
-): Promise<void> {
-  const { createCancellation } = await import("../../execute/cancellation.ts");
-  const cancellation = createCancellation();
-  const onInterrupt = () => {
-    if (cancellation.isCancelled) Deno.exit(EXIT.canceled);
-    cancellation.cancel();
-    context.note("Canceling: the running steps are asked to stop (Ctrl+C again leaves at once)");
-  };
-  Deno.addSignalListener("SIGINT", onInterrupt);
-  try {
-    await body(cancellation);
-  } finally {
-    Deno.removeSignalListener("SIGINT", onInterrupt);
-  }
-}
-
-/** Tells of a capture as it goes on: its phases, and every tenth of its records. */
-export function captureProgress(context: CliContext): (event: CaptureEvent) => void {
-  let tenth = 0;
-  return ({ message, fields: { phase, completed, total } }) => {
-    if (phase === "capturing") {
-      const reached = Math.floor(10 * Number(completed) / Number(total));
-      if (reached === tenth) return;
-      tenth = reached;
-    } else if (phase === "writing" || phase === "completed") return;
-    context.note(message);
-  };
-}
-
-export function showCapture(context: CliContext, result: CaptureResult): void {
-  for (const item of result.diagnostics) {
-    context.note(formatDiagnostic(item as unknown as Diagnostic, context.paintError, context.excerpt));
-  }
+function showCapture(context: CliContext, result: CaptureResult): void {
+  context.findings(result.diagnostics as unknown as Diagnostic[]);
   const { status, recipe_name, split, captured_samples, number_of_shards, number_of_runs, out } = result;
   const tone = status === "completed" ? "green" : "yellow";
   const many = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
@@ -370,5 +215,5 @@ export function showCapture(context: CliContext, result: CaptureResult): void {
     many(number_of_runs, "run")
   }`;
   context.print(`${context.paint(tone, status)}  ${recipe_name} ${split}: ${counts}`);
-  if (status === "completed") context.print(`  ${shown(out)}`);
+  if (status === "completed") context.print(`  ${context.shownPath(out)}`);
 }

@@ -1,106 +1,78 @@
-/** `svc models`: the networks that operations name, those that come with the program and those that are fetched. */
-import { type Command, Option } from "../commander.ts";
-import { contextOf } from "../context.ts";
+/** `svc models`: the networks that operations name, those of the program and those that are fetched. */
+import { command, type CommandSpec, list, TABLE_FORMAT, text } from "../command.ts";
+import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
-import { formatBytes, formatTable, type TableFormat } from "../table.ts";
+import { formatBytes, formatTable } from "../table.ts";
 
-export function modelsCommands(program: Command): void {
-  const models = program.command("models").description("list, fetch and verify the models that operations name");
-
-  models.command("list")
-    .description("list the models of the program, the fetched ones, and published ones that are known")
-    .addOption(new Option("--format <format>", "output form").choices(["table", "csv", "md"]).default("table"))
-    .addHelpText("after", "\nExamples\n  svc models list\n  svc models list --json\n")
-    .action(list);
-
-  models.command("fetch <model>")
-    .description("bring a model to this machine; one of the two commands that use the network")
-    .option("--revision <commit>", "full commit of its repository; a branch can move")
-    .option("--sha256 <digest>", "digest of the file, for a model at an address")
-    .option("--from <source>", "repository (owner/name) or address that holds its files, instead of the known one")
-    .option("--file <path>", "file to bring; repeat for several (default: those that operations read)", collect, [])
-    .addHelpText(
-      "after",
-      "\nFiles go to <state directory>/models/<name>/<commit>/ with a fetch.json that holds the digest of each. A download" +
-        "\nthat was cut goes on where it stopped. Runs never use the network." +
-        "\n\nExamples" +
-        "\n  svc models fetch openai/clip-vit-base-patch32 --revision <commit>" +
-        "\n  svc models fetch my-org/net --revision <commit> --file model.onnx" +
-        "\n  svc models fetch https://example.org/yolo.onnx --sha256 <digest>\n",
-    )
-    .action(fetch);
-
-  models.command("verify [model]")
-    .description("hash the files of fetched models again; exit 6 when one differs")
-    .addHelpText("after", "\nExamples\n  svc models verify\n  svc models verify openai/clip-vit-base-patch32\n")
-    .action(verify);
-}
-
-const collect = (value: string, values: string[]): string[] => [...values, value];
-
-async function list({ format }: { format: TableFormat }, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const [{ listModels }, { programRoot }] = await Promise.all([
-    import("../../fetch/models.ts"),
-    import("../../training/program_root.ts"),
-  ]);
-  const { stateDir } = await context.workspace();
-  const models = listModels({ stateDir, programRoot: programRoot() });
-  context.emit({ schema_version: 1, models });
-  const rows = models.map(({ id, title, status, revision, size_bytes, remedy }) => ({
-    model: id,
-    what: title,
-    status: status.replaceAll("_", " "),
-    revision: revision === null ? "" : revision.slice(0, 12),
-    size: size_bytes === null ? "" : formatBytes(size_bytes),
-    // What follows the first comma is the same story for everyone; --json has it.
-    remedy: remedy?.split(",")[0] ?? "",
-  }));
-  const columns = ["model", "what", "status", "revision"].map((key) => ({ key }));
-  context.print(
-    formatTable(rows, [...columns, { key: "size", align: "right" as const }, { key: "remedy" }], format),
-  );
-}
-
-interface FetchOptions {
-  revision?: string;
-  sha256?: string;
-  from?: string;
-  file: string[];
-}
-
-async function fetch(model: string, { file, ...options }: FetchOptions, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const [{ fetchModel }, { fetchProgress }] = await Promise.all([
-    import("../../fetch/models.ts"),
-    import("../fetch_progress.ts"),
-  ]);
-  const { stateDir } = await context.workspace();
-  const { folder, fetched, record } = await fetchModel(model, {
-    ...options,
-    files: file,
-    stateDir,
-    onProgress: fetchProgress(context),
-  });
-  const status = fetched ? "fetched" : "present";
-  context.emit({ schema_version: 1, id: model, status, folder, record });
-  context.print(`${context.paint("green", status)}  ${model}\n  ${folder}`);
-}
-
-async function verify(model: string | undefined, _options: unknown, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { verifyModels } = await import("../../fetch/models.ts");
-  const { stateDir } = await context.workspace();
-  const models = verifyModels(stateDir, model);
-  const status = models.every((row) => row.status === "valid") ? "valid" : "invalid";
-  context.emit({ schema_version: 1, status, models });
-  if (models.length === 0) context.print("no model was fetched");
-  for (const row of models) {
-    const color = row.status === "valid" ? "green" : "red";
-    context.print(`${context.paint(color, row.status)}  ${row.id}  ${row.revision.slice(0, 12)}`);
-    for (const file of row.files) {
-      if (file.status !== "ok") context.print(`  ${context.paint("red", file.status)}  ${file.path}`);
-    }
-  }
-  if (status === "invalid") context.exitCode = EXIT.differs;
-}
+export const modelsCommands: CommandSpec[] = [
+  command({
+    usage: "models list",
+    summary: "list the models of the program, the fetched ones, and published ones that are known",
+    options: { format: TABLE_FORMAT },
+    examples: ["svc models list", "svc models list --json"],
+    call: ({ svc }) => svc.models.list(),
+    json: (models) => ({ schema_version: 1, models }),
+    show(models, { options: { format } }) {
+      const rows = models.map(({ id, title, status, revision, licence, size_bytes, remedy }) => ({
+        model: id,
+        what: title,
+        status: status.replaceAll("_", " "),
+        revision: revision === null ? "" : revision.slice(0, 12),
+        licence: licence ?? "",
+        size: size_bytes === null ? "" : formatBytes(size_bytes),
+        // The part after the first comma is the same for all; --json has it.
+        remedy: remedy?.split(",")[0] ?? "",
+      }));
+      const columns = ["model", "what", "status", "revision", "licence"].map((key) => ({ key }));
+      return formatTable(rows, [...columns, { key: "size", align: "right" }, { key: "remedy" }], format);
+    },
+  }),
+  command({
+    usage: "models fetch <model>",
+    summary: "download a model; one of the two commands that use the network",
+    options: {
+      revision: text("--revision <commit>", "full commit of its repository; a branch can move"),
+      sha256: text("--sha256 <digest>", "digest of the file, for a model at an address"),
+      from: text(
+        "--from <source>",
+        "repository (owner/name) or address that holds its files, instead of the known one",
+      ),
+      file: list("--file <path>", "file to download; repeat for several (default: those that operations read)"),
+    },
+    notes: "Files are stored in <state directory>/models/<name>/<commit>/ with a fetch.json that holds the digest of " +
+      "each.\nAn interrupted download continues. Runs never use the network.",
+    examples: [
+      "svc models fetch openai/clip-vit-base-patch32 --revision <commit>",
+      "svc models fetch my-org/net --revision <commit> --file model.onnx",
+      "svc models fetch https://example.org/yolo.onnx --sha256 <digest>",
+    ],
+    call: ({ svc, args: [id], options: { file: files, ...options }, context }) =>
+      svc.models.fetch(id, { ...options, files, onProgress: fetchProgress(context) }),
+    json: ({ folder, fetched, record }, { args: [id] }) => ({
+      schema_version: 1,
+      id,
+      status: fetched ? "fetched" : "present",
+      folder,
+      record,
+    }),
+    show: ({ folder, fetched }, { args: [id], context }) =>
+      `${context.paint("green", fetched ? "fetched" : "present")}  ${id}\n  ${folder}`,
+  }),
+  command({
+    usage: "models verify [model]",
+    summary: "hash the files of fetched models again; exit 6 when one differs",
+    examples: ["svc models verify", "svc models verify openai/clip-vit-base-patch32"],
+    async call({ svc, args: [id] }) {
+      const models = await svc.models.verify(id);
+      return { status: models.every(({ status }) => status === "valid") ? "valid" : "invalid", models };
+    },
+    show({ models }, { context: { paint } }) {
+      if (models.length === 0) return "no model was fetched";
+      return models.flatMap(({ id, status, revision, files }) => [
+        `${paint(status === "valid" ? "green" : "red", status)}  ${id}  ${revision.slice(0, 12)}`,
+        ...files.filter((file) => file.status !== "ok").map((file) => `  ${paint("red", file.status)}  ${file.path}`),
+      ]).join("\n");
+    },
+    exit: ({ status }) => status === "valid" ? EXIT.ok : EXIT.differs,
+  }),
+];

@@ -1,78 +1,78 @@
-/** `svc ops`: the operations a recipe can use. */
+/** `svc ops` and `svc profiles`: the operations that a recipe can use, and the topologies that it can claim. */
 import { SvcError } from "../../contract/error.ts";
-import { parseJson, prettyJson } from "../../contract/json.ts";
+import { canonicalJson, prettyJson } from "../../contract/json.ts";
 import { didYouMean } from "../../contract/nearest.ts";
-import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import type { OperationContract } from "../../contract/operation.ts";
-import { type Command, Option } from "../commander.ts";
-import { type CliContext, contextOf } from "../context.ts";
-import { formatTable, type TableFormat } from "../table.ts";
+import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
+import { CUSTOM_PROFILE, type Profile, profileIds, PROFILES } from "../../plan/profiles.ts";
+import { command, type CommandSpec, FORMAT, TABLE_FORMAT, text } from "../command.ts";
+import { formatTable } from "../table.ts";
 import type { Paint } from "../terminal.ts";
 
-/** The generated contracts: reading them takes a fraction of the time that loading every operation would. */
-async function builtinContracts(): Promise<OperationContract[]> {
-  const { default: text } = await import("../../../ops/contracts.json", { with: { type: "text" } });
-  return (parseJson(text) as { operations: OperationContract[] }).operations;
-}
-
-/** The built-in contracts, and those of the adapters that were named, none of whose code is loaded for it. */
-async function knownContracts(context: CliContext): Promise<OperationContract[]> {
-  const { folders, grants } = await context.adapters();
-  if (folders.length === 0) return await builtinContracts();
-  const { createRegistry } = await import("../../../ops/registry.ts");
-  const { loadAdapters } = await import("../../adapter/load.ts");
-  const registry = await createRegistry();
-  const { projectRoot } = await context.workspace();
-  await loadAdapters(registry, folders.map((folder) => ({ folder })), { projectRoot, grants, loadModules: false });
-  return registry.contracts();
-}
-
-export function opsCommands(program: Command): void {
-  const ops = program.command("ops").description("list and show the operations a recipe can use");
-
-  ops.command("list")
-    .description("list operations")
-    .option("--filter <text>", "only ids or names that contain the text")
-    .addOption(new Option("--format <format>", "output form").choices(["table", "csv", "md", "json"]).default("table"))
-    .addHelpText("after", "\nExamples\n  svc ops list --filter channel.\n  svc --adapter my-codec ops list --json\n")
-    .action(async (options: { filter?: string; format: TableFormat | "json" }, command: Command) => {
-      const context = contextOf(command);
-      const wanted = options.filter?.toLowerCase() ?? "";
-      const contracts = (await knownContracts(context))
-        .filter(({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted));
-      if (options.format === "json" || context.json) {
-        const document = { schema_version: 1, operations: contracts };
-        return context.json ? context.emit(document) : context.print(prettyJson(document));
-      }
-      const rows = contracts.map((contract) => ({
-        operation: contract.id,
-        name: contract.name,
-        in: Object.keys(contract.input_kinds).join(", "),
-        out: Object.keys(contract.output_kinds).join(", "),
+export const opsCommands: CommandSpec[] = [
+  command({
+    usage: "ops list",
+    summary: "list operations",
+    options: { filter: text("--filter <text>", "only ids or names that contain the text"), format: FORMAT },
+    examples: ["svc ops list --filter channel.", "svc --adapter my-codec ops list --json"],
+    async call({ svc, options: { filter = "" } }) {
+      const wanted = filter.toLowerCase();
+      const all = await svc.system.operations();
+      return all.filter(({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted));
+    },
+    json: (operations) => ({ schema_version: 1, operations }),
+    show(operations, { options: { format } }) {
+      if (format === "json") return prettyJson({ schema_version: 1, operations });
+      const rows = operations.map(({ id, name, input_kinds, output_kinds }) => ({
+        operation: id,
+        name,
+        in: Object.keys(input_kinds).join(", "),
+        out: Object.keys(output_kinds).join(", "),
       }));
-      context.print(
-        formatTable(rows, [{ key: "operation" }, { key: "name" }, { key: "in" }, { key: "out" }], options.format),
-      );
-    });
+      return formatTable(rows, ["operation", "name", "in", "out"].map((key) => ({ key })), format);
+    },
+  }),
+  command({
+    usage: "ops show <operation>",
+    summary: "show the contract of an operation",
+    examples: ["svc ops show wireless.channel", "svc ops show channel.crc32_check --json"],
+    call: ({ svc, args: [id] }) => svc.system.operation(id),
+    json: (contract) => contract,
+    show: (contract, { context }) => describeOperation(contract, context.paint),
+  }),
+  command({
+    usage: "profiles list",
+    summary: "list the execution profiles",
+    options: { format: TABLE_FORMAT },
+    examples: ["svc profiles list", "svc profiles list --json"],
+    call: ({ svc }) => svc.system.profiles(),
+    json: (catalogue) => catalogue,
+    show(_catalogue, { options: { format } }) {
+      const rows = [...PROFILES, CUSTOM_PROFILE].map((profile) => ({
+        profile: String(profile.id),
+        label: String(profile.label),
+        spine: ((profile.required_ordered_spine ?? []) as string[]).join(", "),
+      }));
+      const columns = [{ key: "profile" }, { key: "label" }, { key: "spine", title: "required steps, in order" }];
+      return formatTable(rows, columns, format);
+    },
+  }),
+  command({
+    usage: "profiles show <profile>",
+    summary: "show the stages of an execution profile",
+    examples: ["svc profiles show layered_digital"],
+    call({ args: [id] }): JsonObject {
+      const found = [...PROFILES, CUSTOM_PROFILE].find((profile) => profile.id === id);
+      if (found !== undefined) return found;
+      throw new SvcError("execution_profile_unknown", `Cannot find an execution profile named ${id}`, {
+        hint: didYouMean(id, profileIds()) ?? "svc profiles list shows them",
+      });
+    },
+    show: (profile, { context }) => describeProfile(profile, context.paint),
+  }),
+];
 
-  ops.command("show <operation>")
-    .description("show the contract of an operation")
-    .addHelpText("after", "\nExamples\n  svc ops show wireless.channel\n  svc ops show channel.crc32_check --json\n")
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const context = contextOf(command);
-      const contracts = await knownContracts(context);
-      const contract = contracts.find((candidate) => candidate.id === id);
-      if (contract === undefined) {
-        throw new SvcError("unknown_operation", `Cannot find an operation named ${id}`, {
-          hint: didYouMean(id, contracts.map((candidate) => candidate.id)),
-        });
-      }
-      context.emit(contract);
-      context.print(describe(contract, context.paint));
-    });
-}
-
-function describe(contract: OperationContract, paint: Paint): string {
+function describeOperation(contract: OperationContract, paint: Paint): string {
   const lines = [`${paint("bold", contract.id)}  ${contract.name}`];
   if (contract.status !== "implemented") lines.push(`  status: ${contract.status}`);
   if (typeof contract.description === "string") lines.push(`  ${contract.description}`);
@@ -113,4 +113,23 @@ function describeParameter(name: string, node: JsonObject, required: boolean): s
   const choices = Array.isArray(node.enum) ? `  {${node.enum.join(", ")}}` : "";
   const description = typeof node.description === "string" ? `  ${node.description}` : "";
   return `${name}: ${type}${fallback}${choices}${description}`;
+}
+
+function describeProfile(profile: JsonObject, paint: Paint): string {
+  const lines = [`${paint("bold", String(profile.id))}  ${profile.label}`, `  ${profile.summary}`];
+  const stages = (profile as Partial<Profile>).stages ?? [];
+  if (stages.length > 0) lines.push("", paint("bold", "Stages, in order"));
+  const width = Math.max(0, ...stages.map(({ role }) => role.length));
+  for (const stage of stages) {
+    const ids = (stage.step_ids ?? [stage.role]) as string[];
+    const details = [
+      stage.presence === "fused" ? `done by ${stage.fused_into}: no step may have this id` : stage.presence,
+      ...(ids.join() === stage.role ? [] : [`step ${ids.join(" or ")}`]),
+      ...(stage.allowed_ops ? [(stage.allowed_ops as string[]).join(", ")] : []),
+      ...(stage.required_params ? [canonicalJson(stage.required_params)] : []),
+    ];
+    lines.push(`  ${stage.role.padEnd(width)}  ${details.join("; ")}`);
+    if (stage.summary) lines.push(`  ${"".padEnd(width)}  ${stage.summary}`);
+  }
+  return lines.join("\n");
 }

@@ -1,260 +1,254 @@
-/** `svc recipe`: validate, look at, plan and run recipes. */
+/** `svc recipe`: check, plan and run recipes, and keep their files in order. */
+import type { JsonObject } from "../../contract/value.ts";
 import { SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
-import type { JsonObject } from "../../contract/value.ts";
-import { type Command, Option } from "../commander.ts";
-import { type CliContext, contextOf } from "../context.ts";
+import { choice, command, type CommandSpec, flag, IGNORE_ESTIMATE, SET, text, WORKERS } from "../command.ts";
+import { type CliContext, readStandardInput } from "../context.ts";
+import { headlineTable } from "../headline.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
-import { workerCount } from "../worker_count.ts";
-import { formatTable } from "../table.ts";
-import { recipeFileCommands } from "./recipe_files.ts";
-import { lintCommand, lintOrRefuse } from "./recipe_lint.ts";
-import { matrixCommands } from "./recipe_matrix.ts";
 
-interface RunOptions {
-  set: string[];
-  parallelWorkers: number;
-  planCache: boolean;
-  backend?: string;
-  implementation?: string;
-  dryRun?: boolean;
-  strictLint?: boolean;
-}
+const STRICT_LEGACY = flag("--strict-legacy", "refuse the forms that came before metadata.matrix");
 
-/** Loaded on need: the YAML reader and the compiler are most of the start-up of a command that reads a recipe. */
-const recipes = () => import("../load_recipe.ts");
-
-/** Collects a repeatable option. */
-const collect = (value: string, previous: string[]): string[] => [...previous, value];
-
-export function recipeCommands(program: Command): void {
-  const recipe = program.command("recipe").description("validate, plan and run recipes");
-  const set = () =>
-    new Option("--set <step.param=value>", "override a parameter; the value is read as JSON, else as text")
-      .argParser(collect).default([], "none");
-
-  recipe.command("validate <file>")
-    .description("compile a recipe strictly and check its plan")
-    .option("--compat", "accept what the compatibility mode accepts, with warnings")
-    .option("--strict-legacy", "refuse the forms that came before metadata.matrix")
-    .addOption(set())
-    .addHelpText(
-      "after",
-      "\nExamples\n  svc recipe validate recipes/quickstart.yaml\n  svc recipe validate - < recipe.json\n",
-    )
-    .action(validate);
-
-  lintCommand(recipe);
-
-  recipe.command("specs <file>")
-    .description("print the normalised research specs of a recipe")
-    .action(specs);
-
-  recipe.command("plan <file>")
-    .description("show what would run: every step with its parameters, backend and implementation")
-    .addOption(set())
-    .option("--backend <name>", "backend for every step that declares it")
-    .option("--implementation <name>", "implementation for every step that declares it")
-    .option("--no-plan-cache", "plan without the cache")
-    .action(plan);
-
-  recipe.command("run <file>")
-    .description("run a recipe and leave a run bundle")
-    .addOption(set())
-    .option("--parallel-workers <n>", "steps that may overlap, 1 to 32", workerCount, 1)
-    .option("--no-plan-cache", "plan without the cache")
-    .option("--backend <name>", "backend for every step that declares it")
-    .option("--implementation <name>", "implementation for every step that declares it")
-    .option("--strict-lint", "refuse a recipe that does not pass recipe lint")
-    .option("--dry-run", "plan only, as recipe plan")
-    .addHelpText(
-      "after",
-      "\nExamples\n  svc recipe run recipes/quickstart.yaml\n" +
-        "  svc recipe run recipes/quickstart.yaml --set wireless_channel.snr_db=2.0 --parallel-workers 4\n" +
-        "  cat recipe.yaml | svc recipe run - --json\n",
-    )
-    .action((file: string, options: RunOptions, command: Command) =>
-      options.dryRun ? plan(file, options, command) : run(file, options, command)
-    );
-
-  recipeFileCommands(recipe);
-  matrixCommands(recipe);
-}
-
-interface ValidateOptions {
-  compat?: boolean;
-  set: string[];
-  strictLegacy?: boolean;
-}
-
-async function validate(file: string, options: ValidateOptions, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { loadRecipe } = await recipes();
-  const { expandMatrix } = await import("../../recipe/expand_matrix.ts");
-  const { planRecipe } = await import("../../plan/planner.ts");
-  const { planMatrix } = await import("../../plan/plan_matrix.ts");
-  const [registry, loaded] = [await context.registry(), await loadRecipe(context, file, options.set)];
-  const { locate } = loaded;
-  const mode = options.compat ? "compat" : "strict";
-  const expansion = expandMatrix(loaded.raw, { registry, locate, mode, strictLegacy: options.strictLegacy });
-  const { authored, points } = expansion;
-  const planning = { registry, readiness: await readiness(context) };
-  // A recipe with a matrix stands for its points; they are planned, and it is not.
-  const planned = points.length > 0
-    ? await planMatrix(expansion, planning)
-    : await planRecipe(authored, { ...planning, locate });
-  const { diagnostics } = planned;
-  if (planned.status !== "planned") {
-    throw new SvcError("recipe_invalid", `Cannot accept ${loaded.file}`, { diagnostics });
-  }
-  context.emit({
-    schema_version: 1,
-    status: "valid",
-    mode: authored.mode,
-    recipe: authored.normalized!,
-    authored_sha256: authored.authored_sha256,
-    effective_sha256: authored.effective_sha256,
-    seed_policy: authored.seed_policy,
-    matrix_points: points.length,
-    diagnostics: diagnostics as unknown as JsonObject[],
-  });
-  for (const item of diagnostics) context.note(formatDiagnostic(item, context.paintError, context.excerpt));
-  const steps = authored.normalized!.steps.length;
-  const matrix = points.length > 0 ? `, ${points.length} matrix points` : "";
-  context.print(
-    `${context.paint("green", "valid")}  ${
-      authored.normalized!.name
-    }: ${steps} steps${matrix}, recipe hash ${authored.effective_sha256}`,
-  );
-}
-
-async function readiness(context: CliContext) {
-  const { readinessOf } = await import("../../execute/readiness.ts");
-  return readinessOf(await context.workspace());
-}
-
-async function specs(file: string, _options: unknown, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { compileOrRefuse, loadRecipe } = await recipes();
-  const compilation = compileOrRefuse(await loadRecipe(context, file), await context.registry());
-  const { recipeSpecs } = await import("../../research/specs.ts");
-  const document = recipeSpecs(compilation.effective!);
-  context.emit(document);
-  context.print(prettyJson(document));
-}
-
-async function plan(file: string, options: Omit<RunOptions, "parallelWorkers">, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { compileLoaded, loadRecipe } = await recipes();
-  const registry = await context.registry();
-  const loaded = await loadRecipe(context, file, options.set);
-  if (options.strictLint) await lintOrRefuse(loaded, registry);
-  const compilation = compileLoaded(loaded, registry);
-  const { planRecipe } = await import("../../plan/planner.ts");
-  const result = await planRecipe(compilation, {
-    registry,
-    locate: loaded.locate,
-    backend: options.backend,
-    implementation: options.implementation,
-    usePlanCache: options.planCache,
-    singleRun: true,
-    readiness: await readiness(context),
-  });
-  if (result.status === "refused") {
-    const code = compilation.status === "invalid" ? "recipe_invalid" : "plan_invalid";
-    throw new SvcError(code, `Cannot plan ${loaded.file}`, { diagnostics: result.diagnostics });
-  }
-  context.emit({ schema_version: 1, plan: result.plan, cache: result.cache });
-  if (context.json) return;
-  const { explainPlan, planText } = await import("../../plan/explain.ts");
-  context.print(planText(explainPlan(result, registry)));
-}
-
-async function run(file: string, options: RunOptions, command: Command): Promise<void> {
-  const context = contextOf(command);
-  const { WorkerPool } = await import("../../execute/pool.ts");
-  const { createCancellation } = await import("../../execute/cancellation.ts");
-  // The first thread loads while the recipe is read and planned.
-  const pool = new WorkerPool();
-  pool.warmUp();
-  const cancellation = createCancellation();
-  const onInterrupt = () => {
-    if (cancellation.isCancelled) Deno.exit(EXIT.canceled);
-    cancellation.cancel();
-    context.note("Canceling: the running steps are asked to stop (Ctrl+C again leaves at once)");
-  };
-  Deno.addSignalListener("SIGINT", onInterrupt);
-  try {
-    await runLoaded(context, file, options, { pool, cancellation });
-  } finally {
-    Deno.removeSignalListener("SIGINT", onInterrupt);
-    pool.close();
-  }
-}
-
-type RunParts = {
-  pool: import("../../execute/pool.ts").WorkerPool;
-  cancellation: import("../../execute/types.ts").CancellationToken;
+/** How steps are bound and planned. */
+export const PLANNING = {
+  backend: text("--backend <name>", "backend for every step that declares it"),
+  implementation: text("--implementation <name>", "implementation for every step that declares it"),
+  planCache: flag("--no-plan-cache", "plan without the cache"),
+  strictLint: flag("--strict-lint", "refuse a recipe that does not pass recipe lint"),
 };
 
-async function runLoaded(context: CliContext, file: string, options: RunOptions, parts: RunParts): Promise<void> {
-  const registry = await context.registry();
-  const loaded = await (await recipes()).loadRecipe(context, file, options.set);
-  if (options.strictLint) await lintOrRefuse(loaded, registry);
-  const { headline } = await import("../headline.ts");
-  const { progressReporter } = await import("../progress.ts");
-  const { runRecipe } = await import("../../run/run.ts");
-  const { executePlan } = await import("../../execute/execute.ts");
-  const steps = (loaded.raw as JsonObject)?.steps;
-  const progress = progressReporter(context, Array.isArray(steps) ? steps.length : 0);
-  const workspace = await context.workspace();
-  const result = await runRecipe({
-    raw: loaded.raw,
-    locate: loaded.locate,
-    registry,
-    workspace,
-    readiness: await readiness(context),
-    backend: options.backend,
-    implementation: options.implementation,
-    parallelWorkers: options.parallelWorkers,
-    usePlanCache: options.planCache,
-    cancellation: parts.cancellation,
-    onEvent: ({ kind, fields }) => progress.event(kind, fields),
-    execute: (execution) => executePlan({ ...execution, pool: parts.pool }),
-  });
-  progress.done();
-  const rows = headline(result.summary.steps as JsonObject[]);
-  context.emit({
-    schema_version: 1,
-    run_id: result.run_id,
-    status: result.status,
-    directory: result.directory,
-    summary_path: result.summary_path,
-    summary: result.summary,
-  });
-  const color = result.status === "completed" ? "green" : result.status === "canceled" ? "yellow" : "red";
-  context.print(`${context.paint(color, result.status)}  ${result.run_id}`);
-  if (rows.length > 0) {
-    const table = formatTable(rows.map((row) => ({ ...row })), [{ key: "metric" }, { key: "value", align: "right" }, {
-      key: "note",
-    }]);
-    context.print(table.split("\n").slice(1).map((line) => `  ${line}`).join("\n").trimEnd());
-  }
-  context.print(`  bundle  ${result.directory}`);
-  if (result.status === "completed") context.print(`  next    svc runs verify ${result.run_id}`);
-  if (result.status !== "completed") {
-    const failure = result.summary.failure as JsonObject | undefined;
-    const message = result.summary.error;
-    if (result.status === "failed") {
-      context.note(
-        `${context.paintError("red", `error[${failure?.code ?? "run_failed"}]`)}: ${
-          failure?.step_id ?? "run"
-        }: ${message}`,
-      );
-      const steps = result.summary.steps as JsonObject[];
-      const hint = (steps.find(({ id }) => id === failure?.step_id)?.error as JsonObject | undefined)?.hint;
-      if (typeof hint === "string") context.note(`  ${context.paintError("green", "help")}: ${hint}`);
-    }
-    context.exitCode = result.status === "canceled" ? EXIT.canceled : EXIT.runFailed;
-  }
+const planOptions = <T extends { planCache: boolean }>({ planCache: usePlanCache, ...options }: T) => ({
+  ...options,
+  usePlanCache,
+});
+
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+async function showPlan(planned: Awaited<ReturnType<typeof planOf>>): Promise<string> {
+  const { explainPlan, planText } = await import("../../plan/explain.ts");
+  return planText(explainPlan(planned.result, planned.registry));
 }
+
+async function planOf(
+  { svc, args: [file], options, context }: {
+    svc: import("../../session/session.ts").Session;
+    args: [string];
+    options: { set: string[]; planCache: boolean };
+    context: CliContext;
+  },
+) {
+  const { planned: result } = await svc.recipes.prepare(
+    await context.recipe(svc, file, options.set),
+    planOptions(options),
+  );
+  return { result, registry: await svc.registry() };
+}
+
+export const recipeCommands: CommandSpec[] = [
+  command({
+    usage: "recipe validate <file>",
+    summary: "compile a recipe strictly and check its plan",
+    options: {
+      compat: flag("--compat", "accept what the compatibility mode accepts, with warnings"),
+      strictLegacy: STRICT_LEGACY,
+      set: SET,
+    },
+    examples: ["svc recipe validate recipes/quickstart.yaml", "svc recipe validate - < recipe.json"],
+    async call({ svc, args: [file], options: { compat, set, strictLegacy }, context }) {
+      const mode = compat ? "compat" : "strict";
+      return await svc.recipes.validate(await context.recipe(svc, file, set), { mode, strictLegacy });
+    },
+    json: ({ compilation, points, diagnostics }) => ({
+      schema_version: 1,
+      status: "valid",
+      mode: compilation.mode,
+      recipe: compilation.normalized,
+      authored_sha256: compilation.authored_sha256,
+      effective_sha256: compilation.effective_sha256,
+      seed_policy: compilation.seed_policy,
+      matrix_points: points,
+      diagnostics: diagnostics as unknown as JsonObject[],
+    }),
+    show({ compilation: { normalized, effective_sha256 }, points, diagnostics }, { context }) {
+      context.findings(diagnostics);
+      const { name, steps } = normalized!;
+      const matrix = points > 0 ? `, ${points} matrix points` : "";
+      return `${
+        context.paint("green", "valid")
+      }  ${name}: ${steps.length} steps${matrix}, recipe hash ${effective_sha256}`;
+    },
+  }),
+  command({
+    usage: "recipe lint <file>",
+    summary: "check links, powers and rates of a recipe without running it",
+    options: {
+      relaxed: flag("--relaxed", "warn about entries that the research catalogue does not know or only plans"),
+    },
+    notes: "Exits with 3 when an error was found; warnings do not fail.",
+    examples: [
+      "svc recipe lint recipes/quickstart.yaml",
+      "svc recipe lint - --relaxed --json < recipe.yaml",
+    ],
+    call: async ({ svc, args: [file], options, context }) =>
+      await svc.recipes.lint(await context.recipe(svc, file), { strict: !options.relaxed }),
+    show({ status, issues, recipe, error_count, warning_count }, { args: [file], context }) {
+      for (const item of issues) context.print(formatDiagnostic(item, context.paint, context.excerpt));
+      return `${context.paint(status === "passed" ? "green" : "red", status)}  ${recipe ?? file}: ` +
+        `${counted(error_count, "error")}, ${counted(warning_count, "warning")}`;
+    },
+    exit: ({ status }) => status === "passed" ? EXIT.ok : EXIT.refused,
+  }),
+  command({
+    usage: "recipe specs <file>",
+    summary: "print the normalised research specs of a recipe",
+    call: async ({ svc, args: [file], context }) => await svc.recipes.specs(await context.recipe(svc, file)),
+    json: (document) => document,
+    show: (document) => prettyJson(document),
+  }),
+  command({
+    usage: "recipe plan <file>",
+    summary: "show every step that would run, with its parameters, backend and implementation",
+    options: { set: SET, ...PLANNING },
+    call: planOf,
+    json: ({ result: { plan, cache } }) => ({ schema_version: 1, plan, cache }),
+    show: showPlan,
+  }),
+  command({
+    usage: "recipe run <file>",
+    cancellable: true,
+    summary: "run a recipe and leave a run bundle",
+    options: {
+      set: SET,
+      parallelWorkers: WORKERS,
+      ...PLANNING,
+      ignoreEstimate: IGNORE_ESTIMATE,
+      dryRun: flag("--dry-run", "plan only, as recipe plan"),
+    },
+    examples: [
+      "svc recipe run recipes/quickstart.yaml",
+      "svc recipe run recipes/quickstart.yaml --set wireless_channel.snr_db=2.0 --parallel-workers 4",
+      "cat recipe.yaml | svc recipe run - --json",
+    ],
+    async call(call) {
+      const { svc, args: [file], options: { set, dryRun: _, ...options }, context, cancellation, onEvent } = call;
+      if (call.options.dryRun) return { planned: await planOf(call), run: null };
+      const [recipe] = await Promise.all([context.recipe(svc, file, set), svc.warmUp()]);
+      return { planned: null, run: await svc.recipes.run(recipe, { ...planOptions(options), cancellation, onEvent }) };
+    },
+    json({ planned, run }) {
+      if (run === null) return { schema_version: 1, plan: planned!.result.plan, cache: planned!.result.cache };
+      const { diagnostics: _, ...document } = run;
+      return { schema_version: 1, ...document };
+    },
+    async show({ planned, run }, { context }) {
+      if (run === null) return await showPlan(planned!);
+      const { status, run_id, directory, summary } = run;
+      const steps = summary.steps as JsonObject[];
+      context.print(
+        `${
+          context.paint(status === "completed" ? "green" : status === "canceled" ? "yellow" : "red", status)
+        }  ${run_id}`,
+      );
+      const [, ...metrics] = headlineTable(steps).trimEnd().split("\n");
+      for (const line of metrics) context.print(`  ${line}`);
+      context.print(`  bundle  ${directory}`);
+      if (status === "completed") context.print(`  next    svc runs verify ${run_id}`);
+      if (status !== "failed") return;
+      const { code = "run_failed", step_id = "run" } = (summary.failure ?? {}) as JsonObject;
+      context.note(`${context.paintError("red", `error[${code}]`)}: ${step_id}: ${summary.error}`);
+      const hint = (steps.find(({ id }) => id === step_id)?.error as JsonObject | undefined)?.hint;
+      if (typeof hint === "string") context.note(`  ${context.paintError("green", "help")}: ${hint}`);
+    },
+    exit: ({ run }) => run === null || run.status === "completed" ? EXIT.ok : EXIT.runFailed,
+  }),
+  command({
+    usage: "recipe graph <file>",
+    summary: "draw the graph of a recipe",
+    options: { format: choice("--format <format>", "output form", ["text", "json", "mermaid", "dot", "svg"], "text") },
+    examples: [
+      "svc recipe graph recipes/quickstart.yaml --format mermaid",
+      "svc recipe graph recipes/quickstart.yaml --format svg > quickstart.svg",
+    ],
+    call: async ({ svc, args: [file], context }) => await svc.recipes.graph(await context.recipe(svc, file)),
+    json: (graph) => graph,
+    async show(graph, { options: { format } }) {
+      if (format === "svg") return (await import("../../plan/graph_svg.ts")).graphSvg(graph);
+      const { graphDot, graphMermaid, graphText } = await import("../../plan/graph.ts");
+      return { json: prettyJson, mermaid: graphMermaid, dot: graphDot, text: graphText }[format](graph);
+    },
+  }),
+  command({
+    usage: "recipe explain <file> <step>",
+    summary: "explain a step: its inputs, the source of every parameter, and how it runs",
+    examples: ["svc recipe explain recipes/quickstart.yaml wireless_channel"],
+    call: async ({ svc, args: [file, step], context }) =>
+      await svc.recipes.explain(await context.recipe(svc, file), step),
+    json: (explained) => explained,
+    async show(explained, { context }) {
+      const { stepText } = await import("../../plan/explain_step.ts");
+      return stepText(explained, {
+        title: (title) => context.paint("bold", title),
+        dim: (dimmed) => dimmed === "" ? "" : context.paint("dim", dimmed),
+      });
+    },
+  }),
+  command({
+    usage: "recipe diff <a> <b>",
+    summary: "compare two recipes; 6 and 6.0 differ, steps are matched by their ids",
+    options: { effective: flag("--effective", "compare with all defaults and seeds made concrete") },
+    examples: ["svc recipe diff recipes/quickstart.yaml mine.yaml"],
+    async call({ svc, args: [a, b], options, context }) {
+      if (a === "-" && b === "-") {
+        throw new SvcError("usage_invalid", "Cannot read both recipes from standard input", { hint: "Name one file" });
+      }
+      const form = options.effective ? "effective" : "normalized";
+      return await svc.recipes.diff(await context.recipe(svc, a), await context.recipe(svc, b), { form });
+    },
+    json: (report) => report,
+    async show({ equal, changes }, { context }) {
+      if (equal) return context.paint("green", "equal");
+      const { changeText } = await import("../change_text.ts");
+      for (const change of changes) context.print(changeText(context.paint, change));
+    },
+  }),
+  command({
+    usage: "recipe fmt <files...>",
+    summary: "format recipe files: order of members, two spaces a level; comments and values stay",
+    options: {
+      check: flag("--check", "write nothing; exit 6 when a file is formatted differently"),
+      stdout: flag("--stdout", "print the result and leave the file alone"),
+    },
+    examples: ["svc recipe fmt mine.yaml", "svc recipe fmt --check recipes/*.yaml"],
+    async call({ svc, args: [files], options, context }) {
+      const { formatRecipeText } = await import("../../recipe/format.ts");
+      const { excerpt } = await import("../../recipe/positions.ts");
+      const { writeFileAtomic } = await import("../../artifact/write_file.ts");
+      const rows: { file: string; changed: boolean; text?: string }[] = [];
+      const writes: (() => void)[] = [];
+      for (const file of files) {
+        const before = file === "-" ? await readStandardInput() : await svc.recipes.text(file);
+        context.excerpt = (location) => excerpt(before, location);
+        const after = formatRecipeText(before, { file: file === "-" ? "<stdin>" : file });
+        const changed = after !== before;
+        const print = options.stdout || (file === "-" && !options.check);
+        rows.push({ file, changed, ...(print ? { text: after } : {}) });
+        if (changed && !print && !options.check) writes.push(() => writeFileAtomic(file, after));
+      }
+      // Every file is formatted before the first one is written.
+      for (const write of writes) write();
+      return rows;
+    },
+    json: (files) => ({ schema_version: 1, files }),
+    show(rows, { options: { check }, context }) {
+      for (const { file, changed, text } of rows) {
+        if (text !== undefined) context.print(text);
+        else if (changed) context.print(check ? `${context.paint("yellow", "differs")}  ${file}` : `formatted ${file}`);
+      }
+      const different = rows.filter(({ changed }) => changed).length;
+      if (check && different > 0) {
+        context.note(`${different} of ${rows.length} files are formatted differently; run svc recipe fmt`);
+      }
+    },
+    exit: (rows, { options: { check } }) => check && rows.some(({ changed }) => changed) ? EXIT.differs : EXIT.ok,
+  }),
+];

@@ -1,21 +1,17 @@
-/** `svc suite`: families of benchmark protocols. */
-import type { Command } from "../commander.ts";
-import { Option } from "../commander.ts";
-import { contextOf } from "../context.ts";
-import { formatTable, type TableFormat } from "../table.ts";
+/** `svc suite` and `svc submission`: families of benchmark protocols, and submitted benchmarks. */
+import { command, type CommandSpec, TABLE_FORMAT } from "../command.ts";
+import { EXIT, findingLines, verdict } from "../problem.ts";
+import { formatTable } from "../table.ts";
 
-export function suiteCommands(program: Command): void {
-  const suite = program.command("suite").description("families of benchmark protocols, their tasks and packs");
-
-  suite.command("list")
-    .description("list the suites")
-    .addOption(new Option("--format <format>", "output form").choices(["table", "csv", "md"]).default("table"))
-    .addHelpText("after", "\nExamples\n  svc suite list\n  svc suite list --json\n")
-    .action(async (options: { format: TableFormat }, command: Command) => {
-      const context = contextOf(command);
-      const { listSuites } = await import("../../benchmark/suites.ts");
-      const suites = listSuites((await context.workspace()).projectRoot);
-      context.emit({ schema_version: 1, suites });
+export const suiteCommands: CommandSpec[] = [
+  command({
+    usage: "suite list",
+    summary: "list the suites",
+    options: { format: TABLE_FORMAT },
+    examples: ["svc suite list", "svc suite list --json"],
+    call: ({ svc }) => svc.benchmarks.suites(),
+    json: (suites) => ({ schema_version: 1, suites }),
+    show(suites, { options: { format } }) {
       const rows = suites.map(({ id, name, status, supported_tasks, benchmark_packs }) => ({
         suite: id,
         name,
@@ -23,44 +19,60 @@ export function suiteCommands(program: Command): void {
         tasks: supported_tasks.length,
         packs: benchmark_packs.length,
       }));
-      const columns = [{ key: "suite" }, { key: "name" }, { key: "status" }];
       const numbers = ["tasks", "packs"].map((key) => ({ key, align: "right" as const }));
-      context.print(formatTable(rows, [...columns, ...numbers], options.format));
-    });
-
-  suite.command("show <suite>")
-    .description("show the tasks and packs of a suite")
-    .addHelpText("after", "\nExamples\n  svc suite show semantic_comm\n")
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const context = contextOf(command);
-      const { findSuite } = await import("../../benchmark/suites.ts");
-      const found = findSuite(id, (await context.workspace()).projectRoot);
-      context.emit({ schema_version: 1, ...found });
-      const lines = [`${context.paint("bold", found.id)}  ${found.name} (${found.status})`, `  ${found.summary}`];
-      const list = (name: string, values: string[]) => {
+      return formatTable(rows, [...["suite", "name", "status"].map((key) => ({ key })), ...numbers], format);
+    },
+  }),
+  command({
+    usage: "suite show <suite>",
+    summary: "show the tasks and packs of a suite",
+    examples: ["svc suite show semantic_comm"],
+    call: ({ svc, args: [id] }) => svc.benchmarks.suite(id),
+    show(suite, { context }) {
+      const lines = [`${context.paint("bold", suite.id)}  ${suite.name} (${suite.status})`, `  ${suite.summary}`];
+      const facts: [string, readonly string[]][] = [
+        ["tasks", suite.supported_tasks],
+        ["planned", suite.planned_tasks],
+        ["packs", suite.benchmark_packs.map(({ path }) => String(path))],
+      ];
+      for (const [name, values] of facts) {
         if (values.length > 0) lines.push(`  ${name.padEnd(10)}${values.join(", ")}`);
-      };
-      list("tasks", found.supported_tasks);
-      list("planned", found.planned_tasks);
-      list("packs", found.benchmark_packs.map(({ path }) => String(path)));
-      context.print(lines.join("\n"));
-    });
-
-  suite.command("benchmarks <suite>")
-    .description("list the benchmark packs of a suite")
-    .addHelpText("after", "\nExamples\n  svc suite benchmarks neural_receiver\n")
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const context = contextOf(command);
-      const { findSuite } = await import("../../benchmark/suites.ts");
-      const { benchmark_packs } = findSuite(id, (await context.workspace()).projectRoot);
-      context.emit({ schema_version: 1, suite: id, benchmark_packs });
+      }
+      return lines.join("\n");
+    },
+  }),
+  command({
+    usage: "suite benchmarks <suite>",
+    summary: "list the benchmark packs of a suite",
+    examples: ["svc suite benchmarks neural_receiver"],
+    call: ({ svc, args: [id] }) => svc.benchmarks.suite(id),
+    json: ({ benchmark_packs }, { args: [id] }) => ({ schema_version: 1, suite: id, benchmark_packs }),
+    show({ benchmark_packs }, { context }) {
+      if (benchmark_packs.length === 0) return context.note("No pack names this suite yet");
       const rows = benchmark_packs.map(({ id, path, status, task }) => ({
         pack: String(path),
         id: String(id),
         status: String(status),
         task: String(task ?? ""),
       }));
-      if (rows.length === 0) return context.note("No pack names this suite yet");
-      context.print(formatTable(rows, [{ key: "pack" }, { key: "id" }, { key: "status" }, { key: "task" }], "table"));
-    });
-}
+      return formatTable(rows, ["pack", "id", "status", "task"].map((key) => ({ key })));
+    },
+  }),
+  command({
+    usage: "submission validate <folder>",
+    summary: "check pack, result and verification report together; exit 6 when something is wrong",
+    notes: "The folder holds pack.yaml (or the benchmark.json of the result), result.json and verification.json.",
+    examples: [
+      "cp -r .svc/benchmarks/<result> submission",
+      "svc benchmark verify <result> --json > submission/verification.json",
+      "svc submission validate submission",
+    ],
+    call: ({ svc, args: [folder] }) => svc.benchmarks.validateSubmission(folder),
+    show(report, { args: [folder], context }) {
+      const of = report.pack === null ? "" : `  ${report.pack.id} ${report.pack.version}`;
+      const head = `${verdict(report.status, context.paint)}${of}  ${report.result_id ?? folder}`;
+      return [head, ...findingLines(report, context.paint)].join("\n");
+    },
+    exit: ({ status }) => status === "invalid" ? EXIT.differs : EXIT.ok,
+  }),
+];

@@ -2,7 +2,7 @@
 import type { JobEvent } from "./types.ts";
 
 /** Events kept for those who come back. */
-export const KEPT_EVENTS = 4096;
+const KEPT_EVENTS = 4096;
 
 export class EventHub {
   readonly #ring: JobEvent[] = [];

@@ -1,170 +1,134 @@
-/** What a job of each kind does, with library calls alone. */
+/** Performs a job of each kind by a call of the session. */
 import { join, relative, sep } from "node:path";
-import { runBenchmark } from "../../benchmark/run_benchmark.ts";
-import { captureDataset } from "../../capture/capture.ts";
-import type { Split } from "../../capture/config.ts";
+import type { LoadedPack } from "../../benchmark/load_pack.ts";
 import { asObject, parseJson } from "../../contract/json.ts";
+import { unseal } from "../../contract/sealed.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
-import { executePlan } from "../../execute/execute.ts";
-import type { WorkerPool } from "../../execute/pool.ts";
 import type { CancellationToken } from "../../execute/types.ts";
-import { reproduceRun } from "../../run/reproduce.ts";
-import { type RunEvent, runRecipe } from "../../run/run.ts";
+import type { PreparedRun } from "../../run/run.ts";
+import { AuthoredRecipe } from "../../session/authored_recipe.ts";
+import type { Session } from "../../session/session.ts";
 import type { AdmittedCapture } from "../capture_request.ts";
-import type { Library } from "../service.ts";
-import type { JobOutcome, JobTask, Report } from "./types.ts";
+import type { JobKind, JobOutcome, JobTask, Report } from "./types.ts";
 
 export interface JobMeans {
   cancellation: CancellationToken;
-  pool: WorkerPool;
   onReport(report: Report): void;
 }
 
-/** Does a job. @throws what the library throws for a request that it refuses */
-export async function performJob(task: JobTask, library: Library, means: JobMeans): Promise<JobOutcome> {
-  const request = asObject(parseJson(task.request));
-  switch (task.kind) {
-    case "run":
-      return await performRun(task, request, library, means);
-    case "reproduce":
-      return await performReproduction(task, request, library, means);
-    case "benchmark":
-      return await performBenchmark(task, request, library, means);
-    case "dataset_capture":
-      return await performCapture(task, request, library, means);
-  }
+type Perform = (session: Session, request: JsonObject, task: JobTask, means: JobMeans) => Promise<JobOutcome>;
+
+/** Performs a job. @throws what the session throws for a request that it refuses */
+export async function performJob(task: JobTask, session: Session, means: JobMeans): Promise<JobOutcome> {
+  return await PERFORM[task.kind](session, asObject(parseJson(task.request)), task, means);
+}
+
+const PERFORM: Readonly<Record<JobKind, Perform>> = {
+  async run({ recipes, workspace }, { recipe, ignore_estimate }, task, means) {
+    const prepared = preparedOf<PreparedRun>(task), ignoreEstimate = ignore_estimate === true;
+    const options = { ...runOptions(task, means), prepared, ignoreEstimate };
+    const result = await recipes.run(new AuthoredRecipe(recipe), options);
+    const { run_id, status, summary } = result;
+    return {
+      ...OUTCOME,
+      status,
+      run_id,
+      summary_path: relative(workspace.stateDir, result.summary_path).split(sep).join("/"),
+      error: status === "completed" ? null : runError(run_id, status, summary),
+    };
+  },
+
+  async reproduce({ runs }, { run_id }, task, means) {
+    const report = await runs.reproduce(String(run_id), runOptions(task, means));
+    return {
+      // A difference is a finding of the report, not a failure of the job.
+      status: means.cancellation.isCancelled ? "canceled" : "completed",
+      run_id: report.reproduced_run_id,
+      summary_path: `runs/${report.reproduced_run_id}/summary.json`,
+      error: null,
+      result: { report },
+    };
+  },
+
+  async benchmark({ benchmarks }, request, task, means) {
+    const { pack, replicates, continue_on_error: continueOnError, resume } = request as BenchmarkRequest;
+    const { sharedProcess: _shared, ...options } = runOptions(task, means);
+    const loaded = preparedOf<LoadedPack>(task);
+    const { result } = await benchmarks.run(pack, { ...options, loaded, replicates, continueOnError, resume });
+    const { result_id, status } = result;
+    const ended = status === "completed" ? "completed" : means.cancellation.isCancelled ? "canceled" : "failed";
+    return {
+      ...OUTCOME,
+      status: ended,
+      summary_path: `benchmarks/${result_id}/result.json`,
+      error: ended !== "failed" ? null : {
+        code: "run_failed",
+        message: `Benchmark ${result_id} is ${status}`,
+        hint: `Its rows give the reasons: svc benchmark result ${result_id}`,
+        diagnostics: [],
+        extra: { result_id },
+      },
+      result: { result_id },
+    };
+  },
+
+  async dataset_capture({ training, workspace: { stateDir } }, request, task, { cancellation, onReport }) {
+    const { recipe, project, training_plan, split, samples, out, force } = request as AdmittedCapture;
+    const options = {
+      split,
+      samples,
+      force,
+      shownOut: out,
+      parallelWorkers: task.parallelWorkers,
+      cancellation,
+      onEvent: onReport,
+    };
+    const { status, out: _place, ...rest } = project !== null
+      ? await training.captureProject(join(stateDir, project), options)
+      : await training.capture(new AuthoredRecipe(recipe), {
+        ...options,
+        out: join(stateDir, out),
+        plan: training_plan ?? undefined,
+      });
+    return {
+      ...OUTCOME,
+      status,
+      summary_path: status === "completed" ? `${out}/schema.json` : null,
+      result: { ...rest, out },
+    };
+  },
+};
+
+const OUTCOME = { run_id: null, error: null, result: null };
+
+export type BenchmarkRequest = {
+  /** Absolute path. */
+  pack: string;
+  replicates?: number;
+  continue_on_error?: boolean;
+  resume?: string;
+};
+
+/** What the admission of the job prepared; undefined after a restart of the server. */
+function preparedOf<T>({ prepared }: JobTask): T | undefined {
+  return prepared === null ? undefined : unseal(prepared) as unknown as T;
 }
 
 /** The options that runs of every kind share. */
-async function runOptions(task: JobTask, library: Library, means: JobMeans) {
-  const { cancellation, pool, onReport } = means;
-  return {
-    registry: await library.registry(),
-    readiness: library.readiness,
-    planCache: library.planCache,
-    parallelWorkers: task.parallelWorkers,
-    usePlanCache: task.usePlanCache,
-    cancellation,
-    jobId: task.jobId,
-    sharedProcess: () => Atomics.load(task.shared, 0) !== 0,
-    onEvent: (event: RunEvent) => onReport(event),
-    execute: (options: Parameters<typeof executePlan>[0]) => executePlan({ ...options, pool }),
-  };
-}
-
-async function performRun(task: JobTask, request: JsonObject, library: Library, means: JobMeans): Promise<JobOutcome> {
-  const { workspace } = library;
-  const options = await runOptions(task, library, means);
-  const { run_id, status, summary_path, summary } = await runRecipe({ ...options, raw: request.recipe, workspace });
-  return {
-    status,
-    run_id,
-    summary_path: relative(workspace.stateDir, summary_path).split(sep).join("/"),
-    error: status === "completed" ? null : runError(run_id, status, summary),
-    result: null,
-  };
+function runOptions({ jobId, parallelWorkers, usePlanCache, shared }: JobTask, { cancellation, onReport }: JobMeans) {
+  const sharedProcess = () => Atomics.load(shared, 0) !== 0;
+  return { jobId, parallelWorkers, usePlanCache, cancellation, sharedProcess, onEvent: onReport };
 }
 
 /** The error record of a run that did not complete. */
 function runError(runId: string, status: "failed" | "canceled", summary: JsonObject): Value {
-  const { failure = null, error } = summary as { failure?: Value; error?: string };
+  const { failure = {}, error } = summary as { failure?: JsonObject; error?: string };
+  const { system_code } = failure;
   return {
     code: `run_${status}`,
     message: `Run ${runId} ${status}${error === undefined ? "" : `: ${error}`}`,
-    hint: status === "failed" ? `Its bundle tells more: svc runs show ${runId}` : null,
+    hint: status === "failed" ? `See its bundle: svc runs show ${runId}` : null,
     diagnostics: [],
-    extra: { run_id: runId, failure },
-  };
-}
-
-async function performBenchmark(
-  task: JobTask,
-  request: JsonObject,
-  library: Library,
-  means: JobMeans,
-): Promise<JobOutcome> {
-  const { execute: _execute, sharedProcess: _shared, ...options } = await runOptions(task, library, means);
-  const { pack, replicates, continue_on_error, resume } = request as {
-    pack: string;
-    replicates?: number;
-    continue_on_error?: boolean;
-    resume?: string;
-  };
-  const { result } = await runBenchmark({
-    ...options,
-    workspace: library.workspace,
-    pack,
-    replicates,
-    continueOnError: continue_on_error,
-    resume,
-    onEvent: (event) => means.onReport(event),
-  });
-  const { result_id, status } = result;
-  const ended = status === "completed" ? "completed" : means.cancellation.isCancelled ? "canceled" : "failed";
-  return {
-    status: ended,
-    run_id: null,
-    summary_path: `benchmarks/${result_id}/result.json`,
-    error: ended !== "failed" ? null : {
-      code: "run_failed",
-      message: `Benchmark ${result_id} is ${status}`,
-      hint: `Its rows tell why: svc benchmark result ${result_id}`,
-      diagnostics: [],
-      extra: { result_id },
-    },
-    result: { result_id },
-  };
-}
-
-async function performCapture(
-  task: JobTask,
-  request: JsonObject,
-  { workspace, registry, readiness }: Library,
-  { cancellation, pool, onReport }: JobMeans,
-): Promise<JobOutcome> {
-  const { recipe, config, training_plan_sha256, split, samples, out, force } = request as AdmittedCapture;
-  const result = await captureDataset({
-    raw: recipe,
-    ...(config === null ? {} : { config: config as JsonObject }),
-    ...(training_plan_sha256 === null ? {} : { trainingPlanSha256: training_plan_sha256 }),
-    split: split as Split,
-    samples,
-    out: join(workspace.stateDir, out),
-    shownOut: out,
-    force,
-    registry: await registry(),
-    workspace,
-    readiness,
-    parallelWorkers: task.parallelWorkers,
-    cancellation,
-    pool,
-    onEvent: onReport,
-  });
-  const { status, out: _place, ...rest } = result;
-  return {
-    status,
-    run_id: null,
-    summary_path: status === "completed" ? `${out}/schema.json` : null,
-    error: null,
-    result: { ...rest, out },
-  };
-}
-
-async function performReproduction(
-  task: JobTask,
-  request: JsonObject,
-  library: Library,
-  means: JobMeans,
-): Promise<JobOutcome> {
-  const { workspace } = library;
-  const options = await runOptions(task, library, means);
-  const report = await reproduceRun(workspace, String(request.run_id), options);
-  return {
-    // A difference is a finding of the report, not a failure of the job that made it.
-    status: means.cancellation.isCancelled ? "canceled" : "completed",
-    run_id: String(report.reproduced_run_id),
-    summary_path: `runs/${report.reproduced_run_id}/summary.json`,
-    error: null,
-    result: { report },
+    extra: { run_id: runId, failure, ...(system_code === undefined ? {} : { system_code }) },
   };
 }

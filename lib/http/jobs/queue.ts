@@ -1,14 +1,16 @@
 /**
- * Jobs: a few at a time, each in a thread of its own, the rest waiting. A job's life is a line of states that is only walked
- * forwards, and every step of it is an event.
+ * Jobs: a few run at a time, each in a thread of its own, and the others wait. A job passes its states in one direction, and
+ * each change is an event.
  */
-import { float, type JsonObject } from "../../contract/value.ts";
+import { float, isObject, type JsonObject } from "../../contract/value.ts";
 import { SvcError } from "../../contract/error.ts";
 import { errorOf, type ErrorRecord, problemOf } from "../problem.ts";
-import type { LibraryOptions } from "../service.ts";
+import type { SealedText } from "../../contract/sealed.ts";
+import type { SessionData } from "../../session/core.ts";
 import type { EventHub } from "./events.ts";
 import { RESERVE_INTERVAL_S, type ResourceGuard } from "./resource_guard.ts";
-import type { JobStore } from "./store.ts";
+import type { Storage } from "../storage.ts";
+import type { JobStore, StoredJob } from "./store.ts";
 import { JobThread } from "./thread.ts";
 import {
   isActive,
@@ -20,19 +22,24 @@ import {
   type Report,
 } from "./types.ts";
 
-/** Jobs of a kind that may wait or run at once. */
-export const MAX_ACTIVE = 4;
 /** Jobs of a kind that are remembered. */
-export const MAX_RETAINED = 128;
+const MAX_RETAINED = 128;
 /** Events of a job that are kept. */
-export const MAX_EVENTS = 512;
-/** What a client that was refused should wait. */
+const MAX_EVENTS = 512;
+/** Seconds after which a refused client should ask again. */
 const RETRY_AFTER_S = 2;
+/** Characters of prepared runs that queued jobs hold; a job beyond this prepares its run again. */
+const MAX_PREPARED = 32 * 1024 * 1024;
 
 export interface JobQueueOptions {
-  library: LibraryOptions;
+  session: SessionData;
+  /** Called when a job thread has ended after an idle time. */
+  onThreadEnd: () => void;
   maxRunning: number;
+  /** Of a kind, queued and running together. */
+  maxActive: number;
   timeoutS: number | null;
+  storage: Storage;
   store: JobStore;
   hub: EventHub;
   guard: ResourceGuard;
@@ -40,8 +47,10 @@ export interface JobQueueOptions {
 
 export interface JobRequest {
   kind: JobKind;
-  /** What the thread works on, canonical JSON. */
+  /** Canonical JSON for the job thread. */
   request: string;
+  /** What admission prepared, where it prepares anything. */
+  prepared?: SealedText | null;
   recipeName: string | null;
   parallelWorkers: number;
   usePlanCache: boolean;
@@ -53,11 +62,13 @@ export interface Job {
   readonly events: JobEvent[];
 }
 
-interface LiveJob extends Job {
-  request: JobRequest | null;
+interface LiveJob extends StoredJob {
+  request: string | null;
+  prepared: SealedText | null;
+  readonly events: JobEvent[];
   thread: JobThread | null;
   shared: Int32Array<SharedArrayBuffer>;
-  /** What a stop was asked for: the state that a canceled outcome becomes. */
+  /** The state that a canceled outcome becomes, by the reason of the stop. */
   stopAs: Extract<JobState, "canceled" | "resource_exhausted" | "timed_out"> | null;
   timer: ReturnType<typeof setTimeout> | undefined;
   ended: PromiseWithResolvers<void>;
@@ -69,26 +80,42 @@ export class JobQueue {
   readonly #waiting: LiveJob[] = [];
   readonly #running = new Set<LiveJob>();
   readonly #idle: JobThread[] = [];
+  #resumed = false;
   #draining = false;
   #closed = false;
 
   constructor(options: JobQueueOptions) {
     this.#options = options;
-    for (const { job, events } of options.store.load()) {
-      const live = this.#remember(job, null);
+    options.store.all = () => this.#jobs.values();
+    for (const { document, request, events } of options.store.load()) {
+      const live = this.#remember(document, request);
       live.events.push(...events.slice(-MAX_EVENTS));
-      if (!isActive(job.state)) live.ended.resolve();
+      if (!isActive(document.state)) live.ended.resolve();
     }
     for (const event of [...this.#jobs.values()].flatMap(({ events }) => events).sort((a, b) => a.id - b.id)) {
       options.hub.keep(event);
     }
+    const queued = [...this.#jobs.values()].filter(({ document: { state }, request }) =>
+      state === "queued" && request !== null
+    );
+    this.#waiting.push(...queued.sort((a, b) => (a.events[0]?.id ?? 0) - (b.events[0]?.id ?? 0)));
     for (const job of this.#jobs.values()) {
-      if (isActive(job.document.state)) this.#interrupted(job, "server_restart");
+      if (isActive(job.document.state) && !queued.includes(job)) this.#interrupted(job, "server_restart");
     }
     options.guard.onExhausted = () => this.#exhausted();
+    options.storage.onRecovered = () => this.#pump();
   }
 
-  /** Refuses new jobs from now on, as at the end of the server. */
+  /** Starts what an earlier server left queued. */
+  resume(): void {
+    this.#resumed = true;
+    for (const job of this.#waiting) {
+      this.#report(job, { kind: "queued", level: "info", message: `Job for ${what(job.document)} queued again` });
+    }
+    this.#pump();
+  }
+
+  /** Whether new jobs are refused, as at the end of the server. */
   get draining(): boolean {
     return this.#draining;
   }
@@ -96,15 +123,16 @@ export class JobQueue {
   /**
    * Takes a job. It is on the disk when this returns.
    *
-   * @throws SvcError `job_capacity`, `shutting_down`
+   * @throws SvcError `job_capacity`, `shutting_down`, `storage_unavailable`
    */
   submit(request: JobRequest): Job {
     if (this.#draining) throw new SvcError("shutting_down", "Cannot take a job: the server is shutting down");
     const active = [...this.#jobs.values()].filter(({ document }) =>
       document.kind === request.kind && isActive(document.state)
     );
-    if (active.length >= MAX_ACTIVE) {
-      throw new SvcError("job_capacity", `Cannot take more than ${MAX_ACTIVE} ${request.kind} jobs at a time`, {
+    const { maxActive } = this.#options;
+    if (active.length >= maxActive) {
+      throw new SvcError("job_capacity", `Cannot queue more than ${maxActive} ${request.kind} jobs`, {
         hint: "Wait for one to end, or cancel one",
         extra: { retry_after_seconds: RETRY_AFTER_S },
       });
@@ -132,9 +160,20 @@ export class JobQueue {
       completed_at_utc: null,
       next_event_seq: 1,
       progress: { steps: {} },
-    }, request);
-    this.#report(job, { kind: "queued", level: "info", message: `Job for ${what(job.document)} queued` });
-    this.#options.store.putJob(job.document, true);
+    }, request.request);
+    const held = this.#waiting.reduce((sum, { prepared }) => sum + (prepared?.text.length ?? 0), 0);
+    const { prepared = null } = request;
+    if (prepared !== null && held + prepared.text.length <= MAX_PREPARED) job.prepared = prepared;
+    const { store, hub } = this.#options;
+    const event = this.#record(job, { kind: "queued", level: "info", message: `Job for ${what(job.document)} queued` });
+    try {
+      store.commit(true);
+    } catch (error) {
+      this.#jobs.delete(job.document.job_id);
+      store.remove([job.document.job_id]);
+      throw error;
+    }
+    hub.publish(event);
     this.#forgetOldest(request.kind);
     this.#waiting.push(job);
     this.#pump();
@@ -158,7 +197,7 @@ export class JobQueue {
       .reverse();
   }
 
-  /** Asks a job to stop; asking again changes nothing. */
+  /** Requests the stop of a job; a second request changes nothing. */
   cancel(id: string): Job {
     this.get(id);
     const job = this.#jobs.get(id)!;
@@ -172,10 +211,12 @@ export class JobQueue {
     return this.#jobs.get(id)!.ended.promise;
   }
 
-  /** Ends: takes nothing new, cancels everything, and waits until it has ended. */
+  /** Refuses new jobs, cancels all, and waits for their end. */
   async drain(): Promise<void> {
     this.#draining = true;
-    const active = [...this.#jobs.values()].filter(({ document }) => isActive(document.state));
+    const active = [...this.#jobs.values()].filter((job) =>
+      isActive(job.document.state) && (this.#resumed || !this.#waiting.includes(job))
+    );
     for (const job of active) this.#stop(job, "canceled", "The server is shutting down");
     await Promise.all(active.map(({ ended }) => ended.promise));
     this.close();
@@ -188,16 +229,17 @@ export class JobQueue {
     this.#options.guard.stop();
     for (const thread of [...this.#idle.splice(0), ...[...this.#running].map(({ thread }) => thread)]) thread?.close();
     for (const job of this.#running) clearTimeout(job.timer);
-    this.#options.store.flush();
-    // What the ended threads still tell of is too late: the next server finds their jobs unfinished.
+    this.#options.store.save(true);
+    // Later messages of the ended threads are ignored: the next server finds their jobs unfinished.
     this.#closed = true;
   }
 
-  #remember(document: JobDocument, request: JobRequest | null): LiveJob {
+  #remember(document: JobDocument, request: string | null): LiveJob {
     const job: LiveJob = {
       document,
       events: [],
       request,
+      prepared: null,
       thread: null,
       shared: new Int32Array(new SharedArrayBuffer(4)),
       stopAs: null,
@@ -208,17 +250,28 @@ export class JobQueue {
     return job;
   }
 
+  /** Starts waiting jobs; while storage is degraded they wait. */
   #pump(): void {
-    while (this.#waiting.length > 0 && this.#running.size < this.#options.maxRunning) {
-      const job = this.#waiting.shift()!;
-      if (job.document.state === "queued") this.#start(job);
+    const { maxRunning, storage } = this.#options;
+    while (this.#waiting.length > 0 && this.#running.size < maxRunning && storage.fault === null && !this.#closed) {
+      this.#start(this.#waiting[0]);
     }
   }
 
   #start(job: LiveJob): void {
-    const { library, timeoutS, guard } = this.#options;
-    job.document.state = "running";
-    job.document.started_at_utc = new Date().toISOString();
+    const { session, onThreadEnd, timeoutS, guard, store } = this.#options;
+    const { document, request, prepared } = job;
+    Object.assign(document, { state: "running", started_at_utc: new Date().toISOString() });
+    // A job that has started is not queued again, so its request is not needed.
+    job.request = null;
+    store.putJob(job);
+    if (!store.save(true)) {
+      Object.assign(document, { state: "queued", started_at_utc: null });
+      job.request = request;
+      return;
+    }
+    this.#waiting.shift();
+    job.prepared = null;
     this.#report(job, { kind: "job_started", level: "info", message: `Job for ${what(job.document)} started` });
     for (const other of this.#running) {
       Atomics.store(other.shared, 0, 1);
@@ -229,21 +282,29 @@ export class JobQueue {
     if (timeoutS !== null) {
       job.timer = setTimeout(() => this.#stop(job, "timed_out", `No end within ${timeoutS} s`), timeoutS * 1000);
     }
-    const { kind, request, parallelWorkers, usePlanCache } = job.request!;
-    // What was asked for is in the thread now; the memory of a long queue holds no recipes.
-    job.request = null;
-    const thread = this.#idle.pop() ?? new JobThread(library);
+    const { parallel_workers, use_plan_cache } = document.execution;
+    const task = {
+      jobId: document.job_id,
+      kind: document.kind,
+      request: request!,
+      prepared,
+      parallelWorkers: Number(parallel_workers),
+      usePlanCache: use_plan_cache === true,
+      shared: job.shared,
+    };
+    const thread = this.#idle.pop() ?? new JobThread(session, { onEnd: onThreadEnd });
     job.thread = thread;
-    thread.run({ jobId: job.document.job_id, kind, request, parallelWorkers, usePlanCache, shared: job.shared }, {
-      onReport: (report) => this.#report(job, report),
-    }).then((outcome) => this.#ended(job, outcome, true), (error) =>
-      this.#ended(job, {
-        status: "failed",
-        run_id: job.document.run_id,
-        summary_path: job.document.summary_path,
-        error: { code: "internal_error", message: String(error?.message ?? error), hint: null } as JsonObject,
-        result: null,
-      }, false));
+    thread.run(task, { onReport: (report) => this.#report(job, report) }).then(
+      (outcome) => this.#ended(job, outcome, true),
+      (error) =>
+        this.#ended(job, {
+          status: "failed",
+          run_id: job.document.run_id,
+          summary_path: job.document.summary_path,
+          error: { code: "internal_error", message: String(error?.message ?? error), hint: null } as JsonObject,
+          result: null,
+        }, false),
+    );
   }
 
   #ended(job: LiveJob, outcome: JobOutcome, reusable: boolean): void {
@@ -253,16 +314,15 @@ export class JobQueue {
     this.#running.delete(job);
     job.thread = null;
     if (this.#running.size === 0) this.#options.guard.stop();
-    document.run_id = outcome.run_id;
+    // The runs of a benchmark's rows are gone by now.
+    document.run_id = outcome.run_id ?? (document.kind === "benchmark" ? null : document.run_id);
     document.summary_path = outcome.summary_path;
     if (outcome.result !== null) document.result = outcome.result;
     const state = outcome.status === "canceled" ? job.stopAs ?? "canceled" : outcome.status;
     if (outcome.error !== null) {
       const record = outcome.error as unknown as ErrorRecord;
-      document.error = problemOf(
-        errorOf({ ...record, diagnostics: record.diagnostics ?? [], extra: record.extra ?? {} }),
-        document.job_id,
-      ).document;
+      const error = errorOf({ ...record, diagnostics: record.diagnostics ?? [], extra: record.extra ?? {} });
+      document.error = problemOf(this.#options.storage.judge(error), document.job_id).document;
     }
     this.#finish(job, state);
     if (thread !== null) {
@@ -272,11 +332,15 @@ export class JobQueue {
     this.#pump();
   }
 
-  /** Gives a job its last state, with the event that tells of it. */
+  /** Sets the last state of a job and reports it. */
   #finish(job: LiveJob, state: Exclude<JobState, "queued" | "running">): void {
     const { document } = job;
     document.state = state;
     document.completed_at_utc = new Date().toISOString();
+    const { result } = document;
+    if (document.kind === "benchmark" && state !== "completed" && isObject(result) && "result_id" in result) {
+      document.resume = { result_id: result.result_id };
+    }
     const detail = document.error?.detail;
     this.#report(job, {
       kind: `job_${state}`,
@@ -284,7 +348,7 @@ export class JobQueue {
       message: `Job for ${what(document)} ${state.replace("_", " ")}${typeof detail === "string" ? `: ${detail}` : ""}`,
       fields: document.error === null ? {} : { error: document.error },
     });
-    this.#options.store.putJob(document, true);
+    this.#options.store.save(true);
     job.ended.resolve();
   }
 
@@ -294,7 +358,7 @@ export class JobQueue {
     job.stopAs = as;
     this.#report(job, { kind: "stop_requested", level: "warning", message });
     if (document.state === "running") return job.thread!.cancel(document.job_id);
-    job.request = null;
+    job.request = job.prepared = null;
     this.#waiting.splice(this.#waiting.indexOf(job), 1);
     this.#finish(job, as);
   }
@@ -311,7 +375,12 @@ export class JobQueue {
     this.#finish(job, "incomplete");
   }
 
-  #report(job: LiveJob, { kind, level, message, fields = {} }: Report): void {
+  #report(job: LiveJob, report: Report): void {
+    this.#options.hub.publish(this.#record(job, report));
+  }
+
+  /** Adds an event to a job; both are written soon. */
+  #record(job: LiveJob, { kind, level, message, fields = {} }: Report): JobEvent {
     const { document, events } = job;
     const event: JobEvent = {
       ...fields,
@@ -330,12 +399,16 @@ export class JobQueue {
     events.push(event);
     if (events.length > MAX_EVENTS) {
       events.shift();
-      // Now and then, not with every event.
+      // Not with every event.
       if (event.seq % MAX_EVENTS === 0) this.#options.store.trim(document.job_id, event.seq - MAX_EVENTS + 1);
     }
     this.#options.store.addEvent(event);
-    this.#options.store.putJob(document);
-    this.#options.hub.publish(event);
+    this.#options.store.putJob(job);
+    if (kind === "benchmark_started" && typeof fields.result_id === "string") {
+      document.result = { result_id: fields.result_id };
+      this.#options.store.save();
+    }
+    return event;
   }
 
   #forgetOldest(kind: JobKind): void {
@@ -350,7 +423,7 @@ export class JobQueue {
   }
 }
 
-/** What a job is for, in words. */
+/** Names a job in messages. */
 function what({ kind, recipe_name, run_id }: JobDocument): string {
   return recipe_name ?? run_id ?? `a ${kind}`;
 }

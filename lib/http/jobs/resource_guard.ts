@@ -1,7 +1,7 @@
 /** Watches free memory while jobs run: below the reserve they are asked to stop before the machine begins to swap. */
+import { memoryReserve } from "../../run/resources.ts";
 
 export const RESERVE_INTERVAL_S = 0.5;
-const GIB = 2 ** 30;
 
 /** Total and available bytes; throws where they must not be read. */
 export type ReadMemory = () => { total: number; available: number };
@@ -20,7 +20,7 @@ export class ResourceGuard {
     } catch {
       // Without the permission there is no guard, which the snapshot tells by a reserve of null.
     }
-    this.reserveBytes = total === null ? null : Math.max(2 * GIB, Math.floor(total / 10));
+    this.reserveBytes = total === null ? null : memoryReserve(total);
     this.#available = () => read().available;
   }
 

@@ -1,6 +1,6 @@
-/** A job thread as the main thread sees it: one job at a time, kept for the next one while all goes well. */
+/** The main thread's side of a job thread, which runs one job at a time. Its worker ends after an idle time. */
 import { parseJson } from "../../contract/json.ts";
-import type { LibraryOptions } from "../service.ts";
+import type { SessionData } from "../../session/core.ts";
 import type { JobCommand, JobMessage, JobOutcome, JobTask, Report } from "./types.ts";
 
 interface Current {
@@ -9,29 +9,34 @@ interface Current {
   ended: PromiseWithResolvers<JobOutcome>;
 }
 
+/** A worker without a job ends after this long, and its step threads and memory with it. */
+const IDLE_MS = 5000;
+
 export class JobThread {
-  readonly #worker: Worker;
+  readonly #session: SessionData;
+  readonly #idle: { onEnd(): void; ms: number };
+  #worker: Worker | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #current: Current | null = null;
 
-  constructor(options: LibraryOptions) {
-    this.#worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc job" });
-    this.#worker.onmessage = ({ data }: MessageEvent<JobMessage>) => this.#receive(data);
-    this.#worker.onerror = (event) => {
-      event.preventDefault();
-      this.#current?.ended.reject(new Error(`The job thread ended: ${event.message}`));
-    };
-    this.#send({ type: "open", options });
+  /** @param idle `onEnd` is called when the worker has ended after `ms` without a job */
+  constructor(session: SessionData, idle: { onEnd(): void; ms?: number }) {
+    this.#session = session;
+    this.#idle = { ms: IDLE_MS, ...idle };
   }
 
   /** Runs a job. @throws Error when the thread died */
   async run(task: JobTask, { onReport }: Pick<Current, "onReport">): Promise<JobOutcome> {
+    clearTimeout(this.#timer);
     const current: Current = { jobId: task.jobId, onReport, ended: Promise.withResolvers() };
     this.#current = current;
+    this.#worker ??= this.#start();
     this.#send({ type: "start", task });
     try {
       return await current.ended.promise;
     } finally {
       this.#current = null;
+      if (this.#worker !== null) this.#timer = setTimeout(() => this.#end(), this.#idle.ms);
     }
   }
 
@@ -40,12 +45,30 @@ export class JobThread {
   }
 
   close(): void {
-    this.#worker.terminate();
+    clearTimeout(this.#timer);
+    this.#worker?.terminate();
+    this.#worker = null;
     this.#current?.ended.reject(new Error("The job thread was closed"));
   }
 
+  #start(): Worker {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc job" });
+    worker.onmessage = ({ data }: MessageEvent<JobMessage>) => this.#receive(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      this.#current?.ended.reject(new Error(`The job thread ended: ${event.message}`));
+    };
+    worker.postMessage({ type: "open", session: this.#session } satisfies JobCommand);
+    return worker;
+  }
+
+  #end(): void {
+    this.close();
+    this.#idle.onEnd();
+  }
+
   #send(command: JobCommand): void {
-    this.#worker.postMessage(command);
+    this.#worker?.postMessage(command);
   }
 
   #receive(message: JobMessage): void {

@@ -1,6 +1,7 @@
 /** Jobs and their events, as the wire and the database have them. */
 import type { JsonObject, Value } from "../../contract/value.ts";
-import type { LibraryOptions } from "../service.ts";
+import type { SealedText } from "../../contract/sealed.ts";
+import type { SessionData } from "../../session/core.ts";
 
 export const JOB_KINDS = ["run", "benchmark", "dataset_capture", "reproduce"] as const;
 export type JobKind = typeof JOB_KINDS[number];
@@ -31,7 +32,7 @@ export interface JobEvent extends JsonObject {
   message: string;
 }
 
-/** What somebody reports; id, sequence and time are added. */
+/** An event before its job adds id, sequence number and time. */
 export interface Report {
   kind: string;
   level: "info" | "warning" | "error";
@@ -40,8 +41,8 @@ export interface Report {
 }
 
 /**
- * The part of a job that lasts; its events are kept beside it. An interrupted job has `interruption`, and one whose outcome
- * is more than its run has `result`.
+ * A job without its events. An interrupted job has `interruption`, one whose outcome is more than its run has `result`, and
+ * a benchmark that did not complete has `resume`.
  */
 export interface JobDocument extends JsonObject {
   job_id: string;
@@ -62,12 +63,14 @@ export interface JobDocument extends JsonObject {
   progress: JsonObject;
 }
 
-/** What a job thread is given; everything crosses as plain data. */
+/** The input of a job thread, as plain data. */
 export interface JobTask {
   jobId: string;
   kind: JobKind;
-  /** Canonical JSON of the request: `{recipe}`, `{run_id}` or what a benchmark takes. */
+  /** Canonical JSON of the request. */
   request: string;
+  /** What admission prepared, a `PreparedRun` or a `LoadedPack`; null where nothing is left of it. */
+  prepared: SealedText | null;
   parallelWorkers: number;
   usePlanCache: boolean;
   /** Turns 1 when another job ran meanwhile. */
@@ -76,7 +79,7 @@ export interface JobTask {
 
 /** From the main thread to a job thread. */
 export type JobCommand =
-  | { type: "open"; options: LibraryOptions }
+  | { type: "open"; session: SessionData }
   | { type: "start"; task: JobTask }
   | { type: "cancel"; jobId: string };
 
@@ -85,7 +88,7 @@ export type JobMessage =
   | { type: "report"; jobId: string; report: string }
   | { type: "done"; jobId: string; outcome: string };
 
-/** How a job ended, in the thread's words. */
+/** The end of a job, as its thread reports it. */
 export interface JobOutcome extends JsonObject {
   status: "completed" | "failed" | "canceled";
   run_id: string | null;

@@ -3,27 +3,26 @@
 /** The thread of a job: it plans, schedules steps over threads of its own, and reports. */
 import { canonicalJson, type Value } from "../../contract/json.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
-import { WorkerPool } from "../../execute/pool.ts";
 import type { CancellationToken } from "../../execute/types.ts";
+import { Session } from "../../session/session.ts";
 import { errorRecord } from "../problem.ts";
-import { type Library, openLibrary } from "../service.ts";
 import { performJob } from "./perform.ts";
 import { throttledReports } from "./reports.ts";
 import type { JobCommand, JobMessage, JobOutcome, JobTask } from "./types.ts";
 
-let library: Library | undefined;
+/** Step threads stay for the next job: they have loaded their operations. */
+const IDLE_MS = 60_000;
+
+let session: Session | undefined;
 let current: { jobId: string; cancellation: CancellationToken } | undefined;
-/** Kept from job to job: its threads have loaded their operations. */
-const pool = new WorkerPool();
 
 const send = (message: JobMessage) => self.postMessage(message);
 
 self.onmessage = ({ data: command }: MessageEvent<JobCommand>) => {
   switch (command.type) {
     case "open":
-      library = openLibrary(command.options);
-      pool.warmUp();
-      return;
+      session = new Session({ ...command.session, idleMs: IDLE_MS });
+      return void session.warmUp();
     case "cancel":
       if (current?.jobId === command.jobId) current.cancellation.cancel();
       return;
@@ -41,7 +40,7 @@ async function start(task: JobTask): Promise<void> {
   );
   let outcome: JobOutcome;
   try {
-    outcome = await performJob(task, library!, { cancellation, pool, onReport: reports.add });
+    outcome = await performJob(task, session!, { cancellation, onReport: reports.add });
   } catch (error) {
     const { stack: _stack, ...record } = errorRecord(error);
     outcome = { status: "failed", run_id: null, summary_path: null, error: record as unknown as Value, result: null };

@@ -1,146 +1,125 @@
-/** Files of bundles: their beginning, their bytes, pictures and thinned series of their arrays. */
+/** Files of bundles: their beginning, their bytes, images and reduced series of their arrays. */
 import { basename } from "node:path";
-import { z } from "../../contract/zod.ts";
 import { decodeImage } from "../../artifact/image_file.ts";
 import { writePng } from "../../artifact/png_encode.ts";
+import type { Float } from "../../contract/value.ts";
+import { z } from "../../contract/zod.ts";
 import { blockOf } from "../array_block.ts";
 import { imageOfArray } from "../array_image.ts";
-import { findArtifact, readArray } from "../artifact_file.ts";
-import { Answer, route, threadRoute } from "../route.ts";
-import { problem } from "../schemas.ts";
+import { type ArtifactPreview, findArtifact, readArray } from "../artifact_file.ts";
+import { Answer, get } from "../route.ts";
+import { documentOf, refusals, reply } from "../schemas.ts";
 import { SERIES_KINDS, SERIES_RANGES, seriesOf } from "../series.ts";
 
 const PATH = z.string().describe("relative to the state directory, as in summaries: runs/<run_id>/artifacts/…");
-const FILE_PROBLEMS = {
-  400: problem("The query cannot be used"),
-  403: problem("The path is no plain path below the folders of evidence"),
-  404: problem("There is no such file"),
-} as const;
-const UNFIT = problem("The file holds nothing that could be shown so");
+const ARRAY = z.string().optional().describe("name of the array; the main one when left out");
+const NUMBER = documentOf<number | Float>(z.number());
+const REFUSED = refusals(400, 403, 404, 422);
 
 export const artifactRoutes = [
-  route({
-    method: "get",
-    path: "/api/artifact",
-    summary: "An artifact file: what it is and how it begins, or its bytes",
+  get("/api/artifact", "An artifact file: its type and beginning, or its bytes", {
     description: "Bytes always come as an attachment: nothing of a bundle is shown as a page.",
     stable: true,
     query: z.strictObject({ path: PATH, download: z.boolean().default(false).describe("1 for the bytes") }),
     replies: {
-      200: {
-        description: "The first 256 values of each array, or the first 64 KiB of a text",
-        schema: z.object({
+      200: reply(
+        "The first 256 values of each array, or the first 64 KiB of a text",
+        documentOf<ArtifactPreview>(z.object({
           path: z.string(),
           kind: z.string().nullable(),
           format: z.string(),
           size_bytes: z.int(),
           sha256: z.string(),
           truncated: z.boolean(),
-        }),
-      },
-      ...FILE_PROBLEMS,
-      422: UNFIT,
+        })),
+      ),
+      ...REFUSED,
     },
-    async handle({ query, service }) {
-      if (query.download) return await download(findArtifact(service.workspace, query.path));
-      return await service.threads.perform("preview", { path: query.path });
+    async handle({ query: { path, download }, service }) {
+      if (!download) return await service.threads.perform("preview", { path });
+      const { full, size } = findArtifact(service.session.workspace, path);
+      // It is read at the speed of the client.
+      const file = await Deno.open(full, { read: true });
+      const name = basename(path).replaceAll(/[^A-Za-z0-9._-]/g, "_");
+      return new Answer(file.readable, {
+        headers: {
+          "content-type": "application/octet-stream",
+          "content-disposition": `attachment; filename="${name}"`,
+          "content-length": String(size),
+        },
+      });
     },
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/image",
-    summary: "A picture of an artifact, as PNG",
+  get("/api/image", "An image of an artifact, as PNG", {
     query: z.strictObject({
       path: PATH,
-      index: z.int().min(0).default(0).describe("of the picture in a batch"),
-      array: z.string().optional().describe("name of the array; the main one when left out"),
+      index: z.int().min(0).default(0).describe("of the image in a batch"),
+      array: ARRAY,
     }),
-    replies: { 200: { description: "The picture", media: "image/png" }, ...FILE_PROBLEMS, 422: UNFIT },
-    handle({ query, service }) {
-      const file = findArtifact(service.workspace, query.path);
+    replies: { 200: { description: "The image", media: "image/png" }, ...REFUSED },
+    thread({ query, session }) {
+      const file = findArtifact(session.workspace, query.path);
       const image = file.format === "png" || file.format === "jpeg"
         ? decodeImage(Deno.readFileSync(file.full))
         : imageOfArray(readArray(file, query.array).array, query.index);
       return new Answer(new Uint8Array(writePng(image)), { headers: { "content-type": "image/png" } });
     },
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/series",
-    summary: "An array thinned for a plot",
+  get("/api/series", "An array reduced for a plot", {
     query: z.strictObject({
       path: PATH,
-      array: z.string().optional().describe("name of the array; the main one when left out"),
+      array: ARRAY,
       points: z.int().min(2).max(100_000).default(1000),
       kind: z.enum(SERIES_KINDS).optional().describe("histogram_2d for complex values, else line, when left out"),
       range: z.enum(SERIES_RANGES).default("all").describe(
-        "of a histogram: robust leaves out what lies far from the rest",
+        "of a histogram: robust leaves out values far from the rest",
       ),
     }),
     replies: {
-      200: {
-        description: "Points of a line, or the edges and counts of a histogram",
-        schema: z.object({
+      200: reply(
+        "Points of a line, or the edges and counts of a histogram",
+        z.object({
           kind: z.enum(SERIES_KINDS),
-          x: z.array(z.unknown()),
-          y: z.array(z.unknown()),
+          array: z.string(),
+          x: z.array(NUMBER),
+          y: z.array(NUMBER.nullable()),
           counts: z.array(z.array(z.int())).optional(),
           source_count: z.int(),
           outside_count: z.int().optional(),
         }),
-      },
-      ...FILE_PROBLEMS,
-      422: UNFIT,
+      ),
+      ...REFUSED,
     },
-    handle({ query, service }) {
-      const file = findArtifact(service.workspace, query.path);
-      const { name, array } = readArray(file, query.array);
-      return { array: name, ...seriesOf(array, query.points, query.kind, query.range) };
+    thread({ query: { path, points, kind, range, ...query }, session }) {
+      const { name, array } = readArray(findArtifact(session.workspace, path), query.array);
+      return { array: name, ...seriesOf(array, points, kind, range) };
     },
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/array",
-    summary: "A block of an array with every digit",
+  get("/api/array", "A block of an array with every digit", {
     description: "For views that compute with values, such as |H| of one realisation over subcarriers.",
     query: z.strictObject({
       path: PATH,
-      array: z.string().optional().describe("name of the array; the main one when left out"),
+      array: ARRAY,
       at: z.string().regex(/^(\d{1,9}(,\d{1,9})*)?$/).default("").describe("indices of the leading axes, such as 3,0"),
     }),
     replies: {
-      200: {
-        description: "The block in C order; imaginary is null for real values",
-        schema: z.object({
+      200: reply(
+        "The block in C order; imaginary is null for real values",
+        z.object({
           array: z.string(),
           dtype: z.string(),
           shape: z.array(z.int()),
           at: z.array(z.int()),
           block_shape: z.array(z.int()),
-          real: z.array(z.unknown()),
-          imaginary: z.array(z.unknown()).nullable(),
+          real: z.array(NUMBER.nullable()),
+          imaginary: z.array(NUMBER.nullable()).nullable(),
         }),
-      },
-      ...FILE_PROBLEMS,
-      422: UNFIT,
+      ),
+      ...REFUSED,
     },
-    handle({ query, service }) {
-      const file = findArtifact(service.workspace, query.path);
-      const { name, array } = readArray(file, query.array);
+    thread({ query, session }) {
+      const { name, array } = readArray(findArtifact(session.workspace, query.path), query.array);
       return { array: name, ...blockOf(array, query.at.split(",").filter(Boolean).map(Number)) };
     },
   }),
 ] as const;
-
-/** A file as an attachment; it is read as fast as the client takes it. */
-export async function download({ full, path, size }: { full: string; path: string; size: number }): Promise<Answer> {
-  const file = await Deno.open(full, { read: true });
-  const name = basename(path).replaceAll(/[^A-Za-z0-9._-]/g, "_");
-  return new Answer(file.readable, {
-    headers: {
-      "content-type": "application/octet-stream",
-      "content-disposition": `attachment; filename="${name}"`,
-      "content-length": String(size),
-    },
-  });
-}

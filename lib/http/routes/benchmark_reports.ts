@@ -1,99 +1,92 @@
-/** What others read of benchmarks: a pack with its validation, the tables of a result, and its figures. Nothing is written. */
-import { loadPack } from "../../benchmark/load_pack.ts";
-import { drawnPlot, exportedTables } from "../../benchmark/reports.ts";
+/** Views of benchmarks: a pack with its validation, the tables of a result, and its figures. Nothing is written. */
+import type { PackEntry } from "../../benchmark/pack.ts";
+import type { Replication } from "../../benchmark/types.ts";
+import type { JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
-import { FIGURE_TYPES } from "../../figure/types.ts";
+import { type Figure, FIGURE_TYPES } from "../../figure/types.ts";
 import { packFile } from "../pack_file.ts";
-import { json, threadRoute } from "../route.ts";
-import { OBJECT, problem } from "../schemas.ts";
+import { get } from "../route.ts";
+import { DIAGNOSTIC, documentOf, refusals, reply } from "../schemas.ts";
 
 const FILES = z.record(z.string(), z.string());
-const NO_RESULT = problem("There is no such result");
 
 export const benchmarkReportRoutes = [
-  threadRoute({
-    method: "get",
-    path: "/api/benchmarks/pack",
-    summary: "A pack: its protocol, its recipes, and what `svc benchmark validate` finds in it",
+  get("/api/benchmarks/pack", "A pack: its protocol, its recipes, and the findings of `svc benchmark validate`", {
     query: z.strictObject({ path: z.string().describe("name or id of a pack, or its file in benchmarks/") }),
     replies: {
-      200: {
-        description: "The pack; null where its file cannot be read as one",
-        schema: z.object({ status: z.enum(["valid", "invalid"]), name: z.string(), diagnostics: z.array(OBJECT) }),
-      },
-      400: problem("The query cannot be used"),
-      403: problem("The path is refused"),
-      404: problem("There is no such pack"),
+      200: reply(
+        "The pack; null where its file cannot be read as one",
+        z.object({
+          status: z.enum(["valid", "invalid"]),
+          name: z.string(),
+          pack: documentOf<JsonObject>().nullable(),
+          sha256: z.string().nullable(),
+          replication: documentOf<Replication>().nullable(),
+          recipes: z.array(documentOf<Pick<PackEntry, "id" | "label" | "role" | "path" | "skip_reason">>()),
+          diagnostics: z.array(DIAGNOSTIC),
+        }),
+      ),
+      ...refusals(400, 403, 404),
     },
-    async handle({ query, service }) {
-      const { projectRoot } = service.workspace;
-      const { file, name } = packFile(projectRoot, query.path);
-      const loaded = await loadPack(file, {
-        registry: await service.registry(),
-        projectRoot,
-        planning: { readiness: service.readiness },
-      });
-      return json({
+    async thread({ query, session }) {
+      const { file, name } = await packFile(session, query.path);
+      const loaded = await session.benchmarks.load(file);
+      const { pack, diagnostics } = loaded;
+      return {
         status: loaded.valid ? "valid" : "invalid",
         name,
-        pack: loaded.pack?.document ?? null,
-        sha256: loaded.pack?.sha256 ?? null,
-        replication: loaded.pack === null ? null : loaded.replication,
-        recipes: loaded.pack === null ? [] : loaded.recipes.map(({ entry }) => ({
-          id: entry.id,
-          label: entry.label,
-          role: entry.role,
-          path: entry.path,
-          skip_reason: entry.skip_reason,
+        pack: pack?.document ?? null,
+        sha256: pack?.sha256 ?? null,
+        replication: pack === null ? null : loaded.replication,
+        recipes: pack === null ? [] : loaded.recipes.map(({ entry: { id, label, role, path, skip_reason } }) => ({
+          id,
+          label,
+          role,
+          path,
+          skip_reason,
         })),
-        diagnostics: loaded.diagnostics,
-      });
+        diagnostics,
+      };
     },
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/benchmarks/results/:result_id/export",
-    summary: "The tables of a result: the texts that `svc benchmark export` writes",
-    replies: {
-      200: { description: "Texts by file name", schema: z.object({ result_sha256: z.string(), files: FILES }) },
-      404: NO_RESULT,
+  get(
+    "/api/benchmarks/results/:result_id/export",
+    "The tables of a result: the texts that `svc benchmark export` writes",
+    {
+      replies: {
+        200: reply("Texts by file name", z.object({ result_sha256: z.string(), files: FILES })),
+        ...refusals(404),
+      },
+      thread: ({ params, session }) => session.benchmarks.tables(params.result_id),
     },
-    handle: ({ params, service }) => json(exportedTables(service.workspace, params.result_id)),
-  }),
-  threadRoute({
-    method: "get",
-    path: "/api/benchmarks/results/:result_id/figure",
-    summary: "A figure of a result: the texts that `svc benchmark plot` writes",
+  ),
+  get("/api/benchmarks/results/:result_id/figure", "A figure of a result: the texts that `svc benchmark plot` writes", {
     query: z.strictObject({
-      plot: z.enum(FIGURE_TYPES).optional().describe("what to draw; what the pack asks for when left out"),
+      plot: z.enum(FIGURE_TYPES).optional().describe("type of the figure; that of the pack when left out"),
       x: z.string().optional().describe("metric or coordinate along x"),
       y: z.string().optional().describe("metric along y"),
       group: z.string().optional().describe("method, recipe, role or metric:<id>"),
       recipe: z.string().optional().describe("only this one"),
     }),
     replies: {
-      200: {
-        description:
-          "What is drawn, as data and as texts by file name: specification, SVG, CSV and the record that binds them",
-        schema: z.object({
+      200: reply(
+        "The figure as data, and as texts by file name: specification, SVG, CSV and the record that binds them",
+        z.object({
           plot: z.enum(FIGURE_TYPES),
           name: z.string(),
-          figure: OBJECT,
+          figure: documentOf<Figure>(),
           confusion: z.boolean(),
           files: FILES,
         }),
-      },
-      400: problem(
-        "The query cannot be used, the result is not complete, or it has nothing that this figure could show",
       ),
-      404: NO_RESULT,
+      ...refusals(400, 404),
     },
-    async handle({ params, query: { recipe, ...asked }, service }) {
+    async thread({ params, query: { recipe, ...asked }, session }) {
       const request = recipe === undefined ? asked : { ...asked, recipes: [recipe] };
-      const drawn = await drawnPlot(service.workspace, params.result_id, request);
+      const drawn = await session.benchmarks.figure(params.result_id, request);
       const { plot, x, y, group, name, figure, confusion, files } = drawn;
       const texts = Object.entries(files).filter((entry) => typeof entry[1] === "string");
-      return json({ plot, x, y, group, name, figure, confusion, files: Object.fromEntries(texts) });
+      return { plot, x, y, group, name, figure, confusion, files: Object.fromEntries(texts) };
     },
   }),
 ] as const;

@@ -1,140 +1,75 @@
 /** Benchmarks: packs, stored results, their evidence, and runs of packs in the background. */
-import { compareResults } from "../../benchmark/compare_results.ts";
-import { readSnapshot } from "../../benchmark/evidence.ts";
-import { listResultsFromIndex } from "../../benchmark/result_index.ts";
-import { showBenchmarkResult } from "../../benchmark/store.ts";
-import { listSuites } from "../../benchmark/suites.ts";
-import { verifyBenchmark } from "../../benchmark/verify.ts";
-import { SvcError } from "../../contract/error.ts";
-import { canonicalJson } from "../../contract/json.ts";
-import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
+import type { ResultDiff } from "../../benchmark/compare_results.ts";
+import type { ResultListRow } from "../../benchmark/store.ts";
+import type { BenchmarkResult } from "../../benchmark/types.ts";
 import { z } from "../../contract/zod.ts";
-import { checkExecution } from "../../run/run.ts";
-import { shownPacks } from "../pack_file.ts";
-import { json, route, threadRoute } from "../route.ts";
-import { EXECUTION, OBJECT, problem } from "../schemas.ts";
-import { ACCEPTED, accepted, CAPACITY, jobFamily } from "./job_family.ts";
+import { type ShownPack, shownPacks } from "../pack_file.ts";
+import { get, post } from "../route.ts";
+import { documentOf, EXECUTION, OBJECT, refusals, reply } from "../schemas.ts";
+import { ACCEPTED, jobFamily } from "./job_family.ts";
 
-const BASE = "/api/benchmark-jobs";
-const NO_RESULT = problem("There is no such result");
+const { routes, submit } = jobFamily("/api/benchmark-jobs", ["benchmark"]);
 
 export const benchmarkRoutes = [
-  threadRoute({
-    method: "get",
-    path: "/api/suites",
-    summary: "Families of benchmark protocols, their tasks and packs",
-    replies: { 200: { description: "The suites", schema: z.object({ suites: z.array(OBJECT) }) } },
-    handle: ({ service }) => ({ suites: listSuites(service.workspace.projectRoot) }),
+  get("/api/suites", "Families of benchmark protocols, their tasks and packs", {
+    replies: { 200: reply("The suites", z.object({ suites: z.array(OBJECT) })) },
+    thread: async ({ session }) => ({ suites: await session.benchmarks.suites() }),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/benchmarks/packs",
-    summary: "The benchmark packs of the project and of the program",
-    replies: { 200: { description: "Packs by name", schema: z.object({ packs: z.array(OBJECT) }) } },
-    handle: ({ service }) => json({ packs: shownPacks(service.workspace.projectRoot) }),
+  get("/api/benchmarks/packs", "The benchmark packs of the project and of the program", {
+    replies: { 200: reply("Packs by name", z.object({ packs: z.array(documentOf<ShownPack>()) })) },
+    thread: async ({ session }) => ({ packs: await shownPacks(session) }),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/benchmarks/results",
-    summary: "The stored results, newest first",
-    replies: { 200: { description: "A row each", schema: z.object({ results: z.array(OBJECT) }) } },
-    handle: ({ service }) => json({ results: listResultsFromIndex(service.workspace) }),
+  get("/api/benchmarks/results", "The stored results, newest first", {
+    replies: { 200: reply("A row each", z.object({ results: z.array(documentOf<ResultListRow>()) })) },
+    thread: async ({ session }) => ({ results: await session.benchmarks.results() }),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/benchmarks/compare",
-    summary: "What differs between two results",
+  get("/api/benchmarks/compare", "The differences between two results", {
     query: z.strictObject({ a: z.string(), b: z.string() }),
-    replies: {
-      200: { description: "The report", schema: OBJECT },
-      400: problem("The query cannot be used, or the results are not of one benchmark"),
-      404: NO_RESULT,
-    },
-    handle({ query, service }) {
-      const result = (id: string) => showBenchmarkResult(service.workspace, id).result;
-      return json(compareResults(result(query.a), result(query.b)));
-    },
+    replies: { 200: reply("The report", documentOf<ResultDiff>()), ...refusals(400, 404) },
+    thread: ({ query, session }) => session.benchmarks.compare(query.a, query.b),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/benchmarks/results/:result_id",
-    summary: "A result, whole",
+  get("/api/benchmarks/results/:result_id", "A result, whole", {
     stable: true,
     replies: {
-      200: { description: "result.json", schema: z.object({ result_id: z.string(), status: z.string() }) },
-      404: NO_RESULT,
+      200: reply(
+        "result.json",
+        documentOf<BenchmarkResult>(z.object({ result_id: z.string(), status: z.string() })),
+      ),
+      ...refusals(404),
     },
-    handle: ({ params, service }) => json(showBenchmarkResult(service.workspace, params.result_id).result),
+    thread: async ({ params, session }) => (await session.benchmarks.result(params.result_id)).result,
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/benchmarks/results/:result_id/verify",
-    summary: "Check a result against its ledger, its pack and its evidence",
+  get("/api/benchmarks/results/:result_id/verify", "Check a result against its ledger, its pack and its evidence", {
     replies: {
-      200: {
-        description: "The report, whatever its verdict",
-        schema: z.object({ status: z.enum(["valid", "warning", "invalid"]), target_id: z.string() }),
-      },
-      404: NO_RESULT,
-      409: problem("The benchmark is still executing"),
+      200: reply(
+        "The report, whatever its verdict",
+        z.object({ status: z.enum(["valid", "warning", "invalid"]), target_id: z.string() }),
+      ),
+      ...refusals(404, 409),
     },
-    async handle({ params, service }) {
-      const report = await verifyBenchmark(service.workspace, params.result_id);
-      return json({ ...report, path: `benchmarks/${report.target_id}` });
-    },
-  }),
-  threadRoute({
-    method: "get",
-    path: "/api/benchmarks/results/:result_id/runs/:run_id",
-    summary: "The evidence that a result keeps of one of its runs",
-    replies: {
-      200: { description: "The snapshot", schema: OBJECT },
-      404: problem("There is no such result, or it kept nothing of such a run"),
-      422: problem("The evidence is not what was written"),
-    },
-    handle({ params, service }) {
-      const { result, directory } = showBenchmarkResult(service.workspace, params.result_id);
-      const row = result.recipes.find(({ run_id }) => run_id === params.run_id);
-      if (row === undefined || !isObject(row.run_evidence_snapshot)) {
-        throw new SvcError("run_not_found", `Cannot find evidence of the run ${params.run_id} in ${params.result_id}`);
-      }
-      return json(readSnapshot(directory, row.run_evidence_snapshot as JsonObject));
+    async thread({ params, session }) {
+      const report = await session.benchmarks.verify(params.result_id);
+      return { ...report, path: `benchmarks/${report.target_id}` };
     },
   }),
-  route({
-    method: "post",
-    path: BASE,
-    summary: "Run a benchmark pack in the background",
+  get("/api/benchmarks/results/:result_id/runs/:run_id", "The evidence that a result keeps of one of its runs", {
+    replies: { 200: reply("The snapshot", OBJECT), ...refusals(404, 422) },
+    thread: ({ params, session }) => session.benchmarks.evidence(params.result_id, params.run_id),
+  }),
+  post("/api/benchmark-jobs", "Run a benchmark pack in the background", {
     body: z.strictObject({
       path: z.string().describe("name or id of a pack, or its file in benchmarks/"),
       execution: EXECUTION.optional(),
       replicates: z.int().min(1).optional(),
       continue_on_error: z.boolean().optional(),
-      resume: z.string().optional().describe("id of an unfinished result to go on with"),
+      resume: z.string().optional().describe("id of an unfinished result to continue"),
     }),
-    replies: {
-      202: ACCEPTED,
-      400: problem("The pack, its replicates or the execution cannot be used; nothing was started"),
-      403: problem("The path is refused, or the server is read-only"),
-      404: problem("There is no such pack or result"),
-      429: CAPACITY,
-    },
-    async handle({ body, service }) {
-      const { path, execution: given, replicates, continue_on_error, resume } = body;
-      const execution = checkExecution((given ?? {}) as Value);
-      const { file, name } = await service.threads.perform("admitPack", {
-        path,
-        ...(replicates === undefined ? {} : { replicates }),
-        ...(resume === undefined ? {} : { resume }),
-      });
-      const request = canonicalJson({
-        pack: file,
-        ...(replicates === undefined ? {} : { replicates }),
-        ...(continue_on_error === undefined ? {} : { continue_on_error }),
-        ...(resume === undefined ? {} : { resume }),
-      });
-      return accepted(service.jobs.submit({ kind: "benchmark", request, recipeName: name, ...execution }), BASE);
-    },
+    replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
+    handle: ({ body: { execution, path, continue_on_error, ...options }, service }) =>
+      submit(service, "benchmark", execution, async () => {
+        const { file, name, prepared } = await service.threads.perform("admitPack", { path, ...options });
+        return { request: { pack: file, continue_on_error, ...options }, recipeName: name, prepared };
+      }),
   }),
-  ...jobFamily(BASE, ["benchmark"]),
+  ...routes,
 ] as const;

@@ -1,74 +1,58 @@
-/** What recipes can be made of: operations, profiles, the research catalogue, data sets. */
+/** The parts of recipes: operations, profiles, the research catalogue, datasets. */
+import type { OperationContract } from "../../contract/operation.ts";
 import { z } from "../../contract/zod.ts";
-import { profileCatalogue } from "../../plan/profiles.ts";
-import { researchCatalog } from "../../research/catalog.ts";
+import type { DatasetEntry, MetricEntry, TaskEntry } from "../../research/catalog.ts";
+import type { DatasetImages } from "../../session/data.ts";
 import { datasetImages } from "../dataset_images.ts";
-import { json, threadRoute } from "../route.ts";
-import { OBJECT, problem } from "../schemas.ts";
+import { get } from "../route.ts";
+import { documentOf, OBJECT, refusals, reply } from "../schemas.ts";
+
+const CONTRACT = documentOf<OperationContract>(z.object({ id: z.string(), name: z.string(), status: z.string() }));
 
 export const catalogRoutes = [
-  threadRoute({
-    method: "get",
-    path: "/api/ops",
-    summary: "The contracts of all operations",
+  get("/api/ops", "The contracts of all operations", {
     constant: true,
-    replies: { 200: { description: "Contracts by id", schema: z.object({ operations: z.array(OBJECT) }) } },
-    async handle({ service }) {
-      return { operations: (await service.registry()).contracts() };
-    },
+    replies: { 200: reply("Contracts by id", z.object({ operations: z.array(CONTRACT) })) },
+    thread: async ({ session }) => ({ operations: await session.system.operations() }),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/ops/:operation_id",
-    summary: "The contract of one operation",
+  get("/api/ops/:operation_id", "The contract of one operation", {
+    constant: true,
+    replies: { 200: reply("The contract", CONTRACT), ...refusals(404) },
+    thread: ({ params, session }) => session.system.operation(params.operation_id),
+  }),
+  get("/api/research/catalog", "Areas, datasets, tasks and metrics", {
     constant: true,
     replies: {
-      200: { description: "The contract", schema: z.object({ id: z.string(), name: z.string(), status: z.string() }) },
-      404: problem("No operation has this id"),
+      200: reply(
+        "The catalogue",
+        z.object({
+          datasets: z.array(documentOf<DatasetEntry>()),
+          tasks: z.array(documentOf<TaskEntry>()),
+          metrics: z.array(documentOf<MetricEntry>()),
+        }),
+      ),
     },
-    async handle({ params, service }) {
-      return (await service.registry()).get(params.operation_id).operation.contract;
-    },
+    thread: ({ session }) => session.research.catalog(),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/research/catalog",
-    summary: "Areas, data sets, tasks and metrics",
+  get("/api/execution-profiles", "The topologies that a recipe can claim", {
     constant: true,
-    replies: {
-      200: {
-        description: "The catalogue",
-        schema: z.object({ datasets: z.array(OBJECT), tasks: z.array(OBJECT), metrics: z.array(OBJECT) }),
-      },
-    },
-    handle: () => researchCatalog(),
+    replies: { 200: reply("The catalogue of profiles", z.object({ profiles: z.array(OBJECT) })) },
+    thread: ({ session }) => session.system.profiles(),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/execution-profiles",
-    summary: "The topologies that a recipe can claim",
-    constant: true,
-    replies: { 200: { description: "The catalogue of profiles", schema: z.object({ profiles: z.array(OBJECT) }) } },
-    handle: () => profileCatalogue(),
-  }),
-  threadRoute({
-    method: "get",
-    path: "/api/datasets/images",
-    summary: "The images of a data set, for choosing among them",
+  get("/api/datasets/images", "The images of a dataset, for choosing among them", {
     query: z.strictObject({
-      dataset: z.string().describe("id of a bundled data set, or of one in the state directory"),
+      dataset: z.string().describe("id of a bundled dataset, or of one in the state directory"),
       dataset_dir: z.string().optional().describe("folder of the project with an image-dataset manifest"),
     }),
     replies: {
-      200: {
-        description: "Images, or how to fetch them",
-        schema: z.object({ dataset: z.string(), available: z.boolean(), images: z.array(OBJECT) }),
-      },
-      400: problem("The query cannot be used"),
-      403: problem("The folder lies outside of the project"),
-      404: problem("There is no such data set"),
+      200: reply(
+        "Images, or how to fetch them",
+        documentOf<DatasetImages>(
+          z.object({ dataset: z.string(), available: z.boolean(), images: z.array(OBJECT) }),
+        ),
+      ),
+      ...refusals(400, 403, 404),
     },
-    handle: async ({ query, service }) =>
-      json(await datasetImages(service.workspace, query.dataset, query.dataset_dir)),
+    thread: ({ query, session }) => datasetImages(session, query.dataset, query.dataset_dir),
   }),
 ] as const;

@@ -1,17 +1,26 @@
-/** The routes that every kind of job has: list, snapshot, wait, events and cancel, under a path of its own. */
+/** The routes of every kind of job: list, snapshot, wait, events and cancel, under a path of its own; and its submission. */
 import { SvcError } from "../../contract/error.ts";
+import { canonicalJson } from "../../contract/json.ts";
+import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
-import { type Job, snapshotOf } from "../jobs/queue.ts";
+import { checkExecution } from "../../run/execution.ts";
+import { type Job, type JobRequest, snapshotOf } from "../jobs/queue.ts";
 import { isActive, type JobDocument, type JobKind } from "../jobs/types.ts";
-import { Answer, route } from "../route.ts";
-import { JOB, problem } from "../schemas.ts";
+import { Answer, get, post } from "../route.ts";
+import { JOB, refusals, reply } from "../schemas.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
 
-const NO_JOB = problem("There is no such job, or it was forgotten");
+export const ACCEPTED = reply("The job was queued; Location is its address", JOB);
+export const LASTING = reply("The job runs longer than the request waits", JOB);
 
-export const ACCEPTED = { description: "The job was taken; Location names it", schema: JOB } as const;
-export const CAPACITY = problem("Too many jobs of this kind are active; Retry-After says when to ask again");
+type Execution = ReturnType<typeof checkExecution>;
+
+/** What a job is made of when its request was admitted. */
+interface Admitted extends Pick<JobRequest, "recipeName" | "prepared"> {
+  /** A JSON value. */
+  request: object;
+}
 
 /**
  * Makes the routes of a kind of job.
@@ -20,81 +29,87 @@ export const CAPACITY = problem("Too many jobs of this kind are active; Retry-Af
  * @param kinds jobs that are shown under it
  */
 export function jobFamily<Base extends string>(base: Base, kinds: readonly JobKind[]) {
-  return [
-    route({
-      method: "get",
-      path: base,
-      summary: "The remembered jobs, newest first",
+  const find = (service: Service, { job_id }: Readonly<Record<string, string>>): Job => service.jobs.get(job_id, kinds);
+  const at = <Path extends string>(path: Path) => `${base}/:job_id${path}` as `${Base}/:job_id${Path}`;
+  const accepted = (job: Job) =>
+    new Answer(snapshotOf(job), { status: 202, headers: { location: `${base}/${job.document.job_id}` } });
+
+  const routes = [
+    get(base, "The remembered jobs, newest first", {
       query: z.strictObject({
         event_limit: z.int().min(1).max(512).default(1).describe("latest events of each"),
       }),
-      replies: { 200: { description: "Snapshots", schema: z.object({ jobs: z.array(JOB) }) } },
+      replies: { 200: reply("Snapshots", z.object({ jobs: z.array(JOB) })) },
       handle: ({ query, service }) => ({
         jobs: service.jobs.list(kinds).map((job) =>
           snapshotOf(job, { afterSeq: Math.max(0, job.document.next_event_seq - 1 - query.event_limit) })
         ),
       }),
     }),
-    route({
-      method: "get",
-      path: `${base}/:job_id` as `${Base}/:job_id`,
-      summary: "A job and its events",
+    get(at(""), "A job and its events", {
       query: z.strictObject({
         after_seq: z.int().min(0).default(0).describe("only events with a larger seq"),
         event_limit: z.int().min(1).max(512).default(512),
       }),
-      replies: { 200: { description: "The snapshot", schema: JOB }, 404: NO_JOB },
+      replies: { 200: reply("The snapshot", JOB), ...refusals(404) },
       handle: ({ params, query, service }) =>
         snapshotOf(find(service, params), { afterSeq: query.after_seq, limit: query.event_limit }),
     }),
-    route({
-      method: "get",
-      path: `${base}/:job_id/wait` as `${Base}/:job_id/wait`,
-      summary: "Wait for the end of a job",
+    get(at("/wait"), "Wait for the end of a job", {
       query: z.strictObject({ timeout_seconds: z.number().min(0).max(60).default(30) }),
-      replies: { 200: { description: "The snapshot at the end, or when the time is over", schema: JOB }, 404: NO_JOB },
+      replies: { 200: reply("The snapshot at the end, or when the time is over", JOB), ...refusals(404) },
       async handle({ params, query, service }) {
         const job = find(service, params);
         await endOf(service, job, Number(query.timeout_seconds));
         return snapshotOf(job);
       },
     }),
-    route({
-      method: "get",
-      path: `${base}/:job_id/events` as `${Base}/:job_id/events`,
-      summary: "The events of a job as they happen",
-      description: "Server-sent events. Last-Event-ID, or after_seq, resumes; behind the last event the reply is 204.",
+    get(at("/events"), "The events of a job as they happen", {
+      description: "Server-sent events. Last-Event-ID, or after_seq, resumes; after the last event the reply is 204.",
       query: z.strictObject({ after_seq: z.int().min(0).optional() }),
       replies: {
         200: { description: "The stream; it ends with the job", media: "text/event-stream" },
         204: { description: "The job has ended and the client has all its events" },
-        404: NO_JOB,
-        429: problem("Too many streams are open"),
+        ...refusals(404, 429),
       },
       handle: ({ params, query, headers, service }) =>
         jobStream(service, find(service, params), resumePoint(headers, query.after_seq)),
     }),
-    route({
-      method: "post",
-      path: `${base}/:job_id/cancel` as `${Base}/:job_id/cancel`,
-      summary: "Ask a job to stop; asking again is harmless",
-      replies: { 200: { description: "The snapshot", schema: JOB }, 404: NO_JOB },
+    post(at("/cancel"), "Request the stop of a job; a second request changes nothing", {
+      replies: { 200: reply("The snapshot", JOB), ...refusals(404) },
       handle: ({ params, service }) => snapshotOf(service.jobs.cancel(find(service, params).document.job_id)),
     }),
   ] as const;
 
-  function find(service: Service, params: Readonly<Record<string, string>>): Job {
-    return service.jobs.get(params.job_id, kinds);
+  /** Queues a job whose request `admit` accepts. @throws SvcError `execution_invalid`, and what `admit` throws */
+  async function queue(
+    service: Service,
+    kind: JobKind,
+    given: unknown,
+    admit: (execution: Execution) => Promise<Admitted>,
+  ): Promise<Job> {
+    const execution = checkExecution((given ?? {}) as Value);
+    const { request, ...more } = await admit(execution);
+    return service.jobs.submit({ kind, request: canonicalJson(request as Value), ...more, ...execution });
   }
-}
 
-/** The reply to a job that was taken. */
-export function accepted(job: Job, base: string): Answer {
-  return new Answer(snapshotOf(job), { status: 202, headers: { location: `${base}/${job.document.job_id}` } });
+  return {
+    routes,
+    /** As {@link queue}, with the reply. */
+    submit: async (...job: Parameters<typeof queue>): Promise<Answer> => accepted(await queue(...job)),
+    /** As {@link queue}, with the reply at the end of the job; where it lasts too long, the reply is the job. */
+    async perform(shown: (document: JobDocument) => JsonObject, ...job: Parameters<typeof queue>): Promise<Answer> {
+      const [service] = job, queued = await queue(...job), { document } = queued;
+      await endOf(service, queued, service.options.synchronousMs / 1000);
+      if (isActive(document.state)) return accepted(queued);
+      if (document.state !== "completed") throw endError(document);
+      return new Answer({ status: "completed", ...shown(document) });
+    },
+  };
 }
 
 /** Waits for the end of a job, or for a time. */
-export async function endOf(service: Service, { document }: Job, seconds: number): Promise<void> {
+async function endOf(service: Service, { document }: Job, seconds: number): Promise<void> {
   if (!isActive(document.state) || seconds <= 0) return;
   const over = Promise.withResolvers<void>();
   const timer = setTimeout(over.resolve, seconds * 1000);
@@ -102,13 +117,13 @@ export async function endOf(service: Service, { document }: Job, seconds: number
   clearTimeout(timer);
 }
 
-/** What a caller who waited is told of a job that did not complete. */
-export function endError({ error, state, job_id, run_id }: JobDocument): SvcError {
-  const { code, detail, hint } = (error ?? {}) as { code?: string; detail?: string; hint?: string };
+/** The error of a job that did not complete. */
+function endError({ error, state, job_id, run_id }: JobDocument): SvcError {
+  const { code, detail, hint, system_code } = (error ?? {}) as Record<string, string | undefined>;
   return new SvcError(
     code ?? (state === "failed" ? "run_failed" : "run_canceled"),
     detail ?? `The run ended as ${state.replace("_", " ")}`,
-    { hint, extra: { job_id, run_id } },
+    { hint, extra: { job_id, run_id, ...(system_code === undefined ? {} : { system_code }) } },
   );
 }
 

@@ -1,111 +1,92 @@
-/** Runs in the background and while one waits, their events and their end. */
+/** Runs in the background and while the client waits, their events and their end. */
 import { SvcError } from "../../contract/error.ts";
-import { canonicalJson } from "../../contract/json.ts";
 import type { Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
-import { checkExecution } from "../../run/run.ts";
-import type { Job } from "../jobs/queue.ts";
-import { isActive } from "../jobs/types.ts";
-import { Answer, route } from "../route.ts";
-import { EXECUTION, JOB, OBJECT, problem, RECIPE } from "../schemas.ts";
+import { get, post } from "../route.ts";
+import { EXECUTION, OBJECT, RECIPE, refusals, reply } from "../schemas.ts";
+import type { RecipeSource } from "../recipe_file.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
-import type { RecipeSource } from "../threads/tasks.ts";
-import { ACCEPTED, accepted, CAPACITY, endError, endOf, jobFamily } from "./job_family.ts";
+import { ACCEPTED, jobFamily, LASTING } from "./job_family.ts";
 
 /** Reproductions are shown among the runs. */
-const BASE = "/api/run-jobs";
+const { routes, submit, perform } = jobFamily("/api/run-jobs", ["run", "reproduce"]);
 
-const REFUSED = problem("The recipe or execution cannot be used; nothing was started");
 const RUN_REPLIES = {
-  200: {
-    description: "The run completed",
-    schema: z.object({
+  200: reply(
+    "The run completed",
+    z.object({
       status: z.enum(["completed"]),
       run_id: z.string(),
       summary_path: z.string(),
       execution: OBJECT,
       resource_guard: OBJECT,
     }),
-  },
-  202: { description: "The run still goes on; the job tells of it", schema: JOB },
-  400: REFUSED,
-  422: problem("The run failed or was canceled; run_id names its bundle"),
-  429: CAPACITY,
+  ),
+  202: LASTING,
+  ...refusals(400, 422, 429),
 } as const;
 
+const RUN = z.strictObject({
+  execution: EXECUTION.optional(),
+  ignore_estimate: z.boolean().optional().describe("run even where the estimated memory or disk exceeds what is free"),
+});
+
+/** The arguments of a run job. */
+const runOf = (
+  service: Service,
+  source: RecipeSource,
+  { execution, ignore_estimate }: z.output<typeof RUN>,
+): Parameters<typeof submit> => [service, "run", execution, async ({ usePlanCache: use_plan_cache }) => {
+  const { recipe, name, prepared } = await service.threads.perform("admit", {
+    ...source,
+    use_plan_cache,
+    ignore_estimate,
+  });
+  return { request: { recipe, ignore_estimate }, recipeName: name, prepared };
+}];
+
+const run = (service: Service, source: RecipeSource, options: z.output<typeof RUN>) =>
+  perform(
+    ({ run_id, summary_path, execution, resource_guard }) => ({ run_id, summary_path, execution, resource_guard }),
+    ...runOf(service, source, options),
+  );
+
 export const jobRoutes = [
-  route({
-    method: "post",
-    path: "/api/recipe/run",
-    summary: "Run a recipe file and wait for its end",
-    body: z.strictObject({ path: z.string(), execution: EXECUTION.optional() }),
-    replies: {
-      ...RUN_REPLIES,
-      403: problem("The path is refused, or the server is read-only"),
-      404: problem("There is no such file"),
-    },
-    handle: ({ body, service }) => runNow(service, { path: body.path }, body.execution),
+  post("/api/recipe/run", "Run a recipe file and wait for its end", {
+    body: RUN.extend({ path: z.string() }),
+    replies: { ...RUN_REPLIES, ...refusals(403, 404) },
+    handle: ({ body: { path, ...options }, service }) => run(service, { path }, options),
   }),
-  route({
-    method: "post",
-    path: "/api/recipe/run-payload",
-    summary: "Run a recipe that is sent along and wait for its end",
-    body: z.strictObject({ recipe: RECIPE, execution: EXECUTION.optional() }),
+  post("/api/recipe/run-payload", "Run the recipe of the request and wait for its end", {
+    body: RUN.extend({ recipe: RECIPE }),
     replies: RUN_REPLIES,
-    handle: ({ body, service }) => runNow(service, { recipe: body.recipe as Value }, body.execution),
+    handle: ({ body: { recipe, ...options }, service }) => run(service, { recipe: recipe as Value }, options),
   }),
-  route({
-    method: "post",
-    path: "/api/run-jobs",
-    summary: "Run a recipe in the background",
-    body: z.strictObject({ recipe: RECIPE.optional(), path: z.string().optional(), execution: EXECUTION.optional() }),
-    replies: {
-      202: ACCEPTED,
-      400: REFUSED,
-      403: problem("The path is refused, or the server is read-only"),
-      404: problem("There is no such file"),
-      429: CAPACITY,
-    },
-    async handle({ body, service }) {
-      const { recipe, path, execution } = body;
+  post("/api/run-jobs", "Run a recipe in the background", {
+    body: RUN.extend({ recipe: RECIPE.optional(), path: z.string().optional() }),
+    replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
+    handle({ body: { recipe, path, ...options }, service }) {
       if ((recipe === undefined) === (path === undefined)) {
-        throw new SvcError("body_field_missing", "Cannot tell what to run: send recipe or path, one of them");
+        throw new SvcError("body_field_missing", "Cannot choose the recipe: send either recipe or path");
       }
-      const source = path === undefined ? { recipe: recipe as Value } : { path };
-      return accepted(await submitRun(service, source, execution), BASE);
+      return submit(...runOf(service, path === undefined ? { recipe: recipe as Value } : { path }, options));
     },
   }),
-  ...jobFamily(BASE, ["run", "reproduce"]),
-  route({
-    method: "post",
-    path: "/api/runs/:run_id/reproduce",
-    summary: "Execute a run again and compare every artifact",
+  ...routes,
+  post("/api/runs/:run_id/reproduce", "Execute a run again and compare every artifact", {
     body: z.strictObject({ execution: EXECUTION.optional() }),
-    replies: {
-      202: ACCEPTED,
-      400: problem("The execution cannot be used"),
-      404: problem("There is no such run"),
-      409: problem("The run is still executing"),
-      429: CAPACITY,
-    },
-    async handle({ params, body, service }) {
-      const execution = checkExecution((body.execution ?? {}) as Value);
-      const { run_id, recipe_name } = await service.threads.perform("findRun", { run_id: params.run_id });
-      const request = canonicalJson({ run_id });
-      return accepted(service.jobs.submit({ kind: "reproduce", request, recipeName: recipe_name, ...execution }), BASE);
-    },
+    replies: { 202: ACCEPTED, ...refusals(400, 404, 409, 429) },
+    handle: ({ params, body, service }) =>
+      submit(service, "reproduce", body.execution, async () => {
+        const { run_id, recipe_name } = await service.threads.perform("findRun", { run_id: params.run_id });
+        return { request: { run_id }, recipeName: recipe_name };
+      }),
   }),
-  route({
-    method: "get",
-    path: "/api/events",
-    summary: "The events of all jobs as they happen",
+  get("/api/events", "The events of all jobs as they happen", {
     description: "Server-sent events that do not end; their ids rise over the whole state directory.",
-    query: z.strictObject({ after_seq: z.int().min(0).optional().describe("id of the last event that was seen") }),
-    replies: {
-      200: { description: "The stream", media: "text/event-stream" },
-      429: problem("Too many streams are open"),
-    },
+    query: z.strictObject({ after_seq: z.int().min(0).optional().describe("id of the last event that was received") }),
+    replies: { 200: { description: "The stream", media: "text/event-stream" }, ...refusals(429) },
     handle({ query, headers, service }) {
       const from = query.after_seq === undefined && headers["last-event-id"] === undefined
         ? service.events.latestId
@@ -120,21 +101,3 @@ export const jobRoutes = [
     },
   }),
 ] as const;
-
-async function submitRun(service: Service, source: RecipeSource, given: unknown): Promise<Job> {
-  const execution = checkExecution((given ?? {}) as Value);
-  const { recipe, name } = await service.threads.perform("admit", source);
-  return service.jobs.submit({ kind: "run", request: canonicalJson({ recipe }), recipeName: name, ...execution });
-}
-
-async function runNow(service: Service, source: RecipeSource, given: unknown): Promise<Answer> {
-  const job = await submitRun(service, source, given);
-  await endOf(service, job, service.options.synchronousMs / 1000);
-  const { document } = job;
-  if (isActive(document.state)) return accepted(job, BASE);
-  if (document.state === "completed") {
-    const { run_id, summary_path, execution, resource_guard } = document;
-    return new Answer({ status: "completed", run_id, summary_path, execution, resource_guard });
-  }
-  throw endError(document);
-}

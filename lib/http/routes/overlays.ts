@@ -1,64 +1,56 @@
-/** What models saw in the pictures of a run, drawn on them. */
+/** Detections and segmentations of a run, drawn on its images. */
 import { DETECTIONS, SEGMENTATION } from "../../artifact/vision.ts";
 import { z } from "../../contract/zod.ts";
+import type { Session } from "../../session/session.ts";
 import { findLayers, type Side } from "../overlay_layers.ts";
-import { Answer, threadRoute } from "../route.ts";
-import { problem } from "../schemas.ts";
+import { Answer, get } from "../route.ts";
+import { refusals } from "../schemas.ts";
 
-const INDEX = z.int().min(0).default(0).describe("of the picture in its batch");
+const INDEX = z.int().min(0).default(0).describe("of the image in its batch");
 const STEP = z.string().optional().describe("id of the step that compares; the first one when left out");
-const REPLIES = {
-  200: { description: "The picture", media: "image/png" },
-  400: problem("The query cannot be used"),
-  404: problem("There is no such run, or nothing of this kind in it"),
-  422: problem("What is there cannot be drawn"),
-} as const;
+const REPLIES = { 200: { description: "The image", media: "image/png" }, ...refusals(400, 404, 422) } as const;
 
-/** The sides that are drawn. */
-const sidesOf = (kind: string, both: string): Side[] => kind === both ? ["candidate", "reference"] : [kind as Side];
+interface Drawing {
+  run: string;
+  /** The side to draw, or the name of both. */
+  kind: string;
+  index: number;
+  step?: string;
+}
 
-const picture = (png: Uint8Array) => new Answer(new Uint8Array(png), { headers: { "content-type": "image/png" } });
+async function overlay(session: Session, task: "detection" | "segmentation", { run, kind, index, step }: Drawing) {
+  const detection = task === "detection";
+  const both = kind === "both" || kind === "difference";
+  const sides: Side[] = both ? ["candidate", "reference"] : [kind as Side];
+  const options = { metrics: `metrics.${task}`, step, sides };
+  const layers = await findLayers(session, run, detection ? DETECTIONS : SEGMENTATION, options);
+  // Fonts and the rasteriser are loaded with it.
+  const { drawDetections, drawSegmentation } = await import("../overlay_picture.ts");
+  const png = await (detection ? drawDetections : drawSegmentation)(layers, index);
+  return new Answer(new Uint8Array(png), { headers: { "content-type": "image/png" } });
+}
 
 export const overlayRoutes = [
-  threadRoute({
-    method: "get",
-    path: "/api/runs/:run_id/detection-overlay",
-    summary: "Boxes of a run on one of its pictures, as PNG",
-    description: "Both sides lie on the picture that the model saw; the reference alone lies on its own.",
+  get("/api/runs/:run_id/detection-overlay", "Boxes of a run on one of its images, as PNG", {
+    description: "Both sides are drawn on the input image of the model; the reference alone is drawn on its own image.",
     stable: true,
     query: z.strictObject({
-      kind: z.enum(["both", "candidate", "reference"]).default("both").describe("whose boxes"),
+      kind: z.enum(["both", "candidate", "reference"]).default("both").describe("boxes to draw"),
       index: INDEX,
       step: STEP,
     }),
     replies: REPLIES,
-    async handle({ params, query, service }) {
-      const sides = sidesOf(query.kind, "both");
-      const options = { metrics: "metrics.detection", step: query.step, sides };
-      const layers = findLayers(service.workspace, params.run_id, DETECTIONS, options);
-      // Fonts and the rasteriser are loaded with it.
-      const { drawDetections } = await import("../overlay_picture.ts");
-      return picture(await drawDetections(layers, query.index));
-    },
+    thread: ({ params, query, session }) => overlay(session, "detection", { run: params.run_id, ...query }),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/runs/:run_id/segmentation-overlay",
-    summary: "Classes of pixels of a run over one of its pictures, as PNG",
+  get("/api/runs/:run_id/segmentation-overlay", "Classes of the pixels of a run on one of its images, as PNG", {
     description: "`difference` shows where the candidate differs from the reference.",
     stable: true,
     query: z.strictObject({
-      kind: z.enum(["candidate", "reference", "difference"]).default("candidate").describe("whose classes"),
+      kind: z.enum(["candidate", "reference", "difference"]).default("candidate").describe("classes to draw"),
       index: INDEX,
       step: STEP,
     }),
     replies: REPLIES,
-    async handle({ params, query, service }) {
-      const sides = sidesOf(query.kind, "difference");
-      const options = { metrics: "metrics.segmentation", step: query.step, sides };
-      const layers = findLayers(service.workspace, params.run_id, SEGMENTATION, options);
-      const { drawSegmentation } = await import("../overlay_picture.ts");
-      return picture(await drawSegmentation(layers, query.index));
-    },
+    thread: ({ params, query, session }) => overlay(session, "segmentation", { run: params.run_id, ...query }),
   }),
 ] as const;

@@ -1,274 +1,202 @@
-/** Recipes: files to read and save, and everything that can be said of a recipe without running it. */
-import { SvcError } from "../../contract/error.ts";
+/** Recipes: files to read and save, and every view of a recipe without a run. */
+import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
-import { recipeGraph } from "../../plan/graph.ts";
-import { lintRecipe } from "../../plan/lint.ts";
-import { planRecipe } from "../../plan/planner.ts";
-import { compileRecipe } from "../../recipe/compile.ts";
-import { diffRecipes } from "../../recipe/diff.ts";
-import { expandMatrix, expansionDocument } from "../../recipe/expand_matrix.ts";
-import { recipeSpecs } from "../../research/specs.ts";
-import { refusal } from "../../run/run.ts";
+import type { ExecutionPlan, PlanCacheEvidence } from "../../plan/types.ts";
+import type { RecipeChange } from "../../recipe/diff.ts";
+import { expansionDocument } from "../../recipe/expand_matrix.ts";
+import type { CompileMode, RecipeDocument } from "../../recipe/types.ts";
+import type { RecipeSpecs } from "../../research/specs.ts";
+import { AuthoredRecipe } from "../../session/authored_recipe.ts";
+import type { Session } from "../../session/session.ts";
 import { readRecipeAt } from "../recipe_file.ts";
-import { listRecipes } from "../recipe_list.ts";
+import { listRecipes, type RecipeFileRow } from "../recipe_list.ts";
 import { saveRecipe } from "../recipe_save.ts";
-import { Answer, json, threadRoute } from "../route.ts";
-import { DIAGNOSTIC, OBJECT, problem, RECIPE } from "../schemas.ts";
+import { Answer, get, post } from "../route.ts";
+import { DIAGNOSTIC, documentOf, OBJECT, RECIPE, refusals, reply } from "../schemas.ts";
 
 const PATH = z.strictObject({ path: z.string().describe("relative to the project root, in recipes/") });
-const REFUSED = problem("The recipe cannot be used; every problem is among the diagnostics");
-const FILE_REPLIES = {
-  400: problem("The query or the recipe cannot be used"),
-  403: problem("The path is no plain path in recipes/"),
-  404: problem("There is no such file"),
-} as const;
-const EXPANSION = z.object({
-  recipe: OBJECT,
-  expanded_count: z.int(),
-  canonical_matrix: OBJECT.nullable(),
-  recipes: z.array(OBJECT),
+const BODY = z.strictObject({ recipe: RECIPE });
+const MODE = z.enum(["strict", "compat"]);
+const MATRIX = z.object({ canonical_matrix: OBJECT.nullable() });
+const VALIDATION = z.object({
+  status: z.string(),
+  mode: MODE,
+  defaults_materialized: z.boolean(),
+  diagnostics: z.array(DIAGNOSTIC),
 });
 
 export const recipeRoutes = [
-  threadRoute({
-    method: "get",
-    path: "/api/recipes",
-    summary: "The recipe files of the project",
+  get("/api/recipes", "The recipe files of the project", {
     replies: {
-      200: {
-        description: "All of recipes/, with what stands in their way",
-        schema: z.object({ recipes: z.array(OBJECT) }),
-      },
+      200: reply(
+        "All of recipes/, each with its problems",
+        z.object({ recipes: z.array(documentOf<RecipeFileRow>()) }),
+      ),
     },
-    handle: async ({ service }) => json({ recipes: await listRecipes(service) }),
+    thread: async ({ session }) => ({ recipes: await listRecipes(session) }),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/recipe",
-    summary: "A recipe file, decoded",
+  get("/api/recipe", "A recipe file, decoded", {
     description: "file_sha256 is the ETag: send it as If-Match when saving.",
     stable: true,
     query: PATH,
     replies: {
-      200: {
-        description: "The authored recipe",
-        schema: z.object({ path: z.string(), recipe: z.unknown(), file_sha256: z.string() }),
-      },
-      ...FILE_REPLIES,
+      200: reply(
+        "The authored recipe",
+        z.object({ path: z.string(), recipe: documentOf<JsonObject>(z.unknown()), file_sha256: z.string() }),
+      ),
+      ...refusals(400, 403, 404),
     },
-    async handle({ query, service }) {
-      const { value, sha256 } = await readRecipeAt(service.workspace, query.path);
-      return new Answer({ path: query.path, recipe: value, file_sha256: sha256 }, { headers: { etag: `"${sha256}"` } });
+    async thread({ query: { path }, session }) {
+      const { value, sha256 } = await readRecipeAt(session, path);
+      return new Answer({ path, recipe: value, file_sha256: sha256 }, { headers: { etag: `"${sha256}"` } });
     },
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/recipe/graph",
-    summary: "The graph of a recipe file",
+  get("/api/recipe/graph", "The graph of a recipe file", {
     query: PATH,
     replies: {
-      200: {
-        description: "Nodes and edges",
-        schema: z.object({
-          schema_version: z.int(),
-          recipe: z.string(),
-          nodes: z.array(OBJECT),
-          edges: z.array(OBJECT),
-        }),
-      },
-      ...FILE_REPLIES,
+      200: reply(
+        "Nodes and edges",
+        z.object({ schema_version: z.int(), recipe: z.string(), nodes: z.array(OBJECT), edges: z.array(OBJECT) }),
+      ),
+      ...refusals(400, 403, 404),
     },
-    async handle({ query, service }) {
-      const registry = await service.registry();
-      const { value, locate } = await readRecipeAt(service.workspace, query.path);
-      const { effective, normalized, diagnostics } = compileRecipe(value, { mode: "compat", registry, locate });
-      const recipe = effective ?? normalized;
-      if (recipe === null) throw refusal("recipe_invalid", "Cannot draw the recipe", diagnostics);
-      return recipeGraph(recipe, registry);
-    },
+    thread: async ({ query, session }) =>
+      session.recipes.graph(await readRecipeAt(session, query.path), { mode: "compat" }),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/recipe/matrix",
-    summary: "The matrix of a recipe file",
+  get("/api/recipe/matrix", "The matrix of a recipe file", {
     query: PATH,
-    replies: {
-      200: { description: "The canonical matrix, or null", schema: z.object({ canonical_matrix: OBJECT.nullable() }) },
-      ...FILE_REPLIES,
-    },
-    async handle({ query, service }) {
-      const { value, locate } = await readRecipeAt(service.workspace, query.path);
-      return { canonical_matrix: expand(value, await service.registry(), locate).canonical_matrix };
+    replies: { 200: reply("The canonical matrix, or null", MATRIX), ...refusals(400, 403, 404) },
+    async thread({ query, session }) {
+      const { canonical_matrix } = await expanded(session, await readRecipeAt(session, query.path));
+      return { canonical_matrix };
     },
   }),
-  threadRoute({
-    method: "post",
-    path: "/api/recipe/matrix/expand",
-    summary: "The concrete recipes of a matrix",
+  post("/api/recipe/matrix/expand", "The concrete recipes of a matrix", {
     writes: false,
-    body: z.strictObject({ recipe: RECIPE }),
-    replies: { 200: { description: "Recipes in matrix order", schema: EXPANSION }, 400: REFUSED },
-    handle: async ({ body, service }) => expand(body.recipe, await service.registry()),
-  }),
-  threadRoute({
-    method: "post",
-    path: "/api/recipe/validate",
-    summary: "Strict validation of a recipe; nothing is written",
-    writes: false,
-    body: z.strictObject({ recipe: RECIPE, mode: z.enum(["strict", "compat"]).default("strict") }),
+    body: BODY,
     replies: {
-      200: {
-        description: "The recipe in its forms",
-        schema: z.object({
+      200: reply(
+        "Recipes in matrix order",
+        MATRIX.extend({ recipe: OBJECT, expanded_count: z.int(), recipes: z.array(documentOf<RecipeDocument>()) }),
+      ),
+      ...refusals(400),
+    },
+    thread: ({ body, session }) => expanded(session, posted(body.recipe)),
+  }),
+  post("/api/recipe/validate", "Strict validation of a recipe; nothing is written", {
+    writes: false,
+    body: BODY.extend({ mode: MODE.default("strict") }),
+    replies: {
+      200: reply(
+        "The recipe in its forms",
+        z.object({
           status: z.enum(["valid"]),
-          recipe: OBJECT,
-          validation: z.object({
-            status: z.string(),
-            mode: z.enum(["strict", "compat"]),
-            defaults_materialized: z.boolean(),
-            diagnostics: z.array(DIAGNOSTIC),
-          }),
-          effective: OBJECT,
-          specs: OBJECT,
-          seed_policy: OBJECT,
+          recipe: documentOf<RecipeDocument>(),
+          validation: VALIDATION,
+          effective: documentOf<RecipeDocument>(),
+          specs: documentOf<RecipeSpecs>(),
+          seed_policy: documentOf<JsonObject>(),
         }),
-      },
-      400: REFUSED,
+      ),
+      ...refusals(400),
     },
-    handle: async ({ body, service }) => json(validated(body.recipe, body.mode, await service.registry())),
+    thread: ({ body, session }) => validated(session, posted(body.recipe), body.mode),
   }),
-  threadRoute({
-    method: "post",
-    path: "/api/recipe/lint",
-    summary: "What can be said against a recipe",
+  post("/api/recipe/lint", "The findings on links, powers and rates of a recipe", {
     writes: false,
-    body: z.strictObject({ recipe: RECIPE }),
+    body: BODY,
     replies: {
-      200: {
-        description: "The report, passed or failed",
-        schema: z.object({
-          schema_version: z.int(),
-          status: z.enum(["passed", "failed"]),
-          issues: z.array(DIAGNOSTIC),
+      200: reply(
+        "The report, passed or failed",
+        z.object({ schema_version: z.int(), status: z.enum(["passed", "failed"]), issues: z.array(DIAGNOSTIC) }),
+      ),
+      ...refusals(400),
+    },
+    thread: ({ body, session }) => session.recipes.lint(posted(body.recipe)),
+  }),
+  post("/api/recipe/plan", "The execution plan of a recipe; nothing is written", {
+    writes: false,
+    body: BODY,
+    replies: {
+      200: reply(
+        "The plan of a run",
+        z.object({
+          plan: documentOf<ExecutionPlan>(),
+          cache: documentOf<PlanCacheEvidence>(),
+          diagnostics: z.array(DIAGNOSTIC),
         }),
-      },
-      400: problem("The body cannot be used"),
+      ),
+      ...refusals(400),
     },
-    async handle({ body, service }) {
-      const registry = await service.registry();
-      return json(lintRecipe(compileRecipe(body.recipe, { mode: "strict", registry }), { registry, strict: true }));
-    },
-  }),
-  threadRoute({
-    method: "post",
-    path: "/api/recipe/plan",
-    summary: "The execution plan of a recipe; nothing is written",
-    writes: false,
-    body: z.strictObject({ recipe: RECIPE }),
-    replies: {
-      200: {
-        description: "What would run",
-        schema: z.object({ plan: OBJECT, cache: OBJECT, diagnostics: z.array(DIAGNOSTIC) }),
-      },
-      400: REFUSED,
-    },
-    async handle({ body, service }) {
-      const { readiness, planCache: cache } = service;
-      const registry = await service.registry();
-      const compilation = compileRecipe(body.recipe, { mode: "strict", registry });
-      const planned = await planRecipe(compilation, { registry, readiness, cache, singleRun: true });
-      if (planned.status === "refused") {
-        const code = compilation.status === "invalid" ? "recipe_invalid" : "plan_invalid";
-        throw refusal(code, "Cannot plan the recipe", planned.diagnostics);
-      }
-      return json({ plan: planned.plan, cache: planned.cache, diagnostics: planned.diagnostics });
+    async thread({ body, session }) {
+      const { planned: { plan, cache, diagnostics } } = await session.recipes.prepare(posted(body.recipe));
+      return { plan, cache, diagnostics };
     },
   }),
-  threadRoute({
-    method: "post",
-    path: "/api/recipe/diff",
-    summary: "What differs between two recipes",
+  post("/api/recipe/diff", "The differences between two recipes", {
     writes: false,
     body: z.strictObject({ a: RECIPE, b: RECIPE }),
     replies: {
-      200: { description: "Every smallest change", schema: z.object({ equal: z.boolean(), changes: z.array(OBJECT) }) },
-      400: problem("The body cannot be used"),
+      200: reply(
+        "Every smallest change",
+        z.object({ equal: z.boolean(), changes: z.array(documentOf<RecipeChange>()) }),
+      ),
+      ...refusals(400),
     },
-    handle: ({ body }) => diffRecipes(json(body.a), json(body.b)),
+    thread: ({ body, session }) => session.recipes.diff(posted(body.a), posted(body.b)),
   }),
-  threadRoute({
-    method: "post",
-    path: "/api/recipe/save",
-    summary: "Save a recipe that validates, in one step; comments of the file stay",
-    description: "With If-Match, a file that changed since it was read is left alone (412).",
-    body: z.strictObject({
-      recipe: RECIPE,
+  post("/api/recipe/save", "Save a valid recipe in one step; comments of the file stay", {
+    description: "With If-Match, a file that changed since it was read is not overwritten (412).",
+    body: BODY.extend({
       filename: z.string().optional().describe("in recipes/; the recipe's name when left out"),
     }),
     replies: {
-      200: {
-        description: "The file that holds it now",
-        schema: z.object({
+      200: reply(
+        "The file that holds the recipe",
+        z.object({
           status: z.enum(["saved"]),
           path: z.string(),
           recipe: OBJECT,
-          validation: OBJECT,
+          validation: VALIDATION,
           file_sha256: z.string(),
         }),
-      },
-      400: REFUSED,
-      403: problem("The file name leaves recipes/, or the server is read-only"),
-      412: problem("The file changed since it was read"),
+      ),
+      ...refusals(400, 403, 412),
     },
-    async handle({ body, headers, service }) {
-      const validation = validated(body.recipe, "strict", await service.registry());
-      const saved = await saveRecipe(service.workspace, json(body.recipe), {
-        filename: body.filename,
-        name: validation.recipe.name,
-        ifMatch: headers["if-match"],
+    async thread({ body: { recipe: given, filename }, headers, session }) {
+      const source = posted(given);
+      const { recipe, validation } = await validated(session, source, "strict");
+      const options = { filename, name: recipe.name, ifMatch: headers["if-match"] };
+      const { path, sha256: file_sha256 } = await saveRecipe(session, source, options);
+      return new Answer({ status: "saved", path, recipe, validation, file_sha256 }, {
+        headers: { etag: `"${file_sha256}"` },
       });
-      const { recipe, validation: verdict } = validation;
-      return new Answer(
-        json({ status: "saved", path: saved.path, recipe, validation: verdict, file_sha256: saved.sha256 }),
-        {
-          headers: { etag: `"${saved.sha256}"` },
-        },
-      );
     },
   }),
 ] as const;
 
-/** The reply of the validation. @throws SvcError `recipe_invalid` with every diagnostic */
-function validated(
-  recipe: unknown,
-  mode: "strict" | "compat",
-  registry: Parameters<typeof compileRecipe>[1]["registry"],
-) {
-  const compilation = compileRecipe(recipe, { mode, registry });
+/** The recipe of a body. */
+const posted = (recipe: unknown) => new AuthoredRecipe(recipe as Value);
+
+/** @throws SvcError `recipe_invalid` with every diagnostic */
+async function validated(session: Session, source: AuthoredRecipe, mode: CompileMode) {
+  const { compilation, specs } = await session.recipes.inspect(source, { mode });
   const { diagnostics, defaults_materialized, normalized, effective, seed_policy } = compilation;
-  if (compilation.status === "invalid") throw refusal("recipe_invalid", "Cannot accept the recipe", diagnostics);
   return {
     status: "valid",
     recipe: normalized!,
     validation: { status: "valid", mode, defaults_materialized, diagnostics },
-    effective: effective!,
-    specs: recipeSpecs(effective!),
-    seed_policy: seed_policy!,
+    effective,
+    specs,
+    seed_policy,
   };
 }
 
-function expand(
-  recipe: unknown,
-  registry: Parameters<typeof expandMatrix>[1]["registry"],
-  locate?: Parameters<typeof expandMatrix>[1]["locate"],
-) {
-  const expansion = expandMatrix(recipe, { registry, locate });
+/** @throws SvcError `matrix_invalid` where only the matrix of a recipe has problems, else `recipe_invalid` */
+async function expanded(session: Session, source: AuthoredRecipe) {
+  const expansion = await session.recipes.expand(source);
   if (expansion.status !== "invalid") return expansionDocument(expansion);
   const { diagnostics } = expansion;
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  // A recipe that is fine but for its matrix has a matrix problem.
-  const matrix = errors.every(({ code }) => code.startsWith("matrix_"));
-  throw matrix
-    ? new SvcError("matrix_invalid", `Cannot expand the matrix: ${errors.length} problems`, { diagnostics })
-    : refusal("recipe_invalid", "Cannot expand the recipe", diagnostics);
+  const matrix = diagnostics.every(({ severity, code }) => severity !== "error" || code.startsWith("matrix_"));
+  return source.refuse(matrix ? "matrix_invalid" : "recipe_invalid", "expand", diagnostics);
 }

@@ -1,23 +1,21 @@
 /** The server itself: its health, its description and its counters. */
 import { z } from "../../contract/zod.ts";
 import { nativeExtension } from "../../numeric/native/extension.ts";
-import { diagnose } from "../../run/doctor.ts";
+import type { Diagnosis } from "../../run/doctor.ts";
 import { version } from "../../run/version.ts";
 import { JOB_STATES } from "../jobs/types.ts";
-import { openApi } from "../openapi.ts";
-import { Answer, json, route, threadRoute } from "../route.ts";
-import { OBJECT } from "../schemas.ts";
+import { Answer, get } from "../route.ts";
+import { documentOf, OBJECT, reply } from "../schemas.ts";
 
 export const systemRoutes = [
-  route({
-    method: "get",
-    path: "/api/health",
-    summary: "Whether the server answers, and what it can do",
+  get("/api/health", "The state of the server, and its limits", {
+    access: "public",
     replies: {
-      200: {
-        description: "It answers",
-        schema: z.object({
-          status: z.enum(["ok", "shutting_down"]),
+      200: reply(
+        "It answers",
+        z.object({
+          status: z.enum(["ok", "degraded", "shutting_down"]),
+          reason: z.object({ code: z.string(), message: z.string() }).optional().describe("why it is degraded"),
           version: z.string(),
           workspace: z.string(),
           execution_controls: OBJECT,
@@ -25,49 +23,39 @@ export const systemRoutes = [
           auth_required: z.boolean(),
           read_only: z.boolean(),
         }),
-      },
+      ),
     },
-    handle({ service }) {
+    handle({ service: { draining, options, session, storage: { fault } } }) {
       const { available, reason } = nativeExtension();
       return {
-        status: service.draining ? "shutting_down" : "ok",
+        status: draining ? "shutting_down" : fault === null ? "ok" : "degraded",
+        ...(fault === null ? {} : { reason: { code: fault.code, message: fault.message } }),
         version,
-        workspace: service.workspace.stateDir,
+        workspace: session.workspace.stateDir,
         execution_controls: {
           parallel_workers: { min: 1, max: 32, default: 1 },
           use_plan_cache: { default: true },
         },
         native: { available, reason },
-        auth_required: service.options.token !== null,
-        read_only: service.options.readOnly,
+        auth_required: options.token !== null,
+        read_only: options.readOnly,
       };
     },
   }),
-  route({
-    method: "get",
-    path: "/api/openapi.json",
-    summary: "This interface, described in OpenAPI 3.1",
+  get("/api/openapi.json", "This interface, described in OpenAPI 3.1", {
     constant: true,
-    replies: { 200: { description: "The description", schema: z.object({ openapi: z.string(), paths: OBJECT }) } },
-    handle: async ({ service }) => {
-      const { ROUTES } = await import("./index.ts");
-      return openApi(ROUTES, { version, tokenNeeded: service.options.token !== null });
+    replies: { 200: reply("The description", z.object({ openapi: z.string(), paths: OBJECT })) },
+    handle: ({ service }) => service.openApi(),
+  }),
+  get("/api/doctor", "The checks of this machine, with a remedy for each problem", {
+    replies: {
+      200: reply("The checks", documentOf<Diagnosis>(z.object({ status: z.string(), checks: z.array(OBJECT) }))),
     },
+    thread: ({ session }) => session.system.doctor(),
   }),
-  threadRoute({
-    method: "get",
-    path: "/api/doctor",
-    summary: "What is in order on this machine, and what helps where it is not",
-    replies: { 200: { description: "The checks", schema: z.object({ status: z.string(), checks: z.array(OBJECT) }) } },
-    handle: async ({ service }) => json(await diagnose(service.workspace)),
-  }),
-  route({
-    method: "get",
-    path: "/metrics",
-    summary: "Counters for Prometheus",
+  get("/metrics", "Counters for Prometheus", {
     replies: { 200: { description: "The text form", media: "text/plain" } },
-    handle({ service }) {
-      const { counters, index, jobs, events } = service;
+    handle({ service: { counters, index, jobs, events } }) {
       const states = JOB_STATES.map((state): [Record<string, string>, number] => [
         { state },
         jobs.list().filter(({ document }) => document.state === state).length,

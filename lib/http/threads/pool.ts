@@ -1,63 +1,61 @@
 /**
  * Threads that compile, plan, hash and decode, so that the main thread only routes and streams. They start at the first
- * request that needs one; each takes any number of requests at once and works on them in turn.
+ * request that needs one and end after an idle time; each takes any number of requests at once and works on them in turn.
  */
 import { SvcError } from "../../contract/error.ts";
 import { canonicalJson, parseJson, type Value } from "../../contract/json.ts";
-import type { PlainReply, PlainRequest } from "../answer.ts";
+import type { SessionData } from "../../session/core.ts";
 import { errorOf } from "../problem.ts";
-import { type Library, type LibraryOptions, openLibrary } from "../service.ts";
-import type { ThreadCommand, ThreadMessage } from "./protocol.ts";
+import type { PlainReply, PlainRequest, ThreadCommand, ThreadInput, ThreadMessage, ThreadResult } from "./protocol.ts";
 import type { TaskInput, TaskName, TaskOutput } from "./tasks.ts";
 
 /** Requests that may wait for the threads, all together. */
 const MAX_PENDING = 64;
+/** A thread without a request ends after this long, and its memory with it. */
+const IDLE_MS = 8000;
 
 const closed = () => new SvcError("shutting_down", "Cannot answer any more: the server is shutting down");
 
 interface Thread {
   worker: Worker;
   pending: Map<number, PromiseWithResolvers<ThreadMessage>>;
+  idle: ReturnType<typeof setTimeout> | undefined;
+}
+
+export interface ThreadPoolOptions {
+  /** Threads at most; with 0 the calling thread performs the commands. */
+  size: number;
+  session: SessionData;
+  /** Performs a command on the calling thread. */
+  perform(command: ThreadCommand): Promise<ThreadResult>;
 }
 
 export class ThreadPool {
-  readonly #size: number;
-  readonly #options: LibraryOptions;
+  readonly #options: ThreadPoolOptions;
+  readonly #idle: { onEnd(): void; ms: number };
   readonly #threads: Thread[] = [];
   #nextId = 1;
-  #local: Library | undefined;
   #closed = false;
 
-  /** @param size threads at most; 0 does the work on the calling thread */
-  constructor(size: number, options: LibraryOptions) {
-    this.#size = size;
+  /** @param idle `onEnd` is called when a thread has ended after `ms` without a request */
+  constructor(options: ThreadPoolOptions, idle: { onEnd(): void; ms?: number }) {
     this.#options = options;
+    this.#idle = { ms: IDLE_MS, ...idle };
   }
 
   /** Answers a request by a route. @throws what the route throws */
   async answer(name: string, request: PlainRequest): Promise<PlainReply> {
-    if (this.#size === 0) {
-      const [{ answer }, { routeNamed }] = await Promise.all([import("../answer.ts"), import("../routes/index.ts")]);
-      return await answer(routeNamed(name), request, this.#library());
-    }
-    const message = await this.#ask({ type: "route", id: this.#nextId++, name, request });
-    if (message.type !== "reply") throw new Error("The thread answered something else");
-    return message.reply;
+    const result = await this.#ask({ type: "route", id: this.#nextId++, name, request });
+    if (result.type !== "reply") throw new Error("The library thread sent a wrong message");
+    return result.reply;
   }
 
-  /** Does a task. @throws what the task throws */
+  /** Performs a task. @throws what the task throws */
   async perform<Name extends TaskName>(name: Name, input: TaskInput<Name>): Promise<TaskOutput<Name>> {
-    if (this.#size === 0) {
-      const { TASKS } = await import("./tasks.ts");
-      return await (TASKS[name] as unknown as (library: Library, input: unknown) => Promise<TaskOutput<Name>>)(
-        this.#library(),
-        input,
-      );
-    }
     const text = canonicalJson(input as unknown as Value);
-    const message = await this.#ask({ type: "task", id: this.#nextId++, name, input: text });
-    if (message.type !== "output") throw new Error("The thread answered something else");
-    return parseJson(message.output) as unknown as TaskOutput<Name>;
+    const result = await this.#ask({ type: "task", id: this.#nextId++, name, input: text });
+    if (result.type !== "output") throw new Error("The library thread sent a wrong message");
+    return parseJson(result.output) as unknown as TaskOutput<Name>;
   }
 
   close(): void {
@@ -65,22 +63,21 @@ export class ThreadPool {
     for (const thread of this.#threads.splice(0)) this.#lose(thread, closed());
   }
 
-  #library(): Library {
-    return this.#local ??= openLibrary(this.#options);
-  }
-
-  async #ask(command: Exclude<ThreadCommand, { type: "open" }>): Promise<ThreadMessage> {
+  async #ask(command: ThreadCommand): Promise<ThreadResult> {
     if (this.#closed) throw closed();
+    const { size, perform } = this.#options;
+    if (size === 0) return await perform(command);
     if (this.#threads.reduce((sum, { pending }) => sum + pending.size, 0) >= MAX_PENDING) {
-      // Clients that went away are still being answered; a queue without an end would only grow.
+      // Requests of clients that left are still answered: without this limit the queue would only grow.
       throw new SvcError("server_busy", `Cannot take more than ${MAX_PENDING} requests of this kind at a time`, {
         hint: "Ask again in a moment",
         extra: { retry_after_seconds: 1 },
       });
     }
     const idle = this.#threads.find(({ pending }) => pending.size === 0);
-    const thread = idle ?? (this.#threads.length < this.#size ? this.#spawn() : this.#leastBusy(command.type));
+    const thread = idle ?? (this.#threads.length < size ? this.#spawn() : this.#leastBusy(command.type));
     const answered = Promise.withResolvers<ThreadMessage>();
+    clearTimeout(thread.idle);
     thread.pending.set(command.id, answered);
     thread.worker.postMessage(command);
     const message = await answered.promise;
@@ -88,7 +85,7 @@ export class ThreadPool {
     return message;
   }
 
-  /** Requests never queue up on the first thread of several: a job that is to be admitted waits for one of them at most. */
+  /** Requests do not queue on the first of several threads, so that the admission of a job waits for one at most. */
   #leastBusy(type: ThreadCommand["type"]): Thread {
     const [first, ...others] = this.#threads;
     if (type === "task" || others.length === 0) return first;
@@ -97,23 +94,35 @@ export class ThreadPool {
 
   #spawn(): Thread {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc library" });
-    const thread: Thread = { worker, pending: new Map() };
+    const thread: Thread = { worker, pending: new Map(), idle: undefined };
     worker.onmessage = ({ data }: MessageEvent<ThreadMessage>) => {
       thread.pending.get(data.id)?.resolve(data);
       thread.pending.delete(data.id);
+      if (thread.pending.size === 0) thread.idle = setTimeout(() => this.#end(thread), this.#idle.ms);
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      const at = this.#threads.indexOf(thread);
-      if (at >= 0) this.#threads.splice(at, 1);
+      this.#remove(thread);
       this.#lose(thread, new Error(`The library thread ended: ${event.message}`));
     };
-    worker.postMessage({ type: "open", options: this.#options } satisfies ThreadCommand);
+    worker.postMessage({ type: "open", session: this.#options.session } satisfies ThreadInput);
     this.#threads.push(thread);
     return thread;
   }
 
+  #end(thread: Thread): void {
+    this.#remove(thread);
+    thread.worker.terminate();
+    this.#idle.onEnd();
+  }
+
+  #remove(thread: Thread): void {
+    const at = this.#threads.indexOf(thread);
+    if (at >= 0) this.#threads.splice(at, 1);
+  }
+
   #lose(thread: Thread, why: Error): void {
+    clearTimeout(thread.idle);
     thread.worker.terminate();
     for (const { reject } of thread.pending.values()) reject(why);
     thread.pending.clear();

@@ -1,16 +1,33 @@
-/** What the main thread and the threads beside it say to each other. */
-import type { PlainReply, PlainRequest } from "../answer.ts";
+/** Messages between the main thread and the library threads. */
+import type { SessionData } from "../../session/core.ts";
 import type { ErrorRecord } from "../problem.ts";
-import type { LibraryOptions } from "../service.ts";
+
+/** A request without its socket. */
+export interface PlainRequest {
+  params: Record<string, string>;
+  /** With its question mark, or empty. */
+  search: string;
+  headers: Record<string, string>;
+  body: Uint8Array<ArrayBuffer> | null;
+}
+
+export interface PlainReply {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null;
+}
 
 export type ThreadCommand =
-  | { type: "open"; options: LibraryOptions }
   /** Answer a request by the route of that name. */
   | { type: "route"; id: number; name: string; request: PlainRequest }
-  /** Do one of the tasks; its input and output are canonical JSON. */
+  /** Perform a task; its input and output are canonical JSON, which keeps 1 and 1.0 apart. */
   | { type: "task"; id: number; name: string; input: string };
 
-export type ThreadMessage =
+/** What a thread receives: first the options of its session. */
+export type ThreadInput = { type: "open"; session: SessionData } | ThreadCommand;
+
+export type ThreadResult =
   | { id: number; type: "reply"; reply: PlainReply }
-  | { id: number; type: "output"; output: string }
-  | { id: number; type: "error"; error: ErrorRecord };
+  | { id: number; type: "output"; output: string };
+
+export type ThreadMessage = ThreadResult | { id: number; type: "error"; error: ErrorRecord };

@@ -1,35 +1,27 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
-/** A library thread: answers requests by the handlers of thread routes, and does the tasks. */
-import { canonicalJson, parseJson, type Value } from "../../contract/json.ts";
-import { answer } from "../answer.ts";
+/** A library thread: performs the commands of the main thread with a session of its own. */
+import { Session } from "../../session/session.ts";
 import { errorRecord } from "../problem.ts";
-import { routeNamed } from "../routes/index.ts";
-import { type Library, openLibrary } from "../service.ts";
-import type { ThreadCommand, ThreadMessage } from "./protocol.ts";
-import { type TaskName, TASKS } from "./tasks.ts";
+import { performCommand } from "./perform.ts";
+import type { ThreadInput, ThreadMessage } from "./protocol.ts";
 
-let library: Library | undefined;
+let session: Session | undefined;
 
 const send = (message: ThreadMessage, transfer: Transferable[] = []) => self.postMessage(message, transfer);
 
-self.onmessage = async ({ data: command }: MessageEvent<ThreadCommand>) => {
+self.onmessage = async ({ data: command }: MessageEvent<ThreadInput>) => {
   if (command.type === "open") {
-    library = openLibrary(command.options);
-    // What every request needs is made before the first one asks; who needs it hears why it cannot be made.
-    await library.registry().catch(() => {});
+    session = new Session(command.session);
+    // Loaded before the first request. A failure is the reply to each request that needs the registry.
+    await session.registry().catch(() => {});
     return;
   }
-  const { id } = command;
   try {
-    if (command.type === "route") {
-      const reply = await answer(routeNamed(command.name), command.request, library!);
-      const transfer = reply.body instanceof Uint8Array ? [reply.body.buffer] : [];
-      return send({ id, type: "reply", reply }, transfer);
-    }
-    const task = TASKS[command.name as TaskName] as unknown as (library: Library, input: unknown) => Promise<Value>;
-    send({ id, type: "output", output: canonicalJson(await task(library!, parseJson(command.input))) });
+    const result = await performCommand(session!, command);
+    const bytes = result.type === "reply" && result.reply.body instanceof Uint8Array ? [result.reply.body.buffer] : [];
+    send(result, bytes);
   } catch (error) {
-    send({ id, type: "error", error: errorRecord(error) });
+    send({ id: command.id, type: "error", error: errorRecord(error) });
   }
 };

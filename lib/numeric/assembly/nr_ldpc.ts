@@ -118,7 +118,6 @@ function pack(from: usize, count: i32): bool {
 
 /**
  * Continues a CRC over bits at an address, one per byte, a multiple of 8 of them; 0 starts one.
- *
  * @returns the register, first parity bit lowest
  */
 export function crcBits(kind: i32, register: u32, from: usize, count: i32): u32 {
@@ -179,7 +178,6 @@ export function gather(to: usize, from: i32, columns: i32, z: i32): void {
 
 /**
  * Interleaves selected bits over the bits of a symbol and scrambles them.
- *
  * @param count a multiple of `width`
  * @param scrambling bytes 0 or 1
  */
@@ -231,7 +229,6 @@ function quantised(from: usize, scale: v128): v128 {
 
 /**
  * Rounds log-likelihood ratios (f32) times `scale` to int8, saturating at ±127, and takes the scrambling off.
- *
  * @param scrambling bytes 0 or 1; a 1 turns the sign
  * @returns whether any is not 0; reads up to 15 values too many, which are to be 0
  */
@@ -411,9 +408,8 @@ function holds(rows: i32, checked: i32, columns: i32, z: i32): bool {
 /**
  * Decodes the values in the columns; hard decisions are left in BITS.
  *
- * Stops early at a valid CRC, or at a codeword once a pass has changed no information bit. A CRC of 16 bits would pass one
- * wrong word in 65536 at each look, so before the last pass the core checks must hold as well.
- *
+ * Stops early at a valid CRC, or at a codeword once a pass has changed no information bit. A CRC of 16 bits would pass
+ * one wrong word in 65536 at each look, so before the last pass the core checks must hold as well.
  * @param columns columns in use
  * @param used information bits without filler bits, covered by the CRC, a multiple of 8
  * @param early false: stop after all iterations only

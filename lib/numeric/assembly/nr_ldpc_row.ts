@@ -45,7 +45,6 @@ function second(least: v128, next: v128, q: v128): v128 {
 
 /**
  * Writes the new message of an entry and the new value of its bit.
- *
  * @param size magnitude of a message by the least q of the row
  * @param change what makes it that by the second least
  * @param signs sum of the signs of the row
@@ -63,7 +62,6 @@ function update(bits: usize, to: usize, q: v128, least: v128, size: v128, change
 
 /**
  * A row of 1 to 19 entries; `degree` and whether there is an `own` are constants of each copy.
- *
  * @param own address of the parity bits that this row alone checks, 0 without them: their value is what was received
  * @param messages 16 of each entry, by groups of 16 checks
  */

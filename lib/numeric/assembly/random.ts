@@ -435,7 +435,6 @@ export function normalDraw(): f64 {
 /**
  * Normal values of the draws that begin within the next `budget` outputs, to the segment's results, as if a draw began
  * here. Marks the draws that begin within the first `marked` outputs.
- *
  * @returns how many values; position() then tells where the last draw ended
  */
 export function speculateNormals(budget: i32, marked: i32): i32 {

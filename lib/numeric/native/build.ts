@@ -38,7 +38,6 @@ export function findCompiler(): string | null {
 
 /**
  * Builds the library unless it is there already, and removes those of earlier sources.
- *
  * @param folder where it is put
  * @returns its path
  * @throws Error without a compiler, on a platform it is not made for, and with the compiler's words when that fails

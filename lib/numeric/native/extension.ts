@@ -79,7 +79,7 @@ export function nativeExtension(): NativeExtension {
   return extension;
 }
 
-/** Looks for the extension in surroundings of one's own. */
+/** Looks for the extension in surroundings of one's own. Exported for tests. */
 export function inspectExtension(surroundings: Surroundings = {}): NativeExtension {
   const { sources = SOURCES, folder = BUILD_FOLDER, permission = ffiPermission } = surroundings;
   const lacking = (reason: string, hint: string | null, library: { path: string; sha256: string } | null = null) => ({

@@ -10,7 +10,7 @@ import { bufferLayout, decoderProgram } from "../nr_ldpc/programs.ts";
 import { type Generator, partScale } from "../random.ts";
 import { nativeExtension } from "./extension.ts";
 
-/** Levels of a processor, each with what it needs; the highest that it has is used. */
+/** Levels of a processor, each with what it needs; the highest that it has is used. Exported for tests. */
 export const LEVELS = ["baseline", "avx2", "avx512"] as const;
 export type Level = typeof LEVELS[number];
 
@@ -47,7 +47,6 @@ export class NativeKernels {
 
   /**
    * Opens a library for good.
-   *
    * @param path file built by `buildNative`
    * @param level the processor's own when left out
    * @throws Error when the library cannot be loaded
@@ -79,7 +78,6 @@ export class NativeKernels {
 
   /**
    * As `demodulateLlr` and `hardBits`, in one pass.
-   *
    * @throws RangeError when there is not one variance per symbol
    */
   demodulate(
@@ -158,7 +156,6 @@ let kernels: NativeKernels | undefined;
 
 /**
  * The extension of this program, loaded on first use.
- *
  * @throws Error with the reason when it is not available
  */
 export function nativeKernels(): NativeKernels {

@@ -42,7 +42,6 @@ const lifted = new Map<string, LiftedCode>();
 
 /**
  * The code of a base graph and a lifting size.
- *
  * @throws RangeError when the standard has no such lifting size
  */
 export function liftedCode(baseGraph: BaseGraph, liftingSize: number): LiftedCode {

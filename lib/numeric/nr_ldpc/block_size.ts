@@ -28,7 +28,7 @@ const SMALL_SIZE_RUNS = [
   [3824, 3824, 1],
 ];
 
-/** Table 5.1.3.2-1: the 93 sizes up to 3824 bits. */
+/** Table 5.1.3.2-1: the 93 sizes up to 3824 bits. Exported for tests. */
 export const SMALL_BLOCK_SIZES: readonly number[] = SMALL_SIZE_RUNS.flatMap(([first, last, step]) =>
   Array.from({ length: (last - first) / step + 1 }, (_, i) => first + i * step)
 );
@@ -50,7 +50,6 @@ function largeBlockSize(quantised: number, codeRate: number): number {
 
 /**
  * The smallest legal transport block size that is not below a number of bits.
- *
  * @param bits at least 1
  * @param codeRate target code rate; the sizes above 3824 bits depend on whether it exceeds 1/4
  * @throws RangeError when the number is not in 1 … 1 277 992

@@ -40,7 +40,7 @@ export interface CodeParameters extends TransportBlockOptions {
 }
 
 /** Bits per symbol of QPSK … 256QAM, and of pi/2-BPSK. */
-export const BITS_PER_SYMBOL_CHOICES: readonly number[] = [1, 2, 4, 6, 8];
+const BITS_PER_SYMBOL_CHOICES: readonly number[] = [1, 2, 4, 6, 8];
 
 /** Most information bits of a code block by base graph. */
 const MOST_BLOCK_BITS = { 1: 8448, 2: 3840 };
@@ -54,7 +54,7 @@ export function codedBitCount(blockBits: number, codeRate: number, bitsPerSymbol
   return unit * Math.ceil(blockBits / (codeRate * unit) - 1e-9);
 }
 
-/** Base graph 2 for short blocks and low rates. */
+/** Base graph 2 for short blocks and low rates. Exported for tests. */
 export function chooseBaseGraph(blockBits: number, codeRate: number): BaseGraph {
   return blockBits <= 292 || (blockBits <= LARGEST_SMALL_BLOCK && codeRate <= 0.67) || codeRate <= 0.25 ? 2 : 1;
 }

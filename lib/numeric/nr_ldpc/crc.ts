@@ -9,19 +9,3 @@ export interface Crc {
 export const CRC24A: Crc = { name: "crc24a", bits: 24, polynomial: 0x864cfb };
 export const CRC24B: Crc = { name: "crc24b", bits: 24, polynomial: 0x800063 };
 export const CRC16: Crc = { name: "crc16", bits: 16, polynomial: 0x1021 };
-
-/**
- * Remainder of bits times D^crc.bits by long division, the reference of the kernel.
- *
- * @param bits one bit per byte, highest power first
- * @returns the parity bits as a number, first one highest
- */
-export function crcRemainder(bits: Uint8Array, crc: Crc): number {
-  const top = 2 ** (crc.bits - 1), mask = 2 ** crc.bits - 1;
-  let remainder = 0;
-  for (const bit of bits) {
-    const feedback = ((remainder & top) !== 0 ? 1 : 0) ^ bit;
-    remainder = (remainder << 1 & mask) ^ (feedback ? crc.polynomial : 0);
-  }
-  return remainder;
-}

@@ -15,7 +15,7 @@ import { bufferLayout, decoderProgram } from "./programs.ts";
 export const DECODER_IMPLEMENTATION = "layered_offset_min_sum_int8_wasm_simd";
 
 /** Steps of the rounded values per unit of log-likelihood ratio. */
-export const LLR_SCALE = 4;
+const LLR_SCALE = 4;
 
 /** Value of a bit that is known to be 0. */
 const CERTAIN = 127;
@@ -46,7 +46,6 @@ export interface DecodedTransportBlock {
 
 /**
  * Decodes one transport block.
- *
  * @param llr parameters.codedBits log-likelihood ratios, positive for bit 0, none of them NaN
  * @param decodeBlock another implementation of the decoder of code blocks
  * @throws RangeError when a length is not that of the parameters
@@ -69,7 +68,6 @@ export function decodeTransportBlock(
 
 /**
  * What the decoded code blocks of a transport block are together.
- *
  * @param whole their bits one after another, codeBlockCount · segmentBits of them
  */
 export function joinCodeBlocks(
@@ -91,7 +89,6 @@ function crcOf(bits: Uint8Array, kind: number): number {
 
 /**
  * Decodes one code block of a transport block.
- *
  * @param llr those of the whole transport block
  * @param index which code block
  * @param segment takes its bits without CRC24B, parameters.segmentBits of them

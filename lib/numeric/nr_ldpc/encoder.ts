@@ -16,7 +16,6 @@ export const CRC_KINDS: Readonly<Record<Crc["name"], number>> = { crc24a: 0, crc
 
 /**
  * Encodes one transport block.
- *
  * @param bits one bit (0 or 1) per byte, parameters.blockBits of them
  * @param scrambling the sequence to add, parameters.codedBits long; none by default
  * @returns the coded bits, a new array
@@ -58,8 +57,7 @@ export function mostColumnBytes({ baseGraph, liftingSize }: CodeParameters): num
 }
 
 /**
- * The code word of some information bits.
- *
+ * The code word of some information bits. Exported for tests.
  * @param bits informationColumns · Z of them, one per byte
  * @returns the bits of all columns
  */

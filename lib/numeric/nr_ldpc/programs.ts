@@ -91,7 +91,7 @@ const CORE_ORDER = [1, 3, 0, 2];
 /**
  * The order in which the decoder passes the rows of a code: from the last one down to the first four. Rows with few entries
  * and one unsent column at most inform the unsent columns before the long rows ask for them, which saves a quarter of the
- * iterations.
+ * iterations. Exported for tests.
  */
 export function decoderOrder(rows: number): number[] {
   return [...Array.from({ length: rows - CORE_ROWS }, (_, i) => rows - 1 - i), ...CORE_ORDER];
@@ -111,7 +111,10 @@ export const decoderProgram = (code: LiftedCode, rows: number, usedBits: number)
     return { words: Int32Array.from(words), length: lists.length };
   });
 
-/** The entries of a row whose bits are not all known, and the parity column that no other row checks, or -1. */
+/**
+ * The entries of a row whose bits are not all known, and the parity column that no other row checks, or -1.
+ * Exported for tests.
+ */
 export function decoderRow(code: LiftedCode, index: number, usedBits: number): { own: number; entries: Circulant[] } {
   const row = code.rows[index];
   const [shared, own] = index < CORE_ROWS ? [row, -1] : [row.slice(0, -1), row.at(-1)!.column];

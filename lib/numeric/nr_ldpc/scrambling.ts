@@ -20,7 +20,6 @@ const DISCARDED = 1600;
 
 /**
  * The first bits of a Gold sequence, one per byte.
- *
  * @param seed c_init, 0 … 2^31 - 1
  */
 export function goldSequence(seed: number, length: number): Uint8Array<ArrayBuffer> {

@@ -11,8 +11,8 @@ import {
   type IntegerView,
   partScale,
 } from "../random.ts";
-import { type Draw, drawPart } from "./draw_chunks.ts";
-import { MARKED, type NormalSink, placeNormals, SEGMENT, skipOutputs } from "./normal_segments.ts";
+import { drawPart, type IntegerDraw, INTEGERS_DRAWN } from "./draw_chunks.ts";
+import { MARKED, NORMALS_DRAWN, type NormalSink, placeNormals, SEGMENT, skipOutputs } from "./normal_segments.ts";
 import { isShared, type ParallelOptions, sharedArray, threadsOf } from "./shared.ts";
 import { runChunks } from "./team.ts";
 
@@ -40,7 +40,7 @@ function drawNormals(generator: Generator, count: number, sink: NormalSink, opti
     for (let left = count; left >= least; left = count - first) {
       const reached = sharedArray(Float64Array<SharedArrayBuffer>, 2);
       reached[1] = first;
-      runChunks("normals", { state, segment, marked, reached, sink }, Math.floor(left / segment), threads);
+      runChunks(NORMALS_DRAWN, { state, segment, marked, reached, sink }, Math.floor(left / segment), threads);
       skipOutputs(state, reached[0]);
       first = reached[1];
     }
@@ -51,14 +51,6 @@ function drawNormals(generator: Generator, count: number, sink: NormalSink, opti
 /** Is it worth several threads? */
 function many(count: number, least: number, options: SegmentOptions): boolean {
   return threadsOf(options) > 1 && count >= (options.segment ?? least);
-}
-
-/** As `generator.standardNormal`. */
-export function standardNormalParallel(generator: Generator, size: number, options: SegmentOptions = {}): Float64Array {
-  if (!many(size, LEAST_NORMALS, options)) return generator.standardNormal(size);
-  const out = sharedArray(Float64Array<SharedArrayBuffer>, size);
-  drawNormals(generator, size, { kind: "real", out }, options);
-  return out;
 }
 
 /** As `generator.complexNormal64`. */
@@ -74,53 +66,27 @@ export function complexNormal64Parallel(
   return out;
 }
 
-/** As `generator.complexNormal`. */
-export function complexNormalParallel(
-  generator: Generator,
-  count: number,
-  variance: number,
-  options: SegmentOptions = {},
-): Float32Array {
-  if (!many(2 * count, LEAST_NORMALS, options)) return generator.complexNormal(count, variance);
-  const out = sharedArray(Float32Array<SharedArrayBuffer>, 2 * count);
-  drawNormals(generator, 2 * count, { kind: "complex", out, scale: partScale(variance) }, options);
-  return out;
-}
-
 /**
  * As `generator.addComplexNormal`. Symbols in shared memory are read where they are, others are copied first.
- *
- * @param options.out shared memory for the sum, as long as the symbols; it may be the symbols themselves
- * @throws RangeError when the variance is negative or not finite, or the output has another length
+ * @throws RangeError when the variance is negative or not finite
  */
 export function addComplexNormalParallel(
   generator: Generator,
   symbols: Float32Array,
   variance: number,
-  options: SegmentOptions & { out?: Float32Array<SharedArrayBuffer> } = {},
+  options: SegmentOptions = {},
 ): Float32Array {
   const scale = partScale(variance);
-  if (!many(symbols.length, LEAST_NORMALS, options)) {
-    return options.out
-      ? generator.addComplexNormal(symbols, variance, options.out)
-      : generator.addComplexNormal(symbols, variance);
-  }
-  const out = options.out ?? sharedArray(Float32Array<SharedArrayBuffer>, symbols.length);
-  if (out.length !== symbols.length) {
-    throw new RangeError(`Cannot put ${symbols.length / 2} symbols into an array for ${out.length / 2}`);
-  }
+  if (!many(symbols.length, LEAST_NORMALS, options)) return generator.addComplexNormal(symbols, variance);
+  const out = sharedArray(Float32Array<SharedArrayBuffer>, symbols.length);
   if (!isShared(symbols)) out.set(symbols);
-  drawNormals(
-    generator,
-    symbols.length,
-    { kind: "sum", out, symbols: isShared(symbols) ? symbols : out, scale },
-    options,
-  );
+  const sink = { kind: "sum" as const, out, symbols: isShared(symbols) ? symbols : out, scale };
+  drawNormals(generator, symbols.length, sink, options);
   return out;
 }
 
 /** Draws what takes `perOutput` values from each raw output; a kept half is used up first. */
-function drawFixed(generator: Generator, draw: Draw, perOutput: number, options: ParallelOptions): void {
+function drawFixed(generator: Generator, draw: IntegerDraw, perOutput: number, options: ParallelOptions): void {
   const size = draw.out.length;
   const values = CHUNK_OUTPUTS * perOutput;
   let first = 0;
@@ -129,28 +95,12 @@ function drawFixed(generator: Generator, draw: Draw, perOutput: number, options:
   });
   drawPart(generator, draw, 0, first);
   const chunks = Math.floor((size - first) / values);
-  const rest = { ...draw, out: draw.out.subarray(first) } as Draw;
+  const rest = { ...draw, out: draw.out.subarray(first) };
   generator.lend((state) => {
-    runChunks("draws", { state, draw: rest, values, outputs: CHUNK_OUTPUTS }, chunks, threadsOf(options));
+    runChunks(INTEGERS_DRAWN, { state, draw: rest, values, outputs: CHUNK_OUTPUTS }, chunks, threadsOf(options));
     skipOutputs(state, chunks * CHUNK_OUTPUTS);
   });
   drawPart(generator, rest, chunks * values, size - first);
-}
-
-/** As `generator.random(size)`. */
-export function randomParallel(generator: Generator, size: number, options: ParallelOptions = {}): Float64Array {
-  if (!many(size, LEAST_OUTPUTS, options)) return generator.random(size);
-  const out = sharedArray(Float64Array<SharedArrayBuffer>, size);
-  drawFixed(generator, { kind: "random", out }, 1, options);
-  return out;
-}
-
-/** As `generator.randomFloat32`. */
-export function randomFloat32Parallel(generator: Generator, size: number, options: ParallelOptions = {}): Float32Array {
-  if (!many(size / 2, LEAST_OUTPUTS, options)) return generator.randomFloat32(size);
-  const out = sharedArray(Float32Array<SharedArrayBuffer>, size);
-  drawFixed(generator, { kind: "random_float32", out }, 2, options);
-  return out;
 }
 
 /** As `generator.integers`. */
@@ -168,6 +118,6 @@ export function integersParallel<D extends IntegerDtype = "int64">(
   const fixed = count > 1n && (count & (count - 1n)) === 0n;
   if (!fixed || !many(size / perOutput, LEAST_OUTPUTS, options)) return generator.integers(low, high, size, dtype);
   const out = sharedArray<IntegerView>(array, size);
-  drawFixed(generator, { kind: "integers", out, low, high, dtype }, perOutput, options);
+  drawFixed(generator, { out, low, high, dtype }, perOutput, options);
   return out as IntegerArrays<ArrayBufferLike>[D];
 }

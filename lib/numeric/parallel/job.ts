@@ -2,8 +2,6 @@
  * Chunks of a task, claimed one at a time by whoever is free. Chunks are claimed in rising order, so a chunk that waits for
  * the one before it waits for a thread that is at work, never for one that has yet to come.
  */
-import { type TaskArguments, type TaskName, TASKS } from "./tasks.ts";
-
 /** Words of a job's control memory: the next chunk to claim, how many are done, whose turn it is, whether one failed. */
 const NEXT = 0;
 const DONE = 1;
@@ -14,17 +12,22 @@ const WORDS = 4;
 /** Everyone's turn: nobody waits any more. */
 const NO_TURNS = 2 ** 31 - 1;
 
+/** Work that threads can share, by a name that a helper knows: see tasks.ts. */
+export interface Task<Args = unknown> {
+  name: string;
+  run(args: Args, chunk: number, turns: Turns): void;
+}
+
 /** What is posted to a helper. */
-export interface Job<T extends TaskName = TaskName> {
-  task: T;
-  args: TaskArguments[T];
+export interface Job<Args = unknown> {
+  task: string;
+  args: Args;
   chunks: number;
   control: Int32Array<SharedArrayBuffer>;
 }
 
-/** A job nobody has begun. */
-export function newJob<T extends TaskName>(task: T, args: TaskArguments[T], chunks: number): Job<T> {
-  return { task, args, chunks, control: new Int32Array(new SharedArrayBuffer(4 * WORDS)) };
+export function newJob<Args>({ name }: Task<Args>, args: Args, chunks: number): Job<Args> {
+  return { task: name, args, chunks, control: new Int32Array(new SharedArrayBuffer(4 * WORDS)) };
 }
 
 /** The order of the chunks of a job, for tasks in which one chunk needs to know where the one before it ended. */
@@ -51,16 +54,15 @@ export class Turns {
 
 /**
  * Does chunks until none is left to claim.
- *
  * @returns how many it did
  */
-export function claimChunks<T extends TaskName>({ task, args, chunks, control }: Job<T>): number {
+export function claimChunks<Args>({ args, chunks, control }: Job<Args>, task: Task<Args>): number {
   const turns = new Turns(control);
   for (let done = 0;; done++) {
     const chunk = Atomics.add(control, NEXT, 1);
     if (chunk >= chunks) return done;
     try {
-      TASKS[task](args, chunk, turns);
+      task.run(args, chunk, turns);
     } catch (error) {
       // The job is lost: the others stop claiming and nobody waits for a turn that would never come.
       Atomics.store(control, FAILED, 1);
@@ -76,7 +78,6 @@ export function claimChunks<T extends TaskName>({ task, args, chunks, control }:
 
 /**
  * Waits until the chunks that others have claimed are done.
- *
  * @throws Error when one of them failed
  */
 export function awaitChunks({ chunks, control }: Job): void {

@@ -1,29 +1,51 @@
 /** `modulate` and `demodulateLlr` on several threads: the same values in shared memory. Short arrays take one thread. */
 import { BITS_PER_SYMBOL, demodulateLlr, modulate, type Modulation } from "../modulation.ts";
+import type { Task } from "./job.ts";
 import { type ParallelOptions, shared, sharedArray, threadsOf } from "./shared.ts";
 import { runChunks } from "./team.ts";
 
 const LEAST_SYMBOLS = 1 << 18;
 const CHUNK_SYMBOLS = 1 << 14;
 
+interface Chunks {
+  modulation: Modulation;
+  symbols: Float32Array;
+  bitsPerSymbol: number;
+}
+
+/** Bits to symbols. */
+export const MODULATED: Task<Chunks & { bits: Uint8Array }> = {
+  name: "modulate",
+  run({ bits, modulation, symbols, bitsPerSymbol }, chunk) {
+    const from = chunk * CHUNK_SYMBOLS, to = from + CHUNK_SYMBOLS;
+    modulate(bits.subarray(from * bitsPerSymbol, to * bitsPerSymbol), modulation, symbols.subarray(2 * from, 2 * to));
+  },
+};
+
+/** Symbols to log-likelihood ratios. */
+export const DEMODULATED: Task<Chunks & { noiseVariance: number | Float32Array; llr: Float32Array }> = {
+  name: "demodulate",
+  run({ symbols, modulation, noiseVariance, llr, bitsPerSymbol }, chunk) {
+    const from = chunk * CHUNK_SYMBOLS, to = from + CHUNK_SYMBOLS;
+    const variances = typeof noiseVariance === "number" ? noiseVariance : noiseVariance.subarray(from, to);
+    const values = llr.subarray(from * bitsPerSymbol, to * bitsPerSymbol);
+    demodulateLlr(symbols.subarray(2 * from, 2 * to), modulation, variances, values);
+  },
+};
+
 /** As `modulate`. Bits outside shared memory are copied first. */
 export function modulateParallel(
   bits: Uint8Array,
   modulation: Modulation,
-  options: ParallelOptions & { out?: Float32Array<SharedArrayBuffer> } = {},
+  options: ParallelOptions = {},
 ): Float32Array {
   const bitsPerSymbol = BITS_PER_SYMBOL[modulation];
   const count = Math.ceil(bits.length / bitsPerSymbol);
   const threads = threadsOf(options);
-  if (threads === 1 || count < LEAST_SYMBOLS) {
-    return options.out ? modulate(bits, modulation, options.out) : modulate(bits, modulation);
-  }
-  const symbols = options.out ?? sharedArray(Float32Array<SharedArrayBuffer>, 2 * count);
-  if (symbols.length !== 2 * count) {
-    throw new RangeError(`Cannot put ${2 * count} values into an array of ${symbols.length}`);
-  }
-  const chunk = { bits: shared(bits), modulation, symbols, symbolsPerChunk: CHUNK_SYMBOLS, bitsPerSymbol };
-  runChunks("modulate", chunk, Math.ceil(count / CHUNK_SYMBOLS), threads);
+  if (threads === 1 || count < LEAST_SYMBOLS) return modulate(bits, modulation);
+  const symbols = sharedArray(Float32Array<SharedArrayBuffer>, 2 * count);
+  const args = { bits: shared(bits), modulation, symbols, bitsPerSymbol };
+  runChunks(MODULATED, args, Math.ceil(count / CHUNK_SYMBOLS), threads);
   return symbols;
 }
 
@@ -32,35 +54,18 @@ export function demodulateLlrParallel(
   symbols: Float32Array,
   modulation: Modulation,
   noiseVariance: number | Float32Array,
-  options: ParallelOptions & { out?: Float32Array<SharedArrayBuffer> } = {},
+  options: ParallelOptions = {},
 ): Float32Array {
   const bitsPerSymbol = BITS_PER_SYMBOL[modulation];
   const count = symbols.length / 2;
   const threads = threadsOf(options);
-  if (threads === 1 || count < LEAST_SYMBOLS) {
-    return options.out
-      ? demodulateLlr(symbols, modulation, noiseVariance, options.out)
-      : demodulateLlr(symbols, modulation, noiseVariance);
-  }
+  if (threads === 1 || count < LEAST_SYMBOLS) return demodulateLlr(symbols, modulation, noiseVariance);
   if (typeof noiseVariance !== "number" && noiseVariance.length !== count) {
     throw new RangeError(`Cannot demodulate ${count} symbols with ${noiseVariance.length} noise variances`);
   }
-  const llr = options.out ?? sharedArray(Float32Array<SharedArrayBuffer>, count * bitsPerSymbol);
-  if (llr.length !== count * bitsPerSymbol) {
-    throw new RangeError(`Cannot put ${count * bitsPerSymbol} values into an array of ${llr.length}`);
-  }
-  runChunks(
-    "demodulate",
-    {
-      symbols: shared(symbols),
-      modulation,
-      noiseVariance: typeof noiseVariance === "number" ? noiseVariance : shared(noiseVariance),
-      llr,
-      symbolsPerChunk: CHUNK_SYMBOLS,
-      bitsPerSymbol,
-    },
-    Math.ceil(count / CHUNK_SYMBOLS),
-    threads,
-  );
+  const llr = sharedArray(Float32Array<SharedArrayBuffer>, count * bitsPerSymbol);
+  const variances = typeof noiseVariance === "number" ? noiseVariance : shared(noiseVariance);
+  const args = { symbols: shared(symbols), modulation, noiseVariance: variances, llr, bitsPerSymbol };
+  runChunks(DEMODULATED, args, Math.ceil(count / CHUNK_SYMBOLS), threads);
   return llr;
 }

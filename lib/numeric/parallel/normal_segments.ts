@@ -6,7 +6,7 @@
  * values drawn ahead are the true ones. The values do not depend on the number of threads or on the segments.
  */
 import * as kernels from "../random.wasm";
-import type { Turns } from "./job.ts";
+import type { Task, Turns } from "./job.ts";
 
 const memory = (kernels.memory as WebAssembly.Memory).buffer;
 const workingState = new Uint8Array(memory, kernels.stateOffset(), 40);
@@ -19,8 +19,7 @@ export const MARKED: number = kernels.marksSize();
 
 /** Where the values go. Complex values are interleaved, their real parts drawn first. */
 export type NormalSink =
-  | { kind: "real"; out: Float64Array }
-  | { kind: "complex"; out: Float64Array | Float32Array; scale: number }
+  | { kind: "complex"; out: Float64Array; scale: number }
   | { kind: "sum"; out: Float32Array; symbols: Float32Array; scale: number };
 
 export interface NormalSegments {
@@ -48,8 +47,10 @@ export function skipOutputs(state: Uint8Array, outputs: number): void {
   state.set(workingState);
 }
 
-/** Draws and places one segment. */
-export function drawSegment(args: NormalSegments, index: number, turns: Turns): void {
+/** Draws and places segments. */
+export const NORMALS_DRAWN: Task<NormalSegments> = { name: "normals", run: drawSegment };
+
+function drawSegment(args: NormalSegments, index: number, turns: Turns): void {
   const { state, segment, marked, reached, sink } = args;
   const begin = index * segment;
   beginAt(state, begin);
@@ -83,13 +84,7 @@ export function drawSegment(args: NormalSegments, index: number, turns: Turns): 
 
 /** Places values[from … to - 1], of which the first is number `first` of all values drawn. */
 export function placeNormals(sink: NormalSink, values: ArrayLike<number>, from: number, to: number, first: number) {
-  const { out } = sink;
-  if (sink.kind === "real") {
-    if (values === ahead) sink.out.set(ahead.subarray(from, to), first);
-    else for (let i = from; i < to; i++) out[first + i - from] = values[i];
-    return;
-  }
-  const count = out.length / 2;
+  const count = sink.out.length / 2;
   // A segment may end with the last real parts and go on with the first imaginary ones.
   const turn = Math.min(to, Math.max(from, from + count - first));
   if (from < turn) placePart(sink, values, from, turn, 2 * first);
@@ -97,13 +92,7 @@ export function placeNormals(sink: NormalSink, values: ArrayLike<number>, from: 
 }
 
 /** Places one part of complex values at every other place of the output. */
-function placePart(
-  sink: Exclude<NormalSink, { kind: "real" }>,
-  values: ArrayLike<number>,
-  from: number,
-  to: number,
-  place: number,
-) {
+function placePart(sink: NormalSink, values: ArrayLike<number>, from: number, to: number, place: number) {
   const { scale } = sink;
   if (sink.kind === "sum") {
     const { out, symbols } = sink;

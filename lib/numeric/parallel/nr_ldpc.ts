@@ -6,6 +6,7 @@
  */
 import type { CodeParameters } from "../nr_ldpc/code_parameters.ts";
 import {
+  decodeCodeBlock,
   type DecodedCodeBlock,
   type DecodedTransportBlock,
   type DecoderOptions,
@@ -13,13 +14,39 @@ import {
   joinCodeBlocks,
 } from "../nr_ldpc/decoder.ts";
 import { checkLength } from "../nr_ldpc/encoder.ts";
+import type { Task } from "./job.ts";
 import { type ParallelOptions, shared, sharedArray, threadsOf } from "./shared.ts";
-import { CODE_BLOCK_FACTS } from "./tasks.ts";
 import { runChunks } from "./team.ts";
+
+const CODE_BLOCK_FACTS = 2;
+
+/** Code blocks of transport blocks that follow each other, one a chunk. */
+export const CODE_BLOCKS_DECODED: Task<{
+  llr: Float32Array;
+  parameters: CodeParameters;
+  options: DecoderOptions;
+  /** parameters.segmentBits of each chunk. */
+  bits: Uint8Array;
+  /** CODE_BLOCK_FACTS of each chunk: whether its CRC holds, iterations done. */
+  facts: Int32Array;
+}> = {
+  name: "code blocks",
+  run({ llr, parameters, options, bits, facts }, chunk) {
+    const { codeBlockCount, codedBits, segmentBits } = parameters;
+    const block = Math.floor(chunk / codeBlockCount);
+    const { crcPassed, iterations } = decodeCodeBlock(
+      llr.subarray(block * codedBits, (block + 1) * codedBits),
+      parameters,
+      chunk % codeBlockCount,
+      options,
+      bits.subarray(chunk * segmentBits, (chunk + 1) * segmentBits),
+    );
+    facts.set([crcPassed ? 1 : 0, iterations], CODE_BLOCK_FACTS * chunk);
+  },
+};
 
 /**
  * As `decodeTransportBlock`, for blocks that follow each other. Values outside shared memory are copied first.
- *
  * @param llr blockCount · parameters.codedBits log-likelihood ratios
  * @throws RangeError when a length is not that of the parameters
  */
@@ -43,7 +70,7 @@ export function decodeTransportBlocks(
   const bits = sharedArray(Uint8Array<SharedArrayBuffer>, chunks * segmentBits);
   const facts = sharedArray(Int32Array<SharedArrayBuffer>, chunks * CODE_BLOCK_FACTS);
   runChunks(
-    "decodeCodeBlocks",
+    CODE_BLOCKS_DECODED,
     {
       llr: shared(llr),
       parameters,

@@ -6,8 +6,7 @@
  * so nobody has to close them. The caller never waits for one to come up: it does chunks itself meanwhile, all of them
  * where no thread can be started. Starting one takes the caller about 20 ms.
  */
-import { awaitChunks, claimChunks, newJob } from "./job.ts";
-import type { TaskArguments, TaskName } from "./tasks.ts";
+import { awaitChunks, claimChunks, newJob, type Task } from "./job.ts";
 
 interface Helper {
   worker: Worker;
@@ -41,20 +40,14 @@ function helper(number: number): Helper | undefined {
 
 /**
  * Runs a task over the chunks 0 … chunks - 1.
- *
  * @param threads how many may work, this one included
  * @returns how many chunks this thread did itself
  * @throws what a chunk throws
  */
-export function runChunks<T extends TaskName>(
-  task: T,
-  args: TaskArguments[T],
-  chunks: number,
-  threads: number,
-): number {
+export function runChunks<Args>(task: Task<Args>, args: Args, chunks: number, threads: number): number {
   const job = newJob(task, args, chunks);
   for (let i = 0; i < Math.min(threads, chunks) - 1; i++) helper(i)?.worker.postMessage(job);
-  const own = claimChunks(job);
+  const own = claimChunks(job, task);
   awaitChunks(job);
   return own;
 }

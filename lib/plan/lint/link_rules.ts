@@ -1,4 +1,4 @@
-/** Mistakes at the link itself: modulations that differ, noise that is not there, parameters that have no effect. */
+/** Link mistakes: differing modulations, missing noise, parameters without effect. */
 import type { Place } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
 import { isNumber, type Value } from "../../contract/value.ts";
@@ -9,7 +9,7 @@ import { BIT_LINKS, DEMODULATORS, list, MODULATORS, SYMBOL_LINKS } from "./wirin
 const BITS_PER_SYMBOL: ReadonlyMap<Value, number> = new Map([["bpsk", 1], ["qpsk", 2], ["qam16", 4]]);
 const QPSK: Choices = { values: ["qpsk"], dimension: null };
 
-/** Demodulators with the modulators whose symbols they read. */
+/** Demodulators with their matching modulators. */
 const PAIRS: Readonly<Record<string, readonly string[]>> = {
   "demodulation.digital_demodulate": ["modulation.digital_modulate"],
   "demodulation.identity_demodulate": ["modulation.identity_modulate"],
@@ -17,13 +17,13 @@ const PAIRS: Readonly<Record<string, readonly string[]>> = {
   "demodulation.phase_tracking_receiver_adapter": ["modulation.qpsk_pilot_modulate"],
 };
 
-/** Values of `a` that some variant pairs with another value of `b`. */
+/** Values of `a` that some variant combines with another value of `b`. */
 function differing(a: Choices, b: Choices): Value | undefined {
   if (a.dimension !== null && a.dimension === b.dimension) return undefined;
   return a.values.find((value) => b.values.some((other) => other !== value));
 }
 
-/** Demodulators with the modulator whose symbols reach them. */
+/** Demodulators with the modulator of their symbols. */
 function* demodulations(recipe: LintView): Iterable<{ step: LintStep; modulator: LintStep }> {
   for (const step of recipe.ofOp(...DEMODULATORS)) {
     const stream = recipe.stream(step, "rx_symbols");
@@ -45,7 +45,7 @@ function* mismatched(recipe: LintView): Iterable<Finding> {
       };
       continue;
     }
-    // With bit loading the allocation, not the modulator, says how each symbol was mapped.
+    // With bit loading the allocation determines the mapping of each symbol.
     if (modulator.op !== "modulation.digital_modulate" || loaded) continue;
     const sent = recipe.choices(modulator, "modulation");
     const fixed = step.op === "demodulation.neural_receiver_adapter" ? QPSK : recipe.choices(step, "modulation");
@@ -57,13 +57,13 @@ function* mismatched(recipe: LintView): Iterable<Finding> {
       message: `Cannot read ${wrong} where ${modulator.id} sends ${sent.values.join(", ")}`,
       hint: step.op === "demodulation.neural_receiver_adapter"
         ? "Neural receivers read QPSK; send qpsk"
-        : "Leave modulation at auto: the symbols say how they were mapped",
+        : "Leave modulation at auto, which reads the mapping from the symbols",
       step,
     };
   }
 }
 
-/** Parameters of wireless.channel and wireless.digital_link that only some presets look at. */
+/** Parameters of wireless.channel and wireless.digital_link that only some presets use. */
 const OFDM = ["ofdm_tdl", "ofdm_cdl", "urban_micro"];
 const LOOKED_AT: Readonly<Record<string, readonly string[]>> = {
   fading_scope: ["flat_rayleigh", "mimo_flat"],
@@ -90,7 +90,7 @@ function* ignoredNoise(recipe: LintView): Iterable<Finding> {
       if (!varied && !step.authored.has(param)) continue;
       yield {
         place: varied ? ["metadata", "matrix", "step_params", step.id, param] : paramOf(step, param),
-        message: `Cannot set ${param} on ${step.op}: it passes ${bits ? "bits" : "symbols"} on without noise`,
+        message: `Cannot set ${param} on ${step.op}: it passes ${bits ? "bits" : "symbols"} without noise`,
         hint: bits ? "Use wireless.digital_link for noise on a bit link" : "Use wireless.channel for noise on symbols",
         step,
       };
@@ -104,8 +104,8 @@ function* ignoredNoise(recipe: LintView): Iterable<Finding> {
     yield {
       severity: "warning",
       place: ["metadata", key],
-      message: `metadata.${key} has no effect: ${link.op} is the only link, and it has no noise`,
-      hint: "Use wireless.channel, or leave it out",
+      message: `metadata.${key} has no effect: the only link ${link.op} has no noise`,
+      hint: "Use wireless.channel, or remove it",
     };
   }
 }
@@ -120,14 +120,14 @@ function* assumedVariance(recipe: LintView): Iterable<Finding> {
     if (passes(recipe, step, "rx_symbols", (from) => from.op === "wireless.channel")) continue;
     yield {
       place: inputOf(step, "rx_symbols"),
-      message: `${step.id} takes the noise variance as 1: its symbols crossed no noisy channel that would tell`,
+      message: `${step.id} uses the noise variance 1: its symbols carry no value from a noisy channel`,
       hint: "The LLRs keep their signs, but their scale is arbitrary; send the symbols through wireless.channel",
       step,
     };
   }
 }
 
-/** Where the author, or else the matrix, has written a parameter. */
+/** Place of a parameter written by the author, else by the matrix. */
 const written = (step: LintStep, param: string): Place =>
   step.authored.has(param) ? paramOf(step, param) : ["metadata", "matrix", "step_params", step.id, param];
 
@@ -140,21 +140,21 @@ function* ignoredParams(recipe: LintView): Iterable<Finding> {
       yield {
         place: written(step, param),
         message: `${param} has no effect on the channel ${presets.join(", ")}`,
-        hint: `It counts with ${list(users)}`,
+        hint: `It applies to ${list(users)}`,
         step,
       };
     }
     if (!recipe.chosen(step, "mobility_kmh") || recipe.takes(step, "channel_state_mode", "explicit")) continue;
     yield {
       place: written(step, "mobility_kmh"),
-      message: "mobility_kmh is recorded, and has no effect: the gains of this channel do not move within a block",
-      hint: "Wire a state of wireless.ofdm_channel_state, whose taps move, or leave it out",
+      message: "mobility_kmh has no effect: the gains of this channel are constant within a block",
+      hint: "Wire a state of wireless.ofdm_channel_state, whose taps vary in time, or remove it",
       step,
     };
   }
 }
 
-/** Whether a step on the way back from an input to the modulator satisfies a condition. */
+/** Whether a step between an input and the modulator satisfies a condition. */
 function passes(recipe: LintView, step: LintStep, port: string, wanted: (step: LintStep) => boolean): boolean {
   for (let wire = recipe.source(step, port); wire !== undefined;) {
     if (wanted(wire.step)) return true;
@@ -164,7 +164,7 @@ function passes(recipe: LintView, step: LintStep, port: string, wanted: (step: L
   return false;
 }
 
-/** Steps with the same authored seed, where one depends on the other: signal and noise would be one sequence. */
+/** Dependent steps with the same authored seed: signal and noise would use one sequence. */
 function* sharedSeeds(recipe: LintView): Iterable<Finding> {
   const bySeed = new Map<string, LintStep[]>();
   for (const step of recipe.steps) {
@@ -180,7 +180,7 @@ function* sharedSeeds(recipe: LintView): Iterable<Finding> {
       yield {
         place: paramOf(step, "seed"),
         message: `${step.id} draws the same random numbers as ${other.id} before it: both have the seed ${seed}`,
-        hint: "Leave seeds out, so that each step derives its own from metadata.seed",
+        hint: "Remove the seeds, so that each step derives its own from metadata.seed",
         step,
       };
     }
@@ -197,7 +197,7 @@ function* repeatedLabels(recipe: LintView): Iterable<Finding> {
     else {
       yield {
         place: paramOf(step, "label"),
-        message: `${first.id} and ${step.id} both report channel.${label}: tables cannot tell them apart`,
+        message: `${first.id} and ${step.id} both report channel.${label}: tables cannot distinguish them`,
         hint: "Give each its own label, such as coded.ber and payload.ber",
         step,
       };
@@ -224,7 +224,7 @@ export const LINK_RULES: readonly Rule[] = [
           place: paramOf(encoder, "num_bits_per_symbol"),
           message: `${encoder.id} matches its rate to ${wrong} bits per symbol, and ${step.id} sends ${
             order.values.join(", ")
-          }: the interleaver of TS 38.212 is laid out for another modulation`,
+          }: the interleaver of TS 38.212 is defined for another modulation`,
           hint: `Set num_bits_per_symbol to ${order.values[0]}`,
           step: encoder,
         };
@@ -243,7 +243,7 @@ export const LINK_RULES: readonly Rule[] = [
         }
         yield {
           place: paramOf(step, "noise_variance"),
-          message: "Cannot use a fixed noise variance that is not given",
+          message: "Cannot use a fixed noise variance without a value",
           hint: "Set noise_variance, or noise_mode to snr_at_unit_power",
           step,
         };
@@ -288,7 +288,7 @@ export const LINK_RULES: readonly Rule[] = [
         if (!passes(recipe, step, "rx_symbols", unequalized)) continue;
         yield {
           place: inputOf(step, "rx_symbols"),
-          message: `${step.id} decides on faded symbols of unknown phase: about half of its bits are wrong`,
+          message: `${step.id} makes decisions on faded symbols of unknown phase: about half of its bits are wrong`,
           hint: "Set receiver_processing to matched, or use a receiver that estimates the channel",
           step,
         };
@@ -308,8 +308,8 @@ export const LINK_RULES: readonly Rule[] = [
       yield {
         place: ["metadata", "channel_enabled"],
         message: enabled
-          ? `The recipe records a channel, and ${contradicted.id} is an ideal link`
-          : `The recipe records that there is no channel, and ${contradicted.id} is one`,
+          ? `The recipe records a channel, but ${contradicted.id} is an ideal link`
+          : `The recipe records that there is no channel, but ${contradicted.id} is one`,
         hint: `Set channel_enabled to ${!enabled}, or change ${contradicted.id}`,
         step: contradicted,
       };
@@ -325,7 +325,7 @@ export const LINK_RULES: readonly Rule[] = [
       if (point !== null || recipe.ofOp(...SYMBOL_LINKS, ...BIT_LINKS).length === 0) return;
       yield {
         place: ["metadata", "rate_count_fixed_point"],
-        message: "The recipe does not say where its rate is counted",
+        message: "The recipe does not declare where its rate is counted",
         hint: `Set metadata.rate_count_fixed_point to ${countingPoint(recipe)}`,
       };
     },
@@ -338,19 +338,19 @@ export const LINK_RULES: readonly Rule[] = [
       if (point === null) return;
       const [id, output, ...rest] = typeof point === "string" ? point.split(".") : [];
       const step = id === undefined ? undefined : recipe.step(id);
-      // A step alone is as good where it has one output.
+      // The step id alone suffices for a single output.
       const outputs = Object.keys(step?.contract?.output_kinds ?? {});
       if (output === undefined ? outputs.length === 1 : rest.length === 0 && outputs.includes(output)) return;
       yield {
         place: ["metadata", "rate_count_fixed_point"],
-        message: "The point where the rate is counted is no output of this recipe",
+        message: "The point where the rate is counted is not an output of this recipe",
         hint: `Name an output, such as ${countingPoint(recipe)}`,
       };
     },
   },
 ];
 
-/** The output at which the rate of a recipe is usually counted. */
+/** The usual counting point of a recipe's rate. */
 function countingPoint(recipe: LintView): string {
   const boundary = recipe.step("payload_bit_boundary") ?? recipe.step("tx_symbol_boundary");
   if (boundary) return `${boundary.id}.${boundary.op === "channel.symbol_boundary" ? "symbols" : "bits"}`;

@@ -15,7 +15,7 @@ const CAUSAL = [
   "causal_ar_box_water_filling",
 ];
 
-/** Files that a learned policy comes from, with the digest that pins each; a package may also be found by its digest. */
+/** Parameters for the file of a learned policy and its digest; a package can be found by digest alone. */
 const PINNED: Readonly<Record<string, { path?: string; digest: string }>> = {
   learned_checkpoint: { path: "checkpoint_path", digest: "checkpoint_sha256" },
   learned_artifact: { digest: "artifact_package_sha256" },
@@ -65,7 +65,7 @@ function learnedFile(code: string, part: "path" | "digest", fits: RegExp, hint: 
   };
 }
 
-/** The steps that set the power of the symbols which reach an input, nearest first, and the modulator at the end. */
+/** The steps that set the power of an input's symbols, nearest first, and the modulator at the end. */
 function powerChain(recipe: LintView, step: LintStep, port: string): LintStep[] {
   const chain: LintStep[] = [];
   for (let wire = recipe.source(step, port); wire !== undefined;) {
@@ -76,7 +76,7 @@ function powerChain(recipe: LintView, step: LintStep, port: string): LintStep[] 
   return chain;
 }
 
-/** Why the mean symbol power behind a step is not 1, or null when it is or cannot be told. */
+/** The reason why the mean symbol power after a step is not 1, or null when it is 1 or unknown. */
 function powerOff(recipe: LintView, step: LintStep): { why: string | null; settled: boolean } {
   const settled = (why: string | null) => ({ why, settled: true });
   const target = recipe.choices(step, "target_power").values;
@@ -84,10 +84,12 @@ function powerOff(recipe: LintView, step: LintStep): { why: string | null; settl
   if (step.op === "channel.symbol_power_normalize" || ALLOCATORS.includes(step.op)) {
     if (off !== undefined) return settled(`${step.id} sends at power ${off}`);
     return settled(
-      recipe.takes(step, "budget_mode", "variable_average") ? `${step.id} does not keep to one mean power` : null,
+      recipe.takes(step, "budget_mode", "variable_average") ? `${step.id} does not keep a constant mean power` : null,
     );
   }
-  if (step.op === "modulation.identity_modulate") return settled(`${step.id} sends zeros and ones, of power 1/2`);
+  if (step.op === "modulation.identity_modulate") {
+    return settled(`${step.id} sends zeros and ones, with mean power 1/2`);
+  }
   return { why: null, settled: MODULATORS.includes(step.op) };
 }
 
@@ -99,8 +101,8 @@ function* variablePower(recipe: LintView): Iterable<Finding> {
       if (why !== null) {
         yield {
           place: paramOf(step, "snr_db"),
-          message: `snr_db of ${step.id} refers to unit power, and ${why}: it is not the SNR of this link`,
-          hint: "Report the power with the SNR, or give the noise with noise_mode fixed_variance",
+          message: `snr_db of ${step.id} is Es/N0 at unit symbol energy, but ${why}: it is not the Es/N0 of this link`,
+          hint: "Report the power with snr_db, or set the noise with noise_mode fixed_variance",
           step,
         };
       }
@@ -109,7 +111,7 @@ function* variablePower(recipe: LintView): Iterable<Finding> {
   }
 }
 
-/** Demodulators behind a power that they are not told of. */
+/** Demodulators after a power scaling that they do not receive. */
 function* unscaled(recipe: LintView): Iterable<Finding & { allocation: boolean }> {
   for (const step of recipe.ofOp("demodulation.digital_demodulate")) {
     if (Object.hasOwn(step.inputs, "allocation")) continue;
@@ -126,8 +128,8 @@ function* unscaled(recipe: LintView): Iterable<Finding & { allocation: boolean }
       yield {
         place: inputOf(step, "allocation"),
         message: amplitude
-          ? `Cannot decide on symbols that ${scaler.id} has scaled without knowing by how much`
-          : `Cannot weigh LLRs of symbols that ${scaler.id} has scaled without knowing by how much`,
+          ? `Cannot make decisions on symbols that ${scaler.id} scaled by an unknown factor`
+          : `Cannot compute LLRs of symbols that ${scaler.id} scaled by an unknown factor`,
         hint: `Wire allocation to ${scaler.id}.allocation`,
         step,
         allocation: true,
@@ -136,8 +138,8 @@ function* unscaled(recipe: LintView): Iterable<Finding & { allocation: boolean }
       yield {
         place,
         message:
-          `Cannot decide on 16QAM symbols that ${scaler.id} has scaled: the decision levels are those of power 1`,
-        hint: "Set target_power to 1.0, or vary the SNR instead",
+          `Cannot make decisions on 16QAM symbols that ${scaler.id} scaled: the decision levels hold for power 1`,
+        hint: "Set target_power to 1.0, or vary snr_db instead",
         step,
         allocation: false,
       };
@@ -145,14 +147,14 @@ function* unscaled(recipe: LintView): Iterable<Finding & { allocation: boolean }
   }
 }
 
-/** The old channel knowledge and the code of a recipe that has both. */
+/** The delayed CSI and the decoder of a recipe with both. */
 function nrOverDelayedCsi(recipe: LintView): { csi: LintStep; decoder: LintStep } | null {
   const [csi] = recipe.ofOp(DELAYED_CSI);
   const [decoder] = recipe.ofOp("channel.nr_ldpc_decoder");
   return csi && decoder ? { csi, decoder } : null;
 }
 
-/** What each input of the delivery metric must come from. */
+/** Required sources of the inputs of the delivery metric. */
 const DELIVERED: readonly { port: string; ops: readonly string[]; output: string }[] = [
   { port: "actual_state", ops: [DELAYED_CSI], output: "actual_state" },
   { port: "allocation", ops: ALLOCATORS, output: "allocation" },
@@ -173,8 +175,7 @@ export const POWER_RULES: readonly Rule[] = [
         if (!recipe.takes(step, "policy", "water_filling")) continue;
         yield {
           place: paramOf(step, "policy"),
-          message:
-            `Cannot fill water on delayed CSI with the policy water_filling: it takes the state for the true one`,
+          message: `Cannot use the policy water_filling on delayed CSI: it treats the state as the true one`,
           hint: `Use ${list(CAUSAL)}`,
           step,
         };
@@ -191,7 +192,7 @@ export const POWER_RULES: readonly Rule[] = [
         if (policy === undefined) continue;
         yield {
           place: inputOf(step, "channel_state"),
-          message: `Cannot follow the policy ${policy} without a channel state`,
+          message: `Cannot use the policy ${policy} without a channel state`,
           hint: `Wire channel_state, or set policy to ${list(WITHOUT_STATE)}`,
           step,
         };
@@ -203,13 +204,13 @@ export const POWER_RULES: readonly Rule[] = [
     "learned_power_checkpoint_sha_missing",
     "digest",
     /^[0-9a-f]{64}$/,
-    "Give its SHA-256, 64 lower-case digits",
+    "Set its SHA-256, 64 lower-case hexadecimal digits",
   ),
   learnedNeeds(
     "learned_power_granularity_invalid",
     "granularity",
     "per_subcarrier",
-    "its scores are shared out over the subcarriers of a state",
+    "its scores are distributed over the subcarriers of a state",
   ),
   learnedNeeds(
     "learned_power_budget_invalid",
@@ -226,7 +227,7 @@ export const POWER_RULES: readonly Rule[] = [
         yield {
           place: paramOf(step, "receiver_processing"),
           message:
-            "Cannot decode NR LDPC over delayed CSI without the receiver of the channel: LLRs need equalised symbols",
+            "Cannot decode NR LDPC over delayed CSI without matched receiver processing: LLRs need equalised symbols",
           hint: "Set receiver_processing to matched",
           step,
         };
@@ -241,7 +242,7 @@ export const POWER_RULES: readonly Rule[] = [
       yield {
         place: ["steps", link.decoder.index],
         message:
-          "Cannot tell what NR LDPC delivers over delayed CSI: no step counts delivered blocks and resource elements",
+          "Cannot determine the delivery of NR LDPC over delayed CSI: no step counts delivered blocks and resource elements",
         hint: `Add a step with ${DELIVERY}`,
         step: link.decoder,
       };

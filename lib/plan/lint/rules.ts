@@ -1,4 +1,4 @@
-/** All rules of lint, in the order of a report. */
+/** All lint rules, in the order of a report. */
 import { LINK_RULES } from "./link_rules.ts";
 import { POWER_RULES } from "./power_rules.ts";
 import { RUNTIME_RULES } from "./runtime_rules.ts";

@@ -1,4 +1,4 @@
-/** Model bundles, the steps that run them, and what a program can execute at all. */
+/** Rules for model bundles, their runtimes, and backends of the program. */
 import { didYouMean } from "../../contract/nearest.ts";
 import { RUNNERS } from "../../contract/operation.ts";
 import { isObject, type Value } from "../../contract/value.ts";
@@ -7,7 +7,7 @@ import { inputOf, type LintStep, type LintView, opOf, type Rule } from "./view.t
 
 const isBundle = (kind: Value): boolean => typeof kind === "string" && kind.endsWith(".bundle");
 
-/** Kinds of model bundle that a step runs; empty when it runs none. */
+/** Kinds of model bundle that a step runs. */
 function bundlesOf({ contract }: LintStep): string[] {
   const kinds = contract?.input_kinds.model ?? contract?.optional_input_kinds.model ?? [];
   return kinds.filter(isBundle);
@@ -19,14 +19,14 @@ function exported({ contract }: LintStep): { output: string; kind: string } | un
   return found && { output: found[0], kind: found[1] };
 }
 
-/** Earlier outputs that are a bundle of one of these kinds. */
+/** Earlier outputs that are bundles of one of these kinds. */
 const fitting = (recipe: LintView, step: LintStep, kinds: string[]) =>
   recipe.steps.slice(0, step.index).flatMap((earlier) => {
     const bundle = exported(earlier);
     return bundle && kinds.includes(bundle.kind) ? [`${earlier.id}.${bundle.output}`] : [];
   });
 
-/** Steps that run a bundle, with the bundles that are there for them. */
+/** Steps that run a bundle, with the available bundles. */
 function* runtimes(recipe: LintView): Iterable<{ step: LintStep; kinds: string[]; there: string[] }> {
   for (const step of recipe.steps) {
     const kinds = bundlesOf(step);
@@ -36,7 +36,7 @@ function* runtimes(recipe: LintView): Iterable<{ step: LintStep; kinds: string[]
 
 const wired = (step: LintStep) => Object.hasOwn(step.inputs, "model");
 
-/** Metadata that names a runtime, with the names it may have. */
+/** Metadata that names a runtime, with the allowed names. */
 const NAMED: readonly { path: readonly string[]; known: readonly string[] }[] = [
   { path: ["runtime"], known: [...BACKENDS, "aot_inductor"] },
   { path: ["codec_timing", "runner"], known: RUNNERS },
@@ -68,7 +68,7 @@ export const RUNTIME_RULES: readonly Rule[] = [
         if (wired(step) || there.length > 0) continue;
         yield {
           place: inputOf(step, "model"),
-          message: `Cannot run a model in ${step.id}: no step before it puts out a ${kinds.join(" or ")}`,
+          message: `Cannot run a model in ${step.id}: no earlier step exports a ${kinds.join(" or ")}`,
           hint: "Add a step that exports the model",
           step,
         };
@@ -103,7 +103,7 @@ export const RUNTIME_RULES: readonly Rule[] = [
           message: `Cannot run ${wire.step.id}.${wire.output} in ${step.id}: it is ${kind}, and ${
             kinds.join(" or ")
           } runs here`,
-          hint: there.length > 0 ? `Wire model to ${there.at(-1)}` : "Add a step that exports the model in that form",
+          hint: there.length > 0 ? `Wire model to ${there.at(-1)}` : "Add a step that exports the model in this kind",
           step,
         };
       }
@@ -115,7 +115,7 @@ export const RUNTIME_RULES: readonly Rule[] = [
       const run = new Set([...runtimes(recipe)].map(({ step }) => recipe.source(step, "model")?.step));
       for (const step of recipe.steps) {
         const bundle = exported(step);
-        // A runtime that lacks its wire is reported there.
+        // A missing wire of a runtime is reported there.
         if (!bundle || run.has(step) || [...runtimes(recipe)].some(({ kinds }) => kinds.includes(bundle.kind))) {
           continue;
         }
@@ -137,7 +137,7 @@ export const RUNTIME_RULES: readonly Rule[] = [
         if (name === null || (typeof name === "string" && known.includes(name))) continue;
         yield {
           place: ["metadata", ...path],
-          message: `metadata.${path.join(".")} names no known ${path.at(-1)}`,
+          message: `metadata.${path.join(".")} names an unknown ${path.at(-1)}`,
           hint: (typeof name === "string" ? didYouMean(name, known) : null) ?? `Known: ${known.join(", ")}`,
         };
       }

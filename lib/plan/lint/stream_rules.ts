@@ -1,6 +1,6 @@
 /**
- * Mistakes in what bits go through: decoders that do not undo their encoder, error rates between streams of different
- * length, and redundancy that is booked twice or at the wrong stage.
+ * Mistakes in bit streams: decoders that do not match their encoder, error rates between streams of different length,
+ * and redundancy counted twice or at the wrong stage.
  */
 import { toNumber } from "../../contract/value.ts";
 import { describeStream, isCode, sameKinds, sameSource, type Stream, top, TRANSFORMS } from "./streams.ts";
@@ -14,7 +14,7 @@ const COMPARED: readonly { op: string; reference: string; candidate: string }[] 
 ];
 const ACCOUNTING = ["channel.communication_resource_accounting", "channel.communication_resource_accounting.v2"];
 
-/** Comparisons of two known streams that are not one and the same output. */
+/** Comparisons of two known streams with different outputs. */
 function* comparisons(
   recipe: LintView,
 ): Iterable<{ step: LintStep; port: string; reference: Stream; candidate: Stream }> {
@@ -26,7 +26,7 @@ function* comparisons(
   }
 }
 
-/** Steps that undo a layer, with the stream that they are given. */
+/** Decoders of a layer, with their input stream. */
 function* decoders(recipe: LintView, op: string): Iterable<{ step: LintStep; port: string; stream: Stream }> {
   const port = TRANSFORMS.get(op)!.from;
   for (const step of recipe.ofOp(op)) {
@@ -35,7 +35,7 @@ function* decoders(recipe: LintView, op: string): Iterable<{ step: LintStep; por
   }
 }
 
-/** Operations that read a payload: whatever it wears must be off by then. */
+/** Operations that read a payload, which must have no layers. */
 const PAYLOAD_READER =
   /^(model\..*decode(_bits)?|foundation\..*|channel\.(bits_to_indices|bits_to_latents|payload_passthrough_decoder))$/;
 
@@ -48,7 +48,7 @@ function* stillCoded(recipe: LintView): Iterable<Finding> {
       yield {
         place: inputOf(step, port),
         message: `Cannot decode a payload from ${describeStream(stream)}`,
-        hint: `Take off first what ${top(stream)!.step.id} put on`,
+        hint: `First decode the layer of ${top(stream)!.step.id}`,
         step,
       };
     }
@@ -63,10 +63,8 @@ function* wrongDecoders(recipe: LintView): Iterable<Finding> {
       if (last?.kind === takes || stream.layers.some(({ kind }) => kind === takes)) continue;
       yield {
         place: inputOf(step, port),
-        message: `Cannot undo a code with ${op} that ${describeStream(stream)} does not wear`,
-        hint: last && isCode(last)
-          ? `Use the decoder of ${last.step.op}`
-          : "Use the decoder that belongs to the encoder",
+        message: `Cannot decode with ${op} a code that ${describeStream(stream)} does not have`,
+        hint: last && isCode(last) ? `Use the decoder of ${last.step.op}` : "Use the decoder of the encoder",
         step,
       };
     }
@@ -77,7 +75,7 @@ function* wrongDecoders(recipe: LintView): Iterable<Finding> {
     yield {
       place: opOf(step),
       message:
-        `Cannot leave the code of ${last.step.id} undone: channel.identity_decoder passes coded bits on as payload`,
+        `Cannot leave the code of ${last.step.id} undecoded: channel.identity_decoder returns coded bits as payload`,
       hint: `Use the decoder of ${last.step.op}`,
       step,
     };
@@ -92,7 +90,7 @@ function* wrongOrder(recipe: LintView): Iterable<Finding> {
       if (!last || last.kind === takes || !stream.layers.some(({ kind }) => kind === takes)) continue;
       yield {
         place: inputOf(step, port),
-        message: `Cannot undo ${takes} in ${describeStream(stream)} before what ${last.step.id} put on is off`,
+        message: `Cannot decode ${takes} in ${describeStream(stream)} before the layer of ${last.step.id}`,
         hint: "Decode in the reverse order of encoding",
         step,
       };
@@ -107,7 +105,7 @@ function* accountedStages(recipe: LintView): Iterable<Finding & { twice: boolean
     const wrong = (port: string, stream: Stream, expected: string, twice = false) => ({
       place: inputOf(step, port),
       message: twice
-        ? `Cannot count the code of ${describeStream(stream)} as framing: it is counted again as coding`
+        ? `Cannot count the code of ${describeStream(stream)} as framing: coding counts it again`
         : `Cannot account for ${describeStream(stream)} as ${port.replace("_", " ")}`,
       hint: expected,
       step,
@@ -119,14 +117,14 @@ function* accountedStages(recipe: LintView): Iterable<Finding & { twice: boolean
     }
     if (framed && payload && (!sameSource(framed, payload) || framed.layers.some(({ kind }) => kind !== "packets"))) {
       const code = sameSource(framed, payload) && framed.layers.some(isCode);
-      yield wrong("framed_bits", framed, "Wire what the packetizer puts out, or the payload without one", code);
+      yield wrong("framed_bits", framed, "Wire the output of the packetizer, or the payload without one", code);
       continue;
     }
     if (!coded) continue;
     const before = framed ?? payload;
     const added = before && coded.layers.slice(before.layers.length);
     if (before && (!sameSource(coded, before) || !added!.every(isCode) || !startsWith(coded, before))) {
-      yield wrong("coded_bits", coded, "Wire what the channel encoder puts out");
+      yield wrong("coded_bits", coded, "Wire the output of the channel encoder");
     } else if (
       symbols && top(symbols)?.kind === "symbols" &&
       (!sameSource(symbols, coded) || !sameKinds(symbols.layers.slice(0, -1), coded.layers))
@@ -136,7 +134,7 @@ function* accountedStages(recipe: LintView): Iterable<Finding & { twice: boolean
         ? wrong(
           "coded_bits",
           coded,
-          `Wire what the channel encoder puts out: the symbols carry ${describeStream(symbols)}`,
+          `Wire the output of the channel encoder: the symbols carry ${describeStream(symbols)}`,
         )
         : wrong("symbols", symbols, "Wire the symbols that carry these coded bits");
     }
@@ -154,7 +152,7 @@ function* countedTwice(recipe: LintView): Iterable<Finding> {
     yield {
       place: paramOf(step, "ldpc_rate"),
       message:
-        `Cannot count the code of ${code.step.id} and the rate of the capacity oracle: the link reckons a code itself`,
+        `Cannot count the code of ${code.step.id} and the rate of the capacity oracle: the link already includes an ideal code`,
       hint: "Use channel.identity_encoder and channel.identity_decoder around the oracle",
       step,
     };
@@ -165,7 +163,7 @@ function* countedTwice(recipe: LintView): Iterable<Finding> {
     yield {
       severity: "warning",
       place: inputOf(step, "bits"),
-      message: `The rate of ${step.id} is not the rate of the link: ${code.step.id} has coded the bits before it`,
+      message: `The rate of ${step.id} is not the rate of the link: ${code.step.id} already coded its bits`,
       hint: "Keep one code, or report the product of both rates",
       step,
     };
@@ -178,7 +176,7 @@ function* countedTwice(recipe: LintView): Iterable<Finding> {
       yield {
         severity: "warning",
         place: ["steps", step.index],
-        message: `${step.id} counts the symbols that ${first.id} has counted: sums over the recipe hold them twice`,
+        message: `${step.id} counts the symbols of ${first.id} again: sums over the recipe count them twice`,
         hint: `Keep one of ${first.id} and ${step.id}`,
         step,
       };
@@ -190,7 +188,7 @@ function* countedTwice(recipe: LintView): Iterable<Finding> {
     ) {
       yield {
         place: paramOf(step, "pilot_symbol_count"),
-        message: `Cannot count the pilots of ${modulator.id} beside its symbols: they are among them`,
+        message: `Cannot add the pilots of ${modulator.id} to its symbols: its symbols include them`,
         hint: "Leave pilot_symbol_count at 0",
         step,
       };
@@ -243,8 +241,8 @@ export const STREAM_RULES: readonly Rule[] = [
         if (port === undefined) continue;
         yield {
           place: inputOf(step, port),
-          message: `Cannot score ${reference} against itself: the result is perfect whatever happens`,
-          hint: `Wire ${port} to what was received`,
+          message: `Cannot score ${reference} against itself: the result is always perfect`,
+          hint: `Wire ${port} to the received data`,
           step,
         };
       }
@@ -258,7 +256,7 @@ export const STREAM_RULES: readonly Rule[] = [
         if (stream.layers.some(({ kind }) => kind === "packets")) continue;
         yield {
           place: inputOf(step, port),
-          message: `Cannot check packets in ${describeStream(stream)}: nothing cut it into packets`,
+          message: `Cannot check packets in ${describeStream(stream)}: no packetizer precedes it`,
           hint: "Add a step packetizer with channel.packetize_crc32 before the channel encoder",
           step,
         };
@@ -283,7 +281,7 @@ export const STREAM_RULES: readonly Rule[] = [
         yield {
           place: paramOf(step, "factor"),
           message: `Cannot vote over ${wrong} copies where ${last.step.id} makes ${made.values.join(", ")}`,
-          hint: "Leave factor at 0: the bits say how often they were repeated",
+          hint: "Leave factor at 0, which reads the factor from the bits",
           step,
         };
       }

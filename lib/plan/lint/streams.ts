@@ -1,35 +1,54 @@
 /**
- * Follows bits and symbols through a recipe. A stream is where its content comes from, and the layers it wears there:
- * packets, a channel code, a modulation. Encoders put a layer on, decoders take it off, boundaries and links leave it.
- * Two streams of one source have equal lengths exactly when they wear the same layers.
+ * Follows bits and symbols through a recipe. A stream is a content source with layers: packets, a channel code, a
+ * modulation. Encoders add a layer, decoders remove one, boundaries and links keep it. Two streams of one source have
+ * equal lengths exactly when they have the same layers.
  */
-import type { LintStep, LintView, Wire } from "./view.ts";
+import type { OperationContract } from "../../contract/operation.ts";
+import type { JsonObject } from "../../contract/value.ts";
+
+export interface LintStep {
+  index: number;
+  id: string;
+  op: string;
+  params: JsonObject;
+  /** Parameters that the author wrote. */
+  authored: ReadonlySet<string>;
+  inputs: { [port: string]: string };
+  /** Undefined for an unknown operation. */
+  contract: OperationContract | undefined;
+}
+
+/** A connected output. */
+export interface Wire {
+  step: LintStep;
+  output: string;
+}
 
 export type LayerKind = "packets" | "repetition" | "ldpc" | "symbols";
 
 export interface Layer {
   kind: LayerKind;
-  /** The step that put it on. */
+  /** The step that added it. */
   step: LintStep;
 }
 
 export interface Stream {
-  /** The output where the content comes from. */
+  /** The output that produced the content. */
   source: Wire;
   /** Innermost first. */
   layers: readonly Layer[];
 }
 
 interface Transform {
-  /** The input that the content comes in by. */
+  /** The input of the content. */
   from: string;
   puts?: LayerKind;
   takes?: LayerKind;
-  /** Outputs that carry it; all when left out. */
+  /** Outputs that carry it; default all. */
   outputs?: readonly string[];
 }
 
-/** What each operation of the channel path does to a stream; outputs of any other operation are sources. */
+/** Effect of channel-path operations on a stream; outputs of other operations are sources. */
 export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries({
   "channel.bit_boundary": { from: "bits" },
   "channel.payload_passthrough_encoder": { from: "bits" },
@@ -79,18 +98,18 @@ const WORDS: Record<LayerKind, string> = {
   symbols: "modulation",
 };
 
-/** A stream in words: `sender.bits in packets and repetition code`. */
+/** A stream as text: `sender.bits in packets and repetition code`. */
 export function describeStream({ source, layers }: Stream): string {
   const worn = layers.map(({ kind }) => WORDS[kind]).join(" and ");
   return `${source.step.id}.${source.output}${worn === "" ? "" : ` in ${worn}`}`;
 }
 
-/** Whether two streams come from one output. */
+/** Whether two streams have the same source output. */
 export function sameSource(a: Stream, b: Stream): boolean {
   return a.source.step === b.source.step && a.source.output === b.source.output;
 }
 
-/** Whether two layers are of one kind; then their lengths agree unless their parameters differ. */
+/** Whether layers have the same kinds; then lengths agree unless parameters differ. */
 export const sameKinds = (a: readonly Layer[], b: readonly Layer[]): boolean =>
   a.length === b.length && a.every(({ kind }, index) => kind === b[index].kind);
 
@@ -98,7 +117,8 @@ export const sameKinds = (a: readonly Layer[], b: readonly Layer[]): boolean =>
 export class StreamTracer {
   readonly #known = new Map<string, Stream | undefined>();
 
-  constructor(readonly view: LintView) {}
+  /** @param streamOf the stream of an input, which asks this tracer for the stream of its wire */
+  constructor(readonly streamOf: (step: LintStep, port: string) => Stream | undefined) {}
 
   of(wire: Wire): Stream | undefined {
     const key = `${wire.step.index}.${wire.output}`;
@@ -110,15 +130,15 @@ export class StreamTracer {
     const transform = TRANSFORMS.get(wire.step.op);
     if (transform === undefined) return { source: wire, layers: [] };
     if (transform.outputs !== undefined && !transform.outputs.includes(wire.output)) return undefined;
-    // A wire leads to an earlier step, so this ends.
-    const stream = this.view.stream(wire.step, transform.from);
+    // A wire leads to an earlier step, so the recursion ends.
+    const stream = this.streamOf(wire.step, transform.from);
     if (stream === undefined) return undefined;
     const { puts, takes } = transform;
     if (puts !== undefined) return { ...stream, layers: [...stream.layers, { kind: puts, step: wire.step }] };
     if (takes === undefined) {
       return wire.step.op === "channel.identity_decoder" && isCode(top(stream)) ? undefined : stream;
     }
-    // A decoder that does not fit is a finding of its own; nothing can be told behind it.
+    // A decoder that does not match is a separate finding; the stream after it is unknown.
     return top(stream)?.kind === takes ? { ...stream, layers: stream.layers.slice(0, -1) } : undefined;
   }
 }

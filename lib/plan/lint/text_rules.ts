@@ -1,16 +1,16 @@
 /**
- * Repair of masked words: a literal `[MASK]` stands for a word only where the text codec keeps the sender's bits. A decoder
- * that writes texts of its own, from a semantic state or from learned symbols, may write any word where a mask was, and the
- * letters `[MASK]` itself where none was.
+ * Repair of masked words: a literal `[MASK]` marks a word only if the text codec keeps the sender's bits. A decoder
+ * that generates texts, from a semantic state or learned symbols, may write any word in place of a mask, and `[MASK]`
+ * in place of a word.
  */
 import { inputOf, type LintStep, type LintView, type Rule, type Wire } from "./view.ts";
 
 const REPAIR = "foundation.text_mask_repair";
-/** Decoders behind which a text has the bits that were sent. */
+/** Decoders whose texts have the sent bits. */
 const BIT_PRESERVING = ["model.text_utf8_decode"];
 const TEXTS = "text.batch.json";
 
-/** The step that first gives a text: through operations that change texts word by word, back to what made them. */
+/** The step that produced a text, before operations that change it word by word. */
 function originOf(recipe: LintView, step: LintStep): Wire | undefined {
   let wire = recipe.source(step, "texts");
   while (wire !== undefined) {
@@ -36,10 +36,10 @@ export const TEXT_RULES: readonly Rule[] = [
           place: inputOf(step, "texts"),
           message:
             `Cannot repair the masks of ${origin.step.id}.${origin.output}: ${origin.step.op} does not keep the ` +
-            "bits of the texts that were sent",
+            "bits of the sent texts",
           hint: before
             ? `Wire texts to ${before.id}.texts`
-            : "Repair behind model.text_utf8_decode, or leave the repair out",
+            : "Repair after model.text_utf8_decode, or remove the repair",
           step,
         };
       }

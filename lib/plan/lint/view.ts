@@ -1,52 +1,33 @@
-/** What lint rules look at: the steps of a recipe with effective parameters, their wires, and what a matrix varies. */
+/** The view of lint rules: steps of a recipe with effective parameters, their wires, and the variations of a matrix. */
 import type { Place, Severity } from "../../contract/error.ts";
 import { sameValue } from "../../contract/json.ts";
-import type { OperationContract } from "../../contract/operation.ts";
 import type { Registry } from "../../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import type { RecipeDocument } from "../../recipe/types.ts";
-import { type Stream, StreamTracer } from "./streams.ts";
+import { type LintStep, type Stream, StreamTracer, type Wire } from "./streams.ts";
 
-/** A finding of a rule. */
+export type { LintStep, Wire };
+
 export interface Finding {
   place: Place;
   message: string;
   hint: string;
   step?: LintStep;
-  /** Where it differs from the rule's. */
+  /** Overrides the severity of the rule. */
   severity?: Severity;
 }
 
-/** A rule: one stable code, and how to find what it means. */
+/** A rule: one stable code and its search. */
 export interface Rule {
   code: string;
-  /** `error` when left out. */
+  /** Default `error`. */
   severity?: Severity;
-  /** Codes of the general checks that this one says better: at the same place it takes their stead. */
+  /** Codes of general checks that this rule replaces at the same place. */
   replaces?: readonly string[];
   find(recipe: LintView): Iterable<Finding>;
 }
 
-export interface LintStep {
-  index: number;
-  id: string;
-  op: string;
-  /** With defaults. */
-  params: JsonObject;
-  /** Parameters that the author wrote. */
-  authored: ReadonlySet<string>;
-  inputs: { [port: string]: string };
-  /** Undefined where the operation is unknown. */
-  contract: OperationContract | undefined;
-}
-
-/** A wired output. */
-export interface Wire {
-  step: LintStep;
-  output: string;
-}
-
-/** The values that a parameter takes: one, or those of a matrix dimension. */
+/** The values of a parameter: one, or those of a matrix dimension. */
 export interface Choices {
   values: readonly Value[];
   dimension: string | null;
@@ -56,11 +37,11 @@ export class LintView {
   readonly steps: readonly LintStep[];
   readonly #byId = new Map<string, LintStep>();
   readonly #matrix: { dimensions: JsonObject; stepParams: JsonObject };
-  readonly #streams = new StreamTracer(this);
+  readonly #streams = new StreamTracer((step, port) => this.stream(step, port));
 
   /**
-   * @param recipe effective form, or the normalised one as far as it goes
-   * @param authored steps as the author wrote them, with sparse parameters
+   * @param recipe effective form, or the normalised one as far as it is readable
+   * @param authored steps of the author, with sparse parameters
    */
   constructor(readonly recipe: RecipeDocument, authored: RecipeDocument["steps"], registry: Registry) {
     this.steps = recipe.steps.map((step, index) => ({
@@ -82,17 +63,16 @@ export class LintView {
     return this.#byId.get(id);
   }
 
-  /** Steps of any of these operations. */
   ofOp(...operations: readonly string[]): LintStep[] {
     return this.steps.filter(({ op }) => operations.includes(op));
   }
 
-  /** The first present step of several accepted ids, in step order. */
+  /** The first existing step of several ids, in step order. */
   first(ids: readonly string[]): LintStep | undefined {
     return this.steps.find(({ id }) => ids.includes(id));
   }
 
-  /** What feeds an input; undefined when it is not wired to an earlier step. */
+  /** The source of an input; undefined without a wire from an earlier step. */
   source(step: LintStep, port: string): Wire | undefined {
     if (!Object.hasOwn(step.inputs, port)) return undefined;
     const text = step.inputs[port];
@@ -102,13 +82,13 @@ export class LintView {
     return from === undefined || from.index >= step.index ? undefined : { step: from, output: text.slice(dot + 1) };
   }
 
-  /** What the bits or symbols of an input went through; undefined when that cannot be told. */
+  /** The stream of an input; undefined when unknown. */
   stream(step: LintStep, port: string): Stream | undefined {
     const wire = this.source(step, port);
     return wire && this.#streams.of(wire);
   }
 
-  /** Every step that a step depends on. */
+  /** All steps that a step depends on. */
   ancestors(step: LintStep): Set<LintStep> {
     const found = new Set<LintStep>();
     const open = [step];
@@ -124,12 +104,12 @@ export class LintView {
     return found;
   }
 
-  /** Whether the author chose a parameter, by the step or by the matrix. */
+  /** Whether the author set a parameter, in the step or in the matrix. */
   chosen(step: LintStep, param: string): boolean {
     return step.authored.has(param) || this.#override(step, param) !== undefined;
   }
 
-  /** What a matrix says of a step's parameters. */
+  /** The matrix values of a step's parameters. */
   matrixParams(step: LintStep): JsonObject {
     const overrides = Object.hasOwn(this.#matrix.stepParams, step.id) ? this.#matrix.stepParams[step.id] : undefined;
     return isObject(overrides) ? overrides : {};
@@ -140,7 +120,7 @@ export class LintView {
     return Object.hasOwn(overrides, param) ? overrides[param] : undefined;
   }
 
-  /** The values that a parameter takes; none when a matrix reaches into it in a way that cannot be told. */
+  /** The values of a parameter; empty when a matrix changes it in an undecidable way. */
   choices(step: LintStep, param: string): Choices {
     const override = this.#override(step, param);
     if (override === undefined) {
@@ -154,25 +134,25 @@ export class LintView {
     return Array.isArray(values) ? { values, dimension: name as string } : { values: [], dimension: null };
   }
 
-  /** The one value of a parameter; undefined when it has none or several. */
+  /** The value of a parameter; undefined for none or several. */
   value(step: LintStep, param: string): Value | undefined {
     const { values } = this.choices(step, param);
     return values.length === 1 ? values[0] : undefined;
   }
 
-  /** Whether a parameter has this value in every variant. */
+  /** Whether a parameter has one of these values in every variant. */
   is(step: LintStep, param: string, ...wanted: Value[]): boolean {
     const { values } = this.choices(step, param);
     return values.length > 0 && values.every((value) => wanted.some((one) => sameValue(value, one)));
   }
 
-  /** Whether a parameter takes one of these values in some variant. */
+  /** Whether a parameter has one of these values in some variant. */
   takes(step: LintStep, param: string, ...wanted: Value[]): boolean {
     return this.choices(step, param).values.some((value) => wanted.some((one) => sameValue(value, one)));
   }
 }
 
-/** Where an input, or a parameter, of a step stands. */
+/** Place of an input, or a parameter, of a step. */
 export const inputOf = (step: LintStep, port: string): Place => ["steps", step.index, "inputs", port];
 export const paramOf = (step: LintStep, param: string): Place => ["steps", step.index, "params", param];
 export const opOf = (step: LintStep): Place => ["steps", step.index, "op"];

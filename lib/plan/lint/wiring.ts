@@ -1,6 +1,6 @@
 /**
- * The wiring of the two link profiles: which operation each canonical step may have beyond what the profile says, and
- * where its inputs come from. Recipes of other profiles are wired as their authors like.
+ * Wiring rules of the two link profiles: allowed operations of each canonical step beyond the profile's own rules, and
+ * allowed sources of its inputs. Recipes of other profiles may be wired freely.
  */
 import { didYouMean } from "../../contract/nearest.ts";
 import { TRANSMIT_POWER } from "../standard_profiles.ts";
@@ -25,13 +25,13 @@ const FRONTENDS = ["receiver_frontend", "carrier_impairment"];
 
 type ProfileId = "layered_digital" | "joint_source_channel_symbols";
 
-/** The link profile that a recipe claims, if any. */
-export function linkProfile({ recipe }: LintView): ProfileId | null {
+/** The link profile that a recipe declares, if any. */
+function linkProfile({ recipe }: LintView): ProfileId | null {
   const { id, version } = recipe.execution_profile;
   return version === 1 && (id === "layered_digital" || id === "joint_source_channel_symbols") ? id : null;
 }
 
-/** Steps that a link profile leaves open, with what they may be. */
+/** Steps that a link profile leaves open, with their allowed operations. */
 const OPERATIONS: readonly { code: string; steps: readonly string[]; ops: readonly string[] }[] = [
   {
     code: "packetizer_op_invalid",
@@ -64,7 +64,7 @@ const operationRules: Rule[] = OPERATIONS.map(({ code, steps, ops }) => ({
   },
 }));
 
-/** Steps that a symbol link needs on its two sides. */
+/** Steps required on both sides of a symbol link. */
 const SIDES = [
   { code: "modulator_missing", id: "modulator", before: true, what: "modulator", ops: MODULATORS },
   { code: "demodulator_missing", id: "demodulator", before: false, what: "demodulator", ops: DEMODULATORS },
@@ -96,24 +96,24 @@ const frontendRules: Rule[] = FRONTENDS.map((id) => ({
       place: ["steps", step.index],
       message: `Cannot have ${id} without a symbol channel before it`,
       hint: SYMBOL_LINKS.includes(link.op)
-        ? "Move it behind wireless_channel"
-        : `${link.op} puts out bits; use wireless.channel, or leave ${id} out`,
+        ? "Move it after wireless_channel"
+        : `${link.op} returns bits; use wireless.channel, or remove ${id}`,
       step,
     };
   },
 }));
 
-/** Where an input comes from: the first group of which a step is there, and any member of it. */
+/** Allowed sources of an input: any member of the first group with an existing step. */
 interface Wiring {
   steps: readonly string[];
   input: string;
   from: readonly (readonly string[])[];
-  /** Only for these operations of the step, or of the link. */
+  /** Restricts to these operations of the step, or of the link. */
   ops?: readonly string[];
   link?: readonly string[];
 }
 
-/** `<power>` stands for the last transmit power step, `<link>` for the output of the channel. */
+/** `<power>` is the last transmit power step, `<link>` the output of the channel. */
 const WIRING: Readonly<Record<ProfileId, readonly Wiring[]>> = {
   layered_digital: [
     {
@@ -191,7 +191,7 @@ const LINK_OUTPUT: Readonly<Record<string, string>> = {
   "channel.identity_symbol_link": "symbols",
 };
 
-/** Resolves the stand-ins; null where the step is not there. */
+/** Resolves the placeholders; null for a missing step. */
 function producer(recipe: LintView, text: string): string | null {
   if (text === "<link>") {
     const link = recipe.step("wireless_channel");
@@ -258,7 +258,7 @@ export const WIRING_RULES: readonly Rule[] = [
       if (linkProfile(recipe) === null || !step || recipe.step("channel_state")) return;
       yield {
         place: ["steps", step.index],
-        message: "Cannot observe a channel state that is not there",
+        message: "Cannot observe a missing channel state",
         hint: didYouMean("channel_state", recipe.steps.map(({ id }) => id).filter((id) => id !== step.id)) ??
           "Add a step channel_state with wireless.ofdm_channel_state before it",
         step,
@@ -267,7 +267,7 @@ export const WIRING_RULES: readonly Rule[] = [
   },
 ];
 
-/** Words of a choice: `a, b or c`. */
+/** A choice as text: `a, b or c`. */
 export function list(names: readonly string[]): string {
   return names.join(", ").replace(/, ([^,]*)$/, " or $1");
 }

@@ -1,4 +1,4 @@
-/** Research areas, in the order in which they are shown. */
+/** Research areas, in display order. */
 import type { AreaEntry } from "./types.ts";
 
 export const AREAS: readonly AreaEntry[] = [

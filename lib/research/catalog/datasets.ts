@@ -1,9 +1,9 @@
-/** Data sets that recipes use, and the operations that bring them in. */
+/** Datasets of recipes, and their source operations. */
 import type { CatalogStatus, DatasetEntry, Modality } from "./types.ts";
 
 interface Details {
   status?: CatalogStatus;
-  /** `<id>-v1` when left out. */
+  /** Default `<id>-v1`. */
   versions?: string[];
   bundled?: boolean;
   local?: boolean;
@@ -37,8 +37,8 @@ export const DATASETS: readonly DatasetEntry[] = [
     ["source.semantic_artifacts_smoke"],
     { bundled: true },
   ),
-  dataset("coco_vqa_smoke", "Built-in questions on pictures", "multimodal", ["source.vqa_smoke"], { bundled: true }),
-  dataset("retrieval_smoke", "Built-in pictures and captions", "multimodal", ["source.retrieval_smoke"], {
+  dataset("coco_vqa_smoke", "Built-in questions on images", "multimodal", ["source.vqa_smoke"], { bundled: true }),
+  dataset("retrieval_smoke", "Built-in images and captions", "multimodal", ["source.retrieval_smoke"], {
     bundled: true,
   }),
   dataset("synthetic_random_bits", "Random bits", "bits", ["source.random_bits"]),
@@ -53,14 +53,20 @@ export const DATASETS: readonly DatasetEntry[] = [
     ["source.random_bits", TDL_STATE, "wireless.ofdm_delayed_csi", "source.bit_manifest"],
     { ...EXPERIMENTAL, versions: ["v1", "v2", "three-tb-v2"] },
   ),
-  dataset("synthetic_pilot_channel", "Synthetic channels seen through pilots", "wireless", PILOTS),
-  dataset("phylib_3gpp_tdl_c_mimo_ofdm_pilots", "TDL-C MIMO-OFDM channels seen through pilots", "wireless", PILOTS, {
-    ...EXPERIMENTAL,
-    versions: ["tdl-c-2x2-64sc-v1"],
-  }),
+  dataset("synthetic_pilot_channel", "Synthetic channels observed through pilots", "wireless", PILOTS),
+  dataset(
+    "phylib_3gpp_tdl_c_mimo_ofdm_pilots",
+    "TDL-C MIMO-OFDM channels observed through pilots",
+    "wireless",
+    PILOTS,
+    {
+      ...EXPERIMENTAL,
+      versions: ["tdl-c-2x2-64sc-v1"],
+    },
+  ),
   dataset(
     "phylib_3gpp_mixed_tdl_mimo_ofdm_pilots",
-    "TDL-A, -C and -E MIMO-OFDM channels seen through pilots",
+    "TDL-A, -C and -E MIMO-OFDM channels observed through pilots",
     "wireless",
     PILOTS,
     { ...EXPERIMENTAL, versions: ["tdl-ace-2x2-64sc-v2"] },
@@ -80,7 +86,7 @@ export const DATASETS: readonly DatasetEntry[] = [
     "source.localization_sensing_scenario",
     "wireless.range_observation",
   ]),
-  dataset("synthetic_ula_aoa", "Synthetic scenes before a uniform linear array", "wireless", [
+  dataset("synthetic_ula_aoa", "Synthetic scenes at a uniform linear array", "wireless", [
     "source.aoa_scene",
     "wireless.ula_array_observation",
   ]),
@@ -113,10 +119,10 @@ export const DATASETS: readonly DatasetEntry[] = [
   ),
   dataset("bsds500", "BSDS500 photographs", "image", ["source.image_dataset"], { ...EXPERIMENTAL, ...LOCAL }),
   dataset("pirm-test", "PIRM test photographs", "image", ["source.image_dataset"], { ...EXPERIMENTAL, ...LOCAL }),
-  dataset("local_npz_images", "Pictures of a local NPZ file", "image", ["source.local_npz_images"], LOCAL),
+  dataset("local_npz_images", "Images of a local NPZ file", "image", ["source.local_npz_images"], LOCAL),
   dataset("vqa_small", "Small public sample of visual questions", "multimodal", ["source.vqa_small_hf"], LOCAL),
   dataset("local_vqa_manifest", "Visual questions of a local manifest", "multimodal", ["source.vqa_manifest"], LOCAL),
-  dataset("flickr8k", "Flickr8k pictures and captions", "multimodal", ["source.flickr8k_retrieval"], {
+  dataset("flickr8k", "Flickr8k images and captions", "multimodal", ["source.flickr8k_retrieval"], {
     ...LOCAL,
     versions: ["flickr8k-validation-v1"],
   }),

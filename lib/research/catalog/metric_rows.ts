@@ -1,4 +1,4 @@
-/** How metrics are written down: one call a row, its direction in the name, what is usual left out. */
+/** Notation of metrics: one call per row, the direction in the function's name, defaults omitted. */
 import type { Direction, MetricEntry } from "./types.ts";
 
 type Row = Omit<MetricEntry, "family">;
@@ -15,12 +15,12 @@ export const neutral = row("neutral");
 
 export const RATE = { statistic: "rate" } as const;
 export const PLANNED = { status: "planned" } as const;
-/** Known before anything runs. */
+/** Known before a run. */
 export const CONSTANT = { reduction: "constant", statistic: "constant" } as const;
 export const MAXIMUM = { reduction: "max" } as const;
 export const TOTAL = { reduction: "sum", statistic: "count" } as const;
 
-/** The rows of a family; its name, or another prefix, stands before each id. */
+/** The rows of a family; each id has the family's name, or another prefix. */
 export function family(name: string, rows: readonly Row[], prefix = `${name}.`): MetricEntry[] {
   return rows.map(({ id, name: title, ...rest }) => ({ id: prefix + id, name: title, family: name, ...rest }));
 }

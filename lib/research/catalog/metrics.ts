@@ -1,4 +1,4 @@
-/** Every metric the program knows, and the ids that it knows only as deprecated. */
+/** All known metrics, and deprecated ids. */
 import { CHANNEL_METRICS } from "./metrics_channel.ts";
 import { CONTENT_METRICS } from "./metrics_content.ts";
 import { ESTIMATION_METRICS } from "./metrics_estimation.ts";
@@ -17,20 +17,24 @@ export const METRICS: readonly MetricEntry[] = [
 const detection = (score: string): DeprecatedMetric => ({
   id: `detection.${score}_at_iou_0p5`,
   replacement: `detection.${score}_at_iou_0p5_conf_0`,
-  reason: "It does not say from which confidence a detection counts",
+  reason: "It does not state the confidence threshold of a detection",
 });
 const recall = (k: string, replacement = `retrieval.hit_at_${k}`): DeprecatedMetric => ({
   id: `retrieval.recall_at_${k}`,
   replacement,
-  reason: "It counts queries with a hit, which is no recall where several items are relevant",
+  reason: "It counts queries with a hit, which is not recall if several items are relevant",
 });
 
 export const DEPRECATED_METRICS: readonly DeprecatedMetric[] = [
-  { id: "bpp", replacement: "rate.payload_bpp", reason: "It does not say at which place of the link bits are counted" },
+  {
+    id: "bpp",
+    replacement: "rate.payload_bpp",
+    reason: "It does not state the place of the link where bits are counted",
+  },
   {
     id: "rate_bpp",
     replacement: "rate.payload_bpp",
-    reason: "It does not say at which place of the link bits are counted",
+    reason: "It does not state the place of the link where bits are counted",
   },
   detection("recall"),
   detection("precision"),
@@ -38,7 +42,7 @@ export const DEPRECATED_METRICS: readonly DeprecatedMetric[] = [
   {
     id: "segmentation.miou",
     replacement: "segmentation.semantic_raster_pooled_miou",
-    reason: "It does not say over what intersections and unions are pooled",
+    reason: "It does not state how intersections and unions are pooled",
   },
   recall("1"),
   recall("5"),

@@ -1,7 +1,7 @@
-/** The link: errors, resources spent, and payload delivered for them. */
+/** Metrics of the link: errors, resources, and delivered payload. */
 import { CONSTANT, family, higher, lower, neutral, RATE, TOTAL } from "./metric_rows.ts";
 
-/** Where bits are compared: anywhere, at the payload, or behind the channel decoder's input. */
+/** Places of bit comparison: anywhere, at the payload, or after the channel decoder's input. */
 const PLACES = [["", ""], ["payload.", "Payload "], ["coded.", "Coded "]] as const;
 
 const titled = (text: string) => text[0].toUpperCase() + text.slice(1);
@@ -30,7 +30,7 @@ export const CHANNEL_METRICS = family("channel", [
   ...ERROR_RATES,
   ...ERROR_COUNTS,
   neutral("snr_db", "dB", "SNR", CONSTANT),
-  neutral("tx_effective_snr_db", "dB", "SNR at the power transmitted"),
+  neutral("tx_effective_snr_db", "dB", "SNR at the transmitted power"),
   neutral("tx_gain_db", "dB", "Gain of the transmit power stage"),
   neutral("noise_variance", "normalized_power", "Noise variance of a complex symbol"),
   higher("packet_success_rate", "fraction", "Packets that passed their checksum", RATE),

@@ -1,4 +1,4 @@
-/** What arrives of pictures and texts, what it costs in bits, and what the computation costs. */
+/** Metrics of received images and texts, their rate in bits, and computation. */
 import { family, higher, lower, MAXIMUM, neutral, PLANNED, RATE, TOTAL } from "./metric_rows.ts";
 
 const seconds = (id: string, name: string) => lower(id, "s", name);
@@ -13,14 +13,14 @@ const overlap = (kind: string, name: string) => [
 
 export const CONTENT_METRICS = [
   ...family("quality", [
-    higher("psnr_db", "dB", "PSNR", { description: "Mean over pictures of the PSNR of each" }),
+    higher("psnr_db", "dB", "PSNR", { description: "Mean of the PSNR over images" }),
     lower("mse", "pixel^2", "Pixel MSE"),
     lower("mae", "pixel", "Pixel MAE"),
-    higher("perfect_reconstruction_fraction", "fraction", "Pictures restored exactly", RATE),
+    higher("perfect_reconstruction_fraction", "fraction", "Images restored exactly", RATE),
     higher("ssim", "ratio", "SSIM"),
-    higher("ms_ssim", "ratio", "Multi-scale SSIM", { description: "Over pictures whose shorter side exceeds 160" }),
-    neutral("ms_ssim_item_count", "images", "Pictures that multi-scale SSIM covers", TOTAL),
-    neutral("ms_ssim_skipped_count", "images", "Pictures too small for multi-scale SSIM", TOTAL),
+    higher("ms_ssim", "ratio", "Multi-scale SSIM", { description: "Over images whose shorter side exceeds 160" }),
+    neutral("ms_ssim_item_count", "images", "Images covered by multi-scale SSIM", TOTAL),
+    neutral("ms_ssim_skipped_count", "images", "Images too small for multi-scale SSIM", TOTAL),
   ]),
   ...family("codec", [
     neutral("bit_count", "bits", "Bits put out", TOTAL),
@@ -64,8 +64,8 @@ export const CONTENT_METRICS = [
     ...overlap("concept", "Concept"),
     ...overlap("entity", "Entity"),
     ...overlap("fact", "Fact"),
-    lower("unsupported_assertion_rate", "fraction", "Facts that the reference does not hold"),
+    lower("unsupported_assertion_rate", "fraction", "Facts missing in the reference"),
     lower("fact_omission_rate", "fraction", "Reference facts left out"),
-    higher("kb_fact_precision", "fraction", "Facts that the knowledge base holds"),
+    higher("kb_fact_precision", "fraction", "Facts in the knowledge base"),
   ]),
 ];

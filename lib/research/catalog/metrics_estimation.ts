@@ -25,7 +25,7 @@ export const ESTIMATION_METRICS = [
     lower("spectral_efficiency_loss_bps_hz", SE, "Rate lost by the report"),
     lower("nmse", "ratio", "Report NMSE", { description: "Between channels of unit power" }),
     lower("nmse_db", "dB", "Report NMSE in dB"),
-    higher("phase_invariant_cosine", "ratio", "Cosine of report and channel, whatever the phase"),
+    higher("phase_invariant_cosine", "ratio", "Cosine of report and channel, independent of phase"),
     neutral("feedback_dimension", "values", "Real values reported", CONSTANT),
     neutral("original_real_dimension", "values", "Real values of a channel", CONSTANT),
     lower("latent_fraction", "fraction", "Reported over original dimension", CONSTANT),

@@ -1,4 +1,4 @@
-/** Task success, in the terms of each task. */
+/** Metrics of task success. */
 import { family, higher, lower, MAXIMUM, neutral, PLANNED, RATE, TOTAL } from "./metric_rows.ts";
 
 /** Mean, lowest and highest cosine of paired embeddings. */
@@ -32,8 +32,8 @@ export const TASK_METRICS = [
     higher("retrieval.hit_at_5", "fraction", "Right answer in the first 5", RATE),
     higher("retrieval.hit_at_10", "fraction", "Right answer in the first 10", RATE),
     higher("retrieval.mrr_at_10", "fraction", "Mean reciprocal rank to 10"),
-    ...cosines("generation.text_image_clip", "Text against generated picture"),
-    ...cosines("generation.image_image_clip", "Source against generated picture"),
+    ...cosines("generation.text_image_clip", "Text against generated image"),
+    ...cosines("generation.image_image_clip", "Source against generated image"),
     ...cosines("embedding", "Paired embeddings"),
     higher("caption.token_f1", "fraction", "Overlap of words with a reference caption"),
     higher("caption.unigram_bleu_proxy", "fraction", "Caption unigram precision with brevity penalty"),
@@ -56,7 +56,7 @@ export const TASK_METRICS = [
   ...family("ntn", [
     lower("doppler_mae_hz", "Hz", "Doppler MAE"),
     lower("doppler_rmse_hz", "Hz", "Doppler RMSE"),
-    higher("beam_handover_accuracy", "fraction", "Serving beams foreseen", RATE),
+    higher("beam_handover_accuracy", "fraction", "Correctly predicted serving beams", RATE),
     lower("beam_outage_rate", "fraction", "Predictions more than a beam away", RATE),
     neutral("handover_lead_time_mean_s", "s", "Mean time from prediction to handover"),
   ]),

@@ -1,12 +1,12 @@
 /** The rows of the research catalogue. */
 import type { JsonObject } from "../../contract/value.ts";
 
-/** Whether it runs today, runs but may change, or is only foreseen. */
+/** Whether it runs, runs but may change, or does not run yet. */
 export type CatalogStatus = "supported" | "experimental" | "planned";
 export type Modality = "image" | "text" | "audio" | "bits" | "wireless" | "multimodal" | "generic";
 export type Direction = "higher_is_better" | "lower_is_better" | "neutral";
 export type Reduction = "mean" | "sum" | "min" | "max" | "median" | "p90" | "p05" | "constant";
-/** What repeated measurements of it are: this decides which interval they get. */
+/** Type of repeated measurements, which determines the interval. */
 export type Statistic = "rate" | "mean" | "count" | "constant";
 
 export const DIRECTIONS: readonly Direction[] = ["higher_is_better", "lower_is_better", "neutral"];
@@ -23,12 +23,12 @@ export interface DatasetEntry extends JsonObject {
   name: string;
   modality: Modality;
   status: CatalogStatus;
-  /** Operations that bring it into a recipe. */
+  /** Operations that provide it. */
   source_ops: string[];
   versions: string[];
-  /** Its files come with the program. */
+  /** Its files ship with the program. */
   bundled: boolean;
-  /** It is there after `svc data fetch`, or read from a path of one's own. */
+  /** Needs `svc data fetch`, or a user's path. */
   local: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface TaskEntry extends JsonObject {
   modality: Modality;
   status: CatalogStatus;
   area_id: string;
-  /** What the outcome is about. */
+  /** Subject of the outcome. */
   target: string;
   description: string;
   /** Main metrics. */
@@ -55,16 +55,16 @@ export interface MetricEntry {
   family: string;
   unit: string;
   direction: Direction;
-  /** How the one number of a run is made of its items. */
+  /** Reduction over the items of a run. */
   reduction: Reduction;
   statistic: Statistic;
-  /** Of a rate: the metrics that count its events and its trials. */
+  /** For a rate: the metrics with its events and trials. */
   counts?: { events: string; trials: string };
   status?: CatalogStatus;
   description?: string;
 }
 
-/** A metric id of the past, with what stands in its place. */
+/** A former metric id, with its replacement. */
 export interface DeprecatedMetric {
   id: string;
   replacement: string;

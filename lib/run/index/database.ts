@@ -1,18 +1,18 @@
 /**
- * The index database of a state directory, `index.sqlite3`. What it says of runs is a copy of the bundles, made
- * for fast lists: a missing or damaged database is made anew from them. Jobs and their events live in it alone.
- *
- * Several processes may have it open (WAL): a server, and a command line beside it.
+ * The index database of a state directory, `index.sqlite3`. Its run rows are a copy of the bundles for fast lists, and
+ * are rebuilt from them when the database is missing or damaged. Jobs and their events exist only here; the readable
+ * rows of a damaged database are kept. Several processes may open it (WAL), such as a server and a command line.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { messageOf, SvcError } from "../../contract/error.ts";
+import { codeOf, systemCodeOf } from "../../contract/system_error.ts";
 
 export type { DatabaseSync } from "node:sqlite";
 
 export const INDEX_FILE = "index.sqlite3";
 
-/** Each step takes the database from one version to the next; a step that was released never changes. */
+/** Each migration raises the version by one; a released migration never changes. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
    CREATE TABLE runs (
@@ -31,7 +31,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX jobs_by_time ON jobs (kind, created_at_utc);
    CREATE TABLE job_events (id INTEGER PRIMARY KEY, job_id TEXT NOT NULL, seq INTEGER NOT NULL, document TEXT NOT NULL);
    CREATE INDEX job_events_by_job ON job_events (job_id, seq);`,
-  // All rows are read from their bundles again: what they say of these columns stands there alone.
+  // Rebuilds all rows, because only the bundles hold the new columns.
   `ALTER TABLE runs ADD COLUMN task_id TEXT;
    ALTER TABLE runs ADD COLUMN mode TEXT;
    ALTER TABLE runs ADD COLUMN parallel_workers INTEGER;
@@ -41,22 +41,23 @@ const MIGRATIONS: readonly string[] = [
   `CREATE TABLE benchmark_results (
      result_id TEXT PRIMARY KEY, mtime TEXT NOT NULL, size INTEGER NOT NULL, status TEXT NOT NULL, document TEXT NOT NULL
    ) WITHOUT ROWID;`,
+  // The request of a job that has not started.
+  "ALTER TABLE jobs ADD COLUMN request TEXT",
 ];
 
-/** An open database, and what happened to the one that lay there. */
+/** An open database and its damaged predecessor. */
 export interface OpenDatabase {
   database: DatabaseSync;
   path: string;
-  /** Where a damaged database was put aside, or null. */
+  /** New path of the damaged database, or null. */
   damaged: string | null;
 }
 
 /**
- * Opens the index database and brings it to the present version.
- *
- * @param stateDir is made when it is missing
- * @param options `check` looks through the whole file for damage
- * @throws SvcError `index_unsupported` for a database of a later version, `file_system_error` when it cannot be opened
+ * Opens the index database and migrates it to the current version.
+ * @param stateDir created when missing
+ * @param options `check` scans the whole file for damage
+ * @throws SvcError `index_unsupported` for a later version, `file_system_error` when it cannot be opened
  */
 export function openDatabase(stateDir: string, options: { check?: boolean } = {}): OpenDatabase {
   Deno.mkdirSync(stateDir, { recursive: true });
@@ -68,22 +69,43 @@ export function openDatabase(stateDir: string, options: { check?: boolean } = {}
   }
   const damaged = putAside(path);
   try {
-    return { database: open(path, false), path, damaged };
+    const database = open(path, false);
+    salvage(damaged, database);
+    return { database, path, damaged };
   } catch (error) {
     throw cannotOpen(path, error);
+  }
+}
+
+/**
+ * Looks for damage without changes.
+ * @returns the damage of the index, or null for a sound or missing one
+ * @throws SvcError `file_system_error` when it cannot be opened
+ */
+export function damageOf(stateDir: string): string | null {
+  const path = join(stateDir, INDEX_FILE);
+  let database: DatabaseSync | undefined;
+  try {
+    if (Deno.statSync(path).size === 0) return null;
+    database = new DatabaseSync(path, { readOnly: true });
+    inspect(database);
+    return null;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    if (isDamage(error)) return messageOf(error);
+    throw cannotOpen(path, error);
+  } finally {
+    database?.close();
   }
 }
 
 function open(path: string, check: boolean): DatabaseSync {
   const database = new DatabaseSync(path);
   try {
-    // Whoever comes second waits for the first one's short transactions.
+    // A second process waits for the short transactions of the first.
     database.exec("PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
-    if (check) {
-      const { quick_check: verdict } = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };
-      if (verdict !== "ok") throw new Damage(verdict);
-    }
     migrate(database);
+    if (check) inspect(database);
     return database;
   } catch (error) {
     database.close();
@@ -93,6 +115,16 @@ function open(path: string, check: boolean): DatabaseSync {
 
 class Damage extends Error {}
 
+/** @throws Damage, or an error of SQLite */
+function inspect(database: DatabaseSync): void {
+  const { quick_check: verdict } = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };
+  if (verdict !== "ok") throw new Damage(verdict.split("\n").at(-1));
+  for (const table of ["jobs", "job_events"]) {
+    const unreadable = database.prepare(`SELECT 1 FROM ${table} WHERE NOT json_valid(document) LIMIT 1`).get();
+    if (unreadable !== undefined) throw new Damage(`a row of ${table} is not JSON`);
+  }
+}
+
 function migrate(database: DatabaseSync): void {
   const versionOf = () => (database.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
   if (versionOf() === MIGRATIONS.length) return;
@@ -101,8 +133,8 @@ function migrate(database: DatabaseSync): void {
     if (version > MIGRATIONS.length) {
       throw new SvcError(
         "index_unsupported",
-        `Cannot use ${INDEX_FILE}: its version is ${version}, this program knows ${MIGRATIONS.length}`,
-        { hint: "Use the later program, or move the file away: runs are read from their bundles again" },
+        `Cannot use ${INDEX_FILE}: its version is ${version}, this program supports ${MIGRATIONS.length}`,
+        { hint: "Use the later program, or move the file away: run rows are rebuilt from the bundles" },
       );
     }
     for (const step of MIGRATIONS.slice(version)) database.exec(step);
@@ -110,7 +142,7 @@ function migrate(database: DatabaseSync): void {
   });
 }
 
-/** Does all or nothing of a body's changes. */
+/** Runs a body atomically. */
 export function transaction<T>(database: DatabaseSync, body: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -118,16 +150,46 @@ export function transaction<T>(database: DatabaseSync, body: () => T): T {
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    // A statement that failed may have ended the transaction already.
-    if (database.isTransaction) database.exec("ROLLBACK");
+    try {
+      // A failed statement may have ended the transaction already.
+      if (database.isTransaction) database.exec("ROLLBACK");
+    } catch {
+      // The first error is the cause.
+    }
     throw error;
   }
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB, and a database whose tables are not those of its version. */
+/** SQLITE_CORRUPT, SQLITE_NOTADB, or tables that do not match the version. */
 function isDamage(error: unknown): boolean {
-  if (error instanceof Damage) return true;
-  return /malformed|not a database|already exists|no such table|disk image/i.test(messageOf(error));
+  const code = systemCodeOf(error);
+  return error instanceof Damage || code === "SQLITE_CORRUPT" || code === "SQLITE_NOTADB" ||
+    (code === "SQLITE_ERROR" && /already exists|no such (table|column)/.test(messageOf(error)));
+}
+
+/** Jobs and events exist only in the index: copies all their rows before the damage. */
+function salvage(from: string, database: DatabaseSync): void {
+  const copy = (source: DatabaseSync, table: string) => {
+    try {
+      for (const row of source.prepare(`SELECT * FROM ${table} WHERE json_valid(document)`).iterate()) {
+        const names = Object.keys(row);
+        database.prepare(`INSERT OR IGNORE INTO ${table} (${names}) VALUES (${names.map((name) => `:${name}`)})`).run(
+          row,
+        );
+      }
+    } catch {
+      // Rows after the damage cannot be read.
+    }
+  };
+  let source: DatabaseSync | undefined;
+  try {
+    source = new DatabaseSync(from, { readOnly: true });
+    for (const table of ["jobs", "job_events"]) copy(source, table);
+  } catch {
+    // The file is not a database: it holds no row.
+  } finally {
+    source?.close();
+  }
 }
 
 function putAside(path: string): string {
@@ -144,8 +206,10 @@ function putAside(path: string): string {
 }
 
 function cannotOpen(path: string, cause: unknown): SvcError {
+  const { code: _code, ...extra } = codeOf(cause, "file_system_error");
   return new SvcError("file_system_error", `Cannot open the index ${path}: ${messageOf(cause)}`, {
     hint: "Check the place, its permissions and the free space",
+    extra,
     cause,
   });
 }

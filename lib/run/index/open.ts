@@ -1,4 +1,4 @@
-/** The index for a command or a script: opened, used and closed. */
+/** Opens the index for one command or script. */
 import type { Workspace } from "../workspace.ts";
 import { type DatabaseSync, openDatabase } from "./database.ts";
 import { RunIndex } from "./runs.ts";
@@ -10,5 +10,5 @@ export function openRunIndex(
 ): { index: RunIndex; database: DatabaseSync; damaged: string | null; close(): void } {
   const { database, damaged } = openDatabase(workspace.stateDir, options);
   database.exec("PRAGMA synchronous = NORMAL");
-  return { index: new RunIndex(workspace, database), database, damaged, close: () => database.close() };
+  return { index: new RunIndex(workspace, { database }), database, damaged, close: () => database.close() };
 }

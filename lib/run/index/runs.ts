@@ -1,15 +1,14 @@
 /**
- * The index of runs: lists of any length from one query, kept in step with the bundles.
+ * The index of runs: pages of any list from one query, synchronised with the bundles.
  *
- * Bundles enter and leave `runs/` by a rename, which changes the time stamp of that folder: while it stands, no name has
- * come or gone. Rows that say `running` are read again each time, and so is a row of the page at hand whose summary is not
- * the file it was read from.
+ * Bundles enter and leave `runs/` by a rename, which changes the time stamp of that folder; with an equal stamp no
+ * bundle was added or removed. Rows with status `running` are read again each time, and so are rows of the page whose
+ * summary file changed.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
-import type { JsonObject } from "../../contract/value.ts";
 import { SUMMARY_FILE } from "../documents.ts";
 import { DISK } from "../files.ts";
 import { sweepTransit } from "../recover.ts";
@@ -17,13 +16,13 @@ import { readRunRow, runIds, type RunRow, sortKey } from "../store.ts";
 import type { Workspace } from "../workspace.ts";
 import { type DatabaseSync, transaction } from "./database.ts";
 
-/** A stamp this close to the present may hide a change that follows in the same tick of the file system's clock. */
+/** A stamp this close to the present can hide a change in the same tick of the file system's clock. */
 const RACY_MS = 100;
 
 export interface RunQuery {
   /** 1 … 500. */
   limit: number;
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string;
   status?: string;
   recipeName?: string;
@@ -32,7 +31,7 @@ export interface RunQuery {
 
 export interface RunPage {
   rows: RunRow[];
-  /** Where the next page begins, or null behind the last one. */
+  /** Start of the next page; null for the last page. */
   nextCursor: string | null;
 }
 
@@ -42,17 +41,25 @@ export class RunIndex {
   readonly #sliceMs: number;
   #syncing: Promise<void> | undefined;
 
-  /** @param options `sliceMs` is how long a synchronisation works before it lets others do something */
-  constructor(readonly workspace: Workspace, readonly database: DatabaseSync, options: { sliceMs?: number } = {}) {
+  /** @param options `sliceMs` is the time after which a synchronisation yields to other tasks */
+  constructor(
+    readonly workspace: Workspace,
+    readonly source: { readonly database: DatabaseSync },
+    options: { sliceMs?: number } = {},
+  ) {
     this.#sliceMs = options.sliceMs ?? Infinity;
   }
 
-  /** Brings the index in step with the bundles; callers at the same time share one pass. */
+  get database(): DatabaseSync {
+    return this.source.database;
+  }
+
+  /** Synchronises the index with the bundles; concurrent callers share one pass. */
   sync(): Promise<void> {
     return this.#syncing ??= this.#sync().finally(() => this.#syncing = undefined);
   }
 
-  /** Forgets all rows and reads every bundle again. @returns how many there are */
+  /** Deletes all rows and reads every bundle again. @returns the number of runs */
   async rebuild(): Promise<number> {
     transaction(
       this.database,
@@ -74,8 +81,7 @@ export class RunIndex {
 
   /**
    * A page of runs, newest first.
-   *
-   * @throws SvcError `query_invalid` for a cursor that is none
+   * @throws SvcError `query_invalid` for an invalid cursor
    */
   async list(query: RunQuery): Promise<RunPage> {
     await this.sync();
@@ -100,7 +106,7 @@ export class RunIndex {
     };
   }
 
-  /** A row as it is now: read again when its file is another one, nothing when it is gone. */
+  /** The current row: read again when its file changed, empty when the bundle is gone. */
   #current(row: Row): RunRow[] {
     const id = String(row.run_id), stamp = this.#stamp(id);
     if (stamp !== null && stamp.mtime === row.mtime && stamp.size === row.size) return [runRow(row)];
@@ -128,13 +134,13 @@ export class RunIndex {
       if (at < work.length) await new Promise((resolve) => setTimeout(resolve, 0));
       startedAt = performance.now();
     }
-    // Only now: a pass that was cut short by the end of the process is made again.
+    // Stored last: a pass that the process did not finish is repeated.
     if (scanned !== null && scanned.stamp !== null) {
       this.database.prepare("INSERT OR REPLACE INTO meta VALUES ('runs_stamp', ?)").run(scanned.stamp);
     }
   }
 
-  /** Names that came since the last pass, those that went being forgotten; null when the folder is as it was. */
+  /** Forgets removed bundles and returns the names added since the last pass; null when the folder is unchanged. */
   #scan(): { added: string[]; stamp: string | null } | null {
     const now = Date.now();
     let folder;
@@ -169,9 +175,9 @@ export class RunIndex {
     }
   }
 
-  /** The row of a bundle; null when there is none any more. */
+  /** The row of a bundle; null when it is gone. */
   #read(runId: string): Row | null {
-    // The stamp first: a summary that is replaced in between is noticed the next time.
+    // The stamp is read first, so that the next pass notices a summary replaced in between.
     const stamp = this.#stamp(runId) ?? { mtime: "", size: 0 };
     let job_id: string | null = null;
     const row = readRunRow(this.workspace, runId, DISK, (summary) => {
@@ -205,7 +211,7 @@ export class RunIndex {
     try {
       return sha256Hex(Deno.readFileSync(join(this.workspace.runs, runId, SUMMARY_FILE)));
     } catch {
-      // The row itself says what is wrong with the bundle.
+      // The row itself reports the problem of the bundle.
       return null;
     }
   }
@@ -234,11 +240,11 @@ function runRow(row: Row): RunRow {
     mode: row.mode as string | null,
     parallel_workers: row.parallel_workers as number | null,
     plan_cache: row.plan_cache as string | null,
-    ...(row.problem === null ? {} : { problem: row.problem as string } as JsonObject),
+    ...(row.problem === null ? {} : { problem: row.problem as string }),
   };
 }
 
-/** Cursors are opaque on the wire. */
+/** Cursors are opaque for clients. */
 const Buffer64 = {
   encode: (text: string) => new TextEncoder().encode(text).toBase64({ alphabet: "base64url", omitPadding: true }),
   decode: (text: string) =>
@@ -250,7 +256,7 @@ function cursorKey(cursor: string): string {
     const key = Buffer64.decode(cursor);
     if (/^[^|]*\|\d{20}\|/.test(key)) return key;
   } catch {
-    // Falls through: it is no cursor of ours.
+    // Not a cursor of this program.
   }
-  throw new SvcError("query_invalid", "Cannot use that cursor", { hint: "Send next_cursor of the page before" });
+  throw new SvcError("query_invalid", "Cannot use this cursor", { hint: "Send next_cursor of the previous page" });
 }

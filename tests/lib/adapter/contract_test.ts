@@ -127,6 +127,60 @@ export const accuracy = ({ reference, candidate }: any) => ({
 export const posing = () => ({ metrics: { "Channel BER": 0 } });
 `;
 
+/** Arrays that a contract does not allow, for two images, and the form that the hint names. */
+const FORMS: readonly [wraps: string, dtype: string, shapes: number[][], expected: string][] = [
+  ["model.external_encode_bits", "uint8", [[2, 4], [8, 1], [1, 8]], "uint8 [n]"],
+  ["model.external_encode_indices", "int32", [[]], "uint8 or int32 or int64 [n, …]"],
+  ["model.external_encode_latents", "uint8", [[8], [2, 4]], "float32 or float64 [n, …]"],
+  [
+    "model.deepjscc_external_encode",
+    "complex64",
+    [[4, 2], [1, 2, 4]],
+    "complex64 [n]; or complex64 [images = 2, …]; or float32 [images = 2, 2 channels, …]",
+  ],
+  [
+    "model.deepjscc_external_encode",
+    "float32",
+    [[8], [4, 2]],
+    "complex64 [n]; or complex64 [images = 2, …]; or float32 [images = 2, 2 channels, …]",
+  ],
+  [
+    "model.external_decode_bits",
+    "uint8",
+    [[8], [2, 2, 2], [1, 2, 2, 2, 1]],
+    "uint8 or float32 [count, height, width, channels]",
+  ],
+];
+
+Deno.test("an array of a rank or shape that the contract does not allow is refused, with the expected one as the hint", () =>
+  withFolder(async (project) => {
+    for (const [index, [wraps, dtype, shapes, expected]] of FORMS.entries()) {
+      const functions = shapes.map((_, i) => `shape${i}`);
+      const classOf = { uint8: "Uint8Array", int32: "Int32Array" }[dtype] ?? "Float32Array";
+      const folder = writeFolder(join(project, `probe${index}`), {
+        "svc_adapter.yaml": manifestOf(functions, { wraps }),
+        "code.ts": shapes.map((shape, i) => {
+          const length = shape.reduce((product, size) => product * size, dtype === "complex64" ? 2 : 1);
+          return `export const shape${i} = () => ({ array: { dtype: "${dtype}", shape: [${shape}], ` +
+            `data: new ${classOf}(${length}) }, metadata: { codebook_size: 2 } });`;
+        }).join("\n"),
+      });
+      const operations = operationsOf(folder);
+      const bits = { array: ndarray("uint8", new Uint8Array(8)) };
+      for (const [i, shape] of shapes.entries()) {
+        const inputs: Parameters<typeof runOperation>[1] = wraps.includes("decode")
+          ? { inputs: { bits } }
+          : { inputs: { images: images(2) } };
+        await assert.rejects(runOperation(operations.get(`probe.shape${i}`)!, inputs), {
+          code: "adapter_result_invalid",
+          message: `Cannot use the adapter's result: it is ${dtype} [${shape.join(", ")}]`,
+          hint: `Return ${expected}`,
+        });
+      }
+      await closeAdapters();
+    }
+  }));
+
 Deno.test("coders and tasks of every wrapped contract", () =>
   withFolder(async (project) => {
     const row = (name: string, wraps: string, style = "array_params") => `

@@ -65,11 +65,13 @@ const ANSWERS: Record<string, [string, RegExp]> = {
   nothing: [`undefined`, /it is undefined/],
   text: [`"bits"`, /it is "bits"/],
   wrongDtype: [`{ dtype: "float16", shape: [4], data: new Uint8Array(4) }`, /the dtype "float16"/],
-  otherDtype: [`{ dtype: "float32", shape: [4], data: new Float32Array(4) }`, /bits are uint8/],
+  otherDtype: [`{ dtype: "float32", shape: [4], data: new Float32Array(4) }`, /it is float32 \[4\]/],
   mixedDtype: [`{ dtype: "uint8", shape: [4], data: new Float32Array(4) }`, /says uint8 and holds a Float32Array/],
   wrongShape: [`{ dtype: "uint8", shape: [5], data: new Uint8Array(4) }`, /another number/],
   negativeShape: [`{ dtype: "uint8", shape: [-1, -4], data: new Uint8Array(4) }`, /no list of at most/],
   hugeShape: [`{ dtype: "uint8", shape: [2 ** 30, 2 ** 30, 2 ** 30], data: new Uint8Array(4) }`, /another number/],
+  twoDimensional: [`{ dtype: "uint8", shape: [2, 4], data: new Uint8Array(8) }`, /it is uint8 \[2, 4\]/],
+  noDimension: [`{ dtype: "uint8", shape: [], data: new Uint8Array(1) }`, /it is uint8 \[\]/],
   notBits: [`{ dtype: "uint8", shape: [4], data: Uint8Array.of(0, 1, 2, 1) }`, /element 2 is 2/],
   nanMetadata: [`{ array: ${BITS}, metadata: { loss: NaN } }`, /NaN, which is no JSON number/],
   infiniteMetadata: [`{ array: ${BITS}, metadata: { a: [1, { b: -Infinity }] } }`, /no JSON number/],
@@ -233,6 +235,27 @@ Deno.test("what happens after the answer changes nothing", () =>
     await failure(call("tamper"));
     assert.equal(String({}), "[object Object]");
     assert.deepEqual([1].map((x) => x + 1), [2]);
+  }));
+
+Deno.test("the code of a failure follows from what happened, not from its text", () =>
+  withFolder(async (project) => {
+    const load = async (name: string, before: string) => {
+      const folder = writeFolder(join(project, name), {
+        "svc_adapter.yaml": manifestOf(["fine"], { name }),
+        "code.ts":
+          `const load = (specifier: string) => import(specifier);\n${before}\nexport const fine = () => (${BITS});`,
+      });
+      const [operation] = operationsOf(folder).values();
+      return (await failure(runOperation(operation, { inputs: { images: images() } }))).code;
+    };
+    try {
+      assert.equal(await load("importing", `await load("npm:is-odd@3.0.1");`), "adapter_module_remote");
+      assert.equal(await load("reading", `Deno.readTextFileSync("/etc/passwd");`), "adapter_permission_refused");
+      assert.equal(await load("named", `Deno.env.get("import of npm:x");`), "adapter_permission_refused");
+      assert.equal(await load("throwing", `throw new Error("import of heap: out of memory");`), "adapter_load_failed");
+    } finally {
+      await closeAdapters();
+    }
   }));
 
 /** Broken in a way that ends the sandbox. */

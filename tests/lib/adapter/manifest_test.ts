@@ -73,6 +73,13 @@ const CASES: [string, string, (text: string) => string, string, number, Record<s
     "Cannot find a field named licence",
     17,
   ],
+  [
+    "backends of no runner",
+    "adapter_manifest_invalid",
+    (t) => t.replace(/( +)wraps: .*\n/, "$&$1backends: { gpu: [cuda] }\n"),
+    "Cannot find a field named gpu",
+    14,
+  ],
   ["a missing field", "adapter_manifest_invalid", (t) => t.replace(/version: .*\n/, ""), "version", 1],
   [
     "a wrapped contract that is none",
@@ -188,6 +195,40 @@ Deno.test("a symbolic link makes a folder no adapter", () =>
     assert.equal(adapter, null);
     assert.match(diagnostics[0].message, /symbolic link data\.txt/);
   }));
+
+Deno.test("a folder that is too large is refused while it is listed, before anything in it is read", () =>
+  withFolder((root) => {
+    const refused = (what: string) => {
+      const { folder, diagnostics: [{ code, message }] } = readAdapter(root);
+      assert.equal(folder, null);
+      assert.deepEqual([code, message], [
+        "adapter_load_failed",
+        `Cannot use ${root} as an adapter: it has more than ${what}`,
+      ]);
+    };
+    writeFolder(root, FILES);
+    Deno.mkdirSync(join(root, "many/deep"), { recursive: true });
+    const count = 1000 - Object.keys(FILES).length;
+    for (let i = 0; i < count; i++) Deno.writeTextFileSync(join(root, `many/${i}`), "");
+    assert.equal(readAdapter(root).folder?.files.length, 1000);
+    Deno.writeTextFileSync(join(root, "many/deep/one"), "");
+    refused("1000 files");
+    Deno.removeSync(join(root, "many"), { recursive: true });
+    for (let i = 0; i < 998; i++) Deno.mkdirSync(join(root, `empty/${i}`), { recursive: true });
+    assert.equal(readAdapter(root).folder, null);
+    refused("1000 folders");
+    Deno.removeSync(join(root, "empty"), { recursive: true });
+    // A file without content of its own; hashing it would be read in full.
+    Deno.writeTextFileSync(join(root, "large"), "");
+    Deno.truncateSync(join(root, "large"), 2 ** 40);
+    refused("256 MiB");
+  }));
+
+Deno.test("a folder without a manifest is not listed", () => {
+  for (const root of ["/", "/proc", "/dev"]) {
+    assert.deepEqual(readAdapter(root).diagnostics.map(({ code }) => code), ["adapter_manifest_missing"], root);
+  }
+});
 
 Deno.test("no folder, and a folder without a manifest", () =>
   withFolder((folder) => {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { openWorkspace, run, verifyRun } from "../../../mod.ts";
+import { run } from "../../../mod.ts";
+import { openWorkspace } from "../../../lib/run/workspace.ts";
+import { verifyRun } from "../../../lib/run/verify.ts";
 import { asObject, parseJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { withFolder, writeFolder } from "./support.ts";

@@ -6,7 +6,10 @@ import { SCAFFOLD_KINDS, scaffoldAdapter, scaffoldFiles, scaffoldKind } from "..
 import { loadAdapters } from "../../../lib/adapter/load.ts";
 import { toNumber } from "../../../lib/contract/value.ts";
 import { formatRecipeText } from "../../../lib/recipe/format.ts";
-import { compile, createRegistry, openWorkspace, run, verifyRun } from "../../../mod.ts";
+import { compile, run } from "../../../mod.ts";
+import { createRegistry } from "../../../ops/registry.ts";
+import { openWorkspace } from "../../../lib/run/workspace.ts";
+import { verifyRun } from "../../../lib/run/verify.ts";
 import { withFolder } from "./support.ts";
 
 /** What the operations of each kind wrap. */

@@ -48,8 +48,9 @@ operations:
     params_schema: { type: object, properties: { level: { type: integer, default: 3 } }, additionalProperties: false }
 `;
 
-export const ENCODER = `import { half } from "./lib/half.ts";
-export function encode(images) { return { dtype: "uint8", shape: [images.data.length], data: images.data.map(half) }; }
+const ENCODER = `import { half } from "./lib/half.ts"; export function encode({ data }) {
+  return { dtype: "uint8", shape: [data.length], data: data.map(half) };
+}
 `;
 
 /** A folder that is in order. */

@@ -5,13 +5,13 @@ import { sha256Hex, sha256Json } from "../../../lib/contract/hash.ts";
 import { parseJson, prettyJson } from "../../../lib/contract/json.ts";
 import { float, type JsonObject, type Value } from "../../../lib/contract/value.ts";
 import {
-  checkImageManifest,
   checkManifestFiles,
   makeImageManifest,
   parseImageManifest,
   samplePath,
   selectSamples,
 } from "../../../lib/artifact/dataset_manifest.ts";
+import { checkImageManifest } from "../../../lib/artifact/dataset_manifest_rules.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
 import { repeatedKey } from "../../../lib/artifact/json_schema.ts";
 import pictures from "../../data/pictures/vectors.json" with { type: "json" };

@@ -1,9 +1,15 @@
+import { Buffer } from "node:buffer";
 import assert from "node:assert/strict";
 import { SvcError } from "../../../lib/contract/error.ts";
-import { readNpy, readNpyText, writeNpy, writeNpyText } from "../../../lib/artifact/npy.ts";
-import { bytesOf, ndarray } from "../../../lib/numeric/ndarray.ts";
+import { npyHeader } from "../../../lib/artifact/npy_header.ts";
+import { readNpy, readNpyText, writeNpyText } from "../../../lib/artifact/npy.ts";
+import { bytesOf, type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
 import vectors from "../../data/npy/vectors.json" with { type: "json" };
 import { bytesFrom, damage, seeded } from "./_fuzz.ts";
+
+/** An array as the members of an NPZ file hold it. */
+const writeNpy = (array: NdArray) =>
+  new Uint8Array(Buffer.concat([npyHeader(array.dtype, array.shape), bytesOf(array)]));
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { exportResult } from "../../../lib/benchmark/export.ts";
-import { escapeLatex } from "../../../lib/benchmark/latex.ts";
+import { escapeLatex } from "../../../lib/contract/escape.ts";
 import { escapeMarkdown } from "../../../lib/benchmark/markdown.ts";
 import { type BenchmarkResult } from "../../../lib/benchmark/types.ts";
 import { parseJson, prettyJson } from "../../../lib/contract/json.ts";

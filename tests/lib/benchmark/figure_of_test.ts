@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { confusionOf } from "../../../lib/figure/confusion_of.ts";
-import { benchmarkFigure, NO_EVIDENCE, type PlotRequest, type RowEvidence } from "../../../lib/benchmark/figure_of.ts";
+import { benchmarkFigure } from "../../../lib/benchmark/figure/figure_of.ts";
+import { NO_EVIDENCE, type PlotRequest, type RowEvidence } from "../../../lib/benchmark/figure/types.ts";
 import { plotFiles } from "../../../lib/benchmark/plot_files.ts";
 import { publishPage } from "../../../lib/benchmark/publish.ts";
-import { theoryCurves, uncodedLink } from "../../../lib/benchmark/theory_curves.ts";
+import { theoryCurves, uncodedLink } from "../../../lib/figure/theory_curves.ts";
 import type { BenchmarkResult } from "../../../lib/benchmark/types.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { asObject, parseJson } from "../../../lib/contract/json.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { loadBenchmarkPack } from "../../../mod.ts";
+import { loadBenchmarkPack } from "../../support/session.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { twoLinks, withPack } from "./packs.ts";
 

@@ -11,7 +11,7 @@ steps:
   - {id: ber, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: link.bits}}
 `;
 
-export const SWEEP = `name: sweep
+const SWEEP = `name: sweep
 metadata:
   research: {task: {id: bit_transport}}
   matrix:

@@ -7,7 +7,7 @@ import { Generator } from "../../../lib/numeric/random.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
 import { findMetric } from "../../../lib/research/catalog.ts";
 
-export function packMetric(id: string): PackMetric {
+function packMetric(id: string): PackMetric {
   const known = findMetric(id)!;
   return {
     id,

@@ -1,17 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import {
-  type BenchmarkEvent,
-  createCancellation,
-  listBenchmarkResults,
-  listRuns,
-  openWorkspace,
-  parseJson,
-  runBenchmark,
-  showBenchmarkResult,
-  verifyBenchmark,
-  verifyRun,
-} from "../../../mod.ts";
+import { type BenchmarkEvent, createCancellation, parseJson } from "../../../mod.ts";
+import { runBenchmark } from "../../support/session.ts";
+import { listBenchmarkResults, showBenchmarkResult } from "../../../lib/benchmark/store.ts";
+import { listRuns } from "../../../lib/run/store.ts";
+import { openWorkspace } from "../../../lib/run/workspace.ts";
+import { verifyBenchmark } from "../../../lib/benchmark/verify.ts";
+import { verifyRun } from "../../../lib/run/verify.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { deriveSeed } from "../../../lib/recipe/seeds.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";

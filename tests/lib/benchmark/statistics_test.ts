@@ -131,9 +131,20 @@ Deno.test("no error at all is an upper bound, never a rate of 0", () => {
   assert.equal(Number(rows[0].ci_high), 3 / 1500);
 });
 
-Deno.test("the bound of no errors holds 95 times in 100 for a rate at the bound", () => {
-  // P(no error in n at 3/n) = (1 - 3/n)^n, a little under 5 %: the bound is missed no more often than that.
-  assert.ok((1 - 3 / 1500) ** 1500 < 0.05 && (1 - 3 / 1500) ** 1500 > 0.049);
+Deno.test("a rate just above the bound of no errors stays without errors one time in 20", () => {
+  const trials = 300, links = 6000, random = Generator.seeded(4);
+  const bound = (events: number) => {
+    const [row] = aggregate([{ id: "link", samples: [counted(0, events, trials)] }], [BER], 0.95);
+    return row.upper_bound === null ? null : Number(row.upper_bound);
+  };
+  const rate = 1.0001 * bound(0)!;
+  let missed = 0;
+  for (let link = 0; link < links; link++) {
+    const upper = bound(errors(random, trials, rate));
+    if (upper !== null && upper < rate) missed++;
+  }
+  // The standard deviation of the share is sqrt(0.05 · 0.95 / 6000) = 0.0028.
+  assert.ok(Math.abs(missed / links - 0.05) < 0.0085, `${missed} of ${links}`);
 });
 
 function method(id: string, values: number[], more: Partial<ComparedRecipe> = {}): ComparedRecipe {

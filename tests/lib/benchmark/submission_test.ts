@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { openWorkspace, runBenchmark, validateSubmission, verifyBenchmark } from "../../../mod.ts";
+import { runBenchmark } from "../../support/session.ts";
+import { openWorkspace } from "../../../lib/run/workspace.ts";
+import { validateSubmission } from "../../../lib/benchmark/submission.ts";
+import { verifyBenchmark } from "../../../lib/benchmark/verify.ts";
 import { prettyJson } from "../../../lib/contract/json.ts";
 import type { Value } from "../../../lib/contract/value.ts";
 import { twoLinks, withPack } from "./packs.ts";

@@ -146,6 +146,8 @@ Deno.test("nearest names: edits, transpositions, prefixes, last parts", () => {
   assert.equal(nearestName("channel.crc_check", ids), "channel.crc32_check");
   assert.equal(nearestName("bit_boundary", ids), "channel.bit_boundary");
   assert.equal(nearestName("wirless.chanel", ids), "wireless.channel");
+  assert.equal(nearestName("rayleigh", ["awgn", "flat_rayleigh", "flat_rayleigh_block"]), "flat_rayleigh");
+  assert.equal(nearestName("64qam", ["qpsk", "qam16", "qam64"]), "qam64");
   assert.equal(nearestName("zzz", ids), null);
 });
 

@@ -19,7 +19,7 @@ Deno.test("canonical JSON: escapes, order, and what it refuses", () => {
   assert.equal(canonicalJson({ "\u{10000}": 1, "\uffff": 2 }), '{"\uffff":2,"\u{10000}":1}');
   assert.ok(compareCodePoints("a", "ab") < 0);
   assert.equal(canonicalJson({ a: undefined as unknown as Value, b: 1 }), '{"b":1}');
-  assert.throws(() => canonicalJson("\ud800"), TypeError);
+  assert.throws(() => canonicalJson("\ud800"), { code: "text_invalid" });
   assert.throws(() => canonicalJson(NaN), RangeError);
   assert.throws(() => canonicalJson(new Float(Infinity)), RangeError);
   assert.throws(() => canonicalJson((() => {}) as unknown as Value), TypeError);

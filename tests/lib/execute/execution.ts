@@ -12,7 +12,7 @@ import numbers from "./operations/numbers.ts";
 import relay from "./operations/relay.ts";
 import slow from "./operations/slow.ts";
 
-export const registry = new Registry();
+const registry = new Registry();
 registry.register([[numbers, "numbers"], [relay, "relay"], [slow, "slow"], [exclusive, "exclusive"]].map((entry) => {
   const [operation, file] = entry as [typeof numbers, string];
   return { operation, moduleUrl: new URL(`./operations/${file}.ts`, import.meta.url).href };

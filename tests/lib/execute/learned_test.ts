@@ -12,7 +12,10 @@ import type { Readiness } from "../../../lib/plan/types.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import type { ArtifactBinding, ResolvedArtifact } from "../../../lib/training/resolve.ts";
 import { runRecipe } from "../../../lib/run/run.ts";
-import { createRegistry, openWorkspace, verifyRun } from "../../../mod.ts";
+import { createRegistry } from "../../../ops/registry.ts";
+import { openWorkspace } from "../../../lib/run/workspace.ts";
+import { verifyRun } from "../../../lib/run/verify.ts";
+import { hostileModel, nestedLoops } from "../../support/hostile_graphs.ts";
 import { onnxModel } from "../../support/onnx_writer.ts";
 
 const registry = await createRegistry();
@@ -64,7 +67,7 @@ function recipe(params: JsonObject): JsonObject {
 const LEARNED = { mode: "learned_artifact", artifact_package_sha256: PACKAGE, artifact_manifest_path: "model" };
 
 /** A machine with one artifact, whose model lies in a file; `asked` keeps what it was asked for. */
-async function machine(model: Uint8Array) {
+async function machine(model: Uint8Array, more: JsonObject = {}) {
   const folder = await Deno.makeTempDir({ prefix: "svc-learned-" });
   const path = join(folder, "receiver.onnx");
   await Deno.writeFile(path, model);
@@ -79,7 +82,7 @@ async function machine(model: Uint8Array) {
       }
       const sha256 = sha256Hex(Deno.readFileSync(path));
       return {
-        record: { package_sha256: PACKAGE, component_sha256: sha256 },
+        record: { package_sha256: PACKAGE, component_sha256: sha256, ...more },
         component: { path, sha256 },
         manifest: { application: { mode: "single_binding" } },
       } as unknown as ResolvedArtifact;
@@ -135,6 +138,16 @@ Deno.test("a learned step runs its artifact, and the bundle says which", async (
     ["neural_receiver", "model"],
     ["neural_receiver", "model"],
   ]);
+});
+
+Deno.test("an artifact that exceeds a limit of the plan fails its step with the limit's code", async () => {
+  const limits = { call_timeout_s: 1, memory_mb: 128 };
+  const model = hostileModel(nestedLoops(2), { input: "rx_symbols_ri", output: "bit_llr", shape: ["n", 2] });
+  await using host = await machine(model, { limits });
+  const { status, summary } = await host.run(LEARNED);
+  assert.equal(status, "failed");
+  assert.equal((summary.failure as JsonObject).code, "onnx_time_exceeded");
+  assert.equal((summary.failure as JsonObject).step_id, "demodulator");
 });
 
 Deno.test("the artifact is under the plan's digest, and a cached plan does not outlive it", async () => {

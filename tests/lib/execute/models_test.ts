@@ -12,7 +12,9 @@ import { planRecipe } from "../../../lib/plan/planner.ts";
 import { runReadiness } from "../../../lib/plan/run_readiness.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { runRecipe } from "../../../lib/run/run.ts";
-import { openWorkspace, verifyRun } from "../../../mod.ts";
+import { openWorkspace } from "../../../lib/run/workspace.ts";
+import { verifyRun } from "../../../lib/run/verify.ts";
+import { endlessLoop, hostileModel, largeExpand } from "../../support/hostile_graphs.ts";
 import { onnxModel } from "../../support/onnx_writer.ts";
 import scaled from "./operations/scaled.ts";
 
@@ -81,6 +83,7 @@ Deno.test("a step runs the model that its recipe names, and the bundle says whic
       id: "gain.onnx",
       source: "project",
       files: { "model.onnx": { sha256: sha256Hex(bytes), size_bytes: bytes.length } },
+      limits: { call_timeout_s: 120, memory_mb: 2048 },
     },
   });
   assert.equal((await verifyRun(host.workspace, done.run_id)).status, "valid");
@@ -93,6 +96,28 @@ Deno.test("a folder brings its optional files along", async () => {
   await Deno.writeTextFile(join(host.folder, "net/offset.json"), "0.5");
   const { directory } = await host.run({ model_id: "net" });
   assert.deepEqual(await latentsIn(directory), [3.5, 6.5, 9.5, 12.5]);
+});
+
+Deno.test("a model that exceeds the limits of its package fails its step with the limit's code", async () => {
+  await using host = await machine();
+  for (
+    const [id, hostile, code] of [
+      ["loop", endlessLoop(), "onnx_time_exceeded"],
+      ["array", largeExpand(50e6), "onnx_memory_exceeded"],
+    ] as const
+  ) {
+    await Deno.mkdir(join(host.folder, id));
+    const model = hostileModel(hostile, { input: "x", output: "y", shape: ["n", 1] });
+    await Deno.writeFile(join(host.folder, id, "model.onnx"), model);
+    const limits = { call_timeout_s: code === "onnx_time_exceeded" ? 1 : 60, memory_mb: 128 };
+    await Deno.writeTextFile(join(host.folder, id, "trained_artifact.yaml"), JSON.stringify({ runtime: { limits } }));
+    const { status, summary } = await host.run({ model_id: id });
+    assert.equal(status, "failed");
+    assert.equal((summary.failure as JsonObject).code, code);
+    const [{ execution_binding }] = summary.steps as JsonObject[];
+    const { models } = (execution_binding as JsonObject).implementation_metadata as JsonObject;
+    assert.deepEqual(((models as JsonObject).gain as JsonObject).limits, limits);
+  }
 });
 
 Deno.test("the model is under the plan's digest, and a cached plan does not outlive it", async () => {

@@ -1,12 +1,10 @@
-/** What a step sees in its learned mode: no input that only oracles may see, and its artifact alone. */
+/** Inputs of a trainable component: a secret one reaches the mode that reveals it, and no trained artifact. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { encodeArtifact } from "../../../lib/artifact/codec.ts";
-import { learnedParameters, slotAbi } from "../../../lib/artifact/learned.ts";
-import { defineOperation } from "../../../lib/contract/define.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { canonicalJson } from "../../../lib/contract/json.ts";
-import { z } from "../../../lib/contract/zod.ts";
+import { defineSlot } from "../../../lib/contract/slot.ts";
 import type { StepTask, TaskInput } from "../../../lib/execute/protocol.ts";
 import { runStep } from "../../../lib/execute/run_step.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
@@ -16,33 +14,34 @@ import { identityModel } from "../../support/onnx_graphs.ts";
 const REALS = "channel.csi_feedback_code.numpy";
 let seen: string[] = [];
 
-const slot = defineOperation({
+const slot = defineSlot({
   id: "test.slot",
   name: "Slot",
   inputs: { x: [REALS] },
-  optionalInputs: { truth: [REALS], phase_truth: [REALS], truthful: [REALS] },
+  optionalInputs: { answer: { kinds: [REALS], secret: true }, truth: [REALS] },
   outputs: { y: REALS },
-  params: z.strictObject({ mode: z.enum(["oracle", "learned_artifact"]), ...learnedParameters("slot") }),
-  trainedArtifactAbi: slotAbi({
-    component_id: "slot",
-    component_role: "slot",
-    entrypoint_id: "slot",
+  gradient: "none",
+  exports: {},
+  mode: { default: "plain" },
+  read({ inputs }) {
+    seen = Object.keys(inputs).sort();
+    return inputs.x.array();
+  },
+  modes: {
+    plain: { implementation: "plain", run: (x) => x },
+    oracle: { implementation: "oracle", reveals: "answer", run: (_, { inputs }) => inputs.answer!.array() },
+  },
+  learned: {
+    component: { id: "slot", role: "slot", entrypoint: "slot" },
     inputs: { x: ["n"] },
     outputs: { y: ["n"] },
-    required_operation_inputs: ["x"],
-    binding: { mode: "learned_artifact" },
-  }),
-  threadSafe: true,
-  async run(context) {
-    const { inputs, params } = context;
-    seen = Object.keys(inputs).sort();
-    const x = inputs.x.array();
-    const y = params.mode === "oracle" ? x : (await context.learned.run({ x })).y;
-    return { outputs: { y: { array: y } } };
+    rows: 8,
+    run: async (x, call) => (await call({ x })).y,
   },
+  result: (array) => ({ outputs: { y: { array } } }),
 });
 
-async function runSlot(mode: string) {
+async function runSlot(mode: string, operation = slot) {
   const folder = await Deno.makeTempDir({ prefix: "svc-withheld-" });
   try {
     const staging = join(folder, "staging"), path = join(folder, "slot.onnx");
@@ -61,7 +60,7 @@ async function runSlot(mode: string) {
       moduleUrl: "",
       params: canonicalJson({ mode }),
       seed: null,
-      inputs: ["x", "truth", "phase_truth", "truthful"].map(input),
+      inputs: ["x", "answer", "truth"].map(input),
       staging,
       binding: null,
       backend: "onnxruntime",
@@ -70,19 +69,41 @@ async function runSlot(mode: string) {
       projectRoot: folder,
       stateDir: folder,
       models: [],
-      learned: mode === "oracle" ? null : { path, sha256: sha256Hex(model), record: "{}" },
+      learned: mode !== "learned_artifact" ? null : { path, sha256: sha256Hex(model), record: "{}" },
       cancelFlag: new Int32Array(new SharedArrayBuffer(4)),
     };
-    return await runStep(slot, task, () => {});
+    return await runStep(operation, task, () => {});
   } finally {
     await closeOnnxSessions();
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-Deno.test("an oracle sees the truth, a trained artifact's step does not", async () => {
+Deno.test("a secret input reaches the mode that reveals it and no other", async () => {
   await runSlot("oracle");
-  assert.deepEqual(seen, ["phase_truth", "truth", "truthful", "x"]);
-  await runSlot("learned_artifact");
-  assert.deepEqual(seen, ["truthful", "x"]);
+  assert.deepEqual(seen, ["answer", "truth", "x"]);
+  for (const mode of ["plain", "learned_artifact"]) {
+    await runSlot(mode);
+    assert.deepEqual(seen, ["truth", "x"]);
+  }
 });
+
+Deno.test("the executor withholds secret inputs of any operation from a trained artifact", async () => {
+  const own = { ...slot, definition: { ...slot.definition, run: readAll } };
+  await runSlot("plain", own);
+  assert.deepEqual(seen, ["answer", "truth", "x"]);
+  await runSlot("learned_artifact", own);
+  assert.deepEqual(seen, ["truth", "x"]);
+});
+
+Deno.test("a mode that reveals an input asks for it", () => {
+  const check = (connected: string[]) =>
+    slot.definition.check!({ mode: "oracle", artifact_package_sha256: "" }, new Set(connected)).map(({ code }) => code);
+  assert.deepEqual(check(["x"]), ["input_missing"]);
+  assert.deepEqual(check(["x", "answer"]), []);
+});
+
+const readAll: typeof slot.definition.run = ({ inputs }) => {
+  seen = Object.keys(inputs).sort();
+  return { outputs: { y: { array: inputs.x.array() } } };
+};

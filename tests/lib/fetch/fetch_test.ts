@@ -199,7 +199,7 @@ Deno.test("a data set without a known digest is not taken without a word", async
     await assert.rejects(fetchDataset("vqa_small", { stateDir, acceptUnpinned: true }), {
       code: "dataset_unavailable",
     });
-    await assert.rejects(fetchDataset("kodac", { stateDir }), /published data set named kodac/);
+    await assert.rejects(fetchDataset("kodac", { stateDir }), /published dataset named kodac/);
     await Deno.mkdir(join(stateDir, "datasets/coco128"), { recursive: true });
     // Filled by hand: nothing to fetch, and nothing to say about its bytes.
     assert.deepEqual(await fetchDataset("coco128_detection", { stateDir }), {

@@ -20,7 +20,7 @@ Deno.test("a run job is taken, runs, tells every event once and leaves a bundle 
   }
   assert.deepEqual(ended.events.map(({ seq }: { seq: number }) => seq), kinds.map((_: string, i: number) => i + 1));
   assert.equal(ended.summary_path, `runs/${ended.run_id}/summary.json`);
-  const report = await verifyRun(server.service.workspace, ended.run_id);
+  const report = await verifyRun(server.service.session.workspace, ended.run_id);
   assert.equal(report.status, "valid");
   const { summary } = (await server.get(`/api/runs/${ended.run_id}`)).json;
   assert.equal(summary.job_id, job_id);
@@ -84,8 +84,17 @@ Deno.test("the stream of all jobs has rising ids over several jobs and resumes",
   assert.deepEqual(resumed, messages.slice(4));
 });
 
-Deno.test("at most four jobs of a kind are active; the fifth is told when to come back", async () => {
+Deno.test("64 jobs of a kind are queued, a further one is refused, and other kinds have places of their own", async () => {
   await using server = await openTestServer();
+  const statuses: number[] = [];
+  for (let i = 0; i < 65; i++) statuses.push((await server.post("/api/run-jobs", { recipe: SLOW })).status);
+  assert.deepEqual(statuses, [...new Array(64).fill(202), 429]);
+  const other = await server.post("/api/dataset-capture-jobs", { recipe: BITS, split: "train" });
+  assert.notEqual(other.json.code, "job_capacity");
+});
+
+Deno.test("a job beyond the limit is told when to come back, and a canceled one gives its place", async () => {
+  await using server = await openTestServer({ maxActiveJobs: 4 });
   const jobs: string[] = [];
   for (let i = 0; i < 4; i++) jobs.push((await server.post("/api/run-jobs", { recipe: SLOW })).json.job_id);
   const fifth = await server.post("/api/run-jobs", { recipe: BITS });
@@ -112,6 +121,22 @@ Deno.test("a refused recipe leaves neither a job nor a run", async () => {
   assert.equal(refused.json.diagnostics[0].pointer, "/steps/0/op");
   assert.deepEqual((await server.get("/api/run-jobs")).json.jobs, []);
   assert.deepEqual((await server.get("/api/runs")).json.runs, []);
+});
+
+Deno.test("a run that cannot fit is refused, unless its estimate is to be ignored", async () => {
+  await using server = await openTestServer();
+  const recipe = { name: "large", steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 10 ** 15 } }] };
+  for (const path of ["/api/run-jobs", "/api/recipe/run-payload"]) {
+    const refused = await server.post(path, { recipe });
+    assert.deepEqual([refused.status, refused.json.code], [400, "resources_insufficient"], refused.text);
+    assert.match(
+      refused.json.detail,
+      /Cannot run data: the run needs 1\.8 PiB of memory, and [\d.]+ [MG]iB are available/,
+    );
+  }
+  assert.deepEqual((await server.get("/api/run-jobs")).json.jobs, []);
+  const tried = await server.post("/api/recipe/run-payload", { recipe, ignore_estimate: true });
+  assert.deepEqual([tried.status, tried.json.code], [422, "run_failed"], tried.text);
 });
 
 Deno.test("execution is taken exactly", async () => {
@@ -170,6 +195,35 @@ Deno.test("jobs and events outlive the server; what was unfinished becomes incom
     assert.equal(lost.interruption, "server_restart");
     assert.equal(lost.events.at(-1).kind, "job_incomplete");
     assert.ok(lost.events.at(-1).id > kept.events.at(-1).id);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("queued jobs of an earlier server keep their order; a server that never resumes them leaves them queued", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "svc-http-" });
+  try {
+    const first = await openTestServer({ folder, maxRunningJobs: 0 });
+    const jobs: string[] = [];
+    for (let i = 0; i < 4; i++) jobs.push((await first.post("/api/run-jobs", { recipe: BITS })).json.job_id);
+    first.service.close();
+    const idle = await openTestServer({ folder, readOnly: true });
+    assert.equal((await idle.get(`/api/run-jobs/${jobs[0]}`)).json.state, "queued");
+    await idle[Symbol.asyncDispose]();
+    await using second = await openTestServer({ folder });
+    second.service.jobs.resume();
+    const snapshots = [];
+    for (const id of jobs) snapshots.push((await second.get(`/api/run-jobs/${id}/wait?timeout_seconds=60`)).json);
+    assert.deepEqual(snapshots.map(({ state }) => state), jobs.map(() => "completed"));
+    const starts = snapshots.map(({ events }) =>
+      events.find(({ kind }: { kind: string }) => kind === "job_started").id
+    );
+    assert.deepEqual(starts, starts.toSorted((a, b) => a - b));
+    assert.deepEqual(snapshots[0].events.slice(0, 3).map(({ kind }: { kind: string }) => kind), [
+      "queued",
+      "queued",
+      "job_started",
+    ]);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

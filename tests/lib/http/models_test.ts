@@ -50,7 +50,7 @@ Deno.test("adapters are listed with what they ask for, and their operations can 
   try {
     const adapter = join(folder, "my-codec");
     writeFolder(adapter, (await scaffoldFiles("bits", "my-codec")).files);
-    await using server = await openTestServer({ adapters: { folders: [adapter], grants: [] } });
+    await using server = await openTestServer({ adapters: [{ folder: adapter }] });
     const { adapters } = (await server.get("/api/adapters")).json;
     assert.equal(adapters.length, 1);
     const [row] = adapters;

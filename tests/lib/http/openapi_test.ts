@@ -3,13 +3,12 @@ import { checkValue } from "../../../lib/contract/schema.ts";
 import { parseJson } from "../../../lib/contract/json.ts";
 import { isObject, type JsonObject } from "../../../lib/contract/value.ts";
 import { schemaOf } from "../../../lib/http/answer.ts";
-import { COMMON_STATUSES } from "../../../lib/http/openapi.ts";
 import { nameOf, type Route } from "../../../lib/http/route.ts";
 import { ROUTES } from "../../../lib/http/routes/index.ts";
 import { MAX_STREAMS } from "../../../lib/http/stream.ts";
 import { packageFiles, zipOf } from "../training/_package.ts";
 import { walkHastyTraining, walkTraining } from "./_training_walk.ts";
-import { BITS, BITS_YAML, openTestServer, readStream, SLOW, type TestServer } from "./support.ts";
+import { BITS, BITS_YAML, LINK, openTestServer, packOf, readStream, SLOW, type TestServer } from "./support.ts";
 
 Deno.test("routes have different names, and each says what it answers", () => {
   assert.equal(new Set(ROUTES.map(nameOf)).size, ROUTES.length);
@@ -39,6 +38,12 @@ Deno.test("the description lists every route with its parameters, bodies and rep
     assert.ok(document.components.schemas[reference], reference);
   }
 });
+
+/**
+ * Statuses that every route may answer besides its own, the `default` reply of each operation: the checks before it, a
+ * defect, and storage that failed.
+ */
+const COMMON_STATUSES: readonly number[] = [304, 400, 401, 403, 404, 408, 413, 415, 500, 503, 507];
 
 /** Answers that were seen: status and, for JSON, whether the body has the shape that is described. */
 class Witness {
@@ -100,11 +105,22 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     "benchmarks/long.json": JSON.stringify(packOf("long", new Array(40).fill("link.json"))),
     "benchmarks/wrong.json": JSON.stringify(packOf("wrong", ["nothing.json"])),
   };
-  await using server = await openTestServer({ files });
+  await using server = await openTestServer({ files, maxActiveJobs: 4 });
   const { get, post, stream } = taker(server);
   const recipe = BITS;
 
-  for (const path of ["/", "/metrics", "/api/health", "/api/openapi.json", "/api/doctor", "/api/ops", "/api/recipes"]) {
+  for (
+    const path of [
+      "/",
+      "/favicon.ico",
+      "/metrics",
+      "/api/health",
+      "/api/openapi.json",
+      "/api/doctor",
+      "/api/ops",
+      "/api/recipes",
+    ]
+  ) {
     await get(path);
   }
   const [style] = /\/static\/[^"]+\.css/.exec((await server.get("/")).text)!;
@@ -221,6 +237,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   }
   const benchmark = (await post("/api/benchmark-jobs", { path: "tiny" })).json;
   const ended = (await get(`/api/benchmark-jobs/${benchmark.job_id}/wait?timeout_seconds=60`)).json;
+  assert.deepEqual([ended.state, ended.run_id], ["completed", null]);
   assert.equal(ended.state, "completed", JSON.stringify(ended.error));
   assert.ok(ended.events.some(({ kind }: { kind: string }) => kind === "benchmark_row_completed"));
   const { result_id } = ended.result;
@@ -332,41 +349,3 @@ const MATRIX = `${BITS_YAML}
   "metadata:\n",
   "metadata:\n  matrix:\n    dimensions: { count: [8, 16] }\n    step_params: { data: { bit_count: { matrix: count } } }\n",
 );
-
-const LINK = {
-  name: "link",
-  metadata: {
-    seed: 3,
-    research: { task: { id: "bit_transport" }, dataset: { id: "synthetic_random_bits" }, metrics: ["channel.ber"] },
-  },
-  steps: [
-    { id: "data", op: "source.random_bits", params: { bit_count: 1000 } },
-    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
-    { id: "wireless_channel", op: "wireless.channel", inputs: { symbols: "modulator.symbols" } },
-    { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "wireless_channel.rx_symbols" } },
-    {
-      id: "evaluation",
-      op: "metrics.bit_error_rate",
-      inputs: { reference: "data.bits", candidate: "demodulator.bits" },
-    },
-  ],
-};
-
-function packOf(id: string, recipes: string[]) {
-  return {
-    schema_version: 1,
-    id,
-    version: "1",
-    name: id,
-    dataset: { id: "synthetic_random_bits", modality: "bits", version: "synthetic_random_bits-v1" },
-    task: { id: "bit_transport", kind: "transport_integrity", modality: "bits" },
-    metrics: ["channel.ber"],
-    baselines: [],
-    recipes: recipes.map((file, index) => ({
-      id: `row_${index}`,
-      label: file,
-      role: "candidate",
-      path: `../recipes/${file}`,
-    })),
-  };
-}

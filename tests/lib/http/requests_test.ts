@@ -72,7 +72,10 @@ Deno.test("queries are checked: unknown, repeated, malformed and missing paramet
   }
   const missing = await server.get("/api/recipe");
   assert.equal(missing.json.diagnostics[0].pointer, "/path");
-  assert.equal((await server.get("/api/run-jobs/x/wait?timeout_seconds=61")).status, 400);
+  for (const seconds of ["61", "1e999", "-1e999", "NaN"]) {
+    const reply = await server.get(`/api/run-jobs/x/wait?timeout_seconds=${seconds}`);
+    assert.deepEqual([reply.status, reply.json.code], [400, "query_invalid"], seconds);
+  }
 });
 
 Deno.test("wrong methods, types and places", async () => {
@@ -83,6 +86,12 @@ Deno.test("wrong methods, types and places", async () => {
   assert.equal((await put.json()).code, "method_not_allowed");
   assert.equal((await server.request("/api/recipe/validate")).status, 405);
   assert.equal((await server.request("/api/ops", { method: "OPTIONS" })).status, 405);
+  await server.request("/api/ops", { method: "MADEUP" });
+  const counted = (await server.get("/metrics")).text;
+  assert.ok(
+    counted.includes('method="other"') && !counted.includes("MADEUP"),
+    "methods of clients are counted together",
+  );
   assert.equal((await server.get("/api/nothing")).json.code, "not_found");
   assert.equal((await server.get("/static/")).status, 404);
   assert.equal((await server.get("/api/ops/nothing.at.all")).json.code, "unknown_operation");

@@ -1,12 +1,14 @@
 /** A service on a folder of its own, asked without a socket. */
 import { join } from "node:path";
-import { parseJson } from "../../../lib/contract/json.ts";
-import { createApp, type Log } from "../../../lib/http/app.ts";
+import { createApp } from "../../../lib/http/app.ts";
+import type { Log } from "../../../lib/http/log.ts";
 import { type OpenService, openService } from "../../../lib/http/open_service.ts";
+import type { openDatabase } from "../../../lib/run/index/database.ts";
 import type { ReadMemory } from "../../../lib/http/jobs/resource_guard.ts";
+import { type RunningServer, type ServeOptions, startServer } from "../../../lib/http/serve.ts";
 import { DEFAULT_OPTIONS, type ServiceOptions } from "../../../lib/http/service.ts";
 
-export const PORT = 8765;
+const PORT = 8765;
 export const HOST = `127.0.0.1:${PORT}`;
 
 /** A recipe that runs within milliseconds. */
@@ -44,6 +46,46 @@ export const SLOW = {
   ],
 };
 
+/** A link whose bit error rate a pack compares. */
+export const LINK = {
+  name: "link",
+  metadata: {
+    seed: 3,
+    research: { task: { id: "bit_transport" }, dataset: { id: "synthetic_random_bits" }, metrics: ["channel.ber"] },
+  },
+  steps: [
+    { id: "data", op: "source.random_bits", params: { bit_count: 1000 } },
+    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+    { id: "wireless_channel", op: "wireless.channel", inputs: { symbols: "modulator.symbols" } },
+    { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "wireless_channel.rx_symbols" } },
+    {
+      id: "evaluation",
+      op: "metrics.bit_error_rate",
+      inputs: { reference: "data.bits", candidate: "demodulator.bits" },
+    },
+  ],
+};
+
+/** A pack of recipe files. */
+export function packOf(id: string, recipes: string[]) {
+  return {
+    schema_version: 1,
+    id,
+    version: "1",
+    name: id,
+    dataset: { id: "synthetic_random_bits", modality: "bits", version: "synthetic_random_bits-v1" },
+    task: { id: "bit_transport", kind: "transport_integrity", modality: "bits" },
+    metrics: ["channel.ber"],
+    baselines: [],
+    recipes: recipes.map((file, index) => ({
+      id: `row_${index}`,
+      label: file,
+      role: "candidate",
+      path: `../recipes/${file}`,
+    })),
+  };
+}
+
 export interface Asked {
   status: number;
   headers: Headers;
@@ -61,18 +103,16 @@ export interface TestServer extends AsyncDisposable {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Asked>;
 }
 
-/** Statuses that were seen of each route, over all tests of the process. */
-export const SEEN = new Set<string>();
-
 export interface TestOptions extends Partial<ServiceOptions> {
   /** Files of the project by path. */
   files?: Record<string, string>;
   folder?: string;
   memory?: ReadMemory;
+  openDatabase?: typeof openDatabase;
 }
 
 export async function openTestServer(
-  { files = {}, folder, memory, ...options }: TestOptions = {},
+  { files = {}, folder, memory, openDatabase, ...options }: TestOptions = {},
 ): Promise<TestServer> {
   const root = folder ?? await Deno.makeTempDir({ prefix: "svc-http-" });
   for (const [path, text] of Object.entries({ "recipes/bits.yaml": BITS_YAML, ...files })) {
@@ -84,7 +124,7 @@ export async function openTestServer(
   const service = openService(
     { ...DEFAULT_OPTIONS, threads: 0, projectRoot: root, stateDir: join(root, ".svc"), ...options },
     log,
-    memory,
+    { memory, openDatabase },
   );
   const app = createApp(service, { port: PORT, log });
   const request = async (path: string, init: RequestInit = {}) => {
@@ -124,8 +164,20 @@ export async function openTestServer(
   };
 }
 
-/** The typed value of a reply. */
-export const typedJson = (text: string) => parseJson(text);
+/** A server on a free port and a folder of its own, for the duration of a test. */
+export async function withServer(
+  options: ServeOptions,
+  body: (server: RunningServer, folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "svc-serve-" });
+  const server = await startServer({ projectRoot: folder, port: 0, threads: 1, log() {}, ...options });
+  try {
+    await body(server, folder);
+  } finally {
+    await server.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
 
 /** The messages of an event stream, read until it ends or `enough` says so. */
 export async function readStream(

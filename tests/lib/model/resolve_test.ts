@@ -53,11 +53,35 @@ Deno.test("a name is the program's model first, then a fetched one, then a path 
     source: "fetched",
     revision: COMMIT,
     files: { "model.onnx": { sha256: sha256Hex("fetched"), size_bytes: 7 } },
+    limits: { call_timeout_s: 120, memory_mb: 2048 },
   });
   await host.write("program/recipes/models/tiny/model.onnx", "of the program");
   assert.equal(model(host.find("tiny")).record.source, "program");
   // A path says plainly what it means.
   assert.equal(model(host.find("./tiny")).record.source, "project");
+});
+
+Deno.test("a package may ask for other limits, up to the greatest that there are", async () => {
+  await using host = await places();
+  await host.write("project/tiny/model.onnx", "a model");
+  const limits = async (text: string) => {
+    await host.write("project/tiny/trained_artifact.yaml", text);
+    return host.find("tiny");
+  };
+  assert.deepEqual(model(await limits("runtime: { backend: onnxruntime }")).record.limits, {
+    call_timeout_s: 120,
+    memory_mb: 2048,
+  });
+  assert.deepEqual(model(await limits("runtime: { limits: { call_timeout_s: 3600 } }")).record.limits, {
+    call_timeout_s: 3600,
+    memory_mb: 2048,
+  });
+  for (const text of ["{ call_timeout_s: 3601 }", "{ memory_mb: 4097 }", "{ memory_mb: 63 }", "{ memory: 64 }", "[]"]) {
+    const { code, reason } = lack(await limits(`runtime: { limits: ${text} }`));
+    assert.equal(code, "artifact_schema_invalid", text);
+    assert.match(reason, /trained_artifact\.yaml/);
+  }
+  assert.equal(lack(await limits("runtime: [")).code, "artifact_schema_invalid");
 });
 
 Deno.test("several revisions need one to be named, and only what was fetched counts", async () => {

@@ -1,5 +1,11 @@
 /** Complex matrices for tests: random ones, products, and how far two are from each other. */
-import { type ComplexMatrix, matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
+import {
+  cholesky,
+  type ComplexMatrix,
+  gram,
+  inverseLower,
+  matrixProduct,
+} from "../../../lib/numeric/linear_algebra.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { conjugateTranspose } from "../../../lib/numeric/svd.ts";
 
@@ -37,3 +43,6 @@ export function orthogonalityError(q: Float64Array, m: number, n: number): numbe
     diagonalMatrix(new Array(n).fill(1)),
   );
 }
+
+/** A⁻¹ of a Hermitian positive definite matrix, as L⁻ᴴL⁻¹. */
+export const inverseHermitian = (a: Float64Array, n: number) => gram(inverseLower(cholesky(a, n), n), n, n);

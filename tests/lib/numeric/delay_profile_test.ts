@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
+import cdl from "../../../lib/numeric/data/cdl_models.json" with { type: "json" };
 import {
-  cdlClusters,
   cdlProfile,
   type DelayProfile,
-  delaySpreadOf,
   exponentialProfile,
   frequencyResponse,
   maximumDopplerHz,
@@ -19,6 +18,17 @@ import { Generator } from "../../../lib/numeric/random.ts";
 const UNIT = { delaySpread: 1, normalise: true };
 const near = (actual: number, expected: number, tolerance: number, what = "") =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${what} ${actual}, not ${expected} ± ${tolerance}`);
+
+/** Root-mean-square delay spread, seconds. */
+function delaySpreadOf({ delays, powers }: DelayProfile): number {
+  let total = 0, first = 0, second = 0;
+  for (let l = 0; l < delays.length; l++) {
+    total += powers[l];
+    first += powers[l] * delays[l];
+    second += powers[l] * delays[l] ** 2;
+  }
+  return Math.sqrt(Math.max(0, second / total - (first / total) ** 2));
+}
 
 Deno.test("tabulated profiles have unit delay spread, and Ricean factors of 13.3 and 22 dB", () => {
   for (const model of PROFILE_MODELS) {
@@ -47,7 +57,7 @@ Deno.test("scaling: delays by the spread, powers only when asked", () => {
 
 Deno.test("clusters carry one angle of each kind, and first of all those of the line of sight", () => {
   for (const model of PROFILE_MODELS) {
-    const clusters = cdlClusters(model), count = clusters.delays.length;
+    const clusters = cdl.models[model], count = clusters.delays.length;
     for (
       const angles of [
         "departure_azimuth_deg",
@@ -62,7 +72,7 @@ Deno.test("clusters carry one angle of each kind, and first of all those of the 
     }
   }
   // A line of sight arrives where it departs from.
-  const { departure_azimuth_deg: [departure], arrival_azimuth_deg: [arrival] } = cdlClusters("D");
+  const { departure_azimuth_deg: [departure], arrival_azimuth_deg: [arrival] } = cdl.models["D"];
   assert.deepEqual([departure, Math.abs(arrival)], [0, 180]);
 });
 

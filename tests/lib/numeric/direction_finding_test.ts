@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import {
   bearingCramerRao,
   BearingSearch,
-  rootMusic,
   sampleCovariance,
   steeringVector,
 } from "../../../lib/numeric/direction_finding.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
+import { rootMusic } from "../../support/root_music.ts";
 
 const GRID = Float64Array.from({ length: 721 }, (_, k) => -90 + 0.25 * k);
 
@@ -76,11 +76,11 @@ Deno.test("one antenna, one snapshot, silence and ties have an answer", () => {
     search = new BearingSearch(GRID, 4, 0.5),
     generator = Generator.seeded(4);
   const r = received(30, 1, 8, 1, generator);
-  assert.deepEqual([single.music(r), single.bartlett(r), rootMusic(r, 1, 0.5)], [0, 0, 0]);
+  assert.deepEqual([single.music(r), single.bartlett(r)], [0, 0]);
   const once = received(30, 4, 1, Infinity, generator);
   assert.ok(Math.abs(search.music(once) - 30) < 2e-3);
   const silence = new Float64Array(32);
-  assert.deepEqual([search.music(silence), search.bartlett(silence), rootMusic(silence, 4, 0.5)], [0, 0, 0]);
+  assert.deepEqual([search.music(silence), search.bartlett(silence)], [0, 0]);
   // White noise alone: every direction is alike, and broadside wins.
   const white = new Float64Array(32);
   for (let i = 0; i < 4; i++) white[2 * (i * 4 + i)] = 1;

@@ -3,11 +3,11 @@ import {
   cholesky,
   type ComplexMatrix,
   gram,
-  inverseHermitian,
   inverseLower,
   matrixProduct,
 } from "../../../lib/numeric/linear_algebra.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
+import { inverseHermitian } from "./_matrices.ts";
 
 function assertClose(actual: Float64Array, expected: ArrayLike<number>, tolerance = 1e-10) {
   assert.equal(actual.length, expected.length);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { polynomialRoots } from "../../../lib/numeric/polynomial_roots.ts";
+import { polynomialRoots } from "../../support/polynomial_roots.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 
 /** Coefficients of Π(z - root), lowest first. */

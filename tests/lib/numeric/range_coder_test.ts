@@ -5,10 +5,10 @@ import {
   encodeIntegers,
   type FrequencyTable,
   frequencyTable,
-  informationBits,
   normalTable,
 } from "../../../lib/numeric/frequency_table.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
+import { informationBits } from "../../support/information_bits.ts";
 
 type Interval = readonly [start: number, frequency: number];
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { compile, createRegistry } from "../../../mod.ts";
+import { compile } from "../../../mod.ts";
+import { createRegistry } from "../../../ops/registry.ts";
 import { type RecipeGraph, recipeGraph } from "../../../lib/plan/graph.ts";
 import { type GraphLayout, layoutGraph } from "../../../lib/plan/graph_layout.ts";
 import { graphSvg } from "../../../lib/plan/graph_svg.ts";

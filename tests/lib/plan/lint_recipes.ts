@@ -1,5 +1,4 @@
 /** Recipes that lint clean, to be spoilt one way each. */
-import { float } from "../../../lib/contract/value.ts";
 
 export interface Step {
   op: string;
@@ -201,5 +200,3 @@ export const joint = (patch: Patch = {}, places: Places = {}): Recipe =>
 /** Pictures and nothing else, for models. */
 export const pictures = (patch: Patch, metadata: Record<string, unknown> = {}): Recipe =>
   build({ data: JOINT.data }, "custom", { rate_count_fixed_point: "data.images", ...metadata }, patch, {});
-
-export const power = (value: number) => float(value);

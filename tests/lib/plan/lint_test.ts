@@ -227,7 +227,7 @@ const CASES: Case[] = [
         wireless_channel: { op: "wireless.digital_link" },
       }),
       [id, ""],
-      /puts out bits/,
+      /returns bits/,
     );
   }),
   spoilt(
@@ -277,7 +277,7 @@ const CASES: Case[] = [
     "a digest in upper case",
     allocated(policy({ ...learned, checkpoint_sha256: "A".repeat(64) })),
     ["tx_power", ".params.checkpoint_sha256"],
-    /64 lower-case digits/,
+    /64 lower-case hexadecimal digits/,
   ),
   spoilt(
     "learned_power_checkpoint_sha_missing",
@@ -475,7 +475,7 @@ const CASES: Case[] = [
     "what was received against itself",
     layered({ evaluation: ber("crc_check.bits", "crc_check.bits") }),
     ["evaluation", ".inputs.candidate"],
-    /what was received/,
+    /to the received data/,
   ),
   spoilt(
     "crc_without_packetizer",
@@ -500,7 +500,7 @@ const CASES: Case[] = [
     "a vote over bits that were not repeated",
     layered({ ...bare, channel_encoder: { op: "channel.identity_encoder", params: {}, ...bare.channel_encoder } }),
     ["channel_decoder", ".inputs.coded_bits"],
-    /belongs to the encoder/,
+    /decoder of the encoder/,
   ),
   spoilt(
     "channel_decoder_mismatch",
@@ -530,7 +530,7 @@ const CASES: Case[] = [
       evaluation: ber("packetizer.bits", "channel_decoder.bits"),
     }, { receiver: "channel_decoder" }),
     ["receiver", ".inputs.bits"],
-    /what packetizer put on/,
+    /the layer of packetizer/,
   ),
   spoilt(
     "repetition_factor_mismatch",
@@ -704,7 +704,7 @@ const CASES: Case[] = [
     "an SNR in the metadata of an ideal link",
     bitLink({}, {}, { snr_db: 6.5 }),
     "$.metadata.snr_db",
-    /leave it out/,
+    /or remove it/,
     "warning",
   ],
   spoilt(
@@ -792,7 +792,7 @@ const CASES: Case[] = [
     "noise from the sequence of the bits",
     layered({ data: { params: { bit_count: 128, seed: 7 } }, wireless_channel: { params: { seed: 7 } } }),
     ["wireless_channel", ".params.seed"],
-    /Leave seeds out/,
+    /Remove the seeds/,
     "warning",
   ),
   spoilt(

@@ -46,7 +46,7 @@ Deno.test("texts that a decoder wrote by itself have no masks to repair", () => 
   assert.deepEqual(found.map(({ step_id }) => step_id), ["first", "second"]);
   assert.equal(found[0].path, "$.steps[5].inputs.texts");
   assert.match(found[0].message, /^Cannot repair the masks of written\.texts: foundation\.semantic_state_to_text/);
-  assert.match(found[0].hint!, /behind model\.text_utf8_decode/);
+  assert.match(found[0].hint!, /after model\.text_utf8_decode/);
 });
 
 Deno.test("the hint names a decoder that is there", () => {

@@ -160,7 +160,7 @@ const CASES: Case[] = [
     {},
     "kind_mismatch",
     "$.steps[2].inputs.bits",
-    /gives channel\.symbols\.complex_numpy, and channel\.payload_bits\.numpy or/,
+    /has kind channel\.symbols\.complex_numpy, and channel\.payload_bits\.numpy or/,
     /Did you mean data\.bits\?/,
   ],
   [
@@ -174,7 +174,7 @@ const CASES: Case[] = [
     {},
     "input_metadata_missing",
     "$.steps[3].inputs.bits",
-    /does not promise the metadata origin/,
+    /does not guarantee the metadata origin/,
     /Did you mean relay\.bits\?/,
   ],
   [
@@ -192,7 +192,7 @@ const CASES: Case[] = [
     {},
     "task_mismatch",
     "$.metadata.task_id",
-    /task a beside the research task b/,
+    /task a besides the research task b/,
     /same id/,
   ],
   [
@@ -203,7 +203,7 @@ const CASES: Case[] = [
     {},
     "task_mismatch",
     "$.metadata.task_id",
-    /scored on image_reconstruction/,
+    /scored as image_reconstruction/,
     /Declare image_reconstruction/,
   ],
   [

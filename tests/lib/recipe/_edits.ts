@@ -110,7 +110,7 @@ export function dice(seed: number): (sides: number) => number {
   };
 }
 
-export function randomValue(roll: (sides: number) => number, depth = 0): Value {
+function randomValue(roll: (sides: number) => number, depth = 0): Value {
   switch (roll(depth > 2 ? 7 : 10)) {
     case 0:
       return roll(100);

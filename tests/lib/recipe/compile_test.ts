@@ -123,7 +123,7 @@ Deno.test("a conditional parameter counts only while its condition holds", () =>
   ]);
   strictEqual(
     compiled("{noise_variance: 2.0}").diagnostics[0].hint,
-    "It counts only with noise_mode=fixed_variance",
+    "It applies only with noise_mode=fixed_variance",
   );
 });
 

@@ -67,10 +67,10 @@ Deno.test("messages name the attempt, hints the next action, and steps their id"
     const expected of [
       "$.nam: Cannot find a recipe field named nam (Did you mean name?)",
       "$.schema_version: Cannot read a recipe with the float 1.0 as its schema_version (Write the integer 1)",
-      "$.name: Cannot do without the recipe's name (Give a text)",
+      "$.name: Cannot find the recipe's name (Write a text)",
       "$.steps[0].op: Cannot find an operation named source.random_bit (Did you mean source.random_bits?) [step_1]",
       "$.steps[1].pram: Cannot find a step field named pram (Did you mean params?) [wireless_channel]",
-      "$.steps[1].inputs.c: Cannot read from late: it stands later (Move $.steps[4] before this step) [wireless_channel]",
+      "$.steps[1].inputs.c: Cannot read from late: it is a later step (Move $.steps[4] before this step) [wireless_channel]",
       '$.steps[1].inputs.d: Cannot read the text "nope" as a reference (Write <earlier step>.<output>) [wireless_channel]',
       '$.steps[1].params.snr_db: Cannot use the text "12 dB" as a number (Write 12.0) [wireless_channel]',
       "$.steps[1].params.snr: Cannot find a parameter named snr (Did you mean snr_db?) [wireless_channel]",
@@ -79,8 +79,20 @@ Deno.test("messages name the attempt, hints the next action, and steps their id"
     strictEqual(said.includes(expected), true, `${expected}\n${said.join("\n")}`);
   }
   for (const { message } of compileText(broken).diagnostics) {
-    strictEqual(/^Cannot [^]*[^.]$/.test(message), true, message);
+    strictEqual(/^(Cannot|Missing required) [^]*[^.]$/.test(message), true, message);
   }
+});
+
+Deno.test("steps that read from each other are reported as a cycle", () => {
+  const step = (id: string, from: string) =>
+    `  - {id: ${id}, op: channel.repetition_encoder, inputs: {bits: ${from}.bits}}`;
+  const { diagnostics } = compileText(["name: x", "steps:", step("a", "c"), step("b", "a"), step("c", "b")].join("\n"));
+  const cycles = diagnostics.filter(({ code }) => code === "recipe_validation_error");
+  deepStrictEqual(cycles.map(({ path, message, hint }) => [path, message, hint]), [[
+    "$.steps[0].inputs.bits",
+    "Cannot read from c: the steps form a cycle, a reads from c reads from b reads from a",
+    "Remove one of these inputs",
+  ]]);
 });
 
 Deno.test("step ids are letters, digits, - and _, up to 128, and unique with the implicit ones", () => {

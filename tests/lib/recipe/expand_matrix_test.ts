@@ -230,7 +230,7 @@ Deno.test("points are found by index, id, beginning of an id, name and coordinat
     "usage_invalid: Cannot find a matrix point with snr_db=6; Values of snr_db: -4.0, 0, 6.0",
   );
   strictEqual(refusal("snr=6.0"), "usage_invalid: Cannot find a dimension named snr; Did you mean snr_db?");
-  strictEqual(refusal("mxv1-"), "usage_invalid: Cannot tell which of 6 points mxv1- means; null");
+  strictEqual(refusal("mxv1-"), "usage_invalid: Cannot select one of 6 points that match mxv1-; null");
   strictEqual(
     refusal("demo__count_32__snr_db_1"),
     "usage_invalid: Cannot find a matrix point named demo__count_32__snr_db_1; Did you mean demo__count_32__snr_db_0?",

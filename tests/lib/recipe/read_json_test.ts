@@ -103,7 +103,7 @@ Deno.test("JSON reports every duplicate key and every value that has no meaning"
     code: "recipe_duplicate_key",
     message: 'Cannot use the key "c" twice',
     path: "$.a.b[0].c",
-    hint: "It stands on line 1 already",
+    hint: "It is already on line 1",
     pointer: "/a/b/0/c",
     location: { file: "x.json", line: 1, column: 19 },
   });

@@ -126,7 +126,7 @@ Deno.test("YAML refuses what recipes leave out, with line and column", () => {
   for (const [text, expected] of cases) deepStrictEqual(refusals(text), expected, text);
   strictEqual(
     problemsOf(() => readYaml("a: *dta\nb: &data 1", "r.yaml"))[0].hint,
-    "An anchor stands before its aliases",
+    "An anchor precedes its aliases",
   );
   strictEqual(problemsOf(() => readYaml("b: &data 1\na: *dta", "r.yaml"))[0].hint, "Did you mean data?");
 });
@@ -155,4 +155,18 @@ Deno.test({
     problemsOf(() => read("a: ["));
     strictEqual(process.env, before);
   },
+});
+
+Deno.test("a wrong indentation is reported as such", () => {
+  const hintOf = (text: string) => problemsOf(() => readYaml(text, "r.yaml"))[0].hint;
+  strictEqual(hintOf("steps:\n  - id: a\n   op: x\n"), "Align this line with the line above that it continues");
+  for (
+    const [text, spaces] of [
+      ["name: x\n steps: []\n", 0],
+      ["metadata:\n  seed: 1\n   matrix: 2\n", 2],
+      ["steps:\n  - id: a\n      op: x\n", 4],
+    ] as const
+  ) strictEqual(hintOf(text), `Indent the next line by ${spaces} spaces, as this one`, text);
+  strictEqual(hintOf("a: b: c\n"), "Put a text that holds a colon and a space in quotes");
+  strictEqual(hintOf('a: "x\n'), "Close every quote and bracket");
 });

@@ -7,7 +7,7 @@ import { findMetric } from "../../../lib/research/catalog.ts";
 import { evaluatingOperations, labelledMetrics, stepMetrics } from "../../../lib/research/evaluations.ts";
 import { run } from "../../../mod.ts";
 import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
-import { FIXTURES } from "../../ops/fixtures.ts";
+import { FIXTURES } from "../../ops/_fixtures/index.ts";
 import { runOperation } from "../../ops/harness.ts";
 
 function oneStep(op: string, params: JsonObject): RecipeDocument {

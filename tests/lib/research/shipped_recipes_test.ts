@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
-import { checkResearch, declaredTask, recipeSpecs, validateResearch } from "../../../lib/research/specs.ts";
+import { checkResearch, declaredTask, recipeSpecs } from "../../../lib/research/specs.ts";
+import { validateResearch } from "../../../lib/research/validate.ts";
 import { createRegistry } from "../../../ops/registry.ts";
 
 const FOLDERS = ["../../../recipes/", "../../../recipes/recipe_starters/"].map((path) =>

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import type { RecipeDocument } from "../../../lib/recipe/types.ts";
-import { validateResearch } from "../../../lib/research/specs.ts";
+import { validateResearch } from "../../../lib/research/validate.ts";
 
 function recipe(metadata: JsonObject, steps: [string, JsonObject?][] = []): RecipeDocument {
   return {

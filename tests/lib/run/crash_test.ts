@@ -1,39 +1,16 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type JsonObject, parseJson } from "../../../lib/contract/json.ts";
-import { type BundleFiles, DISK, listFiles } from "../../../lib/run/files.ts";
+import { SvcError } from "../../../lib/contract/error.ts";
+import { withSystemCode } from "../../../lib/contract/system_error.ts";
+import { type BundleFiles, listFiles } from "../../../lib/run/files.ts";
 import { isRunLocked, tryLockRun } from "../../../lib/run/lock.ts";
+import { exists } from "../../../lib/artifact/path_kind.ts";
 import { listRuns, removeRuns, showRun } from "../../../lib/run/store.ts";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import type { Workspace } from "../../../lib/run/workspace.ts";
+import { dyingDisk, Killed } from "../../support/faults.ts";
 import { runSmall, withWorkspace } from "./fixture.ts";
-
-class Killed extends Error {}
-
-/** A disk that works for some operations and then never again, as if the process had been killed. */
-function dyingDisk(operations: number, tear = false): BundleFiles & { used: () => number } {
-  let used = 0;
-  const alive = () => {
-    if (used >= operations) throw new Killed();
-    used++;
-  };
-  return {
-    used: () => used,
-    write(path, text, durable) {
-      // A kill may come in the middle of a write.
-      if (tear && used === operations - 1) {
-        DISK.write(path, text.slice(0, text.length / 2), false);
-        used++;
-        throw new Killed();
-      }
-      alive();
-      DISK.write(path, text, durable);
-    },
-    rename: (from, to) => (alive(), DISK.rename(from, to)),
-    remove: (path) => (alive(), DISK.remove(path)),
-    syncFolder: (path) => (alive(), DISK.syncFolder(path)),
-  };
-}
 
 /** Leaves something in staging, as a step does that is at work. */
 function stage(workspace: Workspace): void {
@@ -126,6 +103,15 @@ Deno.test("an executing run is left alone", () =>
     });
     assert.equal(looked, 4);
     assert.equal(showRun(workspace, run_id).summary.status, "completed");
+  }));
+
+Deno.test("a state directory that is removed during a run is an error of the file system", () =>
+  withWorkspace(async (workspace) => {
+    const afterStep = () => Deno.removeSync(workspace.stateDir, { recursive: true });
+    const error = await runSmall(workspace, { pairs: 1, fake: { order: ["data_0"], afterStep } }).catch(withSystemCode);
+    assert.ok(error instanceof SvcError);
+    assert.deepEqual([error.code, error.extra.system_code], ["file_system_error", "ENOENT"]);
+    assert.ok(!exists(workspace.stateDir), "nothing is written where the state directory was");
   }));
 
 Deno.test("a lock belongs to one holder, also within one process", () =>

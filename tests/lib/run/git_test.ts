@@ -99,7 +99,7 @@ Deno.test("a folder in no worktree has no git state, with the reason", () => {
     assert.equal(state.available, false);
     assert.equal(state.commit, null);
     assert.equal(state.dirty, null);
-    assert.match(String(state.reason), /no git worktree/);
+    assert.match(String(state.reason), /not in a git worktree/);
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }

@@ -40,7 +40,7 @@ export async function inProject(
   }
 }
 
-export function namesUnder(folder: string): string[] {
+function namesUnder(folder: string): string[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => [
     name,
     ...(isDirectory ? namesUnder(join(folder, name)).map((inner) => `${name}/${inner}`) : []),

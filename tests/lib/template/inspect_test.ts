@@ -306,7 +306,7 @@ Deno.test("every variant of a matrix is asked what it needs", async () => {
     const { validation, run_readiness } = await inspectTemplate(CODEC, { ...options, readiness });
     assert.deepEqual(validation.errors, []);
     assert.deepEqual(run_readiness!.missing, [
-      { kind: "dataset", id: "b.json", reason: "there is no file b.json", fetch: null },
+      { kind: "dataset", id: "b.json", reason: "the file b.json does not exist", fetch: null },
     ]);
   });
 });

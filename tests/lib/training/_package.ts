@@ -4,7 +4,7 @@ import { writeZip } from "../../../lib/artifact/zip_write.ts";
 import { defineOperation } from "../../../lib/contract/define.ts";
 import { sha256Hex, sha256Json } from "../../../lib/contract/hash.ts";
 import { prettyJson } from "../../../lib/contract/json.ts";
-import type { OperationContract } from "../../../lib/contract/operation.ts";
+import type { OperationAbi, OperationContract } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { z } from "../../../lib/contract/zod.ts";
 import { scalingModel } from "../../support/onnx_writer.ts";
@@ -31,7 +31,7 @@ const SLOTS: Slot[] = [
   { id: "toy.decode", role: "decoder", component: "decoder", input: "symbols", output: "images" },
 ];
 
-const abi = ({ role, component, input, output }: Slot): JsonObject => ({
+const abi = ({ role, component, input, output }: Slot): OperationAbi => ({
   binding_params: {
     mode: "learned_artifact",
     artifact_manifest_path: "trained_artifact.yaml",

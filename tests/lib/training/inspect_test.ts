@@ -3,6 +3,7 @@ import type { Diagnostic } from "../../../lib/contract/error.ts";
 import { checkManifest } from "../../../lib/training/documents.ts";
 import { inspectPackage } from "../../../lib/training/inspect.ts";
 import { openPackage } from "../../../lib/training/source.ts";
+import { endlessLoop, hostileModel, largeExpand, largeProduct } from "../../support/hostile_graphs.ts";
 import { field, onnxModel, scalingModel } from "../../support/onnx_writer.ts";
 import {
   type Bendable,
@@ -94,6 +95,16 @@ Deno.test("another version is said to be one, and nothing else is", () => {
   ]);
 });
 
+Deno.test("an inspection computes nothing: graphs without bounds are only read", () => {
+  const ports = { input: "symbols_ri", output: "llr", shape: ["batch", "antenna", 2] };
+  for (const hostile of [endlessLoop(), largeProduct(20_000, true), largeExpand(2 ** 40)]) {
+    const { status, diagnostics } = inspect(({ files }) =>
+      files.set("models/receiver.onnx", hostileModel(hostile, ports))
+    );
+    assert.equal(status, "ready", JSON.stringify(diagnostics));
+  }
+});
+
 Deno.test("every breach of the schema is reported, each at its place", () => {
   assert.deepEqual(
     manifestWith((manifest) => {
@@ -101,6 +112,7 @@ Deno.test("every breach of the schema is reported, each at its place", () => {
       manifest.kind = "svc.other";
       manifest.components[0].format = "torchscript";
       manifest.runtime.backend = "torch";
+      manifest.runtime.limits = { call_timeout_s: 3601, memory_gb: 2 };
       manifest.source.origin = "found";
       manifest.colour = "red";
     }).sort(),
@@ -110,6 +122,8 @@ Deno.test("every breach of the schema is reported, each at its place", () => {
       "artifact_schema_invalid $.kind",
       "artifact_schema_invalid $.name",
       "artifact_schema_invalid $.runtime.backend",
+      "artifact_schema_invalid $.runtime.limits.call_timeout_s",
+      "artifact_schema_invalid $.runtime.limits.memory_gb",
       "artifact_schema_invalid $.source.origin",
     ],
   );

@@ -64,6 +64,28 @@ Deno.test(
 );
 
 Deno.test(
+  "the record holds the limits of a session, which the manifest may raise",
+  inFolder((folder) => {
+    const limitsOf = (asked?: Record<string, number>) => {
+      const files = packageFiles(({ manifest }) => {
+        if (asked !== undefined) manifest.runtime.limits = asked;
+      });
+      return resolved(project(folder, files).resolve()).record.limits;
+    };
+    assert.deepEqual(limitsOf(), { call_timeout_s: 120, memory_mb: 2048 });
+    assert.deepEqual(limitsOf({ memory_mb: 4096 }), { call_timeout_s: 120, memory_mb: 4096 });
+    const greedy = packageFiles(({ manifest }) => manifest.runtime.limits = { memory_mb: 4097 });
+    writeFolder(join(folder, "models/toy"), greedy);
+    const binding = { manifestPath: "models/toy", packageSha256: "", entrypoint: "receiver" };
+    const found = resolveTrainedArtifact({ ...binding, contract: contractOf("toy.receiver")! }, {
+      projectRoot: folder,
+      stateDir: join(folder, ".svc"),
+    });
+    assert.ok(refused(found).includes("artifact_schema_invalid $.params.artifact_manifest_path"));
+  }),
+);
+
+Deno.test(
   "a package of the program is found from any project",
   inFolder((folder) => {
     const files = packageFiles();

@@ -21,7 +21,7 @@ import {
 } from "../../support/tiny_models.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { textsInput } from "../inputs.ts";
-import { statesInput, targetsInput, twoPictures } from "../meaning_fixtures.ts";
+import { statesInput, targetsInput, twoPictures } from "../_fixtures/meaning.ts";
 
 const itemsOf = (input: { json(): JsonObject }) => input.json().items as JsonObject[];
 

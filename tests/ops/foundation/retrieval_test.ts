@@ -11,7 +11,7 @@ import { textsOf } from "../../../lib/artifact/values.ts";
 import { checkValue } from "../../../lib/contract/schema.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { textsInput } from "../inputs.ts";
-import { embeddingsInput, flickrFolder, SPACE, targetsInput, twoPictures } from "../meaning_fixtures.ts";
+import { embeddingsInput, flickrFolder, SPACE, targetsInput, twoPictures } from "../_fixtures/meaning.ts";
 import { refuses, runOperation } from "../harness.ts";
 
 const embedTexts = async (texts: Record<string, string>, params: JsonObject = {}) =>

@@ -16,7 +16,7 @@ import { writePng } from "../../../lib/artifact/png_encode.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { readPlainScene } from "../../../lib/numeric/plain_scene.ts";
 import { paintScene } from "../../../lib/numeric/scenes.ts";
-import { answersInput, packetBits, packetInput, questionsInput, twoPictures } from "../meaning_fixtures.ts";
+import { answersInput, packetBits, packetInput, questionsInput, twoPictures } from "../_fixtures/meaning.ts";
 import { type GivenInput, refuses, runOperation } from "../harness.ts";
 
 const EXACT = "vqa.single_reference_exact_match";

@@ -10,7 +10,7 @@ import { Generator } from "../../../lib/numeric/random.ts";
 import { complexAwgn, normalApproximationErrorRate } from "../../../lib/numeric/finite_blocklength.ts";
 import { payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { type GivenInput, refuses, runOperation } from "../harness.ts";
-import { decoderReport, ofdmState, powerAllocation, reports } from "../power_fixtures.ts";
+import { decoderReport, ofdmState, powerAllocation, reports } from "../_fixtures/power.ts";
 
 const measure = async (operation: Operation, inputs: Record<string, GivenInput>, params: JsonObject = {}) => {
   const { metrics, outputs } = await runOperation(operation, { inputs, params });

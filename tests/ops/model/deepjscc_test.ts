@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import decoder from "../../../ops/model/deepjscc_external_decode.ts";
 import encoder from "../../../ops/model/deepjscc_external_encode.ts";
-import { blockModel, LEARNED, pictures, sampleModel } from "../deepjscc_fixtures.ts";
+import { blockModel, LEARNED, pictures, sampleModel } from "../_fixtures/deepjscc.ts";
 import { refuses, runOperation } from "../harness.ts";
 
 const RX = "channel.rx_symbols.complex_numpy";

@@ -7,7 +7,7 @@ import causal from "../../../ops/model/causal_csi_power_allocator.ts";
 import plain from "../../../ops/model/symbol_power_allocator.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { symbolsInput } from "../inputs.ts";
-import { reports } from "../power_fixtures.ts";
+import { reports } from "../_fixtures/power.ts";
 
 const PINNED: JsonObject = {
   policy: "learned_artifact",

@@ -13,7 +13,7 @@ import { bitErrorRateAwgn } from "../../../lib/numeric/theory.ts";
 import { waterFill, waterFillBox, waterFillingResidual } from "../../../lib/numeric/water_filling.ts";
 import { type Described, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { type GivenInput, refuses, runOperation } from "../harness.ts";
-import { checkpoint, ofdmState, reports } from "../power_fixtures.ts";
+import { checkpoint, ofdmState, reports } from "../_fixtures/power.ts";
 
 const F = 8;
 const near = (actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance = 1e-12) => {

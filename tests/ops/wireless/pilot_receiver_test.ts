@@ -3,7 +3,6 @@ import vectors from "../../data/wireless/receiver_vectors.json" with { type: "js
 import pilotModulate from "../../../ops/modulation/qpsk_pilot_modulate.ts";
 import carrierPhase from "../../../ops/wireless/carrier_phase_impairment.ts";
 import phaseTracker from "../../../ops/demodulation/phase_tracking_receiver_adapter.ts";
-import iqImbalance from "../../../ops/hardware/receiver_iq_imbalance.ts";
 import channel from "../../../ops/wireless/channel.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { dbToLinear } from "../../../lib/numeric/decibel.ts";
@@ -220,18 +219,4 @@ Deno.test("without impairment smoothing costs less than interpolation: it averag
   const { rates } = await errorRates(8, ["pilot_interpolation", "pilot_smoothing", "oracle"], none);
   assert.ok(rates.pilot_smoothing < rates.pilot_interpolation, JSON.stringify(rates));
   assert.ok(rates.pilot_smoothing < 2 * rates.oracle, JSON.stringify(rates));
-});
-
-Deno.test("I/Q imbalance is NumPy's affine transform, and none at zero", async () => {
-  const run = async (params: JsonObject) =>
-    (await runOperation(iqImbalance, {
-      inputs: { rx_symbols: receivedInput(vectors.symbols, { text_ids: ["a"] }) },
-      params,
-    }))
-      .outputs.rx_symbols;
-  const impaired = await run(vectors.imbalance_params);
-  assertSame(impaired.array().data as Float32Array, floats(vectors.imbalanced), "imbalanced");
-  assert.deepEqual(impaired.metadata.text_ids, ["a"]);
-  const zero = Object.fromEntries(Object.keys(vectors.imbalance_params).map((key) => [key, 0]));
-  assert.deepEqual((await run(zero)).array().data, floats(vectors.symbols));
 });

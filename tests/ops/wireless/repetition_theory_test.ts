@@ -9,7 +9,7 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { dbToLinear } from "../../../lib/numeric/decibel.ts";
 import { hardBits } from "../../../lib/numeric/modulation.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
-import { combineRepetition } from "../../../lib/numeric/repetition.ts";
+import { combineRepetition } from "../../support/repetition.ts";
 import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
 import { outputOf, runOperation } from "../harness.ts";

@@ -3,10 +3,10 @@ import { StateMark } from "../../panels/state_mark.tsx";
 import { address, place, refine } from "../../router.ts";
 import { type Contract, contracts } from "../../state/contracts.ts";
 
-export const groupOf = (id: string) => id.split(".")[0];
+const groupOf = (id: string) => id.split(".")[0];
 
 /** Every kind that a contract names. */
-export const kindsOf = ({ input_kinds, optional_input_kinds, output_kinds }: Contract): string[] => [
+const kindsOf = ({ input_kinds, optional_input_kinds, output_kinds }: Contract): string[] => [
   ...Object.values(input_kinds).flat(),
   ...Object.values(optional_input_kinds).flat(),
   ...Object.values(output_kinds),

@@ -25,7 +25,7 @@ export function detectionsAt(artifact: JsonObject, id: string, index: number): F
   });
 }
 
-/** Intersection over union. */
+/** Intersection over union. Exported for tests. */
 export function overlapOf(a: Box, b: Box): number {
   const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
   const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);

@@ -19,7 +19,7 @@ export interface StateDiff {
 const PARTS = ["concepts", "entities", "facts"] as const;
 
 /** A concept, an entity, or a fact as a phrase. */
-export const phraseOf = (value: Value): string =>
+const phraseOf = (value: Value): string =>
   isObject(value) ? [value.subject, value.predicate, value.object].map(String).join(" ") : String(value);
 
 const listOf = (value: Value | undefined): string[] => Array.isArray(value) ? value.map(phraseOf) : [];

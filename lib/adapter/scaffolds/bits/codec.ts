@@ -1,5 +1,5 @@
 /**
- * Pictures to bits and back: of every sample the `bits_per_sample` most significant bits are kept, the decoder puts the
+ * Images to bits and back: of every sample the `bits_per_sample` most significant bits are kept, the decoder puts the
  * middle of what was cut off. Plain, but a whole codec: replace both functions by your own.
  *
  * Bits cross the link as one array element per bit, values 0 and 1; some of them may arrive wrong.
@@ -7,8 +7,7 @@
 import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
 /**
- * Encodes a batch of pictures.
- *
+ * Encodes a batch of images.
  * @param images [count, height, width, channels]; uint8, or float32 in [0, 1]
  * @param params as params_schema in the manifest declares them
  */
@@ -27,7 +26,7 @@ export function encode(images: ArrayValue, params: { bits_per_sample: number }, 
       sample_depth: depth,
       image_shape: images.shape,
       image_dtype: images.dtype,
-      // How many bits belong to each picture, for packets and for channels that fade from picture to picture.
+      // How many bits belong to each image, for packets and for channels that fade from image to image.
       source_item_counts: Array(count).fill(bits.length / count),
     },
   };

@@ -1,5 +1,5 @@
 /**
- * A classification data set with the predictions of a classifier, from the table beside this file. Replace the table, or
+ * A classification dataset with the predictions of a classifier, from the table beside this file. Replace the table, or
  * the function: it may read files of this folder, and what the operator grants.
  */
 import table from "./table.json" with { type: "json" };
@@ -7,7 +7,6 @@ import type { Context, Dataset } from "../svc_types.ts";
 
 /**
  * The examples of a split.
- *
  * @param call.params as params_schema in the manifest declares them
  * @returns rows in a fixed order with unique ids
  */

@@ -1,5 +1,5 @@
 /**
- * Pictures to complex symbols and back, without bits: means of blocks of `block_size` x `block_size` pixels, centred at
+ * Images to complex symbols and back, without bits: means of blocks of `block_size` x `block_size` pixels, centred at
  * zero, two of them on one symbol (real and imaginary part). Noise on a symbol is noise on two block means. Replace both
  * functions by your own joint source-channel coder; `await context.infer(...)` runs an ONNX model of the manifest.
  *
@@ -9,15 +9,14 @@
 import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
 /**
- * Encodes a batch of pictures.
- *
+ * Encodes a batch of images.
  * @param images [count, height, width, channels]; uint8, or float32 in [0, 1]
  * @returns complex64 symbols [n], real and imaginary parts in turn
  */
 export function encode(images: ArrayValue, params: { block_size: number }, context: Context): CoderResult {
   const side = params.block_size, [count, height, width, channels] = images.shape;
   const rows = Math.ceil(height / side), columns = Math.ceil(width / side);
-  // Symbols per picture; an odd last mean stands alone on its symbol.
+  // Symbols per image; an odd last mean stands alone on its symbol.
   const perImage = Math.ceil(rows * columns * channels / 2);
   const parts = new Float32Array(2 * count * perImage);
   const scale = images.dtype === "uint8" ? 1 / 255 : 1;
@@ -51,7 +50,7 @@ export function encode(images: ArrayValue, params: { block_size: number }, conte
       image_dtype: images.dtype,
       // Mean |x|^2 before the link scales it.
       symbol_power: energy / (count * perImage),
-      // How many symbols belong to each picture, for channels that fade from picture to picture.
+      // How many symbols belong to each image, for channels that fade from image to image.
       source_item_counts: Array(count).fill(perImage),
     },
   };

@@ -21,7 +21,7 @@ const ramp: ArrayValue = {
   data: Uint8Array.from({ length: 30 }, (_, i) => i * 8),
 };
 
-Deno.test("without noise single pixels lose nothing, and pictures keep to their own symbols", () => {
+Deno.test("without noise single pixels lose nothing, and images keep to their own symbols", () => {
   const sent = symbolsOf(ramp, 1);
   assert.deepEqual(sent.array.shape, [2 * 8]);
   assert.deepEqual(sent.metadata.source_item_counts, [8, 8]);

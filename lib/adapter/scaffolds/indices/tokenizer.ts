@@ -1,5 +1,5 @@
 /**
- * Pictures to indices and back: every block of `block_size` x `block_size` pixels becomes, channel by channel, the number
+ * Images to indices and back: every block of `block_size` x `block_size` pixels becomes, channel by channel, the number
  * of the brightness level nearest to its mean. Replace both functions by your own tokenizer.
  *
  * Indices can be disturbed on the way, or travel as bits; every one that arrives lies in the codebook.
@@ -7,8 +7,7 @@
 import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
 /**
- * Encodes a batch of pictures.
- *
+ * Encodes a batch of images.
  * @param images [count, height, width, channels]; uint8, or float32 in [0, 1]
  * @returns int32 indices [count, rows, columns, channels]
  */

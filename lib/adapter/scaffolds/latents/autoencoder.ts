@@ -1,5 +1,5 @@
 /**
- * Pictures to latents and back: means of blocks of `block_size` x `block_size` pixels, centred at zero. Replace both
+ * Images to latents and back: means of blocks of `block_size` x `block_size` pixels, centred at zero. Replace both
  * functions by your own autoencoder; `await context.infer(...)` runs an ONNX model that the manifest lists.
  *
  * Latents can be disturbed on the way, or travel as bits in float16 or float32.
@@ -7,8 +7,7 @@
 import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
 /**
- * Encodes a batch of pictures.
- *
+ * Encodes a batch of images.
  * @param images [count, height, width, channels]; uint8, or float32 in [0, 1]
  * @returns float32 latents [count, rows, columns, channels] in [-1, 1]
  */

@@ -33,7 +33,7 @@ export default defineOperation({
   async run({ inputs, params }) {
     const bits = bitsOf(inputs.bits);
     const good = bitsArtifact(bits, travel(inputs.bits.metadata, { mark: "relay" }));
-    const loose = (result: unknown) => result as OperationResult<"bits">;
+    const loose = (result: unknown) => result as OperationResult<{ bits: string }>;
     switch (params.mode) {
       case "alter_input":
         bits[0] ^= 1;

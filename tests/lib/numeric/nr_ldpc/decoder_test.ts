@@ -12,7 +12,7 @@ import {
   receivedValues,
   roundedLlr,
   sumProduct,
-} from "../../../../lib/numeric/nr_ldpc/reference.ts";
+} from "../../../support/nr_ldpc_reference.ts";
 import { goldSequence } from "../../../../lib/numeric/nr_ldpc/scrambling.ts";
 import { wilsonInterval } from "../../../../lib/numeric/statistics.ts";
 import { Generator } from "../../../../lib/numeric/random.ts";

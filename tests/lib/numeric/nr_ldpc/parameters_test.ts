@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { CORE_ROWS, liftedCode, LIFTING_SIZES } from "../../../../lib/numeric/nr_ldpc/base_graph.ts";
 import { LARGEST_BLOCK, legalBlockSize, SMALL_BLOCK_SIZES } from "../../../../lib/numeric/nr_ldpc/block_size.ts";
 import { chooseBaseGraph, codedBitCount, codeParameters } from "../../../../lib/numeric/nr_ldpc/code_parameters.ts";
-import { CRC16, CRC24A, CRC24B, crcRemainder } from "../../../../lib/numeric/nr_ldpc/crc.ts";
+import { CRC16, CRC24A, CRC24B } from "../../../../lib/numeric/nr_ldpc/crc.ts";
+import { crcRemainder } from "../../../support/nr_ldpc_reference.ts";
 import { goldSequence, scramblingSeed } from "../../../../lib/numeric/nr_ldpc/scrambling.ts";
 import { unpackBits } from "../../../../lib/numeric/bit_packing.ts";
 

@@ -1,0 +1,18 @@
+/** The kind of a path; a missing path has none. Other errors are thrown. */
+function infoOf(look: (path: string) => Deno.FileInfo, path: string): Deno.FileInfo | null {
+  try {
+    return look(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw error;
+  }
+}
+
+/** Whether the path exists; a dangling link counts. */
+export const exists = (path: string): boolean => infoOf(Deno.lstatSync, path) !== null;
+
+/** Whether the path is a folder, or a link to one. */
+export const isFolder = (path: string): boolean => infoOf(Deno.statSync, path)?.isDirectory ?? false;
+
+/** Whether the path is a regular file and not a link. */
+export const isPlainFile = (path: string): boolean => infoOf(Deno.lstatSync, path)?.isFile ?? false;

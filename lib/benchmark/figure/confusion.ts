@@ -1,0 +1,87 @@
+/** The confusion matrices of a result: the counts of its reports, summed over replicates, by method and SNR bin. */
+import { SvcError } from "../../contract/error.ts";
+import { isNumber, isObject, type JsonObject, toNumber } from "../../contract/value.ts";
+import { type Confusion, confusionOf } from "../../figure/confusion_of.ts";
+import { numberText } from "../../figure/number_text.ts";
+import type { MatrixFigure } from "../../figure/types.ts";
+import { completedRows } from "../estimates.ts";
+import type { Draft } from "./types.ts";
+
+/** A confusion matrix of one method, of all its frames or of those between two SNRs. */
+interface Part extends Confusion {
+  method: string;
+  /** Lower end of the bin and its text; null where a report does not tell SNRs apart. */
+  bin: { low: number; text: string } | null;
+}
+
+/** The matrices of a report: one for each of its `snr_bins`, or the one of everything. */
+function partsOf(method: string, report: JsonObject): Part[] {
+  const whole = confusionOf(report);
+  if (whole === null) return [];
+  const bins = (Array.isArray(report.snr_bins) ? report.snr_bins : []).flatMap((bin): Part[] => {
+    if (!isObject(bin) || !isNumber(bin.snr_low_db) || !isNumber(bin.snr_high_db)) return [];
+    const own = confusionOf(bin), [low, high] = [bin.snr_low_db, bin.snr_high_db].map(toNumber);
+    if (own === null || own.counts.length !== whole.counts.length) return [];
+    const text = `${numberText(low, "unicode")} to ${numberText(high, "unicode")} dB`;
+    return [{ ...own, labels: whole.labels, method, bin: { low, text } }];
+  });
+  return bins.length > 0 ? bins : [{ ...whole, method, bin: null }];
+}
+
+function added(parts: readonly Confusion[]): number[][] {
+  const [{ counts }] = parts;
+  return counts.map((row, i) => row.map((_, j) => parts.reduce((sum, other) => sum + other.counts[i][j], 0)));
+}
+
+/**
+ * A matrix for every method and SNR bin, or the one matrix of all.
+ * @throws SvcError `usage_invalid` when no report has a matrix, or their classes differ
+ */
+export function confusionFigure({ result, groups, base, evidence }: Draft): MatrixFigure {
+  let rows = 0;
+  const parts = groups.flatMap(({ label, recipes }) =>
+    recipes.flatMap(({ id }) => completedRows(result, id)).flatMap((row) => {
+      const found = evidence.reports(row).flatMap((report) => partsOf(label, report));
+      if (found.length > 0) rows++;
+      return found;
+    })
+  );
+  if (parts.length === 0) {
+    throw new SvcError("usage_invalid", "Cannot plot a confusion matrix: no report of a completed row holds one", {
+      hint: "The evaluation has to write confusion_matrix into its report",
+    });
+  }
+  const [{ labels }] = parts;
+  if (parts.some((other) => other.labels.join("\0") !== labels.join("\0"))) {
+    throw new SvcError("usage_invalid", "Cannot add up confusion matrices of different classes", {
+      hint: "Choose recipes of one kind with --recipe",
+    });
+  }
+  const names = [...new Set(parts.map(({ method }) => method))];
+  const bins = [...new Map(parts.map(({ bin }) => [bin?.text ?? "", bin])).values()]
+    .sort((a, b) => (a?.low ?? -Infinity) - (b?.low ?? -Infinity));
+  const panels = names.flatMap((row) =>
+    bins.flatMap((bin) => {
+      const own = parts.filter((part) => part.method === row && part.bin?.text === bin?.text);
+      return own.length === 0 ? [] : [{ row, column: bin?.text ?? "", counts: added(own) }];
+    })
+  );
+  const { name, id, version } = result.benchmark;
+  const whose = names.length === 1 ? [names[0]] : [];
+  const several = panels.length > 1 && bins.length > 1 ? ["by SNR"] : [];
+  return {
+    type: "confusion-matrix",
+    form: "matrix",
+    title: "Confusion matrix",
+    subtitle: [
+      `${name || id}, version ${version}`,
+      ...whose,
+      `${rows} ${rows === 1 ? "row" : "rows"} added up`,
+      ...several,
+    ].join(" · "),
+    source: base.source,
+    labels,
+    counts: added(parts),
+    ...(panels.length > 1 ? { panels } : {}),
+  };
+}

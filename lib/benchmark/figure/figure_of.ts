@@ -1,0 +1,106 @@
+/**
+ * From a result to a figure. The numbers come from `result.json`; confusion matrices, distributions over items, and the
+ * recipes that tell whether a closed form applies come from the evidence of the rows.
+ */
+import { SvcError } from "../../contract/error.ts";
+import { toNumber } from "../../contract/value.ts";
+import { numberText } from "../../figure/number_text.ts";
+import type { Figure, FigureType } from "../../figure/types.ts";
+import { completedRows, type IntervalMethod, metricFacts, recipesOf } from "../estimates.ts";
+import { axesOf, axisFacts, boundOf, defaultPlot, numericCoordinates } from "../plot_defaults.ts";
+import type { BenchmarkResult } from "../types.ts";
+import { channelUses } from "./channel_uses.ts";
+import { confusionFigure } from "./confusion.ts";
+import { curves } from "./curves.ts";
+import { distribution } from "./distribution.ts";
+import { chosenRecipes, groupsOf } from "./groups.ts";
+import { rateDistortion } from "./rate_distortion.ts";
+import { type Draft, NO_EVIDENCE, type PlotOutcome, type PlotRequest, type RowEvidence } from "./types.ts";
+
+const BUILDERS: Record<FigureType, (draft: Draft) => Figure> = {
+  "error-rate": curves,
+  "graceful-degradation": curves,
+  "packet-success": curves,
+  "rate-distortion": rateDistortion,
+  "channel-uses": channelUses,
+  "confusion-matrix": confusionFigure,
+  cdf: distribution,
+};
+
+/**
+ * The figure of a result.
+ * @param sha256 of `result.json`, to which the figure is bound
+ * @throws SvcError `benchmark_incomplete`, `usage_invalid`
+ */
+export function benchmarkFigure(
+  result: BenchmarkResult,
+  sha256: string,
+  request: PlotRequest = {},
+  evidence: RowEvidence = NO_EVIDENCE,
+): PlotOutcome {
+  requireComplete(result);
+  const plot = request.plot ?? defaultPlot(result);
+  const matrix = plot === "confusion-matrix";
+  const { x, y } = matrix
+    ? { x: "", y: "" }
+    : axesOf(result, plot, plot === "cdf" ? { y: request.y ?? request.x } : request);
+  const along = matrix ? numericCoordinates(result)[0] ?? null : plot === "cdf" ? null : x;
+  const group = request.group ?? "method";
+  const groups = groupsOf(result, chosenRecipes(result, request), group, along, request.methodOrder);
+  const bounded = plot === "error-rate" || plot === "graceful-degradation";
+  const bound = bounded ? boundOf(result, plot, y, request.bound) : "";
+  const source = {
+    benchmark: `${result.benchmark.id} ${result.benchmark.version}`,
+    result_id: result.result_id,
+    result_sha256: sha256,
+  };
+  const titled = matrix ? { title: "", subtitle: "" } : titles(result, plot, x, y, request.interval);
+  const base = { type: plot, source, ...titled };
+  const figure = BUILDERS[plot]({ result, groups, base, request: { ...request, plot, x, y, bound }, evidence });
+  return { figure, plot, x, y, group, bound };
+}
+
+/** @throws SvcError `benchmark_incomplete`: a figure of half a benchmark looks like one of a whole */
+export function requireComplete({ status, result_id, incomplete_reason, error }: BenchmarkResult): void {
+  if (status === "completed") return;
+  const why = error?.message ?? incomplete_reason;
+  throw new SvcError("benchmark_incomplete", `Cannot show ${result_id}: it is ${status}${why ? `, ${why}` : ""}`, {
+    hint: status === "running"
+      ? "Wait for its end: svc benchmark results"
+      : `Finish it: svc benchmark run --resume ${result_id}`,
+  });
+}
+
+const CONFIDENCE = (result: BenchmarkResult) =>
+  numberText(toNumber(result.replication?.confidence_level ?? 0.95) * 100);
+
+function titles(
+  result: BenchmarkResult,
+  plot: FigureType,
+  x: string,
+  y: string,
+  interval: IntervalMethod = "wilson",
+): { title: string; subtitle: string } {
+  const counts = recipesOf(result).map(({ id }) => completedRows(result, id).length).filter((count) => count > 0);
+  const replicates = Math.max(0, ...counts);
+  const { name, counts: counting, statistic } = metricFacts(result, y);
+  const counted = statistic === "rate" && counting !== null && interval === "wilson";
+  const method = plot === "cdf"
+    ? "Dvoretzky-Kiefer-Wolfowitz band"
+    : counted
+    ? "Wilson intervals"
+    : "Student-t intervals";
+  const intervals = plot === "cdf" || counted || replicates > 1 ? [`${CONFIDENCE(result)} % ${method}`] : [];
+  const { id, version, name: pack } = result.benchmark;
+  const over = plot === "cdf"
+    ? `Distribution of ${lowerFirst(name)}`
+    : x === ""
+    ? name
+    : `${name} over ${lowerFirst(axisFacts(result, x).title)}`;
+  const atMost = Math.min(...counts) < replicates ? "up to " : "";
+  const count = replicates > 1 ? [`${atMost}${replicates} replicates`] : [];
+  return { title: over, subtitle: [`${pack || id}, version ${version}`, ...count, ...intervals].join(" · ") };
+}
+
+/** Sentence case in the middle of a sentence; abbreviations stay. */
+const lowerFirst = (text: string) => /^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;

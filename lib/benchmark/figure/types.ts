@@ -1,0 +1,61 @@
+/** What figures of a result are made from. */
+import type { JsonObject } from "../../contract/value.ts";
+import type { CurveFigure, Figure, FigureType } from "../../figure/types.ts";
+import type { IntervalMethod } from "../estimates.ts";
+import type { BenchmarkResult, ResultRow } from "../types.ts";
+
+/** A figure that is asked for; everything has a default. */
+export interface PlotRequest {
+  plot?: FigureType;
+  x?: string;
+  y?: string;
+  /** `method`, `recipe`, `role` or `metric:<id>`: what makes a series. */
+  group?: string;
+  /** Series in this order; the others follow in the order of the pack. */
+  methodOrder?: readonly string[];
+  /** Only these recipes. */
+  recipes?: readonly string[];
+  /** Only recipes with these values of a coordinate or a metric. */
+  where?: Readonly<Record<string, string | number>>;
+  /** Which interval of a rate with counts. */
+  interval?: IntervalMethod;
+  /** Metric that bounds the one along y, drawn as theory; empty for none. */
+  bound?: string;
+}
+
+/** Documents of the rows of a result, read on need. */
+export interface RowEvidence {
+  /** The effective recipe of a row, or null. */
+  recipe(row: ResultRow): JsonObject | null;
+  /** The reports of a row, decoded. */
+  reports(row: ResultRow): JsonObject[];
+}
+
+export const NO_EVIDENCE: RowEvidence = { recipe: () => null, reports: () => [] };
+
+/** A figure, and the request that made it with its defaults filled in. */
+export interface PlotOutcome {
+  figure: Figure;
+  plot: FigureType;
+  x: string;
+  y: string;
+  group: string;
+  /** Empty for none. */
+  bound: string;
+}
+
+/** The recipes of one series. */
+export interface Group {
+  label: string;
+  kind: "measured" | "baseline";
+  recipes: ResultRow[];
+}
+
+/** A figure that is being made: the result, its series, and the request with its defaults filled in. */
+export interface Draft {
+  result: BenchmarkResult;
+  groups: readonly Group[];
+  base: Pick<CurveFigure, "type" | "source" | "title" | "subtitle">;
+  request: PlotRequest & { plot: FigureType; x: string; y: string };
+  evidence: RowEvidence;
+}

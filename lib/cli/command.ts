@@ -1,0 +1,221 @@
+/**
+ * Commands as declarations: words and arguments, options, the session call, and how its result is shown. Parsing, help,
+ * JSON output, Ctrl+C, progress and exit codes are the same for all and stand here.
+ */
+import type { Value } from "../contract/value.ts";
+import { createCancellation } from "../execute/cancellation.ts";
+import type { CancellationToken } from "../execute/types.ts";
+import type { Session } from "../session/session.ts";
+import { Argument, type Command, InvalidArgumentError, Option } from "./commander.ts";
+import { type CliContext, contextOf } from "./context.ts";
+import { EXIT } from "./problem.ts";
+import { type ProgressEvent, progressReporter } from "./progress.ts";
+
+/** An option with the type of its value. */
+export interface OptionSpec<T> {
+  readonly option: Option;
+  /** Carries the type only. */
+  readonly type?: T;
+}
+
+/** A switch; `--no-…` is true unless it is given. */
+export const flag = (flags: string, description: string): OptionSpec<boolean> => ({
+  option: new Option(flags, description),
+});
+
+export const text = (flags: string, description: string): OptionSpec<string | undefined> => ({
+  option: new Option(flags, description),
+});
+
+/** An option that may be repeated. */
+export const list = (flags: string, description: string): OptionSpec<string[]> => ({
+  option: new Option(flags, description).argParser((one: string, before: string[]) => [...before, one])
+    .default([], "none"),
+});
+
+export function choice<const C extends string>(
+  flags: string,
+  description: string,
+  choices: readonly C[],
+): OptionSpec<C | undefined>;
+export function choice<const C extends string>(
+  flags: string,
+  description: string,
+  choices: readonly C[],
+  fallback: NoInfer<C>,
+): OptionSpec<C>;
+export function choice(
+  flags: string,
+  description: string,
+  choices: readonly string[],
+  fallback?: string,
+): OptionSpec<string | undefined> {
+  const option = new Option(flags, description).choices(choices);
+  return { option: fallback === undefined ? option : option.default(fallback) };
+}
+
+/** An option whose text a function reads; it gets the value before it, for options that may be repeated. */
+export function parsed<T>(
+  flags: string,
+  description: string,
+  parse: (text: string, before: T) => T,
+): OptionSpec<T | undefined>;
+export function parsed<T>(
+  flags: string,
+  description: string,
+  parse: (text: string, before: T) => T,
+  fallback: T,
+  shown?: string,
+): OptionSpec<T>;
+export function parsed<T>(
+  flags: string,
+  description: string,
+  parse: (text: string, before: T) => T,
+  fallback?: T,
+  shown?: string,
+): OptionSpec<T | undefined> {
+  const option = new Option(flags, description).argParser(parse);
+  return { option: fallback === undefined ? option : option.default(fallback, shown) };
+}
+
+/** Reads a whole number within bounds. */
+export const whole = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) => (text: string): number => {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= minimum && value <= maximum) return value;
+  const range = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  throw new InvalidArgumentError(`Give a whole number ${range}.`);
+};
+
+export const WORKERS = parsed("--parallel-workers <n>", "steps that may overlap, 1 to 32", whole(1, 32), 1);
+export const IGNORE_ESTIMATE = flag(
+  "--ignore-estimate",
+  "run even where the estimated memory or disk exceeds what is free",
+);
+export const SET = list("--set <step.param=value>", "override a parameter; the value is read as JSON, else as text");
+export const TABLE_FORMAT = choice("--format <format>", "output form", ["table", "csv", "md"], "table");
+export const FORMAT = choice("--format <format>", "output form", ["table", "csv", "md", "json"], "table");
+
+type Options = Readonly<Record<string, OptionSpec<unknown>>>;
+type ValuesOf<O extends Options> = { readonly [Name in keyof O]: O[Name] extends OptionSpec<infer T> ? T : never };
+
+type ArgOf<Word extends string> = Word extends `<${string}...>` ? [string[]]
+  : Word extends `<${string}>` ? [string]
+  : Word extends `[${string}]` ? [string | undefined]
+  : [];
+/** The arguments in the usage of a command: `<a>`, `[a]` or `<a...>`. */
+type ArgsOf<Usage extends string> = Usage extends `${infer Word} ${infer Rest}` ? [...ArgOf<Word>, ...ArgsOf<Rest>]
+  : ArgOf<Usage>;
+
+/** What a command is called with. */
+export interface Call<Args, Values> {
+  svc: Session;
+  args: Args;
+  options: Values;
+  context: CliContext;
+  /** Set by the first Ctrl+C; the second one ends the process. */
+  cancellation: CancellationToken;
+  /** Shows progress on standard error. */
+  onEvent(event: ProgressEvent): void;
+}
+
+export interface CommandDefinition<Usage extends string, O extends Options, Result> {
+  /** Words and arguments: `runs verify <run>`. */
+  usage: Usage;
+  summary: string;
+  options?: O;
+  /** Choices of arguments, by name. */
+  choices?: Readonly<Record<string, readonly string[]>>;
+  /** Help after the options. */
+  notes?: string;
+  examples?: readonly string[];
+  /** Whether Ctrl+C sets `cancellation` instead of ending the process. */
+  cancellable?: boolean;
+  call(call: Call<ArgsOf<Usage>, ValuesOf<O>>): Result | Promise<Result>;
+  /** The JSON value; `{schema_version: 1, ...result}` when left out; null where the call writes its own. */
+  json?: ((result: Result, call: Call<ArgsOf<Usage>, ValuesOf<O>>) => object) | null;
+  /** Prints the result for people; a returned text is printed. */
+  show(
+    result: Result,
+    call: Call<ArgsOf<Usage>, ValuesOf<O>>,
+  ): string | void | Promise<string | void>;
+  /** The exit code of a result that is not a success. */
+  exit?(result: Result, call: Call<ArgsOf<Usage>, ValuesOf<O>>): number;
+}
+
+/** A command that can be added to the program. */
+export type CommandSpec = CommandDefinition<string, Options, unknown>;
+
+export function command<const Usage extends string, Result, O extends Options = Record<never, never>>(
+  definition: CommandDefinition<Usage, O, Result>,
+): CommandSpec {
+  return definition as unknown as CommandSpec;
+}
+
+/**
+ * Adds commands to the program.
+ *
+ * @param groups descriptions of the commands that only hold others
+ */
+export function addCommands(
+  program: Command,
+  groups: Readonly<Record<string, string>>,
+  specs: readonly CommandSpec[],
+): void {
+  for (const spec of specs) {
+    const words = spec.usage.split(" ");
+    const names = words.filter((word) => /^[a-z]/.test(word));
+    let parent = program;
+    for (const name of names.slice(0, -1)) {
+      parent = parent.commands.find((child) => child.name() === name) ??
+        parent.command(name).description(groups[name]);
+    }
+    const added = parent.command(names.at(-1)!).description(spec.summary);
+    for (const word of words.slice(names.length)) {
+      const argument = new Argument(word);
+      const choices = spec.choices?.[argument.name()];
+      added.addArgument(choices === undefined ? argument : argument.choices(choices));
+    }
+    for (const [name, { option }] of Object.entries(spec.options ?? {})) {
+      if (option.attributeName() !== name) throw new Error(`The option ${option.flags} is not named ${name}`);
+      added.addOption(option);
+    }
+    const { notes, examples = [] } = spec;
+    const help = [
+      ...(notes === undefined ? [] : [`\n${notes}\n`]),
+      ...(examples.length === 0 ? [] : [`\nExamples\n${examples.map((line) => `  ${line}\n`).join("")}`]),
+    ];
+    if (help.length > 0) added.addHelpText("after", help.join(""));
+    added.action((...given: unknown[]) => perform(spec, added, given.slice(0, -2)));
+  }
+}
+
+async function perform(spec: CommandSpec, command: Command, args: unknown[]): Promise<void> {
+  const context = contextOf(command);
+  const svc = context.session();
+  const cancellation = createCancellation();
+  const progress = progressReporter(context);
+  const onInterrupt = () => {
+    if (cancellation.isCancelled) Deno.exit(EXIT.canceled);
+    cancellation.cancel();
+    context.note("Canceling: the running steps are asked to stop (Ctrl+C again leaves at once)");
+  };
+  const means = { svc, context, cancellation, onEvent: progress.event };
+  const call = { ...means, args, options: command.opts() } as Call<never, never>;
+  if (spec.cancellable) Deno.addSignalListener("SIGINT", onInterrupt);
+  try {
+    const result = await spec.call(call);
+    progress.done();
+    context.exitCode = cancellation.isCancelled ? EXIT.canceled : spec.exit?.(result, call) ?? EXIT.ok;
+    if (context.json) {
+      if (spec.json === null) return;
+      context.emit((spec.json?.(result, call) ?? { schema_version: 1, ...result as object }) as Value);
+    } else {
+      const text = await spec.show(result, call);
+      if (typeof text === "string") context.print(text);
+    }
+  } finally {
+    progress.done();
+    if (spec.cancellable) Deno.removeSignalListener("SIGINT", onInterrupt);
+    svc.close();
+  }
+}

@@ -1,0 +1,109 @@
+/** `svc recipe expand-matrix` and `svc recipe run-matrix`: the variants of one recipe. */
+import { prettyJson } from "../../contract/json.ts";
+import type { JsonObject } from "../../contract/value.ts";
+import type { MatrixRow, MatrixRunResult } from "../../run/run_matrix.ts";
+import { command, type CommandSpec, flag, FORMAT, IGNORE_ESTIMATE, parsed, SET, WORKERS } from "../command.ts";
+import { EXIT } from "../problem.ts";
+import { formatTable } from "../table.ts";
+import { PLANNING } from "./recipe.ts";
+
+const STRICT_LEGACY = flag("--strict-legacy", "refuse the forms that came before metadata.matrix");
+const names = (list: string, before: string[] = []): string[] => [...before, ...list.split(",")];
+
+export const matrixCommands: CommandSpec[] = [
+  command({
+    usage: "recipe expand-matrix <file>",
+    summary: "show the concrete recipes of a matrix; with --json the recipes themselves",
+    options: { set: SET, strictLegacy: STRICT_LEGACY },
+    examples: ["svc recipe expand-matrix recipes/recipe_starters/image_protected_digital_awgn.yaml"],
+    async call({ svc, args: [file], options: { set, strictLegacy }, context }) {
+      const recipe = await context.recipe(svc, file, set);
+      const expansion = await svc.recipes.expand(recipe, { strictLegacy });
+      if (expansion.status === "invalid") recipe.refuse("recipe_invalid", "expand", expansion.diagnostics);
+      const { expansionDocument } = await import("../../recipe/expand_matrix.ts");
+      return { expansion, document: expansionDocument(expansion) };
+    },
+    json: ({ document }) => ({ schema_version: 1, ...document }),
+    async show({ expansion: { points, recipe, diagnostics } }, { context }) {
+      context.findings(diagnostics);
+      if (points.length === 0) return `${recipe!.name} has no matrix to expand`;
+      const { valueText } = await import("../../recipe/variant_name.ts");
+      const dimensions = Object.keys(points[0].selection);
+      return formatTable(
+        points.map(({ index, selection, variant_id, recipe }) => ({
+          index,
+          ...Object.fromEntries(dimensions.map((name) => [`at ${name}`, valueText(selection[name])])),
+          name: recipe.name,
+          id: `${variant_id.slice(0, 17)}…`,
+        })),
+        [
+          { key: "index", align: "right" },
+          ...dimensions.map((title) => ({ key: `at ${title}`, title, align: "right" as const })),
+          { key: "id", title: "variant" },
+          { key: "name" },
+        ],
+      );
+    },
+  }),
+  command({
+    usage: "recipe run-matrix <file>",
+    cancellable: true,
+    summary: "run every variant of a matrix, in order; one with a verified complete run is not run again",
+    options: {
+      set: SET,
+      points: parsed(
+        "--points <names>",
+        "only these: indices, variant ids, names or dimension=value, with commas",
+        names,
+      ),
+      rerun: flag("--rerun", "run variants again that have a verified complete run"),
+      continueOnError: flag("--continue-on-error", "continue with the next variant after a failure"),
+      parallelWorkers: WORKERS,
+      ...PLANNING,
+      ignoreEstimate: IGNORE_ESTIMATE,
+      strictLegacy: STRICT_LEGACY,
+      format: FORMAT,
+    },
+    examples: [
+      "svc recipe run-matrix recipe.yaml --parallel-workers 4",
+      "svc recipe run-matrix recipe.yaml --points 0,5,10 --format csv > sweep.csv",
+      "svc recipe run-matrix recipe.yaml --points snr_db=6.0 --rerun",
+    ],
+    async call({ svc, args: [file], options: { set, planCache: usePlanCache, format: _, ...options }, ...means }) {
+      const { context, cancellation, onEvent } = means;
+      const recipe = await context.recipe(svc, file, set);
+      return await svc.recipes.runMatrix(recipe, { ...options, usePlanCache, cancellation, onEvent });
+    },
+    json: documentOf,
+    async show(result, { context, options: { format } }) {
+      const { status, recipe_name, rows, diagnostics } = result;
+      context.findings(diagnostics.filter(({ severity }) => severity === "warning"));
+      if (format === "json") return prettyJson(documentOf(result));
+      const { matrixTable } = await import("../matrix_table.ts");
+      context.print(matrixTable(rows, format));
+      const color = status === "completed" ? "green" : status === "canceled" ? "yellow" : "red";
+      const outcome = `${context.paint(color, status)}  ${recipe_name}: ${countText(rows)}`;
+      // After data for other programs, remarks go to standard error.
+      if (format === "table") context.print(`\n${outcome}`);
+      else context.note(outcome);
+    },
+    exit: ({ status }) => status === "completed" ? EXIT.ok : EXIT.runFailed,
+  }),
+];
+
+function documentOf({ status, recipe_name, canonical_matrix, rows }: MatrixRunResult): JsonObject {
+  const matrix = canonical_matrix as unknown as JsonObject;
+  return { schema_version: 1, status, recipe_name, canonical_matrix: matrix, rows };
+}
+
+function countText(rows: readonly MatrixRow[]): string {
+  const states: [string, (row: MatrixRow) => boolean][] = [
+    ["completed", ({ status, reused }) => status === "completed" && !reused],
+    ["completed before", ({ reused }) => reused],
+    ["failed", ({ status }) => status === "failed"],
+    ["canceled", ({ status }) => status === "canceled"],
+    ["not reached", ({ status }) => status === "skipped"],
+  ];
+  return states.map(([what, wanted]) => [rows.filter(wanted).length, what] as const)
+    .filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`).join(", ");
+}

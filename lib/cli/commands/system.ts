@@ -1,0 +1,128 @@
+/** `svc schema`, `svc doctor`, `svc index` and `svc completion`: the program itself and its machine. */
+import { prettyJson } from "../../contract/json.ts";
+import { type SchemaName, SCHEMAS } from "../../session/system.ts";
+import { command, type CommandSpec } from "../command.ts";
+import { EXIT } from "../problem.ts";
+import type { Style } from "../terminal.ts";
+import { counted } from "./recipe.ts";
+
+const PAINT: Record<string, Style> = { passed: "green", warning: "yellow", failed: "red" };
+
+const ABOUT_SCHEMA: Record<SchemaName, { summary: string; notes?: string; example: string }> = {
+  recipe: {
+    summary: "recipes, with the parameters and inputs of every operation",
+    notes: "An editor with a YAML language server completes and checks a recipe whose first line is\n" +
+      "  # yaml-language-server: $schema=recipe.schema.json",
+    example: "svc schema recipe > recipes/recipe.schema.json",
+  },
+  pack: { summary: "benchmark packs", example: "svc schema pack > benchmarks/pack.schema.json" },
+  manifest: { summary: "image-dataset manifests", example: "svc schema manifest" },
+  "trained-artifact": {
+    summary: "trained_artifact.yaml, the manifest of a trained-artifact package",
+    example: "svc schema trained-artifact",
+  },
+};
+
+export const systemCommands: CommandSpec[] = [
+  ...SCHEMAS.map((name) => {
+    const { summary, notes, example } = ABOUT_SCHEMA[name];
+    return command({
+      usage: `schema ${name}`,
+      summary,
+      notes,
+      examples: [example],
+      call: ({ svc }) => svc.system.schema(name),
+      json: (schema) => schema,
+      show: (schema) => prettyJson(schema),
+    });
+  }),
+  command({
+    usage: "doctor",
+    summary: "check runtime, permissions, folders and optional parts; exit 5 when one fails",
+    examples: ["svc doctor", "svc doctor --json"],
+    call: ({ svc }) => svc.system.doctor(),
+    json: (report) => report,
+    show({ checks }, { context }) {
+      const width = Math.max(...checks.map(({ id }) => id.length));
+      return checks.flatMap(({ id, status, detail, hint }) => [
+        `${context.paint(PAINT[status], status.padEnd(7))}  ${id.padEnd(width)}  ${detail}`,
+        ...(hint !== null && status !== "passed" ? [`${"".padEnd(11 + width)}${hint}`] : []),
+      ]).join("\n");
+    },
+    exit: ({ status }) => status === "failed" ? EXIT.missing : EXIT.ok,
+  }),
+  command({
+    usage: "index rebuild",
+    summary: "delete the index of runs and results and read each again; jobs and their events stay",
+    examples: ["svc index rebuild"],
+    call: ({ svc }) => svc.system.rebuildIndex(),
+    show({ runs, benchmark_results, damaged }, { context }) {
+      if (damaged !== null) context.note(`The damaged index was moved to ${damaged}`);
+      return `${context.paint("green", "rebuilt")}  ${counted(runs, "run")}, ` +
+        counted(benchmark_results, "benchmark result");
+    },
+  }),
+  command({
+    usage: "completion <shell>",
+    summary: "print the completion script of a shell",
+    choices: { shell: ["bash", "zsh", "fish"] },
+    examples: [
+      "source <(svc completion bash)                            in ~/.bashrc",
+      "source <(svc completion zsh)                             in ~/.zshrc, after compinit",
+      "svc completion fish > ~/.config/fish/completions/svc.fish",
+    ],
+    call: ({ args: [shell] }) => ({ shell, script: SCRIPTS[shell] }),
+    show: ({ script }) => script,
+  }),
+];
+
+// Bash splits words at = and : as well. The words are taken from the line, and what bash takes for finished is cut off
+// the candidates.
+const BASH = [
+  "_svc_complete() {",
+  "  local line=${COMP_LINE:0:COMP_POINT} part=${COMP_WORDS[COMP_CWORD]} words current prefix value rest",
+  '  read -ra words <<< "$line"',
+  '  [[ $line == *[[:space:]] ]] && words+=("")',
+  "  current=${words[-1]}",
+  '  if [[ $part == [=:] ]]; then prefix=$current; else prefix=${current%"$part"}; fi',
+  "  COMPREPLY=()",
+  "  while IFS=$'\\t' read -r value rest; do",
+  '    COMPREPLY+=("${value#"$prefix"}")',
+  "    [[ $value == *[/=.] ]] && compopt -o nospace",
+  '  done < <("${words[0]}" __complete -- "${words[@]:1}" 2>/dev/null)',
+  "}",
+  "complete -F _svc_complete svc",
+];
+
+const ZSH = [
+  "#compdef svc",
+  "_svc() {",
+  "  local line value",
+  "  local -a ended ended_shown open open_shown",
+  '  for line in "${(@f)$("${words[1]}" __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do',
+  "    [[ -z $line ]] && continue",
+  "    value=${line%%$'\\t'*}",
+  "    if [[ $value == *[/=.] ]]; then",
+  '      open+=("$value")',
+  "      open_shown+=(\"${line/$'\\t'/  }\")",
+  "    else",
+  '      ended+=("$value")',
+  "      ended_shown+=(\"${line/$'\\t'/  }\")",
+  "    fi",
+  "  done",
+  "  (( ${#ended} )) && compadd -l -d ended_shown -a ended",
+  "  (( ${#open} )) && compadd -l -S '' -d open_shown -a open",
+  "}",
+  'if [[ ${funcstack[1]:-} == _svc ]]; then _svc "$@"; else compdef _svc svc; fi',
+];
+
+const FISH = [
+  "function __svc_complete",
+  "    set -l words (commandline -opc)",
+  "    $words[1] __complete -- $words[2..-1] (commandline -ct | string collect --allow-empty) 2>/dev/null",
+  "end",
+  "complete -c svc -f -a '(__svc_complete)'",
+];
+
+const script = (lines: readonly string[]) => lines.join("\n") + "\n";
+const SCRIPTS: Record<string, string> = { bash: script(BASH), zsh: script(ZSH), fish: script(FISH) };

@@ -1,0 +1,27 @@
+/** Tables as LaTeX for `\input`, with the rules of booktabs: \usepackage{booktabs}. */
+import { escapeLatex } from "../contract/escape.ts";
+
+/** A table whose cells are LaTeX already; caption and label are plain text. */
+export interface LatexTable {
+  caption: string;
+  label: string;
+  /** Column specification of `tabular`. */
+  align: string;
+  head: readonly string[];
+  rows: readonly (readonly string[])[];
+}
+
+/** A table as a float. */
+export function latexTable({ caption, label, align, head, rows }: LatexTable): string {
+  const line = (cells: readonly string[]) => `    ${cells.join(" & ")} \\\\\n`;
+  return [
+    "\\begin{table}\n  \\centering\n",
+    `  \\caption{${escapeLatex(caption)}}\n`,
+    `  \\label{tab:${label.replace(/[^A-Za-z0-9:.-]/g, "-")}}\n`,
+    `  \\begin{tabular}{${align}}\n    \\toprule\n`,
+    line(head),
+    "    \\midrule\n",
+    ...rows.map(line),
+    "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n",
+  ].join("");
+}

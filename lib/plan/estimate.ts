@@ -1,0 +1,72 @@
+/**
+ * Memory and disk of a run, from parameters and shapes alone: no file is read, and a recipe has the same sizes on every
+ * machine. A starting run compares them with the free resources (lib/run/resources.ts).
+ *
+ * Unit: bytes of array data and documents, without headers. A step holds each input and output twice, as an array and
+ * as its file image. An operation without an estimate of its outputs counts with the size of its largest input.
+ */
+import { formatOfKind } from "../contract/kinds.ts";
+import type { OutputEstimate, OutputSize } from "../contract/operation.ts";
+import { plainParams } from "../contract/schema.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { DTYPES, elementCount } from "../numeric/ndarray.ts";
+import type { CheckedStep } from "./check_steps.ts";
+
+/** Memory of a running step, and disk use of its outputs. */
+export interface StepResources extends JsonObject {
+  step_id: string;
+  memory_bytes: number;
+  disk_bytes: number;
+  /** Whether the shapes of all outputs are known. */
+  exact: boolean;
+}
+
+/** The field `resources` of a plan. */
+export interface PlanResources extends JsonObject {
+  /** Of the step with the most memory. */
+  memory_bytes: number;
+  /** Of all artifacts. */
+  disk_bytes: number;
+  exact: boolean;
+  per_step: StepResources[];
+}
+
+/** Estimates the steps of a recipe, in plan order. */
+export function estimateResources(steps: readonly CheckedStep[]): PlanResources {
+  const sizes = new Map<string, OutputSize>();
+  const per_step = steps.map(({ step, params, registered: { operation } }): StepResources => {
+    const inputs = Object.fromEntries(
+      Object.entries(step.inputs).map(([port, source]) => [port, sizes.get(source) ?? { bytes: 0 }]),
+    );
+    const read = Object.values(inputs).map(({ bytes }) => bytes);
+    const estimates = operation.definition.estimate?.(plainParams(params), inputs) ?? {};
+    let written = 0, exact = true;
+    for (const [port, kind] of Object.entries(operation.contract.output_kinds)) {
+      const kept = formatOfKind(kind) === "npz" ? Math.max(0, ...read) : 0;
+      const size = sizeOf(estimates[port] ?? kept);
+      sizes.set(`${step.id}.${port}`, size);
+      written += size.bytes;
+      exact &&= size.shape !== undefined;
+    }
+    const held = 2 * (written + read.reduce((sum, bytes) => sum + bytes, 0));
+    return { step_id: step.id, memory_bytes: bounded(held), disk_bytes: bounded(written), exact };
+  });
+  return {
+    memory_bytes: Math.max(0, ...per_step.map(({ memory_bytes }) => memory_bytes)),
+    disk_bytes: bounded(per_step.reduce((sum, { disk_bytes }) => sum + disk_bytes, 0)),
+    exact: per_step.every(({ exact }) => exact),
+    per_step,
+  };
+}
+
+/** Size in bytes, and the shape of its main array. Exported for tests. */
+export function sizeOf(estimate: OutputEstimate): OutputSize {
+  if (typeof estimate === "number") return { bytes: bounded(estimate) };
+  const bytes = estimate.reduce((sum, [dtype, ...shape]) => sum + DTYPES[dtype].itemSize * elementCount(shape), 0);
+  return { bytes: bounded(bytes), shape: estimate[0].slice(1) as number[] };
+}
+
+/** Clamps to the integers that JSON holds exactly. */
+function bounded(bytes: number): number {
+  return Math.min(Math.ceil(bytes), Number.MAX_SAFE_INTEGER);
+}

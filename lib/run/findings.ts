@@ -1,0 +1,57 @@
+/** Findings of a verification. */
+import type { JsonObject } from "../contract/value.ts";
+
+export type FindingCode =
+  | "bundle_file_missing"
+  | "bundle_hash_mismatch"
+  | "bundle_link_mismatch"
+  | "bundle_schema_invalid";
+
+/** A diagnostic with the file that it concerns. */
+export interface Finding extends JsonObject {
+  severity: "error" | "warning";
+  code: FindingCode;
+  message: string;
+  /** JSON path in the file; `$` for the file itself. */
+  path: string;
+  /** Relative to the bundle. */
+  file: string;
+  hint: null;
+}
+
+/** Result of a group of checks. */
+export interface CheckRow extends JsonObject {
+  id: string;
+  status: "passed" | "warning" | "failed";
+  /** Number of items checked. */
+  count: number;
+}
+
+/** Collects findings by group of checks. */
+export class Findings {
+  readonly errors: Finding[] = [];
+  readonly warnings: Finding[] = [];
+  readonly checks: CheckRow[] = [];
+  #row: CheckRow | undefined;
+
+  /** Begins a group; later findings belong to it. */
+  group(id: string): void {
+    this.#row = { id, status: "passed", count: 0 };
+    this.checks.push(this.#row);
+  }
+
+  /** Counts checked items. */
+  looked(count = 1): void {
+    this.#row!.count += count;
+  }
+
+  add(severity: "error" | "warning", code: FindingCode, file: string, path: string, message: string): void {
+    this[severity === "error" ? "errors" : "warnings"].push({ severity, code, message, path, file, hint: null });
+    if (severity === "error") this.#row!.status = "failed";
+    else if (this.#row!.status === "passed") this.#row!.status = "warning";
+  }
+
+  error(code: FindingCode, file: string, path: string, message: string): void {
+    this.add("error", code, file, path, message);
+  }
+}

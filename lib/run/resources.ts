@@ -1,0 +1,74 @@
+/** Compares a plan's estimate with free memory and free disk. */
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import { SvcError } from "../contract/error.ts";
+import { formatBytes } from "../contract/units.ts";
+import type { ExecutionPlan } from "../plan/types.ts";
+
+const GIB = 2 ** 30;
+/** A run of at most this size starts regardless of the reserve. */
+const SMALL_RUN_BYTES = GIB / 4;
+
+/** Memory that runs leave free: the larger of 2 GiB and 10 % of the machine's memory. */
+export function memoryReserve(total: number): number {
+  return Math.max(2 * GIB, Math.floor(total / 10));
+}
+
+/** Free or all bytes on the disk of a path, or of its nearest existing parent; null where the system reports none. */
+export function freeDisk(path: string, kind: "bavail" | "blocks" = "bavail"): number | null {
+  try {
+    const disk = statfsSync(path);
+    return Number(disk[kind]) * Number(disk.bsize);
+  } catch (error) {
+    const parent = dirname(path);
+    return (error as { code?: string }).code === "ENOENT" && parent !== path ? freeDisk(parent, kind) : null;
+  }
+}
+
+/** Free or total memory less the reserve, or null without permission. */
+function freeMemory(kind: "available" | "total" = "available"): number | null {
+  try {
+    const memory = Deno.systemMemoryInfo();
+    return memory[kind] - memoryReserve(memory.total);
+  } catch {
+    return null;
+  }
+}
+
+/** Free memory and disk for the artifact folder; tests replace it. */
+export type ReadFree = (folder: string) => { memory: number | null; disk: number | null };
+
+const readFree: ReadFree = (folder) => ({ memory: freeMemory(), disk: freeDisk(folder) });
+
+/** Size of memory, less the reserve, and of the disk: what a queued run may find when it starts. */
+export const readCapacity: ReadFree = (folder) => ({ memory: freeMemory("total"), disk: freeDisk(folder, "blocks") });
+
+/**
+ * Refuses a run that cannot fit.
+ * @param folder the folder of the artifacts
+ * @throws SvcError `resources_insufficient` with both numbers and the step that needs most
+ */
+export function checkResources({ resources }: ExecutionPlan, folder: string, read: ReadFree = readFree): void {
+  const free = read(folder);
+  for (
+    const [kind, need, available] of [
+      ["memory", resources.memory_bytes, free.memory === null ? null : Math.max(free.memory, SMALL_RUN_BYTES)],
+      ["disk", resources.disk_bytes, free.disk],
+    ] as const
+  ) {
+    if (available === null || need <= available) continue;
+    const { step_id } = resources.per_step.reduce((most, step) =>
+      step[`${kind}_bytes`] > most[`${kind}_bytes`] ? step : most
+    );
+    const where = kind === "memory" ? "of memory" : "on the disk";
+    const [needed, found] = [formatBytes(need), formatBytes(available)];
+    throw new SvcError(
+      "resources_insufficient",
+      `Cannot run ${step_id}: the run needs ${needed} ${where}, and ${found} are available`,
+      {
+        hint: "Choose smaller sizes; --ignore-estimate (ignore_estimate over HTTP) runs it anyway",
+        extra: { step_id, resource: kind, needed_bytes: need, free_bytes: available },
+      },
+    );
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * What the method groups of a session share: the workspace, and the registry, readiness, plan cache and worker threads of
+ * one project, each loaded at its first use and kept.
+ */
+import type { AdapterInspection, AdapterSource } from "../adapter/types.ts";
+import type { Diagnostic } from "../contract/error.ts";
+import type { OperationContract } from "../contract/operation.ts";
+import type { Registry } from "../contract/registry.ts";
+import type { WorkerPool } from "../execute/pool.ts";
+import type { ExecuteOptions, ExecuteOutcome } from "../execute/types.ts";
+import type { OnnxAccelerator } from "../onnx/session.ts";
+import type { PlanCache } from "../plan/cache.ts";
+import type { Readiness } from "../plan/types.ts";
+import type { PreparedRun, PrepareOptions } from "../run/run.ts";
+import { openWorkspace, type Workspace } from "../run/workspace.ts";
+
+export interface SessionOptions {
+  /** Relative paths in parameters start here; the current directory when left out. */
+  projectRoot?: string;
+  /** Where runs and results are kept; `$SVC_WORKSPACE`, else `.svc` under the project root, when left out. */
+  stateDir?: string;
+  /** Modules whose default export is an operation; workers load them, and the plan records their digest. */
+  operations?: readonly (URL | string)[];
+  /**
+   * Folders of adapters, each with its grants in the form `net=<host[:port]>`, `read=<path>` or `env=<NAME>`. Their code
+   * runs in sandboxes with these permissions and no others.
+   */
+  adapters?: readonly AdapterSource[];
+  /** Grants by the name of the adapter, `<name>:net=<host[:port]>`. */
+  grants?: readonly string[];
+  /**
+   * Runs trained artifacts on the native runtime instead of in the sandbox. Results differ in the last digits of binary32,
+   * so the plan records it; without the package or `--allow-ffi` the step fails with `runtime_unavailable`.
+   */
+  accelerator?: OnnxAccelerator;
+  /** Idle worker threads end after this time, so that a script whose session stays open can exit; 500 when left out. */
+  idleMs?: number;
+  /** Receives warnings of loading, such as adapters whose folder changed since it was trusted. */
+  logger?(finding: Diagnostic): void;
+}
+
+/** The options of a session as plain data, which opens an equal session in another thread. */
+export interface SessionData extends Omit<SessionOptions, "operations" | "logger"> {
+  operations?: readonly string[];
+}
+
+export class SessionCore {
+  readonly workspace: Workspace;
+  readonly #options: SessionOptions;
+  #registry?: Promise<Registry>;
+  #readiness?: Promise<Readiness>;
+  #planCache?: Promise<PlanCache>;
+  #pool?: Promise<WorkerPool>;
+  #users = 0;
+  #idle?: ReturnType<typeof setTimeout>;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    const { projectRoot, stateDir, accelerator } = options;
+    this.workspace = openWorkspace({ projectRoot, stateDir, onnxAccelerator: accelerator });
+  }
+
+  /** The options as plain data, the workspace resolved. */
+  options(): SessionData {
+    const { logger: _logger, operations = [], ...options } = this.#options;
+    const { projectRoot, stateDir } = this.workspace;
+    return { ...options, projectRoot, stateDir, operations: operations.map(String) };
+  }
+
+  /** The built-in operations, those of the option `operations`, and those of the adapters. */
+  registry(): Promise<Registry> {
+    return this.#registry ??= this.#load();
+  }
+
+  /** Contracts of all operations; the code of adapters is not loaded for them. */
+  async contracts(): Promise<OperationContract[]> {
+    const { operations = [], adapters = [] } = this.#options;
+    if (this.#registry === undefined && operations.length + adapters.length === 0) {
+      // Reading the generated contracts takes a fraction of the time that loading every operation would.
+      const [{ parseJson }, { default: text }] = await Promise.all([
+        import("../contract/json.ts"),
+        import("../../ops/contracts.json", { with: { type: "text" } }),
+      ]);
+      return (parseJson(text) as { operations: OperationContract[] }).operations;
+    }
+    return (await (this.#registry ?? this.#load(false))).contracts();
+  }
+
+  readiness(): Promise<Readiness> {
+    return this.#readiness ??= import("../execute/readiness.ts").then(({ readinessOf }) => readinessOf(this.workspace));
+  }
+
+  planCache(): Promise<PlanCache> {
+    return this.#planCache ??= import("../plan/cache.ts").then(({ PlanCache }) => new PlanCache());
+  }
+
+  /** What a call that plans and executes needs. */
+  async means() {
+    const [registry, readiness, planCache] = await Promise.all([this.registry(), this.readiness(), this.planCache()]);
+    return { workspace: this.workspace, registry, readiness, planCache };
+  }
+
+  /** Compiles and plans a recipe that is to run. Every run of a session passes here once, so tests count these calls. */
+  async prepare(options: Omit<PrepareOptions, "registry">): Promise<PreparedRun> {
+    return await (await import("../run/run.ts")).prepareRun({ ...options, ...await this.means() });
+  }
+
+  /** The adapters as they were given. */
+  get adapterSources(): readonly AdapterSource[] {
+    return this.#options.adapters ?? [];
+  }
+
+  /** Grants by the name of the adapter, as they were given. */
+  get grants(): readonly string[] {
+    return this.#options.grants ?? [];
+  }
+
+  /** Inspects a folder with the grants that the session has for it. */
+  async inspectAdapter(folder: string): Promise<AdapterInspection> {
+    const { inspectAdapter } = await import("../adapter/inspect.ts");
+    const { projectRoot } = this.workspace;
+    const own = this.adapterSources.find((source) => source.folder === folder)?.grants ?? [];
+    const inspection = inspectAdapter({ folder, grants: own }, { projectRoot });
+    // Grants are given by name: those of other adapters do not concern this one.
+    const named = this.grants.filter((grant) => grant.startsWith(`${inspection.name}:`));
+    return named.length === 0 ? inspection : inspectAdapter({ folder, grants: [...own, ...named] }, { projectRoot });
+  }
+
+  /** Starts the first worker thread, so that it loads while a recipe is read and planned. */
+  async warmUp(): Promise<void> {
+    (await this.#threads()).warmUp();
+    this.#release();
+  }
+
+  /** Calls with an executor on the worker threads of the session. */
+  async withPool<T>(
+    body: (execute: (options: ExecuteOptions) => Promise<ExecuteOutcome>, pool: WorkerPool) => Promise<T>,
+  ): Promise<T> {
+    const [pool, { executePlan }] = await Promise.all([this.#threads(), import("../execute/execute.ts")]);
+    this.#users++;
+    try {
+      return await body((execution) => executePlan({ ...execution, pool }), pool);
+    } finally {
+      this.#users--;
+      this.#release();
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#idle);
+    const pool = this.#pool;
+    this.#pool = undefined;
+    pool?.then((threads) => threads.close());
+  }
+
+  #threads(): Promise<WorkerPool> {
+    clearTimeout(this.#idle);
+    return this.#pool ??= import("../execute/pool.ts").then(({ WorkerPool }) => new WorkerPool());
+  }
+
+  #release(): void {
+    clearTimeout(this.#idle);
+    if (this.#users === 0) this.#idle = setTimeout(() => this.close(), this.#options.idleMs ?? 500);
+  }
+
+  async #load(loadModules = true): Promise<Registry> {
+    const { createRegistry } = await import("../../ops/registry.ts");
+    const { operations, adapters = [], grants = [], logger } = this.#options;
+    const registry = await createRegistry(operations);
+    if (adapters.length + grants.length > 0) {
+      const { loadAdapters } = await import("../adapter/load.ts");
+      const { projectRoot } = this.workspace;
+      const loaded = await loadAdapters(registry, adapters, { projectRoot, grants, loadModules });
+      for (const finding of loaded.flatMap(({ warnings }) => warnings)) logger?.(finding);
+    }
+    return registry;
+  }
+}

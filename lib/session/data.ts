@@ -1,0 +1,261 @@
+/** Datasets: those of the program, of the state directory, published ones, and manifests of image folders. */
+import { dirname, join } from "node:path";
+import type { ImageManifest, MakeManifestOptions } from "../artifact/dataset_manifest.ts";
+import type { FetchDatasetOptions } from "../fetch/datasets.ts";
+import { isFolder } from "../artifact/path_kind.ts";
+import { type Diagnostic, SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { prettyJson } from "../contract/json.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import type { JsonObject } from "../contract/value.ts";
+import type { SessionCore } from "./core.ts";
+
+/** A dataset that the program knows or that lies in the state directory. */
+export interface DatasetRow extends JsonObject {
+  id: string;
+  version: string | null;
+  source: "bundled" | "published" | "state_directory";
+  status: "present" | "not_fetched" | "bring_your_own";
+}
+
+/** A file of a dataset whose bytes were hashed again. */
+export interface VerifiedDatasetFile extends JsonObject {
+  id: string;
+  path: string | null;
+  status: string;
+}
+
+/** A manifest that was written. */
+export interface WrittenManifest {
+  path: string;
+  sha256: string;
+  manifest: JsonObject;
+}
+
+/** A manifest that was read, with its digest. */
+export interface CheckedManifest {
+  manifest: ImageManifest;
+  sha256: string;
+}
+
+export type DatasetImages = {
+  dataset: string;
+  available: boolean;
+  images: { id: string; width: number; height: number; sha256: string | null }[];
+  /** The command that brings a dataset that is not available. */
+  fetch?: string;
+};
+
+const bundledSets = () => import("../artifact/bundled.ts");
+const publishedSets = () => import("../artifact/published_datasets.ts");
+const fetchedSets = () => import("../fetch/datasets.ts");
+
+export class Data {
+  constructor(private readonly core: SessionCore) {}
+
+  /** The datasets that are known here, and whether each is present. */
+  async list(): Promise<DatasetRow[]> {
+    const { stateDir } = this.core.workspace;
+    const { BUNDLED_DATASETS, isBundledDatasetPresent } = await bundledSets();
+    const { PUBLISHED_DATASETS, publishedDataset } = await publishedSets();
+    const { datasetFolder, fetchedDataset } = await fetchedSets();
+    const bundled = Object.values(BUNDLED_DATASETS).map(({ id, version, splits, files }): DatasetRow => ({
+      id,
+      version,
+      source: "bundled",
+      status: isBundledDatasetPresent(id, { stateDir }) ? "present" : "not_fetched",
+      file_count: Object.keys(files).length,
+      size_bytes: Object.values(files).reduce((sum, file) => sum + file.size_bytes, 0),
+      splits: Object.fromEntries(Object.entries(splits).map(([name, ids]) => [name, [...ids]])),
+    }));
+    const published = PUBLISHED_DATASETS.map((dataset): DatasetRow => {
+      const record = fetchedDataset(stateDir, dataset);
+      const sizes = Object.values(record?.files ?? {}).map(({ size_bytes }) => Number(size_bytes));
+      const fetchable = Object.keys(dataset.files).length > 0;
+      return {
+        id: dataset.id,
+        version: dataset.version,
+        source: "published",
+        status: isFolder(datasetFolder(stateDir, dataset)) ? "present" : fetchable ? "not_fetched" : "bring_your_own",
+        ...(record === null ? {} : {
+          sha256: record.sha256,
+          file_count: sizes.length,
+          size_bytes: sizes.reduce((sum, size) => sum + size, 0),
+        }),
+      };
+    });
+    const known = (name: string) => Object.hasOwn(BUNDLED_DATASETS, name) || publishedDataset(name) !== undefined;
+    const local = foldersOf(join(stateDir, "datasets"))
+      .filter((name) => !name.includes(".partial") && !known(name))
+      .map((id): DatasetRow => ({ id, version: null, source: "state_directory", status: "present" }));
+    return [...bundled, ...published, ...local];
+  }
+
+  /**
+   * Brings a dataset to this machine. It uses the network, unless the program has the files beside it.
+   *
+   * @throws SvcError `not_found` with the nearest name, `dataset_unavailable`, `usage_invalid`, `artifact_hash_mismatch`
+   */
+  async fetch(
+    id: string,
+    options: Omit<FetchDatasetOptions, "stateDir"> = {},
+  ): Promise<{ id: string; folder: string | null; fetched: boolean; record: JsonObject | null }> {
+    const { stateDir } = this.core.workspace;
+    await this.#known(id);
+    const { BUNDLED_DATASETS, fetchBundledDataset, isBundledDatasetPresent } = await bundledSets();
+    if (!Object.hasOwn(BUNDLED_DATASETS, id)) {
+      return { id, ...await (await fetchedSets()).fetchDataset(id, { ...options, stateDir }) };
+    }
+    const fetched = !isBundledDatasetPresent(id, { stateDir });
+    const folder = fetched ? await fetchBundledDataset(id, { stateDir }) : null;
+    return { id, folder, fetched, record: null };
+  }
+
+  /** Hashes the files of bundled and fetched datasets again; of all when none is named. @throws SvcError `not_found` */
+  async verify(id?: string): Promise<VerifiedDatasetFile[]> {
+    const { stateDir } = this.core.workspace;
+    if (id !== undefined) await this.#known(id);
+    const { BUNDLED_DATASETS, isBundledDatasetPresent, readBundledFile } = await bundledSets();
+    const { PUBLISHED_DATASETS } = await publishedSets();
+    const { fetchedDataset, verifyDataset } = await fetchedSets();
+    const rows: VerifiedDatasetFile[] = [];
+    for (const dataset of Object.keys(BUNDLED_DATASETS)) {
+      if (id !== undefined && id !== dataset) continue;
+      if (id === undefined && !isBundledDatasetPresent(dataset, { stateDir })) {
+        rows.push({ id: dataset, path: null, status: "not_fetched" });
+        continue;
+      }
+      for (const path of Object.keys(BUNDLED_DATASETS[dataset].files)) {
+        const verdict = await readBundledFile(dataset, path, { stateDir }).then(() => ({ status: "ok" }), hashVerdict);
+        rows.push({ id: dataset, path, ...verdict });
+      }
+    }
+    for (const dataset of PUBLISHED_DATASETS) {
+      const asked = id === dataset.id || id === dataset.folder;
+      if (!asked && (id !== undefined || fetchedDataset(stateDir, dataset) === null)) continue;
+      for (const file of verifyDataset(stateDir, dataset.id)) rows.push({ id: dataset.id, ...file });
+    }
+    return rows;
+  }
+
+  /**
+   * The images of a dataset with an image-dataset manifest.
+   *
+   * @param id of a bundled dataset when `file` is left out
+   * @param options `file` gives the place of a file of the dataset
+   * @throws SvcError `not_found` with the nearest name, `dataset_manifest_invalid`, `boundary_hash_mismatch`
+   */
+  async images(id: string, { file }: { file?: (path: string) => string } = {}): Promise<DatasetImages> {
+    const { stateDir } = this.core.workspace;
+    const [{ BUNDLED_DATASETS, isBundledDatasetPresent, readBundledFile }, { parseImageManifest }, { decodeImage }] =
+      await Promise.all([
+        bundledSets(),
+        import("../artifact/dataset_manifest.ts"),
+        import("../artifact/image_file.ts"),
+      ]);
+    if (file === undefined) {
+      await this.#known(id);
+      if (!Object.hasOwn(BUNDLED_DATASETS, id)) {
+        throw new SvcError("not_found", `Cannot find a bundled dataset named ${id}`);
+      }
+      if (!isBundledDatasetPresent(id, { stateDir })) {
+        return { dataset: id, available: false, images: [], fetch: `svc data fetch ${id}` };
+      }
+    }
+    const read = (path: string) =>
+      file === undefined ? readBundledFile(id, path, { stateDir }) : Deno.readFile(file(path));
+    const { root, samples } = parseImageManifest(await read("manifest.json"));
+    const images: DatasetImages["images"] = [];
+    for (const { sample_id, path, sha256 } of samples) {
+      const { width, height } = decodeImage(await read(root === "." ? path : `${root.replace(/\/$/, "")}/${path}`));
+      images.push({ id: sample_id, width, height, sha256: sha256 ?? null });
+    }
+    return { dataset: id, available: true, images };
+  }
+
+  /**
+   * Writes an image-dataset manifest for a folder of PNG and JPEG files.
+   *
+   * @param options `out` is `manifest.json` in the folder when left out
+   * @throws SvcError `manifest_exists` without `force`, `dataset_manifest_invalid`
+   */
+  async makeManifest(
+    folder: string,
+    { out = join(folder, "manifest.json"), force = false, ...options }: MakeManifestOptions & {
+      out?: string;
+      force?: boolean;
+    },
+  ): Promise<WrittenManifest> {
+    const { makeImageManifest } = await import("../artifact/dataset_manifest.ts");
+    const { writeFileAtomic } = await import("../artifact/write_file.ts");
+    const manifest = await makeImageManifest(folder, options);
+    if (!force && await Deno.lstat(out).then(() => true, () => false)) {
+      throw new SvcError("manifest_exists", `Cannot write ${out}: it exists`, { hint: "Add --force to replace it" });
+    }
+    const text = prettyJson(manifest);
+    writeFileAtomic(out, text);
+    return { path: out, sha256: sha256Hex(text), manifest };
+  }
+
+  /**
+   * Checks an image-dataset manifest: schema, splits, ancestry and, unless `files` is false, its files.
+   *
+   * @throws SvcError `file_not_found`, `dataset_manifest_invalid` with every problem at its line
+   */
+  async checkManifest(
+    file: string,
+    { files = true, decode }: { files?: boolean; decode?: boolean } = {},
+  ): Promise<CheckedManifest> {
+    const { checkManifestFiles, parseImageManifest } = await import("../artifact/dataset_manifest.ts");
+    const { attachLocations } = await import("../recipe/positions.ts");
+    const { readJson } = await import("../recipe/json_reader.ts");
+    const bytes = await readManifest(file);
+    // The recipe reader keeps lines and columns; it also rejects repeated keys.
+    const { locate } = readJson(new TextDecoder().decode(bytes), file);
+    const refuse = (found: Diagnostic[]): never => {
+      throw new SvcError("dataset_manifest_invalid", `Cannot use the image-dataset manifest ${file}`, {
+        diagnostics: attachLocations(found, locate),
+      });
+    };
+    try {
+      const manifest = parseImageManifest(bytes);
+      const found = files ? await checkManifestFiles(manifest, dirname(file), { decode }) : [];
+      return found.length > 0 ? refuse(found) : { manifest, sha256: sha256Hex(bytes) };
+    } catch (error) {
+      if (error instanceof SvcError && error.diagnostics.length > 0) refuse(error.diagnostics);
+      throw error;
+    }
+  }
+
+  async #known(id: string): Promise<void> {
+    const { BUNDLED_DATASETS } = await import("../artifact/bundled_datasets.ts");
+    const { PUBLISHED_DATASETS, publishedDataset } = await publishedSets();
+    if (Object.hasOwn(BUNDLED_DATASETS, id) || publishedDataset(id) !== undefined) return;
+    const hint = didYouMean(id, [...Object.keys(BUNDLED_DATASETS), ...PUBLISHED_DATASETS.map((known) => known.id)]);
+    throw new SvcError("not_found", `Cannot find a dataset named ${id}`, { hint });
+  }
+}
+
+function hashVerdict(error: unknown): { status: string; message: string } {
+  if (!(error instanceof SvcError)) throw error;
+  return { status: error.code === "boundary_hash_mismatch" ? "differs" : "missing", message: error.message };
+}
+
+function foldersOf(path: string): string[] {
+  if (!isFolder(path)) return [];
+  return [...Deno.readDirSync(path)].filter((entry) => entry.isDirectory).map(({ name }) => name).sort();
+}
+
+async function readManifest(file: string): Promise<Uint8Array> {
+  try {
+    return await Deno.readFile(file);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      throw new SvcError("file_not_found", `Cannot find the manifest ${file}`, { hint: "Check the path" });
+    }
+    if (!(error instanceof Deno.errors.IsADirectory)) throw error;
+    throw new SvcError("file_not_found", `Cannot read ${file} as a manifest: it is a folder`, {
+      hint: `Name the file in it: ${join(file, "manifest.json")}`,
+    });
+  }
+}

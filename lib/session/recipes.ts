@@ -1,0 +1,371 @@
+/** Recipes: read, check, plan and run them. */
+import { checkOptions } from "../run/execution.ts";
+import { createCancellation } from "../execute/cancellation.ts";
+import type { LintReport } from "../plan/lint.ts";
+import type { PlanResult } from "../plan/planner.ts";
+import type { StepExplanation } from "../plan/explain_step.ts";
+import type { RecipeGraph } from "../plan/graph.ts";
+import type { RecipeDiff } from "../recipe/diff.ts";
+import type { MatrixExpansion } from "../recipe/expand_matrix.ts";
+import type { Compilation, CompileMode } from "../recipe/types.ts";
+import type { RecipeSpecs } from "../research/specs.ts";
+import { type Diagnostic, SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { prettyJson } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import type { PreparedRun, RunOptions as RecipeRun, RunResult } from "../run/run.ts";
+import type { MatrixRunOptions as MatrixRun, MatrixRunResult } from "../run/run_matrix.ts";
+import type { AuthoredRecipe, RecipeInput } from "./authored_recipe.ts";
+import type { SessionCore } from "./core.ts";
+
+/** Supplied by the session. */
+type Given =
+  | "raw"
+  | "locate"
+  | "name"
+  | "registry"
+  | "workspace"
+  | "readiness"
+  | "planCache"
+  | "execute"
+  | "cancellation";
+
+/** How a recipe runs. */
+export interface RunOptions extends Omit<RecipeRun, Given> {
+  /** What {@link Recipes.prepare} made of the recipe, maybe in another thread; prepared again where it no longer holds. */
+  prepared?: PreparedRun;
+  /** Stops the run cooperatively; see {@link createCancellation}. */
+  cancellation?: RecipeRun["cancellation"];
+  /** Whether a recipe that does not pass lint is refused; false when left out. */
+  strictLint?: boolean;
+}
+
+/** How the variants of a matrix run. */
+export interface MatrixRunOptions extends Omit<MatrixRun, Given> {
+  cancellation?: MatrixRun["cancellation"];
+  strictLint?: boolean;
+}
+
+export type PlanOptions = Pick<RunOptions, "backend" | "implementation" | "usePlanCache" | "strictLint">;
+
+/** A recipe that passed strict validation. */
+export interface Validation {
+  compilation: Compilation;
+  /** Points of the matrix; 0 without one. */
+  points: number;
+  diagnostics: Diagnostic[];
+}
+
+/** The overview of a recipe that has no normal form. */
+export const NO_OVERVIEW = {
+  name: null,
+  description: null,
+  step_count: 0,
+  metadata: {},
+  purpose: null,
+  execution_profile: null,
+  execution_profile_report: null,
+  run_readiness: null,
+  status: "invalid",
+} as const;
+
+/** Loaded on need: the YAML reader is most of the start-up of a command that reads a recipe. */
+const reading = () => import("./authored_recipe.ts");
+const authored = async (recipe: RecipeInput): Promise<AuthoredRecipe> => (await reading()).authored(recipe);
+
+export class Recipes {
+  constructor(private readonly core: SessionCore) {}
+
+  /**
+   * Reads a file, with overrides in the form `step.param=value`.
+   *
+   * @param options `name` names the file in messages
+   * @throws SvcError `recipe_not_found`, syntax codes
+   */
+  async read(
+    file: string,
+    { name = file, set }: { name?: string; set?: readonly string[] } = {},
+  ): Promise<AuthoredRecipe> {
+    const { decodeRecipeText, parseRecipe, recipeBytes } = await reading();
+    const bytes = await recipeBytes(file, name);
+    return parseRecipe(decodeRecipeText(bytes, name), { file: name, set, sha256: sha256Hex(bytes) });
+  }
+
+  /** The text of a recipe file. @throws SvcError `recipe_not_found` with the nearest name */
+  async text(file: string): Promise<string> {
+    const { decodeRecipeText, recipeBytes } = await reading();
+    return decodeRecipeText(await recipeBytes(file), file);
+  }
+
+  /** Reads a text. @throws SvcError syntax codes */
+  async parse(text: string, options: { file?: string; set?: readonly string[] } = {}): Promise<AuthoredRecipe> {
+    return (await reading()).parseRecipe(text, options);
+  }
+
+  /** Compiles a recipe. @returns the compilation record; problems are diagnostics in it */
+  async compile(recipe: RecipeInput, { mode = "strict" }: { mode?: CompileMode } = {}): Promise<Compilation> {
+    const { value, locate } = await authored(recipe);
+    const { compileRecipe } = await import("../recipe/compile.ts");
+    return compileRecipe(value, { mode, registry: await this.core.registry(), locate });
+  }
+
+  /** Compiles a recipe. @throws SvcError `recipe_invalid` with every diagnostic */
+  async compiled(recipe: RecipeInput, options: { mode?: CompileMode } = {}): Promise<Compilation> {
+    const source = await authored(recipe);
+    const compilation = await this.compile(source, options);
+    if (compilation.status === "invalid") source.refuse("recipe_invalid", "compile", compilation.diagnostics);
+    return compilation;
+  }
+
+  /** Compiles a recipe, with its research declaration in normal form. @throws SvcError as {@link compiled} */
+  async inspect(
+    recipe: RecipeInput,
+    { mode, strict }: { mode?: CompileMode; strict?: boolean } = {},
+  ): Promise<{ compilation: Compilation; specs: RecipeSpecs }> {
+    const compilation = await this.compiled(recipe, { mode });
+    return {
+      compilation,
+      specs: (await import("../research/specs.ts")).recipeSpecs(compilation.effective!, { strict }),
+    };
+  }
+
+  /** What a list shows of a recipe; members that need its normal form are null where there is none. */
+  async overview(recipe: RecipeInput) {
+    const source = await authored(recipe);
+    const [{ inspectProfile }, { runReadiness }, { declaredTask }, { inferTask }] = await Promise.all([
+      import("../plan/profile_inspect.ts"),
+      import("../plan/run_readiness.ts"),
+      import("../research/specs.ts"),
+      import("../research/tasks.ts"),
+    ]);
+    const { effective, normalized, status, diagnostics } = await this.compile(source);
+    const form = effective ?? normalized;
+    const named = isObject(source.value) && typeof source.value.name === "string" ? source.value.name : null;
+    if (form === null) return { ...NO_OVERVIEW, name: named, diagnostics };
+    const { name, description, steps, metadata, execution_profile } = form;
+    const { reference, status: fit, stage_bindings, issues } = inspectProfile(execution_profile, steps);
+    const { registry, readiness } = await this.core.means();
+    return {
+      name,
+      description: typeof description === "string" ? description : null,
+      step_count: steps.length,
+      metadata,
+      purpose: declaredTask(form) ?? inferTask(steps.map(({ op }) => op)),
+      execution_profile,
+      execution_profile_report: { reference, status: fit, stage_bindings, issues },
+      run_readiness: runReadiness(steps, { registry, readiness }),
+      status,
+      diagnostics,
+    };
+  }
+
+  /**
+   * The text of a file that is to hold a recipe. Comments and spelling of what did not change stay.
+   *
+   * @param before the present text; null for a new file
+   * @param file its name, whose ending tells YAML from JSON
+   */
+  async textOf(recipe: RecipeInput, before: string | null, file: string): Promise<string> {
+    const { value } = await authored(recipe);
+    const [{ editRecipeText }, { formatRecipeText }] = await Promise.all([
+      import("../recipe/edit_text.ts"),
+      import("../recipe/format.ts"),
+    ]);
+    try {
+      if (before !== null) return editRecipeText(before, value, { file });
+    } catch (error) {
+      // The present text is no recipe, and is replaced.
+      if (!(error instanceof SvcError)) throw error;
+    }
+    if (/\.json$/i.test(file)) return prettyJson(value);
+    return formatRecipeText(editRecipeText("name: recipe\n", value, { file, format: "yaml" }), { file });
+  }
+
+  /**
+   * Checks a recipe as a run would: compilation, wiring, and the plan of every matrix point.
+   *
+   * @throws SvcError `recipe_invalid` with every diagnostic
+   */
+  async validate(
+    recipe: RecipeInput,
+    { mode = "strict", strictLegacy }: { mode?: CompileMode; strictLegacy?: boolean } = {},
+  ): Promise<Validation> {
+    const source = await authored(recipe);
+    const { registry, readiness } = await this.core.means();
+    const expansion = await this.expand(source, { mode, strictLegacy });
+    const { authored: compilation, points } = expansion;
+    // A recipe with a matrix stands for its points.
+    const planned = points.length > 0
+      ? await (await import("../plan/plan_matrix.ts")).planMatrix(expansion, { registry, readiness })
+      : await (await import("../plan/planner.ts")).planRecipe(compilation, {
+        registry,
+        readiness,
+        locate: source.locate,
+      });
+    if (planned.status !== "planned") source.refuse("recipe_invalid", "accept", planned.diagnostics);
+    return { compilation, points: points.length, diagnostics: planned.diagnostics };
+  }
+
+  /** Plans a recipe, without side effects. @returns the plan, or every diagnostic of compiler and planner */
+  async plan(recipe: RecipeInput, { backend, implementation, usePlanCache }: PlanOptions = {}): Promise<PlanResult> {
+    const source = await authored(recipe);
+    const { planRecipe } = await import("../plan/planner.ts");
+    const { registry, readiness, planCache: cache } = await this.core.means();
+    const options = { registry, readiness, cache, locate: source.locate, backend, implementation, usePlanCache };
+    return await planRecipe(await this.compile(source), { ...options, singleRun: true });
+  }
+
+  /**
+   * Compiles and plans a recipe that is to run.
+   *
+   * @throws SvcError `recipe_invalid`, `plan_invalid` or `recipe_lint_failed` with every diagnostic
+   */
+  async prepare(recipe: RecipeInput, options: PlanOptions = {}): Promise<PreparedRun> {
+    const source = await authored(recipe);
+    await this.#lintGate(source, options);
+    return await this.core.prepare({ ...options, ...parts(source) });
+  }
+
+  /**
+   * Lints a recipe: findings on links, powers and rates that need no run.
+   *
+   * @param options `strict` is true when left out; false lowers what the research catalogue does not know to warnings
+   */
+  async lint(recipe: RecipeInput, { strict }: { strict?: boolean } = {}): Promise<LintReport> {
+    const source = await authored(recipe);
+    const { lintRecipe } = await import("../plan/lint.ts");
+    const registry = await this.core.registry();
+    return lintRecipe(await this.compile(source), { registry, strict, locate: source.locate });
+  }
+
+  async #lintGate(source: AuthoredRecipe, { strictLint }: { strictLint?: boolean }): Promise<void> {
+    if (!strictLint) return;
+    const { status, issues } = await this.lint(source);
+    if (status === "failed") source.refuse("recipe_lint_failed", "run", issues);
+  }
+
+  /** The research declaration of a recipe in normal form. @throws SvcError `recipe_invalid` with every diagnostic */
+  async specs(recipe: RecipeInput, options: { strict?: boolean } = {}): Promise<JsonObject> {
+    return (await this.inspect(recipe, options)).specs;
+  }
+
+  /**
+   * Checks the research declaration of a recipe against the catalogue.
+   *
+   * @param options `strict` makes entries that the catalogue does not know or only plans errors
+   * @returns the declaration in normal form, and the warnings
+   * @throws SvcError `recipe_invalid` with every diagnostic
+   */
+  async checkResearch(
+    recipe: RecipeInput,
+    options: { strict?: boolean } = {},
+  ): Promise<{ name: string; specs: JsonObject; diagnostics: Diagnostic[] }> {
+    const source = await authored(recipe);
+    const { attachLocations } = await import("../recipe/positions.ts");
+    const { compilation: { effective }, specs: { catalog_validation, ...specs } } = await this.inspect(source, options);
+    const { errors, warnings } = catalog_validation;
+    const found = [...errors, ...warnings];
+    const diagnostics = source.locate === undefined ? found : attachLocations(found, source.locate);
+    if (errors.length > 0) source.refuse("recipe_invalid", "accept the research metadata of", diagnostics);
+    return { name: effective!.name, specs, diagnostics };
+  }
+
+  /** Explains a step: inputs, readers, the source of every parameter. @throws SvcError `recipe_invalid`, `not_found` */
+  async explain(recipe: RecipeInput, step: string): Promise<StepExplanation> {
+    const source = await authored(recipe);
+    const [{ explainStep }, { planRecipe }] = await Promise.all([
+      import("../plan/explain_step.ts"),
+      import("../plan/planner.ts"),
+    ]);
+    const { registry, readiness } = await this.core.means();
+    const compilation = await this.compiled(source);
+    const planned = await planRecipe(compilation, { registry, locate: source.locate, readiness });
+    return explainStep(compilation, planned, registry, step);
+  }
+
+  /** The graph of a recipe as data; `graphSvg` draws it. @throws SvcError `recipe_invalid` with every diagnostic */
+  async graph(recipe: RecipeInput, options: { mode?: CompileMode } = {}): Promise<RecipeGraph> {
+    const source = await authored(recipe);
+    const { recipeGraph } = await import("../plan/graph.ts");
+    const { effective, normalized, diagnostics } = await this.compile(source, options);
+    const drawn = effective ?? normalized ?? source.refuse("recipe_invalid", "draw", diagnostics);
+    return recipeGraph(drawn, await this.core.registry());
+  }
+
+  /**
+   * The differences between two recipes.
+   *
+   * @param options `form` is `authored` when left out; `normalized` and `effective` compile both first
+   * @throws SvcError `recipe_invalid` where an effective form is wanted of an invalid recipe
+   */
+  async diff(
+    a: RecipeInput,
+    b: RecipeInput,
+    { form = "authored" }: { form?: "authored" | "normalized" | "effective" } = {},
+  ): Promise<RecipeDiff> {
+    const { diffRecipes } = await import("../recipe/diff.ts");
+    const comparable = async (recipe: RecipeInput) => {
+      const source = await authored(recipe);
+      if (form === "effective") return (await this.compiled(source)).effective!;
+      if (form === "authored") return source.value;
+      return (await this.compile(source, { mode: "compat" })).normalized ?? source.value;
+    };
+    return diffRecipes(await comparable(a), await comparable(b));
+  }
+
+  /** Expands the matrix of a recipe. @returns its points; problems are diagnostics */
+  async expand(
+    recipe: RecipeInput,
+    options: { mode?: CompileMode; strictLegacy?: boolean } = {},
+  ): Promise<MatrixExpansion> {
+    const { value, locate } = await authored(recipe);
+    const { expandMatrix } = await import("../recipe/expand_matrix.ts");
+    return expandMatrix(value, { registry: await this.core.registry(), locate, ...options });
+  }
+
+  /** JSON Schema of recipes with the operations of this session. */
+  async schema(): Promise<JsonObject> {
+    const { recipeSchema } = await import("../plan/recipe_schema.ts");
+    return recipeSchema(await this.core.registry());
+  }
+
+  /**
+   * Runs a recipe.
+   *
+   * @returns the outcome and its bundle; a failed or canceled run has a bundle too
+   * @throws SvcError `recipe_invalid`, `plan_invalid`, `recipe_lint_failed`, `execution_invalid` before anything is written
+   */
+  async run(recipe: RecipeInput, options: RunOptions = {}): Promise<RunResult> {
+    const { preparedHolds, runPrepared } = await import("../run/run.ts");
+    checkOptions(options);
+    const source = await authored(recipe);
+    const means = {
+      ...options,
+      ...await this.core.means(),
+      cancellation: options.cancellation ?? createCancellation(),
+    };
+    return await this.core.withPool(async (execute) => {
+      const { prepared } = options;
+      const holds = prepared !== undefined && await preparedHolds(prepared, means);
+      return await runPrepared(holds ? prepared : await this.prepare(source, options), { ...means, execute });
+    });
+  }
+
+  /**
+   * Runs the variants of a matrix in order. A variant with a verified complete run is not run again.
+   *
+   * @throws SvcError `recipe_invalid`, `plan_invalid`, `matrix_definition_invalid`, `usage_invalid` before anything is written
+   */
+  async runMatrix(recipe: RecipeInput, options: MatrixRunOptions = {}): Promise<MatrixRunResult> {
+    const source = await authored(recipe);
+    await this.#lintGate(source, options);
+    const { runMatrix } = await import("../run/run_matrix.ts");
+    const { cancellation = createCancellation() } = options;
+    const means = await this.core.means();
+    return await this.core.withPool((execute) =>
+      runMatrix({ ...options, ...parts(source), ...means, cancellation, execute })
+    );
+  }
+}
+
+const parts = ({ value: raw, locate, file: name }: AuthoredRecipe) => ({ raw, locate, name });

@@ -1,0 +1,29 @@
+/** What every demodulator returns: hard bits and LLRs, with the same metadata. A positive LLR favours bit 0. */
+import { BIT_METADATA, bitsArtifact } from "../../lib/artifact/values.ts";
+import { artifactKind, DEMOD_BITS, LLR, type MetadataFields } from "../../lib/contract/kinds.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { hardBits } from "../../lib/numeric/modulation.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { demodulatedMetadata } from "../_symbol_items.ts";
+
+const FACTS = { modulation: "text", llr_sign: "text", llr_method: "text", noise_variance_source: "text" } as const;
+/** The outputs; both inherit the metadata of the symbols. */
+export function demodulatedOutputs<const More extends MetadataFields>(more: More) {
+  return {
+    bits: artifactKind(DEMOD_BITS, { ...BIT_METADATA, ...FACTS, ...more }),
+    llr: artifactKind(LLR, { ...FACTS, ...more }),
+  };
+}
+export const INHERITED = { bits: { from: "rx_symbols" }, llr: { from: "rx_symbols" } };
+
+/** @param bits hard bits; where the LLR is below zero when left out */
+export function demodulated<Facts extends JsonObject>(
+  symbols: InputArtifact,
+  llr: Float32Array,
+  facts: Facts & { modulation: string; llr_method: string; noise_variance_source: string },
+  bits = hardBits(llr),
+) {
+  const metadata = demodulatedMetadata(symbols.metadata, llr.length, { ...facts, llr_sign: "positive_bit0" });
+  return { bits: bitsArtifact(bits, metadata), llr: { array: ndarray("float32", llr), metadata } };
+}

@@ -1,0 +1,193 @@
+/** Inputs that once crashed, hung or flooded the program. Each is refused with its code, and with bounded effort. */
+import assert from "node:assert/strict";
+import { sha256Hex } from "../../lib/contract/hash.ts";
+import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
+import { Registry } from "../../lib/contract/registry.ts";
+import { Suggestions } from "../../lib/contract/nearest.ts";
+import { float, type JsonObject, type Value } from "../../lib/contract/value.ts";
+import { parseYaml } from "../../lib/contract/yaml.ts";
+import { parseImageManifest } from "../../lib/artifact/dataset_manifest.ts";
+import { lintRecipe } from "../../lib/plan/lint.ts";
+import { planRecipe } from "../../lib/plan/planner.ts";
+import { compileRecipe } from "../../lib/recipe/compile.ts";
+import { editRecipeText } from "../../lib/recipe/edit_text.ts";
+import { expandMatrix } from "../../lib/recipe/expand_matrix.ts";
+import { formatRecipeText } from "../../lib/recipe/format.ts";
+import { readRecipeText } from "../../lib/recipe/read.ts";
+import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
+
+const registry = new Registry();
+registry.register(BUILTIN_OPERATIONS);
+
+async function plan(raw: unknown) {
+  const compilation = compileRecipe(raw, { mode: "strict", registry });
+  return await planRecipe(compilation, { registry, usePlanCache: false });
+}
+
+const recipe = (op: string, params: JsonObject, more: JsonObject = {}) => ({
+  name: "corpus",
+  steps: [{ id: "a", op, params }],
+  ...more,
+});
+
+Deno.test("an integer beyond 2^53 is refused unless it is a 64-bit seed", async () => {
+  const cases: [string, JsonObject, string?][] = [
+    ["source.leo_ntn_tracking_scenario", { prediction_horizon_s: 18446744073709551616n }, "prediction_horizon_s"],
+    ["source.leo_ntn_tracking_scenario", { history_length: 2n ** 53n + 1n }, "history_length"],
+    ["source.random_bits", { bit_count: 10n ** 26n }, "bit_count"],
+    ["source.random_bits", { bit_count: 8, seed: 2n ** 64n }, "seed"],
+    ["source.random_bits", { bit_count: 8, seed: 2n ** 64n - 1n }],
+    ["model.jpeg_encode", { quality: -(10n ** 26n) }, "quality"],
+  ];
+  for (const [op, params, refused] of cases) {
+    const { status, diagnostics } = await plan(recipe(op, params));
+    const found = diagnostics.filter(({ code }) => code === "param_out_of_range").map(({ path }) => path);
+    assert.deepEqual(found, refused === undefined ? [] : [`$.steps[0].params.${refused}`], op);
+    if (refused === undefined) assert.equal(status, "planned");
+    else assert.match(diagnostics[0].hint!, /2\^|1e20/);
+  }
+});
+
+Deno.test("the boundary 2^53 itself reaches an operation as a number", () => {
+  const { effective } = compileRecipe(recipe("source.random_bits", { bit_count: 2n ** 53n }), {
+    mode: "strict",
+    registry,
+  });
+  assert.equal(effective!.steps[0].params.bit_count, 2 ** 53);
+  assert.equal(canonicalJson(effective!.steps[0].params.bit_count), "9007199254740992");
+});
+
+const MANY = Array.from({ length: 5000 }, (_, index) => `key_${index}`);
+const FLOOD: JsonObject = Object.fromEntries(MANY.map((key) => [key, 1]));
+
+Deno.test("a document with thousands of problems gets a thousand of them, and one that says so", async () => {
+  const floods: [string, unknown][] = [
+    [
+      "fields",
+      recipe("source.random_bits", {}, Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${n}`, n]))),
+    ],
+    ["parameters", recipe("source.random_bits", FLOOD)],
+    ["ids", recipe("source.text_dataset", { sample_ids: MANY.join(",") })],
+    ["profile fields", recipe("source.random_bits", {}, { execution_profile: FLOOD })],
+    ["matrix", recipe("source.random_bits", {}, { metadata: { matrix: { dimensions: FLOOD, step_params: FLOOD } } })],
+    ["inputs", {
+      name: "corpus",
+      steps: [{ id: "a", op: "source.random_bits", inputs: Object.fromEntries(MANY.map((key) => [key, "b.c"])) }],
+    }],
+  ];
+  for (const [name, raw] of floods) {
+    const { status, diagnostics } = await plan(raw);
+    assert.equal(status, "refused", name);
+    assert.equal(diagnostics.length, 1001, name);
+    const truncated = diagnostics.filter(({ code }) => code === "diagnostics_truncated");
+    assert.deepEqual(truncated, [diagnostics[1000]], name);
+    assert.equal(truncated[0].severity, "error", name);
+    const report = lintRecipe(compileRecipe(raw, { mode: "strict", registry }), { registry });
+    assert.ok(report.issues.length <= 1001, name);
+  }
+});
+
+Deno.test("an error behind a thousand warnings still refuses the recipe", () => {
+  const raw = recipe("no.such_operation", {}, FLOOD);
+  const { status, diagnostics } = compileRecipe(raw, { mode: "compat", registry });
+  assert.equal(status, "invalid");
+  assert.equal(diagnostics.at(-1)!.severity, "error");
+});
+
+/** Counts how often a list of known names is read: once for every suggestion that is computed. */
+function countingRegistry() {
+  const counter = { lookups: 0 };
+  const counting = new Proxy(registry, {
+    get(target, name) {
+      if (name === "ids") {
+        return () =>
+          new Proxy(target.ids(), {
+            get: (ids, key) => {
+              if (key === Symbol.iterator) counter.lookups++;
+              const member = Reflect.get(ids, key);
+              return typeof member === "function" ? member.bind(ids) : member;
+            },
+          });
+      }
+      const member = Reflect.get(target, name, target);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+  return { counter, counting };
+}
+
+Deno.test("at most 20 suggestions are computed for a document, matrix points included", async () => {
+  const steps = Array.from({ length: 512 }, (_, index) => ({ id: `s${index}`, op: `wireless.chanel${index}` }));
+  const { counter, counting } = countingRegistry();
+  const compilation = compileRecipe({ name: "corpus", steps }, { mode: "strict", registry: counting });
+  const { diagnostics } = await planRecipe(compilation, { registry: counting, usePlanCache: false });
+  assert.equal(diagnostics.filter(({ hint }) => hint === "Did you mean wireless.channel?").length, 20);
+  // Compiler and planner read the names of the same 20.
+  assert.ok(counter.lookups <= 40, `${counter.lookups} look-ups`);
+
+  const matrix = {
+    dimensions: { n: Array.from({ length: 256 }, (_, n) => n + 1) },
+    step_params: { s0: { n: { matrix: "n" } } },
+  };
+  counter.lookups = 0;
+  const { points } = expandMatrix({ name: "corpus", metadata: { matrix }, steps: steps.slice(0, 30) }, {
+    registry: counting,
+  });
+  assert.equal(points.length, 256);
+  assert.ok(counter.lookups <= 20 * 257, `${counter.lookups} look-ups`);
+  const suggestions = new Suggestions();
+  const names = MANY.slice(0, 100);
+  assert.equal(names.filter((name) => suggestions.for(`${name}x`, names) !== null).length, 20);
+  assert.equal(suggestions.for(`${names[0]}x`, names), `Did you mean ${names[0]}?`);
+});
+
+Deno.test("nesting is refused while it is parsed", () => {
+  const size = 600_000;
+  const texts = ["- ", "? ", ": ", "[", "{a: ", "- &a ", "? - : "].map((piece) => piece.repeat(size / piece.length));
+  texts.push(Array.from({ length: 1000 }, (_, column) => `${" ".repeat(column)}- \n`).join(""));
+  texts.push(Array.from({ length: 1000 }, (_, column) => `${" ".repeat(column)}a:\n`).join(""));
+  for (const text of texts) {
+    const name = text.slice(0, 12);
+    assert.throws(() => readRecipeText(text, { file: "r.yaml" }), { code: "recipe_limit_exceeded" }, name);
+    assert.throws(() => parseYaml(text), /nested deeper than 64/, name);
+  }
+  for (const open of ["[", '{"a":']) {
+    assert.throws(() => readRecipeText(open.repeat(9000), { file: "r.json" }), { code: "recipe_limit_exceeded" });
+    const deep = `${open.repeat(9000)}1${(open === "[" ? "]" : "}").repeat(9000)}`;
+    assert.throws(() => parseJson(deep), { name: "SyntaxError" });
+  }
+  assert.throws(() => parseYaml("a: 1\na: 2\n"), /twice/);
+});
+
+Deno.test("texts of many lines are laid out and edited without a stack overflow", () => {
+  const lines = 130_000;
+  const texts = {
+    folded: `name: x\nmetadata:\n  note: >\n${"    w\n".repeat(lines)}steps: []\n`,
+    comments: `name: x\n${"#\n".repeat(lines)}metadata: {}\nsteps: []\n`,
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    const laidOut = formatRecipeText(text, { file: "r.yaml" });
+    assert.ok(laidOut.length >= lines * 2, name);
+  }
+  const raw = readRecipeText(texts.comments, { file: "r.yaml" }).value as JsonObject;
+  const edited = editRecipeText(texts.comments, { ...raw, name: "z" }, { file: "r.yaml" });
+  assert.equal(edited, texts.comments.replace("name: x", "name: z"));
+});
+
+Deno.test("half of a surrogate pair is refused with a code wherever a text is read, written or hashed", () => {
+  const half = "\ud800";
+  const manifest = { schema_version: 1, kind: "svc.image_dataset_manifest", id: half };
+  assert.throws(() => parseImageManifest(JSON.stringify(manifest)), { code: "dataset_manifest_invalid" });
+  for (const value of [half, { [half]: 1 }, [half]] as Value[]) {
+    assert.throws(() => canonicalJson(value), { code: "text_invalid" });
+    assert.throws(() => parseJson(JSON.stringify(value)), { name: "SyntaxError" });
+  }
+  assert.throws(() => sha256Hex(half), { code: "text_invalid" });
+  assert.throws(() => parseYaml('a: "\\ud800"'), { name: "SyntaxError" });
+  assert.equal(canonicalJson(parseJson('{"\\ud800": ["\\udc00a"]}', { repair: true })), '{"\ufffd":["\ufffda"]}');
+  const { diagnostics } = compileRecipe(recipe("source.random_bits", { bit_count: float(1), label: half }), {
+    mode: "strict",
+    registry,
+  });
+  assert.equal(diagnostics[0].code, "recipe_json_value_invalid");
+});

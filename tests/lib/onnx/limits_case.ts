@@ -1,0 +1,33 @@
+/** Exceeds limits, waits until the threads of the sandboxes have ended, and prints the threads and memory that remain. */
+import assert from "node:assert/strict";
+import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { openOnnxSession } from "../../../lib/onnx/session.ts";
+import { doublingLoop, endlessLoop, hostileModel, largeProduct } from "../../support/hostile_graphs.ts";
+
+/** Resident memory of the largest mapping: the memory of a runtime is one. */
+const largestMb = () =>
+  Math.max(...[...Deno.readTextFileSync("/proc/self/smaps").matchAll(/^Rss: *(\d+) kB/gm)].map(([, kb]) => +kb / 1024));
+/** Threads of workers, by the name that the runtime gives them. */
+const workers = () =>
+  [...Deno.readDirSync("/proc/self/task")].filter(({ name }) =>
+    /^worker-/.test(Deno.readTextFileSync(`/proc/self/task/${name}/comm`))
+  ).length;
+
+const found = [];
+for (
+  const [name, model, limits, code] of [
+    ["endless", endlessLoop(), { call_timeout_s: 1, memory_mb: 1024 }, "onnx_time_exceeded"],
+    // 400 MiB, and 600 GFLOP.
+    ["product", largeProduct(7000), { call_timeout_s: 3, memory_mb: 2048 }, "onnx_time_exceeded"],
+    ["doubling", doublingLoop(), { call_timeout_s: 120, memory_mb: 1024 }, "onnx_memory_exceeded"],
+  ] as const
+) {
+  const session = await openOnnxSession(hostileModel(model), { limits });
+  const run = session.run({ x: ndarray("float32", Float32Array.of(1), []) });
+  await assert.rejects(run, { code });
+  for (let tries = 0; tries < 200 && workers() > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+  found.push({ name, threads: workers(), left: largestMb() });
+}
+console.log(JSON.stringify(found));
+// A thread that still computes must not keep this process.
+Deno.exit();

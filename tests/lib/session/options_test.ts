@@ -1,0 +1,255 @@
+/**
+ * Every option of a session has an effect in every method that takes recipes, packs, templates or captures. Each method of
+ * these groups stands in the table: with a test of the effect, or with the document that it takes instead.
+ */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { SvcError } from "../../../lib/contract/error.ts";
+import { parseJson } from "../../../lib/contract/json.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { open, type Session } from "../../../mod.ts";
+import { holds, makeProject, MATRIX, OPTIONS, PERMISSIONS, type Project, RECIPE, TEMPLATE } from "./fixture.ts";
+
+interface Means {
+  svc: Session;
+  /** The same session without the accelerator. */
+  plain: Session;
+  project: Project;
+}
+
+type Check = (means: Means) => Promise<void>;
+
+/** The recipe has the defaults of the adapter's and of the own operation. */
+function known(effective: { steps: JsonObject[] } | null): void {
+  const params = (id: string) => effective!.steps.find((step) => step.id === id)!.params as JsonObject;
+  assert.equal(Number(params("slices").bits_per_pixel), 1);
+  assert.equal(params("indices").codebook_size, 100);
+}
+
+/** The bundle of a run: its plan, both steps that it completed, and the step that the accelerator was needed for. */
+async function ran(directory: string): Promise<void> {
+  const read = async (name: string) => parseJson(await Deno.readTextFile(join(directory, name))) as JsonObject;
+  holds(await read("execution-plan.json") as { steps: JsonObject[] });
+  const { steps, failure } = await read("summary.json");
+  const status = (id: string) => (steps as JsonObject[]).find((step) => step.id === id)?.status;
+  assert.deepEqual([status("slices"), status("indices")], ["completed", "completed"]);
+  // The test may not load libraries; the accelerator has no fallback.
+  assert.equal((failure as JsonObject).code, "runtime_unavailable");
+}
+
+/** A call that needs the accelerator. */
+const needsAccelerator = (call: Promise<unknown>) =>
+  assert.rejects(call, { message: /onnxruntime-node: native libraries may not be loaded/ });
+
+const TAPS = [{ id: "slices", from: "slices.bits", record: "run" }, {
+  id: "indices",
+  from: "indices.indices",
+  record: "run",
+}];
+const CAPTURE = { samples: 1, taps: TAPS, split: "train" as const };
+const LEARNED = { ...CAPTURE, taps: [{ id: "bits", from: "demodulator.bits", record: "run" }] };
+const PLAN = {
+  dataset_capture: {
+    taps: TAPS,
+    split_plan: { total_samples: 10, percentages: { train: 80, validation: 10, test: 10 } },
+  },
+};
+
+const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training", Record<string, Check | string>> = {
+  recipes: {
+    read: "a file; it is compiled by the other methods",
+    text: "a file",
+    parse: "a text; it is compiled by the other methods",
+    textOf: "a recipe that is written as it is",
+    compile: async ({ svc }) => known((await svc.recipes.compile(RECIPE)).effective),
+    compiled: async ({ svc }) => known((await svc.recipes.compiled(RECIPE)).effective),
+    inspect: async ({ svc }) => known((await svc.recipes.inspect(RECIPE)).compilation.effective),
+    async overview({ svc }) {
+      const { status, run_readiness } = await svc.recipes.overview(RECIPE);
+      assert.deepEqual([status, run_readiness?.ready], ["valid", true]);
+    },
+    async validate({ svc }) {
+      assert.equal((await svc.recipes.validate(MATRIX)).points, 1);
+    },
+    async plan({ svc }) {
+      const planned = await svc.recipes.plan(RECIPE);
+      assert.ok(planned.status === "planned");
+      holds(planned.plan);
+    },
+    prepare: async ({ svc }) => holds((await svc.recipes.prepare(RECIPE)).planned.plan),
+    async lint({ svc }) {
+      assert.equal((await svc.recipes.lint(RECIPE)).status, "passed");
+    },
+    async specs({ svc }) {
+      assert.equal(((await svc.recipes.specs(RECIPE)).task as JsonObject).id, "neural_receiver_demapping");
+    },
+    async checkResearch({ svc }) {
+      assert.equal((await svc.recipes.checkResearch(RECIPE)).name, "neural_receiver_qpsk_iq_learned");
+    },
+    async explain({ svc }) {
+      for (const step of ["slices", "indices", "demodulator"]) {
+        const { problems, binding } = await svc.recipes.explain(RECIPE, step);
+        assert.deepEqual([problems, binding === null], [[], false], step);
+      }
+    },
+    async graph({ svc }) {
+      const { nodes } = await svc.recipes.graph(RECIPE);
+      const names = nodes.map(({ id, name }) => id === "slices" || id === "indices" ? name : null).filter(Boolean);
+      assert.deepEqual(names, ["Sliced transform codec, encoder", "Random indices"]);
+    },
+    async diff({ svc }) {
+      const written = RECIPE.replace("op: test.indices", "op: test.indices\n    params: {codebook_size: 100}");
+      assert.equal((await svc.recipes.diff(RECIPE, written)).equal, false);
+      assert.equal((await svc.recipes.diff(RECIPE, written, { form: "effective" })).equal, true);
+    },
+    async expand({ svc }) {
+      const { points } = await svc.recipes.expand(MATRIX);
+      for (const { compilation } of points) known(compilation.effective);
+      assert.equal(points.length, 1);
+    },
+    async schema({ svc }) {
+      const text = JSON.stringify(await svc.recipes.schema());
+      for (const id of ["dct_slices.encode", "test.indices"]) assert.ok(text.includes(id), id);
+    },
+    run: async ({ svc }) => ran((await svc.recipes.run(RECIPE)).directory),
+    async runMatrix({ svc }) {
+      const { rows: [{ run_id }] } = await svc.recipes.runMatrix(MATRIX);
+      await ran((await svc.runs.show(run_id!)).directory);
+    },
+  },
+  runs: {
+    list: "no document",
+    resolve: "ids",
+    show: "an id",
+    summaries: "ids",
+    recipe: "an id",
+    verify: "an id",
+    diff: "ids",
+    remove: "ids",
+    async reproduce({ svc, plain }) {
+      const { run_id } = await plain.recipes.run(RECIPE);
+      const report = await svc.runs.reproduce(run_id);
+      await ran((await svc.runs.show(report.reproduced_run_id)).directory);
+    },
+  },
+  benchmarks: {
+    packs: "no document",
+    file: "the name of a pack",
+    results: "no document",
+    result: "an id",
+    evidence: "an id",
+    verify: "an id",
+    compare: "ids",
+    export: "an id",
+    tables: "an id",
+    figure: "an id",
+    plot: "an id",
+    publish: "an id",
+    suites: "no document",
+    suite: "an id",
+    validateSubmission: "a folder of a result, whose operations may be unknown here",
+    async load({ svc, project }) {
+      const { valid, diagnostics } = await svc.benchmarks.load(project.pack);
+      assert.ok(valid, JSON.stringify(diagnostics));
+    },
+    async loaded({ svc, project }) {
+      assert.equal((await svc.benchmarks.loaded(project.pack)).recipes.length, 1);
+    },
+    async run({ svc, project }) {
+      const { result } = await svc.benchmarks.run(project.pack, { retainBackingRuns: true });
+      const { runs } = svc.workspace;
+      await ran(join(runs, result.recipes[0].run_id!));
+    },
+  },
+  templates: {
+    async list({ svc }) {
+      const row = (await svc.templates.list()).templates.find(({ id }) => id === TEMPLATE)!;
+      assert.deepEqual([row.available, row.source?.kind], [true, "project_override"]);
+      assert.equal(row.run_readiness?.ready, true);
+    },
+    async show({ svc }) {
+      assert.equal((await svc.templates.show(TEMPLATE)).available, true);
+    },
+    async instantiate({ svc }) {
+      const { recipe } = await svc.templates.instantiate(TEMPLATE, { step_params: { indices: { codebook_size: 7 } } });
+      holds((await svc.recipes.prepare(recipe)).planned.plan);
+    },
+  },
+  training: {
+    project: "a folder",
+    projects: "no document",
+    async inspect({ svc }) {
+      const { boundaries } = await svc.training.inspect(RECIPE);
+      assert.ok(boundaries.some(({ step_id }) => step_id === "demodulator"));
+    },
+    async graph({ svc }) {
+      const { nodes } = await svc.training.graph(RECIPE);
+      assert.ok((nodes as JsonObject[]).some(({ op }) => op === "dct_slices.encode"));
+    },
+    async export({ svc }) {
+      assert.ok((await svc.training.export(RECIPE, { plan: PLAN, force: true })).files.length > 0);
+    },
+    async prepareCapture({ svc }) {
+      known((await svc.training.prepareCapture(RECIPE, CAPTURE)).scenario);
+    },
+    async capture({ svc }) {
+      assert.equal((await svc.training.capture(RECIPE, CAPTURE)).captured_samples, 1);
+      await needsAccelerator(svc.training.capture(RECIPE, { ...LEARNED, force: true }));
+    },
+    async prepareProject({ svc }) {
+      const { out } = await svc.training.export(RECIPE, { plan: PLAN, force: true });
+      known((await svc.training.prepareProject(out, { split: "train", samples: 1 })).scenario);
+    },
+    async captureProject({ svc }) {
+      const { out } = await svc.training.export(RECIPE, { plan: PLAN, force: true });
+      const options = { split: "train", samples: 1, force: true } as const;
+      assert.equal((await svc.training.captureProject(out, options)).captured_samples, 1);
+      const learned = { dataset_capture: { ...PLAN.dataset_capture, taps: LEARNED.taps } };
+      const other = await svc.training.export(RECIPE, { plan: learned, force: true });
+      await needsAccelerator(svc.training.captureProject(other.out, options));
+    },
+  },
+};
+
+/** Groups without methods for recipes, packs, templates or captures. */
+const OTHERS = ["data", "models", "artifacts", "research", "adapters", "system"];
+
+const methodsOf = (group: object) =>
+  Object.getOwnPropertyNames(Object.getPrototypeOf(group)).filter((name) => name !== "constructor");
+
+Deno.test("every method of a session is in the table", async () => {
+  await using svc = await open({ stateDir: await Deno.makeTempDir() });
+  assert.deepEqual(Object.keys(svc).sort(), [...Object.keys(TABLE), ...OTHERS].sort());
+  for (const [group, methods] of Object.entries(TABLE)) {
+    assert.deepEqual(Object.keys(methods).sort(), methodsOf(svc[group as keyof typeof TABLE]).sort(), group);
+  }
+});
+
+Deno.test({
+  name: "adapters, own operations and the accelerator have their effect in every method",
+  permissions: PERMISSIONS,
+  async fn(t) {
+    const shown = await open().then((svc) => svc.templates.show(TEMPLATE));
+    const project = await makeProject(shown.recipe_path);
+    try {
+      const { accelerator: _, ...others } = OPTIONS;
+      await using svc = await open({ ...project, ...OPTIONS });
+      await using plain = await open({ ...project, ...others });
+      for (const [group, methods] of Object.entries(TABLE)) {
+        for (const [name, check] of Object.entries(methods)) {
+          if (typeof check === "string") continue;
+          await t.step(`${group}.${name}`, async () => {
+            try {
+              await check({ svc, plain, project });
+            } catch (error) {
+              if (error instanceof SvcError) console.error(error.code, error.message, error.diagnostics);
+              throw error;
+            }
+          });
+        }
+      }
+    } finally {
+      await Deno.remove(project.projectRoot, { recursive: true });
+    }
+  },
+});

@@ -1,0 +1,35 @@
+/** Conformance cases of the operations on JPEG images. */
+import modelJpegEncode from "../../../ops/model/jpeg_encode.ts";
+import { imagesArtifact } from "../../../lib/artifact/values.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { runOperation } from "../harness.ts";
+
+function images() {
+  const shape = { count: 2, height: 17, width: 23, channels: 3, dtype: "uint8" as const };
+  const data = Uint8Array.from({ length: 2 * 17 * 23 * 3 }, (_, i) => (i * 7 + (i >> 4) * 5) % 251);
+  return { kind: "image.batch.numpy", ...imagesArtifact({ ...shape, data }) };
+}
+
+const payload = async (params: JsonObject) => {
+  const { outputs } = await runOperation(modelJpegEncode, { inputs: { images: images() }, params });
+  return { bits: outputs.bits };
+};
+
+export const JPEG_FIXTURES = {
+  "channel.jpeg_capacity_oracle": [
+    // The images do not fit, or do: what arrives depends on the gain of each.
+    { inputs: () => ({ images: images() }), params: { channel_uses_per_pixel: 4 }, stochastic: false },
+    {
+      inputs: () => ({ images: images() }),
+      params: { channel_model: "slow_rayleigh", channel_uses_per_pixel: 4 },
+    },
+  ],
+  "model.jpeg_encode": [
+    { inputs: () => ({ images: images() }) },
+    { inputs: () => ({ images: images() }), params: { wire_format: "compact_binary_v1", progressive: true } },
+  ],
+  "model.jpeg_decode": [
+    { inputs: () => payload({}) },
+    { inputs: () => payload({ wire_format: "compact_binary_v1" }) },
+  ],
+};

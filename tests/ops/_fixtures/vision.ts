@@ -1,0 +1,65 @@
+/** Conformance cases of scenes, detections and segmentations. */
+import { float } from "../../../lib/contract/value.ts";
+import { writePng } from "../../../lib/artifact/png_encode.ts";
+import { imagesArtifact } from "../../../lib/artifact/values.ts";
+import { paintScene } from "../../../lib/numeric/scenes.ts";
+import { detectionsArtifact, rastersArtifact } from "../../../lib/artifact/vision.ts";
+
+const detections = () => ({
+  kind: "vision.detections.json",
+  ...detectionsArtifact([
+    { id: "a", detections: [{ label: "circle", label_id: 0, confidence: 0.75, box: [2, 3, 20, 21] }] },
+    { id: "b", detections: [] },
+  ]),
+});
+
+const rasters = () => ({
+  kind: "vision.segmentation_mask.numpy",
+  ...rastersArtifact(
+    { data: Uint8Array.from({ length: 24 }, (_, i) => i % 3), shape: [2, 3, 4], classNames: ["circle", "square"] },
+    { image_ids: ["a", "b"] },
+  ),
+});
+
+const pictures = (dtype: "uint8" | "float32") => {
+  const { pixels } = paintScene({
+    size: 64,
+    ground: "white",
+    objects: [{ shape: "circle", colour: "blue", x: 20, y: 20, side: 16 }],
+  });
+  const data = dtype === "uint8" ? pixels : Float32Array.from(pixels, (value) => value / 255);
+  const batch = { count: 1, height: 64, width: 64, channels: 3, dtype, data };
+  return { kind: "image.batch.numpy", ...imagesArtifact(batch, { image_ids: ["a"] }) };
+};
+
+/** A model that comes with the program. */
+const shipped = (id: string) => ({ network: new URL(`../../recipes/models/${id}`, import.meta.url).pathname });
+
+const picture = () => writePng({ width: 20, height: 16, channels: 3, data: new Uint8Array(960).fill(90) }).slice();
+/** A folder of one labelled picture. */
+const folder = (split: string, label: string) => () => ({
+  [`d/images/${split}/a.png`]: picture(),
+  [`d/labels/${split}/a.txt`]: label,
+});
+
+export const VISION_FIXTURES = {
+  "source.coco128_detection": [
+    { params: { dataset_dir: "d", image_size: 32 }, files: folder("train2017", "3 0.5 0.5 0.25 0.5") },
+  ],
+  "source.coco8_segmentation": [
+    { params: { dataset_dir: "d", image_size: 32 }, files: folder("val", "3 0.1 0.1 0.9 0.1 0.5 0.9") },
+  ],
+  "foundation.yolo_detect": [
+    { inputs: () => ({ images: pictures("uint8") }), models: shipped("svc-tiny-detector-v1") },
+    { inputs: () => ({ images: pictures("float32") }), models: shipped("svc-tiny-segmenter-v1") },
+  ],
+  "foundation.yolo_segment": [
+    { inputs: () => ({ images: pictures("uint8") }), models: shipped("svc-tiny-segmenter-v1") },
+  ],
+  "source.synthetic_scenes": [{ params: { example_count: 2, image_size: 64 } }],
+  "metrics.detection": [
+    { inputs: () => ({ candidate: detections(), reference: detections() }) },
+    { inputs: () => ({ candidate: detections(), reference: detections() }), params: { iou_threshold: float(0.75) } },
+  ],
+  "metrics.segmentation": [{ inputs: () => ({ candidate: rasters(), reference: rasters() }) }],
+};

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import type { Operation } from "../../../lib/contract/operation.ts";
+import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
+import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
+import randomBits from "../../../ops/source/random_bits.ts";
+import channel from "../../../ops/wireless/channel.ts";
+import digitalLink from "../../../ops/wireless/digital_link.ts";
+import { type GivenInput, runOperation, type RunResult } from "../harness.ts";
+
+/** Enough for every step to share its work between threads. */
+const BITS = 2 ** 20;
+
+/** Random bits over a link, each step on so many threads. */
+async function link(preset: string, threads: number): Promise<RunResult[]> {
+  const run = async (operation: Operation, params: JsonObject, inputs: Record<string, GivenInput> = {}) => {
+    // A number of threads that is none shows that the operation passes the number on.
+    await assert.rejects(
+      runOperation(operation, { params, inputs, threads: 1.5 }),
+      /on 1.5 threads/,
+      operation.definition.id,
+    );
+    return await runOperation(operation, { params, inputs, threads });
+  };
+  const source = await run(randomBits, { bit_count: BITS });
+  const mapped = await run(digitalModulate, {}, { bits: source.outputs.bits });
+  const received = await run(channel, { channel: preset }, { symbols: mapped.outputs.symbols });
+  const demapped = await run(digitalDemodulate, {}, { rx_symbols: received.outputs.rx_symbols });
+  const whole = await run(digitalLink, { channel: preset }, { bits: source.outputs.bits });
+  return [source, mapped, received, demapped, whole];
+}
+
+for (const preset of ["awgn", "flat_rayleigh"]) {
+  Deno.test(`${preset}: a long link has the same bytes on one thread and on three`, async () => {
+    const [one, three] = [await link(preset, 1), await link(preset, 3)];
+    one.forEach(({ bytes }, step) => {
+      for (const [name, alone] of Object.entries(bytes)) assert.deepEqual(three[step].bytes[name], alone, name);
+    });
+  });
+}

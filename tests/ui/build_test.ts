@@ -1,0 +1,88 @@
+/** The build of the page: the same files from every working directory, and a digest that covers them. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import type { BuiltPage } from "../../ui/build.ts";
+import { openTestServer } from "../lib/http/support.ts";
+
+const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+const BUILD = new URL("../../ui/build.ts", import.meta.url).href;
+
+/** Builds the page in a process of its own: a process has one working directory. */
+async function build(cwd: string, stateDir: string): Promise<BuiltPage> {
+  const script = `const { buildPage } = await import("${BUILD}");
+    console.log(JSON.stringify(await buildPage("${stateDir}")));`;
+  const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--quiet", "--config", CONFIG, script],
+    cwd,
+  }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+async function contents(folder: string): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for await (const { name } of Deno.readDir(folder)) files.set(name, (await Deno.readFile(join(folder, name))).toHex());
+  return new Map([...files].sort());
+}
+
+Deno.test("the page has the same bytes and digest from any working directory and in any project", async () => {
+  const root = await Deno.makeTempDir({ prefix: "svc-page-" });
+  try {
+    await Deno.mkdir(join(root, "first/deep/er"), { recursive: true });
+    const first = await build(join(root, "first/deep/er"), join(root, "first/.svc"));
+    const second = await build("/", join(root, "second/.svc"));
+    assert.equal(first.digest, second.digest);
+    const [files, others] = [await contents(first.folder), await contents(second.folder)];
+    assert.deepEqual([...files.keys()], [...others.keys()]);
+    for (const [name, bytes] of files) assert.ok(others.get(name) === bytes, `${name} differs`);
+
+    // A later start takes the files that are there, and builds again where one of them was altered.
+    const stamp = async () => (await Deno.stat(join(first.folder, "main.js"))).mtime;
+    const builtAt = await stamp();
+    assert.deepEqual(await build("/", join(root, "first/.svc")), first);
+    assert.deepEqual(await stamp(), builtAt);
+    await Deno.writeTextFile(join(first.folder, "main.js"), "broken");
+    assert.deepEqual(await build("/", join(root, "first/.svc")), first);
+    assert.deepEqual(await contents(first.folder), files);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("scripts and styles are sent with the coding that the client takes, each with its own tag", async () => {
+  await using server = await openTestServer();
+  const [base] = /\/static\/\w+/.exec((await server.get("/")).text)!;
+  const ask = async (file: string, headers: Record<string, string>) => {
+    const response = await server.request(`${base}/${file}`, { headers });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { status: response.status, bytes, header: (name: string) => response.headers.get(name) };
+  };
+  for (const file of ["main.js", "main.css"]) {
+    const plain = await ask(file, {});
+    assert.equal(plain.header("content-encoding"), null);
+    const brotli = await ask(file, { "accept-encoding": "gzip, deflate, br" });
+    assert.equal(brotli.header("content-encoding"), "br");
+    assert.deepEqual(new Uint8Array(brotliDecompressSync(brotli.bytes)), plain.bytes);
+    const gzip = await ask(file, { "accept-encoding": "br;q=0, *" });
+    assert.equal(gzip.header("content-encoding"), "gzip");
+    assert.deepEqual(new Uint8Array(gunzipSync(gzip.bytes)), plain.bytes);
+    assert.equal((await ask(file, { "accept-encoding": "identity, *;q=0" })).header("content-encoding"), null);
+
+    const replies = [plain, brotli, gzip];
+    assert.equal(new Set(replies.map(({ header }) => header("etag"))).size, 3);
+    for (const { header } of replies) {
+      assert.equal(header("vary"), "accept-encoding");
+      assert.match(header("cache-control")!, /immutable/);
+      assert.match(header("etag")!, /^"/);
+    }
+    const again = await ask(file, { "accept-encoding": "gzip", "if-none-match": gzip.header("etag")! });
+    assert.deepEqual([again.status, again.bytes.length], [304, 0]);
+    assert.match(again.header("cache-control")!, /immutable/);
+    const other = await ask(file, { "accept-encoding": "br", "if-none-match": gzip.header("etag")! });
+    assert.equal(other.status, 200);
+  }
+  const font = await ask("inter.woff2", { "accept-encoding": "gzip, br" });
+  assert.deepEqual([font.status, font.header("content-encoding")], [200, null]);
+  for (const file of ["main.js.gz", "main.js.br", "digest"]) assert.equal((await ask(file, {})).status, 404, file);
+});
