@@ -8,8 +8,16 @@ function infoOf(look: (path: string) => Deno.FileInfo, path: string): Deno.FileI
   }
 }
 
-/** Whether the path exists; a dangling link counts. */
-export const exists = (path: string): boolean => infoOf(Deno.lstatSync, path) !== null;
+/** Whether the path exists; a dangling link counts. @throws when a parent is not a folder */
+export function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
 
 /** Whether the path is a folder, or a link to one. */
 export const isFolder = (path: string): boolean => infoOf(Deno.statSync, path)?.isDirectory ?? false;

@@ -347,5 +347,5 @@ Deno.test("a file that is not there is named before anything runs", async () => 
   const recipe = await Deno.readTextFile(file("local_images"));
   const { diagnostics } = await plan(recipe, { projectRoot: "/nonexistent" });
   assert.deepEqual(diagnostics.map(({ code }) => code), ["dataset_unavailable", "dataset_unavailable"]);
-  assert.match(diagnostics[0].message, /no file images\/small\.npz/);
+  assert.match(diagnostics[0].message, /the file images\/small\.npz does not exist/);
 });

@@ -33,7 +33,7 @@ const pictures = (dtype: "uint8" | "float32") => {
 };
 
 /** A model that comes with the program. */
-const shipped = (id: string) => ({ network: new URL(`../../recipes/models/${id}`, import.meta.url).pathname });
+const shipped = (id: string) => ({ network: new URL(`../../../recipes/models/${id}`, import.meta.url).pathname });
 
 const picture = () => writePng({ width: 20, height: 16, channels: 3, data: new Uint8Array(960).fill(90) }).slice();
 /** A folder of one labelled picture. */
