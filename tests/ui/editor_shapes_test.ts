@@ -260,7 +260,7 @@ browserTest(
     await field(scene, "data", "bit_count").fill("-5");
     const edited = await drafted(scene, /"bit_count":-5/);
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByRole("alert").getByText(/Cannot accept the recipe.*data\.bit_count: Cannot use -5/).waitFor();
+    await page.getByRole("alert").getByText(/Cannot compile the recipe.*data\.bit_count: Cannot use -5/).waitFor();
     assert.deepEqual(await Deno.readFile(path), before);
     await scene.checkAccessibility();
     // A page that goes without a word leaves its drafts to the next one.

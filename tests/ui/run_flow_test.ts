@@ -43,10 +43,13 @@ browserTest(
   async (scene) => {
     const { page, open, until, shot } = scene;
     await open();
-    await openFile(scene, "link");
-    await page.getByRole("tab", { name: "Plan" }).click();
     const dock = page.getByRole("tabpanel", { name: "Plan" });
     const outcome = (pattern: RegExp) => dock.getByText(pattern).waitFor();
+    // A preview of the plan puts it into the cache: without one, the run plans.
+    const unplanned = { plan: { steps: [] }, cache: {}, diagnostics: [] };
+    await page.route("**/api/recipe/plan", (route) => route.fulfill({ json: unplanned }));
+    await openFile(scene, "link");
+    await page.getByRole("tab", { name: "Plan" }).click();
     await runOnce(scene);
     await outcome(/Plan cache: miss, there was no plan of a recipe of this name yet/);
     await runOnce(scene);
@@ -57,6 +60,11 @@ browserTest(
     await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
     await runOnce(scene);
     await outcome(/Plan cache: miss, the recipe changed/);
+    await page.unroute("**/api/recipe/plan");
+    await field(scene, "chan", "snr_db").fill("4");
+    await dock.getByRole("row", { name: /chan/ }).waitFor();
+    await runOnce(scene);
+    await outcome(/Plan cache: hit/);
     await page.getByRole("checkbox", { name: "Plan cache" }).uncheck();
     const bypassed = await runOnce(scene);
     await outcome(/Plan cache: bypass, it was switched off for this run/);

@@ -14,6 +14,9 @@ const MAX_PENDING = 64;
 /** A thread without a request ends after this long, and its memory with it. */
 const IDLE_MS = 8000;
 
+/** Commands that plan one recipe. The first thread performs them: each thread has a plan cache of its own. */
+const PLANNERS: ReadonlySet<string> = new Set(["admit", "post /api/recipe/plan"]);
+
 const closed = () => new SvcError("shutting_down", "Cannot answer any more: the server is shutting down");
 
 interface Thread {
@@ -74,8 +77,10 @@ export class ThreadPool {
         extra: { retry_after_seconds: 1 },
       });
     }
-    const idle = this.#threads.find(({ pending }) => pending.size === 0);
-    const thread = idle ?? (this.#threads.length < size ? this.#spawn() : this.#leastBusy(command.type));
+    const known = PLANNERS.has(command.name)
+      ? this.#threads[0]
+      : this.#threads.find(({ pending }) => pending.size === 0);
+    const thread = known ?? (this.#threads.length < size ? this.#spawn() : this.#leastBusy(command.type));
     const answered = Promise.withResolvers<ThreadMessage>();
     clearTimeout(thread.idle);
     thread.pending.set(command.id, answered);
