@@ -1,10 +1,10 @@
 /**
- * Channels of an antenna array over subcarriers, seen by angle and delay: with M antennas and K subcarriers
+ * Channels of an antenna array over subcarriers in the angle-delay domain. With M antennas and K subcarriers
  *
  *     a_qn = 1/sqrt(MK) · Σ_m Σ_k h_mk · exp(-j2πqm/M) · exp(+j2πkn/K),
  *
- * unitary, so that power is kept. Few paths of short delay leave most of it in the first delays, which is what makes feedback
- * of a few coefficients worth while.
+ * unitary, so power is preserved. Few paths with short delays concentrate most power in the first delays, so feedback
+ * of a few coefficients suffices.
  *
  * Source: Wen, Shih and Jin, "Deep learning for massive MIMO CSI feedback", IEEE Wireless Commun. Lett. 7, 2018, section II.
  */

@@ -58,7 +58,7 @@ export function sweepCodebook(h: Vector, codebook: readonly Float64Array[]): Flo
   let best = codebook[0], most = -1;
   for (const beam of codebook) {
     const gain = beamGain(h, beam);
-    // Gains that differ by rounding alone are equal.
+    // Gains that differ only by rounding count as equal.
     if (gain > most * (1 + 1e-12)) [best, most] = [beam, gain];
   }
   if (most === 0) return maximumRatio(h);

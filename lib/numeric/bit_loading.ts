@@ -1,6 +1,6 @@
 /**
- * Bit loading: each resource element carries as many bits as its signal-to-noise ratio allows, 0 where it allows none.
- * Bits fill the elements in order; the last one that is used is filled up with zeros, those after it carry nothing.
+ * Bit loading: each resource element carries as many bits as its signal-to-noise ratio allows, possibly 0. Bits fill
+ * the elements in order; the last used element is padded with zeros, later elements carry nothing.
  *
  * Source: Cioffi, "A multicarrier primer", 1991 (rate-adaptive loading by thresholds).
  */
@@ -14,13 +14,13 @@ export const MODULATION_BY_BITS: Readonly<Record<number, Modulation>> = {
   6: "qam64",
 };
 
-/** Least signal-to-noise ratio in dB for each modulation. */
+/** Minimum signal-to-noise ratio in dB of each modulation. */
 export type LoadingThresholds = Readonly<Record<Modulation, number>>;
 
 /**
  * The largest number of bits whose threshold an element meets.
  * @param snrs signal-to-noise ratios, linear
- * @param mostBits never more than this
+ * @param mostBits maximum number of bits
  * @returns 0, 1, 2, 4 or 6 per element
  */
 export function loadBits(
@@ -37,7 +37,7 @@ export function loadBits(
   });
 }
 
-/** What is loaded onto the elements up to the last one in use. */
+/** The loading of the elements up to the last one in use. */
 export interface LoadedBits {
   /** Bits of each element; those after the last one in use carry 0. */
   readonly loading: Uint8Array<ArrayBuffer>;
@@ -48,8 +48,8 @@ export interface LoadedBits {
 }
 
 /**
- * Cuts a loading off behind the element that takes the last bit.
- * @returns null when the elements carry fewer bits than there are
+ * Truncates a loading after the element that takes the last bit.
+ * @returns null when the elements carry fewer bits than given
  */
 export function fillLoading(loading: Uint8Array, bitCount: number): LoadedBits | null {
   const used = new Uint8Array(loading.length);

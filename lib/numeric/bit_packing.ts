@@ -1,8 +1,8 @@
-/** Packed and unpacked bits: eight bits a byte, most significant bit first, against one bit a byte. */
+/** Packed and unpacked bits: eight bits per byte, most significant bit first, or one bit per byte. */
 
 /**
  * Packs bits into bytes, most significant bit first; the last byte is padded with zeros.
- * @param bits one bit an element; only the lowest bit of each counts
+ * @param bits one bit per element; only the lowest bit of each counts
  */
 export function packBits(bits: Uint8Array): Uint8Array {
   const bytes = new Uint8Array((bits.length + 7) >> 3);
@@ -17,8 +17,8 @@ export function packBits(bits: Uint8Array): Uint8Array {
 
 /**
  * Unpacks bytes into bits, most significant bit first.
- * @param bitCount how many bits to take from the front; all of them when left out
- * @throws RangeError when the bytes hold fewer bits (a defect of the caller)
+ * @param bitCount number of bits to read from the start; default all
+ * @throws RangeError for fewer bits than requested (a defect of the caller)
  */
 export function unpackBits(bytes: Uint8Array, bitCount: number = bytes.length * 8): Uint8Array {
   if (!Number.isSafeInteger(bitCount) || bitCount < 0 || bitCount > bytes.length * 8) {

@@ -23,7 +23,7 @@ export async function compileKernel(name: string): Promise<Uint8Array> {
       try {
         return Deno.readTextFileSync(new URL(path, folder));
       } catch {
-        return null; // The compiler also asks for files that need not exist, asconfig.json among them.
+        return null; // The compiler also reads optional files, such as asconfig.json.
       }
     },
     writeFile: (path: string, contents: string | Uint8Array) => {

@@ -1,9 +1,9 @@
 /**
- * Channel estimation from pilots on a grid of subcarriers. Transmit antenna t sends the pilots x_t on its own subcarriers p;
- * a receive antenna hears y_p = h_p·x_p + n_p there, n ~ CN(0, N0):
+ * Channel estimation from pilots on a grid of subcarriers. Transmit antenna t sends the pilots x_t on its own
+ * subcarriers p; a receive antenna receives y_p = h_p·x_p + n_p there, n ~ CN(0, N0):
  *
  *     least squares   h_LS = y/x at the pilots, an error of variance N0/|x|²; between them real and imaginary part are
- *                     interpolated linearly, outside the nearest pilot counts
+ *                     interpolated linearly; outside, the nearest pilot counts
  *     linear MMSE     ĥ = R_kp·(R_pp + N0·I)⁻¹·h_LS, with the error covariance R_kk - R_kp·(R_pp + N0·I)⁻¹·R_pk
  *
  * R belongs to L taps one sample apart of powers P_l ∝ e^{-l}, of sum 1: with A_kl = sqrt(P_l)·exp(-j2πkl/F) it is AAᴴ. So the
@@ -17,7 +17,7 @@ import { exponentialProfile } from "./delay_profile.ts";
 import { type ComplexMatrix, matrixProduct, zeros } from "./linear_algebra.ts";
 import { leastSquares } from "./qr.ts";
 
-/** Noise variances below this count as this. */
+/** Lower limit of the noise variance. */
 const LEAST_NOISE_VARIANCE = 1e-12;
 
 type Values = Float32Array | Float64Array;
@@ -105,7 +105,7 @@ function responses({ subcarriers, taps }: TapPrior, rows: readonly number[]): Co
 export interface MmseFilter {
   /** R_kp·(R_pp + N0·I)⁻¹, [subcarrier, pilot]. */
   weights: ComplexMatrix;
-  /** Mean over the subcarriers of the error variance, where the prior is the truth. */
+  /** Mean over the subcarriers of the error variance, if the prior is true. */
   errorVariance: number;
 }
 

@@ -6,7 +6,7 @@ const SUM_TOLERANCE = Math.sqrt(Number.EPSILON);
 /**
  * Checks the probabilities of n indices.
  * @returns a copy as binary64
- * @throws RangeError when there are not n of them, one is negative or not a number, or they do not sum to 1
+ * @throws RangeError for another number of them, one that is negative or not a number, or a sum other than 1
  */
 export function checkedProbabilities(p: ArrayLike<number>, n: number): Float64Array {
   if (p.length !== n) throw new RangeError(`Cannot choose from ${n} values with ${p.length} probabilities`);
@@ -24,7 +24,7 @@ function cumulative(p: Float64Array): Float64Array {
   return sums.map((value) => value / sum);
 }
 
-/** How many entries of an ascending array are at most x. */
+/** Number of entries of an ascending array that are at most x. */
 function countUpTo(sorted: Float64Array, x: number): number {
   let low = 0;
   let high = sorted.length;
@@ -43,8 +43,8 @@ export function weighted(p: Float64Array, uniform: Float64Array): Int32Array<Arr
 }
 
 /**
- * Weighted picks without repetition: rounds of as many draws as are missing; in each the first of equal picks counts,
- * and earlier picks have probability 0.
+ * Weighted picks without repetition: each round draws the number of missing picks; of equal picks in a round the first
+ * counts, and earlier picks have probability 0.
  * @throws RangeError when fewer than `size` probabilities are positive
  */
 export function weightedDistinct(
@@ -66,8 +66,8 @@ export function weightedDistinct(
 }
 
 /**
- * Uniform picks without repetition: a shuffle of the tail where many of many are wanted, else Floyd's sampling (Bentley
- * and Floyd, "A sample of brilliance", 1987), shuffled.
+ * Uniform picks without repetition: a shuffle of the tail for large samples of large sets, else Floyd's sampling
+ * (Bentley and Floyd, "A sample of brilliance", 1987), shuffled.
  * @param draw one integer in 0 … bound for each of `count` bounds first, first + step, …
  */
 export function distinct(
@@ -88,7 +88,7 @@ export function distinct(
   return order;
 }
 
-/** Swaps the last element with the place drawn first, the one before with the place drawn second, … */
+/** Swaps the last element with the place drawn first, the second last with the place drawn second, … */
 function swapDown(order: Int32Array, places: Uint32Array): void {
   places.forEach((place, i) => {
     const at = order.length - 1 - i;

@@ -1,9 +1,10 @@
 /**
- * Names of colours: the region of the hue circle that a colour lies in, or black, grey or white where it has no hue.
+ * Names of colours: the region of the hue circle that contains a colour, or black, grey or white for a colour without
+ * hue.
  *
- * With V = max(R, G, B), C = V - min(R, G, B) and the hue H in degrees: V below 0.2 is black; C/V below 0.3 is grey, silver
- * from V = 0.55 and white from V = 0.85 on; else the hue names it. Dark orange is brown, light red is pink. Thresholds are
- * wide, so that rounding, JPEG and light noise leave the name of a saturated colour alone.
+ * With V = max(R, G, B), C = V - min(R, G, B) and the hue H in degrees: V below 0.2 is black; C/V below 0.3 is grey,
+ * silver from V = 0.55 and white from V = 0.85 on; otherwise the hue determines the name. Dark orange is brown, light
+ * red is pink. Thresholds are wide, so that rounding, JPEG and weak noise do not change the name of a saturated colour.
  */
 
 export const COLOUR_NAMES = [

@@ -13,7 +13,7 @@ export function energy(array: Complex): number {
   return sum;
 }
 
-/** Mean of |x|²; NaN of nothing. */
+/** Mean of |x|²; NaN for an empty array. */
 export function meanPower(array: Complex): number {
   return energy(array) / (array.length / 2);
 }

@@ -1,11 +1,11 @@
 /**
- * A permutation-equivariant network: every element passes the same layers phi, the mean over all elements joins each of
- * them, and the same layers rho turn the pair into a score,
+ * A permutation-equivariant network: every element passes the same layers phi, the mean over all elements is appended
+ * to each of them, and the same layers rho map the pair to a score,
  *
  *     e_k = phi(x_k)        s_k = rho([e_k ; mean of e])
  *
- * so reordering the elements reorders the scores. A layer is y = x·W + b with W [inputs, outputs]; all layers end with
- * max(y, 0) but the last of rho. Arithmetic is binary64.
+ * so reordering the elements reorders the scores. A layer is y = x·W + b with W [inputs, outputs]; all layers except
+ * the last of rho end with max(y, 0). Arithmetic is binary64.
  *
  * Source: Zaheer et al., "Deep Sets", NeurIPS 2017.
  */
@@ -24,8 +24,8 @@ export interface DeepSet {
 }
 
 /**
- * Why layers do not make a network, or null when they do: widths follow from one another, rho begins with twice the
- * outputs of phi and ends with one score.
+ * The reason why layers do not form a network, or null: widths must match, rho begins with twice the outputs of phi and
+ * ends with one score.
  */
 export function deepSetProblem({ phi, rho }: DeepSet): string | null {
   if (phi.length === 0 || rho.length === 0) return "it has no layers phi or no layers rho";

@@ -1,5 +1,5 @@
 /**
- * Power-delay profiles of TR 38.901 and the channels they make. A realisation has taps h_l = sqrt(P_l)·g_l at delays
+ * Power-delay profiles of TR 38.901 and channels drawn from them. A realisation has taps h_l = sqrt(P_l)·g_l at delays
  * τ_l; on subcarrier k of F, spaced Δf,
  *
  *     H_k = Σ_l h_l·exp(-j2π(k - floor(F/2))·Δf·τ_l).
@@ -25,7 +25,7 @@ export type ProfileModel = typeof PROFILE_MODELS[number];
 const SINUSOIDS = 20;
 const LINE_OF_SIGHT_ANGLE = Math.PI / 4;
 
-/** Where and how strongly the taps of a channel arrive. */
+/** Delays and powers of the taps of a channel. */
 export interface DelayProfile {
   /** Seconds. */
   readonly delays: Float64Array;
@@ -38,7 +38,7 @@ export interface DelayProfile {
 interface ProfileOptions {
   /** Root-mean-square delay spread to which the table is scaled, seconds. */
   delaySpread: number;
-  /** Scale the powers to the sum 1, over the ensemble; the table's own sum otherwise. */
+  /** Scales the powers to the sum 1, in the mean over the ensemble; otherwise the table's own sum. */
   normalise: boolean;
 }
 
@@ -187,7 +187,7 @@ export function movingTaps(
           const into = 2 * ((realisation * samples + sample) * count + tap);
           taps[into] += real;
           taps[into + 1] += imaginary;
-          // Turning costs a fraction of what sine and cosine of every phase would, and a few last bits.
+          // A rotation costs a fraction of a sine and cosine of every phase, and a few last bits.
           const turned = real * turnReal - imaginary * turnImaginary;
           imaginary = real * turnImaginary + imaginary * turnReal;
           real = turned;
@@ -199,11 +199,11 @@ export function movingTaps(
 }
 
 export interface Subcarriers {
-  /** How many, F. */
+  /** Number of subcarriers, F. */
   count: number;
   /** Hz between neighbours, Δf. */
   spacing: number;
-  /** Index of the first one; -floor(F/2) when left out, which puts the carrier in the middle. */
+  /** Index of the first one; default -floor(F/2), which centres the carrier. */
   first?: number;
 }
 

@@ -1,13 +1,14 @@
 /**
  * Boxes and scores of object detection.
  *
- * A box is [x_min, y_min, x_max, y_max] in pixels, x_max - x_min its width. Candidates are matched with reference boxes of their
- * image and label: the most confident first, each with the free reference box of greatest IoU, if that reaches the threshold;
- * equal confidences in the order given, equal IoUs to the reference box that stands first. So every box has one match at most.
+ * A box is [x_min, y_min, x_max, y_max] in pixels, with width x_max - x_min. Candidates are matched with reference
+ * boxes of their image and label: the most confident first, each with the free reference box of greatest IoU, if that
+ * reaches the threshold; equal confidences in the order given, equal IoUs to the first reference box. So every box has
+ * at most one match.
  *
- * Average precision of a label: with its candidates of all images ranked by confidence, precision p(k) and recall r(k) of the
- * first k, the mean over r = 0, 0.01 … 1 of the greatest p(k) with r(k) >= r, 0 where none is. Its mean over labels and the
- * thresholds 0.50, 0.55 … 0.95 is the AP of the COCO challenge.
+ * Average precision of a label: with its candidates of all images ranked by confidence, precision p(k) and recall r(k)
+ * of the first k, the mean over r = 0, 0.01 … 1 of the greatest p(k) with r(k) >= r, or 0 if there is none. Its mean
+ * over labels and the thresholds 0.50, 0.55 … 0.95 is the AP of the COCO challenge.
  *
  * Source: Lin et al., Microsoft COCO, 2014, and its evaluation code (pycocotools, 101 recall levels); Everingham et al., The
  * PASCAL Visual Object Classes Challenge, 2010.
@@ -20,12 +21,12 @@ export interface Detection {
   readonly box: Box;
 }
 
-/** Width times height; nothing where the edges are the wrong way round. */
+/** Width times height; 0 for reversed edges. */
 function boxArea([xMin, yMin, xMax, yMax]: Box): number {
   return Math.max(0, xMax - xMin) * Math.max(0, yMax - yMin);
 }
 
-/** Intersection over union of two boxes, 0 where both are empty. */
+/** Intersection over union of two boxes, 0 if both are empty. */
 function boxIou(a: Box, b: Box): number {
   const shared = boxArea([Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])]);
   const union = boxArea(a) + boxArea(b) - shared;
@@ -38,11 +39,12 @@ function byScore(scores: ArrayLike<number>): number[] {
 }
 
 /**
- * Greedy suppression: of boxes of one label that overlap by more than `limit`, the one of the greatest score stays.
+ * Greedy suppression: of boxes of one label that overlap by more than `limit`, only the one of the greatest score is
+ * kept.
  * @param candidates boxes with score and label
  * @param limit greatest IoU that two kept boxes of one label may have
- * @param most how many are kept
- * @returns indices of those kept, greatest score first
+ * @param most maximum number of kept boxes
+ * @returns indices of the kept boxes, greatest score first
  */
 export function suppressOverlaps(
   candidates: readonly { readonly box: Box; readonly score: number; readonly label: number }[],
@@ -94,12 +96,12 @@ export interface DetectionPair {
   readonly references: readonly Detection[];
 }
 
-/** What one threshold leaves of a label over all images. */
+/** Result of one threshold for a label over all images. */
 export interface LabelScores {
   reference_count: number;
   candidate_count: number;
   match_count: number;
-  /** Undefined where no reference box has the label. */
+  /** Undefined if no reference box has the label. */
   average_precision?: number;
 }
 
@@ -137,8 +139,8 @@ export function scoreLabels(pairs: readonly DetectionPair[], threshold: number):
 /**
  * Average precision over 101 levels of recall.
  * @param hits whether the candidate of each rank has a match
- * @param references how many boxes there are to find
- * @returns null where there are none
+ * @param references number of reference boxes
+ * @returns null without reference boxes
  */
 function averagePrecision(hits: readonly boolean[], references: number): number | null {
   if (references === 0) return null;
@@ -149,7 +151,7 @@ function averagePrecision(hits: readonly boolean[], references: number): number 
     precisions.push(found / (rank + 1));
     recalls.push(found / references);
   });
-  // From the right, so that each place holds the greatest precision at its recall or a higher one.
+  // From the right, so that each entry holds the greatest precision at its recall or a higher one.
   for (let at = precisions.length - 2; at >= 0; at--) precisions[at] = Math.max(precisions[at], precisions[at + 1]);
   let sum = 0, at = 0;
   for (let level = 0; level <= 100; level++) {

@@ -1,17 +1,17 @@
 /**
- * Samplers of diffusion models: from noise, in a few steps that each ask a model once, to a sample.
+ * Samplers of diffusion models: from noise to a sample in a few steps, each with one call of a model.
  *
- * A model was trained on x_t = sqrt(a_t)·x_0 + sqrt(1 - a_t)·e for t = 0 … N - 1, with a_t the product of 1 - b_0 … 1 - b_t. It
- * predicts the noise e, x_0 itself, or v = sqrt(a_t)·e - sqrt(1 - a_t)·x_0. The samplers differ in how they go from one t to
- * the next smaller one:
+ * A model was trained on x_t = sqrt(a_t)·x_0 + sqrt(1 - a_t)·e for t = 0 … N - 1, with a_t the product of 1 - b_0 … 1 -
+ * b_t. It predicts the noise e, x_0 itself, or v = sqrt(a_t)·e - sqrt(1 - a_t)·x_0. The samplers differ in the step
+ * from one t to the next smaller one:
  *
- *     DDIM      x_0 from the prediction, then noise of the new level put back (eta = 0)
+ *     DDIM      x_0 from the prediction, then noise of the new level is added (eta = 0)
  *     PNDM      the same transfer with the noise of up to four steps extrapolated (linear multistep)
  *     Euler     steps of the probability-flow equation in sigma = sqrt((1 - a)/a)
  *     DPM++     second-order multistep of the same equation in log(1/sigma)
  *
- * All are deterministic once the first noise is drawn, and computed in binary64 on float32 samples. Names, defaults and the
- * choice of steps are those of scheduler_config.json in the diffusers format.
+ * All are deterministic after the first noise is drawn, and computed in binary64 on float32 samples. Names, defaults
+ * and the choice of steps are those of scheduler_config.json in the diffusers format.
  *
  * Sources: Song, Meng, Ermon, ICLR 2021 (DDIM); Liu et al., ICLR 2022 (PNDM); Karras et al., NeurIPS 2022 (Euler);
  * Lu et al., arXiv 2211.01095 (DPM-Solver++).
@@ -27,18 +27,18 @@ export interface SchedulerConfig {
   prediction: "epsilon" | "sample" | "v_prediction";
   spacing: "leading" | "linspace" | "trailing";
   stepsOffset: number;
-  /** Whether the level after the last step is noiseless, not that of t = 0. */
+  /** Whether the level after the last step is noiseless, instead of that of t = 0. */
   setAlphaToOne: boolean;
-  /** Bound of predicted samples, where they are clipped (DDIM). */
+  /** Bound of predicted samples, if they are clipped (DDIM). */
   clipSample: number | null;
 }
 
 export interface DiffusionScheduler {
-  /** What the model is told, one number a call. */
+  /** Conditioning value of the model, one number per call. */
   readonly timesteps: readonly number[];
-  /** Factor of unit noise at the beginning. */
+  /** Factor of unit noise at the start. */
   readonly initialScale: number;
-  /** The sample as the model wants it at a step. */
+  /** The scaled sample as model input at a step. */
   scaleInput(sample: Float32Array, step: number): Float32Array;
   /** The sample after a step; steps are taken in order, each once. */
   step(prediction: Float32Array, step: number, sample: Float32Array): Float32Array;
@@ -58,7 +58,7 @@ export function alphaProducts({ trainTimesteps: n, betaSchedule, betaStart, beta
   return products;
 }
 
-/** A sampler for so many steps. @throws RangeError when there are more than the model was trained with */
+/** A sampler for a number of steps. @throws RangeError for more steps than the model was trained with */
 export function diffusionScheduler(config: SchedulerConfig, steps: number): DiffusionScheduler {
   if (!Number.isInteger(steps) || steps < 1 || steps > config.trainTimesteps) {
     throw new RangeError(`Cannot take ${steps} steps of ${config.trainTimesteps}`);
@@ -76,13 +76,13 @@ export function diffusionScheduler(config: SchedulerConfig, steps: number): Diff
   }
 }
 
-/** Rounds halves to even, as NumPy does. */
+/** Rounds halves to even, as NumPy. */
 function rint(value: number): number {
   const floor = Math.floor(value), rest = value - floor;
   return rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor;
 }
 
-/** The times of `count` calls, the latest first; `ends` more are laid out and left out again (DPM++). */
+/** The times of `count` calls, the latest first; `ends` more are computed and dropped (DPM++). */
 function timesOf({ spacing, trainTimesteps: n, stepsOffset }: SchedulerConfig, count: number, ends = 0): number[] {
   const points = count + ends;
   if (spacing === "trailing") return Array.from({ length: count }, (_, i) => rint(n - i * n / count) - 1);
@@ -94,7 +94,7 @@ function timesOf({ spacing, trainTimesteps: n, stepsOffset }: SchedulerConfig, c
 
 const mix = (length: number, value: (i: number) => number) => Float32Array.from({ length }, (_, i) => value(i));
 
-/** Coefficients with which x_0 and e follow from a sample (first) and a prediction (second) at level a. */
+/** Coefficients of x_0 and e for a sample (first) and a prediction (second) at level a. */
 function readings(
   prediction: SchedulerConfig["prediction"],
   a: number,
@@ -126,7 +126,7 @@ function ddim(config: SchedulerConfig, alphas: Float64Array, steps: number): Dif
   };
 }
 
-/** Weights of the newest predictions, newest first, by how many there are: Adams-Bashforth. */
+/** Weights of the newest predictions, newest first, by their number: Adams-Bashforth. */
 const MULTISTEP = [[1], [3 / 2, -1 / 2], [23 / 12, -16 / 12, 5 / 12], [55 / 24, -59 / 24, 37 / 24, -9 / 24]];
 
 function pndm(config: SchedulerConfig, alphas: Float64Array, steps: number): DiffusionScheduler {
@@ -209,7 +209,7 @@ function dpmSolver(config: SchedulerConfig, alphas: Float64Array, steps: number)
       const { x0 } = readings(config.prediction, from.alpha ** 2);
       const clean = Float64Array.from(sample, (value, i) => x0[0] * value + x0[1] * prediction[i]);
       const h = to.lambda - from.lambda, decay = -Math.expm1(-h);
-      // The last step ends at no noise, where the second order has no meaning.
+      // The last step ends at zero noise, where the second order is undefined.
       const before = step === timesteps.length - 1 ? undefined : earlier;
       const ratio = step > 0 ? (from.lambda - levels[step - 1].lambda) / h : 0;
       earlier = clean;

@@ -1,14 +1,14 @@
 /**
- * The bearing of one source in white noise at a uniform linear array of M antennas, d wavelengths apart:
+ * Direction of arrival of one source in white noise at a uniform linear array of M antennas, d wavelengths apart:
  *
  *     x_n = a(θ)·s_n + noise,   a_m(θ) = exp(+j2πd·m·sin θ), m = 0 … M-1,   R = XXᴴ/N
  *
  *     Bartlett    maximum of aᴴRa over a grid
  *     MUSIC       minimum of ‖E_nᴴa‖², E_n the M-1 eigenvectors of R with the smallest eigenvalues
  *
- * An extremum inside the grid is moved to the vertex of the parabola through it and its neighbours. Equal values go to the
- * smallest modulus, then to the negative angle. One antenna, or silence, gives 0. Angles are degrees from broadside; with
- * d > 1/2 several bearings share a steering vector, and the one nearest to broadside is found.
+ * An extremum inside the grid is moved to the vertex of the parabola through it and its neighbours. Equal values go to
+ * the smallest modulus, then to the negative angle. One antenna, or zero signal, gives 0. Angles are degrees from
+ * broadside; with d > 1/2 several directions share a steering vector, and the one nearest to broadside is returned.
  *
  * Sources: Schmidt, "Multiple emitter location and signal parameter estimation", IEEE Trans. AP 34, 1986; Stoica and Nehorai,
  * "Performance study of conditional and unconditional direction-of-arrival estimation", IEEE Trans. ASSP 38, 1990 (bound).
@@ -50,7 +50,7 @@ export function sampleCovariance(x: Float32Array | Float64Array, antennas: numbe
   return r;
 }
 
-/** A search over a grid of bearings for one kind of array. */
+/** A search over a grid of directions for one kind of array. */
 export class BearingSearch {
   /** Steering vectors, one after another. */
   readonly #steering: Float64Array;
@@ -69,7 +69,7 @@ export class BearingSearch {
   /** @param r the sample covariance */
   bartlett(r: ComplexMatrix): number {
     if (this.antennas === 1 || isSilent(r)) return 0;
-    // aᴴRa as the negative, so that both searches look for a minimum.
+    // Negated aᴴRa, so that both searches find a minimum.
     return this.#minimum((a) => -quadraticForm(r, this.#steering, a, this.antennas));
   }
 
@@ -80,7 +80,7 @@ export class BearingSearch {
     return this.#minimum((a) => quadraticForm(projector, this.#steering, a, this.antennas));
   }
 
-  /** What a search looks through, over the grid: aᴴRa of Bartlett, 1/‖E_nᴴa‖² of MUSIC. @param r the sample covariance */
+  /** The spectrum over the grid: aᴴRa of Bartlett, 1/‖E_nᴴa‖² of MUSIC. @param r the sample covariance */
   spectrum(r: ComplexMatrix, method: "bartlett" | "music"): Float64Array {
     const form = method === "music" ? noiseProjector(r, this.antennas) : r;
     return Float64Array.from(this.grid, (_, k) => {
@@ -104,8 +104,8 @@ export class BearingSearch {
 }
 
 /**
- * The unconditional Cramér-Rao bound of the variance of a bearing, degrees squared:
- * var = 6/(N·ρ·M(M²-1))·(1 + 1/(Mρ)) / (2πd·cos θ)², ρ the SNR per antenna; Infinity for one antenna.
+ * The unconditional Cramér-Rao bound of the variance of a direction estimate, degrees squared: var = 6/(N·ρ·M(M²-1))·(1
+ * + 1/(Mρ)) / (2πd·cos θ)², ρ the SNR per antenna; Infinity for one antenna.
  */
 export function bearingCramerRao(
   degrees: number,

@@ -6,7 +6,7 @@
  * 26.2.23 (start of the quantile).
  */
 
-/** From here on the continued fraction; below it, 1 - erf loses less than three digits. */
+/** From here on the continued fraction is used; below, 1 - erf loses less than three digits. */
 const FRACTION_FROM = 2;
 /** Terms of the continued fraction that reach binary64 precision at FRACTION_FROM. */
 const FRACTION_TERMS = 90;
@@ -37,7 +37,7 @@ export function gaussianTail(x: number): number {
 }
 
 /**
- * The x that a standard normal value stays below with probability p.
+ * The quantile x with P(N(0,1) < x) = p.
  * @throws RangeError when p is outside 0 … 1
  */
 export function normalQuantile(p: number): number {

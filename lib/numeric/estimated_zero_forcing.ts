@@ -1,10 +1,10 @@
 /**
- * What zero forcing achieves when it separates the streams of y = Hx/sqrt(T) + n with an estimate Ĥ: with W = Ĥ⁺, the
+ * Rate of zero forcing that separates the streams of y = Hx/sqrt(T) + n with an estimate Ĥ: with W = Ĥ⁺, the
  * pseudo-inverse, and M = WH,
  *
  *     SINR_i = |M_ii|² / (Σ_{j≠i} |M_ij|² + T·N0·[WWᴴ]_ii),   rate = Σ_i log2(1 + SINR_i)
  *
- * With Ĥ = H that is the rate of perfect knowledge. A stream that W does not hear at all has the rate 0.
+ * With Ĥ = H this is the rate with perfect channel knowledge. A stream that W suppresses completely has the rate 0.
  *
  * Source: Wang, Au, Murch, Mow, Cheng and Lau, "On the performance of the MIMO zero-forcing receiver in the presence of channel
  * estimation error", IEEE Trans. Wireless Commun. 6, 2007.

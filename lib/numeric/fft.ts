@@ -3,9 +3,9 @@
  *
  *     X[k] = Σ x[n]·exp(-j2πkn/N),   x[n] = 1/N · Σ X[k]·exp(+j2πkn/N)
  *
- * Lengths that are products of 2, 3 and 5 run through Stockham's self-sorting passes of radix 4, 2, 3 and 5; other lengths are a
- * convolution with a chirp (Bluestein), since kn = (k² + n² - (k - n)²)/2. The chirp's angles are reduced
- * exactly, as n² mod 2N, before they meet a cosine. The error grows as the logarithm of the length.
+ * Lengths that are products of 2, 3 and 5 run through Stockham's self-sorting passes of radix 4, 2, 3 and 5; other
+ * lengths are a convolution with a chirp (Bluestein), since kn = (k² + n² - (k - n)²)/2. The chirp's angles are reduced
+ * exactly, as n² mod 2N, before their cosine is taken. The error grows as the logarithm of the length.
  *
  * Sources: Cochran et al., "What is the fast Fourier transform?", Proc. IEEE 55, 1967 (Stockham's form); Bluestein, "A linear
  * filtering approach to the computation of the discrete Fourier transform", IEEE Trans. Audio Electroacoust. 18, 1970.
@@ -45,7 +45,7 @@ export class Fft {
 
   /** x of X, with the factor 1/N; arguments as in `forward`. */
   inverse(x: Float64Array, out: Float64Array<ArrayBuffer> = new Float64Array(2 * this.size)) {
-    // The inverse is the transform read backwards: x[n] = X'[-n mod N] / N with X' the transform of X.
+    // The inverse is the transform in reverse order: x[n] = X'[-n mod N] / N with X' the transform of X.
     this.forward(x, out);
     const { size } = this, factor = 1 / size;
     out[0] *= factor;
@@ -196,7 +196,7 @@ class Stockham {
       for (let q = 0; q < step; q += 2) {
         const i0 = source + q, i1 = i0 + hop, i2 = i1 + hop, i3 = i2 + hop, i4 = i3 + hop;
         const ar = from[i0], ai = from[i0 + 1];
-        // Values opposite each other come in sums, which meet cosines, and differences, which meet sines.
+        // Opposite values form sums, which are multiplied by cosines, and differences, which are multiplied by sines.
         const br = from[i1] + from[i4], bi = from[i1 + 1] + from[i4 + 1];
         const cr = from[i2] + from[i3], ci = from[i2 + 1] + from[i3 + 1];
         const dr = from[i1] - from[i4], di = from[i1 + 1] - from[i4 + 1];
@@ -238,7 +238,7 @@ class Stockham {
         const o0 = target + q, o1 = o0 + step, o2 = o1 + step, o3 = o2 + step;
         to[o0] = sr + ur;
         to[o0 + 1] = si + ui;
-        // t - jv, s - u, t + jv, each turned by its root.
+        // t - jv, s - u, t + jv, each rotated by its root.
         const xr = tr + vi, xi = ti - vr, yr = sr - ur, yi = si - ui, zr = tr - vi, zi = ti + vr;
         to[o1] = xr * w1r - xi * w1i;
         to[o1 + 1] = xr * w1i + xi * w1r;

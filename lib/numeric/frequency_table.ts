@@ -1,9 +1,10 @@
 /**
- * Integers of a known distribution through a range coder: probabilities as counts out of 2^16, and an escape for whatever
- * lies outside a table.
+ * Integers of a known distribution through a range coder: probabilities as counts out of 2^16, and an escape for
+ * integers outside a table.
  *
- * A table covers smallest … smallest + length - 1; its last entry is the escape. An integer outside is the escape and then
- * its distance beyond the table, side first, in Elias gamma code, so that every int32 can be sent, however unlikely.
+ * A table covers smallest … smallest + length - 1; its last entry is the escape. An integer outside is coded as the
+ * escape and its distance from the table, side first, in Elias gamma code, so that every int32 can be sent, however
+ * unlikely.
  */
 import { gaussianTail } from "./error_function.ts";
 import { PROBABILITY_BITS, type RangeDecoder, type RangeEncoder } from "./range_coder.ts";
@@ -20,8 +21,8 @@ export interface FrequencyTable {
 /**
  * A table of probabilities. Exported for tests.
  * @param smallest the integer of the first probability
- * @param probabilities of consecutive integers; what they lack to 1 is the escape's
- * @throws RangeError when they are not probabilities, or more than 2^15 (a defect of the caller)
+ * @param probabilities of consecutive integers; the rest to 1 belongs to the escape
+ * @throws RangeError for values that are not probabilities, or more than 2^15 of them (a defect of the caller)
  */
 export function frequencyTable(smallest: number, probabilities: ArrayLike<number>): FrequencyTable {
   const values = Float64Array.from(probabilities);
@@ -35,7 +36,7 @@ export function frequencyTable(smallest: number, probabilities: ArrayLike<number
   return { smallest, cumulative };
 }
 
-/** Counts of at least 1 that add up to 2^16; what rounding leaves over goes where it costs the fewest bits. */
+/** Counts of at least 1 that sum to 2^16; the rounding remainder goes where it costs the fewest bits. */
 function quantizedCounts(probabilities: Float64Array): Uint32Array {
   const counts = Uint32Array.from(probabilities, (value) => Math.max(1, Math.round(value * TOTAL)));
   let excess = counts.reduce((sum, count) => sum + count, 0) - TOTAL;
@@ -54,7 +55,7 @@ function quantizedCounts(probabilities: Float64Array): Uint32Array {
 
 /**
  * The table of a centred normal distribution rounded to integers.
- * @param scale its standard deviation; the table reaches as far as an integer is worth a whole count
+ * @param scale its standard deviation; the table ends where a probability rounds to zero counts
  */
 export function normalTable(scale: number): FrequencyTable {
   const probability = (k: number) =>
@@ -69,9 +70,9 @@ export function normalTable(scale: number): FrequencyTable {
 }
 
 /**
- * Appends integers, each by the table that its index chooses.
+ * Appends integers, each coded with the table of its index.
  * @param values int32 range
- * @param indexes one a value, into `tables`
+ * @param indexes one per value, into `tables`
  */
 export function encodeIntegers(
   encoder: RangeEncoder,
@@ -89,8 +90,8 @@ export function encodeIntegers(
 }
 
 /**
- * Reads as many integers as there are indexes. A damaged message gives other integers, and always an end.
- * @returns int32, one an index
+ * Reads one integer per index. A damaged message gives other integers, and the call always ends.
+ * @returns int32, one per index
  */
 export function decodeIntegers(
   decoder: RangeDecoder,
@@ -113,10 +114,10 @@ export function decodeIntegers(
   return values;
 }
 
-/** How far an integer lies outside, from 1 on. */
+/** Distance of an integer from the table, from 1 on. */
 const beyond = (place: number, length: number): number => (place < 0 ? -place : place - length + 1);
 
-/** Bits behind the leading 1 of the greatest distance; after as many zeros the 1 goes without saying. */
+/** Bits behind the leading 1 of the greatest distance; after that many zeros the 1 is omitted. */
 const WIDEST = 31;
 
 /** Side, then Elias gamma: as many zeros as bits follow the leading 1 of the distance, the 1, those bits. */

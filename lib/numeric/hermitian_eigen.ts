@@ -14,7 +14,7 @@ import { type ComplexMatrix, zeros } from "./linear_algebra.ts";
 export interface HermitianEigen {
   /** Ascending. */
   values: Float64Array<ArrayBuffer>;
-  /** n × n, row-major; column k belongs to values[k] and has norm 1. Its phase is what the reflections left. */
+  /** n × n, row-major; column k belongs to values[k] and has norm 1. Its phase is arbitrary. */
   vectors: ComplexMatrix;
 }
 
@@ -54,7 +54,7 @@ function lowerTriangle(a: Float64Array, n: number): ComplexMatrix {
   return work;
 }
 
-/** Leaves the reflections' vectors below the diagonal, their first element being 1 and left out. */
+/** Stores the reflections' vectors below the diagonal, without their first element, which is 1. */
 function tridiagonalise(
   work: ComplexMatrix,
   n: number,
@@ -65,7 +65,7 @@ function tridiagonalise(
   const v = new Float64Array(2 * n), w = new Float64Array(2 * n);
   for (let k = 0; k < n - 1; k++) {
     const first = k + 1;
-    // The largest entry scales the column, so that squares neither overflow nor vanish.
+    // The largest entry scales the column, so that squares neither overflow nor underflow.
     let largest = 0;
     for (let i = first; i < n; i++) {
       largest = Math.max(largest, Math.abs(work[2 * (i * n + k)]), Math.abs(work[2 * (i * n + k) + 1]));

@@ -50,8 +50,8 @@ export function psnrDb(mse: number, range: number): number {
 }
 
 /**
- * The score of an exact copy: the cap, raised when needed to 1 dB above the highest finite PSNR, that of a single
- * sample that is off by the smallest step its type can hold.
+ * The score of an exact copy: the cap, or 1 dB above the highest finite PSNR if that is greater. The highest finite
+ * PSNR is that of a single sample with an error of the smallest step of its type.
  */
 export function exactPsnrDb(capDb: number, options: { range: number; sampleCount: number; step: number }): number {
   // In logarithms, because the square of a subnormal step underflows.
@@ -65,8 +65,8 @@ export function isSsimDefined({ height, width }: ImageShape): boolean {
 }
 
 /**
- * Whether MS-SSIM is reported: the shorter side exceeds 160 and the window still fits into the fifth scale.
- * Exported for tests.
+ * Whether MS-SSIM is reported: the shorter side exceeds 160 and the window fits into the fifth scale. Exported for
+ * tests.
  */
 export function isMsSsimDefined({ height, width }: ImageShape): boolean {
   const shorter = Math.min(height, width);
@@ -95,7 +95,7 @@ export function structuralSimilarity(x: Samples, y: Samples, shape: ImageShape, 
       const means = similarity(planes, range);
       if (scale === 0) ssim += means.ssim;
       const mean = scale === SCALE_WEIGHTS.length - 1 ? means.ssim : means.contrast;
-      // A negative mean has no real power; it counts as no similarity at all.
+      // A negative mean has no real power; it counts as 0.
       product *= Math.max(mean, 0) ** SCALE_WEIGHTS[scale];
     }
     msSsim += product;

@@ -1,11 +1,11 @@
 /**
- * What repeated measurements say about a method: intervals for rates and means, paired comparisons of two methods, and
- * the correction for many of them.
+ * Statistics of repeated measurements: intervals for rates and means, paired comparisons of two methods, and the
+ * correction for multiple comparisons.
  *
- *     rate k of n          Wilson's interval; no event at all bounds the rate from above and is never a rate of 0
+ *     rate k of n          Wilson's interval; zero events give an upper bound, never a rate of 0
  *     mean of n values     mean ± t(n-1)·s/sqrt(n)
  *     paired difference    the same over differences; p by sign flips (exact up to 20 pairs), else by Student's t
- *     many p-values        Holm: p(i) times the count of hypotheses not yet refused, never falling
+ *     many p-values        Holm: p(i) times the count of hypotheses not yet rejected, never decreasing
  *
  * Source: Wilson, JASA 22, 1927; Student, Biometrika 6, 1908; Fisher, The Design of Experiments, 1935, ch. 3; Holm,
  * Scandinavian Journal of Statistics 6, 1979; Hanley and Lippman-Hand, JAMA 249, 1983 (rule of three).
@@ -16,10 +16,10 @@ import { studentQuantile, studentTwoSided } from "./student_t.ts";
 /** `wilson(events, trials, confidence)` and `ruleOfThree(trials, confidence)`. */
 export { wilsonInterval as wilson, zeroEventsBound as ruleOfThree } from "./statistics.ts";
 
-/** Up to this many pairs all sign patterns are counted. */
+/** Up to this many pairs all sign patterns are enumerated. */
 const EXACT_PAIRS = 20;
 
-/** Mean of measured values with its interval; one value has no spread to judge by, hence no interval. */
+/** Mean of measured values with its interval; a single value has no interval. */
 export interface MeanEstimate {
   n: number;
   mean: number;
@@ -53,7 +53,7 @@ export interface PairedEstimate extends MeanEstimate {
  */
 export function studentT(values: ArrayLike<number>, confidence = 0.95): MeanEstimate {
   const n = values.length;
-  if (n === 0) throw new RangeError("Cannot estimate a mean of no values");
+  if (n === 0) throw new RangeError("Cannot estimate a mean without values");
   if (!(confidence > 0 && confidence < 1)) throw new RangeError(`Cannot use ${confidence} as a confidence`);
   const centre = mean(values);
   if (n < 2) return { n, mean: centre, std: null, low: null, high: null };
@@ -65,8 +65,8 @@ export function studentT(values: ArrayLike<number>, confidence = 0.95): MeanEsti
 /**
  * Compares two methods by their differences, replicate by replicate.
  *
- * Under "no difference" each difference may as well have the other sign: the exact p-value is the share of the 2^n sign
- * patterns whose sum lies as far from 0 as the measured one. It cannot be below 2 / 2^n, whatever the differences.
+ * Under "no difference" each sign is equally likely: the exact p-value is the share of the 2^n sign patterns whose sum
+ * is at least as far from 0 as the measured one. It is at least 2 / 2^n for any differences.
  *
  * @param differences candidate minus baseline, one per replicate, at least one
  * @param confidence two-sided, of the interval; default 0.95
@@ -85,7 +85,7 @@ export function pairedDifference(differences: ArrayLike<number>, confidence = 0.
   const estimate = studentT(differences, confidence);
   if (estimate.n <= EXACT_PAIRS) return { ...estimate, pValue: signFlipP(differences), pMethod: "sign_flip" };
   const std = estimate.std!;
-  // Without spread, 0/0 is no difference at all and x/0 a certain one.
+  // With zero spread, 0/0 means no difference and x/0 a certain one.
   const t = estimate.mean === 0 ? 0 : estimate.mean / (std / Math.sqrt(estimate.n));
   return { ...estimate, pValue: studentTwoSided(t, estimate.n - 1), pMethod: "paired_t" };
 }
@@ -93,7 +93,7 @@ export function pairedDifference(differences: ArrayLike<number>, confidence = 0.
 /** Share of the sign patterns whose sum is at least as far from 0 as that of the differences. */
 function signFlipP(differences: ArrayLike<number>): number {
   const sizes = Float64Array.from(differences, Math.abs);
-  // Sums that are equal but for rounding count as equal.
+  // Sums that differ only by rounding count as equal.
   const reached = Math.abs(sum(differences)) - 1e-12 * sum(sizes);
   let extreme = 0;
   const flip = (index: number, total: number): void => {
@@ -110,7 +110,7 @@ function signFlipP(differences: ArrayLike<number>): number {
 }
 
 /**
- * Holm's correction: p-values that may be compared with one level, however many hypotheses there are.
+ * Holm's correction: p-values that can be compared with one level for any number of hypotheses.
  *
  * @param pValues any order
  * @returns corrected values in the order given, at most 1

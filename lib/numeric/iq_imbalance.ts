@@ -1,6 +1,6 @@
 /**
- * A receiver front end whose two branches differ. With r = x·exp(jφ), φ the phase offset, α = 10^(gain_imbalance_db/40)
- * and ε the quadrature error,
+ * A receiver front end with I/Q imbalance. With r = x·exp(jφ), φ the phase offset, α = 10^(gain_imbalance_db/40) and ε
+ * the quadrature error,
  *
  *     I = α·Re r + dc_i        Q = (Im r·cos ε + Re r·sin ε)/α + dc_q
  *
@@ -20,7 +20,7 @@ export interface IqImbalance {
 
 const RADIANS = Math.PI / 180;
 
-/** Passes symbols through the front end; a new array. */
+/** Applies the imbalance to symbols; a new array. */
 export function impairIq(symbols: Float32Array, imbalance: IqImbalance): Float32Array<ArrayBuffer> {
   const gain = 10 ** (imbalance.gain_imbalance_db / 40);
   const turn = imbalance.phase_offset_deg * RADIANS, skew = imbalance.quadrature_error_deg * RADIANS;
@@ -37,8 +37,8 @@ export function impairIq(symbols: Float32Array, imbalance: IqImbalance): Float32
 }
 
 /**
- * Takes the front end back out; a new array.
- * @throws RangeError when the branches carry the same, so that there is no way back
+ * Removes the imbalance; a new array.
+ * @throws RangeError when both branches carry the same signal, so that no inverse exists
  */
 export function restoreIq(impaired: Float32Array, imbalance: IqImbalance): Float32Array<ArrayBuffer> {
   const gain = 10 ** (imbalance.gain_imbalance_db / 40);

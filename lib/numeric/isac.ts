@@ -1,13 +1,13 @@
 /**
- * Power p over the F subcarriers of an OFDM symbol that is heard by a receiver and, as an echo, by a radar:
+ * Power p over the F subcarriers of an OFDM symbol that serves a receiver and, by its echo, a radar:
  *
- *     R(p) = (1/F)·Σ log2(1 + a_k·p_k),  a = |g_c|²/N0        what the receiver may be told, bit/s/Hz
+ *     R(p) = (1/F)·Σ log2(1 + a_k·p_k),  a = |g_c|²/N0        communication rate, bit/s/Hz
  *     S(p) = Σ b_k·p_k,                  b = |g_s|²/N0        SNR of the echo, coherently summed
  *     U(p) = (1-w)·R/R_max + w·S/S_max,  p >= 0, Σ p = P      0 … 1
  *
- * R_max is the rate of water-filling, S_max that of all power on the strongest sensing subcarrier. A side without any gain
- * has nothing to reach: its term is 0. U is concave: where the projected gradient is zero, at its maximum, ∂U/∂p_k is one
- * price λ wherever there is power and at most λ elsewhere.
+ * R_max is the rate of water-filling, S_max that of all power on the strongest sensing subcarrier. For a side without
+ * any gain the term is 0. U is concave: its maximum is where the projected gradient is zero, that is where ∂U/∂p_k is
+ * one price λ for every p_k > 0 and at most λ elsewhere.
  *
  * Sources: Liu et al., "Integrated sensing and communications", IEEE JSAC 40, 2022; Boyd and Vandenberghe, Convex
  * Optimization, 2004, 5.5.3.
@@ -15,9 +15,9 @@
 import { sum } from "./statistics.ts";
 import { projectOntoSimplex, waterFill } from "./water_filling.ts";
 
-/** The share of the power that rounding may leave over. */
+/** Maximum share of the power that rounding may leave unallocated. */
 const SETTLED = 1e-12;
-/** Halvings after which a bracket of binary64 numbers is as narrow as it gets. */
+/** Halvings after which a bracket of binary64 numbers cannot become narrower. */
 const MOST_HALVINGS = 400;
 
 /** The two channels of one OFDM symbol and the power for it. */
@@ -54,7 +54,7 @@ export class IsacUtility {
   readonly rateScale: number;
   readonly echoScale: number;
 
-  /** @param weight w, 0 (rate alone) … 1 (echo alone) */
+  /** @param weight w, 0 (rate only) … 1 (echo only) */
   constructor(readonly channels: IsacChannels, readonly weight: number) {
     this.rateLimit = communicationRate(rateOnlyAllocation(channels), channels);
     this.sensingLimit = channels.totalPower * channels.sensing.reduce((most, b) => Math.max(most, b), 0);
@@ -78,14 +78,16 @@ export class IsacUtility {
 const share = (part: number, whole: number) => whole > 0 ? part / whole : 0;
 
 /**
- * The p of the largest U, exact but for rounding. With U = Σ [α·ln(1 + a_k·p_k) + β·b_k·p_k] and the price λ = β·max b + ν,
+ * The p of the largest U, exact except for rounding. With U = Σ [α·ln(1 + a_k·p_k) + β·b_k·p_k] and the price λ = β·max
+ * b + ν,
  *
  *     p_k = max(0, α/(ν + β·(max b - b_k)) - 1/a_k)
  *
- * whose sum falls with ν, which bisection finds. What the rate leaves over, on a subcarrier that only echoes, is the echo's.
- * Without rate all goes to the strongest echo (the first of equal ones), without either to all alike.
+ * whose sum decreases with ν; bisection finds ν. Power that the rate does not use goes to a subcarrier with an echo
+ * only. With sensing gain only, the strongest echo gets all power (the first of equal ones); without any gain all get
+ * the same.
  *
- * @returns powers, summing to the budget within rounding; a new array
+ * @returns powers whose sum is the budget within rounding; a new array
  */
 export function scalarizedAllocation(utility: IsacUtility): Float64Array<ArrayBuffer> {
   const { channels: { communication: a, sensing: b, totalPower }, rateScale: alpha, echoScale: beta } = utility;
@@ -99,7 +101,7 @@ export function scalarizedAllocation(utility: IsacUtility): Float64Array<ArrayBu
   }
   const at = (nu: number) => a.map((gain, k) => Math.max(0, alpha / (nu + beta * (b[strongest] - b[k])) - 1 / gain));
   const needed = (nu: number) => sum(at(nu));
-  // At the lower end the strongest echo takes all, or more than all is taken; at the upper end nothing is.
+  // At the lower end the sum reaches or exceeds the budget; at the upper end it is zero.
   let low = alpha / (totalPower + 1 / a[strongest]), high = alpha * a.reduce((most, gain) => Math.max(most, gain), 0);
   for (let halving = 0; halving < MOST_HALVINGS; halving++) {
     const middle = low + (high - low) / 2;
@@ -109,7 +111,7 @@ export function scalarizedAllocation(utility: IsacUtility): Float64Array<ArrayBu
   }
   power.set(at(high));
   const rest = totalPower - sum(power);
-  // Rounding leaves a little over; more than that has no better place than the strongest echo.
+  // A remainder beyond rounding goes to the strongest echo.
   if (rest > SETTLED * totalPower) power[strongest] += rest;
   return projectOntoSimplex(power, totalPower);
 }

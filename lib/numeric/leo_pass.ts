@@ -1,5 +1,5 @@
 /**
- * The pass of a satellite on a circular orbit of the height h over a spherical Earth that does not rotate:
+ * The pass of a satellite on a circular orbit of height h over a spherical Earth that does not rotate:
  *
  *     ω = sqrt(μ/(R+h)³)                               angular speed, h = 600 km, R = 6371 km
  *     ψ = ω·t                                          along the track, 0 where the satellite is highest
@@ -9,9 +9,9 @@
  *     sin e = ((R+h)·cos γ - R)/d                      elevation
  *     f = -f_max·(dd/dt)/(ωR) = -f_max·(R+h)·sin ψ·cos χ/d
  *
- * so a pass through the zenith that stands on the horizon has the Doppler ±f_max. The pass is |ψ| <= ψ_max = 15.836°, where
- * one through the zenith is 10° high; the beams of the satellite's footprint part it evenly, the position
- * b = (ψ + ψ_max)/(2ψ_max)·B - 1/2 being the index of a beam at its middle.
+ * so a pass through the zenith has the Doppler ±f_max at the horizon. The pass is |ψ| <= ψ_max = 15.836°, where a pass
+ * through the zenith has an elevation of 10°; the beams of the satellite's footprint divide it evenly, and the position
+ * b = (ψ + ψ_max)/(2ψ_max)·B - 1/2 is the index of a beam at its middle.
  *
  * Sources: Maral and Bousquet, Satellite Communications Systems, 5th ed., 2009, 2.3; Ali, Al-Dhahir and Hershey, "Doppler
  * characterization for LEO satellites", IEEE Trans. Commun. 46, 1998; 3GPP TR 38.811, section 5.3.4 (600 km, 10°).
@@ -28,7 +28,7 @@ const GRAVITY = 3.986004418e14;
 /** ω, radians per second. */
 export const ANGULAR_SPEED = Math.sqrt(GRAVITY / ORBIT_RADIUS ** 3);
 
-/** The angle at the centre of the Earth to where the satellite has an elevation, radians. */
+/** The angle at the centre of the Earth for an elevation of the satellite, radians. */
 export function centralAngle(elevationDeg: number): number {
   const elevation = elevationDeg * Math.PI / 180;
   return Math.acos(EARTH_RADIUS * Math.cos(elevation) / ORBIT_RADIUS) - elevation;
@@ -39,12 +39,12 @@ export const HALF_PASS = centralAngle(10);
 /** Seconds from one end of the pass to the other. */
 export const PASS_SECONDS = 2 * HALF_PASS / ANGULAR_SPEED;
 
-/** What a terminal sees of the satellite. */
+/** Geometry of the satellite at a terminal. */
 export interface SatelliteState {
   /** Metres. */
   slantRange: number;
   elevationDeg: number;
-  /** Over the largest, -1 … 1; positive while the satellite approaches. */
+  /** Relative to the largest, -1 … 1; positive while the satellite approaches. */
   doppler: number;
 }
 
@@ -56,7 +56,7 @@ export function satelliteState(psi: number, chi: number): SatelliteState {
   return {
     slantRange,
     elevationDeg: Math.asin(sine) * 180 / Math.PI,
-    // A satellite overhead moves across, not away; -0 would be written as such.
+    // Adding 0 turns -0, the value at the highest point, into 0.
     doppler: -ORBIT_RADIUS * Math.sin(psi) * Math.cos(chi) / slantRange + 0,
   };
 }
@@ -66,12 +66,12 @@ export function beamPosition(psi: number, beamCount: number): number {
   return (psi + HALF_PASS) / (2 * HALF_PASS) * beamCount - 0.5;
 }
 
-/** The beam nearest to a position, 0 … beamCount - 1; halfway the next one. */
+/** The beam nearest to a position, 0 … beamCount - 1; the next one at a midpoint. */
 export function servingBeam(position: number, beamCount: number): number {
   return Math.min(beamCount - 1, Math.max(0, Math.floor(position + 0.5)));
 }
 
-/** Seconds from ψ to where the next beam begins; Infinity in the last one. */
+/** Seconds from ψ to the start of the next beam; Infinity in the last one. */
 export function secondsToHandover(psi: number, beamCount: number): number {
   const position = beamPosition(psi, beamCount), serving = servingBeam(position, beamCount);
   if (serving === beamCount - 1) return Infinity;

@@ -1,6 +1,6 @@
 /**
- * Small dense complex matrices: row-major, interleaved (real, imaginary) binary64. A result goes into `out` where one is
- * given, which must not be an argument as well; loops over many small matrices then allocate nothing.
+ * Small dense complex matrices: row-major, interleaved (real, imaginary) binary64. A result goes into `out` if given;
+ * `out` must not be an argument as well. Loops over many small matrices then allocate nothing.
  */
 
 export type ComplexMatrix = Float64Array<ArrayBuffer>;

@@ -1,9 +1,9 @@
 /**
  * Positions in the plane from ranges to anchors, r_i = |p - a_i| + noise.
  *
- * Subtracting the first equation's square from the others leaves a linear system (section "linear" below); its least-squares
- * solution is only a start, for it treats all differences alike and the noise of r_0 as that of all. Gauss-Newton steps on
- * r_i - |p - a_i| reach the maximum of the likelihood.
+ * Subtracting the first squared equation from the others gives a linear system (below). Its least-squares solution is
+ * only an initial value: it weights all differences equally and adds the noise of r_0 to all. Gauss-Newton steps on r_i
+ * - |p - a_i| reach the maximum of the likelihood.
  *
  *     2(a_i - a_0)·p = |a_i|² - |a_0|² - r_i² + r_0²,   i = 1 … n - 1
  *
@@ -24,12 +24,12 @@ interface Normal {
   y: number;
 }
 
-/** Anchors whose differences span less than this share of a plane count as lying on a line. */
+/** Relative determinant up to which the system is singular: anchors on a line. */
 const COLLINEAR = 1e-12;
 
 /**
  * Least squares of the linear system.
- * @returns null when fewer than three anchors, or anchors on one line, leave the position open
+ * @returns null for fewer than three anchors, or anchors on one line: the position is then ambiguous
  */
 export function linearTrilateration(anchors: Float64Array, ranges: Float64Array): Point | null {
   const normal = linearSystem(anchors, ranges);
@@ -37,8 +37,8 @@ export function linearTrilateration(anchors: Float64Array, ranges: Float64Array)
 }
 
 /**
- * Least squares of the linear system with the pull `weight`·|p - centroid|² towards the anchors' centroid; one solution for
- * any anchors.
+ * Least squares of the linear system with the penalty `weight`·|p - centroid|² towards the anchors' centroid; one
+ * solution for any anchors.
  */
 export function regularizedTrilateration(anchors: Float64Array, ranges: Float64Array, weight = 0.1): Point {
   const { xx, xy, yy, x, y } = linearSystem(anchors, ranges), [cx, cy] = centroid(anchors);
@@ -52,7 +52,7 @@ export function refinePosition(anchors: Float64Array, ranges: Float64Array, star
     const normal: Normal = { xx: 0, xy: 0, yy: 0, x: 0, y: 0 };
     for (let i = 0; i < ranges.length; i++) {
       const dx = x - anchors[2 * i], dy = y - anchors[2 * i + 1], distance = Math.hypot(dx, dy);
-      // On an anchor the range has no direction, and says nothing about where to go.
+      // At an anchor the range has no gradient, so it is skipped.
       if (distance > 0) addRow(normal, dx / distance, dy / distance, ranges[i] - distance);
     }
     if (isSingular(normal)) break;
@@ -65,8 +65,8 @@ export function refinePosition(anchors: Float64Array, ranges: Float64Array, star
 }
 
 /**
- * The Cramér-Rao bound of E|p̂ - p|² for independent normal errors of the ranges, σ²·trace((Σ u_i·u_iᵀ)⁻¹) with u_i the unit
- * vector from anchor i; Infinity where the anchors do not fix the position.
+ * The Cramér-Rao bound of E|p̂ - p|² for independent normal errors of the ranges, σ²·trace((Σ u_i·u_iᵀ)⁻¹) with u_i the
+ * unit vector from anchor i; Infinity if the anchors do not determine the position.
  */
 export function rangeCramerRao(anchors: Float64Array, position: Point, sigma: number): number {
   const normal: Normal = { xx: 0, xy: 0, yy: 0, x: 0, y: 0 };
@@ -79,7 +79,7 @@ export function rangeCramerRao(anchors: Float64Array, position: Point, sigma: nu
   return sigma * sigma * (xx + yy) / (xx * yy - xy * xy);
 }
 
-/** Anchors on the outline of a square of a side, from the corner (0, 0) counter-clockwise at equal steps. */
+/** Anchors on the outline of a square of a given side, from the corner (0, 0) counter-clockwise at equal steps. */
 export function perimeterAnchors(count: number, side: number): Float64Array<ArrayBuffer> {
   const anchors = new Float64Array(2 * count);
   for (let i = 0; i < count; i++) {

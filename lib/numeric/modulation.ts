@@ -1,7 +1,7 @@
 /**
- * Bits to complex symbols of unit mean power and back to log-likelihood ratios. BPSK x = 1 - 2b; QPSK, 16QAM and 64QAM with
- * the Gray mapping of TS 38.211 section 5.1: even bits set the real part, odd bits the imaginary part, each part a
- * pulse-amplitude modulation of its own:
+ * Bits to complex symbols of unit mean power and back to log-likelihood ratios. BPSK x = 1 - 2b; QPSK, 16QAM and 64QAM
+ * with the Gray mapping of TS 38.211 section 5.1: even bits determine the real part, odd bits the imaginary part, each
+ * by pulse-amplitude modulation:
  *
  *     QPSK   (1-2b0) / sqrt(2)
  *     16QAM  (1-2b0)[2 - (1-2b2)] / sqrt(10)
@@ -19,7 +19,7 @@ export type Modulation = "bpsk" | "qpsk" | "qam16" | "qam64";
 
 export const BITS_PER_SYMBOL: Readonly<Record<Modulation, number>> = { bpsk: 1, qpsk: 2, qam16: 4, qam64: 6 };
 
-/** Noise variances below this count as this. */
+/** Lower limit of the noise variance. */
 const LEAST_NOISE_VARIANCE = 1e-12;
 
 /** 1/sqrt(2) as binary32 bits. */
@@ -33,7 +33,7 @@ const QAM64_LEVELS = Float32Array.from([3, 1, 5, 7, -3, -1, -5, -7], (level) => 
 /**
  * Maps bits to symbols; zero bits fill the last symbol.
  * @param bits one bit (0 or 1) per byte
- * @param symbols where the symbols go, a new array when left out
+ * @param symbols output array; default a new one
  * @returns interleaved complex64
  * @throws RangeError when the given array has another length
  */
@@ -91,9 +91,9 @@ const MAPPERS: Record<Modulation, (bits: Uint8Array, symbols: Float32Array, coun
  * Log-likelihood ratios of the bits of received symbols.
  * @param symbols interleaved complex64
  * @param noiseVariance total complex variance N0, one for all or one per symbol; floored at 1e-12
- * @param llr where the values go, a new array when left out. For QPSK it may be the symbols themselves
+ * @param llr output array; default a new one. For QPSK it may be the array of the symbols
  * @returns bits-per-symbol values per symbol
- * @throws RangeError when there is not one variance per symbol, or the given array has another length
+ * @throws RangeError for another number of variances than one per symbol, or an output array of another length
  */
 export function demodulateLlr(
   symbols: Float32Array,
@@ -171,7 +171,7 @@ const DEMAPPERS: Record<Modulation, Demapper> = {
 export function hardBits(llr: Float32Array): Uint8Array<ArrayBuffer> {
   const words = new Int32Array(llr.buffer, llr.byteOffset, llr.length), bits = new Uint8Array(llr.length);
   for (let i = 0; i < words.length; i++) {
-    // The sign, of what is neither -0 nor NaN. A comparison would be a branch that nobody can foresee.
+    // The sign bit; values are neither -0 nor NaN. A comparison would be an unpredictable branch.
     const magnitude = words[i] & 0x7fffffff;
     bits[i] = (words[i] & -magnitude & (magnitude - 0x7f800001)) >>> 31;
   }

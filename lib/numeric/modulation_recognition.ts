@@ -1,15 +1,15 @@
 /**
- * Which modulation a frame of N symbols y carries, y_n = x_n·e^{jφ} + noise of variance N0, among constellations that are
- * products of two amplitude sets (BPSK: ±1 and 0; QPSK: ±1/√2 twice; 16QAM: ±1, ±3 over √10 twice):
+ * Recognises the modulation of a frame of N symbols y, y_n = x_n·e^{jφ} + noise of variance N0, among constellations
+ * that are products of two amplitude sets (BPSK: ±1 and 0; QPSK: ±1/√2 twice; 16QAM: ±1, ±3 over √10 twice):
  *
- *     cumulants    |C40| and C42 over the squared signal power max(P - N0, P/100), nearest to what each constellation has:
+ *     cumulants    |C40| and C42 over the squared signal power max(P - N0, P/100), nearest to those of a constellation:
  *                  C40 = E[y⁴] - 3E[y²]²,  C42 = E|y|⁴ - |E[y²]|² - 2E[|y|²]²
  *     likelihood   log of the mean over 64 equal phases of Π_n mean_s exp(-|y_n·e^{-jφ} - s|²/N0), the maximum-likelihood
- *                  classifier for an unknown phase: with equally likely classes no other errs less
+ *                  classifier for an unknown phase: for equally likely classes it has the least error probability
  *     evm          mean squared distance to the nearest point after the M-th power phase estimate (M = 2 for BPSK, else 4);
  *                  it favours dense constellations where noise is strong
  *
- * Scores are larger for likelier classes. A frame of zeros has the cumulants 0.
+ * Scores are larger for likelier classes. A frame of zeros has zero cumulants.
  *
  * Sources: Swami and Sadler, "Hierarchical digital modulation classification using cumulants", IEEE Trans. Commun. 48, 2000;
  * Wei and Mendel, "Maximum-likelihood classification for digital amplitude-phase modulations", IEEE Trans. Commun. 48, 2000.
@@ -20,15 +20,15 @@ export type ModulationClass = typeof MODULATION_CLASSES[number];
 
 /** Phases of the mean likelihood. */
 const PHASES = 64;
-/** Noise variances below this count as this. */
+/** Lower limit of the noise variance. */
 const LEAST_NOISE_VARIANCE = 1e-12;
 
 interface Constellation {
   real: readonly number[];
   imaginary: readonly number[];
-  /** The constellation repeats after a full turn over this. */
+  /** The constellation repeats after a full turn divided by this. */
   symmetry: number;
-  /** arg E[x^symmetry] of the constellation at rest. */
+  /** arg E[x^symmetry] of the constellation without rotation. */
   powerPhase: number;
   c40: number;
   c42: number;
@@ -74,7 +74,7 @@ export const cumulantScores: Classifier = (frame, noiseVariance) => {
   return eachClass((constellation) => -Math.hypot(c40 - constellation.c40, c42 - constellation.c42));
 };
 
-/** Log-likelihood of each class, up to what they have in common. */
+/** Log-likelihood of each class, up to a common term. */
 export const likelihoodScores: Classifier = (frame, noiseVariance) => {
   const noise = Math.max(noiseVariance, LEAST_NOISE_VARIANCE);
   return eachClass(({ real, imaginary, symmetry }) => {

@@ -1,4 +1,4 @@
-/** Typed n-dimensional arrays as NumPy knows them: a dtype, a shape, and C-order data. */
+/** Typed n-dimensional arrays as in NumPy: a dtype, a shape, and C-order data. */
 
 export type Dtype =
   | "bool"
@@ -70,7 +70,7 @@ export function elementCount(shape: readonly number[]): number {
  * Wraps data as an array.
  *
  * @param shape defaults to one dimension
- * @throws RangeError when the data does not fill the shape (a defect of the caller)
+ * @throws RangeError for data that does not fill the shape (a defect of the caller)
  *
  * @example
  * ```ts

@@ -1,11 +1,11 @@
 /**
- * A source so near to a large array that its wave arrives curved. M antennas stand half a wavelength apart on the x axis,
- * centred at the origin; the source is at (r·sin θ, r·cos θ), θ in degrees from broadside:
+ * A source in the near field of a large array, where wavefronts are curved. M antennas stand half a wavelength apart on
+ * the x axis, centred at the origin; the source is at (r·sin θ, r·cos θ), θ in degrees from broadside:
  *
  *     x_m = (m - (M-1)/2)·λ/2,   r_m = sqrt(r² + x_m² - 2·r·x_m·sin θ),   h_m = exp(-j2πr_m/λ), m = 0 … M-1
  *
  * For r well beyond the Rayleigh distance 2D²/λ, D = (M-1)·λ/2, this is exp(-j2πr/λ) times the plane wave
- * exp(+j2πx_m·sin θ/λ): then range leaves no mark but a common phase. Beams toward ĥ, w_m = conj(ĥ_m)/sqrt(M), reach the
+ * exp(+j2πx_m·sin θ/λ): the range then changes only a common phase. Beams toward ĥ, w_m = conj(ĥ_m)/sqrt(M), reach the
  * share |Σ h_m·w_m|²/M of the largest gain.
  *
  * Sources: Cui and Dai, "Channel estimation for extremely large-scale MIMO: far-field or near-field?", IEEE Trans. Commun. 70,
@@ -14,7 +14,7 @@
 
 /** Metres per second. */
 const LIGHT = 299_792_458;
-/** Gains that differ by rounding alone are equal. */
+/** Gains that differ only by rounding count as equal. */
 const EQUAL = 1e-12;
 
 /** A uniform linear array with half a wavelength between its antennas. */
@@ -24,7 +24,7 @@ export interface LargeArray {
   wavelength: number;
 }
 
-/** Where a source is: metres, degrees from broadside. */
+/** Position of a source: metres, degrees from broadside. */
 export interface Focus {
   range: number;
   angle: number;
@@ -53,7 +53,7 @@ export function planeWave(array: LargeArray, angle: number): Float64Array<ArrayB
   return wave(array, (x) => x * sine);
 }
 
-/** @param path the way ahead of the origin in metres, for the place of an antenna */
+/** @param path path difference to the origin in metres, for the place of an antenna */
 function wave({ antennas, wavelength }: LargeArray, path: (x: number) => number): Float64Array<ArrayBuffer> {
   const h = new Float64Array(2 * antennas);
   for (let m = 0; m < antennas; m++) {
@@ -78,8 +78,8 @@ export function correlationGain(h: ArrayLike<number>, estimate: ArrayLike<number
 /**
  * For each snapshot the codeword of the largest |Σ y_m·conj(ĥ_m)|², the first of equal ones.
  * @param received [example, antenna], interleaved
- * @param count of codewords
- * @param codeword gives the k-th; made once, for all snapshots
+ * @param count number of codewords
+ * @param codeword returns the k-th one; called once per codeword for all snapshots
  * @returns indices of codewords
  */
 export function matchCodewords(
@@ -105,7 +105,7 @@ export function angleGrid(low: number, high: number, step: number): Float64Array
   return Float64Array.from({ length: Math.floor((high - low) / step + 1e-9) + 1 }, (_, k) => low + k * step);
 }
 
-/** Ranges from near to far at equal steps of 1/r, metres; the near one alone where the two are equal. */
+/** Ranges from near to far at equal steps of 1/r, metres; only the near one if the two are equal. */
 export function reciprocalRanges(near: number, far: number, count: number): Float64Array<ArrayBuffer> {
   if (near === far) return Float64Array.of(near);
   return Float64Array.from({ length: count }, (_, k) => 1 / (1 / near + k / (count - 1) * (1 / far - 1 / near)));

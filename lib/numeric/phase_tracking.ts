@@ -1,7 +1,7 @@
 /**
  * Carrier phase of a frame from known pilots: phases at the pilots are arg(y·conj(pilot)), unwrapped in time order.
  *
- *     interpolate   linear between pilots, that of the nearest pilot outside
+ *     interpolate   linear between pilots, the nearest pilot's outside
  *     smooth        at every symbol the least-squares line through the pilots around it
  *     track         a decision-directed loop of second order
  *
@@ -12,7 +12,7 @@
 
 type Complex = Float32Array | Float64Array;
 
-/** Known symbols of a frame: positions rise, values are interleaved. */
+/** Known symbols of a frame: positions ascend, values are interleaved. */
 export interface Pilots {
   readonly positions: ArrayLike<number>;
   readonly values: Complex;
@@ -60,10 +60,10 @@ export function interpolatePhase(
 }
 
 /**
- * Phases at every symbol from a line fitted to the pilots around it: as many before it (or at it) as after it, of an
- * odd number one more on the nearer side, moved inside at the ends of the frame. For evenly spaced pilots these are the
- * nearest ones; beside a preamble, whose pilots all lie close together, the line still spans the symbol.
- * @param count pilots of a fit
+ * Phases at every symbol from a line fitted to the pilots around it: as many before it (or at it) as after it; an odd
+ * count takes one more on the nearer side, and the window is shifted inside at the ends of the frame. Evenly spaced
+ * pilots are the nearest ones; after a preamble, whose pilots lie close together, the line still spans the symbol.
+ * @param count pilots per fit
  */
 export function smoothPhase(
   positions: ArrayLike<number>,
@@ -98,9 +98,9 @@ function lineAt(at: number, positions: ArrayLike<number>, phases: Float64Array, 
 }
 
 /**
- * Phases at every symbol from a loop that starts at the mean phase of the preamble and compares each turned symbol with
- * its pilot, or with the QPSK decision on it: e = Im(y·exp(-jθ)·conj(decision)), I += beta·e, θ += alpha·e + I.
- * @param preamble leading pilots that the loop starts from
+ * Phases at every symbol from a loop that starts at the mean phase of the preamble and compares each rotated symbol
+ * with its pilot, or with the QPSK decision on it: e = Im(y·exp(-jθ)·conj(decision)), I += beta·e, θ += alpha·e + I.
+ * @param preamble number of leading pilots for the initial phase
  */
 export function trackPhase(
   symbols: Complex,

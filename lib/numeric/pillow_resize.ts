@@ -1,10 +1,10 @@
 /**
- * Resizing of 8-bit images to the bit as Pillow does it, which is what published vision models were preprocessed with.
+ * Resizing of 8-bit images, bit-exact with Pillow, which published vision models use for preprocessing.
  *
- * Each axis is filtered with a kernel whose support grows with the reduction (antialiasing), columns before rows. Weights
- * sum to 1, are rounded to multiples of 2^-22, and after each axis a sample is rounded to 8 bits and clipped: unlike
- * `resizeTriangle` of lib/artifact, intermediate values are no real numbers. With s = source/target and f = max(s, 1) target
- * pixel x has its centre at (x + 1/2)·s; source pixel i has the weight k((i + 1/2 - centre)/f).
+ * Each axis is filtered with a kernel whose support grows with the reduction (antialiasing), columns before rows.
+ * Weights sum to 1, are rounded to multiples of 2^-22, and after each axis a sample is rounded to 8 bits and clipped:
+ * unlike `resizeTriangle` of lib/artifact, intermediate values are rounded. With s = source/target and f = max(s, 1)
+ * target pixel x has its centre at (x + 1/2)·s; source pixel i has the weight k((i + 1/2 - centre)/f).
  *
  *     bilinear   1 - |x|                                              |x| < 1
  *     bicubic    Keys with a = -1/2                                   |x| < 2
@@ -38,7 +38,7 @@ const KERNELS: Readonly<Record<Exclude<Resampling, "nearest">, Kernel>> = {
   lanczos: { reach: 3, at: (x) => Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0 },
 };
 
-/** Samples in 0 … 255, channels of a pixel side by side. */
+/** Samples in 0 … 255, channels interleaved. */
 export interface ByteRaster {
   readonly width: number;
   readonly height: number;
@@ -50,7 +50,7 @@ const PRECISION = 2 ** 22;
 
 /**
  * Resizes an image.
- * @param filter which kernel; nearest takes the source pixel under the centre
+ * @param filter the kernel; nearest takes the source pixel under the centre
  */
 export function resizeLikePillow(image: ByteRaster, width: number, height: number, filter: Resampling): ByteRaster {
   if (filter === "nearest") return resizeNearest(image, width, height);
@@ -79,7 +79,7 @@ function windows(from: number, to: number, { reach, at }: Kernel): Window[] {
     const end = Math.min(from, Math.trunc(centre + support + 0.5));
     const exact = Float64Array.from({ length: end - first }, (_, i) => at((i + first - centre + 0.5) * (1 / stretch)));
     const sum = exact.reduce((total, weight) => total + weight, 0);
-    // Halves away from zero, as a cast after adding one half does.
+    // Halves away from zero, as Pillow's cast after adding one half.
     const weights = Int32Array.from(exact, (weight) => {
       const scaled = (sum === 0 ? weight : weight * (1 / sum)) * PRECISION;
       return Math.trunc(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
@@ -88,7 +88,7 @@ function windows(from: number, to: number, { reach, at }: Kernel): Window[] {
   });
 }
 
-/** Weighs along one axis; the image is seen as [outer][size][inner]. */
+/** Filters along one axis; the image is read as [outer][size][inner]. */
 function filterAxis(data: Uint8Array, outer: number, size: number, inner: number, axis: Window[]): Uint8Array {
   const result = new Uint8Array(outer * axis.length * inner);
   for (let o = 0, to = 0; o < outer; o++) {

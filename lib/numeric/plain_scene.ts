@@ -1,12 +1,12 @@
 /**
- * Finds coloured circles, squares and triangles on a plain ground, without a model.
+ * Finds coloured circles, squares and triangles on a plain background, without a model.
  *
- * The ground is the commonest colour along the edge of the image. What differs from it by more than a threshold is
- * foreground; its connected parts (4 neighbours) are objects, parts of several colours are split by colour. A shape is
- * told by its roundness A/(π·r²), A the area and r the distance from the centroid within which 96 % of its pixels lie:
- * 1.04 for a circle, 0.85 for a square and 0.6 for a triangle, give or take the pixels of small ones, however they are
- * turned. What fills its box is a square all the same. The few outermost pixels do not count, since a codec blurs and
- * rings there.
+ * The background (`ground`) is the commonest colour along the edge of the image. Pixels that differ from it by more
+ * than a threshold are foreground; their connected parts (4 neighbours) are objects, and parts of several colours are
+ * split by colour. A shape is classified by its roundness A/(π·r²), A the area and r the distance from the centroid
+ * that contains 96 % of its pixels: 1.04 for a circle, 0.85 for a square and 0.6 for a triangle, with a tolerance for
+ * the pixels of small ones, at any rotation. A shape that fills its box is a square in any case. The outermost pixels
+ * are ignored, because a codec blurs and rings there.
  */
 import { type ColourName, colourName } from "./colour_name.ts";
 import type { Shape } from "./scenes.ts";
@@ -32,22 +32,22 @@ export interface FoundObject {
 
 export interface PlainScene {
   ground: ColourName;
-  /** From the top left, by rows of their centres; empty when there is no plain ground. */
+  /** From the top left, by rows of their centres; empty without a plain background. */
   objects: FoundObject[];
 }
 
-/** Distance in RGB from the ground at which a pixel is foreground; JPEG at quality 50 stays well below. */
+/** Distance in RGB from the background above which a pixel is foreground; JPEG at quality 50 stays well below. */
 const FOREGROUND = 60;
 /** Share of the pixels within the reach of an object. */
 const RIM = 0.96;
-/** Least share of the image that counts as an object. */
+/** Minimum share of the image for an object. */
 const LEAST_AREA = 0.001;
-/** Least share of the edge that has the colour of a plain ground. */
+/** Minimum share of the edge with the colour of a plain background. */
 const PLAIN_EDGE = 0.6;
-/** Least share of a connected part for a colour to be an object of its own. */
+/** Minimum share of a connected part for a colour to be a separate object. */
 const OWN_COLOUR = 0.15;
 
-/** Looks at an image. */
+/** Finds the objects of an image. */
 export function readPlainScene(raster: RgbRaster): PlainScene {
   const { ground, share } = groundOf(raster);
   const scene: PlainScene = { ground: colourName(...ground), objects: [] };
@@ -73,7 +73,7 @@ function distance(data: ArrayLike<number>, at: number, [red, green, blue]: Rgb):
   return Math.hypot(data[at] - red, data[at + 1] - green, data[at + 2] - blue);
 }
 
-/** The commonest colour of the edge in steps of 32, as the mean of its pixels, and the share of the edge like it. */
+/** The commonest colour of the edge in steps of 32, as the mean of its pixels, and the share of the edge near it. */
 function groundOf({ width, height, data }: RgbRaster): { ground: Rgb; share: number } {
   const edge: number[] = [];
   for (let x = 0; x < width; x++) edge.push(x, (height - 1) * width + x);

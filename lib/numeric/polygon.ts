@@ -3,7 +3,7 @@
 /** A corner, in pixels: the pixel (x, y) covers x … x + 1 and y … y + 1. */
 export type Point = readonly [x: number, y: number];
 
-/** Area of a polygon by the shoelace formula, whatever way round its corners stand. */
+/** Area of a polygon by the shoelace formula, for either orientation. */
 export function polygonArea(points: readonly Point[]): number {
   let twice = 0;
   points.forEach(([x, y], index) => {
@@ -15,8 +15,8 @@ export function polygonArea(points: readonly Point[]): number {
 
 /**
  * Calls `cover` for every pixel whose centre lies inside a polygon, by the even-odd rule, row by row from the top. An
- * edge belongs to the pixels on its right and below it, so that polygons which share an edge share no pixel.
- * @param cover takes the index of the pixel in a raster of `width` columns
+ * edge belongs to the pixels on its right and below it, so polygons with a common edge share no pixel.
+ * @param cover receives the index of the pixel in a raster of `width` columns
  */
 export function fillPolygon(
   points: readonly Point[],

@@ -15,7 +15,7 @@ export interface QrDecomposition {
   r: ComplexMatrix;
 }
 
-/** Columns one after another, each as long as the matrix has rows: what reflections work on. */
+/** Columns in order, each as long as the matrix has rows: working storage of the reflections. */
 interface Columns {
   data: ComplexMatrix;
   rows: number;
@@ -95,7 +95,7 @@ function columnsOf(a: Float64Array, m: number, n: number, least = n): Columns {
   return { data, rows: m };
 }
 
-/** Leaves R above the diagonal and the reflections' vectors, without their leading 1, below it. */
+/** Stores R above the diagonal and the reflections' vectors, without their leading 1, below it. */
 function factor(columns: Columns, n: number): Float64Array {
   const { data, rows } = columns, taus = new Float64Array(2 * n);
   for (let k = 0; k < n; k++) {
@@ -117,7 +117,7 @@ function factor(columns: Columns, n: number): Float64Array {
     }
     data[start] = beta;
     data[start + 1] = 0;
-    // Hᴴ to the columns behind: H has the conjugate of τ there.
+    // Applies Hᴴ to the later columns: H has the conjugate of τ there.
     for (let j = k + 1; j < n; j++) reflect(columns, k, taus[2 * k], -taus[2 * k + 1], columns, j);
   }
   return taus;

@@ -53,19 +53,19 @@ export interface IntegerArrays<B extends ArrayBufferLike = ArrayBuffer> {
 export type IntegerView = IntegerArrays<ArrayBufferLike>[IntegerDtype];
 
 export interface ChoiceOptions {
-  /** May an index be picked again? Default true. */
+  /** Whether an index may be picked again. Default true. */
   replace?: boolean;
-  /** Probability of each index; uniform by default. */
+  /** Probability of each index; default uniform. */
   p?: ArrayLike<number>;
 }
 
-/** What can be shuffled: a typed array or a list. */
+/** An array that can be shuffled: a typed array or a list. */
 export interface Shuffleable {
   readonly length: number;
   [index: number]: unknown;
 }
 
-/** A kernel writes `count` values, the first of them number `start` of the call, to the start of the results. */
+/** A kernel writes `count` values, the first with number `start` of the call, to the start of the results. */
 type Kernel = (count: number, start: number) => void;
 
 type Fillable = { buffer: ArrayBufferLike; byteOffset: number; length: number; BYTES_PER_ELEMENT: number };
@@ -83,7 +83,7 @@ function checkedCount(n: number): number {
   return n;
 }
 
-/** The array to fill: a new one where a size is given. */
+/** The array to fill: a new one for a size. */
 function target<T>(size: number | T, array: new (size: number) => T): T {
   return typeof size === "number" ? new array(checkedSize(size)) : size;
 }
@@ -120,7 +120,7 @@ export class Generator {
   }
 
   /**
-   * The generator NumPy calls `default_rng(seed)`.
+   * The generator of NumPy's `default_rng(seed)`.
    * @param seed a non-negative integer of any size
    * @throws RangeError when the seed is negative or not an integer
    */
@@ -138,14 +138,14 @@ export class Generator {
     return new Generator(new Uint8Array(words.buffer));
   }
 
-  /** A generator that goes on from a state, as `lend` shows it. */
+  /** A generator that continues from a state, as given by `lend`. */
   static fromState(state: Uint8Array): Generator {
     return new Generator(Uint8Array.from(state));
   }
 
   /**
-   * Lends the state to another implementation of the same streams, which leaves it behind its last draw: state and
-   * increment as two 64-bit words each, low word first, then the kept half and whether there is one.
+   * Lends the state to another implementation of the same streams, which leaves the state after its last draw: state
+   * and increment as two 64-bit words each, low word first, then the kept half and whether it exists.
    */
   lend(draw: (state: Uint8Array<ArrayBuffer>) => void): void {
     draw(this.#state);
@@ -153,7 +153,7 @@ export class Generator {
 
   /**
    * Runs kernels on this generator's state, which moves to the memory that all generators of a thread share and back.
-   * @param words does the call take 32-bit words, and so the kept half?
+   * @param words whether the call takes 32-bit words, and so the kept half
    */
   #run(words: boolean, call: () => void): void {
     sharedState.set(this.#state);
@@ -194,7 +194,7 @@ export class Generator {
   /**
    * Integers in low … high - 1, equally likely.
    * @param size how many
-   * @param dtype the type drawn, which decides how the raw stream is used; default int64
+   * @param dtype the type drawn, which determines the use of the raw stream; default int64
    * @returns the typed array of that dtype; BigInt arrays for 64 bits; bool as bytes 0 and 1
    * @throws RangeError when the range is empty or does not fit the dtype
    */
@@ -240,7 +240,7 @@ export class Generator {
     this.#fill(out, bits < 64 || range <= 0xffffffffn, kernel);
   }
 
-  /** A binary64 value in [0, 1), or `size` of them, or as many as fill an array: multiples of 2^-53. */
+  /** A binary64 value in [0, 1), `size` of them, or enough to fill an array: multiples of 2^-53. */
   random(): number;
   random(size: number): Float64Array<ArrayBuffer>;
   random(out: Float64Array): Float64Array;
@@ -250,21 +250,21 @@ export class Generator {
     return doubleResults[0];
   }
 
-  /** `size` binary32 values in [0, 1), or as many as fill an array: multiples of 2^-24. */
+  /** `size` binary32 values in [0, 1), or enough to fill an array: multiples of 2^-24. */
   randomFloat32(size: number): Float32Array<ArrayBuffer>;
   randomFloat32(out: Float32Array): Float32Array;
   randomFloat32(size: number | Float32Array): Float32Array {
     return this.#fill(target(size, Float32Array), true, (count) => kernels.floats(count));
   }
 
-  /** Standard normal values, `size` of them or as many as fill an array. */
+  /** Standard normal values, `size` of them or enough to fill an array. */
   standardNormal(size: number): Float64Array<ArrayBuffer>;
   standardNormal(out: Float64Array): Float64Array;
   standardNormal(size: number | Float64Array): Float64Array {
     return this.#fill(target(size, Float64Array), false, normals);
   }
 
-  /** Standard exponential values, `size` of them or as many as fill an array. */
+  /** Standard exponential values, `size` of them or enough to fill an array. */
   standardExponential(size: number): Float64Array<ArrayBuffer>;
   standardExponential(out: Float64Array): Float64Array;
   standardExponential(size: number | Float64Array): Float64Array {
@@ -286,7 +286,7 @@ export class Generator {
     return out;
   }
 
-  /** Shuffles in place, as NumPy does one-dimensional arrays. */
+  /** Shuffles in place, as NumPy shuffles one-dimensional arrays. */
   shuffle(array: Shuffleable): void {
     const last = array.length - 1;
     this.#blocks(
@@ -319,12 +319,12 @@ export class Generator {
 
   /**
    * Picks `size` indices in 0 … n - 1.
-   * @throws RangeError when n, size or the probabilities do not allow it
+   * @throws RangeError for values of n, size or probabilities that do not allow it
    */
   choice(n: number, size: number, { replace = true, p }: ChoiceOptions = {}): Int32Array<ArrayBuffer> {
     checkedCount(n);
     checkedSize(size);
-    if (n === 0 && size > 0) throw new RangeError("Cannot choose from nothing");
+    if (n === 0 && size > 0) throw new RangeError("Cannot choose from 0 values");
     if (!replace && size > n) throw new RangeError(`Cannot choose ${size} distinct values out of ${n}`);
     if (p) {
       const weights = checkedProbabilities(p, n);
@@ -373,7 +373,7 @@ export class Generator {
    * x + n with complex normal n, drawn as complexNormal64 draws it; the sum is formed in binary64 and rounded once.
    * @param symbols interleaved complex64
    * @param variance E|n|², total over both parts
-   * @param out where the sum goes, as long as the symbols; it may be the symbols themselves. A new array when left out
+   * @param out output array, as long as the symbols; it may be the array of the symbols. Default a new one
    * @throws RangeError when the variance is negative or not finite, or the output has another length
    */
   addComplexNormal(symbols: Float32Array, variance: number): Float32Array<ArrayBuffer>;

@@ -1,11 +1,11 @@
 /**
- * Scenes of coloured circles, squares and triangles on a plain ground: drawn at random, painted as images and as
- * rasters of classes, put into words.
+ * Scenes of coloured circles, squares and triangles on a plain background: drawn at random, painted as images and as
+ * class rasters, described in words.
  *
- * Every pixel belongs to one object or to the ground, by integer arithmetic on its centre: edges are hard, not
- * anti-aliased, so that image, raster and box agree to the pixel and colours are exact. An object of side s at (x, y) has
- * the box [x, y, x + s, y + s] and touches all four edges of it. With (u, v) = 2(i, j) + 1 - s for the pixel (i, j) of that box
- * it covers
+ * Every pixel belongs to one object or to the background (`ground`), by integer arithmetic on its centre: edges are
+ * hard, not anti-aliased, so that image, raster and box agree to the pixel and colours are exact. An object of side s
+ * at (x, y) has the box [x, y, x + s, y + s] and touches all four edges of it. With (u, v) = 2(i, j) + 1 - s, the pixel
+ * (i, j) of that box is covered by
  *
  *     square:    all of it                        area s²
  *     circle:    u² + v² <= s²                    area about π s²/4
@@ -19,8 +19,8 @@ export const SHAPES = ["circle", "square", "triangle"] as const;
 export type Shape = (typeof SHAPES)[number];
 
 /**
- * The six corners of the RGB cube that have a hue, softened: no two are near each other, or a ground.
- * Exported for tests.
+ * The six corners of the RGB cube that have a hue, less saturated: all differ clearly from each other and the
+ * backgrounds. Exported for tests.
  */
 export const COLOURS = {
   red: [220, 40, 40],
@@ -33,7 +33,7 @@ export const COLOURS = {
 export type Colour = keyof typeof COLOURS;
 export const COLOUR_NAMES = Object.keys(COLOURS) as readonly Colour[];
 
-/** Grounds without a hue; the scenes of a batch take them in turn. Exported for tests. */
+/** Background colours without a hue; consecutive scenes of a batch use them in turn. Exported for tests. */
 export const GROUNDS = {
   white: [245, 245, 245],
   silver: [185, 185, 185],
@@ -43,7 +43,7 @@ export const GROUNDS = {
 export type Ground = keyof typeof GROUNDS;
 export const GROUND_NAMES = Object.keys(GROUNDS) as readonly Ground[];
 
-/** Where the centre of an object lies in an image of three by three fields, row by row. */
+/** Names of the nine fields of an image, row by row, for the centre of an object. */
 export const PLACES = [
   "top left",
   "top",
@@ -68,7 +68,7 @@ export interface SceneObject {
   readonly side: number;
 }
 
-/** A square image of objects; what stands later in the list is painted over what stands before. */
+/** A square image of objects; later objects of the list are painted over earlier ones. */
 export interface Scene {
   /** Width and height in pixels. */
   readonly size: number;
@@ -78,18 +78,18 @@ export interface Scene {
 
 /** Pixels between the boxes of two objects, and between a box and the edge of the image. */
 export const GAP = 2;
-/** The smallest image in which three shapes can be told apart, and the most objects of one. */
+/** The smallest image in which three shapes can be distinguished, and the maximum number of objects. */
 export const MINIMUM_SIZE = 64;
 export const MAXIMUM_OBJECTS = 8;
 
 /**
- * The sides that objects of a scene may have: from an eighth of the image to a third, or less where many objects share it,
- * so that the smallest one finds a place whatever was drawn before.
+ * The sides that objects of a scene may have: from an eighth of the image to a third, or less if many objects share it,
+ * so that the smallest one always finds a place.
  */
 export function sideLimits(size: number, count: number): { least: number; most: number } {
   const least = Math.floor(size / 8);
   const corners = size - 2 * GAP - least + 1;
-  // A placed object of side s refuses (s + least - 1 + 2 GAP)² corners; all the others together must leave one.
+  // A placed object of side s blocks (s + least - 1 + 2 GAP)² corners; all others together must leave one free.
   const reach = count > 1 ? Math.ceil(corners / Math.sqrt(count - 1)) - 1 : Infinity;
   return { least, most: Math.max(least, Math.min(Math.floor(size / 3), reach - least + 1 - 2 * GAP)) };
 }
@@ -97,13 +97,13 @@ export function sideLimits(size: number, count: number): { least: number; most: 
 /**
  * Draws a scene.
  *
- * Draws, in order: the object count; per object integers for shape, colour, side, x and y. A side that fits nowhere any more
- * shrinks until it does. x is uniform over the columns that have a free place, y over the free places of that column.
+ * Draws, in order: the object count; per object integers for shape, colour, side, x and y. A side that fits nowhere is
+ * reduced until it fits. x is uniform over the columns with a free place, y over the free places of that column.
  *
  * @param options.size width and height in pixels, at least `MINIMUM_SIZE`
- * @param options.least fewest objects
- * @param options.most most objects, at most `MAXIMUM_OBJECTS`
- * @param options.ground colour of the ground, which is not drawn
+ * @param options.least minimum number of objects
+ * @param options.most maximum number of objects, at most `MAXIMUM_OBJECTS`
+ * @param options.ground background colour; it is not drawn at random
  */
 export function drawScene(
   generator: Generator,
@@ -124,7 +124,7 @@ export function drawScene(
   return { size, ground, objects };
 }
 
-/** The columns at which the left edge of one more object may lie, each with the rows of its upper edge. */
+/** The columns for the left edge of one more object, each with the rows for its upper edge. */
 function freeColumns(size: number, objects: readonly SceneObject[], side: number): { x: number; rows: number[] }[] {
   const columns: { x: number; rows: number[] }[] = [];
   for (let x = GAP; x <= size - GAP - side; x++) {
@@ -138,7 +138,7 @@ function freeColumns(size: number, objects: readonly SceneObject[], side: number
   return columns;
 }
 
-/** Does a shape of side s cover the pixel (column, row) of its box? Exported for tests. */
+/** Whether a shape of side s covers the pixel (column, row) of its box. Exported for tests. */
 export function covers(shape: Shape, side: number, column: number, row: number): boolean {
   const u = 2 * column + 1 - side, v = 2 * row + 1 - side;
   if (shape === "circle") return u * u + v * v <= side * side;
@@ -148,7 +148,8 @@ export function covers(shape: Shape, side: number, column: number, row: number):
 /**
  * Paints a scene.
  *
- * @returns `pixels`, 8-bit RGB [size, size, 3], and `classes` [size, size]: 0 the ground, 1 + the index in `SHAPES` an object
+ * @returns `pixels`, 8-bit RGB [size, size, 3], and `classes` [size, size]: 0 background, 1 + index in `SHAPES` for an
+ *   object
  *
  * @example
  * ```ts
@@ -173,7 +174,7 @@ export function paintScene({ size, ground, objects }: Scene): { pixels: Uint8Arr
     const label = 1 + SHAPES.indexOf(shape);
     for (let row = 0; row < side; row++) {
       for (let column = 0; column < side; column++) {
-        // Whoever lays a scene out by hand may let an object stand over the edge.
+        // A scene that was not drawn here may have objects that cross the edge.
         const inside = x + column >= 0 && x + column < size && y + row >= 0 && y + row < size;
         if (!inside || !covers(shape, side, column, row)) continue;
         const at = (y + row) * size + x + column;
@@ -185,14 +186,14 @@ export function paintScene({ size, ground, objects }: Scene): { pixels: Uint8Arr
   return { pixels, classes };
 }
 
-/** The field of three by three in which the centre of an object lies. */
+/** The field of the three by three that contains the centre of an object. */
 export function placeOf({ x, y, side }: SceneObject, size: number): PlaceName {
   // In halves of pixels, so that the centre is an integer.
   const third = (corner: number) => Math.min(2, Math.floor(3 * (2 * corner + side) / (2 * size)));
   return PLACES[3 * third(y) + third(x)];
 }
 
-/** A scene in a sentence: "A red circle at the top left and a blue square at the centre on a white ground." */
+/** A sentence about a scene: "A red circle at the top left and a blue square at the centre on a white ground." */
 export function describeScene({ size, ground, objects }: Scene): string {
   const phrases = objects.map((object) => `a ${object.colour} ${object.shape} at the ${placeOf(object, size)}`);
   const last = phrases.pop()!;

@@ -1,12 +1,13 @@
 /**
- * NumPy's SeedSequence: spreads a non-negative integer of any size over the 256 bits that seed PCG64. The hash is that of
- * O'Neill, "Developing a seed_seq Alternative", 2015: 32-bit multiply and xor-shift, constants that change per use.
+ * NumPy's SeedSequence: spreads a non-negative integer of any size over the 256 bits that seed PCG64. The hash is that
+ * of O'Neill, "Developing a seed_seq Alternative", 2015: 32-bit multiply and xor-shift, with a new constant for each
+ * use.
  */
 
 const POOL_WORDS = 4;
 const STATE_WORDS = 8;
 
-/** One hash step: the constant moves on by `factor` with each value. */
+/** One hash step: the constant is multiplied by `factor` for each value. */
 function hasher(constant: number, factor: number): (value: number) => number {
   return (value) => {
     const mixed = value ^ constant;
@@ -22,7 +23,7 @@ function mix(x: number, y: number): number {
 }
 
 /**
- * The words NumPy's `SeedSequence(seed).generate_state(4, uint64)` gives.
+ * The words of NumPy's `SeedSequence(seed).generate_state(4, uint64)`.
  * @param seed a non-negative integer
  * @returns four 64-bit words
  */

@@ -1,13 +1,13 @@
 /**
- * How two sets agree.
+ * Agreement of two sets.
  *
- * C is what was said, R what should have been: precision |C ∩ R| / |C|, recall |C ∩ R| / |R|, F1 their harmonic mean.
- * Where a denominator is empty the score is 1 when both sets are empty, else 0; F1 is 0 when both scores are.
+ * C is the candidate, R the reference: precision |C ∩ R| / |C|, recall |C ∩ R| / |R|, F1 their harmonic mean. With a
+ * zero denominator the score is 1 if both sets are empty, else 0; F1 is 0 if both scores are.
  *
  * Source: van Rijsbergen, Information Retrieval, 2nd ed., 1979, ch. 7.
  */
 
-/** Precision, recall and F1 of a set, each in 0 … 1, with what was left out and what was made up. */
+/** Precision, recall and F1 of a set, each in 0 … 1, with the missing and the additional members. */
 export interface SetScores {
   precision: number;
   recall: number;
@@ -18,15 +18,15 @@ export interface SetScores {
   unsupported: string[];
 }
 
-/** The form in which two strings are the same: trimmed and case-folded, so that `Straße` equals ` STRASSE`. */
+/** The normal form for comparing strings: trimmed and case-folded, so that `Straße` equals ` STRASSE`. */
 export function folded(text: string): string {
-  // Upper case first: it expands what has no single lower-case form.
+  // Upper case first: it expands characters without a single lower-case form.
   return text.trim().toUpperCase().toLowerCase();
 }
 
 /**
  * Scores a set against a reference.
- * @param candidate members as they are compared
+ * @param candidate members in their compared form
  * @param reference the same
  */
 export function setScores(candidate: ReadonlySet<string>, reference: ReadonlySet<string>): SetScores {

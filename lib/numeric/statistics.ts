@@ -9,7 +9,7 @@ export interface Interval {
   high: number;
 }
 
-/** Sum with Neumaier's compensation: exact to the last bits whatever the order of magnitudes. */
+/** Sum with Neumaier's compensation: exact to the last bits for any order of magnitudes. */
 export function sum(values: Values): number {
   let total = 0;
   let lost = 0;
@@ -19,19 +19,19 @@ export function sum(values: Values): number {
     lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
     total = next;
   }
-  // An infinite sum would otherwise become NaN: its compensation is.
+  // The compensation of an infinite sum is NaN.
   return Number.isFinite(total) ? total + lost : total;
 }
 
-/** Arithmetic mean; NaN of nothing. */
+/** Arithmetic mean; NaN for no values. */
 export function mean(values: Values): number {
   return sum(values) / values.length;
 }
 
 /**
  * Mean squared distance from the mean. Exported for tests.
- * @param freedom what is subtracted from the count in the denominator: 1 for the unbiased estimate (default), 0 for a
- *   whole population
+ * @param freedom subtracted from the count in the denominator: 1 for the unbiased estimate (default), 0 for a whole
+ *   population
  */
 export function variance(values: Values, freedom = 1): number {
   const centre = mean(values);
@@ -46,7 +46,7 @@ export function standardDeviation(values: Values, freedom = 1): number {
 /**
  * Quantile with linear interpolation between the order statistics; the extremes are quantiles 0 and 1.
  * @param q 0 … 1
- * @throws RangeError when there are no values or q is out of range
+ * @throws RangeError without values, or with q out of range
  */
 export function quantile(values: Values, q: number): number {
   if (values.length === 0 || !(q >= 0 && q <= 1)) {
@@ -88,8 +88,8 @@ export function wilsonInterval(events: number, trials: number, confidence = 0.95
 }
 
 /**
- * Upper bound of a rate of which no event was seen: -ln(1 - confidence) / n, the "rule of three" 3/n at 95 %.
- * @throws RangeError when there were no trials
+ * Upper bound of a rate without observed events: -ln(1 - confidence) / n, the "rule of three" 3/n at 95 %.
+ * @throws RangeError without trials
  */
 export function zeroEventsBound(trials: number, confidence = 0.95): number {
   if (!(trials > 0)) throw new RangeError(`Cannot bound a rate after ${trials} trials`);

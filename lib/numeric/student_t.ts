@@ -10,12 +10,12 @@
  */
 import { normalQuantile } from "./error_function.ts";
 
-/** From here on the first terms of the asymptotic series reach binary64 precision. */
+/** From here on the first terms of the asymptotic series have binary64 precision. */
 const SERIES_FROM = 100;
 /** Coefficients of Γ(a + 1/2) / (Γ(a)·sqrt(a)) in powers of 1/a. */
 const SERIES = [1, -1 / 8, 1 / 128, 5 / 1024, -21 / 32768, -399 / 262144, 869 / 4194304];
 
-/** Γ(a + 1/2) / Γ(a), a > 0: as one ratio, for the difference of two logarithms loses digits when a is large. */
+/** Γ(a + 1/2) / Γ(a), a > 0, as one ratio: the difference of two logarithms loses digits for large a. */
 function gammaRatio(a: number): number {
   // Γ(a + 1/2) / Γ(a) = a/(a + 1/2) · Γ(a + 3/2) / Γ(a + 1)
   let factor = 1;
@@ -72,7 +72,7 @@ function density(t: number, freedom: number): number {
 }
 
 /**
- * The t that T stays below with probability p.
+ * The quantile t with P(T < t) = p.
  * @param p 0 … 1
  * @param freedom degrees of freedom, above 0
  * @throws RangeError when p or the degrees of freedom are out of range
@@ -84,7 +84,7 @@ export function studentQuantile(p: number, freedom: number): number {
   if (p > 0.5) return -studentQuantile(1 - p, freedom);
   if (p === 0) return -Infinity;
   const z = -normalQuantile(p);
-  // The root of P(T > t) = p lies in low … high; Newton steps that leave the bracket give way to halving it.
+  // The root of P(T > t) = p lies in low … high; bisection replaces Newton steps that leave this bracket.
   let low = 0, high = Infinity;
   let t = z + (z ** 3 + z) / (4 * freedom);
   for (let step = 0; step < 1100; step++) {

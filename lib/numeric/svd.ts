@@ -1,11 +1,11 @@
 /**
- * Singular value decomposition A = UΣVᴴ of a complex matrix by one-sided Jacobi rotations: pairs of columns are turned until
- * all are orthogonal; their norms are the singular values. It finds small singular values to nearly full relative accuracy,
- * where methods that go through a bidiagonal form lose those far below the largest.
+ * Singular value decomposition A = UΣVᴴ of a complex matrix by one-sided Jacobi rotations: pairs of columns are rotated
+ * until all are orthogonal; their norms are the singular values. It finds small singular values to nearly full relative
+ * accuracy, whereas methods that use a bidiagonal form lose those far below the largest.
  *
- * A tall matrix is first reduced to the n × n factor R of its QR decomposition. The turns are made in ./assembly/jacobi.ts:
- * within a sweep the largest column left is taken first (de Rijk), and squared norms are kept up to date by what a turn moves from
- * one column to another.
+ * A tall matrix is first reduced to the n × n factor R of its QR decomposition. ./assembly/jacobi.ts makes the
+ * rotations: within a sweep the largest remaining column is taken first (de Rijk), and each rotation updates the
+ * squared norms of its two columns.
  *
  * Sources: Hestenes, "Inversion of matrices by biorthogonalization", J. SIAM 6, 1958; Demmel and Veselić, "Jacobi's method is
  * more accurate than QR", SIAM J. Matrix Anal. Appl. 13, 1992; de Rijk, "A one-sided Jacobi algorithm for computing the singular
@@ -16,7 +16,7 @@ import { type ComplexMatrix, matrixProduct, zeros } from "./linear_algebra.ts";
 import { qr } from "./qr.ts";
 
 export interface SingularValues {
-  /** m × k with k = min(m, n); columns belonging to a singular value of 0 are 0. */
+  /** m × k with k = min(m, n); columns of a singular value of 0 are 0. */
   u: ComplexMatrix;
   /** Descending, k of them. */
   values: Float64Array<ArrayBuffer>;
@@ -58,14 +58,14 @@ export function conjugateTranspose(a: Float64Array, m: number, n: number): Compl
   return out;
 }
 
-/** Turns the columns of AV, which are kept one after another, together with those of V. */
+/** Rotates the columns of AV, which are stored in order, together with those of V. */
 function jacobi(a: Float64Array, n: number): SingularValues {
   const at = kernel.reserve(n);
   if (at === 0) throw new RangeError(`Cannot decompose the matrix: no memory for ${n} columns`);
-  // Taken after the memory has grown: growing moves it.
+  // Created after the memory has grown, because growing detaches views.
   const columns = new Float64Array(kernel.memory.buffer, at, 2 * n * n);
   const turns = new Float64Array(kernel.memory.buffer, at + columns.byteLength, 2 * n * n);
-  // Squares of the entries must neither overflow nor vanish.
+  // Squares of the entries must neither overflow nor underflow.
   let largest = 0;
   for (let i = 0; i < a.length; i++) largest = Math.max(largest, Math.abs(a[i]));
   const scale = largest === 0 ? 1 : largest;
@@ -92,7 +92,7 @@ function jacobi(a: Float64Array, n: number): SingularValues {
   return { u, values: Float64Array.from(order, (k) => norms[k] * scale), v };
 }
 
-/** Of values that may be so small that their squares vanish. */
+/** Norm of values whose squares may underflow. */
 function norm(values: Float64Array, start: number, count: number): number {
   let largest = 0;
   for (let i = start; i < start + count; i++) largest = Math.max(largest, Math.abs(values[i]));

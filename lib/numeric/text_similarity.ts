@@ -1,5 +1,5 @@
 /**
- * Lexical likeness of two texts, each in 0 … 1.
+ * Lexical similarity of two texts, each in 0 … 1.
  *
  * Tokens are lower-cased maximal runs of letters and digits (Unicode); F1 and precision count tokens as multisets with
  * clipped counts. Two texts without tokens score 1, one of them 0.
@@ -10,7 +10,7 @@ export function tokens(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** How many tokens two lists share, each counted at most as often as in the other. */
+/** Number of common tokens of two lists, each counted at most as often as in the other. */
 function sharedCount(candidate: readonly string[], reference: readonly string[]): number {
   const left = new Map<string, number>();
   for (const token of reference) left.set(token, (left.get(token) ?? 0) + 1);
@@ -79,8 +79,7 @@ function codePoints(text: string): Uint32Array {
 }
 
 /**
- * Least number of insertions, deletions and substitutions that turn one sequence into the other.
- * Exported for tests.
+ * Minimum number of insertions, deletions and substitutions that turn one sequence into the other. Exported for tests.
  */
 export function levenshtein(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const row = Uint32Array.from({ length: b.length + 1 }, (_, j) => j);

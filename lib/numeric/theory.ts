@@ -4,9 +4,11 @@
  *
  *     AWGN              sum of w_i · erfc(sqrt(c_i·gamma))
  *     flat Rayleigh     sum of w_i · (1 - mu_i), mu_i = sqrt(c_i·gamma / (1 + c_i·gamma)), gamma the mean, the receiver
- *                       knows the gain
- *     L branches        sum of 2 w_i · q_i^L · sum over k < L of binomial(L-1+k, k)·(1 - q_i)^k, q_i = (1 - mu_i)/2: the
- *                       gains of L independent Rayleigh branches add up, gamma the mean of each. Zero forcing of tx streams
+ *                       with known gain
+ *     L branches        sum of 2 w_i · q_i^L · sum over k < L of binomial(L-1+k, k)·(1 - q_i)^k, q_i = (1 - mu_i)/2:
+ * the
+ *                       gains of L independent Rayleigh branches add, gamma the mean of each. Zero forcing of tx
+ * streams
  *                       with rx antennas has L = rx - tx + 1 and gamma = Es/(tx·N0)
  *
  * Source: Cho and Yoon, "On the general BER expression of one- and two-dimensional amplitude modulations", IEEE Trans.
@@ -43,7 +45,7 @@ function squareQam(points: number): Term[] {
 /**
  * Bit error rate over additive white Gaussian noise.
  *
- * @param esN0 signal-to-noise ratio per symbol, linear
+ * @param esN0 Es/N0, linear
  *
  * @example
  * ```ts
@@ -59,10 +61,10 @@ export function bitErrorRateAwgn(modulation: Modulation, esN0: number): number {
 }
 
 /**
- * Bit error rate over flat Rayleigh fading, each symbol's gain known to the receiver.
+ * Bit error rate over flat Rayleigh fading with known gains.
  *
- * @param meanEsN0 signal-to-noise ratio per symbol and branch averaged over the fading, linear
- * @param branches independent branches whose gains add up, the diversity order
+ * @param meanEsN0 Es/N0 per branch, averaged over the fading, linear
+ * @param branches independent branches whose gains add, the diversity order
  *
  * @example
  * ```ts

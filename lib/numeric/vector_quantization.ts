@@ -17,13 +17,13 @@ export interface VectorTable {
   readonly data: Vectors;
 }
 
-/** Components after which a codeword that is already too far away is given up. */
+/** Number of components after which a codeword that is already too far away is skipped. */
 const STRIDE = 16;
 
 /**
  * The codeword nearest to a vector; of equally near ones, the first.
  *
- * @param offset where the vector begins in `vectors`
+ * @param offset start of the vector in `vectors`
  * @returns index of the codeword and its squared distance
  *
  * @example
@@ -45,7 +45,7 @@ export function nearestCodeword(
   let index = 0, best = Infinity;
   for (let from = 0, word = 0; from < data.length; from += dimension, word++) {
     let distance = 0;
-    // A sum of squares only grows: whoever passes the best one so far has lost.
+    // A sum of squares only grows: a codeword beyond the best distance cannot win.
     for (let start = 0; start < dimension && distance < best; start += STRIDE) {
       const end = Math.min(start + STRIDE, dimension);
       for (let i = start; i < end; i++) {
@@ -62,8 +62,8 @@ export function nearestCodeword(
 }
 
 /**
- * Trains a codebook: k-means++ seeding, then Lloyd's iteration until no vector changes its cell. A cell that runs empty
- * takes the vector that is worst served.
+ * Trains a codebook: k-means++ seeding, then Lloyd's iteration until no vector changes its cell. An empty cell takes
+ * the vector with the largest distance.
  * @param vectors training vectors, at least `size` of them
  * @param size number of codewords
  * @param generator gives random(1) for each codeword of the seeding
@@ -95,7 +95,7 @@ export function trainCodebook(
   return codebook;
 }
 
-/** The first codeword uniformly, each further one with a chance proportional to its distance from those chosen. */
+/** The first codeword uniformly, each further one with a probability proportional to its distance from those chosen. */
 function seedCodebook(vectors: VectorTable, size: number, generator: Generator): Float64Array {
   const { dimension, data } = vectors, count = data.length / dimension;
   const chosen = new Float64Array(size * dimension);
@@ -114,7 +114,7 @@ function seedCodebook(vectors: VectorTable, size: number, generator: Generator):
   return chosen;
 }
 
-/** Moves each codeword to the mean of its cell. `distances` serves to find work for codewords of empty cells. */
+/** Moves each codeword to the mean of its cell. `distances` selects new codewords for empty cells. */
 function moveToCentroids(
   codewords: Float64Array,
   { dimension, data }: VectorTable,

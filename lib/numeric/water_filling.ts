@@ -3,20 +3,20 @@
  * log2(1 + p/f) bits. The allocations are exact:
  *
  *     water-filling         max of the sum of log2(1 + p_i/f_i), p >= 0, sum p = budget:    p_i = max(mu - f_i, 0)
- *     in a box              the same with lower <= p_i <= upper:            p_i = clip(mu - f_i, lower, upper)
+ *     box constraints       the same with lower <= p_i <= upper:            p_i = clip(mu - f_i, lower, upper)
  *     simplex projection    the point of {p >= 0, sum p = budget} nearest to s:            p_i = max(s_i - theta, 0)
  *
- * A floor may be Infinity (gain zero): such an element gets nothing, or what a box forces on it. Levels are kept relative
- * to the lowest floor, so that floors far above the budget cost no digits.
+ * A floor may be Infinity (gain zero): such an element gets nothing, or its lower bound. Levels are kept relative to
+ * the lowest floor, so that floors far above the budget cost no digits.
  *
  * Source: Cover and Thomas, Elements of Information Theory, 2nd ed., 2006, 9.4; Boyd and Vandenberghe, Convex
  * Optimization, 2004, 5.5.3; Held, Wolfe and Crowder, "Validation of subgradient optimization", Math. Program. 6, 1974.
  */
 import { sum } from "./statistics.ts";
 
-/** Halvings after which a bracket of binary64 numbers is as narrow as it gets. */
+/** Halvings after which a bracket of binary64 numbers cannot become narrower. */
 const MOST_HALVINGS = 200;
-/** Times that a projection shares out what rounding left over. */
+/** Maximum number of corrections of a projection for the rounding remainder. */
 const MOST_SHARINGS = 4;
 
 /**
@@ -33,10 +33,10 @@ function checkBudget(count: number, budget: number): void {
 }
 
 /**
- * Water-filling. Without any finite floor all elements get the same.
+ * Water-filling. Without any finite floor all elements get the same power.
  * @param floors N0/g, positive; Infinity for a gain of zero
  * @param budget sum of the powers
- * @returns powers, summing to the budget within rounding; a new array
+ * @returns powers whose sum is the budget within rounding; a new array
  * @throws RangeError without elements, or with a budget that is negative or not finite
  */
 export function waterFill(floors: ArrayLike<number>, budget: number): Float64Array<ArrayBuffer> {
@@ -48,14 +48,14 @@ export function waterFill(floors: ArrayLike<number>, budget: number): Float64Arr
   return heights.map((height) => Math.max(level - height, 0));
 }
 
-/** The level at which water of the given volume stands over heights of which the lowest is zero. */
+/** The water level of a given volume over heights of which the lowest is zero. */
 function surfaceLevel(heights: Float64Array, volume: number): number {
   const sorted = heights.slice().sort();
   let under = 0;
   let level = Infinity;
   for (let covered = 1; covered <= sorted.length; covered++) {
     const height = sorted[covered - 1];
-    // Dry from here on: the water of the elements below does not reach this one.
+    // The level is below this element and all later ones.
     if (height >= level) break;
     under += height;
     level = (volume + under) / covered;
@@ -72,8 +72,9 @@ export function waterLevel(floors: ArrayLike<number>, budget: number): number {
 }
 
 /**
- * How far powers are from the optimality conditions at the optimal level mu, relative to the price of power: the largest
- * |mu/(p + f) - 1| where there is power, and max(mu/f - 1, 0) where there is none. Zero if all floors are infinite.
+ * Distance of powers from the optimality conditions at the optimal level mu, relative to the price of power: the
+ * largest |mu/(p + f) - 1| for elements with power, and max(mu/f - 1, 0) for those without. Zero if all floors are
+ * infinite.
  *
  * @returns 0 at the optimum, 1 when power is spent on an element that carries nothing
  */
@@ -89,12 +90,12 @@ export function waterFillingResidual(powers: ArrayLike<number>, floors: ArrayLik
 }
 
 /**
- * Water-filling in a box, by bisection of the level. Elements without gain share what the others have no room for;
- * without any finite floor all elements get the same.
- * @param lower least power of an element; lower · count <= budget
- * @param upper most power of an element; upper · count >= budget
- * @returns powers, summing to the budget within rounding; a new array
- * @throws RangeError when the box does not hold the budget
+ * Water-filling with box constraints, by bisection of the level. Elements without gain share the power that the others
+ * cannot take; without any finite floor all elements get the same power.
+ * @param lower minimum power of an element; lower · count <= budget
+ * @param upper maximum power of an element; upper · count >= budget
+ * @returns powers whose sum is the budget within rounding; a new array
+ * @throws RangeError for bounds that do not allow the budget
  */
 export function waterFillBox(
   floors: ArrayLike<number>,
@@ -104,7 +105,7 @@ export function waterFillBox(
   const count = floors.length;
   checkBudget(count, budget);
   const mean = budget / count;
-  // Rounding of the mean must not close a box that just holds the budget.
+  // Rounding of the mean must not exclude a budget at a bound.
   const slack = 1e-12 * mean;
   if (!(lower >= 0 && lower <= mean + slack && upper >= mean - slack)) {
     throw new RangeError(`Cannot keep ${count} powers within ${lower} and ${upper} when they sum to ${budget}`);
@@ -129,8 +130,8 @@ export function waterFillBox(
 }
 
 /**
- * Shares what rounding of the level left over, or what elements with gain have no room for: first among the elements
- * inside the box, then among those at the edge of it that have gain, then among the rest.
+ * Shares the power that rounding left over, or that elements with gain cannot take: first among the elements strictly
+ * inside the bounds, then among those at a bound that have gain, then among the others.
  */
 function settle(
   powers: Float64Array,
@@ -158,9 +159,9 @@ function settle(
 /**
  * Euclidean projection onto {p >= 0, sum p = budget}, by sorting, in binary64 (`svc_exact_simplex_projection_v1`).
  *
- * Rounding: theta comes from the sorted scores; p_i = max(s_i - theta, 0) is rounded once an element; what is then
- * missing from the budget is shared equally among the elements that have something, until the compensated sum over the
- * sorted powers is within 2^-52 of the budget, relatively, at most four times. No element is treated by its place:
+ * Rounding: theta comes from the sorted scores; p_i = max(s_i - theta, 0) is rounded once per element; the remainder of
+ * the budget is shared equally among the elements with power, until the compensated sum over the sorted powers is
+ * within 2^-52 of the budget, relatively, at most four times. The result does not depend on the order of elements:
  * scores in another order give the same powers in that order, bit for bit, and equal scores give equal powers.
  * @param scores finite numbers
  * @returns the nearest point, a new array
@@ -170,7 +171,7 @@ export function projectOntoSimplex(scores: ArrayLike<number>, budget: number): F
   checkBudget(scores.length, budget);
   const depths = Float64Array.from(scores, (score) => -score);
   if (!depths.every(Number.isFinite)) throw new RangeError("Cannot project scores that are not finite");
-  // max(s - theta, 0) is water over the floors -s.
+  // max(s - theta, 0) is water-filling with the floors -s.
   const powers = waterFill(depths, budget);
   for (let round = 0; round < MOST_SHARINGS; round++) {
     const rest = budget - sum(powers.slice().sort());

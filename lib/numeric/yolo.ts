@@ -1,6 +1,6 @@
 /**
- * Images into, and boxes and masks out of, one-stage detectors whose ONNX files are laid out as Ultralytics exports YOLOv8
- * and YOLO11:
+ * Inputs, boxes and masks of one-stage detectors whose ONNX files have the layout of Ultralytics' exports of YOLOv8 and
+ * YOLO11:
  *
  *     input    [batch, 3, height, width], red, green and blue in [0, 1], letterboxed
  *     output0  [batch, 4 + classes (+ coefficients), cells]  centre, width and height of a box in pixels of the input, a
@@ -14,10 +14,10 @@ import { type Box, suppressOverlaps } from "./detection.ts";
 
 /** Grey of the bars of a letterboxed image. */
 const PADDING = 114 / 255;
-/** Candidates that go into suppression, and detections that come out of it, at most. */
+/** Maximum number of candidates for suppression, and of detections. */
 const MAX_CANDIDATES = 30_000, MAX_DETECTIONS = 300;
 
-/** How an image lies in the input of a model: X = x·gain + left, Y = y·gain + top, in pixels. */
+/** Position of an image in the input of a model: X = x·gain + left, Y = y·gain + top, in pixels. */
 export interface Letterbox {
   readonly width: number;
   readonly height: number;
@@ -31,7 +31,7 @@ export interface Letterbox {
   readonly top: number;
 }
 
-/** Fits an image into an input without changing its proportions, in the middle. */
+/** Fits an image into the middle of an input and keeps its proportions. */
 export function letterbox(width: number, height: number, inputWidth: number, inputHeight: number): Letterbox {
   const gain = Math.min(inputWidth / width, inputHeight / height);
   const innerWidth = roundHalfEven(width * gain), innerHeight = roundHalfEven(height * gain);
@@ -40,13 +40,13 @@ export function letterbox(width: number, height: number, inputWidth: number, inp
   return { width, height, inputWidth, inputHeight, gain, innerWidth, innerHeight, left, top };
 }
 
-/** To the nearest integer, halves to the even one, as Python rounds. */
+/** To the nearest integer, halves to even, as in Python. */
 function roundHalfEven(value: number): number {
   const below = Math.floor(value), rest = value - below;
   return rest < 0.5 ? below : rest > 0.5 ? below + 1 : below + (below % 2);
 }
 
-/** Where a resampled line reads: two neighbours, and the weight of the second. */
+/** Samples of a resampled line: two neighbours, and the weight of the second. */
 function taps(size: number, from: number): { at: Int32Array; next: Int32Array; weight: Float64Array } {
   const at = new Int32Array(size), next = new Int32Array(size), weight = new Float64Array(size);
   for (let i = 0; i < size; i++) {
@@ -59,10 +59,11 @@ function taps(size: number, from: number): { at: Int32Array; next: Int32Array; w
 }
 
 /**
- * Puts an image into the input of a model: resized bilinearly (half-pixel centres, edges repeated, no antialiasing), grey bars.
+ * Puts an image into the input of a model: resized bilinearly (half-pixel centres, edges repeated, no antialiasing),
+ * grey bars.
  *
- * @param samples [height, width, channels], red first; grey is repeated, alpha left out
- * @param scale what a sample is multiplied by, so that white is 1
+ * @param samples [height, width, channels], red first; grey is repeated, alpha dropped
+ * @param scale factor of a sample, so that white is 1
  * @param out planes [3, inputHeight, inputWidth]
  */
 export function fillLetterbox(
@@ -103,10 +104,10 @@ export interface HeadDetection {
 }
 
 /**
- * Reads a head: of every cell the likeliest class, if its probability is above `confidence`; suppression of boxes of
- * one class that overlap by more than `iou`; boxes taken back to the image and cut at its edges.
+ * Decodes a head: the likeliest class of every cell, if its probability is above `confidence`; suppression of boxes of
+ * one class that overlap by more than `iou`; boxes mapped back to the image and cut at its edges.
  * @param head [rows, cells] of one image
- * @param classes how many classes it has
+ * @param classes number of classes
  * @returns greatest score first, at most 300
  */
 export function readHead(
@@ -157,8 +158,8 @@ export interface Prototypes {
 /**
  * Calls `cover` for every pixel of a detection's mask: those whose centre lies in its box and where the weighted
  * prototypes, interpolated bilinearly at that centre, have a probability above `threshold`.
- * @param coefficients one a prototype
- * @param cover takes the index of the pixel, row by row
+ * @param coefficients one per prototype
+ * @param cover receives the index of the pixel, row by row
  */
 export function forMask(
   { box }: HeadDetection,
@@ -189,7 +190,7 @@ export function forMask(
   }
 }
 
-/** Where a coordinate of the input lies among prototypes that cover it. */
+/** Position of a coordinate of the input among the prototypes. */
 function place(value: number, size: number, inputSize: number): { at: number; next: number; weight: number } {
   const position = Math.min(size - 1, Math.max(0, value * size / inputSize - 0.5)), at = Math.floor(position);
   return { at, next: Math.min(size - 1, at + 1), weight: position - at };

@@ -10,7 +10,7 @@
  */
 import { cholesky, gram, inverseLower, zeros } from "./linear_algebra.ts";
 
-/** A receiver for one size of system, which is trained anew for every channel matrix and allocates nothing then. */
+/** A receiver for one size of system; setting a channel matrix allocates nothing. */
 export class ZeroForcing {
   readonly #gram;
   readonly #factor;
@@ -34,8 +34,8 @@ export class ZeroForcing {
   }
 
   /**
-   * Takes a channel matrix.
-   * @param channel holds H, rx × tx, row-major, from element `offset` (counted in complex values) on
+   * Sets the channel matrix.
+   * @param channel contains H, rx × tx, row-major, from element `offset` (counted in complex values) on
    * @throws RangeError when HᴴH is not positive definite
    */
   train(channel: Float64Array, offset = 0): void {

@@ -5,12 +5,12 @@
  */
 
 const BASE: usize = 1024;
-/** Rounding leaves an inner product no closer to 0; asking for more can turn a pair for ever. */
+/** Rounding errors limit orthogonality to this; a smaller bound could rotate a pair endlessly. */
 const ORTHOGONAL: f64 = 4 * f64.EPSILON;
-/** A squared norm that a turn takes below this share is computed again, before its digits are gone. */
+/** Below this share of its old value a squared norm is computed again, because the update loses its digits. */
 const WORN: f64 = 1e-3;
 
-/** Makes room for n columns of n elements, and says where they begin; the turns follow them. */
+/** Allocates n columns of n elements and returns their address; the rotations follow them. */
 export function reserve(n: i32): usize {
   const bytes = BASE + 32 * <usize>n * <usize>n + 12 * <usize>n;
   const pages = <i32>((bytes + 0xffff) >>> 16);
@@ -47,7 +47,7 @@ function turn(x: usize, y: usize, n: i32, cosine: f64, wr: f64, wi: f64): void {
   }
 }
 
-/** Turns the columns until all are orthogonal. @returns the number of sweeps, 0 where `most` of them were not enough */
+/** Rotates the columns until all are orthogonal. @returns the number of sweeps, 0 if `most` sweeps were not enough */
 export function orthogonalise(n: i32, most: i32): i32 {
   const size = 16 * <usize>n, turns = BASE + size * <usize>n, squares = turns + size * <usize>n;
   const places = squares + 8 * <usize>n;

@@ -1,10 +1,10 @@
 /**
  * log(1 + x) for -1 < x <= 0, the arguments that the tails of the ziggurats need, within one unit in the last place.
  *
- * NumPy calls the C library here, so "bit-exact with NumPy" has to name one: this is the GNU C library's binary64 log1p as
- * processors with fused multiply-add run it (x86-64 since 2013, Debian 12's glibc 2.36), operation by operation. Correct
- * rounding would differ from it in the last bit now and then; Math.log1p differs between engines. WebAssembly has no fused
- * multiply-add, so it is formed from exact parts; the tails are rare.
+ * NumPy calls the C library here, so bit-exactness refers to one library: the GNU C library's binary64 log1p as
+ * processors with fused multiply-add run it (x86-64 since 2013, Debian 12's glibc 2.36), operation by operation.
+ * Correct rounding sometimes differs from it in the last bit; Math.log1p differs between engines. WebAssembly has no
+ * fused multiply-add, so it is built from exact parts; the tails are rare.
  *
  * Method (Ng, FreeBSD msun s_log1p.c): 1 + x = 2^k (1 + f) with sqrt(2)/2 < 1 + f < sqrt(2), s = f/(2 + f),
  * log(1 + f) = f - (f²/2 - s (f²/2 + R(s²))), R a minimax polynomial of degree 14 in s; k ln 2 is added in two parts.
@@ -23,13 +23,13 @@ const R7 = reinterpret<f64>(0x3FC2F112DF3E5244);
 /** High word of sqrt(2) without its exponent: mantissas from here on count as halves of the next power. */
 const SQRT2_MANTISSA: u32 = 0x6A09E;
 
-/** What rounding lost in a + b = sum (Knuth). */
+/** Rounding error of the sum a + b (Knuth). */
 function lostInSum(a: f64, b: f64, sum: f64): f64 {
   const bPart = sum - a;
   return (a - (sum - bPart)) + (b - bPart);
 }
 
-/** What rounding lost in a·b = product (Dekker, by halves of 26 bits). */
+/** Rounding error of the product a·b (Dekker, by halves of 26 bits). */
 function lostInProduct(a: f64, b: f64, product: f64): f64 {
   const aWide = a * 134217729.0;
   const aHigh = aWide - (aWide - a);
@@ -79,7 +79,7 @@ export function log1p(x: f64): f64 {
   let correction: f64 = 0;
   let exactPower = false;
   if (size >= 0x3FD2BEC4) {
-    // x < -0.2929: reduce 1 + x; the correction carries what rounding 1 + x lost.
+    // x < -0.2929: reduce 1 + x; the correction is the rounding error of 1 + x.
     const sum = 1.0 + x;
     const bits = reinterpret<u64>(sum);
     k = <i32>(bits >> 52) - 1023;

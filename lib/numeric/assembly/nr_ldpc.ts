@@ -2,10 +2,10 @@
  * Kernels of the LDPC codes of TS 38.212: encoder, layered min-sum decoder, CRC, interleaving. Compiled to ../nr_ldpc.wasm by
  * `deno task build:wasm`; ../nr_ldpc/ calls them.
  *
- * A column of Z elements, one byte each, lies in a strip of the memory that has room for two of them: element k is found at
- * place p = k or k + Z. The Z places from `origin` on are valid, 0 <= origin < Z. A rotation by s reads places s … s + Z - 1 as
- * one run, after what lies between the old origin and s has been copied by ±Z. Vectors run past the end of a column; what they
- * write there is outside the window, so nobody reads it.
+ * A column of Z elements, one byte each, lies in a strip of 2 Z bytes: element k is at place p = k or k + Z. The Z
+ * places from `origin` on are valid, 0 <= origin < Z. A rotation by s reads places s … s + Z - 1 as one run, after the
+ * places between the old origin and s have been copied by ±Z. Vectors run past the end of a column; they write outside
+ * the window, which is never read.
  *
  * Decoder (Hocevar 2004; Chen, Dholakia, Eleftheriou, Fossorier and Hu 2005): a value per bit and a message per entry, int8
  * with saturation, positive for bit 0. A row takes the values q of its bits without its own messages; the new message to a
@@ -15,7 +15,7 @@
 import { ADDRESSES, CAP, longRow, OFFSET, row } from "./nr_ldpc_row";
 
 const STRIP: i32 = 832;
-/** Places before a column that a copy may run into. */
+/** Padding before a column for copies that run past it. */
 const PAD: i32 = 32;
 
 const COLUMNS = memory.data(72 * 832, 64);
@@ -101,14 +101,14 @@ function crcBytes(kind: i32, register: u32, from: usize, count: i32): u32 {
   return register;
 }
 
-/** Packs bits (0 or 1 per byte) into PACKED and says whether that changed it. Reads up to 15 bytes too many. */
+/** Packs bits (0 or 1 per byte) into PACKED and returns whether that changed it. Reads up to 15 bytes too many. */
 function pack(from: usize, count: i32): bool {
   let changed: u32 = 0;
   for (let i = 0; i < count; i += 16) {
     // The highest bit of each lane.
     const bits = i8x16.bitmask(i8x16.neg(v128.load(from + <usize>i)));
     const at = PACKED + <usize>(i >> 3);
-    // Bits behind the last one do not count.
+    // Clears the bits behind the last one.
     const kept = bits & (count - i >= 16 ? 0xffff : (1 << (count - i)) - 1);
     changed |= load<u16>(at) ^ kept;
     store<u16>(at, <u16>kept);
@@ -228,9 +228,9 @@ function quantised(from: usize, scale: v128): v128 {
 }
 
 /**
- * Rounds log-likelihood ratios (f32) times `scale` to int8, saturating at ±127, and takes the scrambling off.
- * @param scrambling bytes 0 or 1; a 1 turns the sign
- * @returns whether any is not 0; reads up to 15 values too many, which are to be 0
+ * Rounds log-likelihood ratios (f32) times `scale` to int8, saturating at ±127, and descrambles them.
+ * @param scrambling bytes 0 or 1; a 1 inverts the sign
+ * @returns whether any is not 0; reads up to 15 values too many, which must be 0
  */
 export function quantise(to: usize, from: usize, count: i32, scale: f32, scrambling: usize): bool {
   const factor = f32x4.splat(scale), least = i8x16.splat(-127);
@@ -276,7 +276,7 @@ export function deinterleave(to: usize, from: usize, count: i32, width: i32): vo
   }
 }
 
-/** Spreads contiguous posterior values over the columns from `first` on, whose windows start at 0 then. */
+/** Spreads contiguous posterior values over the columns from `first` on; their windows then start at 0. */
 export function place(from: usize, first: i32, columns: i32, z: i32): void {
   for (let c = 0; c < columns; c++) {
     const column = strip(first + c), source = from + <usize>(c * z);
@@ -343,7 +343,7 @@ function core8(messages: usize, z: i32): void { row(8, 0, messages, z); }
 function core10(messages: usize, z: i32): void { row(10, 0, messages, z); }
 function core19(messages: usize, z: i32): void { row(19, 0, messages, z); }
 
-/** Packs the hard decisions of the first `used` bits and says whether any has changed. */
+/** Packs the hard decisions of the first `used` bits and returns whether any has changed. */
 function decide(used: i32, z: i32): bool {
   if (z & 15) {
     writeBits(used, z);
@@ -375,8 +375,8 @@ function writeBits(used: i32, z: i32): void {
 }
 
 /**
- * Whether the checks of a number of rows at the end of the program hold for the hard decisions. A parity bit of one check is
- * decided by what was received and the others of its row.
+ * Whether the checks of a number of rows at the end of the program hold for the hard decisions. A parity bit of one
+ * check is decided from its received value and the other bits of its row.
  */
 function holds(rows: i32, checked: i32, columns: i32, z: i32): bool {
   for (let c = 0; c < columns; c++) double(rotate(c, 0, z), z);
@@ -408,8 +408,8 @@ function holds(rows: i32, checked: i32, columns: i32, z: i32): bool {
 /**
  * Decodes the values in the columns; hard decisions are left in BITS.
  *
- * Stops early at a valid CRC, or at a codeword once a pass has changed no information bit. A CRC of 16 bits would pass
- * one wrong word in 65536 at each look, so before the last pass the core checks must hold as well.
+ * Stops early at a valid CRC, or at a codeword once a pass has changed no information bit. A 16-bit CRC passes one
+ * wrong word in 65536 at each test, so before the last pass the core checks must hold as well.
  * @param columns columns in use
  * @param used information bits without filler bits, covered by the CRC, a multiple of 8
  * @param early false: stop after all iterations only

@@ -1,15 +1,15 @@
 /**
  * Rows of the layered min-sum decoder, 16 checks at a time. Part of ./nr_ldpc.ts.
  *
- * V8 checks the bounds of every access outside its own stack, so what a row needs twice stays in locals: `row` is compiled once
- * for each common number of entries, and `longRow` does the rest in a loop.
+ * V8 checks the bounds of every access outside its own stack, so values that a row needs twice stay in locals: `row` is
+ * compiled once for each common number of entries, and `longRow` handles the others in a loop.
  */
 
-/** What a message holds back of the least magnitude: half a unit of log-likelihood ratio, in steps of 1/4. */
+/** Offset by which a message is below the least magnitude: half a unit of log-likelihood ratio, in steps of 1/4. */
 export const OFFSET: i8 = 2;
 /**
- * Magnitudes count up to here. Messages stay so far below the 127 where bit values saturate that taking one of them out of a
- * saturated value leaves a sure bit sure.
+ * Saturation of magnitudes. It lies far enough below the 127 where bit values saturate: a known bit stays known when a
+ * message is subtracted from its saturated value.
  */
 export const CAP: i8 = 41;
 
@@ -23,7 +23,7 @@ function address(entry: i32): usize {
   return load<usize>(ADDRESSES + <usize>(entry << 2));
 }
 
-/** The value of a bit without what this row has told it. */
+/** The value of a bit without the message of this row. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
 function extrinsic(bits: usize, message: usize): v128 {
@@ -46,13 +46,13 @@ function second(least: v128, next: v128, q: v128): v128 {
 /**
  * Writes the new message of an entry and the new value of its bit.
  * @param size magnitude of a message by the least q of the row
- * @param change what makes it that by the second least
+ * @param change difference between that and the magnitude by the second least
  * @param signs sum of the signs of the row
  */
 // @ts-ignore: decorator of AssemblyScript
 @inline
 function update(bits: usize, to: usize, q: v128, least: v128, size: v128, change: v128, signs: v128): void {
-  // To the entry with the least magnitude the row says the second least.
+  // The entry with the least magnitude receives the second least.
   const magnitude = v128.xor(size, v128.and(i8x16.eq(i8x16.abs(q), least), change));
   const negative = i8x16.lt_s(v128.xor(q, signs), i8x16.splat(0));
   const message = i8x16.sub(v128.xor(magnitude, negative), negative);
@@ -62,7 +62,7 @@ function update(bits: usize, to: usize, q: v128, least: v128, size: v128, change
 
 /**
  * A row of 1 to 19 entries; `degree` and whether there is an `own` are constants of each copy.
- * @param own address of the parity bits that this row alone checks, 0 without them: their value is what was received
+ * @param own address of the parity bits that only this row checks, 0 if none: their value is the received one
  * @param messages 16 of each entry, by groups of 16 checks
  */
 // @ts-ignore: decorator of AssemblyScript

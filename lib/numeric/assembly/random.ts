@@ -1,14 +1,14 @@
 /**
  * The random streams of NumPy's Generator over PCG64, in blocks. Compiled to ../random.wasm by `deno task build:wasm`.
  *
- * PCG64 (O'Neill 2014) steps s' = a·s + c mod 2^128 and puts out XSL-RR of s'. A step waits for the 128-bit product of the
- * step before; here two interleaved streams of double steps form a block of the one sequence, so that the processor
+ * PCG64 (O'Neill 2014) steps s' = a·s + c mod 2^128 and outputs XSL-RR of s'. A step waits for the 128-bit product of
+ * the step before; here two interleaved streams of double steps form a block of the one sequence, so that the processor
  * overlaps their products. Jumps inside a block use s_n = s_0 + w·G_n with w = s_1 - s_0 and the seed-free constants
  * G_n = 1 + a + … + a^(n-1) mod 2^128.
  *
- * Lemire: "Fast random integer generation in an interval", 2019. NumPy takes 32-bit words as the low, then the high half of
- * an output and keeps an unused high half between calls; narrower values are the parts of such words, low bits first. In
- * little-endian memory that is simply the order of the bytes.
+ * Lemire: "Fast random integer generation in an interval", 2019. NumPy takes 32-bit words as the low, then the high
+ * half of an output and keeps an unused high half between calls; narrower values are the parts of such words, low bits
+ * first. In little-endian memory that is the order of the bytes.
  */
 import { log1p } from "./logarithm";
 import {
@@ -165,7 +165,7 @@ function rebase(low: u64, high: u64): void {
     u64(stepLow < incrementLow);
 }
 
-/** Moves the base `count` outputs on, within a block. */
+/** Moves the base forward by `count` outputs, within a block. */
 function advance(count: i32): void {
   if (count == 0) return;
   passed += count;
@@ -212,7 +212,7 @@ function refill(wanted: i32): void {
   limit = end;
 }
 
-/** Begins a call that takes whole outputs. Kernels of one call continue where the one before ended. */
+/** Begins a call that takes whole outputs. Each kernel of one call continues where the previous one ended. */
 export function begin(): void {
   rebase(load<u64>(STATE), load<u64>(STATE, 8));
   cursor = RAW;
@@ -220,7 +220,7 @@ export function begin(): void {
   passed = 0;
 }
 
-/** Moves the state `count` outputs on in O(log count) steps: x -> a·x + c composed with itself bit by bit. */
+/** Moves the state forward by `count` outputs in O(log count) steps: x -> a·x + c composed with itself bit by bit. */
 export function skip(count: u64): void {
   let low = load<u64>(STATE);
   let high = load<u64>(STATE, 8);
@@ -251,7 +251,7 @@ export function position(): i32 {
   return passed + (<i32>(cursor - RAW) >> 3);
 }
 
-/** Ends such a call: the state moves on by the outputs used. */
+/** Ends such a call: the state moves forward by the outputs used. */
 export function finish(): void {
   advance(<i32>((cursor - RAW) >> 3));
   store<u64>(STATE, baseLow);
@@ -267,7 +267,7 @@ export function beginWords(): void {
   }
 }
 
-/** Ends such a call: what is left of a word is dropped, an unused high half is kept. */
+/** Ends such a call: the rest of a word is dropped, an unused high half is kept. */
 export function finishWords(): void {
   cursor = (cursor + 3) & ~3;
   const kept = <u32>(cursor & 4);
@@ -357,7 +357,7 @@ export function floats(count: i32): void {
   }
 }
 
-/** What the ziggurat does outside the inner part of a layer; NaN where the point is rejected. */
+/** A ziggurat draw outside the inner part of a layer; NaN if the point is rejected. */
 function normalEdge(raw: u64, x: f64): f64 {
   const layer = <usize>(raw & 0xFF);
   if (layer == 0) {
@@ -381,7 +381,7 @@ function normalEdge(raw: u64, x: f64): f64 {
 function normalRun(start: usize, stop: usize): usize {
   let out = start;
   let at = cursor;
-  // Two at a time while both lie inside; what meets an edge takes the scalar way.
+  // Two at a time while both lie inside; draws at an edge use the scalar code.
   const exponent = v128.load(VECTORS, 16);
   for (; at + 16 <= stop; at += 16) {
     const first = v128.load(NORMAL + (<usize>(load<u32>(at) << 4) & 0x1FF0));
@@ -426,7 +426,7 @@ export function normals(count: i32): void {
   }
 }
 
-/** One draw of a normal value at the cursor; NaN where the point is rejected. */
+/** One draw of a normal value at the cursor; NaN if the point is rejected. */
 export function normalDraw(): f64 {
   if (cursor == limit) refill(16);
   return normalRun(RESULTS, cursor + 8) == RESULTS ? NaN : load<f64>(RESULTS);
@@ -435,7 +435,7 @@ export function normalDraw(): f64 {
 /**
  * Normal values of the draws that begin within the next `budget` outputs, to the segment's results, as if a draw began
  * here. Marks the draws that begin within the first `marked` outputs.
- * @returns how many values; position() then tells where the last draw ended
+ * @returns the number of values; position() then gives the end of the last draw
  */
 export function speculateNormals(budget: i32, marked: i32): i32 {
   memory.fill(MARKS, 0xFF, MARKED * 4);

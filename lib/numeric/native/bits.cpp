@@ -1,4 +1,4 @@
-/** Bit streams, one bit a byte. */
+/** Bit streams, one bit per byte. */
 #include "export.hpp"
 
 /** Copies bytes; returns whether all of them are 0 or 1. */

@@ -1,13 +1,13 @@
 /**
- * Compiles the native extension: `deno task build:native`. The compiler is the one named by CXX, else g++, else clang++.
- * Every source is compiled once per level (./export.hpp); what the library is called is in ./extension.ts.
+ * Compiles the native extension: `deno task build:native`. The compiler is the one named by CXX, else g++, else
+ * clang++. Every source is compiled once per level (./export.hpp); ./extension.ts names the library.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUILD_FOLDER, COMPILED, libraryName, sourcesSha256 } from "./extension.ts";
 
-/** Every operation rounds as it stands: nothing is contracted or reordered. Nobody looks at floating point traps. */
+/** Every operation is rounded as written: no contraction, no reordering. Floating-point traps are not used. */
 const FLAGS = [
   ...["-std=c++17", "-O3", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"],
   ...["-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"],
@@ -30,17 +30,17 @@ export function findCompiler(): string | null {
         return name;
       }
     } catch {
-      // Not there: the next one may be.
+      // Not found; try the next one.
     }
   }
   return null;
 }
 
 /**
- * Builds the library unless it is there already, and removes those of earlier sources.
- * @param folder where it is put
+ * Builds the library if it does not exist, and removes those of earlier sources.
+ * @param folder output folder
  * @returns its path
- * @throws Error without a compiler, on a platform it is not made for, and with the compiler's words when that fails
+ * @throws Error without a compiler, on an unsupported platform, and with the compiler's message when compilation fails
  */
 export async function buildNative(folder: URL = BUILD_FOLDER): Promise<string> {
   const name = libraryName(sourcesSha256());
@@ -54,7 +54,7 @@ export async function buildNative(folder: URL = BUILD_FOLDER): Promise<string> {
       "Cannot build the native extension without a C++ compiler: install g++ or clang++, or name one in CXX",
     );
   }
-  // Built aside and moved into place, so that whoever builds at the same time is not disturbed.
+  // Built in a temporary folder and renamed, so that parallel builds do not conflict.
   const work = mkdtempSync(join(place, "work-"));
   try {
     writeFileSync(join(work, "ziggurat.inc"), zigguratTables());
@@ -81,7 +81,7 @@ export async function buildNative(folder: URL = BUILD_FOLDER): Promise<string> {
   return library;
 }
 
-/** The levels that an architecture has. */
+/** The levels of an architecture. */
 function levelsOf(arch: string): string[] {
   return arch === "x86_64" ? Object.keys(LEVELS) : ["baseline"];
 }
@@ -91,7 +91,7 @@ async function compile(compiler: string, args: string[]): Promise<void> {
   if (!success) throw new Error(`Cannot build the native extension: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** The normal tables of the portable kernels as C++: one place for the numbers. */
+/** The normal tables of the portable kernels as C++, so that the numbers have one source. */
 export function zigguratTables(): string {
   const source = readFileSync(new URL("../assembly/ziggurat.ts", import.meta.url), "utf8");
   const part = (pattern: RegExp, name: string) => {

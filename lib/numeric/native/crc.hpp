@@ -32,7 +32,7 @@ struct CrcTables {
 };
 const CrcTables CRC_TABLES;
 
-/** What is left of some bytes: 0 where their last bits are the check of the others. */
+/** Remainder of some bytes: 0 if their last bits are the check bits of the others. */
 inline uint32_t crcRest(int kind, const uint8_t* bytes, size_t count) {
   const auto& tables = CRC_TABLES.of[kind];
   uint32_t rest = 0;

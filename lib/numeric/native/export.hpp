@@ -1,7 +1,7 @@
 /**
- * How functions leave the library. Every source is compiled once per level, and the names of its functions end in it:
- * svc_modulate_qpsk_baseline runs on any processor of the architecture, svc_modulate_qpsk_avx2 needs AVX2, BMI2 and FMA,
- * svc_modulate_qpsk_avx512 AVX-512 BW and VL as well. Who calls asks svc_level() first, see level.cpp.
+ * Exported functions. Every source is compiled once per level, and the names of its functions end in it:
+ * svc_modulate_qpsk_baseline runs on any processor of the architecture, svc_modulate_qpsk_avx2 needs AVX2, BMI2 and
+ * FMA, svc_modulate_qpsk_avx512 AVX-512 BW and VL as well. Callers check svc_level() first, see level.cpp.
  */
 #pragma once
 

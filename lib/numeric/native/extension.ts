@@ -1,12 +1,12 @@
 /**
- * Whether the optional native extension can be loaded, and from where. `deno task build:native` compiles the C++ sources of
- * this folder into ./build/, a folder that git ignores. The library's name holds the digest of everything it was made from,
- * so one that no longer fits its sources is never loaded.
+ * Finds the optional native extension. `deno task build:native` compiles the C++ sources of this folder into ./build/,
+ * a folder that git ignores. The library's name contains the digest of its sources and build settings, so a library of
+ * other sources is never loaded.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What the library is made from; the first ones are compiled. */
+/** Sources of the library; the first ones are compiled. */
 export const COMPILED: readonly URL[] = [
   new URL("./level.cpp", import.meta.url),
   new URL("./bits.cpp", import.meta.url),
@@ -26,17 +26,17 @@ const SOURCES: readonly URL[] = [
 
 export const BUILD_FOLDER: URL = new URL("./build/", import.meta.url);
 
-/** `environment.native` of a manifest; `hint` says what helps where it is not available. */
+/** `environment.native` of a manifest; `hint` names the next action if it is not available. */
 export interface NativeExtension {
   available: boolean;
-  /** The library, where there is one that fits the sources. */
+  /** The library, if one matches the sources. */
   path: string | null;
   sha256: string | null;
   reason: string | null;
   hint: string | null;
 }
 
-/** What an inspection looks at; tests put their own there. */
+/** Surroundings of an inspection; tests replace them. */
 export interface Surroundings {
   sources?: readonly URL[];
   folder?: URL;
@@ -60,7 +60,7 @@ export function sourcesSha256(sources: readonly URL[] = SOURCES): string {
   return hash.digest("hex");
 }
 
-/** The library's name, or null on a platform that it cannot be built for. */
+/** The library's name, or null on an unsupported platform. */
 export function libraryName(digest: string, { os = Deno.build.os, arch = Deno.build.arch }: Surroundings = {}) {
   if (SUFFIX[os] === undefined || !ARCHITECTURES.includes(arch)) return null;
   return `${PREFIX}${os}-${arch}-${digest.slice(0, 16)}.${SUFFIX[os]}`;
@@ -69,8 +69,8 @@ export function libraryName(digest: string, { os = Deno.build.os, arch = Deno.bu
 let found: NativeExtension | undefined;
 
 /**
- * Looks for the extension. Nothing is loaded and nothing is asked: a permission that is not granted is a reason.
- * The answer that it is there is kept; until then every call looks again.
+ * Looks for the extension. Nothing is loaded and no prompt is shown: a missing permission is a reason. Availability is
+ * cached; until then every call looks again.
  */
 export function nativeExtension(): NativeExtension {
   if (found !== undefined) return found;
@@ -79,7 +79,7 @@ export function nativeExtension(): NativeExtension {
   return extension;
 }
 
-/** Looks for the extension in surroundings of one's own. Exported for tests. */
+/** Looks for the extension in given surroundings. Exported for tests. */
 export function inspectExtension(surroundings: Surroundings = {}): NativeExtension {
   const { sources = SOURCES, folder = BUILD_FOLDER, permission = ffiPermission } = surroundings;
   const lacking = (reason: string, hint: string | null, library: { path: string; sha256: string } | null = null) => ({

@@ -1,5 +1,5 @@
 /**
- * The kernels of the native extension, held to the portable ones by tests: the same bits everywhere. A library is loaded on
+ * The kernels of the native extension; tests compare them with the portable ones bit by bit. A library is loaded on
  * first use, in the thread that uses it; calls neither wait nor start threads.
  */
 import { BITS_PER_SYMBOL } from "../modulation.ts";
@@ -10,7 +10,7 @@ import { bufferLayout, decoderProgram } from "../nr_ldpc/programs.ts";
 import { type Generator, partScale } from "../random.ts";
 import { nativeExtension } from "./extension.ts";
 
-/** Levels of a processor, each with what it needs; the highest that it has is used. Exported for tests. */
+/** Levels of a processor with their requirements; the highest supported one is used. Exported for tests. */
 export const LEVELS = ["baseline", "avx2", "avx512"] as const;
 export type Level = typeof LEVELS[number];
 
@@ -34,7 +34,7 @@ const INTERFACE = {
 
 type Calls = Deno.StaticForeignLibraryInterface<typeof INTERFACE>;
 
-/** What the extension computes; each method has its twin among the portable kernels. */
+/** Functions of the extension; each has a portable counterpart. */
 export class NativeKernels {
   readonly level: Level;
   readonly #calls: Calls;
@@ -46,9 +46,9 @@ export class NativeKernels {
   }
 
   /**
-   * Opens a library for good.
+   * Opens a library; it is never closed.
    * @param path file built by `buildNative`
-   * @param level the processor's own when left out
+   * @param level default the highest of the processor
    * @throws Error when the library cannot be loaded
    * @throws RangeError when the processor does not have that level
    */
@@ -105,7 +105,7 @@ export class NativeKernels {
     return out;
   }
 
-  /** As `decodeCodeBlock`; hand it to `decodeTransportBlock`. */
+  /** As `decodeCodeBlock`; pass it to `decodeTransportBlock`. */
   readonly decodeCodeBlock = (
     llr: Float32Array,
     parameters: CodeParameters,
@@ -146,10 +146,10 @@ export class NativeKernels {
   };
 }
 
-/** The array itself: what an operation gets lies in memory that no other thread sees. */
+/** The array itself: memory of an operation is not shared with other threads. */
 function plain(array: Uint8Array | Float32Array): Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer> {
   if (array.buffer instanceof ArrayBuffer) return array as Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
-  throw new TypeError("Cannot hand shared memory to the native extension");
+  throw new TypeError("Cannot pass shared memory to the native extension");
 }
 
 let kernels: NativeKernels | undefined;

@@ -1,6 +1,6 @@
 /**
- * Vectors of int8 for the decoder: as wide as the level has them. Every form computes the same, so results do not depend on
- * the level.
+ * Vectors of int8 for the decoder, as wide as the level supports. All forms compute the same, so results do not depend
+ * on the level.
  */
 #pragma once
 
@@ -33,15 +33,15 @@ struct Lanes {
   friend Lanes lower(Lanes a, Lanes b) { return {_mm512_min_epu8(a.v, b.v)}; }
   friend Lanes upper(Lanes a, Lanes b) { return {_mm512_max_epu8(a.v, b.v)}; }
   friend Lanes beyond(Lanes a, Lanes b) { return {_mm512_subs_epu8(a.v, b.v)}; }
-  /** Where a = b the first, else the second. */
+  /** The first if a = b, else the second. */
   friend Lanes pick(Lanes a, Lanes b, Lanes first, Lanes second) {
     return {_mm512_mask_blend_epi8(_mm512_cmpeq_epi8_mask(a.v, b.v), second.v, first.v)};
   }
-  /** Negative where `signs` is. */
+  /** Negated if `signs` is negative. */
   friend Lanes turned(Lanes size, Lanes signs) {
     return {_mm512_mask_sub_epi8(size.v, _mm512_movepi8_mask(signs.v), _mm512_setzero_si512(), size.v)};
   }
-  /** One bit per lane, set where it is negative. */
+  /** One bit per lane, 1 if it is negative. */
   uint64_t negatives() const { return _mm512_movepi8_mask(v); }
 };
 
@@ -85,7 +85,7 @@ struct Lanes {
   static Signed select(Signed mask, Unsigned first, Unsigned second) {
     return select(mask, Signed(first), Signed(second));
   }
-  /** What the wrapped result of a sum or difference of `a` becomes where it has overflown. */
+  /** Saturates the wrapped result of a sum or difference of `a` after an overflow. */
   static Signed bounded(Signed a, Signed wrapped, Signed overflown) {
     return select(overflown < 0, (a >> 7) ^ 127, wrapped);
   }

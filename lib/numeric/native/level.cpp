@@ -1,4 +1,4 @@
-/** Which level of the kernels this processor runs: 0 baseline, 1 avx2, 2 avx512; the operating system has a say in it. */
+/** The level of the kernels that processor and operating system support: 0 baseline, 1 avx2, 2 avx512. */
 extern "C" __attribute__((visibility("default"))) int svc_level() {
 #if defined(__x86_64__)
   __builtin_cpu_init();

@@ -1,6 +1,6 @@
 /**
- * log(1 + x) for -1 < x <= 0 with the bits of ../assembly/logarithm.ts, which says where they come from. What is put
- * together there from exact parts is std::fma here.
+ * log(1 + x) for -1 < x <= 0 with the bits of ../assembly/logarithm.ts, which names the source. Its fused multiply-add
+ * from exact parts is std::fma here.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ inline double log1pExact(double x) {
   double f = x, correction = 0;
   bool exactPower = false;
   if (size >= 0x3FD2BEC4) {
-    // x < -0.2929: reduce 1 + x; the correction carries what rounding 1 + x lost.
+    // x < -0.2929: reduce 1 + x; the correction is the rounding error of 1 + x.
     const double sum = 1.0 + x;
     const uint64_t bits = bitsOf(sum);
     k = static_cast<int>(bits >> 52) - 1023;

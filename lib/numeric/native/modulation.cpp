@@ -12,15 +12,15 @@ namespace {
 /** 1/sqrt(2) as binary32 bits; the highest bit is the sign. */
 constexpr uint32_t QPSK_LEVEL = 0x3F3504F3;
 constexpr double LEAST_NOISE_VARIANCE = 1e-12;
-/** Log-likelihood ratios that are decided while they are still in the cache. */
+/** Log-likelihood ratios of a tile, which is decided while it is in the cache. */
 constexpr size_t TILE = 2048;
 
-/** 1/N0; what is no number stays none. */
+/** 1/N0; NaN stays NaN. */
 inline double precisionOf(double variance) {
   return 1 / (variance < LEAST_NOISE_VARIANCE ? LEAST_NOISE_VARIANCE : variance);
 }
 
-/** Calls `demap(from, to)` tile by tile and decides what it wrote. */
+/** Calls `demap(from, to)` tile by tile and makes hard decisions of its results. */
 template <class Demap>
 inline void byTile(size_t count, const float* llr, uint8_t* __restrict bits, Demap demap) {
   for (size_t from = 0; from < count; from += TILE) {
@@ -39,13 +39,13 @@ SVC_EXPORT(void, modulate_bpsk)(const uint8_t* __restrict bits, float* __restric
   }
 }
 
-/** An odd bit is completed by a zero. */
+/** A zero completes an odd bit. */
 SVC_EXPORT(void, modulate_qpsk)(const uint8_t* __restrict bits, uint32_t* __restrict symbols, size_t count) {
   for (size_t i = 0; i < count; i++) symbols[i] = QPSK_LEVEL | static_cast<uint32_t>(bits[i]) << 31;
   if (count & 1) symbols[count] = QPSK_LEVEL;
 }
 
-/** @param variances one per symbol, or null where `variance` holds for all */
+/** @param variances one per symbol, or null if `variance` holds for all */
 SVC_EXPORT(void, demodulate_bpsk)(
     const float* __restrict symbols, const float* __restrict variances, double variance, size_t count,
     float* __restrict llr, uint8_t* __restrict bits) {
@@ -61,7 +61,7 @@ SVC_EXPORT(void, demodulate_bpsk)(
   });
 }
 
-/** @param variances one per symbol, or null where `variance` holds for all */
+/** @param variances one per symbol, or null if `variance` holds for all */
 SVC_EXPORT(void, demodulate_qpsk)(
     const float* __restrict symbols, const float* __restrict variances, double variance, size_t count,
     float* __restrict llr, uint8_t* __restrict bits) {

@@ -1,11 +1,11 @@
 /**
- * Decoder of one code block of TS 38.212, from received log-likelihood ratios to bits. What is computed is said in
- * ../assembly/nr_ldpc.ts and ../assembly/nr_ldpc_row.ts: values and messages are the same integers here, so the bits, the
- * outcome and the number of iterations are.
+ * Decoder of one code block of TS 38.212, from received log-likelihood ratios to bits. ../assembly/nr_ldpc.ts and
+ * ../assembly/nr_ldpc_row.ts describe the computation. Values and messages are the same integers here, so bits, outcome
+ * and number of iterations are the same.
  *
- * A column of Z values lies in a strip with room for two of them: value k is found at place k or k + Z, and the Z places from
- * `origin` on are valid. A rotation copies what lies between the old origin and the new one by ±Z. Vectors run past the
- * end of a window; what they write there nobody reads.
+ * A column of Z values lies in a strip of 2 Z places: value k is at place k or k + Z, and the Z places from `origin` on
+ * are valid. A rotation copies the places between the old origin and the new one by ±Z. Vectors run past the end of a
+ * window; the places they write there are never read.
  */
 #include "crc.hpp"
 #include "export.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int WIDTH = Lanes::WIDTH;
 constexpr int MOST_Z = 384, MOST_COLUMNS = 68, MOST_ENTRIES = 320, MOST_DEGREE = 19;
-/** Room in front of a column and behind it that copies may run into. */
+/** Padding before and after a column for copies that run past it. */
 constexpr int PAD = 64, STRIP = PAD + 2 * MOST_Z + 2 * PAD;
 constexpr int MOST_INFORMATION = 22 * MOST_Z;
 constexpr int8_t OFFSET = 2, CAP = 41, CERTAIN = 127;
@@ -42,7 +42,7 @@ struct alignas(64) Workspace {
   int8_t columns[MOST_COLUMNS * STRIP];
   int8_t messages[MOST_ENTRIES * MOST_Z];
   int8_t posterior[MOST_COLUMNS * MOST_Z + PAD];
-  /** Received values, as they came and in the order of the circular buffer. */
+  /** Received values, in their original order and in that of the circular buffer. */
   int8_t rounded[MOST_COLUMNS * MOST_Z + PAD], buffer[MOST_COLUMNS * MOST_Z + PAD];
   float sums[MOST_COLUMNS * MOST_Z];
   /** Hard decisions of the information bits, first one lowest. */
@@ -66,9 +66,9 @@ struct alignas(64) Workspace {
 
 // Received values ------------------------------------------------------------------------------------------------------
 
-/** Rounds to int8, halves to even, saturating at ±127; a scrambling bit turns the sign. */
+/** Rounds to int8, halves to even, saturating at ±127; a scrambling bit of 1 inverts the sign. */
 inline int8_t roundedLlr(float llr, int turn) {
-  // Adding 1.5 · 2^23 leaves no room for a fraction.
+  // Adding 1.5 · 2^23 rounds to an integer: the mantissa has no bits for a fraction.
   constexpr float SHIFT = 12582912.0f;
   const float scaled = llr * LLR_SCALE;
   const float bounded = scaled < -127.0f ? -127.0f : scaled > 127.0f ? 127.0f : scaled;
@@ -106,7 +106,7 @@ void deinterleave(int bits, int8_t* to, const int8_t* from, int count) {
   }
 }
 
-/** Adds up the log-likelihood ratios of repeated bits, in the order of the circular buffer. */
+/** Sums the log-likelihood ratios of repeated bits, in the order of the circular buffer. */
 void combine(float* sums, int length, const float* llr, const uint8_t* scrambling, int count, int bits) {
   for (int i = 0; i < length; i++) sums[i] = 0;
   const int symbols = count / bits;
@@ -123,7 +123,7 @@ void combine(float* sums, int length, const float* llr, const uint8_t* scramblin
 
 /** Writes the new message of an entry and the new value of its bit. */
 inline void update(int8_t* bits, int8_t* message, Lanes q, Lanes least, Lanes size, Lanes other, Lanes signs) {
-  // To the entry with the least magnitude the row says the second least.
+  // The entry with the least magnitude receives the second least.
   const Lanes told = turned(pick(q.magnitude(), least, other, size), q ^ signs);
   told.store(message);
   (q + told).store(bits);
@@ -132,8 +132,8 @@ inline void update(int8_t* bits, int8_t* message, Lanes q, Lanes least, Lanes si
 /**
  * One row, WIDTH checks at a time.
  *
- * @tparam DEGREE number of entries, or 0 where only `degree` says it
- * @param own parity bits that this row alone checks, or null: their value is what was received
+ * @tparam DEGREE number of entries, or 0 if only `degree` gives it
+ * @param own parity bits that only this row checks, or null: their value is the received one
  */
 template <int DEGREE>
 inline void passRow(int degree, int8_t* const* bits, const int8_t* own, int8_t* messages, int z) {
@@ -187,7 +187,7 @@ void iterate(Workspace& work, Row row, int rows, int z) {
 
 // Decisions ------------------------------------------------------------------------------------------------------------
 
-/** Packs the hard decisions of the first `used` bits and says whether any has changed. */
+/** Packs the hard decisions of the first `used` bits and returns whether any has changed. */
 bool decide(Workspace& work, int used, int z) {
   uint64_t pending = 0;
   uint32_t changed = 0;
@@ -218,8 +218,8 @@ bool decide(Workspace& work, int used, int z) {
 }
 
 /**
- * Whether the checks of the last `checked` rows hold for the hard decisions. A parity bit of one check is decided by what was
- * received and the others of its row.
+ * Whether the checks of the last `checked` rows hold for the hard decisions. A parity bit of one check is decided from
+ * its received value and the other bits of its row.
  */
 bool holds(Workspace& work, Row row, int rows, int checked, int columns, int z) {
   for (int c = 0; c < columns; c++) {
@@ -248,7 +248,7 @@ bool holds(Workspace& work, Row row, int rows, int checked, int columns, int z) 
 
 }  // namespace
 
-/** Bytes of the workspace of a call, room for its alignment included. */
+/** Bytes of the workspace of a call, including its alignment. */
 SVC_EXPORT(uint32_t, nr_ldpc_workspace)() { return sizeof(Workspace) + alignof(Workspace); }
 
 /**
@@ -259,7 +259,7 @@ SVC_EXPORT(uint32_t, nr_ldpc_workspace)() { return sizeof(Workspace) + alignof(W
  * @param program rows as `decoderProgram` writes them
  * @param shape bits per symbol, bits of the circular buffer, information bits at its start, rows, columns, Z, information bits
  * that the CRC covers, filler bits, kind of CRC, most iterations, whether to stop early
- * @param segment takes `taken` decided bits
+ * @param segment receives `taken` decided bits
  * @returns iterations done; 2^16 is added where the CRC holds
  */
 SVC_EXPORT(int32_t, nr_ldpc_decode)(
@@ -272,7 +272,7 @@ SVC_EXPORT(int32_t, nr_ldpc_decode)(
   const Row first{program};
   Workspace& work = *reinterpret_cast<Workspace*>((reinterpret_cast<uintptr_t>(memory) + 63) & ~uintptr_t{63});
 
-  // The circular buffer, then what it leaves out: two information columns nobody sent, the filler bits, parity not reached.
+  // The circular buffer, then bits outside it: two unsent information columns, filler bits, unused parity.
   const bool repeats = count > bufferBits;
   const int kept = repeats ? bufferBits : count;
   if (repeats) combine(work.sums, bufferBits, llr, scrambling, count, bitsPerSymbol);

@@ -1,9 +1,9 @@
 /**
- * PCG64 (O'Neill 2014) and NumPy's ziggurat of standard normal values, with the bits of ../random.ts: the state goes in, and
- * comes out behind the last draw, so that both implementations may take turns on one generator.
+ * PCG64 (O'Neill 2014) and NumPy's ziggurat of standard normal values, with the bits of ../random.ts. The state is
+ * passed in and returned after the last draw, so that both implementations can be used in turn on one generator.
  *
  * A step waits for the 128-bit product of the step before; four interleaved streams of fourfold steps overlap them. The
- * tables come from ../assembly/ziggurat.ts by way of the build.
+ * tables are generated from ../assembly/ziggurat.ts by the build.
  */
 #include "export.hpp"
 #include "logarithm.hpp"
@@ -33,7 +33,7 @@ class Stream {
   explicit Stream(uint64_t* words)
       : words_(words), blockStart_(wide(words[1], words[0])), blockEnd_(blockStart_), increment_(wide(words[3], words[2])) {}
 
-  /** Leaves the state behind the last output that was used. */
+  /** Stores the state after the last output that was used. */
   ~Stream() {
     u128 state = blockStart_;
     for (const uint64_t* raw = raw_; raw < cursor; raw++) state = state * MULTIPLIER + increment_;
@@ -44,7 +44,7 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /** Forms the next block, when the last one is used up: `wanted` outputs, rounded up, at most as many as fit. */
+  /** Forms the next block after the last one is used up: `wanted` outputs, rounded up, at most a full block. */
   void refill(size_t wanted) {
     blockStart_ = blockEnd_;
     const u128 add4 = (MULTIPLIER_2 + 1) * (MULTIPLIER + 1) * increment_;
@@ -91,11 +91,11 @@ class Stream {
 struct Layer {
   /** Width over 2^52, negative for the sign bit. */
   double width;
-  /** Magnitudes below lie inside at once. */
+  /** Magnitudes below this lie inside the layer. */
   uint64_t limit;
 };
 
-/** The layers, then the same with their sign turned. */
+/** The layers, then the same with inverted sign. */
 struct Layers {
   Layer of[512];
   Layers() {
@@ -107,7 +107,7 @@ struct Layers {
 };
 const Layers LAYERS;
 
-/** What the ziggurat does outside the inner part of a layer. @returns whether the point is accepted */
+/** A ziggurat draw outside the inner part of a layer. @returns whether the point is accepted */
 __attribute__((noinline, cold)) bool onEdge(Stream& stream, uint64_t raw, double& x) {
   const unsigned layer = raw & 255;
   if (layer == 0) {
@@ -120,7 +120,7 @@ __attribute__((noinline, cold)) bool onEdge(Stream& stream, uint64_t raw, double
     }
   }
   const double outer = doubleOf(NORMAL_F[layer]), inner = doubleOf(NORMAL_F[layer - 1]);
-  // The library's exponential may differ from another one in its last bit; a draw would have to meet that bit exactly.
+  // Exponentials of other libraries may differ in the last bit; only a draw that equals this bit exactly is affected.
   return (inner - outer) * stream.nextDouble() + outer < std::exp(-0.5 * x * x);
 }
 

@@ -1,5 +1,5 @@
 /**
- * Transport block sizes of TS 38.214 section 5.1.3.2: what the standard can form from an amount of information N.
+ * Transport block sizes of TS 38.214 section 5.1.3.2, formed from an amount of information N:
  *
  *     N <= 3824   the sizes of table 5.1.3.2-1
  *     else        n = floor(log2(N - 24)) - 5, N' = max(3840, 2^n · round((N - 24) / 2^n)), and
@@ -49,7 +49,7 @@ function largeBlockSize(quantised: number, codeRate: number): number {
 }
 
 /**
- * The smallest legal transport block size that is not below a number of bits.
+ * The smallest legal transport block size of at least a number of bits.
  * @param bits at least 1
  * @param codeRate target code rate; the sizes above 3824 bits depend on whether it exceeds 1/4
  * @throws RangeError when the number is not in 1 … 1 277 992

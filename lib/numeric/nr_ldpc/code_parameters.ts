@@ -1,6 +1,6 @@
 /**
- * What TS 38.212 makes of a transport block before any bit of it is known: CRC, base graph (6.2.2, 7.2.2), code blocks
- * (5.2.2), lifting size, filler bits, and the coded bits of each code block (5.4.2.1).
+ * Parameters of TS 38.212 that depend on the size of a transport block alone: CRC, base graph (6.2.2, 7.2.2), code
+ * blocks (5.2.2), lifting size, filler bits, and the coded bits of each code block (5.4.2.1).
  *
  *     A block bits + CRC (16 to 3824, else 24A) = B bits -> C code blocks of K' bits each, CRC24B in each when C > 1
  *     K' bits + F filler bits = K = 22 Z or 10 Z information bits -> E_r coded bits, in sum G
@@ -14,7 +14,7 @@ export interface TransportBlockOptions {
   blockBits: number;
   /** G: coded bits, a multiple of bitsPerSymbol · layers. */
   codedBits: number;
-  /** Target code rate, which helps to choose the base graph. */
+  /** Target code rate, used to choose the base graph. */
   codeRate: number;
   bitsPerSymbol: number;
   /** 1 … 4 */
@@ -27,7 +27,7 @@ export interface CodeParameters extends TransportBlockOptions {
   readonly liftingSize: number;
   /** C */
   readonly codeBlockCount: number;
-  /** CRC of each code block; of a single one it is the block's. */
+  /** CRC of each code block; a single one has that of the block. */
   readonly codeBlockCrc: Crc;
   /** Bits of the block and its CRC that each code block carries: K' without CRC24B. */
   readonly segmentBits: number;
@@ -46,8 +46,8 @@ const BITS_PER_SYMBOL_CHOICES: readonly number[] = [1, 2, 4, 6, 8];
 const MOST_BLOCK_BITS = { 1: 8448, 2: 3840 };
 
 /**
- * Coded bits of a block: the fewest whole symbols on all layers that keep the code rate. What rounding of the rate adds
- * to an exact number of symbols, up to 1e-9 of one, does not count.
+ * Coded bits of a block: the fewest whole symbols on all layers that keep the code rate. Rounding errors of the rate,
+ * up to 1e-9 of a symbol, do not add a symbol.
  */
 export function codedBitCount(blockBits: number, codeRate: number, bitsPerSymbol: number, layers: number): number {
   const unit = bitsPerSymbol * layers;
@@ -59,7 +59,10 @@ export function chooseBaseGraph(blockBits: number, codeRate: number): BaseGraph 
   return blockBits <= 292 || (blockBits <= LARGEST_SMALL_BLOCK && codeRate <= 0.67) || codeRate <= 0.25 ? 2 : 1;
 }
 
-/** Information columns that the lifting size is chosen by: base graph 2 leaves some to filler bits in short blocks. */
+/**
+ * Information columns that determine the lifting size: in short blocks base graph 2 fills some columns with filler
+ * bits.
+ */
 function sizingColumns(baseGraph: BaseGraph, bits: number): number {
   if (baseGraph === 1) return 22;
   return bits > 640 ? 10 : bits > 560 ? 9 : bits > 192 ? 8 : 6;
@@ -68,8 +71,8 @@ function sizingColumns(baseGraph: BaseGraph, bits: number): number {
 /**
  * Coding parameters of a transport block.
  *
- * @throws RangeError for a block that does not divide into equal code blocks of whole bytes, a G that is not a multiple of
- * bitsPerSymbol · layers or too small for the code blocks, or a modulation or layer count the standard does not have
+ * @throws RangeError for a block that does not divide into equal code blocks of whole bytes, a G that is not a multiple
+ *   of bitsPerSymbol · layers or too small for the code blocks, or a modulation or layer count outside the standard
  */
 export function codeParameters(options: TransportBlockOptions): CodeParameters {
   const { blockBits, codedBits, codeRate, bitsPerSymbol, layers } = options;

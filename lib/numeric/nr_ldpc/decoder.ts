@@ -1,14 +1,14 @@
 /**
- * Transport block decoder: descrambling, deinterleaving, combining of repeated bits, layered min-sum per code
- * block, CRCs. Log-likelihood ratios are positive for bit 0; they are rounded to int8 in steps of 1/4, and messages are
- * int8 (../assembly/nr_ldpc.ts). Everything is integer arithmetic after that: same input, same bits, on every machine.
+ * Transport block decoder: descrambling, deinterleaving, combining of repeated bits, layered min-sum per code block,
+ * CRCs. Log-likelihood ratios are positive for bit 0; they are rounded to int8 in steps of 1/4, and messages are int8
+ * (../assembly/nr_ldpc.ts). All later arithmetic is on integers: same input, same bits, on every machine.
  *
  * Shapes: llr float32 [G] -> bits uint8 [A]. A code block depends on its own log-likelihood ratios alone.
  */
 import { PUNCTURED_COLUMNS } from "./base_graph.ts";
 import type { CodeParameters } from "./code_parameters.ts";
 import { checkLength, CRC_KINDS, mostColumnBytes } from "./encoder.ts";
-import { bytesAt, floatsAt, kernels, load, room, SLACK } from "./kernel_memory.ts";
+import { allocate, bytesAt, floatsAt, kernels, load, SLACK } from "./kernel_memory.ts";
 import { bufferLayout, decoderProgram } from "./programs.ts";
 
 /** Name of the decoder in metadata. */
@@ -21,23 +21,23 @@ const LLR_SCALE = 4;
 const CERTAIN = 127;
 
 export interface DecoderOptions {
-  /** Most passes over all checks. */
+  /** Maximum number of passes over all checks. */
   iterations: number;
   /** Stop at a valid CRC or a codeword; true by default. */
   earlyStop?: boolean;
-  /** The sequence that was added, as long as the coded bits; none by default. */
+  /** The scrambling sequence, as long as the coded bits; default none. */
   scrambling?: Uint8Array;
 }
 
 export interface DecodedCodeBlock {
-  /** Whether its CRC holds. A code block of which nothing was received fails. */
+  /** Whether its CRC holds. A code block without received values fails. */
   crcPassed: boolean;
   /** Iterations done. */
   iterations: number;
 }
 
 export interface DecodedTransportBlock {
-  /** Hard decisions, whatever the CRCs say. */
+  /** Hard decisions, also after a failed CRC. */
   bits: Uint8Array<ArrayBuffer>;
   /** Whether the CRC of the block and those of all its code blocks hold. */
   crcPassed: boolean;
@@ -48,7 +48,7 @@ export interface DecodedTransportBlock {
  * Decodes one transport block.
  * @param llr parameters.codedBits log-likelihood ratios, positive for bit 0, none of them NaN
  * @param decodeBlock another implementation of the decoder of code blocks
- * @throws RangeError when a length is not that of the parameters
+ * @throws RangeError for a length that does not match the parameters
  */
 export function decodeTransportBlock(
   llr: Float32Array,
@@ -67,8 +67,8 @@ export function decodeTransportBlock(
 }
 
 /**
- * What the decoded code blocks of a transport block are together.
- * @param whole their bits one after another, codeBlockCount · segmentBits of them
+ * Joins the decoded code blocks of a transport block.
+ * @param whole their bits in order, codeBlockCount · segmentBits of them
  */
 export function joinCodeBlocks(
   whole: Uint8Array,
@@ -82,7 +82,7 @@ export function joinCodeBlocks(
 }
 
 function crcOf(bits: Uint8Array, kind: number): number {
-  const [address] = room(bits.length);
+  const [address] = allocate(bits.length);
   bytesAt(address, bits.length).set(bits);
   return kernels.crcBits(kind, 0, address, bits.length) as number;
 }
@@ -90,8 +90,8 @@ function crcOf(bits: Uint8Array, kind: number): number {
 /**
  * Decodes one code block of a transport block.
  * @param llr those of the whole transport block
- * @param index which code block
- * @param segment takes its bits without CRC24B, parameters.segmentBits of them
+ * @param index index of the code block
+ * @param segment receives its bits without CRC24B, parameters.segmentBits of them
  */
 export function decodeCodeBlock(
   llr: Float32Array,
@@ -106,7 +106,7 @@ export function decodeCodeBlock(
   const received = llr.subarray(start, start + count), scrambling = options.scrambling?.subarray(start, start + count);
   const { code, rows, columns, bufferBits, sentInformationBits } = bufferLayout(parameters, count);
   const kept = Math.min(count, bufferBits);
-  const [input, sequence, rounded, posterior] = room(4 * kept, kept, kept, mostColumnBytes(parameters));
+  const [input, sequence, rounded, posterior] = allocate(4 * kept, kept, kept, mostColumnBytes(parameters));
 
   const values = floatsAt(input, kept + SLACK / 4), turned = bytesAt(sequence, kept);
   const repeats = count > bufferBits;
@@ -120,7 +120,7 @@ export function decodeCodeBlock(
     return { crcPassed: false, iterations: 0 };
   }
 
-  // The circular buffer with what it leaves out: two information columns nobody sent, the filler bits, parity not reached.
+  // The circular buffer and bits outside it: two unsent information columns, filler bits, unused parity.
   const punctured = PUNCTURED_COLUMNS * z, all = bytesAt(posterior, columns * z);
   kernels.deinterleave(posterior + punctured, rounded, kept, repeats ? 1 : bitsPerSymbol);
   let end = punctured + kept;
@@ -146,7 +146,7 @@ export function decodeCodeBlock(
   return { crcPassed: outcome >= 0x10000, iterations: outcome & 0xffff };
 }
 
-/** Adds up the log-likelihood ratios of repeated bits, in the order of the circular buffer. */
+/** Sums the log-likelihood ratios of repeated bits, in the order of the circular buffer. */
 function combined(
   received: Float32Array,
   scrambling: Uint8Array | undefined,

@@ -8,7 +8,7 @@
 import { type LiftedCode, liftedCode, PUNCTURED_COLUMNS } from "./base_graph.ts";
 import type { CodeParameters } from "./code_parameters.ts";
 import type { Crc } from "./crc.ts";
-import { bytesAt, kernels, load, room } from "./kernel_memory.ts";
+import { allocate, bytesAt, kernels, load } from "./kernel_memory.ts";
 import { type BufferLayout, bufferLayout, encoderProgram } from "./programs.ts";
 
 /** Numbers of the polynomials in the kernels. */
@@ -17,9 +17,9 @@ export const CRC_KINDS: Readonly<Record<Crc["name"], number>> = { crc24a: 0, crc
 /**
  * Encodes one transport block.
  * @param bits one bit (0 or 1) per byte, parameters.blockBits of them
- * @param scrambling the sequence to add, parameters.codedBits long; none by default
+ * @param scrambling the sequence to add, parameters.codedBits long; default none
  * @returns the coded bits, a new array
- * @throws RangeError when a length is not that of the parameters
+ * @throws RangeError for a length that does not match the parameters
  */
 export function encodeTransportBlock(
   bits: Uint8Array,
@@ -30,7 +30,7 @@ export function encodeTransportBlock(
   checkLength("bits", bits.length, blockBits);
   if (scrambling !== undefined) checkLength("scrambling", scrambling.length, codedBits);
   const most = codedBitsOfBlock.at(-1)!;
-  const [block, selected, sequence, output] = room(blockBits + 24, mostColumnBytes(parameters) + most, most, most);
+  const [block, selected, sequence, output] = allocate(blockBits + 24, mostColumnBytes(parameters) + most, most, most);
   bytesAt(block, blockBits).set(bits);
   appendCrc(block, blockBits, blockCrc);
   const coded = new Uint8Array(codedBits);
@@ -46,7 +46,7 @@ export function encodeTransportBlock(
   return coded;
 }
 
-/** Throws where an array has another length than the parameters ask for. */
+/** Throws for an array whose length does not match the parameters. */
 export function checkLength(what: string, found: number, expected: number): void {
   if (found !== expected) throw new RangeError(`Cannot use ${found} ${what}: ${expected} are needed`);
 }
@@ -57,7 +57,7 @@ export function mostColumnBytes({ baseGraph, liftingSize }: CodeParameters): num
 }
 
 /**
- * The code word of some information bits. Exported for tests.
+ * The codeword of some information bits. Exported for tests.
  * @param bits informationColumns · Z of them, one per byte
  * @returns the bits of all columns
  */
@@ -65,7 +65,7 @@ export function encodeCodeword(code: LiftedCode, bits: Uint8Array): Uint8Array<A
   const { columns, informationColumns, liftingSize, rows } = code;
   checkLength("bits", bits.length, informationColumns * liftingSize);
   bytesAt(kernels.bitsOffset() as number, bits.length).set(bits);
-  const [codeword] = room(columns * liftingSize);
+  const [codeword] = allocate(columns * liftingSize);
   computeColumns(code, rows.length);
   kernels.gather(codeword, 0, columns, liftingSize);
   return bytesAt(codeword, columns * liftingSize).slice();
@@ -79,7 +79,7 @@ function computeColumns(code: LiftedCode, rows: number): void {
   kernels.combine(program.length, code.liftingSize);
 }
 
-/** Writes the parity bits of a CRC behind bits of the kernel memory. */
+/** Writes the parity bits of a CRC after bits of the kernel memory. */
 function appendCrc(address: number, length: number, crc: Crc): void {
   const register = kernels.crcBits(CRC_KINDS[crc.name], 0, address, length) as number;
   const parity = bytesAt(address + length, crc.bits);
@@ -98,7 +98,7 @@ function encodeCodeBlock(segment: number, parameters: CodeParameters, count: num
   select(layout, selected, count);
 }
 
-/** Bit selection of section 5.4.2.1: the buffer from its start, filler bits left out, again and again. */
+/** Bit selection of section 5.4.2.1: the buffer from its start, repeatedly, without filler bits. */
 function select({ code, rows, bufferBits, sentInformationBits }: BufferLayout, selected: number, count: number): void {
   const { informationColumns, liftingSize } = code;
   kernels.gather(selected, PUNCTURED_COLUMNS, informationColumns - PUNCTURED_COLUMNS, liftingSize);

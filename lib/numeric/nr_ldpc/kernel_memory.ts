@@ -1,4 +1,4 @@
-/** The memory of the kernels: views of its fixed parts, and room for the arrays of a call behind them. */
+/** The memory of the kernels: views of its fixed parts, and allocation of the arrays of a call after them. */
 import * as kernels from "../nr_ldpc.wasm";
 
 const memory = kernels.memory as WebAssembly.Memory;
@@ -11,7 +11,7 @@ export const SLACK = 64;
 export { kernels };
 
 /** Addresses of arrays of these byte lengths, each aligned and followed by slack; the memory grows as needed. */
-export function room(...lengths: readonly number[]): number[] {
+export function allocate(...lengths: readonly number[]): number[] {
   let end = FREE;
   const addresses = lengths.map((length) => {
     const address = end;
@@ -26,7 +26,7 @@ export function room(...lengths: readonly number[]): number[] {
 export const bytesAt = (address: number, length: number) => new Uint8Array(memory.buffer, address, length);
 export const floatsAt = (address: number, length: number) => new Float32Array(memory.buffer, address, length);
 
-/** Hands a program to the kernels. */
+/** Copies a program into the memory of the kernels. */
 export function load(program: Int32Array): void {
   new Int32Array(memory.buffer, kernels.programOffset() as number, program.length).set(program);
 }

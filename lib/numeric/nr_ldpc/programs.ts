@@ -1,4 +1,4 @@
-/** What the kernels are told about a code: which columns to add for the encoder, which rows to pass for the decoder. */
+/** Programs for the kernels: columns to add for the encoder, rows to pass for the decoder. */
 import {
   type Circulant,
   CORE_ROWS,
@@ -12,7 +12,7 @@ import type { CodeParameters } from "./code_parameters.ts";
 /** One code block in the circular buffer of TS 38.212 section 5.4.2, redundancy version 0, no buffer limit. */
 export interface BufferLayout {
   readonly code: LiftedCode;
-  /** Rows of the base graph that the coded bits reach into. */
+  /** Rows of the base graph with coded bits. */
   readonly rows: number;
   /** Information and parity columns in use. */
   readonly columns: number;
@@ -22,7 +22,7 @@ export interface BufferLayout {
   readonly sentInformationBits: number;
 }
 
-/** Where the coded bits of a code block come from. */
+/** Source of the coded bits of a code block. */
 export function bufferLayout(parameters: CodeParameters, codedBits: number): BufferLayout {
   const { baseGraph, liftingSize, usedBits, fillerBits } = parameters;
   const code = liftedCode(baseGraph, liftingSize);
@@ -33,7 +33,7 @@ export function bufferLayout(parameters: CodeParameters, codedBits: number): Buf
   return { code, rows, columns: INFORMATION_COLUMNS[baseGraph] + rows, bufferBits, sentInformationBits };
 }
 
-/** What the kernels run. */
+/** A program of the kernels. */
 export interface Program {
   readonly words: Int32Array;
   /** Sums or rows. */
@@ -53,9 +53,9 @@ const keyOf = ({ baseGraph, liftingSize }: LiftedCode, rows: number) => `${baseG
 /**
  * Sums that compute the parity columns: target column, number of terms, then column and shift of each.
  *
- * The first four rows hold p1 three times, twice with the same shift, and p2, p3, p4 twice each without one: their sum is
- * p1 under the shift that stands alone. Rows 1 to 3 then give p2, p3, p4 one after the other, and each further row its own
- * parity column. The information parts of the first four rows are kept in columns behind the code.
+ * The first four rows hold p1 three times, twice with the same shift, and p2, p3, p4 twice each without one: their sum
+ * is p1 under the shift that occurs once. Rows 1 to 3 then give p2, p3, p4 in turn, and each further row its own parity
+ * column. The information parts of the first four rows are kept in columns after the code.
  */
 export const encoderProgram = (code: LiftedCode, rows: number): Program =>
   cached(`encoder/${keyOf(code, rows)}`, () => buildEncoderProgram(code, rows));
@@ -85,22 +85,22 @@ const written = (
   terms: readonly Circulant[],
 ) => [terms.length, ...terms.flatMap(({ column, shift }) => [column, shift])];
 
-/** The order of the first four rows in the decoder: those with one of the two columns that nobody sent come first. */
+/** The order of the first four rows in the decoder: those with one of the two unsent columns come first. */
 const CORE_ORDER = [1, 3, 0, 2];
 
 /**
- * The order in which the decoder passes the rows of a code: from the last one down to the first four. Rows with few entries
- * and one unsent column at most inform the unsent columns before the long rows ask for them, which saves a quarter of the
- * iterations. Exported for tests.
+ * The order in which the decoder passes the rows of a code: from the last one down to the first four. Rows with few
+ * entries and at most one unsent column inform the unsent columns before the long rows use them, which saves a quarter
+ * of the iterations. Exported for tests.
  */
 export function decoderOrder(rows: number): number[] {
   return [...Array.from({ length: rows - CORE_ROWS }, (_, i) => rows - 1 - i), ...CORE_ORDER];
 }
 
 /**
- * Rows for the decoder: the parity column that the row alone checks or -1, then number of entries, column and shift of each.
- * Columns of filler bits alone are left out, for a known bit changes no message, and so is a row that has nothing but its
- * own parity column. The first four rows stand at the end.
+ * Rows for the decoder: the parity column that only the row checks or -1, then number of entries, column and shift of
+ * each. Columns with filler bits only are omitted, because a known bit changes no message, and so is a row with only
+ * its own parity column. The first four rows are last.
  */
 export const decoderProgram = (code: LiftedCode, rows: number, usedBits: number): Program =>
   cached(`decoder/${keyOf(code, rows)}/${usedBits}`, () => {

@@ -13,7 +13,7 @@ export function scramblingSeed(channel: SharedChannel, rnti: number, id: number,
   return rnti * 2 ** 15 + (channel === "PDSCH" ? codeword * 2 ** 14 : 0) + id;
 }
 
-/** New bits per step: the recursions reach back 28 places at least. */
+/** New bits per step: the recursions refer back by at least 28 places. */
 const STEP = 28;
 const STEP_MASK = 2 ** STEP - 1;
 const DISCARDED = 1600;

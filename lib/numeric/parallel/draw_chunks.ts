@@ -1,6 +1,7 @@
 /**
  * Integers of a range whose size is a power of two: Lemire's method then rejects nothing, and each value takes the same
- * number of raw outputs. The place of a value in the stream is known, so a chunk of them is drawn by a jump to that place.
+ * number of raw outputs. The position of a value in the stream is known, so each chunk starts with a jump to its
+ * position.
  */
 import { Generator, type IntegerDtype, type IntegerView } from "../random.ts";
 import type { Task } from "./job.ts";
@@ -17,12 +18,12 @@ export interface DrawChunks {
   /** The generator's state before the first draw, without a kept half. */
   state: Uint8Array<ArrayBuffer>;
   draw: IntegerDraw;
-  /** Values per chunk, and the raw outputs that they take. */
+  /** Values per chunk, and their raw outputs. */
   values: number;
   outputs: number;
 }
 
-/** Fills out[from … to - 1], of all that is drawn, with what the generator gives next. */
+/** Fills out[from … to - 1] with the next values of the generator. */
 export function drawPart(generator: Generator, draw: IntegerDraw, from: number, to: number): void {
   generator.fillIntegers(draw.low, draw.high, draw.out.subarray(from, to), draw.dtype);
 }

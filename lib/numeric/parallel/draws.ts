@@ -1,7 +1,7 @@
 /**
- * Draws of `Generator` on several threads: the same values to the last bit and the same state of the generator afterwards,
- * whatever the number of threads. Short draws, draws on one thread and integers of other ranges than powers of two take the
- * sequential way. Arrays that several threads filled lie in shared memory.
+ * Draws of `Generator` on several threads: values and final state of the generator are bit-identical for any number of
+ * threads. Short draws, draws on one thread and integers of ranges other than powers of two are drawn sequentially.
+ * Arrays that several threads fill lie in shared memory.
  */
 import {
   type Generator,
@@ -16,7 +16,7 @@ import { MARKED, NORMALS_DRAWN, type NormalSink, placeNormals, SEGMENT, skipOutp
 import { isShared, type ParallelOptions, sharedArray, threadsOf } from "./shared.ts";
 import { runChunks } from "./team.ts";
 
-/** Fewer normal values than this are drawn sequentially: about a millisecond's work. */
+/** Fewer normal values than this are drawn sequentially: about a millisecond of work. */
 const LEAST_NORMALS = 1 << 17;
 /** Other draws that take fewer raw outputs than this are sequential. */
 const LEAST_OUTPUTS = 1 << 18;
@@ -36,7 +36,7 @@ function drawNormals(generator: Generator, count: number, sink: NormalSink, opti
   const threads = threadsOf(options);
   let first = 0;
   generator.lend((state) => {
-    // A round uses about as many outputs as values are missing. No value takes less than one, so none is drawn too many.
+    // A round uses about one output per missing value. A value takes at least one, so no surplus is drawn.
     for (let left = count; left >= least; left = count - first) {
       const reached = sharedArray(Float64Array<SharedArrayBuffer>, 2);
       reached[1] = first;
@@ -48,7 +48,7 @@ function drawNormals(generator: Generator, count: number, sink: NormalSink, opti
   placeNormals(sink, generator.standardNormal(count - first), 0, count - first, first);
 }
 
-/** Is it worth several threads? */
+/** Whether several threads are worthwhile. */
 function many(count: number, least: number, options: SegmentOptions): boolean {
   return threadsOf(options) > 1 && count >= (options.segment ?? least);
 }
@@ -67,7 +67,7 @@ export function complexNormal64Parallel(
 }
 
 /**
- * As `generator.addComplexNormal`. Symbols in shared memory are read where they are, others are copied first.
+ * As `generator.addComplexNormal`. Symbols in shared memory are read in place, others are copied first.
  * @throws RangeError when the variance is negative or not finite
  */
 export function addComplexNormalParallel(
@@ -85,7 +85,7 @@ export function addComplexNormalParallel(
   return out;
 }
 
-/** Draws what takes `perOutput` values from each raw output; a kept half is used up first. */
+/** Draws values, `perOutput` from each raw output; a kept half is used first. */
 function drawFixed(generator: Generator, draw: IntegerDraw, perOutput: number, options: ParallelOptions): void {
   const size = draw.out.length;
   const values = CHUNK_OUTPUTS * perOutput;

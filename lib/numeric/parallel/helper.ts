@@ -1,13 +1,13 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
-/** A helper thread: works through the jobs it is sent and ends when there have been none for a while. */
+/** A helper thread: runs the jobs it receives and ends after a time without jobs. */
 import { claimChunks, type Job } from "./job.ts";
 import { TASKS } from "./tasks.ts";
 
-/** Long enough to serve calls that follow each other, short enough that a program's end is not felt to wait. */
+/** Long enough to serve consecutive calls, short enough not to delay the end of a program. */
 const IDLE_MS = 250;
 
-/** Set to 1 when the helper takes no more jobs. A job that comes too late is done by the others. */
+/** Set to 1 when the helper takes no more jobs. Other threads run a job that arrives later. */
 let gone: Int32Array;
 let idle: ReturnType<typeof setTimeout> | undefined;
 

@@ -1,24 +1,27 @@
 /**
- * Chunks of a task, claimed one at a time by whoever is free. Chunks are claimed in rising order, so a chunk that waits for
- * the one before it waits for a thread that is at work, never for one that has yet to come.
+ * Chunks of a task, claimed one at a time by idle threads. Chunks are claimed in rising order, so a chunk that waits
+ * for its predecessor always waits for a running thread.
  */
-/** Words of a job's control memory: the next chunk to claim, how many are done, whose turn it is, whether one failed. */
+/**
+ * Words of a job's control memory: the next chunk to claim, the number of finished ones, the current turn, whether one
+ * failed.
+ */
 const NEXT = 0;
 const DONE = 1;
 const TURN = 2;
 const FAILED = 3;
 const WORDS = 4;
 
-/** Everyone's turn: nobody waits any more. */
+/** Value of the turn that ends all waiting. */
 const NO_TURNS = 2 ** 31 - 1;
 
-/** Work that threads can share, by a name that a helper knows: see tasks.ts. */
+/** Work that threads can share; a helper finds it by name, see tasks.ts. */
 export interface Task<Args = unknown> {
   name: string;
   run(args: Args, chunk: number, turns: Turns): void;
 }
 
-/** What is posted to a helper. */
+/** The message to a helper. */
 export interface Job<Args = unknown> {
   task: string;
   args: Args;
@@ -30,7 +33,7 @@ export function newJob<Args>({ name }: Task<Args>, args: Args, chunks: number): 
   return { task: name, args, chunks, control: new Int32Array(new SharedArrayBuffer(4 * WORDS)) };
 }
 
-/** The order of the chunks of a job, for tasks in which one chunk needs to know where the one before it ended. */
+/** The order of the chunks of a job, for tasks in which a chunk depends on the end of its predecessor. */
 export class Turns {
   readonly #control: Int32Array;
 
@@ -45,7 +48,7 @@ export class Turns {
     }
   }
 
-  /** What this thread has written so far is there for the chunk whose turn is next. */
+  /** Ends the turn; writes of this thread are then visible to the next chunk. */
   end(chunk: number): void {
     Atomics.compareExchange(this.#control, TURN, chunk, chunk + 1);
     Atomics.notify(this.#control, TURN);
@@ -53,8 +56,8 @@ export class Turns {
 }
 
 /**
- * Does chunks until none is left to claim.
- * @returns how many it did
+ * Runs chunks until none is left to claim.
+ * @returns the number of chunks it ran
  */
 export function claimChunks<Args>({ args, chunks, control }: Job<Args>, task: Task<Args>): number {
   const turns = new Turns(control);
@@ -64,7 +67,7 @@ export function claimChunks<Args>({ args, chunks, control }: Job<Args>, task: Ta
     try {
       task.run(args, chunk, turns);
     } catch (error) {
-      // The job is lost: the others stop claiming and nobody waits for a turn that would never come.
+      // The job failed: the others stop claiming, and no thread waits for a turn that never comes.
       Atomics.store(control, FAILED, 1);
       Atomics.store(control, TURN, NO_TURNS);
       Atomics.notify(control, TURN);
@@ -77,7 +80,7 @@ export function claimChunks<Args>({ args, chunks, control }: Job<Args>, task: Ta
 }
 
 /**
- * Waits until the chunks that others have claimed are done.
+ * Waits until the chunks claimed by other threads are done.
  * @throws Error when one of them failed
  */
 export function awaitChunks({ chunks, control }: Job): void {

@@ -1,9 +1,10 @@
 /**
- * Standard normal values of one sequence, drawn by several threads. The raw outputs are cut into segments. A ziggurat draw
- * takes one output nearly always, so draws that begin at a wrong place soon fall in with the true ones: each thread draws
- * its segment as if a draw began at its first output, and marks where the first draws began. Then, segment by segment in
- * turn, the true sequence is followed from where the segment before really ended until it meets a mark; from there on the
- * values drawn ahead are the true ones. The values do not depend on the number of threads or on the segments.
+ * Standard normal values of one sequence, drawn by several threads. The raw outputs are cut into segments. A ziggurat
+ * draw nearly always takes one output, so draws that begin at a wrong position soon coincide with the true ones. Each
+ * thread draws its segment as if a draw began at its first output, and marks the starts of its first draws. Then,
+ * segment by segment in turn, the true sequence is drawn from the true end of the previous segment until it reaches a
+ * mark; from there on the values drawn ahead are the true ones. The values do not depend on the number of threads or on
+ * the segments.
  */
 import * as kernels from "../random.wasm";
 import type { Task, Turns } from "./job.ts";
@@ -13,11 +14,11 @@ const workingState = new Uint8Array(memory, kernels.stateOffset(), 40);
 const ahead = new Float64Array(memory, kernels.segmentOffset(), kernels.segmentSize());
 const marks = new Int32Array(memory, kernels.marksOffset(), kernels.marksSize());
 
-/** Most raw outputs per segment, and most that can be marked. */
+/** Maximum number of raw outputs per segment, and of those that can be marked. */
 export const SEGMENT: number = kernels.segmentSize();
 export const MARKED: number = kernels.marksSize();
 
-/** Where the values go. Complex values are interleaved, their real parts drawn first. */
+/** Destination of the values. Complex values are interleaved, their real parts drawn first. */
 export type NormalSink =
   | { kind: "complex"; out: Float64Array; scale: number }
   | { kind: "sum"; out: Float32Array; symbols: Float32Array; scale: number };
@@ -25,7 +26,7 @@ export type NormalSink =
 export interface NormalSegments {
   /** The generator's state before the first draw. */
   state: Uint8Array;
-  /** Raw outputs per segment, and how many of them are marked. */
+  /** Raw outputs per segment, and the number of marked ones. */
   segment: number;
   marked: number;
   /** Outputs used and values drawn up to the segment whose turn it is. */
@@ -33,14 +34,14 @@ export interface NormalSegments {
   sink: NormalSink;
 }
 
-/** Begins drawing `outputs` raw outputs behind a state. */
+/** Starts drawing `outputs` raw outputs from a state. */
 function beginAt(state: Uint8Array, outputs: number): void {
   workingState.set(state);
   kernels.skip(BigInt(outputs));
   kernels.begin();
 }
 
-/** Moves a state `outputs` raw outputs on. */
+/** Moves a state forward by `outputs` raw outputs. */
 export function skipOutputs(state: Uint8Array, outputs: number): void {
   workingState.set(state);
   kernels.skip(BigInt(outputs));
@@ -59,9 +60,9 @@ function drawSegment(args: NormalSegments, index: number, turns: Turns): void {
 
   turns.await(index);
   let [at, first] = reached;
-  /** Values of the true sequence before it meets the one drawn ahead. */
+  /** Values of the true sequence before it joins the one drawn ahead. */
   const lead: number[] = [];
-  /** How many values of the one drawn ahead come before the place where they meet; -1: they have not met. */
+  /** Number of values of the sequence drawn ahead before the position where they join; -1: they have not joined. */
   const met = () => at - begin < marked ? marks[at - begin] : -1;
   if (met() < 0) {
     const from = at;
@@ -85,7 +86,7 @@ function drawSegment(args: NormalSegments, index: number, turns: Turns): void {
 /** Places values[from … to - 1], of which the first is number `first` of all values drawn. */
 export function placeNormals(sink: NormalSink, values: ArrayLike<number>, from: number, to: number, first: number) {
   const count = sink.out.length / 2;
-  // A segment may end with the last real parts and go on with the first imaginary ones.
+  // A segment may hold the last real parts and then the first imaginary ones.
   const turn = Math.min(to, Math.max(from, from + count - first));
   if (from < turn) placePart(sink, values, from, turn, 2 * first);
   if (turn < to) placePart(sink, values, turn, to, 2 * (first + turn - from - count) + 1);

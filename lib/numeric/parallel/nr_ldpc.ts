@@ -1,6 +1,6 @@
 /**
- * NR transport blocks decoded on several threads, one code block at a time: a code block depends on its own log-likelihood
- * ratios alone, so it does not matter which thread decodes it. The CRCs of whole blocks are the caller's work.
+ * NR transport blocks decoded on several threads, one code block at a time: a code block depends on its own
+ * log-likelihood ratios alone, so any thread can decode it. The caller combines the CRCs of whole blocks.
  *
  * Shapes: llr float32 [blocks · G] -> bits uint8 [A] of each block.
  */
@@ -20,7 +20,7 @@ import { runChunks } from "./team.ts";
 
 const CODE_BLOCK_FACTS = 2;
 
-/** Code blocks of transport blocks that follow each other, one a chunk. */
+/** Code blocks of consecutive transport blocks, one per chunk. */
 export const CODE_BLOCKS_DECODED: Task<{
   llr: Float32Array;
   parameters: CodeParameters;
@@ -46,9 +46,9 @@ export const CODE_BLOCKS_DECODED: Task<{
 };
 
 /**
- * As `decodeTransportBlock`, for blocks that follow each other. Values outside shared memory are copied first.
+ * As `decodeTransportBlock`, for consecutive blocks. Values outside shared memory are copied first.
  * @param llr blockCount · parameters.codedBits log-likelihood ratios
- * @throws RangeError when a length is not that of the parameters
+ * @throws RangeError for a length that does not match the parameters
  */
 export function decodeTransportBlocks(
   llr: Float32Array,

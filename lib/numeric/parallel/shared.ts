@@ -1,8 +1,11 @@
-/** What parallel calls have in common: their options and arrays that all threads see. */
+/** Options of parallel calls, and arrays in shared memory. */
 import { availableThreads } from "./team.ts";
 
 export interface ParallelOptions {
-  /** How many threads may work; default as many as can run at once. 1: this thread alone, as the sequential call does. */
+  /**
+   * Maximum number of threads; default the number that can run at once. 1 runs on the calling thread, as the sequential
+   * call.
+   */
   threads?: number;
 }
 
@@ -12,12 +15,12 @@ export function threadsOf({ threads = availableThreads() }: ParallelOptions): nu
   return threads;
 }
 
-/** Does every thread see the memory of an array? */
+/** Whether an array lies in shared memory. */
 export function isShared(array: ArrayBufferView): boolean {
   return array.buffer instanceof SharedArrayBuffer;
 }
 
-/** An array of zeros that every thread sees. */
+/** An array of zeros in shared memory. */
 export function sharedArray<T>(
   array: { new (buffer: SharedArrayBuffer): T; BYTES_PER_ELEMENT: number },
   length: number,
@@ -25,7 +28,7 @@ export function sharedArray<T>(
   return new array(new SharedArrayBuffer(length * array.BYTES_PER_ELEMENT));
 }
 
-/** The array itself where every thread sees it, else a copy that they do. */
+/** The array itself if it lies in shared memory, else a copy there. */
 export function shared<T extends Uint8Array | Float32Array>(array: T): T {
   if (isShared(array)) return array;
   const copy = sharedArray(array.constructor as Uint8ArrayConstructor, array.length);

@@ -1,4 +1,4 @@
-/** The tasks that a helper thread knows, by name. */
+/** The tasks of helper threads, by name. */
 import { INTEGERS_DRAWN } from "./draw_chunks.ts";
 import type { Task } from "./job.ts";
 import { DEMODULATED, MODULATED } from "./modulation.ts";

@@ -1,16 +1,16 @@
 /**
- * Work in chunks on several threads. A task is a function of shared memory and a chunk number; the calling thread and its
- * helpers claim chunks in rising order until none is left. Which thread does a chunk never shows in what it writes.
+ * Work in chunks on several threads. A task is a function of shared memory and a chunk number; the calling thread and
+ * its helpers claim chunks in rising order until none is left. Results do not depend on which thread runs a chunk.
  *
- * Helper threads start at the first call that wants them and end by themselves after a quarter of a second without work,
- * so nobody has to close them. The caller never waits for one to come up: it does chunks itself meanwhile, all of them
- * where no thread can be started. Starting one takes the caller about 20 ms.
+ * Helper threads start at the first call that uses them and end after a quarter of a second without work, so no caller
+ * closes them. The caller never waits for a helper to start: it runs chunks itself meanwhile, all of them if no thread
+ * can be started. Starting one takes the caller about 20 ms.
  */
 import { awaitChunks, claimChunks, newJob, type Task } from "./job.ts";
 
 interface Helper {
   worker: Worker;
-  /** 1 when it takes no more jobs. */
+  /** 1 when the helper takes no more jobs. */
   gone: Int32Array;
 }
 
@@ -21,12 +21,12 @@ export function availableThreads(): number {
   return navigator.hardwareConcurrency;
 }
 
-/** The helper of that number, started where there is none; undefined where this program may not start it. */
+/** The helper of a number, started on first use; undefined if this program may not start it. */
 function helper(number: number): Helper | undefined {
   const known = helpers[number];
   if (known && Atomics.load(known.gone, 0) === 0) return known;
   const url = new URL("./helper.ts", import.meta.url);
-  // A refused module would be reported on the terminal, although the work is done all the same.
+  // A refused module would be reported on the terminal, although the caller then does all the work.
   if (url.protocol === "file:" && Deno.permissions.querySync({ name: "read", path: url }).state !== "granted") return;
   const worker = new Worker(url, { type: "module", name: "svc helper" });
   const gone = new Int32Array(new SharedArrayBuffer(4));
@@ -40,9 +40,9 @@ function helper(number: number): Helper | undefined {
 
 /**
  * Runs a task over the chunks 0 … chunks - 1.
- * @param threads how many may work, this one included
- * @returns how many chunks this thread did itself
- * @throws what a chunk throws
+ * @param threads maximum number, this one included
+ * @returns number of chunks that this thread ran itself
+ * @throws the error of a chunk
  */
 export function runChunks<Args>(task: Task<Args>, args: Args, chunks: number, threads: number): number {
   const job = newJob(task, args, chunks);

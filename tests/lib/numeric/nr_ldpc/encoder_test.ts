@@ -4,7 +4,7 @@ import { codeParameters } from "../../../../lib/numeric/nr_ldpc/code_parameters.
 import { CRC16, CRC24A, CRC24B } from "../../../../lib/numeric/nr_ldpc/crc.ts";
 import { decodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/decoder.ts";
 import { CRC_KINDS, encodeCodeword, encodeTransportBlock } from "../../../../lib/numeric/nr_ldpc/encoder.ts";
-import { bytesAt, kernels, room } from "../../../../lib/numeric/nr_ldpc/kernel_memory.ts";
+import { allocate, bytesAt, kernels } from "../../../../lib/numeric/nr_ldpc/kernel_memory.ts";
 import { checksHold, crcRemainder } from "../../../support/nr_ldpc_reference.ts";
 import { goldSequence, scramblingSeed } from "../../../../lib/numeric/nr_ldpc/scrambling.ts";
 import { packBits, unpackBits } from "../../../../lib/numeric/bit_packing.ts";
@@ -90,7 +90,7 @@ Deno.test("the kernel's CRC is the long division", () => {
   const generator = Generator.seeded(2);
   for (const crc of [CRC16, CRC24A, CRC24B]) {
     for (const length of [0, 8, 24, 40, 8448, 8456, 30000]) {
-      const bits = randomBits(generator, length), [address] = room(length);
+      const bits = randomBits(generator, length), [address] = allocate(length);
       bytesAt(address, length).set(bits);
       const register = kernels.crcBits(CRC_KINDS[crc.name], 0, address, length) as number;
       let value = 0;
