@@ -65,8 +65,7 @@ export function isSsimDefined({ height, width }: ImageShape): boolean {
 }
 
 /**
- * Whether MS-SSIM is reported: the shorter side exceeds 160 and the window fits into the fifth scale. Exported for
- * tests.
+ * Whether MS-SSIM is reported: the shorter side exceeds 160, and the window fits the fifth scale. Exported for tests.
  */
 export function isMsSsimDefined({ height, width }: ImageShape): boolean {
   const shorter = Math.min(height, width);
