@@ -1,9 +1,10 @@
 /**
  * Semantic states and knowledge bases as artifacts.
  *
- * A state says what one example is about: `concepts` (lower-case words), `entities` (names and quantities as written),
- * `facts` (triples), and where asked for `source_text`. Grounding adds `matches`, the knowledge-base facts that share
- * words with it. Ids pair the states of sender and receiver.
+ * A state describes one example: `concepts` (lower-case words), `entities` (names and quantities as written), `facts`
+ * (triples), and where asked for `source_text`. A fact has `origin: "source"` when it was extracted from the example, and
+ * `"knowledge"` when grounding added it. Grounding also records `matches`, the knowledge-base facts that share words with
+ * the state. Ids pair the states of sender and receiver.
  */
 import { SvcError } from "../lib/contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
@@ -14,6 +15,14 @@ export interface Fact {
   subject: string;
   predicate: string;
   object: string;
+  /** In a state: extracted from the example (default), or added from a knowledge base. */
+  origin?: "source" | "knowledge";
+}
+
+/** A fact of a knowledge base. */
+export interface KnownFact extends Fact {
+  /** Content words of the fact that a state must share; grounding may ask for more. */
+  min_token_overlap?: number;
 }
 
 /** A fact of the knowledge base that a state shares words with. */
@@ -39,18 +48,18 @@ export interface KnowledgeBase {
   id: string;
   version: string;
   concepts: string[];
-  facts: Fact[];
+  facts: KnownFact[];
 }
 
 /** A fact as a phrase, `heavy rain will reach Lisbon`. */
 export const phraseOf = ({ subject, predicate, object }: Fact): string => `${subject} ${predicate} ${object}`;
 
-/** What makes two facts the same. */
+/** Key of a fact; two facts with the same key are the same, whatever their origin. */
 export const factKey = ({ subject, predicate, object }: Fact): string =>
   JSON.stringify([subject, predicate, object].map(folded));
 
 /** Facts without those that were there before. */
-export function distinctFacts(facts: readonly Fact[]): Fact[] {
+export function distinctFacts<T extends Fact>(facts: readonly T[]): T[] {
   const seen = new Set<string>();
   return facts.filter((fact) => {
     const key = factKey(fact);
@@ -63,13 +72,16 @@ export function distinctFacts(facts: readonly Fact[]): Fact[] {
 const isText = (value: Value | undefined): value is string => typeof value === "string";
 const isTexts = (value: Value | undefined): value is string[] => Array.isArray(value) && value.every(isText);
 
-/** A fact from `{subject, predicate, object}`, or undefined. */
+/** A fact from `{subject, predicate, object, origin?}`, or undefined. A damaged origin is none. */
 export function readFact(value: Value | undefined): Fact | undefined {
   if (!isObject(value)) return undefined;
-  const { subject, predicate, object } = value;
+  const { subject, predicate, object, origin } = value;
   if (!isText(subject) || !isText(predicate) || !isText(object)) return undefined;
-  return { subject, predicate, object };
+  return { subject, predicate, object, ...(origin === "knowledge" || origin === "source" ? { origin } : {}) };
 }
+
+/** Whether grounding added a fact. */
+export const isKnowledge = ({ origin }: Fact): boolean => origin === "knowledge";
 
 function readFacts(value: Value | undefined): Fact[] | undefined {
   if (!Array.isArray(value)) return undefined;
@@ -109,7 +121,7 @@ export function stateDocument({ id, concepts, entities, facts, source_text, matc
     id,
     concepts,
     entities,
-    facts: facts.map((fact): JsonObject => ({ ...fact })),
+    facts: facts.map((fact): JsonObject => ({ ...fact, origin: fact.origin ?? "source" })),
     ...(source_text === undefined ? {} : { source_text }),
     ...(matches === undefined ? {} : { matches: matches.map((match): JsonObject => ({ ...match })) }),
   };
@@ -166,7 +178,7 @@ export function statesArtifact(
 
 /** A knowledge base as an artifact. */
 export function knowledgeArtifact({ id, version, concepts, facts }: KnowledgeBase): OutputArtifact {
-  const rows = facts.map((fact): JsonObject => ({ ...fact }));
+  const rows = facts.map((fact) => ({ ...fact }) as JsonObject);
   return {
     json: { kind: "foundation.kb", schema_version: 1, id, version, concepts, facts: rows },
     metadata: { knowledge_base: { id, version } },
@@ -183,5 +195,9 @@ export function knowledgeOf(input: InputArtifact): KnowledgeBase {
   if (!isText(id) || !isText(version) || !isTexts(concepts) || facts === undefined) {
     throw new SvcError("boundary_shape_invalid", "Cannot read a knowledge base without id, version, concepts or facts");
   }
-  return { id, version, concepts, facts };
+  const known = facts.map((fact, index): KnownFact => {
+    const { min_token_overlap } = (rows as JsonObject[])[index];
+    return isInteger(min_token_overlap) ? { ...fact, min_token_overlap: Number(min_token_overlap) } : fact;
+  });
+  return { id, version, concepts, facts: known };
 }

@@ -10,7 +10,7 @@ import { elementCount, type NdArray, ndarray } from "../numeric/ndarray.ts";
 import { SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import type { Kind, MetadataFields, ReadMetadata } from "../contract/kinds.ts";
-import type { InputArtifact, Metrics, OperationResult, OutputArtifact } from "../contract/operation.ts";
+import type { InputArtifact, OperationResult, OutputArtifact } from "../contract/operation.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { checkBits, checkImages, checkSymbols } from "./boundary.ts";
 
@@ -390,7 +390,7 @@ export function checkPairedIds(candidate: readonly { id: string }[], reference: 
 /**
  * The result of a metrics operation: one `metrics.report` with the metrics of the step.
  * @param operation id of the reporting operation
- * @param metrics numbers are real-valued, bigints are counts
+ * @param metrics numbers are real-valued, bigints are counts; null (no defined value) stands in the report only
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -404,7 +404,7 @@ export function checkPairedIds(candidate: readonly { id: string }[], reference: 
  */
 export function reportResult(
   operation: string,
-  metrics: Metrics,
+  metrics: Scores,
   more: { label?: string; items?: Value[]; facts?: JsonObject; metadata?: JsonObject } = {},
 ): OperationResult<{ report: string }> {
   const json: JsonObject = {
@@ -416,12 +416,16 @@ export function reportResult(
     ...(more.facts ?? {}),
     ...(more.items === undefined ? {} : { items: more.items }),
   };
-  return { outputs: { report: { json, metadata: more.metadata ?? {} } }, metrics };
+  const defined = Object.entries(metrics).filter((entry): entry is [string, number | bigint] => entry[1] !== null);
+  return { outputs: { report: { json, metadata: more.metadata ?? {} } }, metrics: Object.fromEntries(defined) };
 }
 
+/** Metrics of a report; null where a metric has no defined value. */
+export type Scores = Readonly<Record<string, number | bigint | null>>;
+
 /** Metrics as typed values: numbers become floats, bigints integers. */
-export function typedMetrics(metrics: Metrics): JsonObject {
+export function typedMetrics(metrics: Scores): JsonObject {
   return Object.fromEntries(
-    Object.entries(metrics).map(([id, value]) => [id, typeof value === "bigint" ? value : float(value)]),
+    Object.entries(metrics).map(([id, value]) => [id, typeof value === "number" ? float(value) : value]),
   );
 }

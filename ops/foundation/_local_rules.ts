@@ -14,7 +14,7 @@ const NUMBER_WORDS = new Set(
 );
 
 const isCapitalised = (word: string) => /^\p{Lu}/u.test(word);
-const isNumber = (word: string) => /^\p{N}/u.test(word) || NUMBER_WORDS.has(word.toLowerCase());
+export const isNumber = (word: string) => /^\p{N}/u.test(word) || NUMBER_WORDS.has(word.toLowerCase());
 
 /** The concepts of a text, at most `limit`. */
 export function conceptsOf(text: string, limit: number): string[] {

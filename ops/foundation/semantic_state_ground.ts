@@ -1,18 +1,24 @@
 /**
  * Grounds states in a knowledge base: facts that share content words with the concepts and entities of a state join its
- * facts, and how they were found is recorded as its matches. Facts rank by the number of distinct words that they share,
- * those that share equally many in the order of the base.
+ * facts with `origin: "knowledge"`, and their matches are recorded. Facts rank by the number of distinct shared words, ties
+ * in the order of the base. A number alone is no content word. A fact of the base may need more shared words than
+ * min_token_overlap (the built-in ones do).
  *
- * Facts that a state holds already stay: a receiver adds what it knows to what it was told.
+ * Facts that a state holds already stay as they are: grounding adds knowledge, and metrics can tell it from content.
+ * `semantic.kb_coverage` is the fraction of the states with content to which the base adds or confirms a fact; below one
+ * half the step warns, because the base is about something else.
  */
 import { KNOWLEDGE_BASE, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
+import { diagnostic } from "../../lib/contract/error.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import {
   distinctFacts,
   type Fact,
   knowledgeOf,
+  type KnownFact,
   type Match,
   modalityOf,
   phraseOf,
@@ -30,37 +36,63 @@ export default defineOperation({
   outputs: { state: SEMANTIC_STATE },
   params: z.strictObject({
     max_matches_per_state: z.int().nonnegative().default(12).describe("facts found at most; 0 grounds nothing"),
-    min_token_overlap: z.int().positive().default(1).describe("distinct content words that a fact must share"),
+    min_token_overlap: z.int().positive().default(1).describe(
+      "distinct content words that a fact must share; facts of the built-in base need more than half of their own",
+    ),
   }),
   outputMetadataGuarantees: { state: { from: "state", keys: ["state_ids", "grounding"] } },
   threadSafe: true,
   run({ inputs, params }) {
     const kb = knowledgeOf(inputs.kb);
-    const words = kb.facts.map((fact) => [...new Set(contentWords(phraseOf(fact)))]);
     const grounded = statesOf(inputs.state).map((state): SemanticState => {
-      const matches = matchesOf(state, words, params);
-      const facts = matches.map(({ kb_fact_index }): Fact => kb.facts[kb_fact_index]);
+      const matches = matchesOf(state, kb.facts, params);
+      const facts = matches.map(({ kb_fact_index }): Fact => {
+        const { subject, predicate, object } = kb.facts[kb_fact_index];
+        return { subject, predicate, object, origin: "knowledge" };
+      });
       return { ...state, facts: distinctFacts([...state.facts, ...facts]), matches };
     });
     const grounding = { kb_id: kb.id, kb_version: kb.version, min_token_overlap: params.min_token_overlap };
     const metadata = travel(inputs.state.metadata, { grounding });
-    return { outputs: { state: statesArtifact(grounded, modalityOf(inputs.state), metadata) } };
+    return {
+      outputs: { state: statesArtifact(grounded, modalityOf(inputs.state), metadata) },
+      ...coverageOf(grounded, kb.id),
+    };
   },
 });
 
-/** The facts of a base, as lists of words, that share enough words with a state; the best first. */
+/** The fraction of the states with content that have a match, and the warning for less than half; nothing without any. */
+function coverageOf(states: readonly SemanticState[], kb: string) {
+  const stated = states.filter(({ concepts, entities }) => concepts.length + entities.length > 0);
+  if (stated.length === 0) return {};
+  const covered = stated.filter(({ matches }) => matches!.length > 0).length;
+  const metrics = { "semantic.kb_coverage": covered / stated.length };
+  if (2 * covered >= stated.length) return { metrics };
+  const message = `The knowledge base ${kb} has facts about ${covered} of ${stated.length} texts`;
+  const warning = diagnostic("semantic.kb_coverage", ["inputs", "kb"], message, {
+    severity: "warning",
+    hint: "Add facts about these texts with facts_json, or leave grounding out",
+  });
+  return { metrics, metadata: { warnings: [warning as unknown as JsonObject] } };
+}
+
+const isBareNumber = (word: string) => /^[\p{N}.,]+$/u.test(word);
+
+/** The facts of a base that share enough words with a state; the best first. */
 function matchesOf(
   state: SemanticState,
-  facts: readonly (readonly string[])[],
+  facts: readonly KnownFact[],
   { max_matches_per_state, min_token_overlap }: { max_matches_per_state: number; min_token_overlap: number },
 ): Match[] {
   const said = new Set([...state.concepts, ...state.entities].flatMap(contentWords));
   return facts
-    .map((words, index): Match => {
-      const shared = words.filter((word) => said.has(word));
-      return { kb_fact_index: index, overlap: shared.length, words: shared };
+    .map((fact, index) => {
+      const words = [...new Set(contentWords(phraseOf(fact)))].filter((word) => said.has(word));
+      const needed = Math.max(min_token_overlap, fact.min_token_overlap ?? 1);
+      return { fits: words.length >= needed && !words.every(isBareNumber), kb_fact_index: index, words };
     })
-    .filter(({ overlap }) => overlap >= min_token_overlap)
+    .filter(({ fits }) => fits)
+    .map(({ kb_fact_index, words }): Match => ({ kb_fact_index, overlap: words.length, words }))
     .sort((a, b) => b.overlap - a.overlap || a.kb_fact_index - b.kb_fact_index)
     .slice(0, max_matches_per_state);
 }

@@ -1,21 +1,21 @@
 /**
- * Texts as semantic states: concepts and entities by the rules of _local_rules.ts. Of facts the rules read those about
- * coloured shapes, their places and their ground (_scene_facts.ts); all others come from grounding. With include_text the
- * sentence travels along.
+ * Texts as semantic states by rules of form: concepts and entities (_local_rules.ts), and facts with `origin: "source"`.
+ * Facts of a description of coloured shapes are their colours, places and ground (_scene_facts.ts); of other texts, their
+ * clauses (_clauses.ts). A text without a recognised clause has no facts. With include_text the state carries its text.
  */
 import { SEMANTIC_STATE, TEXTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { textsOf, travel } from "../../lib/artifact/values.ts";
-import { type SemanticState, statesArtifact } from "../_semantic_state.ts";
+import { distinctFacts, type Fact, type SemanticState, statesArtifact } from "../_semantic_state.ts";
+import { clauseFacts } from "./_clauses.ts";
 import { conceptsOf, entitiesOf } from "./_local_rules.ts";
 import { readSceneText, sceneFacts } from "./_scene_facts.ts";
 
 export default defineOperation({
   id: "foundation.text_semantic_state_encode",
   name: "Text to semantic state",
-  description:
-    "Extracts concepts, entities and facts about shapes from text by local rules, optionally carrying the source text",
+  description: "Extracts concepts, entities and facts from text by local rules, optionally carrying the source text",
   inputs: { texts: [TEXTS] },
   outputs: { state: SEMANTIC_STATE },
   params: z.strictObject({
@@ -31,10 +31,15 @@ export default defineOperation({
       id,
       concepts: conceptsOf(text, params.max_concepts),
       entities: entitiesOf(text),
-      facts: sceneFacts(readSceneText(text)),
+      facts: factsOf(text),
       ...(params.include_text ? { source_text: text } : {}),
     }));
     const metadata = travel(inputs.texts.metadata, { extractor: params.extractor });
     return { outputs: { state: statesArtifact(states, "text", metadata) } };
   },
 });
+
+function factsOf(text: string): Fact[] {
+  const scene = sceneFacts(readSceneText(text));
+  return scene.length > 0 ? scene : distinctFacts(clauseFacts(text));
+}

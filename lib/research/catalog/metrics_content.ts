@@ -53,6 +53,10 @@ export const CONTENT_METRICS = [
     higher("lexical_similarity", "fraction", "Overlap of words", { description: "F1 over the tokens of both texts" }),
     higher("similarity", "ratio", "Semantic similarity", PLANNED),
     higher("bert_score", "ratio", "BERTScore", PLANNED),
+    higher("kb_coverage", "fraction", "Texts with a fact in the knowledge base"),
+    neutral("fact_count_reference", "facts", "Facts extracted from the source", TOTAL),
+    neutral("fact_count_candidate", "facts", "Facts of the received states", TOTAL),
+    neutral("fact_count_knowledge", "facts", "Received facts that knowledge added", TOTAL),
   ]),
   ...family("text", [
     higher("unigram_bleu_proxy", "fraction", "Unigram precision with brevity penalty"),
@@ -67,5 +71,7 @@ export const CONTENT_METRICS = [
     lower("unsupported_assertion_rate", "fraction", "Facts missing in the reference"),
     lower("fact_omission_rate", "fraction", "Reference facts left out"),
     higher("kb_fact_precision", "fraction", "Facts in the knowledge base"),
+    higher("knowledge_fact_precision", "fraction", "Facts added by knowledge that the source states"),
+    higher("knowledge_fact_recall", "fraction", "Source facts that knowledge restored"),
   ]),
 ];

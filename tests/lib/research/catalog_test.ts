@@ -72,10 +72,13 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   rate: [6, ["rate.{native_codec,serialized_payload,payload,framed,coded,padded}_bpp L"]],
   memory: [1, ["memory.run.peak_rss_bytes L"]],
   timing: [5, ["{timing.step.wall_time_s,encoder.{inference,payload_encode},decoder.{payload_decode,inference}} L"]],
-  semantic: [3, ["semantic.{lexical_similarity,similarity,bert_score} H"]],
+  semantic: [7, [
+    "semantic.{{lexical_similarity,similarity,bert_score,kb_coverage} H, fact_count_{reference,candidate,knowledge} N}",
+  ]],
   text: [4, ["text.{{unigram_bleu_proxy,edit_similarity,exact_match} H, remaining_mask_count L}"]],
-  faithfulness: [12, [
+  faithfulness: [14, [
     "faithfulness.{{{concept,entity,fact}_{precision,recall,f1},kb_fact_precision} H, " +
+    "knowledge_fact_{precision,recall} H, " +
     "{unsupported_assertion_rate,fact_omission_rate} L}",
   ]],
   tasks: [30, [

@@ -31,15 +31,16 @@ async function score(candidate: SemanticState[], reference: SemanticState[], kno
     },
   });
   const named = Object.fromEntries(
-    Object.entries(metrics).map(([id, value]) => [id.replace("faithfulness.", ""), value]),
+    Object.entries(metrics).map(([id, value]) => [id.replace(/^faithfulness\.|^semantic\./, ""), Number(value)]),
   );
-  return { metrics: named as Record<string, number>, items: outputs.report.json().items as JsonObject[] };
+  const report = outputs.report.json();
+  return { metrics: named, report: report.metrics as JsonObject, items: report.items as JsonObject[] };
 }
 
 const near = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} ${expected}`);
 
-Deno.test("the twelve scores follow their definitions", async () => {
+Deno.test("the scores follow their definitions", async () => {
   const reference = state("a", ["Rain", "wind", "noon"], ["Lisbon"], ["rain|reaches|Lisbon", "wind|blows|hard"]);
   const candidate = state("a", [" rain", "storm"], ["Lisbon", "45"], [
     "Rain|reaches|lisbon",
@@ -47,7 +48,7 @@ Deno.test("the twelve scores follow their definitions", async () => {
     "x|y|z",
   ]);
   const { metrics, items } = await score([candidate], [reference], ["rain|reaches|Lisbon", "rain|stops|soon"]);
-  assert.equal(Object.keys(metrics).length, 12);
+  assert.equal(Object.keys(metrics).length, 12 + 1 + 3);
   near(metrics.concept_precision, 1 / 2);
   near(metrics.concept_recall, 1 / 3);
   near(metrics.concept_f1, 2 / 5);
@@ -67,28 +68,72 @@ Deno.test("the twelve scores follow their definitions", async () => {
     unsupported_concepts: ["storm"],
     omitted_entities: [],
     unsupported_entities: ["45"],
-    omitted_facts: [fact("wind|blows|hard")],
-    unsupported_facts: [fact("rain|stops|soon"), fact("x|y|z")],
+    omitted_facts: [{ ...fact("wind|blows|hard"), origin: "source" }],
+    unsupported_facts: ["rain|stops|soon", "x|y|z"].map((text) => ({ ...fact(text), origin: "source" })),
   });
+  assert.deepEqual([metrics.fact_count_reference, metrics.fact_count_candidate, metrics.fact_count_knowledge], [
+    2,
+    3,
+    0,
+  ]);
+});
+
+const known = (text: string): Fact => ({ ...fact(text), origin: "knowledge" });
+
+Deno.test("facts that knowledge added count as facts of the candidate, never of the reference", async () => {
+  const reference = state("a", [], [], ["rain|reaches|Lisbon", "wind|blows|hard"]);
+  reference.facts.push(known("rain|falls from|clouds"));
+  const candidate = state("a", [], [], ["wind|blows|hard"]);
+  candidate.facts.push(known("rain|reaches|Lisbon"), known("rain|falls from|clouds"), known("Lisbon|is in|Portugal"));
+  const { metrics, items } = await score([candidate], [reference]);
+  near(metrics.fact_precision, 2 / 4);
+  near(metrics.fact_recall, 1);
+  near(metrics.unsupported_assertion_rate, 2 / 4);
+  near(metrics.fact_omission_rate, 0);
+  near(metrics.knowledge_fact_precision, 1 / 3);
+  near(metrics.knowledge_fact_recall, 1 / 2);
+  assert.deepEqual([metrics.fact_count_reference, metrics.fact_count_candidate, metrics.fact_count_knowledge], [
+    2,
+    4,
+    3,
+  ]);
+  assert.deepEqual(items[0].unsupported_facts, [known("rain|falls from|clouds"), known("Lisbon|is in|Portugal")]);
 });
 
 Deno.test("silence omits everything and asserts nothing", async () => {
   const reference = state("a", ["rain"], ["Lisbon"], ["rain|reaches|Lisbon"]);
   const { metrics } = await score([emptyState("a")], [reference]);
   for (const [id, value] of Object.entries(metrics)) {
-    assert.equal(value, { unsupported_assertion_rate: 0, fact_omission_rate: 1, kb_fact_precision: 1 }[id] ?? 0, id);
+    const expected = { fact_count_reference: 1, fact_omission_rate: 1, kb_fact_precision: 1 };
+    assert.equal(value, expected[id as keyof typeof expected] ?? 0, id);
   }
 });
 
-Deno.test("nothing said where nothing was meant is right; something said is made up", async () => {
-  const { metrics: silent } = await score([emptyState("a")], [emptyState("a")]);
-  for (const [id, value] of Object.entries(silent)) {
-    assert.equal(value, { unsupported_assertion_rate: 0, fact_omission_rate: 0 }[id] ?? 1, id);
+Deno.test("no facts on both sides score null, not 1; facts without a source are unsupported", async () => {
+  const { metrics: silent, report, items } = await score([emptyState("a")], [emptyState("a")]);
+  const undefinedScores = [
+    "fact_precision",
+    "fact_recall",
+    "fact_f1",
+    "knowledge_fact_precision",
+    "knowledge_fact_recall",
+  ];
+  for (const id of undefinedScores) {
+    assert.ok(!(id in silent), id);
+    assert.equal(report[`faithfulness.${id}`], null);
+    assert.equal((items[0].metrics as JsonObject)[`faithfulness.${id}`], null);
   }
+  const zero = /^(unsupported_assertion_rate|fact_omission_rate|fact_count_\w+)$/;
+  for (const [id, value] of Object.entries(silent)) assert.equal(value, Number(!zero.test(id)), id);
   const { metrics: talking } = await score([state("a", ["rain"], ["Lisbon"], ["a|b|c"])], [emptyState("a")]);
   for (const [id, value] of Object.entries(talking)) {
-    assert.equal(value, { unsupported_assertion_rate: 1 }[id] ?? 0, id);
+    assert.equal(value, { unsupported_assertion_rate: 1, fact_count_candidate: 1 }[id] ?? 0, id);
   }
+  const { metrics: half } = await score([emptyState("a"), state("b", [], [], ["a|b|c"])], [
+    emptyState("a"),
+    state("b", [], [], ["a|b|c"]),
+  ]);
+  assert.equal(half.fact_f1, 1, "the mean is over examples with facts");
 });
 
 Deno.test("scores are means over examples, and repeated members count once", async () => {

@@ -1,4 +1,4 @@
-/** What became of a semantic state: what was kept, left out and made up, as the report on its faithfulness has it. */
+/** Members of a semantic state that were kept, omitted or added, from the report on its faithfulness. */
 import { isObject, type JsonObject, type Value } from "../../../lib/contract/value.ts";
 
 export type Fate = "kept" | "omitted" | "unsupported";
@@ -22,12 +22,17 @@ const PARTS = ["concepts", "entities", "facts"] as const;
 const phraseOf = (value: Value): string =>
   isObject(value) ? [value.subject, value.predicate, value.object].map(String).join(" ") : String(value);
 
-const listOf = (value: Value | undefined): string[] => Array.isArray(value) ? value.map(phraseOf) : [];
+const isKnowledge = (value: Value) => isObject(value) && value.origin === "knowledge";
+const added = (value: Value): string => phraseOf(value) + (isKnowledge(value) ? " (from the knowledge base)" : "");
+
+const listOf = (value: Value | undefined, text = phraseOf): string[] => Array.isArray(value) ? value.map(text) : [];
+/** What the source states: a grounded reference counts without the facts that knowledge added. */
+const statedIn = (value: Value | undefined) => Array.isArray(value) ? value.filter((item) => !isKnowledge(item)) : [];
 
 /**
  * The marks of each example.
  *
- * @param reference artifact of the states that were meant; null leaves out what was kept
+ * @param reference artifact of the reference states; null leaves out the kept members
  * @param report of `metrics.semantic_state_faithfulness`
  */
 export function stateDiffs(reference: JsonObject | null, report: JsonObject): StateDiff[] {
@@ -36,10 +41,10 @@ export function stateDiffs(reference: JsonObject | null, report: JsonObject): St
     const state = states.find(({ id }) => id === item.id) ?? states[index];
     const marks = (part: typeof PARTS[number]): Mark[] => {
       const omitted = new Set(listOf(item[`omitted_${part}`]));
-      const meant = state === undefined ? [...omitted] : listOf(state[part]);
+      const meant = state === undefined ? [...omitted] : listOf(statedIn(state[part]));
       return [
         ...meant.map((text): Mark => ({ fate: omitted.has(text) ? "omitted" : "kept", text })),
-        ...listOf(item[`unsupported_${part}`]).map((text): Mark => ({ fate: "unsupported", text })),
+        ...listOf(item[`unsupported_${part}`], added).map((text): Mark => ({ fate: "unsupported", text })),
       ];
     };
     const [concepts, entities, facts] = PARTS.map(marks);

@@ -1,4 +1,4 @@
-/** Semantic states, sent against received: facts that were left out and facts that nobody said. */
+/** Semantic states, sent against received: omitted facts, and facts that the source does not state. */
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { useState } from "../../preact.ts";
 import { type Artifact, artifactsOf, type RunSummary } from "../documents.ts";
@@ -60,9 +60,9 @@ export function StateView({ reports, summary }: { reports: Report[]; summary: Ru
       <p data-facts={`${countOf(facts, "omitted")} ${countOf(facts, "unsupported")}`}>
         Of the facts of {value.length} examples {countOf(facts, "kept")} were kept,{" "}
         <del>{countOf(facts, "omitted")} omitted</del> and{" "}
-        <ins>{countOf(facts, "unsupported")} unsupported</ins>: said by the receiver, and by nobody else.
+        <ins>{countOf(facts, "unsupported")} unsupported</ins>: stated by the receiver and not by the source.
       </p>
-      {shown.length === 0 && <p class="empty">All states arrived as they were meant.</p>}
+      {shown.length === 0 && <p class="empty">All states equal their source.</p>}
       <ul class="text-diffs">
         {shown.map((diff) => (
           <li key={diff.id}>
