@@ -15,7 +15,7 @@ import type {
   PermissionSet,
 } from "./types.ts";
 
-export interface AdapterBinding {
+export type AdapterBinding = {
   name: string;
   version: string;
   /** Absolute path of the folder. */
@@ -28,7 +28,7 @@ export interface AdapterBinding {
   /** Where the manifest asks for permissions, for hints. */
   manifest: { file: string; lines: Record<keyof PermissionSet, number> };
   operation: AdapterOperation;
-}
+};
 
 /** The binding of one operation. */
 export function bindingOf(

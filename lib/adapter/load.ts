@@ -5,7 +5,6 @@
 import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import type { RegisteredOperation, Registry } from "../contract/registry.ts";
-import type { JsonObject } from "../contract/value.ts";
 import { attachLocations } from "../recipe/read.ts";
 import { type AdapterBinding, adapterRecord, bindingOf } from "./binding.ts";
 import { readFolder } from "./folder.ts";
@@ -120,7 +119,7 @@ export async function loadAdapters(
         entries.push({
           operation: registered,
           moduleUrl: STEP_MODULE,
-          binding: bindings[index] as unknown as JsonObject,
+          binding: bindings[index],
           record: adapterRecord(adapter, operation, grants),
           verify: () => [...verifyFolder(adapter), ...warnings],
         });

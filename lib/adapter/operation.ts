@@ -92,7 +92,7 @@ export function adapterOperation(operation: AdapterOperation, face: AdapterFace,
       return run(operation, binding, context);
     },
   };
-  return defineOperation(definition as unknown as OperationDefinition);
+  return defineOperation(definition as OperationDefinition);
 }
 
 /** What a manifest may say of its operation in place of the defaults. */

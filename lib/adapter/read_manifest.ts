@@ -131,7 +131,7 @@ function checkPermissions(manifest: JsonObject): Diagnostic[] {
 /** Fills in what was left out and checks what a schema cannot say. */
 function completeManifest(value: JsonObject, folder: AdapterFolder, found: Diagnostic[]): AdapterManifest {
   const requested = (value.permissions ?? {}) as Partial<Record<keyof PermissionSet, string[]>>;
-  const models = ((value.models ?? []) as unknown as AdapterModel[]).map((model, index) =>
+  const models = ((value.models ?? []) as AdapterModel[]).map((model, index) =>
     checkModel(model, ["models", index], folder, found)
   );
   refuseDuplicates(models.map(({ id }) => id), (index) => ["models", index, "id"], "model", found);
@@ -149,7 +149,7 @@ function completeManifest(value: JsonObject, folder: AdapterFolder, found: Diagn
       read: [...new Set(requested.read ?? [])],
       env: [...new Set(requested.env ?? [])],
     },
-    limits: { ...DEFAULT_LIMITS, ...(value.limits ?? {}) as unknown as Partial<AdapterLimits> },
+    limits: { ...DEFAULT_LIMITS, ...(value.limits ?? {}) as Partial<AdapterLimits> },
     models,
     ...(value.training === undefined ? {} : { training: value.training as JsonObject }),
     operations,

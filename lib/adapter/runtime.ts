@@ -5,7 +5,6 @@
 import { SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import type { Cancellation } from "../contract/operation.ts";
-import type { JsonObject } from "../contract/value.ts";
 import { isObject } from "../contract/value.ts";
 import type { NdArray } from "../numeric/ndarray.ts";
 import { type OnnxSession, openOnnxSession, startOnnxSandbox } from "../onnx/session.ts";
@@ -92,7 +91,7 @@ export async function closeAdapters(): Promise<void> {
 
 async function open(binding: AdapterBinding): Promise<Live> {
   const { root, folder_sha256, limits, granted, models } = binding;
-  const key = sha256Json({ root, folder_sha256, limits, granted, models } as unknown as JsonObject);
+  const key = sha256Json({ root, folder_sha256, limits, granted, models });
   const known = live.get(key);
   if (known !== undefined && !known.sandbox.ended) return known;
   const started = await start(binding, [binding.operation.adapter.path]);

@@ -6,6 +6,6 @@ import { adapterOperation } from "./operation.ts";
 
 /** The operation that a binding stands for. */
 export function operationOf(binding: JsonObject): Operation {
-  const bound = binding as unknown as AdapterBinding;
+  const bound = binding as AdapterBinding;
   return adapterOperation(bound.operation, { ...bound, permissions_requested: bound.requested }, bound);
 }

@@ -14,18 +14,18 @@ import type { PermissionSet } from "./types.ts";
 /** In the project root. */
 export const TRUST_FILE = "svc_trust.json";
 
-export interface TrustEntry {
+export type TrustEntry = {
   name: string;
   folder_sha256: string;
   permissions: PermissionSet;
   note?: string;
-}
+};
 
-export interface TrustFile {
+export type TrustFile = {
   schema_version: 1;
   kind: "svc.adapter_trust";
   adapters: TrustEntry[];
-}
+};
 
 const texts = (pattern?: string): JsonObject => ({
   type: "array",
@@ -79,7 +79,7 @@ export function readTrustFile(projectRoot: string): TrustFile | null {
   try {
     const { value } = readRecipeText(text, { file: path });
     found = checkValue(SCHEMA, value, [], { code: "adapter_manifest_invalid" });
-    if (found.length === 0) return complete(value as unknown as TrustFile);
+    if (found.length === 0) return complete(value as TrustFile);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     found = error.diagnostics.map((item) => ({ ...item, code: "adapter_manifest_invalid" }));

@@ -8,30 +8,30 @@ import type { JsonObject } from "../contract/value.ts";
 import type { Locate } from "../recipe/types.ts";
 
 /** What an adapter asks for, or is granted. Nothing else can be asked for. */
-export interface PermissionSet {
+export type PermissionSet = {
   /** `host` or `host:port`. */
   net: string[];
   /** Paths besides the folder itself; relative ones start at the folder. */
   read: string[];
   /** Names of environment variables. */
   env: string[];
-}
+};
 
 /** The bounds of one call. */
-export interface AdapterLimits {
+export type AdapterLimits = {
   /** Seconds a call may take: 1 to 3600. */
   timeout_s: number;
   /** Mebibytes that the adapter's own thread may hold: 16 to 8192. */
   memory_mb: number;
-}
+};
 
 /** A file that the callable gets as bytes. */
-export interface AdapterModel {
+export type AdapterModel = {
   id: string;
   /** From the folder, with `/`. */
   path: string;
   sha256: string;
-}
+};
 
 /** The built-in contracts that an adapter's operation may stand in for. */
 export const WRAPS = [
@@ -60,7 +60,7 @@ export type BitStorage = "unpacked_bits" | "packed_bytes";
 export type BitOrder = "big" | "little";
 
 /** Where the callable of an operation is found and how it is called. */
-export interface AdapterCallable {
+export type AdapterCallable = {
   /** File inside the folder, from the folder. */
   path: string;
   /** Name of the export. */
@@ -68,10 +68,10 @@ export interface AdapterCallable {
   call_style: CallStyle;
   bit_storage: BitStorage;
   bit_order: BitOrder;
-}
+};
 
 /** An operation of a manifest, with all that was left out filled in. */
-export interface AdapterOperation {
+export type AdapterOperation = {
   /** Place in the manifest's list. */
   index: number;
   id: string;
@@ -87,7 +87,7 @@ export interface AdapterOperation {
   equivalence?: JsonObject;
   formats?: JsonObject;
   materializations?: JsonObject[];
-}
+};
 
 /** A manifest that was read and found in order. */
 export interface AdapterManifest {

@@ -4,7 +4,6 @@ import { writeFileAtomic } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
 import { prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
-import type { JsonObject } from "../contract/value.ts";
 import { requestedPath } from "./grants.ts";
 import { readAdapter } from "./read_manifest.ts";
 import { readTrustFile, TRUST_FILE, type TrustEntry, type TrustFile, withoutTrust, withTrust } from "./trust.ts";
@@ -87,6 +86,6 @@ export function untrustAdapter(folder: string, options: { projectRoot: string })
 
 function write(projectRoot: string, file: TrustFile): string {
   const path = join(projectRoot, TRUST_FILE);
-  writeFileAtomic(path, prettyJson(file as unknown as JsonObject));
+  writeFileAtomic(path, prettyJson(file));
   return path;
 }

@@ -23,7 +23,7 @@ import { benchmarkWorkspace, resolveResultId, settleResult } from "./store.ts";
 import { checkPlots } from "./verify_plots.ts";
 import { type BenchmarkResult, LEDGER_FILE, PACK_RECORD_FILE, RESULT_FILE, type ResultRow } from "./types.ts";
 
-export interface BenchmarkVerification {
+export type BenchmarkVerification = {
   status: "valid" | "warning" | "invalid";
   target_type: "benchmark";
   target_id: string;
@@ -41,7 +41,7 @@ export interface BenchmarkVerification {
       | "nonpublication_evidence_pass"
       | "nonpublication_evidence_fail";
   };
-}
+};
 
 export interface VerifyOptions {
   /** Makes the files that are derived of the result, to be compared with those that are there; those of `exportResult` when left out. */

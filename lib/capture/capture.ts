@@ -77,7 +77,7 @@ export interface CaptureResult extends JsonObject {
   /** SHA-256 of schema.json, which names the digests of all the rest; null when canceled. */
   schema_sha256: string | null;
   /** Warnings. */
-  diagnostics: JsonObject[];
+  diagnostics: Diagnostic[];
 }
 
 /** File with the digest of every record, by which splits are told apart. */

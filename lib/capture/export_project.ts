@@ -60,7 +60,7 @@ export interface ExportedProject extends JsonObject {
   /** Paths in the folder. */
   files: string[];
   /** Warnings. */
-  diagnostics: JsonObject[];
+  diagnostics: Diagnostic[];
 }
 
 /**

@@ -148,7 +148,7 @@ export type CommandSpec = CommandDefinition<string, Options, unknown>;
 export function command<const Usage extends string, Result, O extends Options = Record<never, never>>(
   definition: CommandDefinition<Usage, O, Result>,
 ): CommandSpec {
-  return definition as unknown as CommandSpec;
+  return definition as CommandSpec;
 }
 
 /**

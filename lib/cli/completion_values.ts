@@ -197,7 +197,7 @@ async function templateSteps(id: string | undefined): Promise<JsonObject[]> {
   const { default: starters } = await import("../template/starters.json", { with: { type: "json" } });
   const { readRecipeText } = await import("../recipe/read.ts");
   const { starter_resource: name } = findTemplate(packagedCatalog(), id);
-  const text = (starters as unknown as Record<string, string>)[String(name)];
+  const text = (starters as Record<string, string>)[String(name)];
   if (text === undefined) return [];
   const { value } = readRecipeText(text, { file: String(name) });
   return isObject(value) && Array.isArray(value.steps) ? value.steps.filter(isObject) : [];

@@ -110,7 +110,7 @@ export function problemDocument(error: unknown, usageHint: string | null = null)
     code,
     hint: known ? error.hint : usageHint,
     exit_code: exitCode,
-    diagnostics: known ? error.diagnostics as unknown as JsonObject[] : [],
+    diagnostics: known ? error.diagnostics : [],
     ...(known ? error.extra : {}),
   };
 }

@@ -1,6 +1,7 @@
 /** SHA-256 digests as 64 lowercase hex digits. */
 import { checkUnicode } from "./error.ts";
-import { canonicalJson, type Value } from "./json.ts";
+import { canonicalJson } from "./json.ts";
+import type { Serializable } from "./value.ts";
 import { nodeCrypto } from "./node_builtins.ts";
 
 /** Digest of bytes or of the UTF-8 form of a text. @throws SvcError `text_invalid` for a lone surrogate */
@@ -9,6 +10,6 @@ export function sha256Hex(data: Uint8Array | string): string {
   return nodeCrypto().createHash("sha256").update(data).digest("hex");
 }
 
-export function sha256Json(value: Value): string {
+export function sha256Json(value: Serializable): string {
   return sha256Hex(canonicalJson(value));
 }

@@ -5,7 +5,16 @@
  * `formatFloat`, lone surrogates refused.
  */
 import { checkUnicode } from "./error.ts";
-import { Float, float, formatFloat, integer, isObject, type JsonObject, type Value } from "./value.ts";
+import {
+  Float,
+  float,
+  formatFloat,
+  integer,
+  isObject,
+  type JsonObject,
+  type Serializable,
+  type Value,
+} from "./value.ts";
 
 export type { JsonObject, Value } from "./value.ts";
 
@@ -51,7 +60,7 @@ function writeString(text: string, ascii: boolean): string {
   return `"${written}"`;
 }
 
-function writeScalar(value: Value, ascii: boolean): string {
+function writeScalar(value: Serializable, ascii: boolean): string {
   if (value === null) return "null";
   switch (typeof value) {
     case "boolean":
@@ -84,9 +93,9 @@ function writeScalar(value: Value, ascii: boolean): string {
  * assert.equal(canonicalJson({ snr_db: float(6), seed: 23 }), '{"seed":23,"snr_db":6.0}');
  * ```
  */
-export function canonicalJson(value: Value, options: { ascii?: boolean } = {}): string {
+export function canonicalJson(value: Serializable, options: { ascii?: boolean } = {}): string {
   const ascii = options.ascii ?? false;
-  const write = (item: Value): string => {
+  const write = (item: Serializable): string => {
     if (Array.isArray(item)) return `[${item.map(write).join(",")}]`;
     if (isObject(item)) {
       let members = "";
@@ -113,8 +122,8 @@ export function canonicalJson(value: Value, options: { ascii?: boolean } = {}): 
  * assert.equal(prettyJson({ snr_db: [float(0), 2.5] }), '{\n  "snr_db": [0.0, 2.5]\n}\n');
  * ```
  */
-export function prettyJson(value: Value): string {
-  const write = (item: Value, indent: string): string => {
+export function prettyJson(value: Serializable): string {
+  const write = (item: Serializable, indent: string): string => {
     const inner = indent + "  ";
     if (Array.isArray(item)) {
       if (item.length === 0) return "[]";

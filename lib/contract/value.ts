@@ -37,10 +37,12 @@ export class Float {
 export type Scalar = null | boolean | string | number | bigint | Float;
 /**
  * Any typed value. Declare a document with known fields as a `type`, not as an `interface`: only a type is a
- * JsonObject, to which a JsonObject can be narrowed without a cast through `unknown`.
+ * {@link Serializable}, and a JsonObject can be narrowed to it.
  */
 export type Value = Scalar | Value[] | { [key: string]: Value };
 export type JsonObject = { [key: string]: Value };
+/** A value that can be written as JSON: read-only data counts, and undefined members are left out. */
+export type Serializable = Scalar | undefined | readonly Serializable[] | { readonly [key: string]: Serializable };
 
 /**
  * Marks a number as a float, whatever its value.

@@ -8,14 +8,14 @@ import { type RecipeSource, sourceOf } from "./recipe_file.ts";
 import { CAPTURES_FOLDER, newPlace, projectFolder } from "./training_paths.ts";
 
 /** The body of a request. */
-export interface CaptureRequest extends RecipeSource {
+export type CaptureRequest = RecipeSource & {
   project_path?: string;
   split?: Split;
   training_plan?: JsonObject;
   samples?: number;
   out?: string;
   force?: boolean;
-}
+};
 
 /** The request of a job. */
 export type AdmittedCapture = {

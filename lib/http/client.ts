@@ -92,13 +92,15 @@ function keepIntegers<T extends object>(node: T): T {
     },
     apply(target, self, [args, ...rest]) {
       const given = args?.json === undefined ? args : { ...args, json: writable(args.json) };
-      return Reflect.apply(target as unknown as (...all: unknown[]) => unknown, self, [given, ...rest]);
+      return Reflect.apply(target as (...all: unknown[]) => unknown, self, [given, ...rest]);
     },
   });
 }
 
 function writable(value: unknown): unknown {
-  if (typeof value === "bigint") return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
+  if (typeof value === "bigint") {
+    return (JSON as typeof JSON & { rawJSON(text: string): unknown }).rawJSON(String(value));
+  }
   if (Array.isArray(value)) return value.map(writable);
   if (typeof value !== "object" || value === null || "toJSON" in value) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, writable(item)]));

@@ -1,5 +1,5 @@
 /** Errors as RFC 9457 problems, and the status that goes with each code. */
-import { messageOf, SvcError } from "../contract/error.ts";
+import { type Diagnostic, messageOf, SvcError } from "../contract/error.ts";
 import { isNoSpace, systemCodeOf, withSystemCode } from "../contract/system_error.ts";
 import type { JsonObject } from "../contract/value.ts";
 
@@ -129,20 +129,20 @@ export function problemOf(error: unknown, reference: string): Problem {
       instance: `urn:svc:request:${reference}`,
       code: error.code,
       hint: error.hint,
-      diagnostics: error.diagnostics as unknown as JsonObject[],
+      diagnostics: error.diagnostics,
     },
   };
 }
 
 /** An error as data that crosses to another thread. */
-export interface ErrorRecord {
+export type ErrorRecord = {
   code: string | null;
   message: string;
   hint: string | null;
-  diagnostics: unknown[];
+  diagnostics: Diagnostic[];
   extra: JsonObject;
   stack?: string;
-}
+};
 
 export function errorRecord(error: unknown): ErrorRecord {
   const stack = error instanceof Error ? error.stack : undefined;
@@ -160,7 +160,7 @@ export function errorOf(record: ErrorRecord): Error {
   const { code, message, hint, extra } = record;
   const error = code === null
     ? new Error(message)
-    : new SvcError(code, message, { hint, diagnostics: record.diagnostics as SvcError["diagnostics"], extra });
+    : new SvcError(code, message, { hint, diagnostics: record.diagnostics, extra });
   if (record.stack !== undefined) error.stack = record.stack;
   return error;
 }

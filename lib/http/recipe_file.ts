@@ -11,10 +11,10 @@ import { checkPath, confine } from "./confine.ts";
 export const RECIPES_FOLDER = "recipes";
 
 /** A recipe of a request: itself, or a file in `recipes/`. */
-export interface RecipeSource {
+export type RecipeSource = {
   recipe?: Value;
   path?: string;
-}
+};
 
 /** The recipe of a request. @throws SvcError as {@link readRecipeAt} */
 export async function sourceOf(session: Session, { recipe, path }: RecipeSource): Promise<AuthoredRecipe> {

@@ -142,7 +142,7 @@ const declare = <M extends Method>(method: M) =>
   path,
   summary,
   thread: thread !== undefined,
-  handle: (thread ?? handle) as unknown as Route["handle"],
+  handle: (thread ?? handle) as Route["handle"],
 });
 
 export const get = declare("get");

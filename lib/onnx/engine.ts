@@ -97,7 +97,7 @@ export async function createEngine(module: WebAssembly.Module, memoryMb: number)
   await ort.InferenceSession.create(new Uint8Array(1), { executionProviders: ["wasm"] }).catch((error: unknown) => {
     if (!started) throw error;
   });
-  const runtime = engineOf(ort as unknown as OrtModule, { executionProviders: ["wasm"] });
+  const runtime = engineOf(ort as OrtModule, { executionProviders: ["wasm"] });
   return {
     async open(model) {
       const account = { pages: memoryMb * MIB / PAGE, refused: false };

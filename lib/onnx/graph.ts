@@ -20,7 +20,7 @@ export interface OnnxValue {
 }
 
 /** Properties of an ONNX file. */
-export interface OnnxGraph {
+export type OnnxGraph = {
   readonly irVersion: number;
   readonly producer: string;
   /** Version of each operator set by domain; the standard domain is the empty text. */
@@ -42,7 +42,7 @@ export interface OnnxGraph {
   readonly outputs: readonly OnnxValue[];
   /** Metadata of the exporter: texts by key (`metadata_props`). */
   readonly metadata: Readonly<Record<string, string>>;
-}
+};
 
 export interface OnnxLimits {
   /** Nodes of all graphs and functions; default 100 000. */

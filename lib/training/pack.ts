@@ -44,7 +44,7 @@ export interface PackagedArtifact extends JsonObject {
   file_count: number;
   size_bytes: number;
   /** Warnings. */
-  diagnostics: JsonObject[];
+  diagnostics: Diagnostic[];
 }
 
 /**

@@ -62,7 +62,7 @@ export interface ArtifactRow extends JsonObject {
   size_bytes: number;
   imported_at_utc: string | null;
   publication: "ready" | "blocked" | null;
-  diagnostics: JsonObject[];
+  diagnostics: Diagnostic[];
 }
 
 /** An artifact with everything that is known of it. */
@@ -339,7 +339,7 @@ export interface ArtifactVerification extends JsonObject {
   package_sha256: string | null;
   path: string;
   files: { path: string; sha256: string; size_bytes: number }[];
-  diagnostics: JsonObject[];
+  diagnostics: Diagnostic[];
 }
 
 /**

@@ -19,7 +19,7 @@ import { openWorkspace } from "../../lib/run/workspace.ts";
 import { verifyRun } from "../../lib/run/verify.ts";
 import { fromFileUrl } from "../support/paths.ts";
 
-const context = { report_progress() {} } as unknown as Context;
+const context = { report_progress() {} } as Partial<Context> as Context;
 const encoded = (images: ArrayValue, bits_per_pixel = 1) =>
   encode(images, { bits_per_pixel }, context) as { array: ArrayValue & { data: Uint8Array }; metadata: Metadata };
 const decoded = (array: ArrayValue, metadata: Metadata) =>
@@ -183,7 +183,7 @@ Deno.test("over a link: a clean one costs nothing, a noisy one slices, and the b
         .replace("coffee,chelsea,camera,rocket", "camera");
       const { status, summary, run_id } = await run(point, { projectRoot: root, adapters: [{ folder }] });
       assert.equal(status, "completed", JSON.stringify(summary.error));
-      const steps = summary.steps as unknown as { id: string; metrics: Record<string, Value> }[];
+      const steps = summary.steps as { id: string; metrics: Record<string, Value> }[];
       const metric = (id: string, name: string) =>
         toNumber(steps.find((step) => step.id === id)!.metrics[name] as number);
       assert.equal(metric("sender", "rate.payload_bpp"), 1);

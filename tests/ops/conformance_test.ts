@@ -206,7 +206,7 @@ function checkGuarantees(operation: Operation, result: RunResult): void {
 function checkMaterializations(operation: Operation, cases: readonly FixtureCase[]): void {
   const schema = operation.contract.params_schema;
   const effective = cases.map((item) => materialise(schema, item.params as JsonObject));
-  const executable = (operation.contract.materializations as unknown as Materialization[])
+  const executable = (operation.contract.materializations as Materialization[])
     .filter((entry) => entry.status === "implemented" && entry.runner !== "differentiable_export");
   assert.ok(executable.length > 0, "nothing executes it");
   for (const { runner, implementation, parameter_bindings = {} } of executable) {

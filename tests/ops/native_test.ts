@@ -20,7 +20,7 @@ if (NATIVE_LIBRARY !== null) nativeKernels();
 
 /** Entries of an operation on `cpp`, one per implementation. */
 const nativeEntries = ({ contract }: Operation) =>
-  (contract.materializations as unknown as Materialization[])
+  (contract.materializations as Materialization[])
     .filter(({ backend, runner }) => backend === "cpp" && runner === "benchmark_run");
 
 const NATIVE = BUILTIN_OPERATIONS.map(({ operation }) => operation)

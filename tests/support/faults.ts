@@ -101,7 +101,8 @@ const FILE_CALLS = [
 /** Counts the file operations of this thread until it is disposed. */
 export function faultyFiles(faults: Faults): Disposable {
   const targets: [Record<string, unknown>, readonly string[]][] = [
-    [Deno as unknown as Record<string, unknown>, FILE_CALLS],
+    [Deno as Record<string, unknown>, FILE_CALLS],
+    // A class has no index signature.
     [Deno.FsFile.prototype as unknown as Record<string, unknown>, ["writeSync", "syncDataSync", "tryLockSync"]],
   ];
   const restore = targets.flatMap(([target, names]) =>

@@ -1,6 +1,5 @@
 /** `svc artifact`: trained networks as packages that are checked, named by their digest, and kept in the store. */
 import { relative } from "node:path";
-import type { Diagnostic } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { yamlMember } from "../../recipe/text_writer.ts";
 import type { ArtifactDetail, ArtifactRow, ArtifactStore } from "../../training/store.ts";
@@ -33,7 +32,7 @@ export const artifactCommands: CommandSpec[] = [
     call: ({ svc, args: [folder], options: { operation: operations, out, force } }) =>
       svc.artifacts.package(folder, { operations, out, force }),
     show(made, { context }) {
-      context.findings(made.diagnostics as unknown as Diagnostic[]);
+      context.findings(made.diagnostics);
       const files = `${made.file_count} files, ${formatBytes(made.size_bytes)}`;
       return [
         `${context.paint("green", "packaged")}  ${made.id}: ${made.archive} (${files})`,
@@ -60,7 +59,7 @@ export const artifactCommands: CommandSpec[] = [
       artifact,
     }),
     show({ outcome, artifact, unlisted }, { context }) {
-      context.findings(artifact.diagnostics as unknown as Diagnostic[]);
+      context.findings(artifact.diagnostics);
       if (unlisted.length > 0) {
         context.note(`Left out, because the manifest does not list them: ${unlisted.join(", ")}`);
       }
@@ -115,7 +114,7 @@ export const artifactCommands: CommandSpec[] = [
       [
         `${paint(status === "valid" ? "green" : "red", status)}  ${id}: ${files.length} files hashed`,
         `  artifact_package_sha256: ${package_sha256 ?? "-"}`,
-        ...diagnostics.map((item) => formatDiagnostic(item as unknown as Diagnostic, paint)),
+        ...diagnostics.map((item) => formatDiagnostic(item, paint)),
       ].join("\n"),
     exit: ({ status }) => status === "valid" ? EXIT.ok : EXIT.differs,
   }),
@@ -154,7 +153,7 @@ function bindingOf(row: ArtifactRow, manifest: TrainedManifest, index: number, s
   };
 }
 
-function detailDocument({ row, inspected, licence }: ArtifactDetail): JsonObject {
+function detailDocument({ row, inspected, licence }: ArtifactDetail) {
   return {
     schema_version: 1,
     artifact: row,
@@ -164,9 +163,7 @@ function detailDocument({ row, inspected, licence }: ArtifactDetail): JsonObject
     publication_readiness: inspected.readiness,
     licence,
     files: [...inspected.files].map(([path, file]) => ({ path, ...file })),
-    models: Object.fromEntries(
-      [...inspected.graphs].map(([id, graph]) => [id, graph as unknown as JsonObject]),
-    ),
+    models: Object.fromEntries(inspected.graphs),
   };
 }
 
@@ -178,7 +175,7 @@ function showDetail(detail: ArtifactDetail, store: ArtifactStore, context: CliCo
   if (typeof manifest?.description === "string") context.print(`  ${manifest.description}`);
   if (identity !== null) context.print(`  artifact_package_sha256: ${identity.package_sha256}`);
   for (const line of licence?.split("\n", 8) ?? []) context.print(`  ${line}`);
-  context.findings(row.diagnostics as unknown as Diagnostic[]);
+  context.findings(row.diagnostics);
   if (manifest === null) return;
   context.print("");
   context.print(formatTable(

@@ -1,7 +1,7 @@
 /** `svc differentiable` and `svc dataset-capture`: trainable components of a recipe, and the data to train them on. */
 import { resolve } from "node:path";
 import type { CaptureResult } from "../../capture/capture.ts";
-import { type Diagnostic, SvcError } from "../../contract/error.ts";
+import { SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { Session } from "../../session/session.ts";
 import type { TrainingInspection } from "../../training/inspect_recipe.ts";
@@ -76,7 +76,7 @@ export const captureCommands: CommandSpec[] = [
       return await svc.training.export(await context.recipe(svc, file), { plan, samples, out: place, force });
     },
     show({ id, out, files, scenario_sha256, training_plan_sha256, diagnostics }, { context }) {
-      context.findings(diagnostics as unknown as Diagnostic[]);
+      context.findings(diagnostics);
       const folder = context.shownPath(out);
       return [
         `${context.paint("green", "exported")}  ${id}: ${files.length} files in ${folder}`,
@@ -207,7 +207,7 @@ function tapsOf(texts: readonly string[], wholeRuns: boolean): JsonObject[] | un
 }
 
 function showCapture(context: CliContext, result: CaptureResult): void {
-  context.findings(result.diagnostics as unknown as Diagnostic[]);
+  context.findings(result.diagnostics);
   const { status, recipe_name, split, captured_samples, number_of_shards, number_of_runs, out } = result;
   const tone = status === "completed" ? "green" : "yellow";
   const many = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;

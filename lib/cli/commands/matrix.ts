@@ -1,6 +1,5 @@
 /** `svc recipe expand-matrix` and `svc recipe run-matrix`: the variants of one recipe. */
 import { prettyJson } from "../../contract/json.ts";
-import type { JsonObject } from "../../contract/value.ts";
 import type { MatrixRow, MatrixRunResult } from "../../run/run_matrix.ts";
 import { command, type CommandSpec, flag, FORMAT, IGNORE_ESTIMATE, parsed, SET, WORKERS } from "../command.ts";
 import { EXIT } from "../problem.ts";
@@ -91,9 +90,8 @@ export const matrixCommands: CommandSpec[] = [
   }),
 ];
 
-function documentOf({ status, recipe_name, canonical_matrix, rows }: MatrixRunResult): JsonObject {
-  const matrix = canonical_matrix as unknown as JsonObject;
-  return { schema_version: 1, status, recipe_name, canonical_matrix: matrix, rows };
+function documentOf({ status, recipe_name, canonical_matrix, rows }: MatrixRunResult) {
+  return { schema_version: 1, status, recipe_name, canonical_matrix, rows };
 }
 
 function countText(rows: readonly MatrixRow[]): string {

@@ -67,7 +67,7 @@ export const recipeCommands: CommandSpec[] = [
       effective_sha256: compilation.effective_sha256,
       seed_policy: compilation.seed_policy,
       matrix_points: points,
-      diagnostics: diagnostics as unknown as JsonObject[],
+      diagnostics,
     }),
     show({ compilation: { normalized, effective_sha256 }, points, diagnostics }, { context }) {
       context.findings(diagnostics);

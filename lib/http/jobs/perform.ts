@@ -111,7 +111,7 @@ export type BenchmarkRequest = {
 
 /** What the admission of the job prepared; undefined after a restart of the server. */
 function preparedOf<T>({ prepared }: JobTask): T | undefined {
-  return prepared === null ? undefined : unseal(prepared) as unknown as T;
+  return prepared === null ? undefined : unseal(prepared) as T;
 }
 
 /** The options that runs of every kind share. */

@@ -320,7 +320,7 @@ export class JobQueue {
     if (outcome.result !== null) document.result = outcome.result;
     const state = outcome.status === "canceled" ? job.stopAs ?? "canceled" : outcome.status;
     if (outcome.error !== null) {
-      const record = outcome.error as unknown as ErrorRecord;
+      const record = outcome.error as ErrorRecord;
       const error = errorOf({ ...record, diagnostics: record.diagnostics ?? [], extra: record.extra ?? {} });
       document.error = problemOf(this.#options.storage.judge(error), document.job_id).document;
     }

@@ -75,7 +75,7 @@ export class JobThread {
     const current = this.#current;
     if (current?.jobId !== message.jobId) return;
     // Numbers keep their type only as text.
-    if (message.type === "report") current.onReport(parseJson(message.report) as unknown as Report);
+    if (message.type === "report") current.onReport(parseJson(message.report) as Report);
     else current.ended.resolve(parseJson(message.outcome) as JobOutcome);
   }
 }

@@ -33,12 +33,12 @@ export interface JobEvent extends JsonObject {
 }
 
 /** An event before its job adds id, sequence number and time. */
-export interface Report {
+export type Report = {
   kind: string;
   level: "info" | "warning" | "error";
   message: string;
   fields?: JsonObject;
-}
+};
 
 /**
  * A job without its events. An interrupted job has `interruption`, one whose outcome is more than its run has `result`, and

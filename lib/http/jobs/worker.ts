@@ -1,7 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 /** The thread of a job: it plans, schedules steps over threads of its own, and reports. */
-import { canonicalJson, type Value } from "../../contract/json.ts";
+import { canonicalJson } from "../../contract/json.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
 import type { CancellationToken } from "../../execute/types.ts";
 import { Session } from "../../session/session.ts";
@@ -35,15 +35,13 @@ async function start(task: JobTask): Promise<void> {
   const { jobId } = task;
   const cancellation = createCancellation();
   current = { jobId, cancellation };
-  const reports = throttledReports((report) =>
-    send({ type: "report", jobId, report: canonicalJson(report as unknown as Value) })
-  );
+  const reports = throttledReports((report) => send({ type: "report", jobId, report: canonicalJson(report) }));
   let outcome: JobOutcome;
   try {
     outcome = await performJob(task, session!, { cancellation, onReport: reports.add });
   } catch (error) {
     const { stack: _stack, ...record } = errorRecord(error);
-    outcome = { status: "failed", run_id: null, summary_path: null, error: record as unknown as Value, result: null };
+    outcome = { status: "failed", run_id: null, summary_path: null, error: record, result: null };
   }
   reports.close();
   current = undefined;

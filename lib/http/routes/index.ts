@@ -32,7 +32,7 @@ export const TYPED_ROUTES = [
   ...trainingRoutes,
 ] as const;
 
-export const ROUTES: readonly Route[] = TYPED_ROUTES as unknown as readonly Route[];
+export const ROUTES: readonly Route[] = TYPED_ROUTES as readonly Route[];
 
 const BY_NAME = new Map(ROUTES.map((route) => [nameOf(route), route]));
 

@@ -3,7 +3,7 @@
  * request that needs one and end after an idle time; each takes any number of requests at once and works on them in turn.
  */
 import { SvcError } from "../../contract/error.ts";
-import { canonicalJson, parseJson, type Value } from "../../contract/json.ts";
+import { canonicalJson, parseJson } from "../../contract/json.ts";
 import type { SessionData } from "../../session/core.ts";
 import { errorOf } from "../problem.ts";
 import type { PlainReply, PlainRequest, ThreadCommand, ThreadInput, ThreadMessage, ThreadResult } from "./protocol.ts";
@@ -55,10 +55,10 @@ export class ThreadPool {
 
   /** Performs a task. @throws what the task throws */
   async perform<Name extends TaskName>(name: Name, input: TaskInput<Name>): Promise<TaskOutput<Name>> {
-    const text = canonicalJson(input as unknown as Value);
+    const text = canonicalJson(input);
     const result = await this.#ask({ type: "task", id: this.#nextId++, name, input: text });
     if (result.type !== "output") throw new Error("The library thread sent a wrong message");
-    return parseJson(result.output) as unknown as TaskOutput<Name>;
+    return parseJson(result.output) as TaskOutput<Name>;
   }
 
   close(): void {

@@ -57,6 +57,7 @@ export class NativeKernels {
     const highest = symbols.svc_level();
     const wanted = level === undefined ? highest : LEVELS.indexOf(level);
     if (wanted > highest) throw new RangeError(`Cannot run native kernels of level ${level} on this processor`);
+    // Object.fromEntries has no types for the names of its members.
     const named = Object.fromEntries(
       Object.entries(INTERFACE).map(([name, call]) => [name, { ...call, name: `svc_${name}_${LEVELS[wanted]}` }]),
     ) as unknown as typeof INTERFACE;

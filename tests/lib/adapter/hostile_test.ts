@@ -312,7 +312,7 @@ Deno.test("loops, waits and bombs end within their bounds, the program lives on,
 /** A thread that was not stopped would use a processor for ever. */
 async function untilIdle(): Promise<void> {
   const used = () => {
-    const { user, system } = (Deno as unknown as { cpuUsage(): { user: number; system: number } }).cpuUsage();
+    const { user, system } = (Deno as typeof Deno & { cpuUsage(): { user: number; system: number } }).cpuUsage();
     return (user + system) / 1000;
   };
   for (let tries = 0; tries < 40; tries++) {

@@ -10,7 +10,7 @@ import { errorRateResult, resultOf } from "./result_fixture.ts";
 Deno.test("the same result exports the same bytes, also after a trip through its file", () => {
   const result = errorRateResult();
   const files = exportResult(result);
-  const stored = parseJson(prettyJson(result as unknown as JsonObject)) as unknown as BenchmarkResult;
+  const stored = parseJson(prettyJson(result as JsonObject)) as BenchmarkResult;
   assert.deepEqual(exportResult(stored), files);
   assert.deepEqual(Object.keys(files), [
     "metrics.csv",

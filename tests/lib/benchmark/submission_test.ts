@@ -5,7 +5,6 @@ import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { validateSubmission } from "../../../lib/benchmark/submission.ts";
 import { verifyBenchmark } from "../../../lib/benchmark/verify.ts";
 import { prettyJson } from "../../../lib/contract/json.ts";
-import type { Value } from "../../../lib/contract/value.ts";
 import { twoLinks, withPack } from "./packs.ts";
 
 /** A whole submission in a folder, and what is found after files of it were changed. */
@@ -18,7 +17,7 @@ async function submitted(check: (submission: Submission) => Promise<void>): Prom
       await Deno.copyFile(join(directory, name), join(folder, name));
     }
     const report = await verifyBenchmark(openWorkspace({ projectRoot }), result.result_id);
-    await Deno.writeTextFile(join(folder, "verification.json"), prettyJson(report as unknown as Value));
+    await Deno.writeTextFile(join(folder, "verification.json"), prettyJson(report));
     await check({
       folder,
       found: () => {

@@ -45,8 +45,8 @@ export async function execute(
       implementation: "default",
       implementation_metadata: {},
       operation_contract_sha256: contractSha256(registry.get(op).operation.contract),
-    } as unknown as PlanStep)),
-  } as unknown as ExecutionPlan;
+    } as PlanStep)),
+  } as ExecutionPlan;
   const bundle = await Deno.makeTempDir({ prefix: "svc-execute-" });
   const rows: StepRow[] = [], events: ExecutionEvent[] = [];
   try {

@@ -11,6 +11,7 @@ import { planRecipe } from "../../../lib/plan/planner.ts";
 import type { Readiness } from "../../../lib/plan/types.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import type { ArtifactBinding, ResolvedArtifact } from "../../../lib/training/resolve.ts";
+import type { TrainedManifest } from "../../../lib/training/types.ts";
 import { runRecipe } from "../../../lib/run/run.ts";
 import { createRegistry } from "../../../ops/registry.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
@@ -81,11 +82,12 @@ async function machine(model: Uint8Array, more: JsonObject = {}) {
         return [diagnostic("artifact_package_mismatch", place, "Cannot use the package: its digest differs")];
       }
       const sha256 = sha256Hex(Deno.readFileSync(path));
+      const manifest = { application: { mode: "single_binding" } } as Partial<TrainedManifest> as TrainedManifest;
       return {
         record: { package_sha256: PACKAGE, component_sha256: sha256, ...more },
         component: { path, sha256 },
-        manifest: { application: { mode: "single_binding" } },
-      } as unknown as ResolvedArtifact;
+        manifest,
+      } as Partial<ResolvedArtifact> as ResolvedArtifact;
     },
   };
   const workspace = openWorkspace({ projectRoot: folder });

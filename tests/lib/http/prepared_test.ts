@@ -15,9 +15,8 @@ import { TASKS } from "../../../lib/http/threads/tasks.ts";
 import { PlanCache } from "../../../lib/plan/cache.ts";
 import { SeedPolicy } from "../../../lib/recipe/seeds.ts";
 import { Session } from "../../../lib/session/session.ts";
-import { BITS, LINK, openTestServer, packOf } from "./support.ts";
+import { BITS as recipe, LINK, openTestServer, packOf } from "./support.ts";
 
-const recipe = BITS as unknown as Value;
 const TWO = packOf("two", ["link.json", "link.json"]);
 
 /** Calls with a function that returns the compilations and plans since its last call. */

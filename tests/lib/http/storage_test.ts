@@ -176,7 +176,7 @@ Deno.test("of events that wait too long the oldest of each job make room, with a
     const job_id = ids[i % 3], seq = 1 + Math.floor(i / 3);
     store.addEvent({ id: store.nextEventId(), seq, job_id, time, kind: "note", level: "info", message: "" });
     const document = { job_id, kind: "run", state: "running", created_at_utc: time, next_event_seq: seq + 1 };
-    store.putJob({ document: document as unknown as JobDocument, request: null, events: [] });
+    store.putJob({ document: document as JobDocument, request: null, events: [] });
   }
   assert.equal(store.save(), false);
   faults.disarm();

@@ -1,5 +1,6 @@
 /** A service on a folder of its own, asked without a socket. */
 import { join } from "node:path";
+import type { JsonObject } from "../../../lib/contract/value.ts";
 import { createApp } from "../../../lib/http/app.ts";
 import type { Log } from "../../../lib/http/log.ts";
 import { type OpenService, openService } from "../../../lib/http/open_service.ts";
@@ -12,7 +13,7 @@ const PORT = 8765;
 export const HOST = `127.0.0.1:${PORT}`;
 
 /** A recipe that runs within milliseconds. */
-export const BITS = {
+export const BITS: JsonObject = {
   name: "bits",
   metadata: { seed: 7 },
   steps: [

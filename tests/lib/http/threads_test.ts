@@ -1,7 +1,7 @@
 /** Threads of the server end without work and start again with it. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { canonicalJson, type Value } from "../../../lib/contract/json.ts";
+import { canonicalJson } from "../../../lib/contract/json.ts";
 import { JobThread } from "../../../lib/http/jobs/thread.ts";
 import type { JobTask, Report } from "../../../lib/http/jobs/types.ts";
 import { ThreadPool } from "../../../lib/http/threads/pool.ts";
@@ -40,13 +40,13 @@ Deno.test("a library thread ends without requests, and the next request starts a
     );
     for (let round = 1; round <= 2; round++) {
       const ended = next();
-      const { name } = await pool.perform("admit", { recipe: BITS as unknown as Value });
+      const { name } = await pool.perform("admit", { recipe: BITS });
       assert.equal(name, "bits");
       await ended;
       assert.equal(idle.count, round);
     }
     // A thread that has a request does not end.
-    const both = [1, 2].map(() => pool.perform("admit", { recipe: BITS as unknown as Value }));
+    const both = [1, 2].map(() => pool.perform("admit", { recipe: BITS }));
     await Promise.all(both);
     pool.close();
     assert.equal(idle.count, 2);
@@ -60,7 +60,7 @@ Deno.test("a job thread ends without jobs, and the next job starts it again", ()
       const task: JobTask = {
         jobId: String(round),
         kind: "run",
-        request: canonicalJson({ recipe: BITS as unknown as Value }),
+        request: canonicalJson({ recipe: BITS }),
         prepared: null,
         parallelWorkers: 1,
         usePlanCache: true,

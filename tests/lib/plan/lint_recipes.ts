@@ -1,17 +1,17 @@
 /** Recipes that lint clean, to be spoilt one way each. */
 
-export interface Step {
+export type Step = {
   op: string;
   params?: Record<string, unknown>;
   inputs?: Record<string, string>;
-}
+};
 export type Steps = Record<string, Step>;
-export interface Recipe {
+export type Recipe = {
   name: string;
   execution_profile: unknown;
   metadata: Record<string, unknown>;
   steps: ({ id: string } & Step)[];
-}
+};
 
 const METADATA = { seed: 23, rate_count_fixed_point: "payload_bit_boundary.bits" };
 

@@ -258,10 +258,10 @@ for (const [what, recipe] of FINE) {
 
 Deno.test("linting leaves the compilation alone and says the same again", () => {
   const compilation = compileRecipe(allocated({ delivery: null }), { mode: "strict", registry });
-  const before = canonicalJson([compilation.effective, compilation.diagnostics as unknown as Value]);
+  const before = canonicalJson([compilation.effective, compilation.diagnostics]);
   const first = lintRecipe(compilation, { registry });
   assert.deepEqual(lintRecipe(compilation, { registry }), first);
-  assert.equal(canonicalJson([compilation.effective, compilation.diagnostics as unknown as Value]), before);
+  assert.equal(canonicalJson([compilation.effective, compilation.diagnostics]), before);
 });
 
 Deno.test("no recipe makes lint fail, however it is mutilated", () => {
@@ -273,7 +273,7 @@ Deno.test("no recipe makes lint fail, however it is mutilated", () => {
   const strange: Value[] = [null, 0, -1, 1.5, float(2), true, "", "data.bits", "constructor", "__proto__.x", [], {}, [
     {},
   ], 10n ** 20n];
-  const bases = [layered(), custom(), allocated(), bitLink(), joint()].map((recipe) => recipe as unknown as JsonObject);
+  const bases = [layered(), custom(), allocated(), bitLink(), joint()].map((recipe) => recipe as JsonObject);
   const places = (value: Value): [JsonObject | Value[], string | number][] => {
     const keys = Array.isArray(value) ? [...value.keys()] : isObject(value) ? Object.keys(value) : [];
     return keys.flatMap((key): [JsonObject | Value[], string | number][] => [
@@ -298,7 +298,7 @@ Deno.test("no recipe makes lint fail, however it is mutilated", () => {
     const report = lint(recipe);
     assert.equal(report.status === "failed", report.error_count > 0);
     assert.equal(
-      new Set(report.issues.map((issue) => canonicalJson(issue as unknown as Value))).size,
+      new Set(report.issues.map((issue) => canonicalJson(issue))).size,
       report.issue_count,
     );
     for (const issue of report.issues) {

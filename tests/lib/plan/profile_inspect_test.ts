@@ -154,7 +154,7 @@ for (const [name, declaration, status, issues] of DECLARATIONS) {
 
 /** A profile with what the standard ones do not have together: two ids, parameters, a fused role. */
 function withProfile(stages: ProfileStage[], check: () => void): void {
-  const list = PROFILES as unknown as unknown[];
+  const list = PROFILES as unknown[];
   list.push({ id: "test_profile", version: 1, label: "", summary: "", required_ordered_spine: ["link"], stages });
   try {
     check();

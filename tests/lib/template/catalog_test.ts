@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { SvcError } from "../../../lib/contract/error.ts";
-import { cloneValue, type JsonObject, type Value } from "../../../lib/contract/value.ts";
+import { parseJson, prettyJson } from "../../../lib/contract/json.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
 import { findTask } from "../../../lib/research/catalog.ts";
 import { profileIds } from "../../../lib/plan/profiles.ts";
 import awaited from "../../../lib/template/awaited.json" with { type: "json" };
@@ -72,7 +73,7 @@ const BAD: [name: string, change: Change, path: string, message: RegExp][] = [
   ["no list", (_, c) => c.templates = null, "$.templates", /without a list/],
   [
     "an entry that is no mapping",
-    (e) => e.splice(1, 1, "x" as unknown as JsonObject),
+    (e) => e.splice(1, 1, "x" as never),
     "$.templates[1]",
     /as a template/,
   ],
@@ -129,7 +130,7 @@ const BAD: [name: string, change: Change, path: string, message: RegExp][] = [
 
 for (const [name, change, path, message] of BAD) {
   Deno.test(`a catalogue with ${name} is refused`, () => {
-    const catalog = cloneValue(packaged as unknown as Value) as JsonObject;
+    const catalog = parseJson(prettyJson(packaged)) as JsonObject;
     change(catalog.templates as JsonObject[], catalog);
     assert.throws(() => readCatalog(catalog), (error) => {
       assert.ok(error instanceof SvcError);
@@ -143,7 +144,7 @@ for (const [name, change, path, message] of BAD) {
 }
 
 Deno.test("a list of named bindings becomes the map by name", () => {
-  const catalog = cloneValue(packaged as unknown as Value) as JsonObject;
+  const catalog = parseJson(prettyJson(packaged)) as JsonObject;
   const [first] = catalog.templates as JsonObject[];
   first.editor_bindings = [{ name: "image_ids", step_id: "data", op: "source.image_dataset", param: "image_ids" }];
   (catalog.templates as JsonObject[]).reverse();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { decode, encode } from "./codec.ts";
 import type { ArrayValue, Context } from "../svc_types.ts";
 
-const context = { report_progress() {} } as unknown as Context;
+const context = { report_progress() {} } as Partial<Context> as Context;
 
 function roundTrip(images: ArrayValue, bits_per_sample: number): ArrayValue {
   const { array, metadata = {} } = encode(images, { bits_per_sample }, context) as {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { decode, encode } from "./tokenizer.ts";
 import type { ArrayValue, Context } from "../svc_types.ts";
 
-const context = { report_progress() {} } as unknown as Context;
+const context = { report_progress() {} } as Partial<Context> as Context;
 
 function tokens(images: ArrayValue, block_size: number, level_count: number) {
   const result = encode(images, { block_size, level_count }, context);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { decode, encode } from "./autoencoder.ts";
 import type { ArrayValue, Context } from "../svc_types.ts";
 
-const context = { report_progress() {} } as unknown as Context;
+const context = { report_progress() {} } as Partial<Context> as Context;
 
 function latentsOf(images: ArrayValue, block_size: number) {
   return encode(images, { block_size }, context) as { array: ArrayValue; metadata: Record<string, unknown> };
