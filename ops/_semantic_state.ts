@@ -185,10 +185,7 @@ export function knowledgeArtifact({ id, version, concepts, facts }: KnowledgeBas
   };
 }
 
-/**
- * The knowledge base of an artifact.
- * @throws SvcError `boundary_shape_invalid` when it has not the form of one
- */
+/** The knowledge base of an artifact. @throws SvcError `boundary_shape_invalid` when it has not the form of one */
 export function knowledgeOf(input: InputArtifact): KnowledgeBase {
   const { id, version, concepts, facts: rows } = input.json();
   const facts = readFacts(rows);

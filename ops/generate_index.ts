@@ -29,6 +29,9 @@ async function operationRows(): Promise<Row[]> {
       const path = `./${group.name}/${file.name}`;
       const { default: operation } = await import(new URL(path, FOLDER).href) as { default?: Operation };
       if (typeof operation?.id !== "string") throw new Error(`${path} has no operation as its default export`);
+      if (path !== modulePath(operation.id)) {
+        throw new Error(`${operation.id} belongs into ${modulePath(operation.id)}`);
+      }
       const name = operation.id.replace(/[._]+(.)/g, (_, letter: string) => letter.toUpperCase());
       rows.push({ id: operation.id, name, path, operation });
     }
@@ -51,16 +54,31 @@ export async function indexSource(): Promise<string> {
     'import type { RegisteredOperation } from "../lib/contract/registry.ts";',
     ...rows.map((row) => `import ${row.name} from "${row.path}";`),
     "",
-    "const entry = (operation: Operation, path: string): RegisteredOperation => ({",
-    "  operation,",
-    "  moduleUrl: new URL(path, import.meta.url).href,",
-    "});",
+    "/** The module of an operation: `a.b.v2` is `a/b_v2.ts`. */",
+    'const modulePath = (id: string) => `./${id.replace(".", "/").replaceAll(".", "_")}.ts`;',
     "",
-    "export const BUILTIN_OPERATIONS: RegisteredOperation[] = [",
-    ...rows.map((row) => `  entry(${row.name}, "${row.path}"),`),
+    "// deno-fmt-ignore",
+    "const OPERATIONS: Operation[] = [",
+    ...lines(rows.map((row) => `${row.name},`)),
     "];",
     "",
+    "export const BUILTIN_OPERATIONS: RegisteredOperation[] = OPERATIONS.map((operation) => ({",
+    "  operation,",
+    "  moduleUrl: new URL(modulePath(operation.id), import.meta.url).href,",
+    "}));",
+    "",
   ].join("\n");
+}
+
+/** The path that an id demands. */
+const modulePath = (id: string) => `./${id.replace(".", "/").replaceAll(".", "_")}.ts`;
+
+/** Words in indented lines of at most 120 characters. */
+function lines(words: string[]): string[] {
+  return words.reduce<string[]>((all, word) => {
+    const longer = `${all.at(-1)} ${word}`;
+    return all.length > 0 && longer.length <= 120 ? [...all.slice(0, -1), longer] : [...all, `  ${word}`];
+  }, []);
 }
 
 if (import.meta.main) {

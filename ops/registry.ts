@@ -6,12 +6,10 @@ import { BUILTIN_OPERATIONS } from "./index.ts";
 
 /**
  * Builds a registry.
- *
  * @param modules URLs of modules whose default export is an operation, or a list of operations of which each is also
  * exported as the default of its own module
  * @throws SvcError `operation_module_invalid` when a module cannot be loaded or exports no operation,
  * `operation_duplicate` when an id is taken
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -38,7 +38,6 @@ const STEP_MODULE = new URL("./step.ts", import.meta.url).href;
 
 /**
  * Loads adapters and registers their operations.
- *
  * @param registry gets them; a built-in id, or one of another adapter, is refused
  * @param sources folders, with grants of their own
  * @throws SvcError with every finding of every folder: codes of `readAdapter`, `adapter_operation_conflict`,

@@ -107,10 +107,7 @@ export class AdapterSandbox {
   #nextCall = 1;
   #ended: SvcError | undefined;
 
-  /**
-   * Starts a sandbox; no code of the adapter runs yet.
-   * @throws SvcError `adapter_isolation_unavailable`
-   */
+  /** Starts a sandbox; no code of the adapter runs yet. @throws SvcError `adapter_isolation_unavailable` */
   static async start(spec: SandboxSpec): Promise<AdapterSandbox> {
     await requireIsolation();
     const sandbox = new AdapterSandbox(spec);

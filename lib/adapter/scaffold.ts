@@ -186,10 +186,8 @@ export interface WrittenScaffold {
 
 /**
  * Writes an adapter to start from.
- *
  * @param folder a new or empty folder; its name becomes the adapter's unless `options.name` says otherwise
  * @throws SvcError `usage_invalid` when the folder holds anything, or for an impossible name
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -62,7 +62,6 @@ const SCHEMA: JsonObject = {
 
 /**
  * Reads the trust file of a project.
- *
  * @returns the file, or null when the project has none
  * @throws SvcError `adapter_manifest_invalid` with every finding: a file of grants that is half understood grants nothing
  */

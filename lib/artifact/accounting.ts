@@ -40,10 +40,7 @@ export function checkCount(
   return count;
 }
 
-/**
- * Checks a count against the expected one.
- * @throws SvcError `boundary_count_mismatch`
- */
+/** Checks a count against the expected one. @throws SvcError `boundary_count_mismatch` */
 export function checkExpectedCount(found: number, expected: number, unit: RateUnit): void {
   if (found === expected) return;
   throw new SvcError(

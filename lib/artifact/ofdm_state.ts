@@ -25,9 +25,7 @@ export interface OfdmState {
 
 /**
  * Reads a channel state.
- *
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_non_finite`, `boundary_value_invalid`
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -47,10 +47,7 @@ function invalid(why: string): SvcError {
   return new SvcError("image_file_invalid", `Cannot read the PNG image: ${why}`);
 }
 
-/**
- * Parses the chunks of a PNG file.
- * @throws SvcError `image_file_invalid`
- */
+/** Parses the chunks of a PNG file. @throws SvcError `image_file_invalid` */
 export function parsePng(bytes: Uint8Array): PngFile {
   if (!PNG_SIGNATURE.every((byte, index) => bytes[index] === byte)) throw invalid("it does not begin like one");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -109,10 +106,7 @@ function parseHeader(body: Uint8Array): Header {
   return { width, height, depth, color, interlaced: interlace === 1 };
 }
 
-/**
- * Decodes a parsed PNG file.
- * @throws SvcError `image_file_invalid`
- */
+/** Decodes a parsed PNG file. @throws SvcError `image_file_invalid` */
 export function decodePng(file: PngFile): Image {
   const { width, height, depth, color } = file;
   const bitsPerPixel = SAMPLES[color] * depth;

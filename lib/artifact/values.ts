@@ -140,9 +140,7 @@ export function sourceItemCounts(metadata: JsonObject, length: number): number[]
 
 /**
  * The bits of an artifact, one uint8 per bit, checked.
- *
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_value_invalid`
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -195,9 +193,7 @@ export function bitsArtifact<Metadata extends JsonObject>(
 
 /**
  * Complex symbols of an artifact, interleaved (real, imaginary), checked; length is twice the symbol count.
- *
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_non_finite`
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -267,10 +263,8 @@ export interface ImageBatch {
 
 /**
  * The images of an artifact, checked.
- *
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_shape_invalid`, `boundary_empty`,
  *   `boundary_value_invalid`
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

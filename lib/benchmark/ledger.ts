@@ -77,10 +77,7 @@ export class Ledger {
   #seq: number;
   #previous: string | null;
 
-  /**
-   * Opens a ledger for appending, without its torn end.
-   * @throws SvcError `bundle_hash_mismatch`
-   */
+  /** Opens a ledger for appending, without its torn end. @throws SvcError `bundle_hash_mismatch` */
   static open(path: string, attemptId: string): { ledger: Ledger; state: LedgerState } {
     const state = readLedgerFile(path);
     const ledger = new Ledger(path, attemptId, state);

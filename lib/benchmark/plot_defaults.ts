@@ -72,10 +72,7 @@ export function numericCoordinates(result: BenchmarkResult): string[] {
   );
 }
 
-/**
- * The axes of a figure, as asked for or by default.
- * @throws SvcError `usage_invalid` that lists what there is
- */
+/** The axes of a figure, as asked for or by default. @throws SvcError `usage_invalid` that lists what there is */
 export function axesOf(
   result: BenchmarkResult,
   type: FigureType,

@@ -22,7 +22,6 @@ type Stored = {
 /**
  * Lists the stored results, newest first, from the index, which is brought in step with the results.
  * Exported for tests.
- *
  * @param database of the state directory
  */
 export function listIndexedResults(workspace: Workspace, database: DatabaseSync): ResultListRow[] {

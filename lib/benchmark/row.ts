@@ -57,7 +57,6 @@ export interface RowContext {
 
 /**
  * Runs a row.
- *
  * @returns the row, its snapshot written; null where the run was cancelled. `run_dir` is null where the backing run may go
  */
 export async function runRow(

@@ -62,7 +62,6 @@ export function deriveTrainingPlan({ raw, locate, plan = EMPTY_TRAINING_PLAN, re
 
 /**
  * The configuration of a capture: that of the plan, else that of the recipe, with taps from the recipe where it names none.
- *
  * @param options `taps` take the place of all that is written
  * @throws SvcError `recipe_invalid`, `training_plan_invalid`
  */

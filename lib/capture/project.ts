@@ -81,7 +81,6 @@ function manifestOf(folder: string, shown: string): JsonObject {
 
 /**
  * The capture recipe of a split of a project, and where the split goes.
- *
  * @throws SvcError `training_project_not_found`; `training_project_changed` when the recipe is not the one that was exported
  */
 export function projectCapture(folder: string, split: Split): { raw: Value; out: string; job: CaptureJob } {

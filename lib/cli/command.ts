@@ -153,7 +153,6 @@ export function command<const Usage extends string, Result, O extends Options = 
 
 /**
  * Adds commands to the program.
- *
  * @param groups descriptions of the commands that only hold others
  */
 export function addCommands(

@@ -8,7 +8,6 @@ import { stdout } from "./terminal.ts";
 
 /**
  * Prints the candidates for the last word.
- *
  * @param program the whole command line
  * @param words what was typed behind the program's name; the last one, maybe empty, is at the cursor
  */

@@ -60,7 +60,6 @@ const SOURCES: Record<string, Source> = {
 
 /**
  * Candidates for an argument or an option.
- *
  * @param name name of the argument, or the long name of the option
  */
 export async function valuesFor(name: string, typed: Typed, current: string): Promise<Candidate[]> {

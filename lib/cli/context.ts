@@ -108,11 +108,7 @@ export class CliContext {
     return near === "" ? "." : near.startsWith("..") ? path : near;
   }
 
-  /**
-   * Asks before something is removed or granted.
-   *
-   * @throws SvcError `usage_invalid` where no question can be asked
-   */
+  /** Asks before something is removed or granted. @throws SvcError `usage_invalid` where no question can be asked */
   confirmed(yes: boolean | undefined, question: string, refusal: string, hint = "Add --yes"): boolean {
     if (yes) return true;
     if (Deno.stdin.isTerminal() && !this.json) return confirm(question);

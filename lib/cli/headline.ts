@@ -64,7 +64,6 @@ export interface HeadlineMetric {
 
 /**
  * The headline metrics of a run, in the order of the signal path.
- *
  * @param steps step rows of a summary
  */
 export function headlineMetrics(steps: readonly JsonObject[]): HeadlineMetric[] {
@@ -84,7 +83,6 @@ export function headlineMetrics(steps: readonly JsonObject[]): HeadlineMetric[] 
 
 /**
  * Picks the headline metrics of a run; an error rate comes with its 95 % Wilson interval when its counts are there.
- *
  * @param steps step rows of a summary
  */
 function headline(steps: readonly JsonObject[]): HeadlineRow[] {

@@ -132,7 +132,6 @@ function everyCommand(command: Command): Command[] {
 
 /**
  * Runs the command line.
- *
  * @param args arguments after the program name
  * @returns the exit code
  */

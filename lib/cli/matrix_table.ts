@@ -10,7 +10,6 @@ import { type Column, formatTable, type Row, type TableFormat } from "./table.ts
 
 /**
  * Formats the rows of a matrix.
- *
  * @param format CSV has every column, with numbers in full, the intervals of error rates and the run ids; the others are
  *   for reading
  */

@@ -93,7 +93,6 @@ export function usageMessage(error: CommanderError): string {
 
 /**
  * The problem object of the HTTP interface, for `--json`.
- *
  * @param usageHint where to read on after an error of the command-line library
  */
 export function problemDocument(error: unknown, usageHint: string | null = null): JsonObject {

@@ -30,11 +30,9 @@ const PORT = /^[a-z][a-z0-9_]*$/;
 
 /**
  * Declares an operation. `run` is typed from the declarations beside it.
- *
  * @param definition contract, parameter schema and reference implementation
  * @returns the operation, whose contract is built and checked on first use
  * @throws SvcError `operation_contract_invalid` for a malformed id, port, default or materialisation
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -32,7 +32,6 @@ export type ReadMetadata<F extends MetadataFields> = { [Key in keyof F]: Metadat
 
 /**
  * Declares a kind with its metadata.
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -81,7 +80,6 @@ export type ArtifactFormat = "npz" | "json" | "zip";
 
 /**
  * The file format of a kind: `.numpy` and `.complex_numpy` are NPZ, `.bundle` is ZIP, `.json` and reports are JSON.
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -46,7 +46,6 @@ export type Serializable = Scalar | undefined | readonly Serializable[] | { read
 
 /**
  * Marks a number as a float, whatever its value.
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

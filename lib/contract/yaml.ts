@@ -5,10 +5,7 @@
 import { float, integer, type JsonObject, type Value } from "./value.ts";
 import { composeYaml, isAlias, isMap, isScalar, MAX_DEPTH, type Node } from "./yaml_tree.ts";
 
-/**
- * Reads one YAML document.
- * @throws SyntaxError for an invalid document
- */
+/** Reads one YAML document. @throws SyntaxError for an invalid document */
 export function parseYaml(text: string): Value {
   const refuse = (offset: number, message: string): never => {
     throw new SyntaxError(`${message}, on line ${text.slice(0, offset).split("\n").length}`);

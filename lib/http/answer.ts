@@ -30,7 +30,6 @@ const NOTHING: JsonObject = { type: "object", properties: {}, additionalProperti
 
 /**
  * Answers a request.
- *
  * @param context the session or the service that the handler works with
  * @throws what the checks and the handler throw
  */

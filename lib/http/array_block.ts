@@ -10,7 +10,6 @@ export const MAX_BLOCK_VALUES = 65_536;
 
 /**
  * The part of an array below the given indices of its leading axes, in C order.
- *
  * @param at indices from the first axis on, as many as there are axes or fewer: `[3]` of [example, rx, tx, subcarrier] is
  *   the block [rx, tx, subcarrier] of the fourth example
  * @returns `{dtype, shape, at, block_shape, real, imaginary}`; imaginary is null where values are real, and what is not

@@ -10,7 +10,6 @@ const MAX_PIXELS = 1 << 26;
 /**
  * One picture of an array. Shapes: [H, W], [H, W, C], [N, H, W] and [N, H, W, C] with C of 1, 3 or 4. Bytes are samples;
  * floats in [0, 1] are scaled to them, anything else is stretched from its minimum (black) to its maximum (white).
- *
  * @param index of the picture in a batch
  * @throws SvcError `artifact_invalid` for other shapes, `query_invalid` for an index beyond the batch
  */

@@ -7,7 +7,6 @@ import { readJson } from "../recipe/json_reader.ts";
 
 /**
  * Reads a body. Bytes count as they arrive, whatever the headers promise.
- *
  * @throws SvcError `body_too_large`, `body_timeout`
  */
 export async function readBody(
@@ -63,7 +62,6 @@ function joined(parts: Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
 
 /**
  * Decodes a JSON body; a repeated key, a lone surrogate or a number beyond binary64 is refused.
- *
  * @throws SvcError `body_invalid_json` with the place in the text
  */
 export function parseBody(bytes: Uint8Array): JsonObject {
@@ -94,7 +92,6 @@ export function parseBody(bytes: Uint8Array): JsonObject {
 
 /**
  * Checks a body and fills its defaults in. Unknown members are refused before missing ones, and both before values.
- *
  * @throws SvcError `body_unknown_field`, `body_field_missing`, `body_field_invalid`, each with every problem of its kind
  */
 export function checkBody(schema: JsonObject, body: JsonObject): JsonObject {
@@ -116,7 +113,6 @@ export function checkBody(schema: JsonObject, body: JsonObject): JsonObject {
 
 /**
  * Reads a query by its schema: integers and numbers from their digits, booleans from 1, 0, true and false.
- *
  * @throws SvcError `query_invalid` with every problem
  */
 export function checkQuery(schema: JsonObject, search: URLSearchParams): JsonObject {

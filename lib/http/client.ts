@@ -1,7 +1,6 @@
 /**
  * The typed client for scripts: paths, queries, bodies and replies have the types of the routes. Numbers keep theirs: what is
  * sent is written and what comes is read as typed JSON, so that `float(1)` is 1.0 on both sides.
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -64,7 +63,6 @@ export interface ClientOptions {
 
 /**
  * Makes a client.
- *
  * @param url of the server
  * @returns a call per path and method, `client.api["run-jobs"][":job_id"].$get({ param: { job_id } })`
  */

@@ -11,7 +11,6 @@ const MAX_NAME_BYTES = 255;
 
 /**
  * Resolves a path of a request.
- *
  * @param root absolute folder
  * @param path with `/` between its components
  * @param missing code of the error where nothing is there

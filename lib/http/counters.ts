@@ -23,7 +23,6 @@ export class Counters {
 
   /**
    * The text for `/metrics`.
-   *
    * @param gauges name to help text and values by label
    */
   text(gauges: Record<string, { help: string; values: [Record<string, string>, number][] }>): string {

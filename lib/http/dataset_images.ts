@@ -8,7 +8,6 @@ import { checkPath, confine } from "./confine.ts";
 
 /**
  * Lists the images of a bundled dataset, or of a folder with an image-dataset manifest.
- *
  * @param folder relative to the project root; left out for a bundled dataset or one in the state directory
  * @throws SvcError `not_found`, `path_forbidden`, or the errors of the manifest
  */

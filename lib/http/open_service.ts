@@ -30,7 +30,6 @@ const INDEX_SLICE_MS = 8;
 
 /**
  * Opens a service. The caller ensures that the state directory has no other one.
- *
  * @param machine replaces the readers of free memory and of the index
  * @throws SvcError what opening the index throws
  */

@@ -34,7 +34,6 @@ interface Step {
 
 /**
  * Finds both sides of a run.
- *
  * @param wanted run id, or a unique beginning of it
  * @param kind of the artifacts that are drawn
  * @param options.metrics operation that compares two of them

@@ -31,7 +31,6 @@ function pictureAt(pictures: DecodedArtifact, index: number): Image {
 
 /**
  * Boxes on their picture: those of the candidate with a solid line, label and confidence, those of the reference dashed.
- *
  * @throws SvcError `query_invalid`, `artifact_invalid`
  */
 export async function drawDetections(layers: Layers, index: number): Promise<Uint8Array> {
@@ -67,7 +66,6 @@ function boxesAt(layer: Layer, index: number): readonly Detection[] {
 
 /**
  * Classes over their picture. With both sides what differs from the reference is red, and the rest of the picture is dimmed.
- *
  * @throws SvcError `query_invalid`, `artifact_invalid`
  */
 export async function drawSegmentation(layers: Layers, index: number): Promise<Uint8Array> {

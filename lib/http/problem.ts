@@ -98,7 +98,6 @@ export interface Problem {
 /**
  * The problem document of an error. What a client cannot mend keeps its cause to itself: the reply has a reference, under
  * which the log tells the rest.
- *
  * @param reference of the request in the log
  */
 export function problemOf(error: unknown, reference: string): Problem {

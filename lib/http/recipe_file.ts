@@ -28,7 +28,6 @@ export async function readRecipeAt({ recipes, workspace }: Session, path: string
 
 /**
  * The path of a recipe file, relative to the project root.
- *
  * @param path with or without a leading `recipes/`, where `bare` allows that
  * @throws SvcError `path_forbidden` for one that lies elsewhere or is no recipe file
  */

@@ -20,7 +20,6 @@ export interface SaveOptions {
 
 /**
  * Saves a valid recipe.
- *
  * @returns the path relative to the project root, and the digest of the file
  * @throws SvcError `path_forbidden`, `stale_overwrite`, `file_write_failed`
  */

@@ -4,7 +4,6 @@ import { isObject, type JsonObject } from "../contract/value.ts";
 /**
  * Metrics of all steps by name, timings of steps left out. A metric of several steps has an entry `<step>:<metric>` for
  * each.
- *
  * @param summary of the run; null where it cannot be read
  */
 export function flattenedMetrics(summary: JsonObject | null): JsonObject {

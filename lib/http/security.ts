@@ -38,7 +38,6 @@ export type Guard = (target: Target, method: string, headers: Headers) => void;
 
 /**
  * Makes the guard of a server.
- *
  * @returns throws SvcError `host_refused`, `origin_refused`, `unauthorized`
  */
 export function createGuard({ port, allowHosts, allowOrigins, token }: GuardOptions): Guard {
@@ -87,7 +86,6 @@ const digest = (text: string): Uint8Array => nodeCrypto().createHash("sha256").u
 
 /**
  * Headers of every reply.
- *
  * @param nonce of the page's own styles; null where there is no page
  */
 export function securityHeaders(nonce: string | null): Record<string, string> {

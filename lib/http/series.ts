@@ -20,7 +20,6 @@ const WIDENED = 0.25;
 
 /**
  * Thins an array, read in C order.
- *
  * @param points at most this many points of a line, bins of a histogram, or cells of one axis squared
  * @param kind by the type of the array when left out
  * @param wanted of histograms: `robust` leaves out values that lie far from the rest, so that one of them does not shrink

@@ -46,7 +46,6 @@ const DRAIN_MS = 30_000;
 
 /**
  * Starts a server.
- *
  * @throws SvcError `token_required` for an address beyond this machine without a token, `token_too_short`,
  *   `server_running` when the state directory has one, `address_unavailable`
  */

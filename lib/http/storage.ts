@@ -56,7 +56,6 @@ export class Storage {
 
   /**
    * Changes the database: all or nothing.
-   *
    * @param durable whether the changes are on the disk when this returns
    * @throws SvcError `storage_unavailable`, and the service is degraded
    */
@@ -100,7 +99,6 @@ export class Storage {
 
   /**
    * The error to report for one that a request or a job ended with. An error of the system is followed by a probe.
-   *
    * @returns SvcError `storage_unavailable` where storage failed, else the error with its code
    */
   judge(error: unknown): unknown {

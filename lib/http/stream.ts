@@ -47,7 +47,6 @@ export function eventStream(hub: EventHub, options: StreamOptions): Answer {
 
 /**
  * Opens a stream, which counts among those that may be open.
- *
  * @param begin is called at once with what sends a message and what ends the stream; what it returns is called at the end
  * @throws SvcError `stream_capacity`
  */

@@ -14,7 +14,6 @@ export function projectFolder({ stateDir }: Workspace, path: string): string {
 
 /**
  * A place for a new project or a new split.
- *
  * @param path with or without the name of its folder before it
  * @returns absolute, and relative to the state directory
  * @throws SvcError `path_forbidden`

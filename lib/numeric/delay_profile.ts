@@ -60,7 +60,6 @@ function scaledProfile(table: Table, { delaySpread, normalise }: ProfileOptions)
 
 /**
  * The tapped delay line TDL-A … TDL-E.
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -79,7 +78,6 @@ export function tdlProfile(model: ProfileModel, options: ProfileOptions): DelayP
 
 /**
  * Delays and powers of the clusters of CDL-A … CDL-E.
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -106,9 +104,7 @@ export function exponentialProfile(count: number, sampleTime: number): DelayProf
 
 /**
  * Static taps, drawn as one complex array [realisation, tap] of variance 1.
- *
  * @returns interleaved complex128 [realisation, tap]
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -144,9 +140,7 @@ export interface Motion {
 
 /**
  * Taps that vary in time. Draws random() for the angles, [realisation, tap, 20], then as many for the phases.
- *
  * @returns interleaved complex128 [realisation, sample, tap]
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -209,10 +203,8 @@ export interface Subcarriers {
 
 /**
  * Frequency responses of rows of taps, Σ_l h_l·exp(-j2π·k·Δf·τ_l) on subcarriers k = first … first + F - 1.
- *
  * @param taps interleaved complex128 [row, tap]
  * @returns interleaved complex128 [row, F]
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -36,10 +36,7 @@ export function gaussianTail(x: number): number {
   return 0.5 * erfc(x / Math.SQRT2);
 }
 
-/**
- * The quantile x with P(N(0,1) < x) = p.
- * @throws RangeError when p is outside 0 … 1
- */
+/** The quantile x with P(N(0,1) < x) = p. @throws RangeError when p is outside 0 … 1 */
 export function normalQuantile(p: number): number {
   if (!(p >= 0 && p <= 1)) throw new RangeError(`Cannot take the normal quantile of ${p}`);
   if (p === 0) return -Infinity;

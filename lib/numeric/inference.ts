@@ -37,11 +37,9 @@ export interface PairedEstimate extends MeanEstimate {
 
 /**
  * Student's interval for the mean of independent values.
- *
  * @param values one per replicate, at least one
  * @param confidence two-sided, default 0.95
  * @throws RangeError when there are no values or the confidence is not inside 0 … 1
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -67,11 +65,9 @@ export function studentT(values: ArrayLike<number>, confidence = 0.95): MeanEsti
  *
  * Under "no difference" each sign is equally likely: the exact p-value is the share of the 2^n sign patterns whose sum
  * is at least as far from 0 as the measured one. It is at least 2 / 2^n for any differences.
- *
  * @param differences candidate minus baseline, one per replicate, at least one
  * @param confidence two-sided, of the interval; default 0.95
  * @throws RangeError when there are no differences or the confidence is not inside 0 … 1
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -111,10 +107,8 @@ function signFlipP(differences: ArrayLike<number>): number {
 
 /**
  * Holm's correction: p-values that can be compared with one level for any number of hypotheses.
- *
  * @param pValues any order
  * @returns corrected values in the order given, at most 1
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -86,7 +86,6 @@ const share = (part: number, whole: number) => whole > 0 ? part / whole : 0;
  * whose sum decreases with ν; bisection finds ν. Power that the rate does not use goes to a subcarrier with an echo
  * only. With sensing gain only, the strongest echo gets all power (the first of equal ones); without any gain all get
  * the same.
- *
  * @returns powers whose sum is the budget within rounding; a new array
  */
 export function scalarizedAllocation(utility: IsacUtility): Float64Array<ArrayBuffer> {

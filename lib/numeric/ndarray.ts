@@ -68,10 +68,8 @@ export function elementCount(shape: readonly number[]): number {
 
 /**
  * Wraps data as an array.
- *
  * @param shape defaults to one dimension
  * @throws RangeError for data that does not fill the shape (a defect of the caller)
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -99,7 +99,6 @@ export function partScale(variance: number): number {
 
 /**
  * A generator of one reproducible random sequence.
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -99,7 +99,6 @@ export function sideLimits(size: number, count: number): { least: number; most: 
  *
  * Draws, in order: the object count; per object integers for shape, colour, side, x and y. A side that fits nowhere is
  * reduced until it fits. x is uniform over the columns with a free place, y over the free places of that column.
- *
  * @param options.size width and height in pixels, at least `MINIMUM_SIZE`
  * @param options.least minimum number of objects
  * @param options.most maximum number of objects, at most `MAXIMUM_OBJECTS`
@@ -147,10 +146,8 @@ export function covers(shape: Shape, side: number, column: number, row: number):
 
 /**
  * Paints a scene.
- *
  * @returns `pixels`, 8-bit RGB [size, size, 3], and `classes` [size, size]: 0 background, 1 + index in `SHAPES` for an
  *   object
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -67,7 +67,6 @@ export function median(values: Values): number {
 /**
  * Wilson's interval for a probability after `events` in `trials` (Wilson 1927):
  * (p + z²/2n ± z·sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n).
- *
  * @param confidence two-sided, default 0.95
  * @throws RangeError when the counts are impossible or the confidence is not inside 0 … 1
  */

@@ -44,9 +44,7 @@ function squareQam(points: number): Term[] {
 
 /**
  * Bit error rate over additive white Gaussian noise.
- *
  * @param esN0 Es/N0, linear
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -62,10 +60,8 @@ export function bitErrorRateAwgn(modulation: Modulation, esN0: number): number {
 
 /**
  * Bit error rate over flat Rayleigh fading with known gains.
- *
  * @param meanEsN0 Es/N0 per branch, averaged over the fading, linear
  * @param branches independent branches whose gains add, the diversity order
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

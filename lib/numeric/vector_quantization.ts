@@ -22,10 +22,8 @@ const STRIDE = 16;
 
 /**
  * The codeword nearest to a vector; of equally near ones, the first.
- *
  * @param offset start of the vector in `vectors`
  * @returns index of the codeword and its squared distance
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -75,7 +75,6 @@ export function waterLevel(floors: ArrayLike<number>, budget: number): number {
  * Distance of powers from the optimality conditions at the optimal level mu, relative to the price of power: the
  * largest |mu/(p + f) - 1| for elements with power, and max(mu/f - 1, 0) for those without. Zero if all floors are
  * infinite.
- *
  * @returns 0 at the optimum, 1 when power is spent on an element that carries nothing
  */
 export function waterFillingResidual(powers: ArrayLike<number>, floors: ArrayLike<number>, budget: number): number {

@@ -61,7 +61,6 @@ function taps(size: number, from: number): { at: Int32Array; next: Int32Array; w
 /**
  * Puts an image into the input of a model: resized bilinearly (half-pixel centres, edges repeated, no antialiasing),
  * grey bars.
- *
  * @param samples [height, width, channels], red first; grey is repeated, alpha dropped
  * @param scale factor of a sample, so that white is 1
  * @param out planes [3, inputHeight, inputWidth]

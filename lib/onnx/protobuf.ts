@@ -24,10 +24,7 @@ export class ProtobufError extends Error {
 
 const NOTHING = new Uint8Array(0);
 
-/**
- * The fields of a message, in order.
- * @throws ProtobufError for bytes that are not a message
- */
+/** The fields of a message, in order. @throws ProtobufError for bytes that are not a message */
 export function* fieldsOf(bytes: Uint8Array): Generator<Field> {
   let at = 0;
 

@@ -55,12 +55,10 @@ export interface SessionOptions {
 
 /**
  * Opens a model.
- *
  * @param model the bytes of an ONNX file
  * @returns a session that its holder releases
  * @throws SvcError `artifact_hash_mismatch`; `onnx_time_exceeded` and `onnx_memory_exceeded` while loading; or
  * `runtime_unavailable` where workers cannot be restricted, without the runtime, and for a graph that it cannot load
- *
  * @example
  * ```ts ignore
  * const session = await openOnnxSession(await Deno.readFile("receiver.onnx"));

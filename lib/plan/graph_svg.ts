@@ -22,7 +22,6 @@ const FOOT = 34;
 
 /**
  * Draws a graph as SVG. The same graph gives the same bytes.
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -124,7 +124,6 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
 /**
  * Whether a plan of another thread is the plan that this thread would make: it depends on the same things, and they are
  * present and unchanged.
- *
  * @param recipe what the plan was made of: the effective recipe before the plan changed it
  */
 export async function planHolds(

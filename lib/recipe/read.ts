@@ -34,10 +34,7 @@ export interface DecodedFile extends DecodedText {
   text: string;
 }
 
-/**
- * Reads a recipe file.
- * @throws SvcError as {@link readTextFile} and {@link readRecipeText}
- */
+/** Reads a recipe file. @throws SvcError as {@link readTextFile} and {@link readRecipeText} */
 export async function readRecipeFile(path: string): Promise<DecodedFile> {
   const text = await readTextFile(path);
   return { text, ...readRecipeText(text, { file: path }) };
@@ -54,7 +51,6 @@ export async function readTextFile(path: string): Promise<string> {
 
 /**
  * Reads the bytes of a file, at most one more than a recipe may have.
- *
  * @param name names the file in messages
  * @throws SvcError `recipe_not_found`, `path_forbidden`
  */

@@ -12,7 +12,6 @@ export function checkOptions({ parallelWorkers, usePlanCache }: { parallelWorker
 
 /**
  * Checks an `execution` object.
- *
  * @param execution `{parallel_workers?, use_plan_cache?}` as it came over the wire or from flags
  * @throws SvcError `execution_invalid` for unknown fields, a worker count outside 1..32 or no integer, no boolean flag
  */

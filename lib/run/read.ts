@@ -4,10 +4,7 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 
-/**
- * Reads a JSON document of a bundle.
- * @throws SvcError `bundle_file_missing` or `bundle_schema_invalid`
- */
+/** Reads a JSON document of a bundle. @throws SvcError `bundle_file_missing` or `bundle_schema_invalid` */
 export function readDocument(directory: string, name: string): JsonObject {
   let text: string;
   try {

@@ -109,7 +109,6 @@ const planning = ({ planCache: cache, ...options }: Omit<PrepareOptions, "raw">)
 
 /**
  * Compiles and plans a recipe that is to run once.
- *
  * @throws SvcError `recipe_invalid` or `plan_invalid`, with all diagnostics
  */
 export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> {

@@ -21,7 +21,6 @@ export class Adapters {
 
   /**
    * Loads a folder beside the built-in operations, as a run would, and forgets it again.
-   *
    * @param options `loadModules: false` leaves its code unloaded
    * @throws SvcError `adapter_manifest_invalid` with every finding, or what loading throws
    */
@@ -51,7 +50,6 @@ export class Adapters {
 
   /**
    * Grants an adapter what its manifest requests, in `svc_trust.json` of the project.
-   *
    * @param options `folderSha256` is the digest that was shown: a folder that changed since is refused
    * @throws SvcError `adapter_manifest_invalid`, `adapter_trust_mismatch`
    */

@@ -25,7 +25,6 @@ export class Artifacts {
 
   /**
    * The artifacts of the store, the project and the program; each is hashed.
-   *
    * @param options `operation` keeps those that fit the trainable component of this operation
    * @throws SvcError `unknown_operation` with the nearest id
    */
@@ -52,7 +51,6 @@ export class Artifacts {
 
   /**
    * Checks a package and puts it into the store.
-   *
    * @param from ZIP file, folder, manifest, or the bytes of a ZIP file
    * @throws SvcError `unknown_operation`, or codes `artifact_*` with every problem
    */
@@ -66,7 +64,6 @@ export class Artifacts {
 
   /**
    * Completes the manifest of a folder with ONNX files and writes a reproducible ZIP file.
-   *
    * @param options `operations` are those whose trainable components the network fills
    * @throws SvcError `unknown_operation`, or codes `artifact_*` with every problem
    */

@@ -44,7 +44,6 @@ export function authored(recipe: RecipeInput): AuthoredRecipe {
 
 /**
  * Reads the text of a recipe.
- *
  * @param options `file` names it in messages; `set` are overrides in the form `step.param=value`
  * @throws SvcError what is wrong with the text or the overrides
  */

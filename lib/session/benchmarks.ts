@@ -39,7 +39,6 @@ export class Benchmarks {
 
   /**
    * Loads a pack with its recipes and makes every check that needs no run.
-   *
    * @param pack file, or a name or id as `packs` lists them
    * @returns the pack and every finding; `valid` says whether it can run, `pack` is null where the text has no such shape
    * @throws SvcError `pack_not_found`
@@ -53,7 +52,6 @@ export class Benchmarks {
 
   /**
    * Loads a pack that can run.
-   *
    * @param options `name` names the pack in messages
    * @throws SvcError `pack_not_found`, `pack_invalid` with every diagnostic
    */
@@ -66,7 +64,6 @@ export class Benchmarks {
   /**
    * Runs a pack: every recipe in every replicate, as ordinary runs, with intervals and paired comparisons.
    * `resume` continues an interrupted benchmark; it ends with the same numbers as an uninterrupted one.
-   *
    * @returns the result and its folder; failed and rejected rows are findings in it
    * @throws SvcError `pack_invalid` with every diagnostic, `benchmark_resume_mismatch`, before anything is written
    */
@@ -89,7 +86,6 @@ export class Benchmarks {
 
   /**
    * The evidence that a result keeps of one of its runs.
-   *
    * @throws SvcError `result_not_found`, `run_not_found`, `bundle_hash_mismatch`, `bundle_file_missing`
    */
   async evidence(id: string, runId: string): Promise<Snapshot> {
@@ -128,7 +124,6 @@ export class Benchmarks {
 
   /**
    * Draws a result: Vega-Lite specification, SVG, PNG, CSV and the record that binds them to it.
-   *
    * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
    */
   async plot(

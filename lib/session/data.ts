@@ -93,7 +93,6 @@ export class Data {
 
   /**
    * Brings a dataset to this machine. It uses the network, unless the program has the files beside it.
-   *
    * @throws SvcError `not_found` with the nearest name, `dataset_unavailable`, `usage_invalid`, `artifact_hash_mismatch`
    */
   async fetch(
@@ -140,7 +139,6 @@ export class Data {
 
   /**
    * The images of a dataset with an image-dataset manifest.
-   *
    * @param id of a bundled dataset when `file` is left out
    * @param options `file` gives the place of a file of the dataset
    * @throws SvcError `not_found` with the nearest name, `dataset_manifest_invalid`, `boundary_hash_mismatch`
@@ -175,7 +173,6 @@ export class Data {
 
   /**
    * Writes an image-dataset manifest for a folder of PNG and JPEG files.
-   *
    * @param options `out` is `manifest.json` in the folder when left out
    * @throws SvcError `manifest_exists` without `force`, `dataset_manifest_invalid`
    */
@@ -199,7 +196,6 @@ export class Data {
 
   /**
    * Checks an image-dataset manifest: schema, splits, ancestry and, unless `files` is false, its files.
-   *
    * @throws SvcError `file_not_found`, `dataset_manifest_invalid` with every problem at its line
    */
   async checkManifest(

@@ -16,7 +16,6 @@ export class Models {
 
   /**
    * Brings a model to this machine. It uses the network.
-   *
    * @param id name, or an https address together with `sha256`
    * @throws SvcError `model_unavailable`, `artifact_hash_mismatch`, `not_found`, `usage_invalid`
    */

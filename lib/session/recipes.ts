@@ -78,7 +78,6 @@ export class Recipes {
 
   /**
    * Reads a file, with overrides in the form `step.param=value`.
-   *
    * @param options `name` names the file in messages
    * @throws SvcError `recipe_not_found`, syntax codes
    */
@@ -161,7 +160,6 @@ export class Recipes {
 
   /**
    * The text of a file that is to hold a recipe. Comments and spelling of what did not change stay.
-   *
    * @param before the present text; null for a new file
    * @param file its name, whose ending tells YAML from JSON
    */
@@ -183,7 +181,6 @@ export class Recipes {
 
   /**
    * Checks a recipe as a run would: compilation, wiring, and the plan of every matrix point.
-   *
    * @throws SvcError `recipe_invalid` with every diagnostic
    */
   async validate(
@@ -217,7 +214,6 @@ export class Recipes {
 
   /**
    * Compiles and plans a recipe that is to run.
-   *
    * @throws SvcError `recipe_invalid`, `plan_invalid` or `recipe_lint_failed` with every diagnostic
    */
   async prepare(recipe: RecipeInput, options: PlanOptions = {}): Promise<PreparedRun> {
@@ -228,7 +224,6 @@ export class Recipes {
 
   /**
    * Lints a recipe: findings on links, powers and rates that need no run.
-   *
    * @param options `strict` is true when left out; false lowers what the research catalogue does not know to warnings
    */
   async lint(recipe: RecipeInput, { strict }: { strict?: boolean } = {}): Promise<LintReport> {
@@ -251,7 +246,6 @@ export class Recipes {
 
   /**
    * Checks the research declaration of a recipe against the catalogue.
-   *
    * @param options `strict` makes entries that the catalogue does not know or only plans errors
    * @returns the declaration in normal form, and the warnings
    * @throws SvcError `recipe_invalid` with every diagnostic
@@ -294,7 +288,6 @@ export class Recipes {
 
   /**
    * The differences between two recipes.
-   *
    * @param options `form` is `authored` when left out; `normalized` and `effective` compile both first
    * @throws SvcError `recipe_invalid` where an effective form is wanted of an invalid recipe
    */
@@ -331,7 +324,6 @@ export class Recipes {
 
   /**
    * Runs a recipe.
-   *
    * @returns the outcome and its bundle; a failed or canceled run has a bundle too
    * @throws SvcError `recipe_invalid`, `plan_invalid`, `recipe_lint_failed`, `execution_invalid` before anything is written
    */
@@ -353,7 +345,6 @@ export class Recipes {
 
   /**
    * Runs the variants of a matrix in order. A variant with a verified complete run is not run again.
-   *
    * @throws SvcError `recipe_invalid`, `plan_invalid`, `matrix_definition_invalid`, `usage_invalid` before anything is written
    */
   async runMatrix(recipe: RecipeInput, options: MatrixRunOptions = {}): Promise<MatrixRunResult> {

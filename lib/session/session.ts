@@ -17,7 +17,6 @@ import { Training } from "./training.ts";
 
 /**
  * The methods of a project, by what they are about; {@link open} makes one.
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -91,9 +90,7 @@ export class Session implements AsyncDisposable {
 
 /**
  * Opens a session on a project: loads the operations, those of adapters included, and checks the adapters' grants.
- *
  * @throws SvcError `operation_module_invalid`, or codes `adapter_*` with every finding
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -19,7 +19,6 @@ export class Templates {
 
   /**
    * Makes a recipe of a template. It stands alone: nothing depends on the template afterwards.
-   *
    * @param overrides step parameters (write `float(6)` for `6.0`), name and description
    * @throws SvcError `template_not_found`, `template_unavailable`, `template_override_invalid` with every diagnostic
    */

@@ -50,7 +50,6 @@ export class Training {
 
   /**
    * The trainable components of a recipe, the evaluations that they reach, and whether gradients reach them.
-   *
    * @throws SvcError `recipe_invalid`, `training_plan_invalid`, with every problem
    */
   async inspect(recipe: RecipeInput, options: TrainingOptions = {}): Promise<TrainingInspection> {
@@ -66,7 +65,6 @@ export class Training {
   /**
    * Writes a project to train a component of a recipe elsewhere: capture recipes, data and interface contracts, a draft of
    * the artifact's manifest, and for `framework: "torch"` Python sources, which are never run here.
-   *
    * @throws SvcError `recipe_invalid`, `training_plan_invalid`, `dataset_capture_invalid` with every problem;
    *   `training_project_conflict` where the folder holds something else
    */
@@ -90,7 +88,6 @@ export class Training {
   /**
    * Captures a split of a dataset: runs of the part of a recipe that its taps depend on, as shards of NumPy arrays with one
    * record per row. An earlier capture stays as it was until the new one is complete.
-   *
    * @throws SvcError `recipe_invalid`, `plan_invalid`, `dataset_capture_invalid` with every problem, `capture_conflict`,
    *   `capture_splits_overlap`, `disk_reserve_reached`, and the code of a step that failed
    */

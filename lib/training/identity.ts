@@ -20,7 +20,6 @@ export interface PackageDigests {
 
 /**
  * The identity of a package.
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

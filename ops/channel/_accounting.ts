@@ -26,10 +26,7 @@ interface LinkInputs {
   symbols: InputArtifact;
 }
 
-/**
- * Tallies a link into a report.
- * @throws SvcError `boundary_accounting_mismatch` when the counts do not add up
- */
+/** Tallies a link into a report. @throws SvcError `boundary_accounting_mismatch` when the counts do not add up */
 export function accountForLink(operation: string, inputs: LinkInputs, params: z.output<typeof ACCOUNTING_PARAMS>) {
   const { metadata } = inputs.symbols;
   const payload = bitsOf(inputs.payload_bits).length;

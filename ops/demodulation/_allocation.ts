@@ -29,7 +29,6 @@ export function loadingOf(allocation: InputArtifact | undefined, count: number):
 
 /**
  * LLRs of symbols that were sent with allocated power.
- *
  * @param modulation one for all symbols, or the bits of each
  * @throws SvcError `boundary_count_mismatch` for more symbols than elements, `boundary_value_invalid` for a negative power
  */

@@ -36,10 +36,7 @@ export function readPreprocessor(bytes: Uint8Array): Preprocessor {
   return { config };
 }
 
-/**
- * An image as a tensor.
- * @throws SvcError `model_unavailable` for settings that are not known here
- */
+/** An image as a tensor. @throws SvcError `model_unavailable` for settings that are not known here */
 export function pictureTensor(picture: RgbRaster & { data: Uint8Array }, { config }: Preprocessor): NdArray {
   let image: ByteRaster = { ...picture, channels: 3 };
   if (config.do_resize !== false) {

@@ -157,9 +157,7 @@ function floats(array: NdArray): NdArray {
 }
 
 /**
- * Names of classes as an export writes them, a Python dictionary: {0: 'person', 1: "driver's cab"}.
- * Exported for tests.
- *
+ * Names of classes as an export writes them, a Python dictionary: {0: 'person', 1: "driver's cab"}. Exported for tests.
  * @returns undefined where there are none
  */
 export function namesOf(text: string | undefined): string[] | undefined {

@@ -1,10 +1,9 @@
 /**
  * Texts as vectors, float32 [text, dimension] of length 1.
  *
- * local_semantic   concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the images of
+ * local_semantic concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the images of
  *                  clip_image_embed at equal dimensions. A text without any known concept is the zero vector.
- * local_hash       all words, hashed to `dimensions`: a space of its own.
- * transformers_clip
+ * local_hash all words, hashed to `dimensions`: a space of its own. transformers_clip
  *                  the text side of a CLIP model in a local folder or fetched (`_clip.ts`): one space with its images.
  *
  * Hashing: `_hashing.ts`.

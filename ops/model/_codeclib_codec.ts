@@ -83,10 +83,7 @@ export class Codec {
     return roundUp(side, this.padding(padToMultiple));
   }
 
-  /**
-   * The quantisation step of a quality.
-   * @throws SvcError `params_invalid` for one that the model does not have
-   */
+  /** The quantisation step of a quality. @throws SvcError `params_invalid` for one that the model does not have */
   step(rung: number): number {
     const step = this.tables.steps.get(String(rung));
     if (step !== undefined) return step;

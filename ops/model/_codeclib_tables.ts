@@ -42,10 +42,7 @@ export interface CodecTables {
   sha256: string;
 }
 
-/**
- * Reads the tables of a codec.
- * @throws SvcError `artifact_manifest_invalid`
- */
+/** Reads the tables of a codec. @throws SvcError `artifact_manifest_invalid` */
 export function readTables(bytes: Uint8Array): CodecTables {
   const sha256 = sha256Hex(bytes);
   const earlier = known.get(sha256);

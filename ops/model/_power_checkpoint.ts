@@ -26,7 +26,6 @@ const TEXT = "metadata_json";
 
 /**
  * Reads a checkpoint.
- *
  * @param name the file, for messages
  * @throws SvcError `artifact_limit_exceeded`, `artifact_hash_mismatch`, `artifact_schema_invalid`, or what opening throws
  */

@@ -33,10 +33,7 @@ export interface Confinement extends Pick<Output, "takeLog"> {
   heldMb(): number;
 }
 
-/**
- * Confines this thread, for good.
- * @throws Error where the runtime has no module hooks: then nothing may be loaded
- */
+/** Confines this thread, for good. @throws Error where the runtime has no module hooks: then nothing may be loaded */
 export function confine(init: SandboxInit, guard: Guard): Confinement {
   // The originals, which the code never sees.
   const native = Deno, start = { fetch, setTimeout, setInterval };

@@ -122,7 +122,6 @@ export class JobQueue {
 
   /**
    * Takes a job. It is on the disk when this returns.
-   *
    * @throws SvcError `job_capacity`, `shutting_down`, `storage_unavailable`
    */
   submit(request: JobRequest): Job {

@@ -6,7 +6,6 @@ const PROGRESS_INTERVAL_MS = 100;
 
 /**
  * Wraps a receiver of reports.
- *
  * @returns `add` passes reports on, and keeps the latest progress of a step back until its time has come; `close` drops
  *   what is kept, for the end of the step has told more
  */

@@ -120,7 +120,6 @@ export class JobStore {
 
   /**
    * Writes what waits.
-   *
    * @param durable whether it is on the disk when this returns
    * @throws SvcError `storage_unavailable`; all of it waits on
    */

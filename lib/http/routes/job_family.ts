@@ -24,7 +24,6 @@ interface Admitted extends Pick<JobRequest, "recipeName" | "prepared"> {
 
 /**
  * Makes the routes of a kind of job.
- *
  * @param base path of the kind, such as `/api/run-jobs`
  * @param kinds jobs that are shown under it
  */

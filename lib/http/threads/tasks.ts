@@ -14,7 +14,6 @@ import { projectFolder } from "../training_paths.ts";
 export const TASKS = {
   /**
    * Prepares the run of a recipe, before a job is made of it.
-   *
    * @throws SvcError `recipe_invalid`, `plan_invalid` with every diagnostic, `path_forbidden`, `recipe_not_found`,
    *   `resources_insufficient` for a run larger than the machine
    */
@@ -33,7 +32,6 @@ export const TASKS = {
 
   /**
    * Loads a pack, before a job is made of it.
-   *
    * @returns `prepared` is null for a result that is resumed, whose replication counts
    * @throws SvcError `pack_not_found`, `path_forbidden`, `result_not_found`, `pack_invalid` with every diagnostic
    */

@@ -77,10 +77,7 @@ export class NativeKernels {
     return symbols;
   }
 
-  /**
-   * As `demodulateLlr` and `hardBits`, in one pass.
-   * @throws RangeError when there is not one variance per symbol
-   */
+  /** As `demodulateLlr` and `hardBits`, in one pass. @throws RangeError when there is not one variance per symbol */
   demodulate(
     symbols: Float32Array,
     modulation: NativeModulation,
@@ -155,10 +152,7 @@ function plain(array: Uint8Array | Float32Array): Uint8Array<ArrayBuffer> | Floa
 
 let kernels: NativeKernels | undefined;
 
-/**
- * The extension of this program, loaded on first use.
- * @throws Error with the reason when it is not available
- */
+/** The extension of this program, loaded on first use. @throws Error with the reason when it is not available */
 export function nativeKernels(): NativeKernels {
   if (kernels !== undefined) return kernels;
   const { available, path, reason } = nativeExtension();

@@ -40,10 +40,7 @@ export const INFORMATION_COLUMNS: Readonly<Record<BaseGraph, number>> = { 1: 22,
 
 const lifted = new Map<string, LiftedCode>();
 
-/**
- * The code of a base graph and a lifting size.
- * @throws RangeError when the standard has no such lifting size
- */
+/** The code of a base graph and a lifting size. @throws RangeError when the standard has no such lifting size */
 export function liftedCode(baseGraph: BaseGraph, liftingSize: number): LiftedCode {
   const key = `${baseGraph}/${liftingSize}`;
   let code = lifted.get(key);

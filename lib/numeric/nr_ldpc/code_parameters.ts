@@ -70,7 +70,6 @@ function sizingColumns(baseGraph: BaseGraph, bits: number): number {
 
 /**
  * Coding parameters of a transport block.
- *
  * @throws RangeError for a block that does not divide into equal code blocks of whole bytes, a G that is not a multiple
  *   of bitsPerSymbol · layers or too small for the code blocks, or a modulation or layer count outside the standard
  */

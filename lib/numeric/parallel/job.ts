@@ -79,10 +79,7 @@ export function claimChunks<Args>({ args, chunks, control }: Job<Args>, task: Ta
   }
 }
 
-/**
- * Waits until the chunks claimed by other threads are done.
- * @throws Error when one of them failed
- */
+/** Waits until the chunks claimed by other threads are done. @throws Error when one of them failed */
 export function awaitChunks({ chunks, control }: Job): void {
   for (let done = Atomics.load(control, DONE); done < chunks; done = Atomics.load(control, DONE)) {
     Atomics.wait(control, DONE, done);

@@ -79,10 +79,7 @@ export class RunIndex {
     return Object.fromEntries((rows as { status: string; n: number }[]).map(({ status, n }) => [status, n]));
   }
 
-  /**
-   * A page of runs, newest first.
-   * @throws SvcError `query_invalid` for an invalid cursor
-   */
+  /** A page of runs, newest first. @throws SvcError `query_invalid` for an invalid cursor */
   async list(query: RunQuery): Promise<RunPage> {
     await this.sync();
     const conditions: string[] = [], values: (string | number)[] = [];

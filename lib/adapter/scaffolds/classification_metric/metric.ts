@@ -8,7 +8,6 @@ import type { Context, Item, Score } from "../svc_types.ts";
 
 /**
  * Scores predictions.
- *
  * @param call.reference what is true, by id
  * @param call.candidate what was predicted, in any order
  * @returns finite numbers by name; in a run they stand as external.example_metric.<name>. One that is not defined is left out
