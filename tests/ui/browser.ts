@@ -1,16 +1,18 @@
 /**
- * Tests in a browser: a server of its own over a temporary project, Debian's Chromium, and a page that must not complain. A
- * test fails on any message of an error or a policy, on a failed request, on a request to another origin, and on whatever
- * axe finds in the end state.
+ * Tests in a browser: a server per test over a temporary project, Debian's Chromium, and a page that must not complain. A
+ * test fails on any message of an error or a policy, on a failed request, on a request to another origin, and on each
+ * violation that axe finds in the end state. The tests of a file share one Chromium, each in a context of its own, and one
+ * built page.
  *
  *     SVC_SCREENSHOTS=/tmp/shots deno test -A tests/ui/     keeps the pictures that tests take, in both themes
  *     SVC_CHROMIUM=/path/to/chromium                        another browser than /usr/bin/chromium
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { buildPage } from "../../ui/build.ts";
 import { serve, type Served, type ServeOptions } from "../support/served.ts";
 import { AXE_SOURCE } from "./axe.ts";
-import { type BrowserContext, chromium, type Page } from "./playwright.ts";
+import { type Browser, type BrowserContext, chromium, type Page } from "./playwright.ts";
 
 const EXECUTABLE = [Deno.env.get("SVC_CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser"]
   .find((path) => path !== undefined && exists(path));
@@ -56,18 +58,47 @@ export interface Scene {
   restart(): Promise<void>;
 }
 
+/** What the tests of a file share. */
+interface Shared {
+  browser: Browser;
+  /** State directory with the built page. */
+  stateDir: string;
+}
+
+let shared: Promise<Shared> | undefined;
+
+async function share(): Promise<Shared> {
+  const stateDir = await Deno.makeTempDir({ prefix: "svc-ui-page-" });
+  const [browser] = await Promise.all([
+    chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox"] }),
+    buildPage(stateDir),
+  ]);
+  return { browser, stateDir };
+}
+
+Deno.test.afterAll(async () => {
+  if (shared === undefined) return;
+  const { browser, stateDir } = await shared;
+  await browser.close();
+  await Deno.remove(stateDir, { recursive: true });
+});
+
 /** A test with a browser; skipped, with the reason, where there is none. */
 export function browserTest(name: string, body: (scene: Scene) => Promise<void>, options: SceneOptions = {}): void {
   if (EXECUTABLE === undefined) {
     console.log(`SKIPPED ${name}: there is no Chromium on this machine (apt-get install chromium, or SVC_CHROMIUM)`);
   }
-  Deno.test({ name, ignore: EXECUTABLE === undefined, fn: () => play(body, options) });
+  // The shared browser outlives the test that starts it.
+  const sanitizers = { sanitizeOps: false, sanitizeResources: false };
+  Deno.test({ name, ignore: EXECUTABLE === undefined, ...sanitizers, fn: () => play(body, options) });
 }
 
 async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "svc-ui-" });
   const closers: (() => PromiseLike<unknown>)[] = [() => Deno.remove(folder, { recursive: true })];
+  const { browser, stateDir } = await (shared ??= share());
   try {
+    await copyFolder(join(stateDir, "ui"), join(folder, ".svc/ui"));
     for (const [path, text] of Object.entries(options.files ?? {})) {
       await Deno.mkdir(join(folder, path, ".."), { recursive: true });
       await Deno.writeTextFile(join(folder, path), text);
@@ -76,8 +107,6 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
     const started = tokenFile === undefined ? options.serve : { args: ["--token-file", join(folder, tokenFile)] };
     let server: Served = await serve(folder, started);
     closers.push(() => server[Symbol.asyncDispose]());
-    const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox"] });
-    closers.push(() => browser.close());
     const context = await browser.newContext({
       viewport: options.viewport ?? { width: 1440, height: 900 },
       colorScheme: options.colorScheme ?? "light",
@@ -85,6 +114,7 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
       forcedColors: options.forcedColors,
       acceptDownloads: true,
     });
+    closers.push(() => context.close());
     context.setDefaultTimeout(45_000);
     const complaints: string[] = [], allowed = [...options.allow ?? []];
     watch(context, server.url, (text) => complaints.push(text));
@@ -153,9 +183,9 @@ function watch(context: BrowserContext, url: string, complain: (text: string) =>
 }
 
 async function until(page: Page, expression: string): Promise<void> {
-  for (let turn = 0; turn < 450; turn++) {
+  for (let turn = 0; turn < 2250; turn++) {
     if (await page.evaluate(expression)) return;
-    await page.waitForTimeout(100);
+    await page.waitForTimeout(20);
   }
   assert.fail(`Never true in the page: ${expression}`);
 }
@@ -194,6 +224,14 @@ async function keepFailure(page: Page): Promise<void> {
   if (SHOTS === undefined) return;
   await Deno.mkdir(SHOTS, { recursive: true });
   await page.screenshot({ path: join(SHOTS, `failed_${Date.now()}.png`) }).catch(() => {});
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to, { recursive: true });
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (isDirectory) await copyFolder(join(from, name), join(to, name));
+    else await Deno.copyFile(join(from, name), join(to, name));
+  }
 }
 
 function exists(path: string): boolean {
