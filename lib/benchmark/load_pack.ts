@@ -48,7 +48,7 @@ export interface LoadOptions extends ReplicationOptions {
   /** Absolute. */
   projectRoot: string;
   /** How the recipes will be planned: backend, implementation, readiness. */
-  planning?: Pick<PlanOptions, "backend" | "implementation" | "readiness">;
+  planning?: Pick<PlanOptions, "backend" | "implementation" | "readiness" | "lint">;
 }
 
 /**

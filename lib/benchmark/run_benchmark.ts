@@ -16,13 +16,14 @@ import { executePlan } from "../execute/execute.ts";
 import { WorkerPool } from "../execute/pool.ts";
 import type { CancellationToken } from "../execute/types.ts";
 import type { PlanCache } from "../plan/cache.ts";
+import { lintSeverity } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import { captureEnvironment } from "../run/environment.ts";
 import { checkOptions } from "../run/execution.ts";
 import { DISK, replaceFile } from "../run/files.ts";
 import { tryLockRun } from "../run/lock.ts";
 import { reserveRunId } from "../run/reservation.ts";
-import type { RunEvent, RunOptions } from "../run/run.ts";
+import { announceWarnings, type RunEvent, type RunOptions } from "../run/run.ts";
 import { removeRuns } from "../run/store.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { Ledger, type LedgerSummary, readLedgerFile, rowKey, summarizeLedger } from "./ledger.ts";
@@ -70,6 +71,10 @@ export interface BenchmarkRunOptions extends ReplicationOptions {
   parallelWorkers?: number;
   /** Whether rows begin that cannot fit by the estimate of their plan; false when left out. */
   ignoreEstimate?: boolean;
+  /** Whether findings of the lint of links become warnings; default true. */
+  lint?: boolean;
+  /** Whether they refuse the pack; default false. */
+  strictLint?: boolean;
   usePlanCache?: boolean;
   planCache?: PlanCache;
   /** Whether the rows behind a failed one run; false when left out. */
@@ -107,7 +112,7 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
   const loaded = earlier === null && options.loaded || await loadPack(options.pack, {
     registry,
     projectRoot: workspace.projectRoot,
-    planning: { backend, implementation, readiness },
+    planning: { backend, implementation, readiness, lint: lintSeverity(options) },
     ...(earlier === null ? {} : replicationArguments(earlier.replication)),
     ...given({
       replicates: options.replicates,
@@ -327,6 +332,7 @@ class Benchmark {
       message: `Benchmark ${result_id} started`,
       fields: { result_id },
     });
+    announceWarnings(this.#loaded.diagnostics, onEvent);
     for (const loaded of recipes) {
       if (loaded.recipe !== null || this.#before.rows.has(rowKey(loaded.entry.id, 0))) continue;
       await this.#keep(skippedRow(loaded.entry));
@@ -380,6 +386,7 @@ class Benchmark {
       backend: this.#options.backend,
       implementation: this.#options.implementation,
       ignoreEstimate: this.#options.ignoreEstimate,
+      lint: this.#options.lint,
       parallelWorkers: Number(this.#head.execution.parallel_workers),
       usePlanCache: this.#options.usePlanCache,
       planCache: this.#options.planCache,

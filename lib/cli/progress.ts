@@ -2,6 +2,7 @@
  * Progress on standard error. The units are the rows of a benchmark, the variants of a matrix, or else the steps of a run:
  * one line per finished unit, and on a terminal one line that is rewritten with the running steps.
  */
+import type { Diagnostic } from "../contract/error.ts";
 import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
 import type { CliContext } from "./context.ts";
 import { formatDuration } from "./table.ts";
@@ -53,6 +54,10 @@ export function progressReporter(context: CliContext): ProgressReporter {
     const id = String(fields.step_id ?? "");
     const step = running.get(id);
     switch (kind) {
+      case "recipe_warning":
+        clear();
+        context.findings([{ ...fields, severity: "warning", message } as unknown as Diagnostic]);
+        return draw();
       case "run_started":
         total = Number(fields.step_count);
         return;

@@ -15,6 +15,7 @@ export const RECIPE = z.unknown().describe("authored recipe; 1 and 1.0 are two v
 export const EXECUTION = z.unknown().describe(
   "{parallel_workers: integer 1 to 32, use_plan_cache: boolean}; left out, sequential with the plan cache",
 );
+export const STRICT_LINT = z.boolean().optional().describe("refuse errors of the lint instead of warning of them");
 const TIME = z.string().describe("ISO 8601, UTC");
 
 export const DIAGNOSTIC = documentOf<Diagnostic>(z.object({

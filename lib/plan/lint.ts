@@ -8,11 +8,11 @@ import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { materializeDefaults } from "../recipe/defaults.ts";
 import { attachLocations } from "../recipe/positions.ts";
-import type { Compilation, Locate } from "../recipe/types.ts";
+import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
 import { checkResearch } from "../research/check.ts";
 import { validateResearch } from "../research/validate.ts";
 import { checkSteps } from "./check_steps.ts";
-import { RULES } from "./lint/rules.ts";
+import { LINK_CHECKS, RULES } from "./lint/rules.ts";
 import { type Finding, LintView, type Rule } from "./lint/view.ts";
 import { BIT_LINKS, DEMODULATORS, SYMBOL_LINKS } from "./lint/wiring.ts";
 import { inspectProfile, type ProfileReference } from "./profile_inspect.ts";
@@ -80,6 +80,13 @@ export function lintRecipe(compilation: Compilation, options: LintOptions): Lint
   ];
   const view = new LintView({ ...document, steps }, (compilation.normalized ?? document).steps, registry);
   return reportOf(view, applyRules(view, general), inspection, options);
+}
+
+/** The findings of level error of the rules for links, streams, powers and texts, about a recipe that can be planned. */
+export function lintLinks(recipe: RecipeDocument, authored: RecipeDocument["steps"], registry: Registry): Diagnostic[] {
+  const view = new LintView(recipe, authored, registry);
+  return LINK_CHECKS.flatMap((rule) => [...rule.find(view)].map((finding) => toDiagnostic(rule, finding)))
+    .filter(({ severity }) => severity === "error");
 }
 
 /** Adds the findings of all rules to general ones, so that each problem is reported once. */

@@ -26,6 +26,7 @@ import {
 import { checkSteps } from "./check_steps.ts";
 import { artifactRecords, bindArtifacts, findArtifacts, type FoundArtifacts } from "./learned.ts";
 import { bindModels, findModels, type FoundModels, modelRecords } from "./models.ts";
+import { lintLinks } from "./lint.ts";
 import { type ModuleSource, programSources, type SourceHashes } from "./implementation_source.ts";
 import { inspectProfile } from "./profile_inspect.ts";
 import { profileCatalogue } from "./profiles.ts";
@@ -50,10 +51,19 @@ export interface PlanOptions {
   usePlanCache?: boolean;
   /** Refuses an unresolved matrix, for a plan of a single run. */
   singleRun?: boolean;
+  /** Adds the findings of the lint of links with this severity; left out by default. */
+  lint?: "warning" | "error";
   /** Source digests; default those of the program's own files. */
   implementationSources?: SourceHashes;
   /** Maps places to lines of the recipe text. */
   locate?: Locate;
+}
+
+/** The severity of the lint of links for the options of a run. */
+export function lintSeverity(
+  { lint = true, strictLint = false }: { lint?: boolean; strictLint?: boolean },
+): PlanOptions["lint"] {
+  return strictLint ? "error" : lint ? "warning" : undefined;
 }
 
 /** A plan with the recipe it binds. */
@@ -100,13 +110,16 @@ export async function planRecipe(compilation: Compilation, options: PlanOptions)
   const matrix = options.singleRun ? unresolvedMatrix(effective) : [];
   if ("plan" in result) {
     const missing = unavailable(result.requirements, options.readiness);
-    const verified = verifyOutside(effective, options.registry);
+    const verified = [
+      ...verifyOutside(effective, options.registry),
+      ...linkFindings(compilation, result.recipe, options),
+    ];
     const diagnostics = [...compilation.diagnostics, ...result.diagnostics];
     if (matrix.length + missing.length > 0 || hasErrors(verified)) {
       const found = [...matrix, ...missing, ...verified];
       return refusedWith([...diagnostics, ...located(found, options)]);
     }
-    diagnostics.push(...verified);
+    diagnostics.push(...located(verified, options));
     return {
       status: "planned",
       plan: result.plan,
@@ -139,6 +152,17 @@ export async function planHolds(
 
 function refusedWith(diagnostics: Diagnostic[]): PlanResult {
   return { status: "refused", diagnostics: limitDiagnostics(diagnostics) };
+}
+
+/** Findings of the lint of links about a recipe without errors. */
+function linkFindings(
+  { normalized }: Compilation,
+  recipe: RecipeDocument,
+  { lint, registry }: PlanOptions,
+): Diagnostic[] {
+  if (lint === undefined) return [];
+  const findings = lintLinks(recipe, (normalized ?? recipe).steps, registry);
+  return findings.map((item) => ({ ...item, severity: lint }));
 }
 
 /** Findings of external operations against a run now, each once. */

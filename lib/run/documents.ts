@@ -1,6 +1,7 @@
 /** Builds `summary.json` and `manifest.json`. */
+import { jsonPath, jsonPointer } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
-import type { JsonObject } from "../contract/value.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
 import type { ExecuteOutcome, StepRow } from "../execute/types.ts";
 import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -41,6 +42,8 @@ export interface RunRecord {
   /** Normalised dataset, task, metrics and benchmark specifications. */
   research: JsonObject | null;
   environment: JsonObject;
+  /** Warnings of compiler, planner and lint, before the first step. Null in bundles that were written without them. */
+  warnings: readonly JsonObject[] | null;
 }
 
 /** The state of a run that changes during execution. */
@@ -82,6 +85,7 @@ export function summaryDocument(record: RunRecord, state: RunState) {
     steps: [...state.rows],
     metrics: state.metrics,
     measurement_evidence: state.measurementEvidence,
+    ...(record.warnings === null ? {} : { warnings: [...record.warnings, ...stepWarnings(plan, state.rows)] }),
     ...(state.error === undefined ? {} : { error: state.error }),
     ...(state.failure === undefined ? {} : { failure: { ...state.failure } }),
     ...(state.resourceGuard === undefined ? {} : { resource_guard: state.resourceGuard }),
@@ -190,4 +194,23 @@ function ledgerRows(row: StepRow): JsonObject[] {
 
 function cacheMember({ planCache }: RunRecord): { cache?: PlanCacheEvidence } {
   return planCache === null ? {} : { cache: planCache };
+}
+
+/** The warnings of steps, each at the place of its step. */
+function stepWarnings({ steps }: ExecutionPlan, rows: readonly StepRow[]): JsonObject[] {
+  return rows.flatMap(({ id, metadata: { warnings } }) => {
+    const place = ["steps", steps.findIndex(({ step_id }) => step_id === id)];
+    return (Array.isArray(warnings) ? warnings.filter(isObject) : []).map((item) => ({
+      ...item,
+      path: jsonPath(place),
+      pointer: jsonPointer(place),
+      step_id: id,
+    }));
+  });
+}
+
+/** `RunRecord.warnings` of a written summary. */
+export function warningsBefore(summary: JsonObject, plan: ExecutionPlan): RunRecord["warnings"] {
+  const { warnings, steps } = summary as { warnings?: JsonObject[]; steps: StepRow[] };
+  return warnings === undefined ? null : warnings.slice(0, warnings.length - stepWarnings(plan, steps).length);
 }

@@ -18,6 +18,7 @@ import {
   STAGING_PATH,
   SUMMARY_FILE,
   SUMS_FILE,
+  warningsBefore,
 } from "./documents.ts";
 import { type BundleFiles, DISK, replaceFile, TEMPORARY_SUFFIX } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
@@ -76,6 +77,7 @@ function markInterrupted(directory: string, summary: JsonObject, files: BundleFi
 function recordOf(directory: string, summary: JsonObject): RunRecord {
   const manifest = readDocument(directory, MANIFEST_FILE);
   const { cache } = asObject(summary.execution_plan);
+  const plan = readDocument(directory, PLAN_FILE) as ExecutionPlan;
   return {
     runId: summary.run_id as string,
     jobId: summary.job_id as string | null,
@@ -84,12 +86,13 @@ function recordOf(directory: string, summary: JsonObject): RunRecord {
     authoredSha256: summary.authored_recipe_sha256 as string,
     recipe: readDocument(directory, RECIPE_FILE) as RecipeDocument,
     recipeSha256: summary.effective_recipe_sha256 as string,
-    plan: readDocument(directory, PLAN_FILE) as ExecutionPlan,
+    plan,
     planCache: isObject(cache) ? cache as PlanCacheEvidence : null,
     execution: asObject(summary.execution),
     seedPolicy: asObject(summary.seed_policy),
     research: asObject(manifest.recipe).research as JsonObject | null,
     environment: asObject(manifest.environment),
+    warnings: warningsBefore(summary, plan),
   };
 }
 

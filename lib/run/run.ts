@@ -11,7 +11,7 @@ import type { JsonObject, Value } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import type { CancellationToken, ExecuteOptions, ExecuteOutcome, ExecutionEvent } from "../execute/types.ts";
 import type { PlanCache } from "../plan/cache.ts";
-import { planHolds, type Planned, planRecipe } from "../plan/planner.ts";
+import { lintSeverity, planHolds, type Planned, planRecipe } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import type { Locate, RecipeDocument } from "../recipe/types.ts";
 import { compileRecipe } from "../recipe/compile.ts";
@@ -29,7 +29,14 @@ import type { Workspace } from "./workspace.ts";
 
 /** An event of a run; the receiver adds id, sequence and time. */
 export type RunEvent = ExecutionEvent | {
-  kind: "execution_plan_cache" | "run_created" | "run_started" | "run_completed" | "run_failed" | "run_canceled";
+  kind:
+    | "recipe_warning"
+    | "execution_plan_cache"
+    | "run_created"
+    | "run_started"
+    | "run_completed"
+    | "run_failed"
+    | "run_canceled";
   level: "info" | "warning" | "error";
   message: string;
   fields: JsonObject;
@@ -55,6 +62,8 @@ export interface RunOptions {
   /** Whether to start a run whose estimate does not fit; default false. */
   ignoreEstimate?: boolean;
   planCache?: PlanCache;
+  /** Whether findings of the lint of links become warnings of the run; default true. */
+  lint?: boolean;
   /** Available parts of this machine; without it availability is not checked. */
   readiness?: Readiness;
   cancellation: CancellationToken;
@@ -103,9 +112,14 @@ export type PrepareOptions = Pick<
   | "readiness"
   | "planCache"
   | "usePlanCache"
+  | "lint"
 >;
 
-const planning = ({ planCache: cache, ...options }: Omit<PrepareOptions, "raw">) => ({ ...options, cache });
+const planning = ({ planCache: cache, ...options }: Omit<PrepareOptions, "raw">) => ({
+  ...options,
+  cache,
+  lint: lintSeverity(options),
+});
 
 /**
  * Compiles and plans a recipe that is to run once.
@@ -145,6 +159,25 @@ export async function preparedHolds(
 export async function runRecipe(options: RunOptions): Promise<RunResult> {
   checkOptions(options);
   return await runPrepared(await prepareRun(options), options);
+}
+
+/** The warnings of a plan as the summary keeps them: lines of the text belong to the command that read it. */
+function warningsOf(diagnostics: readonly Diagnostic[]): JsonObject[] {
+  return diagnostics.filter(({ severity }) => severity === "warning")
+    .map(({ location: _, ...item }) => ({ ...item }));
+}
+
+/** Reports the warnings of a plan as events, before its run. */
+export function announceWarnings(
+  diagnostics: readonly Diagnostic[],
+  onEvent: (event: { kind: "recipe_warning"; level: "warning"; message: string; fields: JsonObject }) => void =
+    () => {},
+): void {
+  for (const { severity, message, ...fields } of diagnostics) {
+    if (severity === "warning") {
+      onEvent({ kind: "recipe_warning", level: "warning", message, fields: fields as JsonObject });
+    }
+  }
 }
 
 /** Runs a prepared recipe once. @returns as {@link runRecipe}. @throws SvcError `execution_invalid` */
@@ -190,6 +223,7 @@ export async function runPrepared(
     seedPolicy: seed_policy,
     research: recipeSpecs(planned.recipe),
     environment,
+    warnings: warningsOf(planned.diagnostics),
   };
   const lock = tryLockRun(workspace, runId);
   if (lock === null) throw new SvcError("internal_error", `Cannot lock the new run ${runId}`);

@@ -7,13 +7,14 @@ import { canonicalJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import { WorkerPool } from "../execute/pool.ts";
+import { lintSeverity } from "../plan/planner.ts";
 import { planMatrix, type PlannedPoint } from "../plan/plan_matrix.ts";
 import { expandMatrix, type MatrixExpansion } from "../recipe/expand_matrix.ts";
 import { selectPoints } from "../recipe/select_points.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
 import { checkOptions } from "./execution.ts";
 import { checkResources } from "./resources.ts";
-import { type RunEvent, type RunOptions, runRecipe } from "./run.ts";
+import { announceWarnings, type RunEvent, type RunOptions, runRecipe } from "./run.ts";
 import { listRuns, type RunRow, showRun } from "./store.ts";
 import { verifyRun } from "./verify.ts";
 import type { Workspace } from "./workspace.ts";
@@ -78,6 +79,7 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
   const { workspace, cancellation, onEvent = () => {} } = options;
   checkOptions(options);
   const { expansion, points, diagnostics } = await prepare(options);
+  announceWarnings(diagnostics, onEvent);
   const count = expansion.points.length;
   const known = options.rerun ? [] : listRuns(workspace).filter(({ status }) => status === "completed");
 
@@ -181,7 +183,8 @@ async function prepare(options: MatrixRunOptions) {
   }
   const wanted = options.points === undefined ? expansion.points : selectPoints(expansion.points, options.points);
   const { runner, backend, implementation, readiness, usePlanCache, planCache: cache } = options;
-  const planning = { registry, runner, backend, implementation, readiness, usePlanCache, cache };
+  const lint = lintSeverity(options);
+  const planning = { registry, runner, backend, implementation, readiness, usePlanCache, cache, lint };
   const plan = await planMatrix(expansion, planning, wanted);
   if (plan.status === "refused") {
     throw refusal("plan_invalid", "Cannot plan the points of the matrix", plan.diagnostics);

@@ -19,6 +19,7 @@ import {
   type RunState,
   SUMMARY_FILE,
   summaryDocument,
+  warningsBefore,
 } from "./documents.ts";
 import type { FindingCode, Findings } from "./findings.ts";
 
@@ -107,6 +108,7 @@ const SHAPES: Record<keyof Documents, Record<string, Shape>> = {
     steps: mappings,
     metrics: mapping,
     measurement_evidence: mapping,
+    warnings: optional(mappings),
     error: optional(text),
     failure: optional(mapping),
     resource_guard: optional(mapping),
@@ -322,6 +324,7 @@ function checkLinks(documents: Documents, { runId }: Known, findings: Findings):
     seedPolicy: summary.seed_policy as JsonObject,
     research: (manifest.recipe as JsonObject).research as JsonObject | null,
     environment: manifest.environment as JsonObject,
+    warnings: warningsBefore(summary, plan),
   };
   const state: RunState = {
     status: summary.status as RunState["status"],

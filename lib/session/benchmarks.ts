@@ -22,7 +22,7 @@ type Given = "pack" | "registry" | "workspace" | "readiness" | "planCache" | "ca
 export type BenchmarkOptions = Omit<PackRun, Given> & Partial<Pick<PackRun, "cancellation">>;
 
 /** How the recipes of a pack will be planned and repeated. */
-export type PackOptions = ReplicationOptions & Pick<PackRun, "backend" | "implementation">;
+export type PackOptions = ReplicationOptions & Pick<PackRun, "backend" | "implementation" | "lint" | "strictLint">;
 
 export class Benchmarks {
   constructor(private readonly core: SessionCore) {}
@@ -43,10 +43,16 @@ export class Benchmarks {
    * @returns the pack and every finding; `valid` says whether it can run, `pack` is null where the text has no such shape
    * @throws SvcError `pack_not_found`
    */
-  async load(pack: string, { backend, implementation, ...options }: PackOptions = {}): ReturnType<typeof loadPack> {
-    const { loadPack } = await import("../benchmark/load_pack.ts");
+  async load(
+    pack: string,
+    { backend, implementation, lint, strictLint, ...options }: PackOptions = {},
+  ): ReturnType<typeof loadPack> {
+    const [{ loadPack }, { lintSeverity }] = await Promise.all([
+      import("../benchmark/load_pack.ts"),
+      import("../plan/planner.ts"),
+    ]);
     const { registry, readiness, workspace: { projectRoot } } = await this.core.means();
-    const planning = { readiness, backend, implementation };
+    const planning = { readiness, backend, implementation, lint: lintSeverity({ lint, strictLint }) };
     return await loadPack(await this.file(pack), { ...options, registry, projectRoot, planning });
   }
 

@@ -46,7 +46,7 @@ export interface MatrixRunOptions extends Omit<MatrixRun, Given> {
   strictLint?: boolean;
 }
 
-export type PlanOptions = Pick<RunOptions, "backend" | "implementation" | "usePlanCache" | "strictLint">;
+export type PlanOptions = Pick<RunOptions, "backend" | "implementation" | "usePlanCache" | "lint" | "strictLint">;
 
 /** A recipe that passed strict validation. */
 export interface Validation {
@@ -204,12 +204,15 @@ export class Recipes {
   }
 
   /** Plans a recipe, without side effects. @returns the plan, or every diagnostic of compiler and planner */
-  async plan(recipe: RecipeInput, { backend, implementation, usePlanCache }: PlanOptions = {}): Promise<PlanResult> {
+  async plan(
+    recipe: RecipeInput,
+    { backend, implementation, usePlanCache, ...lint }: PlanOptions = {},
+  ): Promise<PlanResult> {
     const source = await authored(recipe);
-    const { planRecipe } = await import("../plan/planner.ts");
+    const { lintSeverity, planRecipe } = await import("../plan/planner.ts");
     const { registry, readiness, planCache: cache } = await this.core.means();
     const options = { registry, readiness, cache, locate: source.locate, backend, implementation, usePlanCache };
-    return await planRecipe(await this.compile(source), { ...options, singleRun: true });
+    return await planRecipe(await this.compile(source), { ...options, singleRun: true, lint: lintSeverity(lint) });
   }
 
   /**
@@ -328,7 +331,7 @@ export class Recipes {
    * @throws SvcError `recipe_invalid`, `plan_invalid`, `recipe_lint_failed`, `execution_invalid` before anything is written
    */
   async run(recipe: RecipeInput, options: RunOptions = {}): Promise<RunResult> {
-    const { preparedHolds, runPrepared } = await import("../run/run.ts");
+    const { announceWarnings, preparedHolds, runPrepared } = await import("../run/run.ts");
     checkOptions(options);
     const source = await authored(recipe);
     const means = {
@@ -339,7 +342,9 @@ export class Recipes {
     return await this.core.withPool(async (execute) => {
       const { prepared } = options;
       const holds = prepared !== undefined && await preparedHolds(prepared, means);
-      return await runPrepared(holds ? prepared : await this.prepare(source, options), { ...means, execute });
+      const current = holds ? prepared : await this.prepare(source, options);
+      announceWarnings(current.planned.diagnostics, options.onEvent);
+      return await runPrepared(current, { ...means, execute });
     });
   }
 

@@ -1,4 +1,28 @@
-/** Names of error-rate metrics under a label. */
+/** What the error rates share: names of metrics under a label, and streams of different length. */
+import { diagnostic, SvcError } from "../../lib/contract/error.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+
+export const allowLengthMismatch = () =>
+  z.boolean().default(true).describe("compare streams of different length with a warning; false fails the step");
+
+/**
+ * Facts about the lengths of the compared streams in bits, and the warning for a difference.
+ * @throws SvcError `length_mismatch` for a difference that is not allowed
+ */
+export function comparedLengths(candidate: number, reference: number, allowed: boolean, compared: string) {
+  const facts = {
+    reference_bit_count: reference,
+    candidate_bit_count: candidate,
+    length_mismatch: Math.abs(candidate - reference),
+  };
+  if (candidate === reference) return { facts, metadata: {} };
+  const message = `Cannot compare ${candidate} bits with ${reference} bits completely`;
+  const hint = "Compare both sides of the link at the same stage";
+  if (!allowed) throw new SvcError("length_mismatch", message, { hint });
+  const warning = diagnostic("length_mismatch", [], `${message}: ${compared}`, { severity: "warning", hint });
+  return { facts, metadata: { warnings: [warning] } as JsonObject };
+}
 
 /**
  * The rate is `channel.<label>`. Counts share the label's stem, the label without its final `ber` or `bler`: `ber` gives

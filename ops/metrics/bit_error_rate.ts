@@ -4,7 +4,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, reportResult } from "../../lib/artifact/values.ts";
-import { errorRateMetrics, errorRateNames } from "./_error_rate.ts";
+import { allowLengthMismatch, comparedLengths, errorRateMetrics, errorRateNames } from "./_error_rate.ts";
 
 export default defineOperation({
   id: "metrics.bit_error_rate",
@@ -14,6 +14,7 @@ export default defineOperation({
   outputs: { report: REPORT },
   params: z.strictObject({
     label: z.string().min(1).default("ber").describe("the metric is channel.<label>"),
+    allow_length_mismatch: allowLengthMismatch(),
     data_plane_backend: dataPlaneParameter(),
   }),
   threadSafe: true,
@@ -21,17 +22,19 @@ export default defineOperation({
     const candidate = bitsOf(inputs.candidate);
     const reference = bitsOf(inputs.reference);
     const compared = Math.min(candidate.length, reference.length);
+    const { facts, metadata } = comparedLengths(
+      candidate.length,
+      reference.length,
+      params.allow_length_mismatch,
+      "the rate is that of the shorter stream",
+    );
     let errors = 0;
     for (let i = 0; i < compared; i++) errors += candidate[i] ^ reference[i];
     const names = errorRateNames(params.label, "ber", "error_count", "compare_bit_count");
-    return reportResult("metrics.bit_error_rate", errorRateMetrics(names, errors, compared), {
+    const result = reportResult("metrics.bit_error_rate", errorRateMetrics(names, errors, compared), {
       label: params.label,
-      facts: {
-        reference_bit_count: reference.length,
-        candidate_bit_count: candidate.length,
-        compare_bit_count: compared,
-        length_mismatch: Math.abs(candidate.length - reference.length),
-      },
+      facts: { ...facts, compare_bit_count: compared },
     });
+    return { ...result, metadata };
   },
 });

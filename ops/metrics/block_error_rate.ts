@@ -7,7 +7,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, reportResult } from "../../lib/artifact/values.ts";
-import { errorRateMetrics, errorRateNames } from "./_error_rate.ts";
+import { allowLengthMismatch, comparedLengths, errorRateMetrics, errorRateNames } from "./_error_rate.ts";
 
 export default defineOperation({
   id: "metrics.block_error_rate",
@@ -18,12 +18,19 @@ export default defineOperation({
   params: z.strictObject({
     block_size: z.int().positive().default(1024).describe("bits per block"),
     label: z.string().min(1).default("bler").describe("the metric is channel.<label>"),
+    allow_length_mismatch: allowLengthMismatch(),
     data_plane_backend: dataPlaneParameter(),
   }),
   threadSafe: true,
   run({ inputs, params }) {
     const candidate = bitsOf(inputs.candidate);
     const reference = bitsOf(inputs.reference);
+    const { facts, metadata } = comparedLengths(
+      candidate.length,
+      reference.length,
+      params.allow_length_mismatch,
+      "blocks that the candidate lacks are in error, further bits are ignored",
+    );
     let blocks = 0, failed = 0;
     for (let start = 0; start < reference.length; start += params.block_size) {
       const end = Math.min(start + params.block_size, reference.length);
@@ -33,14 +40,10 @@ export default defineOperation({
       if (at < end) failed++;
     }
     const names = errorRateNames(params.label, "bler", "block_error_count", "block_count");
-    return reportResult("metrics.block_error_rate", errorRateMetrics(names, failed, blocks), {
+    const result = reportResult("metrics.block_error_rate", errorRateMetrics(names, failed, blocks), {
       label: params.label,
-      facts: {
-        block_size: params.block_size,
-        reference_bit_count: reference.length,
-        candidate_bit_count: candidate.length,
-        length_mismatch: Math.abs(candidate.length - reference.length),
-      },
+      facts: { ...facts, block_size: params.block_size },
     });
+    return { ...result, metadata };
   },
 });

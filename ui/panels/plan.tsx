@@ -1,9 +1,10 @@
 /** How the recipe would run: what binds each step, and what the plan cache did for the last run. */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { post, Problem } from "../api.ts";
+import { type Diagnostic, post, Problem } from "../api.ts";
 import { useEffect, useState } from "../preact.ts";
 import { type Copy, textOf } from "../state/copies.ts";
 import { planCache } from "../state/settings.ts";
+import { Diagnostics } from "./notices.tsx";
 import { RunCommand } from "./run_command.tsx";
 import { jobOf, type Summary, useSummary } from "../state/summaries.ts";
 
@@ -52,6 +53,7 @@ export function Plan({ copy }: { copy: Copy }) {
   };
   return (
     <>
+      <Diagnostics items={plan.diagnostics as unknown as Diagnostic[]} />
       <p class="row">
         {summary === null
           ? <span class="muted">The plan cache tells what it did once this recipe has run.</span>

@@ -1,5 +1,6 @@
 /** What `/api/runs/<id>` answers, as far as the page reads it. */
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import type { Diagnostic } from "../api.ts";
 
 export interface Output {
   kind: string;
@@ -33,6 +34,7 @@ export interface RunSummary {
   seed_policy: JsonObject;
   error?: string;
   failure?: JsonObject;
+  warnings?: Diagnostic[];
   [key: string]: unknown;
 }
 

@@ -2,6 +2,7 @@
 import { unitText } from "../../lib/figure/unit_text.ts";
 import { isObject } from "../../lib/contract/value.ts";
 import { useState } from "../preact.ts";
+import { Diagnostics } from "../panels/notices.tsx";
 import { Waterfall } from "../charts/waterfall.tsx";
 import { artifactsOf, isVolatile, metricRows, type RunDocuments } from "./documents.ts";
 import { json, useLoaded } from "./fetch_artifact.ts";
@@ -28,6 +29,12 @@ export function Summary({ documents: { summary } }: { documents: RunDocuments })
       )}
       {summary.status === "incomplete" && (
         <p class="notice" data-tone="warn">The program ended before the run did. What it left until then is shown.</p>
+      )}
+      {(summary.warnings ?? []).length > 0 && (
+        <section class="panel" aria-label="Warnings">
+          <h2>Warnings</h2>
+          <Diagnostics items={summary.warnings!} />
+        </section>
       )}
       <section class="panel" aria-label="Metrics">
         <div class="row spread">

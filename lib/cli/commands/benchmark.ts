@@ -7,6 +7,7 @@ import type { CliContext } from "../context.ts";
 import type { Session } from "../../session/session.ts";
 import { EXIT, reportText } from "../problem.ts";
 import { formatTable } from "../table.ts";
+import { PLANNING } from "./recipe.ts";
 
 function positive(text: string): number {
   const value = Number(text);
@@ -155,6 +156,8 @@ export const benchmarkCommands: CommandSpec[] = [
         whole(1, 32),
       ),
       ignoreEstimate: IGNORE_ESTIMATE,
+      lint: PLANNING.lint,
+      strictLint: flag("--strict-lint", "refuse a pack with a recipe whose links do not pass the check"),
       continueOnError: flag("--continue-on-error", "continue with the next row after a failure"),
       resume: text("--resume <result>", "continue an unfinished result"),
       retainBackingRuns: flag("--retain-backing-runs", "keep the runs beside their snapshots"),
@@ -169,8 +172,7 @@ export const benchmarkCommands: CommandSpec[] = [
     call: ({ svc, args: [pack], options, cancellation, onEvent }) =>
       svc.benchmarks.run(pack, { ...options, cancellation, onEvent }),
     json: ({ result }) => result,
-    async show({ result, directory, diagnostics }, { args: [pack], context }) {
-      context.findings(diagnostics);
+    async show({ result, directory }, { args: [pack], context }) {
       context.print(await showResult(result, directory, context));
       if (result.status === "completed") return;
       context.note(`Continue with: svc benchmark run ${pack} --resume ${result.result_id}`);

@@ -75,8 +75,7 @@ export const matrixCommands: CommandSpec[] = [
     },
     json: documentOf,
     async show(result, { context, options: { format } }) {
-      const { status, recipe_name, rows, diagnostics } = result;
-      context.findings(diagnostics.filter(({ severity }) => severity === "warning"));
+      const { status, recipe_name, rows } = result;
       if (format === "json") return prettyJson(documentOf(result));
       const { matrixTable } = await import("../matrix_table.ts");
       context.print(matrixTable(rows, format));

@@ -1,6 +1,6 @@
 /** `svc recipe`: check, plan and run recipes, and keep their files in order. */
 import type { JsonObject } from "../../contract/value.ts";
-import { SvcError } from "../../contract/error.ts";
+import { type Diagnostic, SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { choice, command, type CommandSpec, flag, IGNORE_ESTIMATE, SET, text, WORKERS } from "../command.ts";
 import { type CliContext, readStandardInput } from "../context.ts";
@@ -14,8 +14,11 @@ export const PLANNING = {
   backend: text("--backend <name>", "backend for every step that declares it"),
   implementation: text("--implementation <name>", "implementation for every step that declares it"),
   planCache: flag("--no-plan-cache", "plan without the cache"),
+  lint: flag("--no-lint", "leave out the check of links, whose errors are warnings of the run"),
   strictLint: flag("--strict-lint", "refuse a recipe that does not pass recipe lint"),
 };
+
+const isWarning = ({ severity }: Diagnostic) => severity === "warning";
 
 const planOptions = <T extends { planCache: boolean }>({ planCache: usePlanCache, ...options }: T) => ({
   ...options,
@@ -24,10 +27,18 @@ const planOptions = <T extends { planCache: boolean }>({ planCache: usePlanCache
 
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-async function showPlan(planned: Awaited<ReturnType<typeof planOf>>): Promise<string> {
+async function showPlan(planned: Awaited<ReturnType<typeof planOf>>, context: CliContext): Promise<string> {
+  context.findings(planned.result.diagnostics.filter(isWarning));
   const { explainPlan, planText } = await import("../../plan/explain.ts");
   return planText(explainPlan(planned.result, planned.registry));
 }
+
+const planDocument = ({ result: { plan, cache, diagnostics } }: Awaited<ReturnType<typeof planOf>>) => ({
+  schema_version: 1,
+  plan,
+  cache,
+  diagnostics: diagnostics as unknown as JsonObject[],
+});
 
 async function planOf(
   { svc, args: [file], options, context }: {
@@ -110,8 +121,8 @@ export const recipeCommands: CommandSpec[] = [
     summary: "show every step that would run, with its parameters, backend and implementation",
     options: { set: SET, ...PLANNING },
     call: planOf,
-    json: ({ result: { plan, cache } }) => ({ schema_version: 1, plan, cache }),
-    show: showPlan,
+    json: planDocument,
+    show: (planned, { context }) => showPlan(planned, context),
   }),
   command({
     usage: "recipe run <file>",
@@ -136,12 +147,12 @@ export const recipeCommands: CommandSpec[] = [
       return { planned: null, run: await svc.recipes.run(recipe, { ...planOptions(options), cancellation, onEvent }) };
     },
     json({ planned, run }) {
-      if (run === null) return { schema_version: 1, plan: planned!.result.plan, cache: planned!.result.cache };
+      if (run === null) return planDocument(planned!);
       const { diagnostics: _, ...document } = run;
       return { schema_version: 1, ...document };
     },
     async show({ planned, run }, { context }) {
-      if (run === null) return await showPlan(planned!);
+      if (run === null) return await showPlan(planned!, context);
       const { status, run_id, directory, summary } = run;
       const steps = summary.steps as JsonObject[];
       context.print(
@@ -151,6 +162,8 @@ export const recipeCommands: CommandSpec[] = [
       );
       const [, ...metrics] = headlineTable(steps).trimEnd().split("\n");
       for (const line of metrics) context.print(`  ${line}`);
+      // Warnings of the plan came before the run.
+      context.findings((summary.warnings as unknown as Diagnostic[]).slice(run.diagnostics.filter(isWarning).length));
       context.print(`  bundle  ${directory}`);
       if (status === "completed") context.print(`  next    svc runs verify ${run_id}`);
       if (status !== "failed") return;

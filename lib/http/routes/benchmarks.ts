@@ -5,7 +5,7 @@ import type { BenchmarkResult } from "../../benchmark/types.ts";
 import { z } from "../../contract/zod.ts";
 import { type ShownPack, shownPacks } from "../pack_file.ts";
 import { get, post } from "../route.ts";
-import { documentOf, EXECUTION, OBJECT, refusals, reply } from "../schemas.ts";
+import { documentOf, EXECUTION, OBJECT, refusals, reply, STRICT_LINT } from "../schemas.ts";
 import { ACCEPTED, jobFamily } from "./job_family.ts";
 
 const { routes, submit } = jobFamily("/api/benchmark-jobs", ["benchmark"]);
@@ -62,12 +62,13 @@ export const benchmarkRoutes = [
       execution: EXECUTION.optional(),
       replicates: z.int().min(1).optional(),
       continue_on_error: z.boolean().optional(),
+      strict_lint: STRICT_LINT,
       resume: z.string().optional().describe("id of an unfinished result to continue"),
     }),
     replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
-    handle: ({ body: { execution, path, continue_on_error, ...options }, service }) =>
+    handle: ({ body: { execution, path, continue_on_error, strict_lint, ...options }, service }) =>
       submit(service, "benchmark", execution, async () => {
-        const { file, name, prepared } = await service.threads.perform("admitPack", { path, ...options });
+        const { file, name, prepared } = await service.threads.perform("admitPack", { path, strict_lint, ...options });
         return { request: { pack: file, continue_on_error, ...options }, recipeName: name, prepared };
       }),
   }),

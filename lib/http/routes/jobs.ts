@@ -3,7 +3,7 @@ import { SvcError } from "../../contract/error.ts";
 import type { Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { get, post } from "../route.ts";
-import { EXECUTION, OBJECT, RECIPE, refusals, reply } from "../schemas.ts";
+import { EXECUTION, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
 import type { RecipeSource } from "../recipe_file.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
@@ -30,18 +30,20 @@ const RUN_REPLIES = {
 const RUN = z.strictObject({
   execution: EXECUTION.optional(),
   ignore_estimate: z.boolean().optional().describe("run even where the estimated memory or disk exceeds what is free"),
+  strict_lint: STRICT_LINT,
 });
 
 /** The arguments of a run job. */
 const runOf = (
   service: Service,
   source: RecipeSource,
-  { execution, ignore_estimate }: z.output<typeof RUN>,
+  { execution, ignore_estimate, strict_lint }: z.output<typeof RUN>,
 ): Parameters<typeof submit> => [service, "run", execution, async ({ usePlanCache: use_plan_cache }) => {
   const { recipe, name, prepared } = await service.threads.perform("admit", {
     ...source,
     use_plan_cache,
     ignore_estimate,
+    strict_lint,
   });
   return { request: { recipe, ignore_estimate }, recipeName: name, prepared };
 }];

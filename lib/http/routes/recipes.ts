@@ -12,7 +12,7 @@ import { readRecipeAt } from "../recipe_file.ts";
 import { listRecipes, type RecipeFileRow } from "../recipe_list.ts";
 import { saveRecipe } from "../recipe_save.ts";
 import { Answer, get, post } from "../route.ts";
-import { DIAGNOSTIC, documentOf, OBJECT, RECIPE, refusals, reply } from "../schemas.ts";
+import { DIAGNOSTIC, documentOf, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
 
 const PATH = z.strictObject({ path: z.string().describe("relative to the project root, in recipes/") });
 const BODY = z.strictObject({ recipe: RECIPE });
@@ -116,7 +116,7 @@ export const recipeRoutes = [
   }),
   post("/api/recipe/plan", "The execution plan of a recipe; nothing is written", {
     writes: false,
-    body: BODY,
+    body: BODY.extend({ strict_lint: STRICT_LINT }),
     replies: {
       200: reply(
         "The plan of a run",
@@ -129,7 +129,10 @@ export const recipeRoutes = [
       ...refusals(400),
     },
     async thread({ body, session }) {
-      const { planned: { plan, cache, diagnostics } } = await session.recipes.prepare(posted(body.recipe));
+      const { planned: { plan, cache, diagnostics } } = await session.recipes.prepare(
+        posted(body.recipe),
+        { strictLint: body.strict_lint },
+      );
       return { plan, cache, diagnostics };
     },
   }),

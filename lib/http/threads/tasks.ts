@@ -19,13 +19,14 @@ export const TASKS = {
    */
   async admit(
     session: Session,
-    { use_plan_cache: usePlanCache, ignore_estimate, ...request }: RecipeSource & {
+    { use_plan_cache: usePlanCache, ignore_estimate, strict_lint: strictLint, ...request }: RecipeSource & {
       use_plan_cache?: boolean;
       ignore_estimate?: boolean;
+      strict_lint?: boolean;
     },
   ): Promise<{ recipe: Value; name: string; prepared: SealedText }> {
     const source = await sourceOf(session, request);
-    const prepared = await session.recipes.prepare(source, { usePlanCache });
+    const prepared = await session.recipes.prepare(source, { usePlanCache, strictLint });
     if (!ignore_estimate) checkResources(prepared.planned.plan, session.workspace.stateDir, readCapacity);
     return { recipe: source.value, name: prepared.planned.recipe.name, prepared: seal(prepared) };
   },
@@ -37,11 +38,16 @@ export const TASKS = {
    */
   async admitPack(
     { benchmarks, workspace }: Session,
-    { path, replicates, resume }: { path: string; replicates?: number; resume?: string },
+    { path, replicates, resume, strict_lint: strictLint }: {
+      path: string;
+      replicates?: number;
+      resume?: string;
+      strict_lint?: boolean;
+    },
   ): Promise<{ file: string; name: string; prepared: SealedText | null }> {
     const found = await packFile({ benchmarks, workspace }, path);
     if (resume !== undefined) await benchmarks.result(resume);
-    const { recipes, ...loaded } = await benchmarks.loaded(found.file, { name: path, replicates });
+    const { recipes, ...loaded } = await benchmarks.loaded(found.file, { name: path, replicates, strictLint });
     // Places in the text have served: the diagnostics name them.
     const plain = { ...loaded, recipes: recipes.map(({ locate: _locate, ...recipe }) => recipe) };
     return { ...found, prepared: resume === undefined ? seal(plain) : null };

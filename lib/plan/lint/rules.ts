@@ -1,4 +1,4 @@
-/** All lint rules, in the order of a report. */
+/** All lint rules, in the order of a report, and those that a run makes. */
 import { LINK_RULES } from "./link_rules.ts";
 import { POWER_RULES } from "./power_rules.ts";
 import { RUNTIME_RULES } from "./runtime_rules.ts";
@@ -15,3 +15,6 @@ export const RULES: readonly Rule[] = [
   ...LINK_RULES,
   ...TEXT_RULES,
 ];
+
+/** The lint of links: mistakes that would give a number without meaning. */
+export const LINK_CHECKS: readonly Rule[] = [...POWER_RULES, ...STREAM_RULES, ...LINK_RULES, ...TEXT_RULES];

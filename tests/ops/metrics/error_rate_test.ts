@@ -72,3 +72,16 @@ Deno.test("BLER counts a partial last block, and blocks that did not fully arriv
   const flipped = reference.with(0, 1 - reference[0]).with(3, 1 - reference[3]);
   assert.equal((await compare(bler, flipped, reference, { block_size: 4 })).metrics["channel.block_error_count"], 1n);
 });
+
+Deno.test("streams of different length warn, and fail the step where this is not allowed", async () => {
+  for (const operation of [ber, bler]) {
+    const run = (params: JsonObject) => compare(operation as typeof ber, [1, 0, 1], [1, 0], params);
+    const { metadata } = await run({});
+    assert.deepEqual((metadata.warnings as JsonObject[]).map(({ code, severity }) => [code, severity]), [
+      ["length_mismatch", "warning"],
+    ]);
+    await assert.rejects(run({ allow_length_mismatch: false }), { code: "length_mismatch" });
+    const equal = await compare(operation as typeof ber, [1, 0], [1, 1], { allow_length_mismatch: false });
+    assert.equal(equal.metadata.warnings, undefined);
+  }
+});

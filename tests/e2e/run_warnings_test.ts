@@ -1,0 +1,108 @@
+/** Findings of the lint of links as warnings of a plan, a run, a matrix and a benchmark. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { inFolder, svc } from "../support/cli.ts";
+import { openTestServer } from "../lib/http/support.ts";
+
+/** 16-QAM read as QPSK: the error rate covers half of the bits. The second rate compares a stream with itself. */
+const MISTAKES = `name: mistakes
+metadata: {seed: 23}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 256}}
+  - {id: modulator, op: modulation.digital_modulate, params: {modulation: qam16}, inputs: {bits: data.bits}}
+  - {id: link, op: wireless.channel, inputs: {symbols: modulator.symbols}}
+  - {id: demodulator, op: demodulation.digital_demodulate, params: {modulation: qpsk}, inputs: {rx_symbols: link.rx_symbols}}
+  - {id: ber, op: metrics.bit_error_rate, inputs: {candidate: demodulator.bits, reference: data.bits}}
+  - {id: own, op: metrics.bit_error_rate, params: {label: own.ber}, inputs: {candidate: data.bits, reference: data.bits}}
+`;
+const FOUND = [
+  ["metric_compares_itself", "$.steps[5].inputs.candidate"],
+  ["modulation_mismatch", "$.steps[3].params.modulation"],
+];
+const WHILE_RUNNING = ["length_mismatch", "$.steps[4]"];
+
+type Found = { code: string; path: string; severity: string; hint: string | null };
+const listed = (items: Found[]) => items.map(({ code, path }) => [code, path]);
+const summaryOf = (result: { directory: string }) =>
+  JSON.parse(Deno.readTextFileSync(join(result.directory, "summary.json")));
+
+Deno.test(
+  "a run warns of mistakes before its first step and in its summary; --no-lint leaves them out",
+  inFolder(async (cwd) => {
+    const text = await svc(["recipe", "run", "-"], { cwd, stdin: MISTAKES });
+    assert.equal(text.code, 0, text.stderr);
+    const at = (wanted: string) => text.stderr.indexOf(wanted);
+    assert.ok(at("warning[modulation_mismatch]") >= 0 && at("warning[modulation_mismatch]") < at("1/6 data"));
+    assert.ok(at("warning[length_mismatch]") > at("6/6 own"));
+    assert.match(text.stderr, /--> <stdin>:7:\d+ {2}\$\.steps\[3\]\.params\.modulation/);
+
+    const { json } = await svc(["recipe", "run", "-", "--json"], { cwd, stdin: MISTAKES });
+    const { warnings } = summaryOf(json) as { warnings: Found[] };
+    assert.deepEqual(listed(warnings), [...FOUND, WHILE_RUNNING]);
+    assert.ok(warnings.every(({ severity, hint }) => severity === "warning" && hint !== null));
+    assert.equal((await svc(["runs", "verify", json.run_id], { cwd })).code, 0);
+
+    const plain = await svc(["recipe", "run", "-", "--json", "--no-lint"], { cwd, stdin: MISTAKES });
+    assert.deepEqual(listed(summaryOf(plain.json).warnings), [WHILE_RUNNING]);
+    const plan = await svc(["recipe", "plan", "-", "--json"], { cwd, stdin: MISTAKES });
+    assert.deepEqual(listed(plan.json.diagnostics), FOUND);
+    const without = await svc(["recipe", "plan", "-", "--json", "--no-lint"], { cwd, stdin: MISTAKES });
+    assert.deepEqual(without.json.diagnostics, []);
+  }),
+);
+
+Deno.test(
+  "a matrix and a benchmark warn once for all their rows; --strict-lint refuses",
+  inFolder(async (cwd) => {
+    const matrix = MISTAKES.replace(
+      "metadata: {seed: 23}",
+      "metadata: {seed: 23, matrix: {dimensions: {snr_db: [0.0, 9.0]}, step_params: {link: {snr_db: {matrix: snr_db}}}}}",
+    );
+    const swept = await svc(["recipe", "run-matrix", "-"], { cwd, stdin: matrix });
+    assert.equal(swept.code, 0, swept.stderr);
+    assert.equal(swept.stderr.match(/warning\[modulation_mismatch\]/g)!.length, 1);
+
+    Deno.writeTextFileSync(join(cwd, "mistakes.yaml"), MISTAKES);
+    Deno.writeTextFileSync(
+      join(cwd, "pack.yaml"),
+      "{schema_version: 1, id: mistakes, version: '1', dataset: {id: synthetic_random_bits}, task: {id: bit_transport}, metrics: [channel.ber], recipes: [{id: a, path: mistakes.yaml}]}",
+    );
+    const run = await svc(["benchmark", "run", "pack.yaml"], { cwd });
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stderr, /warning\[modulation_mismatch\]/);
+    assert.doesNotMatch(
+      (await svc(["benchmark", "run", "pack.yaml", "--no-lint"], { cwd })).stderr,
+      /modulation_mismatch/,
+    );
+    const strict = await svc(["benchmark", "run", "pack.yaml", "--strict-lint", "--json"], { cwd });
+    assert.equal(strict.code, 3);
+    assert.ok(strict.json.diagnostics.some(({ code }: Found) => code === "modulation_mismatch"));
+  }),
+);
+
+Deno.test("over HTTP the plan and the events warn, and strict_lint refuses", async () => {
+  await using server = await openTestServer();
+  const recipe = {
+    name: "mistakes",
+    steps: [
+      { id: "data", op: "source.random_bits", params: { bit_count: 64 } },
+      {
+        id: "own",
+        op: "metrics.bit_error_rate",
+        inputs: { candidate: "data.bits", reference: "data.bits" },
+      },
+    ],
+  };
+  const planned = await server.post("/api/recipe/plan", { recipe });
+  assert.deepEqual(listed(planned.json.diagnostics), [["metric_compares_itself", "$.steps[1].inputs.candidate"]]);
+  for (const path of ["/api/recipe/plan", "/api/run-jobs", "/api/recipe/run-payload"]) {
+    const refused = await server.post(path, { recipe, strict_lint: true });
+    assert.deepEqual([refused.status, refused.json.code], [400, "recipe_lint_failed"], path);
+  }
+  const { job_id } = (await server.post("/api/run-jobs", { recipe })).json;
+  const ended = (await server.get(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`)).json;
+  const warning = ended.events.find(({ kind }: { kind: string }) => kind === "recipe_warning");
+  assert.deepEqual([warning.level, warning.code], ["warning", "metric_compares_itself"]);
+  const { summary } = (await server.get(`/api/runs/${ended.run_id}`)).json;
+  assert.deepEqual(listed(summary.warnings), [["metric_compares_itself", "$.steps[1].inputs.candidate"]]);
+});
