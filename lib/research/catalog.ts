@@ -41,7 +41,16 @@ const deprecated = byId(DEPRECATED_METRICS);
 /** Ids with other parameter values, and the entry of their kind. */
 const PATTERNS: readonly [RegExp, string][] = [
   [/^retrieval\.hit_at_\d+$/, "retrieval.hit_at_1"],
-  [/^detection\.(recall|precision|f1)_at_iou_\d+(p\d+)?_conf_\d+(p\d+)?$/, "detection.$1_at_iou_0p5_conf_0"],
+  [/^detection\.(recall|precision|f1|ap)_at_iou_\d+(p\d+)?_conf_\d+(p\d+)?$/, "detection.$1_at_iou_0p5_conf_0"],
+  [/^detection\.map_at_iou_0p5_to_0p95_conf_\d+(p\d+)?$/, "detection.map_at_iou_0p5_to_0p95_conf_0"],
+  [
+    /^detection\.class_f1_at_iou_\d+(p\d+)?_conf_\d+(p\d+)?\.[\p{L}\p{N}_]+$/u,
+    "detection.class_f1_at_iou_0p5_conf_0.*",
+  ],
+  [
+    /^segmentation\.semantic_raster_pooled_class_iou\.[\p{L}\p{N}_]+$/u,
+    "segmentation.semantic_raster_pooled_class_iou.*",
+  ],
   [/^caption\.\w+$/, "caption.*"],
 ];
 

@@ -19,10 +19,13 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.image_delivery_status": () => ["channel.outage_rate"],
   "metrics.image_reconstruction": main("image_reconstruction"),
   "metrics.text_semantic_similarity": main("text_semantic_similarity"),
-  "metrics.semantic_state_faithfulness": () => ["concept", "entity", "fact"].map((kind) => `faithfulness.${kind}_f1`),
+  "metrics.semantic_state_faithfulness": () => [
+    ...["concept_f1", "entity_f1", "unsupported_assertion_rate"].map((score) => `faithfulness.${score}`),
+    ...["reference", "candidate", "knowledge"].map((part) => `semantic.fact_count_${part}`),
+  ],
   "metrics.embedding_similarity": ({ label }) => [`${text(label, "embedding")}.cosine_mean`],
   "metrics.detection": ({ iou_threshold, confidence_threshold }) =>
-    ["recall", "precision", "f1"].map((score) =>
+    ["recall", "precision", "f1", "ap"].map((score) =>
       `detection.${score}_at_iou_${inId(iou_threshold, 0.5)}_conf_${inId(confidence_threshold, 0)}`
     ),
   "metrics.retrieval": ({ k_values }) => text(k_values, "1,5,10").split(",").map((k) => `retrieval.hit_at_${k.trim()}`),
@@ -36,7 +39,10 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.localization": main("wireless_localization"),
   "metrics.aoa_estimation": main("aoa_estimation"),
   "metrics.channel_estimation": main("pilot_channel_estimation"),
-  "metrics.resource_allocation": main("resource_allocation"),
+  "metrics.resource_allocation": () => [
+    "resource.theoretical_shannon_sum_bits_per_ofdm_symbol",
+    ...findTask("resource_allocation")!.metrics,
+  ],
   "metrics.ofdm_power_allocation": () => ["resource.theoretical_shannon_spectral_efficiency_bps_hz"],
   "metrics.ofdm_finite_blocklength_allocation": () => ["resource.finite_blocklength.expected_goodput_bps_hz"],
   "metrics.nr_ldpc_ofdm_delivery": () => ["channel.nr_ldpc_ofdm.goodput_bits_per_resource_element"],

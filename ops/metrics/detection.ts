@@ -6,9 +6,11 @@
  *     F1         2·matches / (reference boxes + candidates)
  *
  * A candidate counts from `confidence_threshold` on, and is matched from an IoU of `iou_threshold` on with a box of its label
- * (lib/numeric/detection.ts). Metric ids carry both thresholds. task.score is the F1. The report also holds per label the counts
- * and the average precision at `iou_threshold`, its mean over the labels that occur in the reference, and the mean over IoU 0.50,
- * 0.55 … 0.95. What has a denominator of zero is left out.
+ * (lib/numeric/detection.ts). Metric ids carry both thresholds. task.score is the F1; class_f1 is the F1 of one label.
+ *
+ * Mean average precision, over the labels of the reference: `ap_at_iou_0p5` at iou_threshold (AP50 at its default), and
+ * `map_at_iou_0p5_to_0p95` as the mean over IoU 0.50, 0.55 … 0.95 (AP of the COCO challenge). The report holds counts and
+ * average precision of each label. A score with a denominator of zero is left out.
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -19,6 +21,7 @@ import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
 import { type LabelScores, matchDetections, scoreLabels } from "../../lib/numeric/detection.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { DETECTIONS, detectionsOf } from "../../lib/artifact/vision.ts";
+import { idName } from "./_class_ids.ts";
 
 const COCO_THRESHOLDS = Array.from({ length: 10 }, (_, i) => (50 + 5 * i) / 100);
 
@@ -47,12 +50,22 @@ export default defineOperation({
     const total = (key: "reference_count" | "candidate_count" | "match_count") =>
       [...labels.values()].reduce((sum, row) => sum + row[key], 0);
     const wanted = total("reference_count"), claimed = total("candidate_count"), matched = total("match_count");
-    const at = `at_iou_${idNumber(threshold)}_conf_${idNumber(floor)}`;
+    const conf = `conf_${idNumber(floor)}`, at = `at_iou_${idNumber(threshold)}_${conf}`;
     const f1 = 2 * matched / (wanted + claimed);
+    const precision = meanPrecision(labels);
+    const over = precision === null ? [] : COCO_THRESHOLDS.map((iou) => meanPrecision(scoreLabels(pairs, iou))!);
     const metrics = {
       ...(wanted === 0 ? {} : { [`detection.recall_${at}`]: matched / wanted }),
       ...(claimed === 0 ? {} : { [`detection.precision_${at}`]: matched / claimed }),
       ...(wanted + claimed === 0 ? {} : { [`detection.f1_${at}`]: f1, "task.score": f1 }),
+      ...(precision === null ? {} : {
+        [`detection.ap_${at}`]: precision,
+        [`detection.map_at_iou_0p5_to_0p95_${conf}`]: mean(over),
+      }),
+      ...Object.fromEntries([...labels].map(([label, { reference_count, candidate_count, match_count }]) => [
+        `detection.class_f1_${at}.${idName(label)}`,
+        2 * match_count / (reference_count + candidate_count),
+      ])),
     };
     const items = pairs.map((pair): JsonObject => ({
       id: pair.id,
@@ -60,9 +73,6 @@ export default defineOperation({
       candidate_count: pair.candidates.length,
       match_count: matchDetections(pair.candidates, pair.references, threshold).filter((match) => match >= 0).length,
     }));
-    const averages = { [`iou_${idNumber(threshold)}`]: meanPrecision(labels) };
-    const over = COCO_THRESHOLDS.map((iou) => meanPrecision(scoreLabels(pairs, iou)));
-    averages.iou_0p5_to_0p95 = over.some((value) => value === null) ? null : mean(over as number[]);
     const facts: JsonObject = {
       iou_threshold: float(threshold),
       confidence_threshold: float(floor),
@@ -71,9 +81,9 @@ export default defineOperation({
         ...counts,
         ...(average_precision === undefined ? {} : { average_precision: float(average_precision) }),
       })),
-      mean_average_precision: Object.fromEntries(
-        Object.entries(averages).flatMap(([name, value]) => value === null ? [] : [[name, float(value)]]),
-      ),
+      mean_average_precision: precision === null
+        ? {}
+        : { [`iou_${idNumber(threshold)}`]: float(precision), iou_0p5_to_0p95: float(mean(over)) },
     };
     return reportResult("metrics.detection", metrics, { items, facts });
   },

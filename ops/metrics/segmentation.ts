@@ -4,7 +4,8 @@
  *     pixel accuracy  share of pixels of the right class
  *     mean IoU        mean over the classes that occur on either side of |both| / |either|
  *
- * The background is a class like any other; the report also holds the mean IoU without it, and the counts of every class.
+ * The background is a class like any other; miou_without_background leaves it out, class_iou is the IoU of one class. The
+ * report holds the counts of every class.
  * Classes are told apart by name where both sides name theirs, by value else. task.score is the pixel accuracy.
  *
  * Shapes: candidate, reference integers [image, height, width]. Source: Everingham et al., The PASCAL Visual Object Classes
@@ -18,6 +19,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { idsOfImages } from "../_image_ids.ts";
+import { idName } from "./_class_ids.ts";
 import { BACKGROUND, type Rasters, rastersOf, SEGMENTATION } from "../../lib/artifact/vision.ts";
 
 interface ClassCounts {
@@ -78,6 +80,15 @@ export default defineOperation({
       "segmentation.semantic_raster_pooled_miou": mean(rows.map(({ iou }) => iou)),
       "segmentation.semantic_raster_pooled_pixel_accuracy": accuracy,
       "task.score": accuracy,
+      ...(objects.length === 0
+        ? {}
+        : { "segmentation.semantic_raster_pooled_miou_without_background": mean(objects.map(({ iou }) => iou)) }),
+      ...Object.fromEntries(
+        rows.map(({ name, value, iou }) => [
+          `segmentation.semantic_raster_pooled_class_iou.${idName(name ?? String(value))}`,
+          iou,
+        ]),
+      ),
     };
     const facts: JsonObject = {
       classes: rows.map(({ value, name, reference, candidate, both, iou }) => ({

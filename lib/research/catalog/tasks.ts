@@ -139,6 +139,7 @@ export const TASKS: readonly TaskEntry[] = [
     metrics: ["resource.theoretical_shannon_spectral_efficiency_bps_hz", "task.score"],
     optional: [
       ...under("resource", "theoretical_shannon_p05_state_spectral_efficiency_bps_hz theoretical_outage_probability"),
+      ...under("resource", "theoretical_shannon_sum_bits_per_ofdm_symbol"),
       ...under("resource", "water_filling_optimality_gap_bps_hz fairness_jain"),
       ...under("resource.finite_blocklength", "expected_goodput_bps_hz predicted_bler"),
     ],
@@ -224,6 +225,7 @@ export const TASKS: readonly TaskEntry[] = [
     // Segmentation applies to detected objects too.
     optional: [
       "task.score",
+      ...under("detection", "ap_at_iou_0p5_conf_0 map_at_iou_0p5_to_0p95_conf_0 class_f1_at_iou_0p5_conf_0.*"),
       ...under("segmentation", "semantic_raster_pooled_miou semantic_raster_pooled_pixel_accuracy"),
     ],
     artifacts: ["vision.detections.json"],
@@ -236,7 +238,10 @@ export const TASKS: readonly TaskEntry[] = [
     target: "class of every pixel",
     description: "Classify every pixel of received images",
     metrics: under("segmentation", "semantic_raster_pooled_miou semantic_raster_pooled_pixel_accuracy"),
-    optional: ["task.score"],
+    optional: [
+      "task.score",
+      ...under("segmentation", "semantic_raster_pooled_miou_without_background semantic_raster_pooled_class_iou.*"),
+    ],
     artifacts: ["vision.segmentation_mask.numpy"],
   }),
   task("image_text_retrieval", {

@@ -81,11 +81,12 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
     "knowledge_fact_{precision,recall} H, " +
     "{unsupported_assertion_rate,fact_omission_rate} L}",
   ]],
-  tasks: [30, [
+  tasks: [35, [
     "{classification.balanced_accuracy,modulation_recognition.{accuracy,balanced_accuracy,macro_f1}} H",
     "modulation_recognition.frame_count N",
-    "{vqa.single_reference_exact_match,detection.{recall,precision,f1}_at_iou_0p5_conf_0} H",
-    "segmentation.semantic_raster_pooled_{miou,pixel_accuracy} H",
+    "{vqa.single_reference_exact_match,detection.{recall,precision,f1,ap}_at_iou_0p5_conf_0} H",
+    "detection.{class_f1_at_iou_0p5_conf_0.*,map_at_iou_0p5_to_0p95_conf_0} H",
+    "segmentation.semantic_raster_pooled_{miou,miou_without_background,class_iou.*,pixel_accuracy} H",
     "{retrieval.{hit_at_1,hit_at_5,hit_at_10,mrr_at_10},caption.*} H",
     "caption.{token_f1,unigram_bleu_proxy,rouge_l,edit_similarity,exact_match} H",
     "{generation.{text_image_clip,image_image_clip},embedding}.cosine_{mean,min,max} H",
@@ -246,6 +247,14 @@ Deno.test("ids with parameters of the operation have the entry of their kind", (
   assert.equal(findMetric("retrieval.hit_at_3")!.direction, "higher_is_better");
   assert.equal(findMetric("detection.f1_at_iou_0p75_conf_0p25")!.id, "detection.f1_at_iou_0p75_conf_0p25");
   assert.equal(findMetric("caption.cider")!.status, "planned");
+  for (
+    const id of [
+      "detection.ap_at_iou_0p75_conf_0",
+      "detection.map_at_iou_0p5_to_0p95_conf_0p3",
+      "detection.class_f1_at_iou_0p5_conf_0.traffic_light",
+      "segmentation.semantic_raster_pooled_class_iou.circle",
+    ]
+  ) assert.equal(findMetric(id)!.direction, "higher_is_better", id);
   for (const id of ["retrieval.hit_at_k", "detection.f1_at_iou_0p75", "caption.", "toString", "channel.berr"]) {
     assert.equal(findMetric(id), undefined, id);
   }

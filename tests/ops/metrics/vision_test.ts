@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
+import { float, isNumber, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
+import { mean } from "../../../lib/numeric/statistics.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import detection from "../../../ops/metrics/detection.ts";
 import segmentation from "../../../ops/metrics/segmentation.ts";
@@ -52,6 +53,16 @@ Deno.test("detections score as an independent evaluation after COCOeval scores t
         close(average_precision, wanted, `average precision of ${label}`);
       }
       close((report.mean_average_precision as JsonObject).iou_0p5_to_0p95, expected.coco_ap, "COCO AP");
+      const conf = at.slice(at.indexOf("conf_"));
+      close(metrics[`detection.map_at_iou_0p5_to_0p95_${conf}`], expected.coco_ap, "mAP");
+      const labels = expected.labels as Record<string, JsonObject>;
+      const precisions = Object.values(labels)
+        .flatMap(({ average_precision }) => isNumber(average_precision) ? [toNumber(average_precision)] : []);
+      close(metrics[`detection.ap_${at}`], mean(precisions), "mean AP at the threshold");
+      for (const [label, { reference_count, candidate_count, match_count }] of Object.entries(labels)) {
+        const f1 = 2 * Number(match_count) / (Number(reference_count) + Number(candidate_count));
+        close(metrics[`detection.class_f1_${at}.${label}`], f1, `F1 of ${label}`);
+      }
     }
   }
 });
@@ -79,6 +90,9 @@ Deno.test("what has no denominator is left out, and ids must pair", async () => 
   assert.deepEqual((await score([[]], [[{ label: "a", box }]])).metrics, {
     "detection.recall_at_iou_0p5_conf_0": 0,
     "detection.f1_at_iou_0p5_conf_0": 0,
+    "detection.ap_at_iou_0p5_conf_0": 0,
+    "detection.map_at_iou_0p5_to_0p95_conf_0": 0,
+    "detection.class_f1_at_iou_0p5_conf_0.a": 0,
     "task.score": 0,
   });
   assert.deepEqual((await score([[]], [[]])).metrics, {});
@@ -110,6 +124,14 @@ Deno.test("classes are compared by name where both sides name them, and the mean
   assert.equal(metrics["segmentation.semantic_raster_pooled_miou"], (1 + 1 + 1 / 2 + 0) / 4);
   const { miou_without_background, classes } = outputs.report.json();
   assert.equal(toNumber(miou_without_background as number), 0.5);
+  const pooled = (name: string) => metrics[`segmentation.semantic_raster_pooled_${name}`];
+  assert.equal(pooled("miou_without_background"), 0.5);
+  assert.deepEqual(["background", "circle", "square", "dog"].map((name) => pooled(`class_iou.${name}`)), [
+    1,
+    1,
+    0.5,
+    0,
+  ]);
   assert.deepEqual((classes as JsonObject[]).map(({ name }) => name), ["background", "circle", "square", "dog"]);
 });
 
