@@ -5,16 +5,18 @@
  */
 import { gunzipSync, gzipSync } from "node:zlib";
 import { join } from "node:path";
-import { SvcError } from "../contract/error.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "../run/documents.ts";
 import { EVIDENCE_FOLDER } from "./types.ts";
 
 const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE, SUMS_FILE] as const;
 /** A report is a few numbers; what is larger is no report. */
 const REPORT_LIMIT_BYTES = 256 * 1024;
+/** Of an unpacked snapshot. */
+const MAX_SNAPSHOT_BYTES = 256 * 2 ** 20;
 
 /** What a snapshot holds. */
 export type Snapshot = {
@@ -113,7 +115,12 @@ export function readSnapshot(directory: string, { relative_path, sha256 }: JsonO
   if (sha256Hex(bytes) !== sha256) {
     throw new SvcError("bundle_hash_mismatch", `Cannot trust ${relative_path}: it is not the file that was written`);
   }
-  const value = parseJson(new TextDecoder().decode(gunzipSync(bytes)));
+  let value: Value;
+  try {
+    value = parseJson(new TextDecoder().decode(gunzipSync(bytes, { maxOutputLength: MAX_SNAPSHOT_BYTES })));
+  } catch (error) {
+    throw new SvcError("bundle_schema_invalid", `Cannot read ${relative_path}: ${messageOf(error)}`, { cause: error });
+  }
   if (!isObject(value) || value.kind !== "svc.run_evidence_snapshot") {
     throw new SvcError("bundle_schema_invalid", `Cannot read ${relative_path} as the snapshot of a run`);
   }

@@ -11,6 +11,7 @@ import { sweepTransit } from "../run/recover.ts";
 import { isRunId } from "../run/reservation.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { Ledger, type LedgerSummary, readLedgerFile, summarizeLedger } from "./ledger.ts";
+import { checkResult } from "./result_schema.ts";
 import { assembleResult, type BenchmarkEnd, type ResultHead, resultText } from "./result.ts";
 import { type BenchmarkResult, LEDGER_FILE, RESULT_FILE, type ResultStatus } from "./types.ts";
 
@@ -144,7 +145,15 @@ export function orderOf({ start }: LedgerSummary): string[] {
 export function settleResult(workspace: Workspace, resultId: string): BenchmarkResult {
   const places = benchmarkWorkspace(workspace);
   const directory = join(places.runs, resultId);
-  const stored = readDocument(directory, RESULT_FILE) as BenchmarkResult;
+  const document = readDocument(directory, RESULT_FILE);
+  const problems = checkResult(document);
+  if (problems.length > 0) {
+    const [{ path, message }] = problems;
+    throw new SvcError("bundle_schema_invalid", `Cannot use ${RESULT_FILE}: ${path}: ${message}`, {
+      diagnostics: problems,
+    });
+  }
+  const stored = document as BenchmarkResult;
   if (stored.status !== "running") return stored;
   const path = join(directory, LEDGER_FILE);
   if (isRunLocked(places, resultId)) return soFar(stored, summarizeLedger(readLedgerFile(path).events));

@@ -11,6 +11,7 @@ import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { type CheckRow, type Finding, Findings } from "../run/findings.ts";
 import { readPack } from "./pack.ts";
+import { checkResult } from "./result_schema.ts";
 import { type BenchmarkResult, PACK_RECORD_FILE, RESULT_FILE } from "./types.ts";
 import { checkStatistics } from "./verify.ts";
 
@@ -131,10 +132,9 @@ function resultIn(folder: string, findings: Findings): { document: BenchmarkResu
   if (read === null) return null;
   const { document, text } = read;
   const wrong = (path: string, message: string) => findings.error("bundle_schema_invalid", RESULT_FILE, path, message);
-  if (document.kind !== "svc.benchmark_result" || !isObject(document.benchmark) || !Array.isArray(document.recipes)) {
-    wrong("$", "It is no result of a benchmark");
-    return null;
-  }
+  const problems = checkResult(document);
+  for (const { path, message } of problems) wrong(path, message);
+  if (problems.length > 0) return null;
   if (prettyJson(document) !== text) wrong("$", `${RESULT_FILE} is not laid out as it was written`);
   const result = document as BenchmarkResult;
   if (result.status !== "completed") {

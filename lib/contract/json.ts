@@ -148,7 +148,8 @@ export function prettyJson(value: Serializable): string {
  * Reads JSON with typed numbers, without positions. Duplicate keys are not detected; the recipe reader reads files
  * written by people.
  * @param options `repair` replaces lone surrogates from damaged escapes by U+FFFD instead of refusing them
- * @throws SyntaxError for a text that is not JSON, nests too deep for the stack or has a lone surrogate
+ * @throws SyntaxError for a text that is not JSON, nests too deep for the stack, has a lone surrogate, or a float beyond
+ *   binary64
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -164,7 +165,11 @@ export function parseJson(text: string, { repair = false }: { repair?: boolean }
     if (!repair && !(key.isWellFormed() && (typeof value !== "string" || value.isWellFormed()))) {
       throw new SyntaxError("Cannot read a text with a lone surrogate");
     }
-    if (typeof value === "number") return numberFromToken(context.source!);
+    if (typeof value === "number") {
+      const number = numberFromToken(context.source!);
+      if (number === Infinity || number === -Infinity) throw new SyntaxError("Cannot read a number beyond 1.8e308");
+      return number;
+    }
     if (!repair) return value;
     if (typeof value === "string") return value.toWellFormed();
     if (!isObject(value)) return value;

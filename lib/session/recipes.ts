@@ -152,7 +152,8 @@ export class Recipes {
       purpose: declaredTask(form) ?? inferTask(steps.map(({ op }) => op)),
       execution_profile,
       execution_profile_report: { reference, status: fit, stage_bindings, issues },
-      run_readiness: runReadiness(steps, { registry, readiness }),
+      // Requirements are read from checked parameters.
+      run_readiness: effective === null ? null : runReadiness(steps, { registry, readiness }),
       status,
       diagnostics,
     };

@@ -1,7 +1,14 @@
 /** Inputs that once crashed, hung or flooded the program. Each is refused with its code, and with bounded effort. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { readSnapshot } from "../../lib/benchmark/evidence.ts";
+import { resultText } from "../../lib/benchmark/result.ts";
+import { showBenchmarkResult } from "../../lib/benchmark/store.ts";
+import { verifyBenchmark } from "../../lib/benchmark/verify.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
+import type { SvcError } from "../../lib/contract/error.ts";
 import { Registry } from "../../lib/contract/registry.ts";
 import { Suggestions } from "../../lib/contract/nearest.ts";
 import { float, type JsonObject, type Value } from "../../lib/contract/value.ts";
@@ -14,7 +21,10 @@ import { editRecipeText } from "../../lib/recipe/edit_text.ts";
 import { expandMatrix } from "../../lib/recipe/expand_matrix.ts";
 import { formatRecipeText } from "../../lib/recipe/format.ts";
 import { readRecipeText } from "../../lib/recipe/read.ts";
+import { openWorkspace } from "../../lib/run/workspace.ts";
+import { Session } from "../../lib/session/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
+import { resultOf } from "../lib/benchmark/result_fixture.ts";
 
 const registry = new Registry();
 registry.register(BUILTIN_OPERATIONS);
@@ -172,6 +182,69 @@ Deno.test("texts of many lines are laid out and edited without a stack overflow"
   const raw = readRecipeText(texts.comments, { file: "r.yaml" }).value as JsonObject;
   const edited = editRecipeText(texts.comments, { ...raw, name: "z" }, { file: "r.yaml" });
   assert.equal(edited, texts.comments.replace("name: x", "name: z"));
+});
+
+Deno.test("the overview of a recipe with parameters of another type has its problems, and asks for no model", async () => {
+  const svc = new Session();
+  for (const dataset of [10n ** 26n, null, ["a"]]) {
+    const step = { id: "a", op: "source.text_dataset", params: { dataset } };
+    const model = { id: "b", op: "model.codeclib_encode", params: { codec_id: dataset, model: dataset } };
+    const { status, run_readiness, diagnostics } = await svc.recipes.overview({ name: "corpus", steps: [step, model] });
+    assert.deepEqual([status, run_readiness], ["invalid", null]);
+    assert.ok(diagnostics.length > 0);
+  }
+  svc.close();
+});
+
+Deno.test("a float beyond binary64 is no JSON", () => {
+  for (const text of ["1e400", "[-1e309]", '{"a":1.0e999}']) {
+    assert.throws(() => parseJson(text), { name: "SyntaxError" });
+  }
+  assert.equal(canonicalJson(parseJson(`[1${"0".repeat(400)},1e308]`)), `[1${"0".repeat(400)},1e+308]`);
+});
+
+Deno.test("a result of a benchmark in another form is refused with its first problem", async () => {
+  const stateDir = await Deno.makeTempDir({ prefix: "svc-corpus-" });
+  const workspace = openWorkspace({ stateDir, projectRoot: stateDir });
+  const result = resultOf([{ id: "a", method: "qpsk", metrics: () => ({ "channel.ber": float(0.1) }) }], [
+    "channel.ber",
+  ], 1);
+  const id = result.result_id, folder = join(stateDir, "benchmarks", id);
+  const sound = JSON.parse(resultText(result));
+  const changes: [string, (document: typeof sound) => void][] = [
+    ["$.reports[0]", (document) => document.reports = ["../../etc/passwd"]],
+    ["$.reports[0]", (document) => document.reports = [-0.5]],
+    ["$.benchmark.metrics[0].unit", (document) => document.benchmark.metrics[0].unit = []],
+    ["$.recipes[0].label", (document) => delete document.recipes[0].label],
+    ["$.recipes[0].metrics", (document) => document.recipes[0].metrics["channel.ber"] = "1"],
+    ["$.recipes[0].run_dir", (document) => document.recipes[0].run_dir = "../../runs"],
+    [
+      "$.recipes[0].run_evidence_snapshot.relative_path",
+      ({ recipes: [row] }) => row.run_evidence_snapshot = { relative_path: "../x.gz", sha256: "" },
+    ],
+  ];
+  await Deno.mkdir(folder, { recursive: true });
+  for (const [path, change] of [...changes, ["", () => {}] as typeof changes[number]]) {
+    const document = structuredClone(sound);
+    change(document);
+    await Deno.writeTextFile(join(folder, "result.json"), JSON.stringify(document));
+    if (path === "") assert.equal(showBenchmarkResult(workspace, id).result.result_id, id);
+    else {
+      assert.throws(
+        () => showBenchmarkResult(workspace, id),
+        (error: SvcError) => error.code === "bundle_schema_invalid" && error.diagnostics[0].path.startsWith(path),
+        path,
+      );
+      assert.equal((await verifyBenchmark(workspace, id)).status, "invalid");
+    }
+  }
+  // A megabyte of zeros compresses to a kilobyte; a gigabyte would to a megabyte.
+  const bomb = gzipSync(new Uint8Array(300 * 2 ** 20));
+  await Deno.writeFile(join(folder, "bomb.gz"), bomb);
+  assert.throws(() => readSnapshot(folder, { relative_path: "bomb.gz", sha256: sha256Hex(bomb) }), {
+    code: "bundle_schema_invalid",
+  });
+  await Deno.remove(stateDir, { recursive: true });
 });
 
 Deno.test("half of a surrogate pair is refused with a code wherever a text is read, written or hashed", () => {

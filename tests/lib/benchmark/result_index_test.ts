@@ -10,7 +10,7 @@ import { resultOf } from "./result_fixture.ts";
 
 const made = (id: string, created: string, replicates: number) =>
   resultText(resultOf(
-    [{ id: "a", method: "qpsk", metrics: () => ({ "channel.ber": { value: float(0.1) } as never }) }],
+    [{ id: "a", method: "qpsk", metrics: () => ({ "channel.ber": float(0.1) }) }],
     ["channel.ber"],
     replicates,
     { result_id: id, created_at_utc: created },
