@@ -58,8 +58,8 @@ export type BenchmarkEvent = RunEvent | {
 };
 
 export interface BenchmarkRunOptions extends ReplicationOptions {
-  /** File of the pack. */
-  pack: string;
+  /** File of the pack, or those of recipes that make one. */
+  pack: string | readonly string[];
   /** The pack as `loadPack` read it, which is not read again; a benchmark that is resumed reads it again. */
   loaded?: LoadedPack;
   registry: Registry;
