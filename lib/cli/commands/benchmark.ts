@@ -2,7 +2,7 @@
 import type { BenchmarkResult } from "../../benchmark/types.ts";
 import { refusal } from "../../contract/error.ts";
 import { InvalidArgumentError } from "../commander.ts";
-import { command, type CommandSpec, flag, IGNORE_ESTIMATE, parsed, text, whole } from "../command.ts";
+import { choice, command, type CommandSpec, flag, IGNORE_ESTIMATE, KEEP, parsed, text, whole } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import type { Session } from "../../session/session.ts";
 import { EXIT, reportText } from "../problem.ts";
@@ -163,6 +163,8 @@ export const benchmarkCommands: CommandSpec[] = [
       continueOnError: flag("--continue-on-error", "continue with the next row after a failure"),
       resume: text("--resume <result>", "continue an unfinished result"),
       retainBackingRuns: flag("--retain-backing-runs", "keep the runs beside their snapshots"),
+      keep: choice("--keep <what>", "artifacts of the kept runs that stay (default: all)", ["all", "metrics"]),
+      drop: KEEP.drop,
     },
     examples: [
       "svc benchmark run bit_transport/ber_theory_v1",
