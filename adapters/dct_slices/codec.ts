@@ -1,11 +1,11 @@
 /**
- * A picture codec of constant rate that breaks gently: 8 x 8 cosine transform, uniform quantisation and adaptive arithmetic
- * coding in slices of 16 rows, each of which fills the same number of bytes and carries a checksum of its own. A decoder
- * knows by the place alone where a slice begins, so that wrong bits cost the slices they hit and nothing else; rows that
- * are lost repeat the nearest row that arrived. No packets, no lengths, no headers to lose.
+ * An image codec of constant rate that tolerates bit errors: 8 x 8 cosine transform, uniform quantisation and adaptive
+ * arithmetic coding in slices of 16 rows. Each slice has the same number of bytes and its own checksum, so a decoder
+ * finds it by its position, and wrong bits damage only their own slices; lost rows repeat the nearest undamaged row.
+ * There are no packets, lengths or headers.
  *
- * A slice: quantisation step (1 byte, index in STEPS), CRC-16 over that byte and the data (2 bytes), data, zeros. The step
- * is the finest one whose data fits.
+ * A slice: quantisation step (1 byte, index in STEPS), CRC-16 over that byte and the data (2 bytes), data, zeros. The
+ * step is the finest one whose data fits.
  *
  * Colour: RGB becomes luminance and two colour differences (ITU-R BT.601, full range) at half resolution. Quantisation:
  * levels sign(c)·floor(|c|/step + 1/3), reconstructed as level·step; colour differences with step·1.5.
@@ -17,7 +17,7 @@ import type { ArrayValue, Call, CoderResult, Context } from "./svc_types.ts";
 import { forward, inverse } from "./transform.ts";
 
 const ROWS = 16, COLOUR_STEP = 1.5, HEADER = 3;
-/** Quantisation steps in units of 8-bit samples, 1.5 … 256, each 1/12 octave above the one before. */
+/** Quantisation steps in units of 8-bit samples, 1.5 … 256, each 1/12 octave above the previous one. */
 const STEPS = Array.from({ length: 90 }, (_, index) => 1.5 * 2 ** (index / 12));
 
 /** One component of 16 rows; sides are multiples of 8. */
@@ -34,16 +34,16 @@ function planeSizes(width: number, channels: number): { width: number; height: n
   return channels === 1 ? [luminance] : [luminance, colour, colour];
 }
 
-/** Bytes of every slice of pictures of a width. */
+/** Bytes of each slice for a width. */
 function sliceBytes(width: number, bitsPerPixel: number): number {
   return Math.max(HEADER, Math.floor(bitsPerPixel * width * ROWS / 8));
 }
 
 /**
- * Encodes a batch of pictures.
+ * Encodes a batch of images.
  *
  * @param images [count, height, width, 1 or 3]; uint8, or float32 in [0, 1]
- * @param params.bits_per_pixel rate of whole slices; the last one of a picture takes as much for fewer rows
+ * @param params.bits_per_pixel rate of full slices; the last slice of an image has the same size for fewer rows
  * @returns bytes, slice by slice
  */
 export function encode(images: ArrayValue, params: { bits_per_pixel: number }, context: Context): CoderResult {
@@ -69,7 +69,7 @@ export function encode(images: ArrayValue, params: { bits_per_pixel: number }, c
   };
 }
 
-/** Fills a slice with the finest data that fits. A slice that nothing fits stays zero, which no checksum allows. */
+/** Fills a slice with the finest data that fits. If none fits, the slice stays zero, which is not a valid checksum. */
 function encodeSlice(slice: Uint8Array, planes: readonly Plane[]): void {
   const coefficients = planes.map(transformed);
   const dataAt = (index: number) => {
@@ -95,7 +95,7 @@ function stepOf(index: number, plane: number): number {
   return STEPS[index] * (plane === 0 ? 1 : COLOUR_STEP);
 }
 
-/** Decodes what arrived, right or wrong; slices whose checksum fails are repaired from their neighbours. */
+/** Decodes received bytes; slices with a wrong checksum are filled from their neighbours. */
 export function decode({ array, metadata }: Call, context: Context): CoderResult {
   const { slice_bytes: length, image_shape: shape, image_dtype: dtype } = metadata.adapter_metadata;
   const [count, height, width, channels] = shape as number[];
@@ -116,7 +116,7 @@ export function decode({ array, metadata }: Call, context: Context): CoderResult
   return { dtype: "uint8", shape, data: samples };
 }
 
-/** The planes of a slice, or null when it is damaged. */
+/** The planes of a slice, or null for a damaged one. */
 function decodeSlice(slice: Uint8Array, width: number, channels: number): Plane[] | null {
   const [index, high, low] = slice, data = slice.subarray(HEADER);
   if (index >= STEPS.length || (high << 8 | low) !== crc16(data, index)) return null;
@@ -125,7 +125,7 @@ function decodeSlice(slice: Uint8Array, width: number, channels: number): Plane[
   return sizes.map((size, plane) => restored(levels[plane], size, stepOf(index, plane)));
 }
 
-/** The planes of 16 rows, centred at zero; beyond the edges the outermost pixels are repeated. */
+/** The planes of 16 rows, centred at zero; the outermost pixels are repeated beyond the edges. */
 function planesOf({ shape, dtype, data }: ArrayValue, image: number, top: number): Plane[] {
   const [, height, width, channels] = shape, scale = dtype === "uint8" ? 1 : 255;
   const sizes = planeSizes(width, channels);
@@ -156,7 +156,7 @@ function eachBlock({ width, height }: { width: number; height: number }, body: (
   for (let y = 0; y < height; y += 8) for (let x = 0; x < width; x += 8) body(y * width + x, at++);
 }
 
-/** The coefficients of a plane, block after block. */
+/** The coefficients of a plane, block by block. */
 function transformed(plane: Plane): Float64Array {
   const coefficients = new Float64Array(plane.samples.length);
   eachBlock(plane, (offset, at) => {
@@ -204,8 +204,8 @@ function putRows(samples: Uint8Array, shape: number[], image: number, top: numbe
   }
 }
 
-/** Fills lost slices of a picture with the nearest row that arrived; middle grey when none did. */
-function repair(picture: Uint8Array, shape: number[], lost: readonly number[]): void {
+/** Fills lost slices of an image with the nearest undamaged row, or with middle grey without one. */
+function repair(image: Uint8Array, shape: number[], lost: readonly number[]): void {
   const [, height, width, channels] = shape, length = width * channels;
   const isLost = (y: number) => lost.includes(Math.floor(y / ROWS));
   for (const slice of lost) {
@@ -214,8 +214,8 @@ function repair(picture: Uint8Array, shape: number[], lost: readonly number[]): 
       while (above >= 0 && isLost(above)) above--;
       while (below < height && isLost(below)) below++;
       const nearest = above >= 0 && (below >= height || y - above <= below - y) ? above : below;
-      if (nearest >= height) picture.fill(128, y * length, (y + 1) * length);
-      else picture.copyWithin(y * length, nearest * length, (nearest + 1) * length);
+      if (nearest >= height) image.fill(128, y * length, (y + 1) * length);
+      else image.copyWithin(y * length, nearest * length, (nearest + 1) * length);
     }
   }
 }

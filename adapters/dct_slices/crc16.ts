@@ -1,7 +1,7 @@
 /**
- * CRC-16/CCITT-FALSE: polynomial 0x1021, register 0xFFFF at first, most significant bit first; "123456789" -> 0x29B1.
+ * CRC-16/CCITT-FALSE: polynomial 0x1021, initial register 0xFFFF, most significant bit first; "123456789" -> 0x29B1.
  *
- * @param first byte that is thought of in front of the others
+ * @param first byte that precedes the others
  */
 export function crc16(bytes: Uint8Array, first?: number): number {
   let register = 0xffff;

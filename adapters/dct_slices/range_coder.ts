@@ -1,25 +1,25 @@
 /**
- * Adaptive binary arithmetic coding: every binary decision is coded with the chance that its context has learned.
+ * Adaptive binary arithmetic coding: every binary decision is coded with the probability estimated in its context.
  *
- * A context holds P(0) in units of 2^-12 and moves by 1/16 of the way with each decision. The coder keeps a 32-bit range and
- * writes bytes; carries run back into bytes that are already there. A decoder that reads past the end finds zeros, so
- * damaged data decodes to something of the right length and never to an error.
+ * A context holds P(0) in units of 2^-12 and moves by 1/16 of the distance with each decision. The coder keeps a 32-bit
+ * range and writes bytes; carries propagate into earlier bytes. A decoder that reads past the end gets zeros, so
+ * damaged data decodes to values of the right length and never to an error.
  *
  * Source: Martin, Range encoding: an algorithm for removing redundancy from a digitised message, 1979.
  */
 
 const BITS = 12, RATE = 4, TOP = 2 ** 24;
 
-/** Chances of `count` kinds of decisions, all even at first. */
+/** Probabilities of `count` kinds of decisions, initially 1/2. */
 export function contexts(count: number): Uint16Array {
   return new Uint16Array(count).fill(1 << (BITS - 1));
 }
 
-/** What codes or decodes decisions; decoding, the value that is passed in is not looked at. */
+/** Codes or decodes decisions; a decoder ignores the value that is passed in. */
 export interface Coder {
   /** One decision in a context; returns it. */
   decide(chances: Uint16Array, context: number, bit: number): number;
-  /** One decision of which nothing is known. */
+  /** One decision with probability 1/2. */
   plain(bit: number): number;
 }
 
@@ -68,9 +68,9 @@ export class RangeEncoder implements Coder {
     this.#bytes[at]++;
   }
 
-  /** The bytes of all decisions; zeros at the end are left out, for the decoder finds them there anyway. */
+  /** The bytes of all decisions, without trailing zeros, which the decoder supplies. */
   finish(): Uint8Array {
-    // The number with the most zeros at its end inside the range that is left.
+    // The number with the most trailing zeros in the remaining range.
     for (const zeros of [2 ** 24, 2 ** 16, 2 ** 8, 1]) {
       const rounded = Math.ceil(this.#low / zeros) * zeros;
       if (rounded >= this.#low + this.#range) continue;

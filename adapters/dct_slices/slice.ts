@@ -1,20 +1,20 @@
 /**
- * One slice: the quantised coefficients of some blocks, written or read by the same walk. Nothing outside of a slice is
- * needed to decode it.
+ * One slice: the quantised coefficients of some blocks; one function writes and reads them. Decoding a slice needs no
+ * data of other slices.
  *
- * Block by block: the difference of the mean value (DC) to that of the block before; then along the zigzag, after every
- * coefficient that is not zero, whether there is another; if so, zeros and non-zeros until the next, its size and its sign.
+ * Per block: the difference of the mean value (DC) to that of the previous block; then along the zigzag, after every
+ * non-zero coefficient, whether there is another; if so, zeros and non-zeros until the next, its size and its sign.
  */
 import { type Coder, contexts } from "./range_coder.ts";
 import { ZIGZAG } from "./transform.ts";
 
-/** Sizes beyond are cut off, which bounds what damaged data can do. */
+/** Larger sizes are clipped, which limits the effect of damaged data. */
 const LARGEST = 4095, UNARY = 14;
 
-/** Where each kind of decision begins in the contexts of a plane. */
+/** Offset of each kind of decision in the contexts of a plane. */
 const DC = 0, MORE = DC + UNARY + 1, USED = MORE + 64, SIZE = USED + 3 * 64, COUNT = SIZE + 3 * UNARY;
 
-/** A coder with what it has learned of one kind of plane. */
+/** A coder with the adaptive probabilities of one kind of plane. */
 interface Learned {
   coder: Coder;
   chances: Uint16Array;
@@ -23,10 +23,10 @@ interface Learned {
 /**
  * Codes the blocks of a slice.
  *
- * @param planes for each plane its blocks of 64 levels one after another; a decoder fills them
+ * @param planes for each plane its blocks of 64 levels in order; a decoder fills them
  */
 export function codeSlice(coder: Coder, planes: readonly Int32Array[]): void {
-  // Both colour differences learn together.
+  // Both colour differences share their probabilities.
   const luminance = { coder, chances: contexts(COUNT) }, colour = { coder, chances: contexts(COUNT) };
   planes.forEach((levels, plane) => {
     const learned = plane === 0 ? luminance : colour;
@@ -51,7 +51,7 @@ function alternating(learned: Learned, levels: Int32Array): void {
   while (last > 0 && levels[ZIGZAG[last]] === 0) last--;
   for (let at = 1; at < 64; at++) {
     if (coder.decide(chances, MORE + at, last >= at ? 1 : 0) === 0) return;
-    // Chances of a coefficient depend on how many zeros stand before it; the last one is used when all before were not.
+    // The context of a coefficient depends on the number of zeros before it; the last context is for none.
     let zeros = 0;
     while (at < 63 && coder.decide(chances, USED + 3 * at + zeros, levels[ZIGZAG[at]] === 0 ? 0 : 1) === 0) {
       at++;
@@ -63,7 +63,7 @@ function alternating(learned: Learned, levels: Int32Array): void {
   }
 }
 
-/** A number from 0: up to UNARY as that many decisions, the rest in an exponential Golomb code. */
+/** A non-negative number: up to UNARY as that many decisions, the rest in an exponential Golomb code. */
 function magnitude({ coder, chances }: Learned, context: number, value: number): number {
   for (let at = 0; at < UNARY; at++) {
     if (coder.decide(chances, context + at, value > at ? 1 : 0) === 0) return at;

@@ -1,5 +1,5 @@
 /**
- * The 8 x 8 discrete cosine transform (orthonormal, DCT-II), and the order in which its coefficients are visited.
+ * The 8 x 8 discrete cosine transform (orthonormal, DCT-II), and the zigzag order of its coefficients.
  *
  * X[u] = c(u) Σ x[i] cos((2i + 1)uπ/16), c(0) = sqrt(1/8), c(u) = 1/2, along rows and columns.
  */
@@ -18,7 +18,7 @@ export function forward(block: Float64Array): void {
   separable(block, (u, i) => BASIS[u][i]);
 }
 
-/** Transforms coefficients back in place. */
+/** Inverse transform in place. */
 export function inverse(block: Float64Array): void {
   separable(block, (i, u) => BASIS[u][i]);
 }

@@ -1,9 +1,9 @@
 /**
- * Pictures straight to complex channel symbols and noisy symbols straight to pictures: the networks of
- * recipes/models/deepjscc-tiny-awgn-v1 as an adapter, to start from with networks of one's own.
+ * Images to complex channel symbols, and noisy symbols to images: the networks of recipes/models/deepjscc-tiny-awgn-v1
+ * as an adapter, a starting point for your own networks.
  *
- * Eight complex symbols per 4 x 4 pixels, in C order [channel, height/4, width/4] of a picture; of the networks' 16 real
- * channels the first eight are the real parts. The power is left to channel.symbol_power_normalize.
+ * Eight complex symbols per 4 x 4 pixels, in C order [channel, height/4, width/4] of an image; of the networks' 16 real
+ * channels the first eight are the real parts. channel.symbol_power_normalize sets the power.
  *
  * Shapes: images uint8 or float32 in [0, 1], [N, H, W, C], H and W multiples of 4, C = 1 or 3 -> symbols complex64
  * [N · H · W / 2]; back to uint8 [N, H, W, 3].
@@ -16,7 +16,7 @@ export async function encode(images: ArrayValue, _params: unknown, context: Cont
   const [count, height, width, channels] = images.shape;
   if (channels !== 1 && channels !== 3) throw new Error(`Cannot encode ${channels} channels: they are 1 or 3`);
   if (height % STRIDE !== 0 || width % STRIDE !== 0) {
-    throw new Error(`Cannot encode pictures of ${height} x ${width} pixels: both are multiples of ${STRIDE}`);
+    throw new Error(`Cannot encode images of ${height} x ${width} pixels: both are multiples of ${STRIDE}`);
   }
   const each = CHANNELS * height * width / STRIDE ** 2;
   const symbols = new Float32Array(2 * count * each);
@@ -27,7 +27,7 @@ export async function encode(images: ArrayValue, _params: unknown, context: Cont
       symbols[2 * (item * each + i)] = parts[i];
       symbols[2 * (item * each + i) + 1] = parts[each + i];
     }
-    context.report_progress(item + 1, count, "pictures");
+    context.report_progress(item + 1, count, "images");
   }
   return {
     array: { dtype: "complex64", shape: [count * each], data: symbols },
@@ -39,7 +39,7 @@ export async function decode({ array, metadata }: Call, context: Context): Promi
   const { image_count: count, image_height: height, image_width: width } = metadata;
   const each = CHANNELS * height * width / STRIDE ** 2, plane = height * width;
   if (array.shape[0] !== count * each) {
-    throw new Error(`Cannot decode ${array.shape[0]} symbols: ${count} pictures are ${count * each}`);
+    throw new Error(`Cannot decode ${array.shape[0]} symbols: ${count} images need ${count * each}`);
   }
   const received = real(array), images = new Uint8Array(count * plane * 3);
   for (let item = 0; item < count; item++) {
@@ -54,12 +54,12 @@ export async function decode({ array, metadata }: Call, context: Context): Promi
     for (let i = 0; i < plane; i++) {
       for (let c = 0; c < 3; c++) images[3 * (item * plane + i) + c] = Math.round(255 * pixels[c * plane + i]);
     }
-    context.report_progress(item + 1, count, "pictures");
+    context.report_progress(item + 1, count, "images");
   }
   return { array: { dtype: "uint8", shape: [count, height, width, 3], data: images } };
 }
 
-/** One picture as float32 [1, 3, H, W] in [0, 1], grey repeated. */
+/** One image as float32 [1, 3, H, W] in [0, 1], grey repeated. */
 function planes(images: ArrayValue, item: number): ArrayValue {
   const [, height, width, channels] = images.shape, plane = height * width;
   const scale = images.dtype === "uint8" ? 255 : 1;

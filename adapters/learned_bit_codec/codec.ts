@@ -1,9 +1,9 @@
 /**
- * Pictures to bits and back by two small convolutional networks: 32 bits per 8 x 8 pixels, 0.5 bit per pixel.
+ * Images to bits and back by two small convolutional networks: 32 bits per 8 x 8 pixels, 0.5 bit per pixel.
  *
- * A picture is padded to whole blocks by repeating its last row and column. Bit (c, i, j) of a picture, C order, is 1 where
- * the encoder's output is negative; the decoder takes +1 for 0 and -1 for 1. How many pictures of which
- * size there are reaches the decoder by the metadata that svc writes.
+ * An image is padded to whole blocks by repeating its last row and column. Bit (c, i, j) of an image, C order, is 1
+ * where the encoder's output is negative; the decoder takes +1 for 0 and -1 for 1. The decoder gets number and sizes of
+ * the images from the metadata that svc writes.
  *
  * Shapes: images uint8 or float32 in [0, 1], [N, H, W, C] with C = 1 or 3 -> bits uint8 [N · 32 · ceil(H/8) · ceil(W/8)];
  * back to uint8 [N, H, W, C].
@@ -28,7 +28,7 @@ export async function encode(images: ArrayValue, _params: unknown, context: Cont
   for (let item = 0; item < count; item++) {
     const { logits: { data: logits } } = await context.infer("encoder", { images: planes(images, item, shape) });
     for (let i = 0; i < each; i++) bits[item * each + i] = logits[i] < 0 ? 1 : 0;
-    context.report_progress(item + 1, count, "pictures");
+    context.report_progress(item + 1, count, "images");
   }
   return {
     array: { dtype: "uint8", shape: [bits.length], data: bits },
@@ -41,7 +41,7 @@ export async function decode({ array, metadata }: Call, context: Context): Promi
   const layout = { height, width, channels }, each = bitsOf(layout);
   const bits = array.data as Uint8Array;
   if (bits.length !== count * each) {
-    throw new Error(`Cannot decode ${bits.length} bits: ${count} pictures are ${count * each}`);
+    throw new Error(`Cannot decode ${bits.length} bits: ${count} images need ${count * each}`);
   }
   const images = new Uint8Array(count * height * width * channels);
   const shape = [1, BITS, blocks(height), blocks(width)];
@@ -49,12 +49,12 @@ export async function decode({ array, metadata }: Call, context: Context): Promi
     const signs = Float32Array.from(bits.subarray(item * each, (item + 1) * each), (bit) => 1 - 2 * bit);
     const { reconstruction } = await context.infer("decoder", { signs: { dtype: "float32", shape, data: signs } });
     pixels(reconstruction, layout, images.subarray(item * height * width * channels));
-    context.report_progress(item + 1, count, "pictures");
+    context.report_progress(item + 1, count, "images");
   }
   return { array: { dtype: "uint8", shape: [count, height, width, channels], data: images } };
 }
 
-/** One picture as float32 [1, 3, H, W] in [0, 1], grey repeated, padded to whole blocks. */
+/** One image as float32 [1, 3, H, W] in [0, 1], grey repeated, padded to whole blocks. */
 function planes(images: ArrayValue, item: number, { height, width, channels }: Shape): ArrayValue {
   const rows = BLOCK * blocks(height), columns = BLOCK * blocks(width);
   const data = new Float32Array(3 * rows * columns);
@@ -69,7 +69,7 @@ function planes(images: ArrayValue, item: number, { height, width, channels }: S
   return { dtype: "float32", shape: [1, 3, rows, columns], data };
 }
 
-/** Writes planes [1, 3, rows, columns] as bytes [H, W, C]; a grey picture is the mean of its three planes. */
+/** Writes planes [1, 3, rows, columns] as bytes [H, W, C]; a grey image is the mean of its three planes. */
 function pixels(
   { shape: [, , rows, columns], data: samples }: ArrayValue,
   { height, width, channels }: Shape,

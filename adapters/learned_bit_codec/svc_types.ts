@@ -1,9 +1,9 @@
 /**
- * What svc hands to a callable and what it takes back. Types only: they are here so that an editor can check the code
- * beside them; svc itself does not need this file.
+ * Arguments and results of callables. Types only, so that an editor can check the code of this folder; svc itself does
+ * not read this file.
  */
 
-/** An array in C order (last axis fastest), as NumPy has it; complex data is interleaved: real, imaginary, real, … */
+/** An array in C order (last axis fastest), as in NumPy; complex data is interleaved: real, imaginary, real, … */
 export type ArrayValue =
   | { dtype: "uint8"; shape: number[]; data: Uint8Array }
   | { dtype: "int32"; shape: number[]; data: Int32Array }
@@ -12,14 +12,14 @@ export type ArrayValue =
   | { dtype: "float64"; shape: number[]; data: Float64Array };
 
 /**
- * What an artifact carries besides its array. It travels along the link; what an encoder of one's own returned as metadata
- * is its member `adapter_metadata`, and image_count, image_height, image_width, image_channels and image_dtype tell what
- * was encoded.
+ * Metadata of an artifact, passed along the link with its array. The metadata of your encoder is in its field
+ * `adapter_metadata`; image_count, image_height, image_width, image_channels and image_dtype describe the encoded
+ * images.
  */
 // deno-lint-ignore no-explicit-any -- any JSON
 export type Metadata = Record<string, any>;
 
-/** What a coder returns: the array alone, or with metadata. */
+/** The result of a coder: only the array, or the array with metadata. */
 export type CoderResult = ArrayValue | { array: ArrayValue; metadata?: Metadata };
 
 /** The argument of a callable whose call_style is dict. */
@@ -31,25 +31,27 @@ export interface Call<Params = Record<string, unknown>> {
 
 /** The last argument of every call. */
 export interface Context {
-  /** Aborted when the run is cancelled or the time is over; whoever looks at it can end tidily. */
+  /** Aborted when the run is cancelled or the time limit is reached; code that checks it can end in order. */
   readonly signal: AbortSignal;
   /** The bytes of the files under `models` in the manifest, by id. */
   readonly models: Readonly<Record<string, Uint8Array>>;
-  /** The step's seed: what is random must follow from it, or a run cannot be repeated. Null without a parameter `seed`. */
+  /**
+   * The step's seed: derive all random numbers from it, or a run cannot be repeated. Null without a parameter `seed`.
+   */
   readonly seed: number | bigint | null;
   report_progress(completed: number, total: number, message?: string): void;
   /** Runs a listed ONNX model: inputs and outputs by name. */
   infer(model: string, feeds: Record<string, ArrayValue>): Promise<Record<string, ArrayValue>>;
 }
 
-/** One example of a classification data set: what is true, and what somebody's classifier said. */
+/** One example of a classification dataset: the true label, and the prediction of a classifier. */
 export interface Example {
   id: string;
   label: string;
   prediction: string;
 }
 
-/** What a classification data set returns. */
+/** The result of a classification dataset. */
 export interface Dataset {
   examples: Example[];
   metadata?: Metadata;
@@ -61,7 +63,7 @@ export interface Item {
   label: string;
 }
 
-/** What a metric returns: finite numbers by name, and whatever is worth keeping of each example. */
+/** The result of a metric: finite numbers by name, and optional values of each example. */
 export interface Score {
   metrics: Record<string, number>;
   per_example?: Record<string, unknown>[];

@@ -1,4 +1,4 @@
-/** How many reports were labelled rightly, over all and in the mean over the labels. */
+/** Share of correctly labelled reports, over all reports and as the mean over the labels. */
 import type { Context, Item, Score } from "./svc_types.ts";
 
 export function accuracy({ reference, candidate }: { reference: Item[]; candidate: Item[] }, _context: Context): Score {

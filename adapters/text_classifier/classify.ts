@@ -1,9 +1,9 @@
 /**
- * Tells what short reports are about: health, logistics, measurement, traffic or weather.
+ * Classifies short reports: health, logistics, measurement, traffic or weather.
  *
- * The reports of this folder are read, words are lost at random (each with probability `lost_words`), and the classifier
- * labels what is left. Features are hashed words and character trigrams, as in training/train.py: FNV-1a (32 bit) of the
- * UTF-8 modulo 1024, square roots of counts, unit length.
+ * Each word of a report is lost with probability `lost_words`, and the classifier labels the remaining text. Features
+ * are hashed words and character trigrams, as in training/train.py: FNV-1a (32 bit) of the UTF-8 modulo 1024, square
+ * roots of counts, unit length.
  */
 import type { Context, Dataset } from "./svc_types.ts";
 
@@ -14,9 +14,9 @@ interface Report {
 }
 
 export interface Settings {
-  /** Share of the words that are lost. */
+  /** Probability that a word is lost. */
   lost_words?: number;
-  /** How many of the reports are used, from the first on; all when left out. */
+  /** Number of reports, from the first on; default all. */
   example_count?: number;
 }
 

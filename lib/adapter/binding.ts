@@ -1,6 +1,6 @@
 /**
- * What ties a step to an adapter: everything that a worker thread needs to run one of its operations, as data, and the
- * record of it that stands in plans and manifests.
+ * The binding of a step to an adapter: all data that a worker thread needs to run one of its operations, and the record
+ * of it in plans and manifests.
  */
 import type { JsonObject } from "../contract/value.ts";
 import type { Locate } from "../recipe/types.ts";
@@ -25,7 +25,7 @@ export type AdapterBinding = {
   models: AdapterModel[];
   granted: PermissionSet;
   requested: PermissionSet;
-  /** Where the manifest asks for permissions, for hints. */
+  /** Lines of the manifest for hints about permissions. */
   manifest: { file: string; lines: Record<keyof PermissionSet, number> };
   operation: AdapterOperation;
 };
@@ -54,12 +54,12 @@ export function bindingOf(
   };
 }
 
-/** The line of a permission in the manifest, or of what stands nearest around it. */
+/** The line of a permission in the manifest, or of the nearest enclosing key. */
 function lineOf(locate: Locate, kind: keyof PermissionSet): number {
   return locate(["permissions", kind], "key")?.line ?? 1;
 }
 
-/** Limits of an adapter's models: the defaults of a session, and no more than the adapter itself may use. */
+/** Limits of an adapter's models: the defaults of a session, at most those of the adapter. */
 export function modelLimits({ timeout_s, memory_mb }: AdapterLimits): SessionLimits {
   return {
     call_timeout_s: Math.min(timeout_s, DEFAULT_SESSION_LIMITS.call_timeout_s),
@@ -67,7 +67,7 @@ export function modelLimits({ timeout_s, memory_mb }: AdapterLimits): SessionLim
   };
 }
 
-/** The record `external_adapter_sdk` of plans and manifests: no path of this machine, every digest. */
+/** The record `external_adapter_sdk` of plans and manifests: all digests, no local path. */
 export function adapterRecord(
   adapter: AdapterPackage,
   operation: AdapterOperation,

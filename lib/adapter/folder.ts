@@ -1,7 +1,7 @@
 /**
- * The folder of an adapter as evidence: every file with its digest, and one digest over them all, SHA-256 of canonical
- * JSON `[[relative path, file sha256], …]` sorted by path. A `.git` at the top is left out, and is not readable for the
- * adapter either. Symbolic links are refused: what they lead to is not the folder's.
+ * Files of an adapter's folder with their digests, and one digest over all of them: SHA-256 of canonical JSON
+ * `[[relative path, file sha256], …]` sorted by path. A `.git` at the top is excluded, and the adapter cannot read it.
+ * Symbolic links are refused because their targets may lie outside the folder.
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import type { AdapterFolder, FolderFile } from "./types.ts";
 
 const MIB = 2 ** 20;
 
-/** Names of a manifest, in the order in which they are tried. */
+/** Names of a manifest, in search order. */
 export const MANIFEST_FILES = [
   "svc_adapter.yaml",
   "svc_adapter.yml",
@@ -23,9 +23,9 @@ export const MANIFEST_FILES = [
   "adapter.json",
 ] as const;
 
-/** A larger folder is not an adapter but a mistake, such as a home directory. */
+/** Limits that exclude folders given by mistake, such as a home directory. */
 const MAX_FILES = 1000, MAX_FOLDERS = 1000, MAX_MIB = 256;
-/** Left out of the digest, and of what an adapter may read. */
+/** Excluded from the digest and from the readable files. */
 export const UNHASHED = ".git";
 
 /**
@@ -61,24 +61,24 @@ function rootOf(folder: string): string {
   try {
     const root = Deno.realPathSync(folder);
     if (Deno.statSync(root).isDirectory) return root;
-    throw new TypeError("it is no folder");
+    throw new TypeError("it is not a folder");
   } catch (error) {
-    const why = error instanceof Deno.errors.NotFound ? "there is none" : messageOf(error);
+    const why = error instanceof Deno.errors.NotFound ? "it does not exist" : messageOf(error);
     throw new SvcError("adapter_manifest_missing", `Cannot read the adapter folder ${folder}: ${why}`, {
-      hint: "Name the folder that holds svc_adapter.yaml",
+      hint: "Name the folder that contains svc_adapter.yaml",
     });
   }
 }
 
 /**
  * The paths of all files in a folder, sorted.
- * @param found gets `adapter_load_failed` for links and special files
+ * @param found receives `adapter_load_failed` for links and special files
  * @throws SvcError `adapter_load_failed` as soon as the folder is too large
  */
 function listFiles(root: string, found: Diagnostic[]): string[] {
   const tooLarge = (what: string) =>
     new SvcError("adapter_load_failed", `Cannot use ${root} as an adapter: it has more than ${what}`, {
-      hint: "Name the folder that holds svc_adapter.yaml, with nothing in it that the adapter does not need",
+      hint: "Name the folder that contains svc_adapter.yaml, and remove files that the adapter does not need",
     });
   const files: string[] = [], folders = [""];
   let bytes = 0;
@@ -109,7 +109,7 @@ function folderSha256(files: readonly Pick<FolderFile, "path" | "sha256">[]): st
   return sha256Json(rows.sort(([a], [b]) => compareCodePoints(a, b)));
 }
 
-/** A path inside the folder in its plain form, or null for one that leads out of it or is written oddly. */
+/** The normal form of a path inside the folder, or null for a path that leaves it or is not in a plain form. */
 export function plainPath(path: string): string | null {
   if (path === "" || path.startsWith("/") || /[\\\0]/.test(path) || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(path)) return null;
   const parts = path.split("/").filter((part, index) => !(part === "." && index === 0));

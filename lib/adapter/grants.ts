@@ -1,6 +1,6 @@
 /**
- * What an adapter may do: its requests as far as the operator granted them, with flags (`--grant`) or, where no flag
- * names the adapter, with an entry of the project's trust file that pins the very folder.
+ * Effective permissions of an adapter: its requests that the operator granted, with flags (`--grant`) or, if no flag
+ * names the adapter, with an entry of the project's trust file for the digest of the folder.
  */
 import { join, resolve } from "node:path";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
@@ -14,7 +14,7 @@ const FORM = "Write <adapter>:net=<host[:port]>, <adapter>:read=<path> or <adapt
 /**
  * Reads a grant.
  * @param text `<adapter>:net=<host[:port]>`, `<adapter>:read=<path>` or `<adapter>:env=<NAME>`
- * @param adapter the name that stands in when the text has none
+ * @param adapter the name for a text without one
  * @throws SvcError `adapter_permission_unsupported`
  */
 export function parseGrant(text: string, adapter?: string): Grant {
@@ -24,9 +24,9 @@ export function parseGrant(text: string, adapter?: string): Grant {
   const match = /^(?:([a-z0-9][a-z0-9_-]*):)?([a-z]+)=(.+)$/s.exec(text);
   if (match === null) return refuse(`Cannot read ${JSON.stringify(text)} as a grant`);
   const [, name = adapter, kind, value] = match;
-  if (name === undefined) return refuse(`Cannot tell the adapter of the grant ${text}`);
+  if (name === undefined) return refuse(`Cannot find an adapter name in the grant ${text}`);
   if (!(KINDS as readonly string[]).includes(kind)) {
-    return refuse(`Cannot grant ${kind}`, "An adapter can be granted net, read and env, and nothing else");
+    return refuse(`Cannot grant ${kind}`, "An adapter can be granted net, read and env only");
   }
   if (kind === "net" && !new RegExp(NET_REQUEST).test(value)) return refuse(`Cannot read ${value} as a host`);
   if (kind === "env" && !new RegExp(ENV_REQUEST).test(value)) {
@@ -35,18 +35,18 @@ export function parseGrant(text: string, adapter?: string): Grant {
   return { adapter: name, kind: kind as Grant["kind"], value };
 }
 
-/** The form in which a grant is given on the command line. */
+/** The text of a grant, as on the command line. */
 export function grantFlag(adapter: string, kind: keyof PermissionSet, value: string): string {
   return `--grant ${adapter}:${kind}=${value}`;
 }
 
 /**
- * What an adapter may do.
+ * The effective permissions of an adapter.
  * @param adapter folder and manifest
- * @param grants flags; those for other adapters are left alone
+ * @param grants flags; those for other adapters are ignored
  * @param trust the project's trust file, or null
- * @param projectRoot where relative paths of grants start
- * @param diagnostics gets `adapter_trust_mismatch` for an entry whose digest is another
+ * @param projectRoot base of relative paths in grants
+ * @param diagnostics receives `adapter_trust_mismatch` for an entry with another digest
  */
 export function effectiveGrants(
   adapter: AdapterPackage,
@@ -62,8 +62,8 @@ export function effectiveGrants(
     diagnostics.push(diagnostic(
       "adapter_trust_mismatch",
       [],
-      `Cannot grant ${name} what ${TRUST_FILE} says: the folder is not the one that was trusted`,
-      { severity: "warning", hint: `Look at what changed, then run svc adapter trust ${folder.root}` },
+      `Cannot apply ${TRUST_FILE} to ${name}: the folder has changed since it was trusted`,
+      { severity: "warning", hint: `Review the changes, then run svc adapter trust ${folder.root}` },
     ));
   }
   const given: PermissionSet = flags.length > 0
@@ -92,12 +92,12 @@ export function effectiveGrants(
   return { granted, missing, source: !any ? "none" : flags.length > 0 ? "flag" : "trust_file" };
 }
 
-/** The absolute path of a request for reading. */
+/** The absolute path of a read request. */
 export function requestedPath(root: string, path: string): string {
   return realPath(resolve(root, path));
 }
 
-/** What both a request and a grant allow: a host without a port means all of its ports. Exported for tests. */
+/** The intersection of a request and a grant: a host without a port includes all of its ports. Exported for tests. */
 export function commonHost(request: string, grant: string): string | null {
   const [host, port] = splitHost(request), [grantedHost, grantedPort] = splitHost(grant);
   if (host !== grantedHost || (port !== null && grantedPort !== null && port !== grantedPort)) return null;
@@ -112,7 +112,7 @@ function splitHost(text: string): [string, string | null] {
   return [text.slice(0, end + 1).toLowerCase(), text.slice(end + 2) || null];
 }
 
-/** What both a request and a grant allow: the one of two paths that lies in the other. */
+/** The intersection of a request and a grant: the path that lies inside the other. */
 function commonPath(request: string, grant: string): string | null {
   const within = (path: string, folder: string) => path === folder || path.startsWith(join(folder, "/"));
   return within(request, grant) ? request : within(grant, request) ? grant : null;
@@ -127,7 +127,7 @@ function realPath(path: string): string {
   }
 }
 
-/** No permissions at all, as a value of one's own. */
+/** A new set without permissions. */
 export function noPermissions(): PermissionSet {
   return { net: [], read: [], env: [] };
 }

@@ -1,4 +1,4 @@
-/** Everything there is to say about an adapter's folder: data for `svc adapter inspect`, `validate` and `list`. */
+/** The inspection of an adapter's folder, for `svc adapter inspect`, `validate` and `list`. */
 import type { Diagnostic } from "../contract/error.ts";
 import { effectiveGrants, noPermissions, parseGrant } from "./grants.ts";
 import { moduleSha256 } from "./modules.ts";
@@ -7,10 +7,10 @@ import { readTrustFile } from "./trust.ts";
 import type { AdapterInspection, AdapterSource } from "./types.ts";
 
 /**
- * Inspects a folder without running anything of it.
+ * Inspects a folder without running its code.
  * @param source the folder, and grants as given on the command line
- * @param options `projectRoot` holds the trust file and is where relative grants start
- * @returns requests, grants, files, digests and all findings; also for a folder that cannot be used
+ * @param options `projectRoot` contains the trust file and is the base of relative grants
+ * @returns requests, grants, files, digests and all findings, also for a folder that cannot be used
  * @throws SvcError `adapter_manifest_invalid` for a trust file that cannot be read, `adapter_permission_unsupported`
  *   for a malformed grant
  */

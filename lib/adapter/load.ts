@@ -1,6 +1,6 @@
 /**
- * Brings adapters into a registry, all or nothing: every folder is read and checked, every module is loaded once in its
- * sandbox, and only then is anything registered.
+ * Loads adapters into a registry, all or none: every folder is read and checked, every module is loaded once in its
+ * sandbox, and only then are operations registered.
  */
 import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -17,15 +17,15 @@ import { readTrustFile } from "./trust.ts";
 import type { AdapterPackage, AdapterSource, EffectiveGrants, Grant } from "./types.ts";
 
 export interface LoadOptions {
-  /** Holds the trust file; relative paths of grants start here. */
+  /** Folder of the trust file; base of relative paths in grants. */
   projectRoot: string;
   /** Grants by the name of the adapter, in the form of `--grant`. */
   grants?: readonly string[];
-  /** false leaves the modules unloaded: for looking at the operations, never for running them. */
+  /** false does not load the modules: for listing operations, never for running them. */
   loadModules?: boolean;
 }
 
-/** An adapter that was loaded. */
+/** A loaded adapter. */
 export interface LoadedAdapter {
   adapter: AdapterPackage;
   grants: EffectiveGrants;
@@ -38,10 +38,10 @@ const STEP_MODULE = new URL("./step.ts", import.meta.url).href;
 
 /**
  * Loads adapters and registers their operations.
- * @param registry gets them; a built-in id, or one of another adapter, is refused
- * @param sources folders, with grants of their own
+ * @param registry receives them; an id of a built-in operation or another adapter is refused
+ * @param sources folders, each with its grants
  * @throws SvcError with every finding of every folder: codes of `readAdapter`, `adapter_operation_conflict`,
- * `adapter_load_failed`, `adapter_callable_missing`, and `adapter_isolation_unavailable` where code cannot be confined
+ *   `adapter_load_failed`, `adapter_callable_missing`, and `adapter_isolation_unavailable` if code cannot be confined
  */
 export async function loadAdapters(
   registry: Registry,
@@ -68,7 +68,7 @@ export async function loadAdapters(
       continue;
     }
     const { manifest, folder, locate } = adapter;
-    // The same folder named twice, as by flag and by environment, is one adapter.
+    // A folder that is named twice, such as by flag and by environment, is one adapter.
     if (folders.has(folder.root)) continue;
     folders.add(folder.root);
     const found: Diagnostic[] = [];
@@ -102,9 +102,9 @@ export async function loadAdapters(
           diagnostic(
             "adapter_operation_conflict",
             [...place, "id"],
-            `Cannot register ${operation.id}: ${owner === undefined ? "it is known already" : `${owner} has it`}`,
+            `Cannot register ${operation.id}: ${owner === undefined ? "the id is in use" : `${owner} has this id`}`,
             {
-              hint: "Choose an id under a name of your own",
+              hint: "Choose an id with a prefix of your own",
             },
           ),
         );
@@ -113,7 +113,7 @@ export async function loadAdapters(
       taken.set(operation.id, manifest.name);
       try {
         const registered = adapterOperation(operation, face);
-        // Building the contract is what checks schema, backends and materialisations.
+        // Building the contract checks schema, backends and materialisations.
         void registered.contract;
         entries.push({
           operation: registered,
@@ -125,7 +125,7 @@ export async function loadAdapters(
       } catch (error) {
         found.push(
           diagnostic("adapter_manifest_invalid", place, messageOf(error), {
-            hint: "See the contract that it wraps with svc ops show",
+            hint: "Compare it with the wrapped contract: svc ops show",
           }),
         );
       }
@@ -152,7 +152,7 @@ export async function loadAdapters(
   return loaded;
 }
 
-/** Folders whose modules were loaded in this process, by what they were loaded with. */
+/** Folders whose modules were loaded in this process, with their binding. */
 const proven = new Set<string>();
 
 async function tryOnce({ adapter, grants, bindings }: LoadedAdapter): Promise<void> {
@@ -169,14 +169,14 @@ function refuse(problems: readonly Diagnostic[]): void {
   throw new SvcError(first.code, message, { hint: first.hint, diagnostics: [...problems] });
 }
 
-/** A grant for an adapter that is not loaded was mistyped. */
+/** A grant for an adapter that is not loaded is probably mistyped. */
 function refuseStrangers(grants: readonly string[], names: readonly string[]): void {
   for (const text of grants) {
     const { adapter } = parseGrant(text);
     if (names.includes(adapter)) continue;
     throw new SvcError(
       "adapter_permission_unsupported",
-      `Cannot grant anything to ${adapter}: no adapter of that name is loaded`,
+      `Cannot grant permissions to ${adapter}: no adapter with this name is loaded`,
       {
         hint: names.length === 0 ? "Load it with --adapter <folder>" : `Loaded: ${names.join(", ")}`,
       },
@@ -184,7 +184,7 @@ function refuseStrangers(grants: readonly string[], names: readonly string[]): v
   }
 }
 
-/** Whether the folder still is what was loaded. */
+/** Whether the folder is unchanged since it was loaded. */
 function verifyFolder({ folder, manifest }: AdapterPackage): Diagnostic[] {
   const now = readFolder(folder.root).folder;
   if (now?.folder_sha256 === folder.folder_sha256) return [];
@@ -193,8 +193,8 @@ function verifyFolder({ folder, manifest }: AdapterPackage): Diagnostic[] {
   const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) =>
     before.get(path) !== after.get(path)
   );
-  const what = now === null ? "its folder cannot be read any more" : `${paths.slice(0, 3).join(", ")} changed`;
+  const what = now === null ? "its folder is no longer readable" : `${paths.slice(0, 3).join(", ")} changed`;
   return [diagnostic("adapter_changed", [], `Cannot run the adapter ${manifest.name}: ${what} since it was loaded`, {
-    hint: "Load it again; what was granted to the folder as it was is not granted to the changed one",
+    hint: "Load it again; grants for the earlier folder do not apply to the changed one",
   })];
 }

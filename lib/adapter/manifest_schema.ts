@@ -1,4 +1,4 @@
-/** The manifest of an adapter as JSON Schema, in the subset that our own check reads. */
+/** The manifest of an adapter as JSON Schema, in the contract subset. */
 import { RUNNERS } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { ARRAY_CALL_STYLES, TASK_CALL_STYLES } from "./types.ts";
@@ -6,7 +6,7 @@ import { ARRAY_CALL_STYLES, TASK_CALL_STYLES } from "./types.ts";
 const text: JsonObject = { type: "string", minLength: 1, maxLength: 4096 };
 const anyObject: JsonObject = { type: "object" };
 
-/** `<host>` or `<host>:<port>`; an IPv6 address stands in brackets. */
+/** `<host>` or `<host>:<port>`; an IPv6 address is in brackets. */
 export const NET_REQUEST = "^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(?::[0-9]{1,5})?$";
 export const ENV_REQUEST = "^[A-Za-z_][A-Za-z0-9_]*$";
 
@@ -48,7 +48,7 @@ const operation: JsonObject = {
   },
 };
 
-/** What `svc_adapter.yaml` must look like; rules between its parts are checked beside it. */
+/** The form of `svc_adapter.yaml`; rules between its fields are checked separately. */
 export const ADAPTER_MANIFEST_SCHEMA: JsonObject = {
   type: "object",
   additionalProperties: false,
@@ -58,7 +58,7 @@ export const ADAPTER_MANIFEST_SCHEMA: JsonObject = {
     name: { type: "string", pattern: "^[a-z0-9][a-z0-9_-]*$", maxLength: 100 },
     version: { type: "string", minLength: 1, maxLength: 100 },
     description: { type: "string", maxLength: 4096 },
-    // Closed by the reader, which knows the permissions that nobody can ask for.
+    // The reader refuses other names, with a message for permissions that no adapter can have.
     permissions: {
       type: "object",
       properties: {

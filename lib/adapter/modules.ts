@@ -1,8 +1,8 @@
 /**
- * The modules of an adapter: where they lie, what they import, and the digest over a module and all that it imports.
+ * The modules of an adapter: their files, their imports, and the digest over a module and all of its imports.
  *
- * Code runs from the folder alone: a relative import stays inside it, and remote, npm, JSR, data and blob modules are
- * refused before anything runs. What an import is computed from while the code runs is the sandbox's business.
+ * Code comes from the folder only: a relative import stays inside it, and remote, npm, JSR, data and blob modules are
+ * refused before any code runs. The sandbox checks imports that are computed at run time.
  */
 import { join, posix } from "node:path";
 import { type Diagnostic, diagnostic, messageOf, type Place } from "../contract/error.ts";
@@ -34,7 +34,7 @@ function importedSpecifiers(source: string): string[] {
   return [...found];
 }
 
-/** `import("n\x70m:x")` names what it spells. */
+/** Decodes escapes: `import("n\x70m:x")` imports npm:x. */
 function unescaped(text: string): string {
   return text.replace(
     /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\}|(.))/g,
@@ -43,9 +43,9 @@ function unescaped(text: string): string {
 }
 
 /**
- * Finds the file of a callable's module and checks it with everything that it imports.
- * @param source a path from the folder, or a name of the folder's import map
- * @returns the path from the folder, or null when it cannot be found
+ * Finds the file of a callable's module and checks it with all of its imports.
+ * @param source a path relative to the folder, or a name of the folder's import map
+ * @returns the path relative to the folder, or null if it cannot be found
  */
 export function resolveModule(
   folder: AdapterFolder,
@@ -62,7 +62,7 @@ export function resolveModule(
   if (path === null) {
     return missing(
       `Cannot find ${source.module} in the import map of the folder`,
-      `Name it under imports of ${IMPORT_MAPS[0]}`,
+      `Add it to imports of ${IMPORT_MAPS[0]}`,
     );
   }
   const plain = plainPath(path);
@@ -71,7 +71,7 @@ export function resolveModule(
       found.push(remote(path, [...place, key]));
       return null;
     }
-    return missing(`Cannot use ${path}: modules lie in the folder`, "Give a path from the folder, without ..");
+    return missing(`Cannot use ${path}: modules must be in the folder`, "Give a path inside the folder, without ..");
   }
   if (!EXTENSIONS.test(plain)) return missing(`Cannot use ${plain} as a module`, "Modules are .ts, .js or .mjs files");
   if (!folder.files.some((file) => file.path === plain)) {
@@ -84,12 +84,12 @@ export function resolveModule(
 
 function remote(specifier: string, place: Place, importer?: string): Diagnostic {
   const by = importer === undefined ? "" : ` that ${importer} imports`;
-  return diagnostic("adapter_module_remote", place, `Cannot load ${specifier}${by}: code comes from the folder alone`, {
+  return diagnostic("adapter_module_remote", place, `Cannot load ${specifier}${by}: code must be in the folder`, {
     hint: "Put the code into the folder, for example bundled with deno bundle",
   });
 }
 
-/** The target of a bare name in the folder's import map, as a path from the folder. */
+/** The target of a bare name in the folder's import map, as a path relative to the folder. */
 function mapped(folder: AdapterFolder, name: string): string | null {
   for (const file of IMPORT_MAPS) {
     if (!folder.files.some((entry) => entry.path === file)) continue;
@@ -98,15 +98,15 @@ function mapped(folder: AdapterFolder, name: string): string | null {
       const target = isObject(map) && isObject(map.imports) ? map.imports[name] : undefined;
       if (typeof target === "string") return target;
     } catch {
-      // A map that cannot be read names nothing.
+      // An unreadable map has no names.
     }
   }
   return null;
 }
 
 /**
- * The files that a module consists of, itself included, in the order in which they are met.
- * @param report where findings go; they are not asked for when a graph that was checked before is only hashed
+ * The files of a module and its imports, itself included, in the order of the search.
+ * @param report receives the findings; omitted when a checked graph is only hashed
  */
 export function moduleGraph(
   folder: AdapterFolder,
@@ -145,7 +145,7 @@ export function moduleGraph(
       if (target.startsWith("..")) say(outside(specifier, path, place));
       else if (!known.has(target)) {
         say(diagnostic("adapter_module_missing", place, `Cannot find ${specifier}, which ${path} imports`, {
-          hint: didYouMean(target, known) ?? "Imports name the file with its extension",
+          hint: didYouMean(target, known) ?? "Write the file name with its extension",
         }));
       } else waiting.push(target);
     }
@@ -157,7 +157,7 @@ function outside(specifier: string, importer: string, place: Place): Diagnostic 
   return diagnostic(
     "adapter_module_missing",
     place,
-    `Cannot load ${specifier}, which ${importer} imports: it is outside of the folder`,
+    `Cannot load ${specifier}, which ${importer} imports: it is outside the folder`,
     {
       hint: "Put the file into the folder",
     },
@@ -168,14 +168,14 @@ function bare(specifier: string, importer: string, place: Place): Diagnostic {
   return diagnostic(
     "adapter_module_remote",
     place,
-    `Cannot load ${specifier}, which ${importer} imports: it is no file of the folder`,
+    `Cannot load ${specifier}, which ${importer} imports: it is not a file of the folder`,
     {
       hint: "Imports begin with ./ or ../; put packages into the folder, for example bundled with deno bundle",
     },
   );
 }
 
-/** SHA-256 of canonical JSON `[[path, sha256], …]` over a module and all that it imports, sorted by path. */
+/** SHA-256 of canonical JSON `[[path, sha256], …]` over a module and all of its imports, sorted by path. */
 export function moduleSha256(folder: AdapterFolder, entry: string): string | null {
   const digests = new Map(folder.files.map((file) => [file.path, file.sha256]));
   const rows = moduleGraph(folder, entry).map((path): [string, string] => [path, digests.get(path)!]);

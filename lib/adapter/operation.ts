@@ -1,10 +1,10 @@
 /**
- * An adapter's operation as one of svc's own: contract from the manifest and the wrapped contract, `run` a call into the
- * sandbox between checks.
+ * An adapter's operation as an ordinary operation: its contract comes from the manifest and the wrapped contract, and
+ * `run` calls the sandbox and checks inputs and results.
  *
- * Bits are one uint8 a bit on the link. A callable may hold them packed, eight a byte: what an encoder returns is unpacked
- * before the link, and what a decoder gets is packed behind it, both in the declared order, the last byte padded with
- * zeros. `metadata.bit_count` says how many of an encoder's bits count.
+ * On the link, bits are one uint8 per bit. A callable may use packed bits, eight per byte: an encoder's result is
+ * unpacked before the link, and a decoder's input is packed after it, both in the declared order, the last byte padded
+ * with zeros. `metadata.bit_count` is the number of valid bits of an encoder.
  */
 import { KIND_FORMS } from "../artifact/array_form.ts";
 import { checkBits, checkFinite, checkImages } from "../artifact/boundary.ts";
@@ -46,7 +46,7 @@ const MAX_DOCUMENT_BYTES = 64 * MIB;
 
 type Context = RunContext<Record<string, readonly string[]>, Record<never, never>, z.ZodObject>;
 
-/** What the contract of an adapter's operation says of the adapter. */
+/** The adapter in the contract of its operation. */
 export interface AdapterFace {
   name: string;
   version: string;
@@ -55,8 +55,8 @@ export interface AdapterFace {
 
 /**
  * The operation of a manifest.
- * @param face of the adapter
- * @param binding of a step that is to run it; without one the operation can be planned only
+ * @param face name, version and requests of the adapter
+ * @param binding of a step that runs it; without a binding the operation can only be planned
  */
 export function adapterOperation(operation: AdapterOperation, face: AdapterFace, binding?: AdapterBinding): Operation {
   const { id, name, description, wraps, adapter, params_schema } = operation;
@@ -78,7 +78,7 @@ export function adapterOperation(operation: AdapterOperation, face: AdapterFace,
       implementation: "external_adapter",
     })),
     ...declared(operation),
-    // An adapter's state is its own business, and its memory is told from the process's growth: it always runs alone.
+    // An adapter may share state between calls, and its memory is measured by the growth of the process: it runs alone.
     threadSafe: false,
     externalAdapter: {
       name: face.name,
@@ -88,14 +88,14 @@ export function adapterOperation(operation: AdapterOperation, face: AdapterFace,
       permissions_requested: { ...face.permissions_requested },
     },
     run: (context: Context) => {
-      if (binding === undefined) throw new TypeError(`${id} runs in steps alone`);
+      if (binding === undefined) throw new TypeError(`${id} runs only as a step`);
       return run(operation, binding, context);
     },
   };
   return defineOperation(definition as OperationDefinition);
 }
 
-/** What a manifest may say of its operation in place of the defaults. */
+/** Fields of a manifest's operation that replace defaults. */
 function declared({ differentiability, backends, equivalence, formats, materializations }: AdapterOperation) {
   const given = { differentiability, backends, equivalence, formats, materializations };
   return Object.fromEntries(
@@ -114,7 +114,7 @@ function run(operation: AdapterOperation, binding: AdapterBinding, context: Cont
   return "images" in inputs ? coder.encode(coded) : coder.decode(coded);
 }
 
-/** The port of a coder that is not its images. */
+/** The port of a coder other than its images. */
 type CodedPort = "bits" | "indices" | "latents" | "symbols";
 
 class Step {
@@ -140,7 +140,7 @@ class Step {
     });
   }
 
-  /** Metrics and facts that every step of an adapter has. */
+  /** Metrics and facts of every step of an adapter. */
   protected evidence(answer: AdapterAnswer): { metrics: Metrics; metadata: JsonObject } {
     const { timing } = WRAP_CONTRACTS[this.operation.wraps];
     const { log, dropped, seconds } = answer;
@@ -150,7 +150,7 @@ class Step {
     };
   }
 
-  /** Checks of our own contracts, in the name of the adapter's result. */
+  /** Reports failed checks of our contracts as errors of the adapter's result. */
   protected checked<T>(check: () => T): T {
     try {
       return check();
@@ -164,7 +164,7 @@ class Step {
 }
 
 class Coder extends Step {
-  /** Calls with an array in the declared style, a copy that is handed over, and checks the array that is returned. */
+  /** Calls with a copy of the array in the declared style, and checks the returned array. */
   async #withArray(
     array: NdArray,
     metadata: JsonObject,
@@ -251,8 +251,8 @@ class Coder extends Step {
     const expected = metadataNumber(input.metadata, "image_count");
     if (expected !== undefined && expected !== count) {
       refuseResult(
-        `it has ${count} images, and ${expected} were sent`,
-        "Return one image for every one that was encoded",
+        `it has ${count} images instead of ${expected}`,
+        "Return one image for each encoded image",
       );
     }
     const more: JsonObject = Object.keys(answer.metadata).length === 0 ? {} : { adapter_metadata: answer.metadata };
@@ -288,9 +288,9 @@ class Coder extends Step {
   }
 }
 
-/** Says how earlier transmissions went; what is encoded anew has not been sent yet. */
+/** Keys about earlier transmissions, which do not apply to a newly encoded artifact. */
 const DELIVERY = ["delivered", "failed_item_indices", "on_error"];
-/** Describes the coded form, which ends at the decoder. */
+/** Keys of the coded form, which end at the decoder. */
 const CODED = [
   "symbol_shape",
   "codebook_size",
@@ -302,7 +302,7 @@ const CODED = [
   "adapter_metadata",
 ];
 
-/** Bytes that hold the bits in order; the last one is padded with zeros. */
+/** Packs bits into bytes in the given order; the last byte is padded with zeros. */
 function packedBits(bits: Uint8Array, order: BitOrder): Uint8Array {
   const bytes = packBits(bits);
   return order === "big" ? bytes : bytes.map(reversed);
@@ -328,14 +328,14 @@ function receivedBits(
   const most = bit_storage === "packed_bytes" ? 8 * data.length : data.length;
   const { bit_count = most } = metadata;
   if (!isInteger(bit_count) || bit_count < 0 || bit_count > most) {
-    return refuseResult(`metadata.bit_count is no count of at most ${most} bits`);
+    return refuseResult(`metadata.bit_count is not an integer from 0 to ${most}`);
   }
   const count = Number(bit_count);
   if (bit_storage === "packed_bytes") return unpackedBits(data, bit_order, count);
   return checkBits(array).slice(0, count);
 }
 
-/** Elements per image, where the adapter says so or its first axis does. */
+/** Elements per image, from the adapter's metadata or from the first axis. */
 function itemCounts(
   { array, metadata }: { array: NdArray; metadata: JsonObject },
   length: number,
@@ -346,7 +346,7 @@ function itemCounts(
     const counts = Array.isArray(declared) ? declared.map((value) => (isInteger(value) ? Number(value) : NaN)) : [NaN];
     const total = counts.reduce((sum, value) => sum + value, 0);
     if (counts.length !== images || !counts.every((value) => value >= 0) || total !== length) {
-      refuseResult(`metadata.source_item_counts are no ${images} counts that sum to ${length}`);
+      refuseResult(`metadata.source_item_counts are not ${images} counts with the sum ${length}`);
     }
     return counts;
   }
@@ -361,14 +361,14 @@ function checkIndices(
 ): { array: NdArray; codebookSize: number } {
   const { codebook_size } = metadata;
   if (!isInteger(codebook_size) || codebook_size < 1 || codebook_size > 2 ** 31) {
-    return refuseResult("it does not say the size of its codebook", "Return {array, metadata: {codebook_size}}");
+    return refuseResult("it does not give the size of its codebook", "Return {array, metadata: {codebook_size}}");
   }
   const size = Number(codebook_size);
   const indices = array.dtype === "int64"
     ? Int32Array.from(array.data as BigInt64Array, (index) => index >= 0n && index < BigInt(size) ? Number(index) : -1)
     : array.data as Uint8Array | Int32Array;
   const wrong = indices.findIndex((index) => index < 0 || index >= size);
-  if (wrong >= 0) refuseResult(`the index ${wrong} is ${array.data[wrong]}, outside of a codebook of ${size}`);
+  if (wrong >= 0) refuseResult(`the index ${wrong} is ${array.data[wrong]}, outside a codebook of ${size}`);
   return { array: { dtype: "int32", shape: array.shape, data: Int32Array.from(indices) }, codebookSize: size };
 }
 
@@ -379,8 +379,8 @@ function finiteLatents(array: NdArray): NdArray {
 }
 
 /**
- * Symbols as interleaved values with their shape: complex64, or float32 [images, 2 channels, …] whose first
- * half of channels is real and whose second half is imaginary.
+ * Symbols as interleaved values with their shape: complex64, or float32 [images, 2 channels, …] with the real parts in
+ * the first half of the channels and the imaginary parts in the second half.
  */
 function complexSymbols({ dtype, shape, data }: NdArray): { symbols: Float32Array; shape: number[] } {
   if (dtype === "complex64") {
@@ -388,7 +388,10 @@ function complexSymbols({ dtype, shape, data }: NdArray): { symbols: Float32Arra
     return { symbols: data as Float32Array, shape: [...shape] };
   }
   if (shape[1] % 2 !== 0) {
-    refuseResult(`${shape[1]} real channels are no complex ones`, "Return all real channels, then all imaginary ones");
+    refuseResult(
+      `${shape[1]} real channels cannot form complex channels`,
+      "Return all real channels, then all imaginary ones",
+    );
   }
   const values = data as Float32Array;
   checkFinite(values, "the symbols");
@@ -423,7 +426,7 @@ class Task extends Step {
     }
     const seen = new Set<string>();
     const rows = examples.map((example, index) => {
-      if (!isObject(example)) return refuseResult(`the example ${index} is no mapping`);
+      if (!isObject(example)) return refuseResult(`the example ${index} is not a mapping`);
       const { id, label, prediction } = example;
       if (typeof id !== "string" || id === "") return refuseResult(`the example ${index} has no id`);
       if (seen.has(id)) refuseResult(`two examples have the id ${JSON.stringify(id)}`);
@@ -434,7 +437,7 @@ class Task extends Step {
         prediction: labelText(prediction, `the prediction of ${id}`),
       };
     });
-    if (!isObject(about)) return refuseResult("its metadata is no mapping");
+    if (!isObject(about)) return refuseResult("its metadata is not a mapping");
     const { metrics, metadata } = this.evidence(answer);
     const shared: JsonObject = {
       example_count: rows.length,
@@ -477,12 +480,12 @@ class Task extends Step {
     const measured: Metrics = {};
     for (const [name, value] of Object.entries(returned)) {
       if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$/.test(name)) {
-        refuseResult(`${JSON.stringify(name).slice(0, 80)} is no name of a metric`, "Names are like task.accuracy");
+        refuseResult(`${JSON.stringify(name).slice(0, 80)} is not a metric name`, "Use a name such as task.accuracy");
       }
-      // An adapter's numbers never pass for those of a built-in metric.
+      // The prefix separates an adapter's metrics from those of built-in operations.
       measured[`external.${this.binding.name.replaceAll("-", "_")}.${name}`] = metricValue(value, `the metric ${name}`);
     }
-    if (!Array.isArray(rows) || !rows.every(isObject)) return refuseResult("per_example is no list of mappings");
+    if (!Array.isArray(rows) || !rows.every(isObject)) return refuseResult("per_example is not a list of mappings");
     const { metrics, metadata } = this.evidence(answer);
     const report = reportResult(this.operation.id, measured, { items: rows });
     return { outputs: report.outputs, metrics: { ...measured, ...metrics }, metadata };
@@ -491,11 +494,11 @@ class Task extends Step {
 
 function refuseMore(more: JsonObject, hint: string): void {
   const [name] = Object.keys(more);
-  if (name !== undefined) refuseResult(`it has the member ${JSON.stringify(name).slice(0, 80)}`, hint);
+  if (name !== undefined) refuseResult(`it has the unknown field ${JSON.stringify(name).slice(0, 80)}`, hint);
 }
 
 function labelText(value: Value | undefined, what: string): string {
   if (typeof value === "string" && value !== "") return value;
   if (isInteger(value)) return String(toNumber(value));
-  return refuseResult(`${what} is no text and no whole number`);
+  return refuseResult(`${what} is neither a text nor an integer`);
 }

@@ -1,4 +1,4 @@
-/** Where adapters are looked for. */
+/** Search paths of adapters. */
 import { delimiter, resolve } from "node:path";
 
 /** The folders of a path list, as in SVC_ADAPTER_PATHS. */

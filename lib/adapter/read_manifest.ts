@@ -1,7 +1,7 @@
 /**
- * From a folder to a manifest in order, or to every finding at once, each with its line.
+ * Reads a manifest and reports all findings at once, each with its line.
  *
- * Reading looks at the files only: no code of the adapter runs, nothing outside the folder is read.
+ * Reading only looks at files: no code of the adapter runs, and nothing outside the folder is read.
  */
 import { join } from "node:path";
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
@@ -33,19 +33,19 @@ import {
 
 const DEFAULT_LIMITS: Readonly<AdapterLimits> = Object.freeze({ timeout_s: 60, memory_mb: 512 });
 
-/** Deno knows these permissions as well; an adapter can have none of them. */
+/** Permissions of Deno that no adapter can have. */
 const UNSUPPORTED = ["write", "run", "ffi", "sys", "import"];
 
-/** A folder as far as it can be read. */
+/** A folder as far as it is readable. */
 export interface ReadAdapter {
-  /** Absolute path of the folder, or the one that was given where there is none. */
+  /** Absolute path of the folder, or the given path if it does not exist. */
   root: string;
   folder: AdapterFolder | null;
-  /** Null where the manifest is missing or unreadable. */
+  /** Null if the manifest is missing or unreadable. */
   text: { file: string; sha256: string; locate: Locate } | null;
-  /** The manifest as it is written, as far as it is a mapping. */
+  /** The manifest as written, if it is a mapping. */
   raw: JsonObject | null;
-  /** Null while there is an error. */
+  /** Null if there is an error. */
   adapter: AdapterPackage | null;
   diagnostics: Diagnostic[];
 }
@@ -65,12 +65,12 @@ export function readAdapter(path: string): ReadAdapter {
   const decoded = decodeManifest(join(folder.root, file), file, diagnostics);
   if (decoded === null) return read;
   const { value, locate, bytes } = decoded;
-  // What was hashed with the folder and what is read here must be one and the same.
+  // The bytes read here must be those that were hashed with the folder.
   const sha256 = sha256Hex(bytes);
   read.text = { file, sha256, locate };
   if (folder.files.find((entry) => entry.path === file)?.sha256 !== sha256) {
     diagnostics.push(
-      diagnostic("adapter_changed", [], `Cannot read ${file}: it changed meanwhile`, { hint: "Try again" }),
+      diagnostic("adapter_changed", [], `Cannot read ${file}: it changed while it was read`, { hint: "Try again" }),
     );
     return read;
   }
@@ -105,7 +105,7 @@ function decodeManifest(path: string, file: string, diagnostics: Diagnostic[]) {
   }
 }
 
-/** The schema check speaks of parameters; a manifest has fields. */
+/** The schema check reports parameters; a manifest has fields. */
 function aboutFields(item: Diagnostic): Diagnostic {
   const message = item.message
     .replace("Cannot find a parameter named", "Cannot find a field named")
@@ -119,8 +119,8 @@ function checkPermissions(manifest: JsonObject): Diagnostic[] {
   const known = ["net", "read", "env"];
   return Object.keys(permissions).filter((name) => !known.includes(name)).map((name) =>
     UNSUPPORTED.includes(name)
-      ? diagnostic("adapter_permission_unsupported", ["permissions", name], `Cannot ask for the permission ${name}`, {
-        hint: "An adapter can ask for net, read and env; it computes and answers, and changes nothing",
+      ? diagnostic("adapter_permission_unsupported", ["permissions", name], `Cannot request the permission ${name}`, {
+        hint: "An adapter can request net, read and env only",
       })
       : diagnostic("adapter_manifest_invalid", ["permissions", name], `Cannot find a permission named ${name}`, {
         hint: didYouMean(name, known),
@@ -128,7 +128,7 @@ function checkPermissions(manifest: JsonObject): Diagnostic[] {
   );
 }
 
-/** Fills in what was left out and checks what a schema cannot say. */
+/** Adds defaults and checks rules that the schema cannot express. */
 function completeManifest(value: JsonObject, folder: AdapterFolder, found: Diagnostic[]): AdapterManifest {
   const requested = (value.permissions ?? {}) as Partial<Record<keyof PermissionSet, string[]>>;
   const models = ((value.models ?? []) as AdapterModel[]).map((model, index) =>
@@ -160,7 +160,7 @@ function refuseDuplicates(ids: string[], place: (index: number) => Place, what: 
   ids.forEach((id, index) => {
     if (ids.indexOf(id) === index) return;
     found.push(diagnostic("adapter_manifest_invalid", place(index), `Cannot declare the ${what} ${id} twice`, {
-      hint: `Give every ${what} an id of its own`,
+      hint: `Give every ${what} a unique id`,
     }));
   });
 }
@@ -170,9 +170,14 @@ function checkModel(model: AdapterModel, place: Place, folder: AdapterFolder, fo
   const file = folder.files.find((entry) => entry.path === path);
   if (path === null) {
     found.push(
-      diagnostic("adapter_model_missing", [...place, "path"], `Cannot use ${model.path}: models lie in the folder`, {
-        hint: "Give a path from the folder, without ..",
-      }),
+      diagnostic(
+        "adapter_model_missing",
+        [...place, "path"],
+        `Cannot use ${model.path}: models must be in the folder`,
+        {
+          hint: "Give a path inside the folder, without ..",
+        },
+      ),
     );
   } else if (file === undefined) {
     found.push(diagnostic("adapter_model_missing", [...place, "path"], `Cannot find the model file ${path}`, {
@@ -180,8 +185,8 @@ function checkModel(model: AdapterModel, place: Place, folder: AdapterFolder, fo
     }));
   } else if (file.sha256 !== model.sha256) {
     found.push(
-      diagnostic("adapter_model_hash_mismatch", [...place, "sha256"], `Cannot use ${path}: its SHA-256 is another`, {
-        hint: `The file has ${file.sha256}`,
+      diagnostic("adapter_model_hash_mismatch", [...place, "sha256"], `Cannot use ${path}: its SHA-256 differs`, {
+        hint: `The file has the SHA-256 ${file.sha256}`,
       }),
     );
   }
@@ -192,7 +197,7 @@ function isBitWrap(wraps: Wrap): boolean {
   return wraps === "model.external_encode_bits" || wraps === "model.external_decode_bits";
 }
 
-/** Whether the wrapped contract is a dataset or a metric, whose callables take no arrays. */
+/** Whether the wrapped contract is a dataset or a metric, whose callables receive no array. */
 function isTaskWrap(wraps: Wrap): boolean {
   return wraps === "source.external_classification_dataset" || wraps === "metrics.external_classification";
 }
@@ -224,7 +229,7 @@ function completeOperation(
       refuse(
         "adapter_manifest_invalid",
         ["fixed_params", name],
-        `Cannot fix ${name}: params_schema offers it`,
+        `Cannot fix ${name}: it is also in params_schema`,
         "Keep one of the two",
       );
     }
@@ -257,15 +262,20 @@ function completeOperation(
     ...optional(row, ["differentiability", "backends", "equivalence", "formats", "materializations"]),
   };
 
-  /** Declared beside the callable, or among the parameters that the wrapped contract has. */
+  /** Declared for the callable, or in the fixed parameters. */
   function bitChoice<T extends string>(name: string, fallback: T, choices: T[]): T {
     const declared = call[name] ?? fixed[name];
     if (declared === undefined) return fallback;
     const at = call[name] === undefined ? ["fixed_params", name] : ["adapter", name];
     if (!isBitWrap(wraps)) {
-      refuse("adapter_manifest_invalid", at, `Cannot use ${name} with ${wraps}`, "It belongs to the contracts of bits");
+      refuse(
+        "adapter_manifest_invalid",
+        at,
+        `Cannot use ${name} with ${wraps}`,
+        "it is for contracts with bits",
+      );
     } else if (!choices.includes(declared as T)) {
-      refuse("adapter_manifest_invalid", at, `Cannot use that as ${name}`, `Known: ${choices.join(", ")}`);
+      refuse("adapter_manifest_invalid", at, `Cannot use this value as ${name}`, `Known: ${choices.join(", ")}`);
     } else if (call[name] !== undefined && fixed[name] !== undefined && call[name] !== fixed[name]) {
       refuse("adapter_manifest_invalid", at, `Cannot declare two values of ${name}`, "Keep one of the two");
     }
@@ -273,7 +283,7 @@ function completeOperation(
   }
 }
 
-/** A parameter that nobody declared is refused unless the author wants it otherwise. */
+/** Undeclared parameters are refused unless the author allows them. */
 function withClosedEnd(schema: JsonObject): JsonObject {
   return schema.additionalProperties === undefined ? { ...schema, additionalProperties: false } : schema;
 }
@@ -285,12 +295,12 @@ function optional(row: JsonObject, names: string[]): Record<string, never> {
   >;
 }
 
-/** The path of the module that holds the callable, checked with everything that it imports. */
+/** The path of the callable's module, checked with all of its imports. */
 function resolvedModule(call: Record<string, Value>, folder: AdapterFolder, place: Place, found: Diagnostic[]): string {
   const at = [...place, "adapter"];
   const { path, module } = call as { path?: string; module?: string };
   if ((path === undefined) === (module === undefined)) {
-    found.push(diagnostic("adapter_manifest_invalid", at, "Cannot tell the module of the callable", {
+    found.push(diagnostic("adapter_manifest_invalid", at, "Cannot find the module of the callable", {
       hint: "Give path, a file of the folder, or module, a name of its import map",
     }));
     return path ?? "";

@@ -1,7 +1,7 @@
 /**
- * What came out of a sandbox, checked before it is believed: plain data in exactly the declared form. A structured clone
- * has no getters and no foreign prototypes any more, but its memory may still be shared with the sender, its numbers may
- * be anything, and its texts may be long.
+ * Checks of results from a sandbox: plain data in exactly the declared form. A structured clone has no getters and no
+ * foreign prototypes, but its memory may still be shared with the sender, its numbers may be anything, and its texts
+ * may be long.
  */
 import { type ArrayForm, formText, hasForm } from "../artifact/array_form.ts";
 import { SvcError } from "../contract/error.ts";
@@ -9,7 +9,7 @@ import { canonicalJson } from "../contract/json.ts";
 import { Float, isNumber, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { type Dtype, DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
 
-/** The types that an adapter's arrays may have. */
+/** Dtypes of an adapter's arrays. */
 const ADAPTER_DTYPES: readonly Dtype[] = ["uint8", "int32", "int64", "float32", "float64", "complex64"];
 const MAX_METADATA_BYTES = 2 ** 20;
 const MAX_DEPTH = 32;
@@ -25,9 +25,9 @@ const FORM = "Return {dtype, shape, data}, or {array: {dtype, shape, data}, meta
 
 /**
  * The array and the metadata of a coder's result.
- * @param limit bytes that the array may have
- * @param forms element types and shapes that it may have
- * @param sizes axes whose size is known, by name
+ * @param limit maximum number of bytes of the array
+ * @param forms allowed dtypes and shapes
+ * @param sizes known axis sizes, by name
  * @throws SvcError `adapter_result_invalid`
  */
 export function arrayResult(
@@ -39,7 +39,7 @@ export function arrayResult(
   if (!isPlain(value)) refuseResult(`it is ${nameOf(value)}`, FORM);
   const { array: given, metadata = {}, ...more } = "array" in value ? value : { array: value };
   const [unknown] = Object.keys(more);
-  if (unknown !== undefined) refuseResult(`it has the member ${JSON.stringify(unknown).slice(0, 80)}`, FORM);
+  if (unknown !== undefined) refuseResult(`it has the unknown field ${JSON.stringify(unknown).slice(0, 80)}`, FORM);
   const array = checkedArray(given, "array" in value ? "its array" : "it", limit);
   if (!hasForm(array, forms, sizes)) {
     refuseResult(`it is ${array.dtype} [${array.shape.join(", ")}]`, `Return ${formText(forms, sizes)}`);
@@ -47,32 +47,34 @@ export function arrayResult(
   return { array, metadata: plainJson(metadata, "its metadata") };
 }
 
-/** An array of a sandbox as one of our own. @throws SvcError `adapter_result_invalid` */
+/** An array of a sandbox as NdArray. @throws SvcError `adapter_result_invalid` */
 export function checkedArray(value: unknown, what: string, limit: number): NdArray {
   if (!isPlain(value)) return refuseResult(`${what} is ${nameOf(value)}`, FORM);
   const { dtype, shape, data, ...more } = value;
   const [unknown] = Object.keys(more);
-  if (unknown !== undefined) refuseResult(`${what} has the member ${JSON.stringify(unknown).slice(0, 80)}`, FORM);
+  if (unknown !== undefined) {
+    refuseResult(`${what} has the unknown field ${JSON.stringify(unknown).slice(0, 80)}`, FORM);
+  }
   if (typeof dtype !== "string" || !(ADAPTER_DTYPES as readonly string[]).includes(dtype)) {
     refuseResult(`${what} has the dtype ${nameOf(dtype)}`, `Known: ${ADAPTER_DTYPES.join(", ")}`);
   }
   if (
     !Array.isArray(shape) || shape.length > MAX_RANK || !shape.every((size) => Number.isSafeInteger(size) && size >= 0)
   ) {
-    refuseResult(`the shape of ${what} is no list of at most ${MAX_RANK} sizes`);
+    refuseResult(`the shape of ${what} is not a list of at most ${MAX_RANK} sizes`);
   }
   if (!ArrayBuffer.isView(data)) refuseResult(`the data of ${what} is ${nameOf(data)}, not a typed array`);
   const info = DTYPES[dtype as Dtype];
   const expected = info.make(new ArrayBuffer(0), 0, 0);
   if (Object.getPrototypeOf(data) !== Object.getPrototypeOf(expected)) {
     refuseResult(
-      `${what} says ${dtype} and holds a ${data.constructor?.name ?? "foreign array"}`,
-      `${dtype} is held by ${expected.constructor.name}`,
+      `${what} has the dtype ${dtype} but contains a ${data.constructor?.name ?? "foreign array"}`,
+      `${dtype} needs a ${expected.constructor.name}`,
     );
   }
   const typed = data as NdArray["data"];
   if (!(typed.buffer instanceof ArrayBuffer) || typed.buffer.resizable) {
-    refuseResult(`the memory of ${what} is shared or can change its size`, "Return an array with memory of its own");
+    refuseResult(`the memory of ${what} is shared or resizable`, "Return an array with its own memory");
   }
   if (typed.byteLength > limit) {
     refuseResult(
@@ -83,7 +85,7 @@ export function checkedArray(value: unknown, what: string, limit: number): NdArr
   const count = elementCount(shape as number[]);
   if (!Number.isSafeInteger(count) || count * info.slots !== typed.length) {
     refuseResult(
-      `${what} has ${typed.length / info.slots} elements, and its shape [${shape.join(", ")}] another number`,
+      `${what} has ${typed.length / info.slots} elements, but its shape is [${shape.join(", ")}]`,
     );
   }
   return { dtype: dtype as Dtype, shape: [...shape] as number[], data: typed };
@@ -105,20 +107,20 @@ export function plainJson(
     if (item === null || typeof item === "boolean") return item;
     if (typeof item === "bigint") return item;
     if (typeof item === "number") {
-      if (!Number.isFinite(item)) refuseResult(`${what} holds ${item}, which is no JSON number`);
+      if (!Number.isFinite(item)) refuseResult(`${what} contains ${item}, which is not a JSON number`);
       return item;
     }
     if (typeof item === "string") {
       if (item.length > maxBytes || !item.isWellFormed()) {
-        refuseResult(`${what} holds a text that is too long or no Unicode`);
+        refuseResult(`${what} contains a text that is too long or not valid Unicode`);
       }
       return item;
     }
     if (Array.isArray(item)) return Array.from(item, (entry) => copy(entry, depth + 1));
-    if (!isPlain(item)) return refuseResult(`${what} holds ${nameOf(item)}, which is no JSON value`);
+    if (!isPlain(item)) return refuseResult(`${what} contains ${nameOf(item)}, which is not a JSON value`);
     const object: JsonObject = {};
     for (const [key, entry] of Object.entries(item)) {
-      if (!key.isWellFormed()) refuseResult(`${what} has a key that is no Unicode`);
+      if (!key.isWellFormed()) refuseResult(`${what} has a key that is not valid Unicode`);
       if (entry === undefined) continue;
       Object.defineProperty(object, key, {
         value: copy(entry, depth + 1),
@@ -137,11 +139,11 @@ export function plainJson(
 
 /** A metric: an integer is a count, any other number is real-valued. */
 export function metricValue(value: Value, what: string): number | bigint {
-  if (!isNumber(value)) return refuseResult(`${what} is no number`);
+  if (!isNumber(value)) return refuseResult(`${what} is not a number`);
   return value instanceof Float ? value.value : value;
 }
 
-/** A mapping as structured cloning makes them. */
+/** An object as structured cloning makes it. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

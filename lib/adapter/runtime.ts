@@ -1,6 +1,6 @@
 /**
- * Calls into adapters from one thread: a sandbox per adapter, started by the first call and kept for the next, and
- * failures in words that say what would help.
+ * Calls into adapters from one thread: one sandbox per adapter, started by the first call and kept for later calls;
+ * failures become errors with a hint.
  */
 import { SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -23,7 +23,7 @@ interface Live {
   models: Map<string, Uint8Array>;
 }
 
-/** The sandboxes of this thread, by what they were made of. */
+/** The sandboxes of this thread, by their specification. */
 const live = new Map<string, Live>();
 
 export interface AdapterCall extends Pick<SandboxCall, "args" | "transfer" | "seed"> {
@@ -31,7 +31,7 @@ export interface AdapterCall extends Pick<SandboxCall, "args" | "transfer" | "se
   progress?(completed: number, total: number, message: string | null): void;
 }
 
-/** What a call brought, and how long it took in seconds. */
+/** The result of a call, and its time in seconds. */
 export interface AdapterAnswer extends CallOutcome {
   seconds: number;
 }
@@ -47,7 +47,7 @@ export async function callAdapter(binding: AdapterBinding, call: AdapterCall): P
   try {
     const { sandbox, models } = await open(binding);
     await sandbox.load(module, [callable]);
-    // The memory of the engine is not the adapter's.
+    // The engine's memory does not count against the adapter.
     if (models.size > 0) await startOnnxSandbox(modelLimits(binding.limits));
     const begun = performance.now();
     const outcome = await sandbox.call({ module, callable, ...call }, {
@@ -62,7 +62,7 @@ export async function callAdapter(binding: AdapterBinding, call: AdapterCall): P
 }
 
 /**
- * Loads the module of an operation and finds its callable, and ends the sandbox again.
+ * Loads the module of an operation, finds its callable, and ends the sandbox.
  * @throws SvcError as {@link callAdapter}
  */
 export async function tryLoad(bindings: readonly AdapterBinding[]): Promise<void> {
@@ -99,21 +99,25 @@ async function open(binding: AdapterBinding): Promise<Live> {
   return started;
 }
 
-/** Starts a sandbox with the folder as it was when it was registered, or not at all. */
+/** Starts a sandbox if the folder is unchanged since its registration. */
 async function start(binding: AdapterBinding, modules: readonly string[]): Promise<Live> {
   const { name, root, limits, granted } = binding;
   const { folder, diagnostics } = readFolder(root);
   if (folder === null || folder.folder_sha256 !== binding.folder_sha256) {
-    throw new SvcError("adapter_changed", `Cannot run the adapter ${name}: its folder is not the one that was loaded`, {
-      hint: diagnostics[0]?.message ?? "Load it again; a changed folder has lost its grants",
-    });
+    throw new SvcError(
+      "adapter_changed",
+      `Cannot run the adapter ${name}: its folder has changed since it was loaded`,
+      {
+        hint: diagnostics[0]?.message ?? "Load it again; grants do not apply to a changed folder",
+      },
+    );
   }
   const sources = adapterSources(folder, modules);
   const models = adapterModels(folder, binding.models);
   return { sandbox: await AdapterSandbox.start({ name, root, sources, models, granted, limits }), models };
 }
 
-/** Computes a model of the manifest beside the sandbox, in one that has no permissions at all. */
+/** Runs a model of the manifest in a separate sandbox without permissions. */
 async function infer(
   binding: AdapterBinding,
   models: ReadonlyMap<string, Uint8Array>,
@@ -141,14 +145,14 @@ async function infer(
     if (!(error instanceof SvcError) || !MODEL_LIMITS.has(error.code)) throw error;
     const message = error.message.replace("the model", `the model ${id} of the adapter ${binding.name}`);
     throw new SvcError(error.code, message, {
-      hint: `Raise ${MODEL_LIMITS.get(error.code)} in its manifest, or give it less to do at once`,
+      hint: `Raise ${MODEL_LIMITS.get(error.code)} in its manifest, or pass it less data per call`,
     });
   } finally {
     await session?.release();
   }
 }
 
-/** The failure with what would help, and with what the code printed. */
+/** The failure with a hint, and with the lines that the code printed. */
 function explained(binding: AdapterBinding, failure: SandboxFailure): SvcError {
   const { refused } = failure.error;
   const printed = failure.log.slice(-3).map((line) => line.slice(0, 200));
@@ -165,7 +169,7 @@ function explained(binding: AdapterBinding, failure: SandboxFailure): SvcError {
   return new SvcError(failure.code, message, { hint, extra: { adapter: binding.name } });
 }
 
-/** A refused access in words, before its value. */
+/** Messages of refused accesses, before the value. */
 const ACCESS: Readonly<Record<Refusal["kind"], string>> = {
   net: "the connection to ",
   read: "reading ",
@@ -174,10 +178,10 @@ const ACCESS: Readonly<Record<Refusal["kind"], string>> = {
   other: "",
 };
 
-/** The line of the manifest that would ask, or the flag that would grant what it asks for already. */
+/** The manifest line that would request the access, or the flag that would grant a request. */
 function permissionHint(binding: AdapterBinding, { kind, value }: Refusal): string {
   if (kind === "import") return "Put the code into the folder, for example bundled with deno bundle";
-  if (kind === "other") return "An adapter can ask for net, read and env, and for nothing else";
+  if (kind === "other") return "An adapter can request net, read and env only";
   const { name, requested, manifest: { file, lines } } = binding;
   const asked = kind === "net"
     ? requested.net.find((request) => request === value || request === value.replace(/:[0-9]+$/, ""))
@@ -185,5 +189,5 @@ function permissionHint(binding: AdapterBinding, { kind, value }: Refusal): stri
     ? value
     : undefined;
   if (asked !== undefined) return `Grant it with ${grantFlag(name, kind, asked)}`;
-  return `To ask for it: ${file}:${lines[kind]} permissions.${kind}: [${JSON.stringify(value)}]`;
+  return `To request it: ${file}:${lines[kind]} permissions.${kind}: [${JSON.stringify(value)}]`;
 }

@@ -1,9 +1,9 @@
 /**
- * The program's side of a sandbox: starts it with exactly the files that were hashed, calls into it, bounds its time and
- * memory, and ends it.
+ * The program's side of a sandbox: starts it with exactly the hashed files, calls into it, limits its time and memory,
+ * and ends it.
  *
- * Everything that comes out is a structured clone, checked before it is believed. A sandbox lives from its first call
- * until it breaks a bound or its thread ends; one that broke a bound is never used again.
+ * Every result is a structured clone, checked before use. A sandbox lives from its first call until it exceeds a limit
+ * or its thread ends; one that exceeded a limit is never used again.
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -24,30 +24,30 @@ import type { NdArray } from "../numeric/ndarray.ts";
 import { buffersOf } from "../onnx/tensors.ts";
 import type { AdapterLimits, PermissionSet } from "./types.ts";
 
-/** How often time, memory and cancellation are looked at while a call runs. */
+/** Interval of the checks of time, memory and cancellation during a call. */
 const WATCH_MS = 10;
-/** The process may grow by this much more than an adapter's limit: the program itself also works meanwhile. */
+/** Growth of the process that is not counted: the program itself also works during a call. */
 const MEMORY_SLACK_MB = 96;
-/** A sandbox that sends more messages in one call floods. */
+/** Maximum number of messages of a sandbox during one call. */
 const MAX_MESSAGES = 50_000;
-/** Ending a thread takes a moment; waiting longer than this helps nobody. */
+/** Maximum time to wait for the end of a thread. */
 const END_MS = 5000;
 const MIB = 2 ** 20;
-/** Failures of a model that end the adapter's call, with the limit of the manifest that decides. */
+/** Failures of a model that end the adapter's call, with the field of the manifest that sets the limit. */
 export const MODEL_LIMITS = new Map([
   ["onnx_time_exceeded", "limits.timeout_s"],
   ["onnx_memory_exceeded", "limits.memory_mb"],
 ]);
 const START = "start";
-/** The sandbox itself starts in less, also on a busy machine. */
+/** A sandbox starts faster than this, also on a busy machine. */
 const START_S = 60;
 
-/** What a sandbox is made of. */
+/** The specification of a sandbox. */
 export interface SandboxSpec {
   /** Name of the adapter. */
   name: string;
   root: string;
-  /** Modules by path from the folder. */
+  /** Modules by path relative to the folder. */
   sources: ReadonlyMap<string, string>;
   models: ReadonlyMap<string, Uint8Array>;
   granted: PermissionSet;
@@ -55,11 +55,11 @@ export interface SandboxSpec {
 }
 
 export interface SandboxCall {
-  /** Path of the module from the folder. */
+  /** Path of the module relative to the folder. */
   module: string;
   callable: string;
   args: unknown[];
-  /** Memory that is handed over. */
+  /** Memory to transfer. */
   transfer: Transferable[];
   seed: number | bigint | null;
 }
@@ -67,33 +67,33 @@ export interface SandboxCall {
 export interface CallOptions {
   cancellation?: Cancellation;
   progress?(completed: number, total: number, message: string | null): void;
-  /** Computes a model that the manifest lists; the cancellation also ends with the call. */
+  /** Runs a model of the manifest; the cancellation also ends with the call. */
   infer?(model: string, feeds: unknown, cancellation: Cancellation): Promise<Record<string, NdArray>>;
 }
 
-/** What a call brought: not yet checked. */
+/** The result of a call, not yet checked. */
 export interface CallOutcome {
   value: unknown;
   log: string[];
   dropped: number;
 }
 
-/** A failure inside of a sandbox, with what was refused to the code meanwhile. */
+/** A failure inside a sandbox, with a refused access if there was one. */
 export class SandboxFailure extends SvcError {
   constructor(readonly error: WireError, readonly log: string[], code: string, message: string) {
     super(code, message);
   }
 }
 
-/** @throws SvcError `adapter_isolation_unavailable` where workers cannot be restricted: nothing is loaded then */
+/** @throws SvcError `adapter_isolation_unavailable` if workers cannot be restricted; no code is loaded then */
 export async function requireIsolation(): Promise<void> {
   const refuse = (why: string, hint: string): never => {
     throw new SvcError("adapter_isolation_unavailable", `Cannot load an adapter: ${why}`, { hint });
   };
   if (!import.meta.url.startsWith("file:")) {
-    refuse("the program was not started from files", "Install svc into a folder and run it from there");
+    refuse("the program does not run from files", "Install svc into a folder and run it from there");
   }
-  if (!await canRestrictWorkers()) refuse("workers cannot be started with fewer permissions here", ISOLATION_HINT);
+  if (!await canRestrictWorkers()) refuse("workers cannot be started with fewer permissions", ISOLATION_HINT);
 }
 
 export class AdapterSandbox {
@@ -184,15 +184,15 @@ export class AdapterSandbox {
     );
     if (reply.type === "loaded") return void this.#loaded.add(key);
     const error = reply.type === "load_failed" ? trustedError(reply.error) : null;
-    if (error === null) throw await this.#broken("it answered something else");
+    if (error === null) throw await this.#broken("it sent an unexpected reply");
     const code = error.refused?.kind === "import" ? "adapter_module_remote" : codeOf(error);
     const message = `Cannot load ${module} of the adapter ${this.#spec.name}: ${error.message}`;
     throw new SandboxFailure(error, [], code, message);
   }
 
   /**
-   * Calls a function of a module that was loaded.
-   * @returns what it returned, unchecked
+   * Calls a function of a loaded module.
+   * @returns its result, unchecked
    * @throws SvcError `adapter_call_failed`, `adapter_permission_refused`, `adapter_result_invalid`, `adapter_timeout`,
    *   `adapter_memory_exceeded`, `operation_canceled`
    */
@@ -210,14 +210,14 @@ export class AdapterSandbox {
     const { log, dropped } = trustedLog(reply);
     if (reply.type === "result") return { value: reply.value, log, dropped };
     const error = reply.type === "failed" ? trustedError(reply.error) : null;
-    if (error === null) throw await this.#broken("it answered something else");
-    const what = error.origin === "result" ? "returned what cannot be handed over" : "failed";
+    if (error === null) throw await this.#broken("it sent an unexpected reply");
+    const what = error.origin === "result" ? "returned a value that cannot be transferred" : "failed";
     const said = error.name === "" || error.name === "Error" ? error.message : `${error.name}: ${error.message}`;
     const message = `${callable} of the adapter ${this.#spec.name} ${what}: ${said}`;
     throw new SandboxFailure(error, log, codeOf(error), message);
   }
 
-  /** Ends the sandbox; whatever runs is cut off. */
+  /** Ends the sandbox and any running call. */
   async close(): Promise<void> {
     await this.#end(new SvcError("adapter_call_failed", `The sandbox of ${this.#spec.name} was closed`));
   }
@@ -226,13 +226,13 @@ export class AdapterSandbox {
     this.#port.postMessage(message, transfer);
   }
 
-  /** Starts something and waits for its answer within the bounds. One thing at a time. */
+  /** Starts a request and waits for its reply within the limits; one request at a time. */
   async #guard(what: string, start: () => void, call = 0, options: CallOptions = {}): Promise<Answer> {
     if (this.#ended !== undefined) throw this.#ended;
-    if (this.#waiting !== undefined) throw new TypeError("A sandbox does one thing at a time");
+    if (this.#waiting !== undefined) throw new TypeError("A sandbox handles one request at a time");
     const { limits, name } = this.#spec;
     const answer = Promise.withResolvers<Answer>();
-    // Nobody may be listening any more when a bound is broken.
+    // No caller may be waiting when a limit is exceeded.
     answer.promise.catch(() => {});
     this.#waiting = { call, answer, options, messages: 0 };
     const begun = performance.now();
@@ -244,12 +244,12 @@ export class AdapterSandbox {
       if (performance.now() - begun > seconds * 1000) {
         this.#break(
           new SvcError("adapter_timeout", `${attempt}: it took longer than ${seconds} s`, {
-            hint: "Raise limits.timeout_s in its manifest, or give it less to do at once",
+            hint: "Raise limits.timeout_s in its manifest, or pass it less data per call",
           }),
         );
         return;
       }
-      // Starting the thread takes memory of its own, and no code of the adapter runs yet.
+      // The start of the thread takes memory, and no code of the adapter runs yet.
       const grown = what === START ? 0 : residentMb() - baseline - MEMORY_SLACK_MB;
       const held = Math.max(Atomics.load(this.#vitals, Vital.heldMb), grown);
       if (Atomics.load(this.#vitals, Vital.heapFull) === 1 || held > limits.memory_mb) {
@@ -264,7 +264,7 @@ export class AdapterSandbox {
       start();
       return await answer.promise;
     } catch (error) {
-      // The answer of a call that was given up must not come while the next one waits.
+      // A late reply of an ended call must not arrive while the next call waits.
       if (this.#ended !== undefined) await this.#ending;
       throw error;
     } finally {
@@ -279,7 +279,7 @@ export class AdapterSandbox {
   #ending: Promise<void> | undefined;
 
   async #broken(why: string): Promise<SvcError> {
-    const error = new SvcError("adapter_call_failed", `The sandbox of ${this.#spec.name} broke: ${why}`);
+    const error = new SvcError("adapter_call_failed", `The sandbox of ${this.#spec.name} failed: ${why}`);
     await this.#end(error);
     return error;
   }
@@ -309,14 +309,14 @@ export class AdapterSandbox {
     this.#worker.terminate();
   }
 
-  /** A message from the thread, which may be anything. */
+  /** A message from the thread, with any content. */
   #receive(data: unknown): void {
     const waiting = this.#waiting;
     if (waiting === undefined || typeof data !== "object" || data === null) return;
     const message = data as ThreadMessage;
     if (++waiting.messages > MAX_MESSAGES) {
       this.#break(
-        new SvcError("adapter_call_failed", `The adapter ${this.#spec.name} floods the program with messages`),
+        new SvcError("adapter_call_failed", `The adapter ${this.#spec.name} sent too many messages`),
       );
       return;
     }
@@ -327,7 +327,7 @@ export class AdapterSandbox {
         try {
           waiting.options.progress?.(completed, total, typeof text === "string" ? text.slice(0, 500) : null);
         } catch {
-          // A cancellation is delivered by its flag.
+          // The flag delivers a cancellation.
         }
         return;
       }
@@ -345,33 +345,33 @@ export class AdapterSandbox {
     }
   }
 
-  /** Computes a model. An honest thread has one request under way. */
+  /** Runs a model. A regular thread has one request at a time. */
   async #infer(id: number, model: unknown, feeds: unknown, waiting: Waiting): Promise<void> {
     if (this.#inferring) {
       return this.#break(
-        new SvcError("adapter_call_failed", `The adapter ${this.#spec.name} floods the program with requests`),
+        new SvcError("adapter_call_failed", `The adapter ${this.#spec.name} sent too many requests`),
       );
     }
     this.#inferring = true;
     try {
       const { infer, cancellation } = waiting.options;
-      if (infer === undefined) throw new TypeError("no models can be computed here");
+      if (infer === undefined) throw new TypeError("models are not available here");
       const over = () => this.#waiting !== waiting || cancellation?.isCancelled === true;
       const arrays = await infer(String(model), feeds, {
         get isCancelled() {
           return over();
         },
         throwIfCancelled() {
-          if (over()) throw new SvcError("operation_canceled", "Cannot compute a model for a call that has ended");
+          if (over()) throw new SvcError("operation_canceled", "Cannot run a model for a call that has ended");
         },
       });
       const buffers = buffersOf(arrays);
       if (buffers.reduce((sum, { byteLength }) => sum + byteLength, 0) > this.#spec.limits.memory_mb * MIB) {
-        return this.#break(this.#memoryExceeded("hand the outputs of a model to"));
+        return this.#break(this.#memoryExceeded("pass the outputs of a model to"));
       }
       this.#reply({ type: "inferred", id, arrays }, buffers);
     } catch (error) {
-      // A limit of the model ends the call, whatever the adapter's code does about it.
+      // A limit of the model ends the call, even if the adapter's code catches the error.
       if (error instanceof SvcError && MODEL_LIMITS.has(error.code)) return this.#break(error);
       this.#reply({ type: "inferred", id, error: messageOf(error) });
     } finally {
@@ -387,7 +387,7 @@ export class AdapterSandbox {
     const { name, limits } = this.#spec;
     const message = `Cannot ${what} the adapter ${name}: it needs more than ${limits.memory_mb} MiB of memory`;
     return new SvcError("adapter_memory_exceeded", message, {
-      hint: "Raise limits.memory_mb in its manifest, or give it less to do at once",
+      hint: "Raise limits.memory_mb in its manifest, or pass it less data per call",
     });
   }
 }
@@ -401,12 +401,12 @@ interface Waiting {
   messages: number;
 }
 
-/** URL of a file of the folder, as the adapter's code knows it. */
+/** URL of a file of the folder, for the adapter's code. */
 function urlOf(root: string, path: string): string {
   return pathToFileURL(join(root, path)).href;
 }
 
-/** What stands for reading the folder: the folder, or everything in it but what its digest leaves out. */
+/** Read permissions for the folder: the folder, or its entries without those excluded from the digest. */
 function readable(root: string): string[] {
   const names = [...Deno.readDirSync(root)].map(({ name }) => name);
   return names.includes(UNHASHED) ? names.filter((name) => name !== UNHASHED).map((name) => join(root, name)) : [root];
@@ -442,7 +442,7 @@ const ORIGIN_CODES: Readonly<Record<WireError["origin"], string>> = {
   import: "adapter_load_failed",
 };
 
-/** The code of a failure: that of a refused access, or of where the error arose. */
+/** The code of a failure: that of a refused access, or of the origin of the error. */
 function codeOf({ origin, refused }: WireError): string {
   return refused === null ? ORIGIN_CODES[origin] : "adapter_permission_refused";
 }
@@ -465,7 +465,7 @@ function trustedLog(reply: Answer): { log: string[]; dropped: number } {
   };
 }
 
-/** A text that cannot steer a terminal, and that a document can hold. */
+/** A text without terminal control characters, of limited length. */
 function printable(text: string): string {
   // deno-lint-ignore no-control-regex -- exactly the characters that a terminal would obey
   return text.slice(0, 2000).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "·").toWellFormed();

@@ -1,8 +1,8 @@
 /**
- * Adapters to start from: for every kind a folder that validates, passes its own tests and runs its own recipe.
+ * Adapters to start from: one folder per kind that validates, passes its own tests and runs its own recipe.
  *
- * The files lie in `scaffolds/<kind>/`, as they are written but for the name, and for `svc_types.ts`, which lies above them
- * here and goes into each folder.
+ * The files are in `scaffolds/<kind>/`; only the name is replaced, and `svc_types.ts` is copied into each folder from
+ * `scaffolds/`.
  */
 import { basename, dirname, join, resolve } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -25,7 +25,7 @@ interface Scaffold {
   summary: string;
   /** The adapter's name in the files. */
   name: string;
-  /** Where to begin changing it. */
+  /** First change to make. */
   begin: string;
   files: Record<string, () => Text>;
 }
@@ -77,9 +77,9 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     },
   },
   classification_dataset: {
-    summary: "labels and predictions of a dataset of one's own",
+    summary: "labels and predictions of your own dataset",
     name: "example-dataset",
-    begin: "`table.json`: the examples; and `dataset.ts`, which reads them.",
+    begin: "`table.json` with the examples, or `dataset.ts`, which reads them.",
     files: {
       "svc_adapter.yaml": () =>
         import("./scaffolds/classification_dataset/svc_adapter.yaml", { with: { type: "text" } }),
@@ -90,9 +90,9 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
     },
   },
   classification_metric: {
-    summary: "a metric of one's own on labels and predictions",
+    summary: "your own metric on labels and predictions",
     name: "example-metric",
-    begin: "`metric.ts`: `kappa` scores predictions against labels; `examples.ts` has some to try it on.",
+    begin: "`metric.ts`: `kappa` scores predictions against labels; `examples.ts` has some for a trial.",
     files: {
       "svc_adapter.yaml": () =>
         import("./scaffolds/classification_metric/svc_adapter.yaml", { with: { type: "text" } }),
@@ -104,7 +104,7 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
   },
 };
 
-/** What a kind is for, in a line. */
+/** The purpose of a kind, in one line. */
 export function scaffoldSummary(kind: ScaffoldKind): string {
   return SCAFFOLDS[kind].summary;
 }
@@ -118,18 +118,18 @@ export function scaffoldKind(name: string): ScaffoldKind {
   });
 }
 
-/** What a folder of one kind holds. */
+/** The contents of a folder of one kind. */
 export interface ScaffoldFiles {
   /** Name of the adapter. */
   name: string;
-  /** Contents by path from the folder, sorted. */
+  /** Contents by path relative to the folder, sorted. */
   files: Record<string, string>;
 }
 
 /**
  * The files of a scaffold. Exported for tests.
  * @param name of the adapter; `my-codec` gives operations `my_codec.encode`, …
- * @throws SvcError `usage_invalid` for a name that no adapter can have
+ * @throws SvcError `usage_invalid` for an invalid name
  */
 export async function scaffoldFiles(kind: ScaffoldKind, name: string): Promise<ScaffoldFiles> {
   if (!/^[a-z][a-z0-9_-]*$/.test(name)) {
@@ -163,31 +163,31 @@ svc --adapter ${name} recipe run ${name}/recipe.yaml        # an experiment
 svc --adapter ${name} runs verify <run>                     # its evidence
 \`\`\`
 
-- \`svc_adapter.yaml\` says which operations there are, what they wrap, which parameters they take, and what the code asks
-  for. It asks for nothing: it can read this folder and reach nothing else, no network, no variables, no programs.
-- \`svc_types.ts\` holds the types of what is passed in and out.
-- Imports stay inside the folder; packages go in as files, for example bundled with \`deno bundle\`.
-- What a callable returns must follow from its arguments and \`context.seed\`: no clock, no \`Math.random\`, or a run cannot be
+- \`svc_adapter.yaml\` lists the operations, the contracts that they wrap, their parameters, and requested permissions. This
+  adapter requests none: it can read this folder only, without network, environment variables or programs.
+- \`svc_types.ts\` contains the types of arguments and results.
+- Imports stay inside the folder; add packages as files, for example bundled with \`deno bundle\`.
+- The result of a callable must depend only on its arguments and \`context.seed\` (no clock, no \`Math.random\`); otherwise a run cannot be
   repeated.
 - The digest of this folder is part of every plan: a run tells exactly which code made its numbers. Keep results elsewhere.
 `;
 }
 
-/** What was written. */
+/** The written files. */
 export interface WrittenScaffold {
   kind: ScaffoldKind;
   /** Name of the adapter. */
   name: string;
-  /** As given. */
+  /** As given by the caller. */
   folder: string;
-  /** From the folder, sorted. */
+  /** Paths relative to the folder, sorted. */
   files: string[];
 }
 
 /**
  * Writes an adapter to start from.
- * @param folder a new or empty folder; its name becomes the adapter's unless `options.name` says otherwise
- * @throws SvcError `usage_invalid` when the folder holds anything, or for an impossible name
+ * @param folder a new or empty folder; its name becomes the adapter's name, unless `options.name` is given
+ * @throws SvcError `usage_invalid` for a folder that is not empty, or an invalid name
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -219,7 +219,7 @@ export async function scaffoldAdapter(
   return { kind, name, folder, files: Object.keys(files) };
 }
 
-/** Somebody's files are not written over, nor mixed with ours. */
+/** Refuses a folder with files, which would be overwritten or mixed with ours. */
 function refuseOccupied(folder: string): void {
   try {
     if (Deno.readDirSync(folder)[Symbol.iterator]().next().done) return;

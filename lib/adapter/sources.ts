@@ -1,4 +1,4 @@
-/** The code and the models of an adapter as they are handed to its sandbox: exactly the bytes that were hashed. */
+/** The code and the models of an adapter for its sandbox: exactly the hashed bytes. */
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -6,14 +6,14 @@ import { sha256Hex } from "../contract/hash.ts";
 import { moduleGraph } from "./modules.ts";
 import type { AdapterFolder, AdapterModel } from "./types.ts";
 
-/** Larger tables are data, which an adapter reads with Deno.readFile. */
+/** Larger tables are data; an adapter reads them with Deno.readFile. */
 const MAX_JSON_BYTES = 16 * 2 ** 20;
 
 /**
  * The modules of a folder as JavaScript, by path; JSON files as they are.
- * @param needed modules that must be readable; of the others, a broken one is left out
- * @throws SvcError `adapter_load_failed` for TypeScript that cannot be read, `adapter_changed` for a file that is not
- *   the one that was hashed
+ * @param needed modules that must be readable; other unreadable modules are omitted
+ * @throws SvcError `adapter_load_failed` for TypeScript that cannot be read, `adapter_changed` for a file whose digest
+ *   differs
  */
 export function adapterSources(folder: AdapterFolder, needed: readonly string[]): Map<string, string> {
   const required = new Set(needed.flatMap((path) => moduleGraph(folder, path)));
@@ -39,7 +39,7 @@ export function adapterSources(folder: AdapterFolder, needed: readonly string[])
   return sources;
 }
 
-/** Types are blanked out, which keeps lines and columns; what means something at run time is rewritten. */
+/** Types are replaced by blanks, which keeps lines and columns; constructs with a run-time meaning are rewritten. */
 function javaScript(text: string): string {
   try {
     return stripTypeScriptTypes(text, { mode: "strip" });

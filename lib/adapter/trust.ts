@@ -1,6 +1,6 @@
 /**
- * The project's trust file, `svc_trust.json`: what the operator grants to adapters whose folders have exactly the
- * recorded digest. A folder that changed has lost its grants.
+ * The project's trust file, `svc_trust.json`: grants of the operator for adapters whose folders have exactly the
+ * recorded digest. A changed folder loses its grants.
  */
 import { join } from "node:path";
 import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
@@ -63,7 +63,7 @@ const SCHEMA: JsonObject = {
 /**
  * Reads the trust file of a project.
  * @returns the file, or null when the project has none
- * @throws SvcError `adapter_manifest_invalid` with every finding: a file of grants that is half understood grants nothing
+ * @throws SvcError `adapter_manifest_invalid` with every finding: a partly invalid file grants nothing
  */
 export function readTrustFile(projectRoot: string): TrustFile | null {
   const path = join(projectRoot, TRUST_FILE);
@@ -86,7 +86,7 @@ export function readTrustFile(projectRoot: string): TrustFile | null {
   }
   throw new SvcError("adapter_manifest_invalid", `Cannot read ${TRUST_FILE} as a trust file`, {
     diagnostics: found,
-    hint: "Mend it, or write it with svc adapter trust",
+    hint: "Fix it, or write it with svc adapter trust",
   });
 }
 
@@ -102,20 +102,20 @@ function complete(file: TrustFile): TrustFile {
   return { ...file, adapters };
 }
 
-/** The entry for the very folder, `mismatch` when there are only entries for other states of it, or null. */
+/** The entry for this digest, `mismatch` if there are only entries for other digests of the adapter, or null. */
 export function findTrust(file: TrustFile | null, name: string, folderSha256: string): TrustEntry | "mismatch" | null {
   const named = file?.adapters.filter((entry) => entry.name === name) ?? [];
   return named.find((entry) => entry.folder_sha256 === folderSha256) ?? (named.length > 0 ? "mismatch" : null);
 }
 
-/** The file with an entry in place of whatever it said of that adapter before. */
+/** The file with an entry that replaces earlier ones of its adapter. */
 export function withTrust(file: TrustFile | null, entry: TrustEntry): TrustFile {
   const others = file?.adapters.filter(({ name }) => name !== entry.name) ?? [];
   const adapters = [...others, entry].sort((a, b) => compareCodePoints(a.name, b.name));
   return { schema_version: 1, kind: "svc.adapter_trust", adapters };
 }
 
-/** The file without what it says of an adapter. */
+/** The file without the entries of an adapter. */
 export function withoutTrust(file: TrustFile | null, name: string): TrustFile {
   const adapters = file?.adapters.filter((entry) => entry.name !== name) ?? [];
   return { schema_version: 1, kind: "svc.adapter_trust", adapters };

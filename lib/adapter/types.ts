@@ -1,39 +1,39 @@
 /**
- * Adapters as data: what a folder's manifest says, what an operator grants, and what an inspection reports.
+ * Data types of adapters: the manifest of a folder, grants of an operator, and the report of an inspection.
  *
- * Names in these types are those of the manifest and of the wire.
+ * Names in these types are those of the manifest and the HTTP API.
  */
 import type { Diagnostic } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { Locate } from "../recipe/types.ts";
 
-/** What an adapter asks for, or is granted. Nothing else can be asked for. */
+/** Requested or granted permissions of an adapter; there are no others. */
 export type PermissionSet = {
   /** `host` or `host:port`. */
   net: string[];
-  /** Paths besides the folder itself; relative ones start at the folder. */
+  /** Paths besides the folder itself, absolute or relative to the folder. */
   read: string[];
   /** Names of environment variables. */
   env: string[];
 };
 
-/** The bounds of one call. */
+/** The limits of one call. */
 export type AdapterLimits = {
-  /** Seconds a call may take: 1 to 3600. */
+  /** Maximum seconds of a call: 1 to 3600. */
   timeout_s: number;
-  /** Mebibytes that the adapter's own thread may hold: 16 to 8192. */
+  /** Maximum MiB of the adapter's thread: 16 to 8192. */
   memory_mb: number;
 };
 
-/** A file that the callable gets as bytes. */
+/** A file that the callable receives as bytes. */
 export type AdapterModel = {
   id: string;
-  /** From the folder, with `/`. */
+  /** Relative to the folder, with `/`. */
   path: string;
   sha256: string;
 };
 
-/** The built-in contracts that an adapter's operation may stand in for. */
+/** The built-in contracts that an adapter's operation can wrap. */
 export const WRAPS = [
   "model.external_encode_bits",
   "model.external_encode_indices",
@@ -48,20 +48,20 @@ export const WRAPS = [
 ] as const;
 export type Wrap = typeof WRAPS[number];
 
-/** How a callable of a coder is called. */
+/** Call style of a coder. */
 export const ARRAY_CALL_STYLES = ["array_params", "array", "dict"] as const;
-/** How a callable of a dataset or a metric is called. */
+/** Call style of a dataset or a metric. */
 export const TASK_CALL_STYLES = ["dict", "params", "none"] as const;
 export type CallStyle = typeof ARRAY_CALL_STYLES[number] | typeof TASK_CALL_STYLES[number];
 
-/** What the callable takes and gives as bits: one element a bit, or eight bits a byte. */
+/** Form of bits in arguments and results of the callable: one element per bit, or eight bits per byte. */
 export type BitStorage = "unpacked_bits" | "packed_bytes";
 /** Which bit of a packed byte comes first: the most (big) or the least (little) significant. */
 export type BitOrder = "big" | "little";
 
-/** Where the callable of an operation is found and how it is called. */
+/** Location and call style of an operation's callable. */
 export type AdapterCallable = {
-  /** File inside the folder, from the folder. */
+  /** File relative to the folder. */
   path: string;
   /** Name of the export. */
   callable: string;
@@ -70,9 +70,9 @@ export type AdapterCallable = {
   bit_order: BitOrder;
 };
 
-/** An operation of a manifest, with all that was left out filled in. */
+/** An operation of a manifest, with all defaults. */
 export type AdapterOperation = {
-  /** Place in the manifest's list. */
+  /** Index in the manifest's list. */
   index: number;
   id: string;
   name: string;
@@ -81,7 +81,7 @@ export type AdapterOperation = {
   adapter: AdapterCallable;
   fixed_params: JsonObject;
   params_schema: JsonObject;
-  /** As the manifest has them; the operation contract checks them. */
+  /** As written in the manifest; the operation contract checks them. */
   differentiability?: JsonObject;
   backends?: JsonObject;
   equivalence?: JsonObject;
@@ -89,7 +89,7 @@ export type AdapterOperation = {
   materializations?: JsonObject[];
 };
 
-/** A manifest that was read and found in order. */
+/** A manifest without errors. */
 export interface AdapterManifest {
   schema_version: 1;
   name: string;
@@ -98,20 +98,20 @@ export interface AdapterManifest {
   permissions: PermissionSet;
   limits: AdapterLimits;
   models: AdapterModel[];
-  /** Where the model came from; recorded, never acted on. */
+  /** Origin of the model; recorded, never used. */
   training?: JsonObject;
   operations: AdapterOperation[];
 }
 
 /** A file of the folder. */
 export interface FolderFile {
-  /** From the folder, with `/`. */
+  /** Relative to the folder, with `/`. */
   path: string;
   sha256: string;
   size_bytes: number;
 }
 
-/** A folder as it stood when it was read. */
+/** A folder at the time of reading. */
 export interface AdapterFolder {
   /** Absolute path, symbolic links resolved. */
   root: string;
@@ -120,37 +120,37 @@ export interface AdapterFolder {
   folder_sha256: string;
 }
 
-/** A folder with a manifest in order: what can be registered. */
+/** A folder with a valid manifest, which can be registered. */
 export interface AdapterPackage {
   folder: AdapterFolder;
   /** Name of the manifest's file. */
   manifest_file: string;
   manifest_sha256: string;
   manifest: AdapterManifest;
-  /** The way back to the manifest's lines. */
+  /** Maps places to lines of the manifest. */
   locate: Locate;
 }
 
-/** Where granted permissions came from. Flags, where there are any for an adapter, stand instead of its trust entry. */
+/** Source of granted permissions. Flags for an adapter replace its trust entry. */
 export type GrantSource = "flag" | "trust_file" | "none";
 
-/** A grant of the operator for the adapter of one name. */
+/** A grant of the operator for an adapter name. */
 export interface Grant {
   adapter: string;
   kind: keyof PermissionSet;
   value: string;
 }
 
-/** What an adapter may do: its requests as far as they were granted. */
+/** Effective permissions of an adapter: its granted requests. */
 export interface EffectiveGrants {
-  /** `read` holds absolute paths. */
+  /** `read` contains absolute paths. */
   granted: PermissionSet;
-  /** Requests that nothing granted, as the manifest writes them. */
+  /** Requests without a grant, as written in the manifest. */
   missing: PermissionSet;
   source: GrantSource;
 }
 
-/** An adapter of a call: its folder, and grants in the form of `--grant` with or without `<adapter>:` in front. */
+/** An adapter to load: its folder, and grants in the form of `--grant` with or without the prefix `<adapter>:`. */
 export interface AdapterSource {
   folder: string;
   grants?: readonly string[];
@@ -164,16 +164,16 @@ export interface InspectedOperation {
   call_style: CallStyle;
   path: string;
   callable: string;
-  /** Digest over the module and all that it imports; null when a file of it is missing. */
+  /** Digest over the module and all of its imports; null if a file is missing. */
   module_sha256: string | null;
 }
 
-/** Everything there is to say about a folder, whether or not it can be used. */
+/** The inspection of a folder, usable or not. */
 export interface AdapterInspection {
   /** Absolute path. */
   folder: string;
   status: "valid" | "invalid";
-  /** Null where the manifest cannot be read. */
+  /** Null if the manifest cannot be read. */
   manifest_file: string | null;
   manifest_sha256: string | null;
   folder_sha256: string | null;
@@ -183,7 +183,7 @@ export interface AdapterInspection {
   limits: AdapterLimits | null;
   permissions_requested: PermissionSet;
   permissions_granted: PermissionSet;
-  /** Requested and not granted. */
+  /** Requested but not granted. */
   permissions_missing: PermissionSet;
   grant_source: GrantSource;
   operations: InspectedOperation[];

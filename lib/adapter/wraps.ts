@@ -1,4 +1,4 @@
-/** The contracts that adapters wrap: their ports, which side of a link they are on, and what their outputs promise. */
+/** The contracts that adapters wrap: their ports, their side of the link, and guarantees of their outputs. */
 import type { ArrayForm } from "../artifact/array_form.ts";
 import * as kinds from "../contract/kinds.ts";
 import type { MetadataGuarantee } from "../contract/operation.ts";
@@ -7,10 +7,10 @@ import type { Wrap } from "./types.ts";
 export interface WrapContract {
   inputs: Readonly<Record<string, readonly string[]>>;
   outputs: Readonly<Record<string, string>>;
-  /** Forms of the array that a coder returns, where they are not those of its output; `images` are those encoded. */
+  /** Allowed forms of a coder's array, if they differ from those of its output; `images` are the encoded ones. */
   returns?: readonly ArrayForm[];
   guarantees?: Readonly<Record<string, MetadataGuarantee>>;
-  /** Under which the time of the call is recorded, in seconds. */
+  /** Metric for the time of the call in seconds. */
   timing?: "encoder.external_call" | "decoder.external_call";
 }
 

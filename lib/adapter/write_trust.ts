@@ -1,4 +1,4 @@
-/** Granting an adapter what it asks for, for as long as its folder stays what it is; and taking that back. */
+/** Grants an adapter its requests for the current digest of its folder, and revokes them. */
 import { isAbsolute, join, relative } from "node:path";
 import { writeFileAtomic } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
@@ -14,13 +14,13 @@ export interface TrustChange {
   /** The trust file. */
   path: string;
   name: string;
-  /** What it says of the adapter now; null when it says nothing. */
+  /** The adapter's entry now; null without one. */
   entry: TrustEntry | null;
 }
 
 /**
  * The entry that grants an adapter all of its requests.
- * @param projectRoot paths in it are written from there, so that the project can move
+ * @param projectRoot base of the written paths, so that the project can be moved
  */
 function trustEntryOf(adapter: AdapterPackage, projectRoot: string, note?: string): TrustEntry {
   const { manifest: { name, permissions }, folder } = adapter;
@@ -38,8 +38,8 @@ function trustEntryOf(adapter: AdapterPackage, projectRoot: string, note?: strin
 }
 
 /**
- * Writes an adapter's entry into the trust file of a project, in place of an earlier one.
- * @param options.folderSha256 the digest that was agreed to
+ * Writes an adapter's entry into the trust file of a project and replaces an earlier one.
+ * @param options.folderSha256 the approved digest
  * @throws SvcError `adapter_changed` when the folder has another digest, `adapter_manifest_invalid` with every finding
  *   for a folder that cannot be used, or for a trust file that cannot be read
  */
@@ -51,13 +51,13 @@ export function trustAdapter(
   const before = readTrustFile(projectRoot);
   const { adapter, diagnostics } = readAdapter(folder);
   if (adapter === null) {
-    throw new SvcError("adapter_manifest_invalid", `Cannot trust ${folder}: it is no adapter in order`, {
+    throw new SvcError("adapter_manifest_invalid", `Cannot trust ${folder}: it is not a valid adapter`, {
       diagnostics,
     });
   }
   if (adapter.folder.folder_sha256 !== (options.folderSha256 ?? adapter.folder.folder_sha256)) {
-    throw new SvcError("adapter_changed", `Cannot trust ${folder}: it changed since it was looked at`, {
-      hint: "Look at it again with svc adapter inspect",
+    throw new SvcError("adapter_changed", `Cannot trust ${folder}: it changed since its inspection`, {
+      hint: "Inspect it again with svc adapter inspect",
     });
   }
   const entry = trustEntryOf(adapter, projectRoot, options.note);
@@ -65,9 +65,9 @@ export function trustAdapter(
 }
 
 /**
- * Takes back what the trust file grants to an adapter, in whatever state its folder is.
- * @param folder its folder, or its name where the folder is gone
- * @throws SvcError `not_found` when the trust file does not name it
+ * Removes the entries of an adapter from the trust file, for any state of its folder.
+ * @param folder its folder, or its name if the folder no longer exists
+ * @throws SvcError `not_found` if the trust file has no entry for it
  */
 export function untrustAdapter(folder: string, options: { projectRoot: string }): TrustChange {
   const { projectRoot } = options;
@@ -78,7 +78,8 @@ export function untrustAdapter(folder: string, options: { projectRoot: string })
   const name = declared ?? folder;
   if (!names.includes(name)) {
     throw new SvcError("not_found", `Cannot find ${name} in ${TRUST_FILE}`, {
-      hint: didYouMean(name, names) ?? (names.length === 0 ? "It trusts nothing" : `It names ${names.join(", ")}`),
+      hint: didYouMean(name, names) ??
+        (names.length === 0 ? "It has no entries" : `It has entries for ${names.join(", ")}`),
     });
   }
   return { path: write(projectRoot, withoutTrust(before, name)), name, entry: null };

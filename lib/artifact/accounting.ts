@@ -1,10 +1,10 @@
 /**
  * Counts and rates of a link, and their required sums.
  *
- * Bits:     native codec bits + wire overhead = serialised payload; + framing = framed; + forward error correction =
- *           coded; + modulation padding = transmitted.
- * Symbols:  pilot + header + data + grid padding = channel uses. Rates:    a recorded bits per pixel agrees with bits /
- * pixels to 1e-9.
+ *     bits      native codec bits + wire overhead = serialised payload; + framing = framed; + forward error
+ *               correction = coded; + modulation padding = transmitted
+ *     symbols   pilot + header + data + grid padding = channel uses
+ *     rates     a recorded bits per pixel agrees with bits / pixels to 1e-9
  */
 import { SvcError } from "../contract/error.ts";
 import { isNumber, toNumber, type Value } from "../contract/value.ts";

@@ -1,9 +1,10 @@
 /**
  * Boundary contracts: required form of values between the planes of an experiment.
  *
- * payload.bits, channel.bits   uint8 [n], values 0 and 1 channel.symbols              complex64 [n] finite image.tensor
- * uint8, or float32 in [0, 1]; [count, height, width, channels], channels 1, 3 or 4 semantic.embedding           float
- * [n, d] finite, not empty; handed on as float32
+ *     payload.bits, channel.bits   uint8 [n], values 0 and 1
+ *     channel.symbols              complex64 [n], finite
+ *     image.tensor                 uint8, or float32 in [0, 1]; [count, height, width, channels], channels 1, 3 or 4
+ *     semantic.embedding           float [n, d], finite, not empty; passed on as float32
  *
  * Every check throws an SvcError whose code names the violated rule. Scans read 32-bit words, so a check costs about as
  * much as reading the data.

@@ -14,7 +14,7 @@ export interface Workspace {
   readonly stateDir: string;
   /** One folder per bundle. */
   readonly runs: string;
-  /** One file per reserved run id. */
+  /** One empty file per run id ever reserved. */
   readonly reservations: string;
   /** One file per executing run, locked by its process. */
   readonly locks: string;
@@ -22,8 +22,6 @@ export interface Workspace {
   readonly onnxAccelerator?: OnnxAccelerator;
   /** Bundles being created or removed. */
   readonly transit: string;
-  /** A link to each distinct artifact, by its SHA-256. */
-  readonly contents: string;
 }
 
 /**
@@ -55,7 +53,6 @@ export function openWorkspace(
     reservations: join(runs, ".run-id-reservations"),
     locks: join(runs, ".locks"),
     transit: join(runs, ".transit"),
-    contents: join(runs, ".contents"),
     ...(options.onnxAccelerator === undefined ? {} : { onnxAccelerator: options.onnxAccelerator }),
   };
 }

@@ -1,13 +1,13 @@
-"""Trains the picture codec of this adapter: pictures to bits and back, by an autoencoder with a binary bottleneck.
+"""Trains the image codec of this adapter: images to bits and back, by an autoencoder with a binary bottleneck.
 
     encoder  images [batch, 3, height, width] -> logits [batch, 32, height/8, width/8]; bit = logit < 0
     decoder  signs [batch, 32, height/8, width/8], +1 for bit 0 and -1 for bit 1 -> reconstruction [batch, 3, height, width]
 
-32 bits per 8 x 8 pixels are 0.5 bit per pixel at any size. Both networks are a linear block transform, which learns fast,
-and a convolutional correction beside it, which sees the neighbouring blocks. The sign has no gradient; that of tanh stands in for it, and
-over the first 40 % of the steps tanh itself turns gradually into the sign, for networks that begin with hard bits never
-learn to spend them on colour. A share of the bits is flipped while training (none in half of the pictures, else 0.1 % to 10 %), so the decoder expects bit
-errors and a channel without error correction costs quality, not pictures. Loss: mean squared error. Rule: greatest mean
+32 bits per 8 x 8 pixels are 0.5 bit per pixel at any size. Both networks are a linear block transform, which trains fast,
+plus a convolutional correction with the neighbouring blocks. The sign has no gradient, so that of tanh is used. Over the
+first 40 % of the steps tanh changes gradually into the sign, because networks that begin with hard bits never learn to
+use them for colour. Some bits are flipped in training (none in half of the images, else 0.1 % to 10 %), so the decoder is
+trained for bit errors on a channel without error correction. Loss: mean squared error. Rule: greatest mean
 PSNR of the validation photograph over the grid of error rates, ties to the first name.
 
     PYTHONPATH=<torch> python3 adapters/learned_bit_codec/training/train.py
@@ -105,14 +105,14 @@ class Decoder(nn.Module):
 
 
 def flipped(signs, rates, rng):
-    """Signs of which each is turned round with the error rate of its picture."""
+    """Signs, each inverted with the error rate of its image."""
     flips = rng.random(tuple(signs.shape)) < np.asarray(rates).reshape(-1, 1, 1, 1)
     return signs * torch.from_numpy(1 - 2 * flips.astype(np.float32))
 
 
-def measure(encoder, decoder, picture, seed, repeats):
+def measure(encoder, decoder, image, seed, repeats):
     rng, rows = np.random.default_rng(seed), []
-    x = torch.from_numpy(np.ascontiguousarray(picture.transpose(2, 0, 1)[None]))
+    x = torch.from_numpy(np.ascontiguousarray(image.transpose(2, 0, 1)[None]))
     with torch.no_grad():
         logits = encoder(x)
         signs = torch.where(logits < 0, -1.0, 1.0)

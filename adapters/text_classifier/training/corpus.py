@@ -1,8 +1,8 @@
-"""A corpus of short reports in five classes, made from templates of our own.
+"""A corpus of short reports in five classes, made from our own templates.
 
 Templates are split, not sentences: no test sentence shares its template with a training sentence, and a third of the words
-that fill the gaps appears in the test split alone. So the held-out accuracy tells how well the classifier carries over to
-wordings that it has not seen, within this small world and no further.
+that fill the gaps appears in the test split only. So the held-out accuracy measures generalisation to new wordings, within
+this small corpus only.
 """
 
 import numpy as np
@@ -129,13 +129,13 @@ TEMPLATES = {
     ],
 }
 
-# Of the sixteen templates of a class and the twelve words of a gap: where train, validation and test begin.
+# Ranges of the sixteen templates of a class, and of the twelve words of a gap, by split.
 TEMPLATE_SPLIT = {"train": (0, 9), "validation": (9, 12), "test": (12, 16)}
 GAP_SPLIT = {"train": (0, 8), "validation": (0, 8), "test": (4, 12)}
 
 
 def sentences(split: str, per_class: int, seed: int) -> list[tuple[str, str]]:
-    """Distinct (text, label) pairs of a split, classes in turn."""
+    """Distinct (text, label) pairs of a split, with the classes in turn."""
     rng, seen, out = np.random.default_rng(seed), set(), []
     first, last = TEMPLATE_SPLIT[split]
     low, high = GAP_SPLIT[split]

@@ -2,7 +2,7 @@
 
 Features: of every token (lower-cased maximal run of letters and digits) the word itself and the trigrams of `^word$`, each
 as FNV-1a (32 bit, UTF-8) modulo 1024; counts under a square root, then unit length. Training drops 20 % of the words, so
-that lost words on a channel are nothing new. Rule: greatest validation accuracy under 20 % lost words, ties to the first
+that the classifier is trained for lost words on a channel. Rule: greatest validation accuracy under 20 % lost words, ties to the first
 name.
 
     PYTHONPATH=<torch> python3 adapters/text_classifier/training/train.py
@@ -27,7 +27,7 @@ from records import wilson, write_curve, write_json, write_reference  # noqa: E4
 
 torch.set_num_threads(1)
 BINS, EPOCHS, BATCH, DROP, LEARNING_RATE = 1024, 30, 32, 0.2, 3e-3
-SHIPPED = 200  # of the 1000 test sentences, classes in turn, these stand in reports.json
+SHIPPED = 200  # number of the 1000 test sentences, with classes in turn, in reports.json
 SEEDS = {"training": 51, "validation": 52, "test": 53, "words": 54}
 CANDIDATES = {"linear": {"hidden": 0}, "hidden_16": {"hidden": 16}, "hidden_32": {"hidden": 32}}
 
@@ -55,7 +55,7 @@ def features(words: list[str]) -> np.ndarray:
 
 
 def table(pairs, drop, rng):
-    """Features and label numbers; of every sentence a share of the words is lost."""
+    """Features and label numbers; each word is lost with probability `drop`."""
     kept = [[w for w in tokens(text) if drop == 0 or rng.random() >= drop] for text, _ in pairs]
     return np.stack([features(words) for words in kept]), np.array([LABELS.index(label) for _, label in pairs])
 

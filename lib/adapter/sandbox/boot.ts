@@ -1,9 +1,9 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 /**
- * The outer half of a sandbox: a Deno worker whose permissions are those of the adapter. It runs none of the adapter's
- * code; it starts the thread that does, which inherits the permissions and has a limit of its own on its heap, and it
- * ends that thread when it is told to. A thread in an endless loop outlives a worker that is merely terminated.
+ * The outer half of a sandbox: a Deno worker with the permissions of the adapter. It runs no code of the adapter; it
+ * starts the thread that does, which inherits the permissions and has its own heap limit, and ends that thread on
+ * request. A thread in an endless loop survives a worker that is only terminated.
  */
 import { Worker } from "node:worker_threads";
 import type { BootReply, BootRequest } from "./protocol.ts";
@@ -18,7 +18,7 @@ self.onmessage = async ({ data }: MessageEvent<BootRequest>) => {
   }
   const { port, init, heapMb } = data;
   thread = new Worker(new URL("./thread.ts", import.meta.url), {
-    // Left out, the environment would be copied, which asks for the permission to read it.
+    // Without this the environment would be copied, which needs the permission to read it.
     env: {},
     workerData: { port, init },
     transferList: [port as never],

@@ -1,17 +1,19 @@
 /**
- * Takes away from a thread what an adapter has no use for, before any of its code is loaded.
+ * Removes from a thread all functions that an adapter does not need, before any of its code is loaded.
  *
- * The permissions of the worker bound files, network, environment, programs and libraries, whatever the code does. They do
- * not bound everything: npm packages are fetched without any permission, a signal handler or a change of folder affects the
- * whole process, a refused access asks the person at the terminal. So the code gets the language, the pure parts of the web
- * platform, and a `Deno` with a few functions, each of which checks its permission before it uses it. Modules come from a
- * table that the program filled with what it has hashed.
+ * The permissions of the worker limit files, network, environment, programs and libraries. They do not limit
+ * everything:
+ * npm packages are fetched without any permission, a signal handler or a change of the working directory affects the
+ * whole
+ * process, and a refused access prompts at the terminal. So the code gets the language, the pure parts of the web
+ * platform, and a `Deno` with a few functions, each of which checks its permission before use. Modules come from a
+ * table of hashed sources.
  */
 import { registerHooks } from "node:module";
 import type { Guard } from "../../onnx/guard.ts";
 import type { Refusal, SandboxInit } from "./protocol.ts";
 
-/** Globals that stay: the language, and what computes and holds data. */
+/** Globals that stay: the language, and pure computation and data. */
 const KEPT = new Set(
   `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error
   globalThis JSON Math Intl ArrayBuffer SharedArrayBuffer Atomics DataView Map BigInt Set Iterator AsyncIterator WeakMap
@@ -22,20 +24,20 @@ const KEPT = new Set(
   Buffer`
     .split(/\s+/),
 );
-/** Globals that refuse their use by name. */
+/** Globals that throw on use. */
 const UNUSABLE = "Worker BroadcastChannel WebSocket EventSource prompt confirm alert require postMessage".split(" ");
 
 export interface Confinement extends Pick<Output, "takeLog"> {
-  /** Throws for an import of what is not in the adapter's folder. */
+  /** Throws for an import that is not in the adapter's folder. */
   refuseImport: Refusals["refuseImport"];
   takeRefusal: Refusals["take"];
-  /** Mebibytes of arrays and heap that this thread holds. */
+  /** MiB of arrays and heap in this thread. */
   heldMb(): number;
 }
 
 /** Confines this thread, for good. @throws Error where the runtime has no module hooks: then nothing may be loaded */
 export function confine(init: SandboxInit, guard: Guard): Confinement {
-  // The originals, which the code never sees.
+  // The original functions, which the code cannot reach.
   const native = Deno, start = { fetch, setTimeout, setInterval };
   for (const path of init.ownCode) native.permissions.revokeSync({ name: "read", path });
 
@@ -72,7 +74,7 @@ export function confine(init: SandboxInit, guard: Guard): Confinement {
 
 // --- refusals --------------------------------------------------------------------------------------------------------
 
-/** Thrown for every access that is refused. */
+/** Thrown for every refused access. */
 class NotAllowed extends Error {
   override readonly name = "NotAllowed";
 }
@@ -81,7 +83,7 @@ type Refuse = (kind: Refusal["kind"], value: string, message: string) => never;
 
 type Refusals = ReturnType<typeof createRefusals>;
 
-/** Refusals, of which the first is remembered for the program's report. */
+/** Refusals; the first one is kept for the error report. */
 function createRefusals() {
   let first: Refusal | null = null;
   const refuse: Refuse = (kind, value, message) => {
@@ -91,13 +93,13 @@ function createRefusals() {
   return {
     refuse,
     refuseImport: (specifier: string) =>
-      refuse("import", specifier, `Cannot import ${specifier}: code comes from the adapter's folder alone`),
-    // A function of the old kind, which may also be called with new.
+      refuse("import", specifier, `Cannot import ${specifier}: code must be in the adapter's folder`),
+    // A function declaration, because it may also be called with new.
     unusable: (name: string) =>
       function () {
         return refuse("other", name, `Cannot use ${name} in an adapter`);
       },
-    /** The first refusal since the last call of this function, and forgets it. */
+    /** Returns and forgets the first refusal since the last call. */
     take(): Refusal | null {
       const taken = first;
       first = null;
@@ -108,13 +110,13 @@ function createRefusals() {
 
 // --- imports ---------------------------------------------------------------------------------------------------------
 
-/** Refuses what the runtime would load: the adapter's modules are made from its sources and never come this way. */
+/** Refuses imports by the runtime: the adapter's modules are made from its sources and do not use this path. */
 function hookImports(refuseImport: (specifier: string) => never): void {
   if (typeof registerHooks !== "function") throw new Error("this version of Deno has no module hooks");
   registerHooks({
     resolve: (specifier: string) => refuseImport(specifier),
     load: (url: string) => refuseImport(url),
-    // deno-lint-ignore no-explicit-any -- the types of node:module know no hooks yet
+    // deno-lint-ignore no-explicit-any -- the types of node:module have no hooks yet
   } as any);
 }
 
@@ -122,7 +124,7 @@ function hookImports(refuseImport: (specifier: string) => never): void {
 
 type Access = ReturnType<typeof createAccess>;
 
-/** Checks of permissions, before they are used: a refused access would ask the person at the terminal. */
+/** Checks permissions before use, because a refused access would prompt at the terminal. */
 function createAccess(native: typeof Deno, { root, granted }: SandboxInit, refuse: Refuse) {
   const may = (permission: Deno.PermissionDescriptor) => native.permissions.querySync(permission).state === "granted";
   const pathOf = (path: unknown): string => {
@@ -132,13 +134,13 @@ function createAccess(native: typeof Deno, { root, granted }: SandboxInit, refus
       : refuse("other", path.href, `Cannot read ${path.href}`);
   };
   return {
-    /** The path of a file that may be read. */
+    /** The path of a readable file. */
     readable(path: unknown): string {
       const text = pathOf(path), full = text.startsWith("/") ? text : `${root}/${text}`;
       if (may({ name: "read", path: full })) return full;
       return refuse("read", full, `Cannot read ${full}: it is neither in the adapter's folder nor granted`);
     },
-    /** The name of an environment variable that may be read. */
+    /** The name of a readable environment variable. */
     variable(name: unknown): string {
       const text = String(name);
       if (may({ name: "env", variable: text })) return text;
@@ -160,7 +162,7 @@ interface Facilities {
   refusals: Refusals;
 }
 
-/** The `Deno` of the adapter's code: reading within its permissions. All other functions refuse their use. */
+/** The `Deno` of the adapter's code: reading within its permissions. All other functions throw on use. */
 function denoFacade(native: typeof Deno, { granted }: SandboxInit, { access, guard, refusals }: Facilities): object {
   const { readable, variable } = access;
   const later = <T>(start: () => Promise<T>): Promise<T> => guard.follow(Promise.try(start));
@@ -189,7 +191,7 @@ function denoFacade(native: typeof Deno, { granted }: SandboxInit, { access, gua
   return Object.freeze(facade);
 }
 
-/** `Deno.permissions`, whose functions tell who grants them. */
+/** `Deno.permissions`, whose functions throw with the way to get permissions. */
 function refusedPermissions(refuse: Refuse): object {
   const names = ["query", "querySync", "request", "requestSync", "revoke", "revokeSync"];
   return Object.freeze(Object.fromEntries(names.map((method) => {
@@ -206,7 +208,7 @@ function refusedPermissions(refuse: Refuse): object {
 const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** A `fetch` that checks the permission for the address, and for every address that it is redirected to. */
+/** A `fetch` that checks the permission for the address and for every redirect. */
 function createFetch(native: typeof Deno, nativeFetch: typeof fetch, access: Access, refuse: Refuse): typeof fetch {
   const NativeRequest = Request;
   return async (input, options) => {
@@ -243,7 +245,7 @@ const MAX_LOG_LINE = 500;
 
 type Output = ReturnType<typeof createOutput>;
 
-/** Printed lines, bounded in number and length. */
+/** Printed lines, limited in number and length. */
 function createOutput(inspect: typeof Deno.inspect) {
   let log: string[] = [], dropped = 0;
   const textOf = (part: unknown): string => {
@@ -263,7 +265,7 @@ function createOutput(inspect: typeof Deno.inspect) {
       }
       log.push(line.slice(0, MAX_LOG_LINE));
     },
-    /** What was printed since the last call of this function, and how many lines were dropped. */
+    /** Lines printed since the last call of this function, and the number of dropped ones. */
     takeLog() {
       const taken = { log, dropped };
       log = [];
@@ -273,7 +275,7 @@ function createOutput(inspect: typeof Deno.inspect) {
   };
 }
 
-/** A `console` whose printing functions are `print`, and whose other functions do nothing. */
+/** A `console` whose printing functions call `print`; its other functions do nothing. */
 function confinedConsole(print: Output["print"]): object {
   const printing = ["log", "info", "debug", "warn", "error", "trace", "dir", "table"];
   const names = Object.getOwnPropertyNames(console).filter((name) => /^[a-z]/.test(name));
@@ -287,10 +289,10 @@ function confinedConsole(print: Output["print"]): object {
 
 type Timer = (callback: () => void, ms?: number) => unknown;
 
-/** A timer that enters its callback through the guard. */
+/** A timer that calls its callback through the guard. */
 function guardedTimer(start: Timer, guard: Guard, print: Output["print"]) {
   return function (callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
-    if (typeof callback !== "function") throw new TypeError("A timer calls a function");
+    if (typeof callback !== "function") throw new TypeError("A timer needs a function");
     return start(() => {
       try {
         guard.run(() => callback(...args));
@@ -301,7 +303,7 @@ function guardedTimer(start: Timer, guard: Guard, print: Output["print"]) {
   };
 }
 
-/** Lets the promises of the platform settle through the guard, where the code that awaits them can be cut off. */
+/** Settles promises of the platform through the guard, which can interrupt the code that awaits them. */
 function guardPromises(guard: Guard): void {
   const bodyMethods = ["text", "json", "arrayBuffer", "bytes", "blob", "formData"];
   const subtle = Object.getOwnPropertyNames(SubtleCrypto.prototype).filter((name) => name !== "constructor");
@@ -324,7 +326,7 @@ function guardPromises(guard: Guard): void {
   }
 }
 
-/** Removes streams and waits, which would call the code on their own. */
+/** Removes streams and waits, which would call code outside the guard. */
 function removeCallbacks(): void {
   for (
     const [holder, name] of [
@@ -341,10 +343,10 @@ function removeCallbacks(): void {
 
 // --- globals ---------------------------------------------------------------------------------------------------------
 
-/** Removes every global but those of the language, those that are kept, and the guard's. */
+/** Removes every global except those of the language, the kept ones, and the guard's. */
 function removeGlobals(guardGlobal: string): void {
   for (const name of Object.getOwnPropertyNames(globalThis)) {
     if (KEPT.has(name) || name === guardGlobal || /^[A-Z]\w*(?:Error|Array)$/.test(name)) continue;
-    if (!Reflect.deleteProperty(globalThis, name)) throw new Error(`the global ${name} cannot be taken away`);
+    if (!Reflect.deleteProperty(globalThis, name)) throw new Error(`the global ${name} cannot be removed`);
   }
 }

@@ -1,14 +1,14 @@
 /**
- * `context.infer`: one request at a time leaves the thread. The others wait here as copies in the adapter's own memory,
+ * `context.infer`: the thread sends one request at a time. The others wait here as copies in the adapter's own memory,
  * and count against its `memory_mb` before they are copied.
  *
- * The adapter's code can replace every function of the language in this thread, iterators included. So what measures and
- * copies is taken before that code is loaded, lists are read by index, and the state is in variables.
+ * The adapter's code can replace every function of the language in this thread, iterators included. So functions for
+ * measuring and copying are saved before that code is loaded, lists are read by index, and the state is in variables.
  */
 import type { NdArray } from "../../numeric/ndarray.ts";
 import type { ThreadMessage, WireArray } from "./protocol.ts";
 
-/** What a request costs besides its arrays. */
+/** Overhead of a request besides its arrays. */
 const REQUEST_BYTES = 4096;
 const MAX_FEEDS = 256, MAX_NAME = 1000, MAX_RANK = 8;
 
@@ -46,18 +46,18 @@ interface Request {
 }
 
 export interface Inference {
-  /** Asks for a model; the arrays are copied at once. */
+  /** Requests a model run; the arrays are copied at once. */
   ask(call: number, model: unknown, feeds: unknown): Promise<Reply>;
-  /** Takes the reply to the request under way, and sends the next one. */
+  /** Receives the reply to the current request, and sends the next one. */
   answer(id: number, arrays: Reply | undefined, error: string | undefined): void;
-  /** Forgets the requests that wait: their call has ended. */
+  /** Drops the waiting requests: their call has ended. */
   drop(): void;
 }
 
 /**
- * @param send posts a message, with memory to hand over
- * @param limitBytes what the requests may hold together
- * @param exceeded is called when they would hold more
+ * @param send posts a message, with memory to transfer
+ * @param limitBytes maximum total size of the requests
+ * @param exceeded is called when this would be exceeded
  */
 export function createInference(
   send: (message: ThreadMessage, transfer: ArrayBuffer[]) => void,
@@ -82,13 +82,15 @@ export function createInference(
   return {
     ask(call, model, feeds) {
       const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-      if (typeof model !== "string" || model.length > MAX_NAME) throw new TypeError("the model is named by its id");
+      if (typeof model !== "string" || model.length > MAX_NAME) {
+        throw new TypeError("the model must be given by its id");
+      }
       const views = viewsOf(feeds), names = keys(views);
       let bytes = REQUEST_BYTES;
       for (let i = 0; i < names.length; i++) bytes += apply(getBytes, views[names[i]].data, []);
       if (held + bytes > limitBytes) {
         exceeded();
-        throw new RangeError("the requests hold more memory than the adapter may have");
+        throw new RangeError("the requests exceed the memory limit of the adapter");
       }
       held += bytes;
       const request: Request = {
@@ -123,7 +125,7 @@ export function createInference(
   };
 }
 
-/** What the adapter's code calls feeds, each member read once, or a TypeError. */
+/** The feeds of the adapter's code, each field read once. @throws TypeError for another form */
 function viewsOf(feeds: unknown): Feeds {
   if (typeof feeds !== "object" || feeds === null) throw new TypeError("feeds are {input: {dtype, shape, data}}");
   const names = keys(feeds), views: Feeds = create(null);
@@ -146,17 +148,17 @@ function viewsOf(feeds: unknown): Feeds {
 
 function sizesOf(shape: unknown, name: string): number[] {
   const rank = isArray(shape) ? shape.length : Infinity;
-  if (rank > MAX_RANK) throw new TypeError(`the shape of the feed ${name} is no list of at most ${MAX_RANK} sizes`);
+  if (rank > MAX_RANK) throw new TypeError(`the shape of the feed ${name} is not a list of at most ${MAX_RANK} sizes`);
   const sizes: number[] = [];
   for (let axis = 0; axis < rank; axis++) {
     const size = (shape as unknown[])[axis];
-    if (typeof size !== "number") throw new TypeError(`a size of the feed ${name} is no number`);
+    if (typeof size !== "number") throw new TypeError(`a size of the feed ${name} is not a number`);
     sizes[axis] = size;
   }
   return sizes;
 }
 
-/** The same arrays on memory of their own. */
+/** The same arrays in new memory. */
 function copied(views: Feeds): Feeds {
   const feeds: Feeds = create(null);
   const names = keys(views);

@@ -1,6 +1,6 @@
 /**
- * The adapter's modules: made from the table of hashed sources, evaluated under the guard. Nothing is looked up anywhere
- * else, whatever an import says.
+ * The adapter's modules: made from the table of hashed sources, evaluated under the guard. All imports are looked up in
+ * this table only.
  */
 import * as untyped from "node:vm";
 import type { Guard } from "../../onnx/guard.ts";
@@ -13,27 +13,27 @@ interface VmModule {
   evaluate(): Promise<void>;
 }
 
-// deno-lint-ignore no-explicit-any -- the types of node:vm know no modules yet
+// deno-lint-ignore no-explicit-any -- the types of node:vm have no modules yet
 const { SourceTextModule, SyntheticModule } = untyped as any;
 
-/** Parts of Node that compute, touch nothing and call nobody back. */
+/** Pure modules of Node: they have no side effects and take no callbacks. */
 const NODE_MODULES = ["assert", "buffer", "path", "string_decoder", "url"];
 
 export interface ModuleTable {
-  /** Evaluates a module with everything that it imports, and answers its exports. */
+  /** Evaluates a module with all of its imports, and returns its exports. */
   load(url: string): Promise<Record<string, unknown>>;
 }
 
 /**
  * @param sources modules by URL
- * @param refuse throws for what is not in the table
+ * @param refuse throws for a specifier outside the table
  */
 export async function createModules(
   sources: ReadonlyMap<string, string>,
   guard: Guard,
   refuse: (specifier: string) => never,
 ): Promise<ModuleTable> {
-  if (typeof SourceTextModule !== "function") throw new Error("this version of Deno makes no modules from sources");
+  if (typeof SourceTextModule !== "function") throw new Error("this version of Deno cannot make modules from sources");
   const made = new Map<string, VmModule>();
   const synthetic = (identifier: string, values: Record<string, unknown>): VmModule =>
     new SyntheticModule(Object.keys(values), function (this: { setExport(name: string, value: unknown): void }) {

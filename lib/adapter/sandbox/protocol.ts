@@ -1,42 +1,42 @@
 /**
- * Messages between the program and the sandbox of an adapter. What comes out of a sandbox is `unknown` to the program:
- * these types say what an honest sandbox sends.
+ * Messages between the program and the sandbox of an adapter. To the program, a message from a sandbox is `unknown`:
+ * these types describe the messages of a regular sandbox.
  */
 
 import type { NdArray } from "../../numeric/ndarray.ts";
 
-/** An array as the adapter's code has it. */
+/** An array in the adapter's code. */
 export interface WireArray {
   dtype: string;
   shape: readonly number[];
   data: ArrayBufferView<ArrayBuffer>;
 }
 
-/** What the thread is started with. */
+/** The start data of the thread. */
 export interface SandboxInit {
   /** Absolute path of the adapter's folder. */
   root: string;
-  /** The modules of the adapter by URL, as JavaScript or JSON, in the form in which they were hashed. */
+  /** The modules of the adapter by URL, as JavaScript or JSON, with the hashed content. */
   sources: Map<string, string>;
   models: Map<string, Uint8Array<ArrayBuffer>>;
   granted: { net: string[]; read: string[]; env: string[] };
-  /** Paths of the sandbox's own code, which the thread gives up to read. */
+  /** Paths of the sandbox's own code; the thread revokes its permission to read them. */
   ownCode: string[];
   /** See {@link Vital}. */
   vitals: Int32Array<SharedArrayBuffer>;
-  /** How long a call may take. */
+  /** Maximum time of a call. */
   timeoutMs: number;
-  /** Bytes of `memory_mb`: what a result may have, and what requests for models may hold together. */
+  /** Bytes of `memory_mb`: the limit of a result, and of all requests for models together. */
   maxBytes: number;
 }
 
-/** Slots of the shared memory through which a thread tells how it is, also while it answers no messages. */
+/** Slots of the shared memory in which a thread reports its state, also while it handles no messages. */
 export const Vital = {
-  /** Rises while timers run. */
+  /** Increases while timers run. */
   beat: 0,
-  /** 1 once the heap's limit was reached. */
+  /** 1 after the heap reached its limit. */
   heapFull: 1,
-  /** Mebibytes of arrays and heap. */
+  /** MiB of arrays and heap. */
   heldMb: 2,
   length: 3,
 } as const;
@@ -47,14 +47,14 @@ export type BootRequest =
 
 export type BootReply = { type: "lost"; message: string; outOfMemory: boolean } | { type: "ended" };
 
-/** Asks for a call. */
+/** Request of a call. */
 export interface CallRequest {
   type: "call";
   call: number;
   /** URL of the module. */
   module: string;
   callable: string;
-  /** What the callable gets before its context. */
+  /** Arguments of the callable before its context. */
   args: unknown[];
   seed: number | bigint | null;
 }
@@ -65,14 +65,14 @@ export type HostMessage =
   | { type: "cancel"; call: number }
   | { type: "inferred"; id: number; arrays?: Record<string, NdArray>; error?: string };
 
-/** An access that was refused. */
+/** A refused access. */
 export interface Refusal {
   kind: "net" | "read" | "env" | "import" | "other";
   value: string;
 }
 
 export interface WireError {
-  /** `throw` for what the adapter threw, `result` for a result that cannot be sent. */
+  /** `throw` for an error of the adapter, `result` for a result that cannot be sent. */
   origin: "throw" | "result" | "missing" | "import";
   name: string;
   message: string;

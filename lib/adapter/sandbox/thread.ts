@@ -1,8 +1,8 @@
 /**
- * The inner half of a sandbox: confines itself, then loads the adapter's modules and calls what it is told to call.
+ * The inner half of a sandbox: confines itself, then loads the adapter's modules and runs the requested calls.
  *
- * The adapter's code shares this thread, so that nothing said here binds it: the program trusts no message that comes
- * out. What is done here makes honest mistakes readable and keeps copies few.
+ * The adapter's code shares this thread and can change its behaviour, so the program trusts no message from it. The
+ * checks here only make error messages clear and avoid copies.
  */
 import { workerData } from "node:worker_threads";
 import { getHeapStatistics } from "node:v8";
@@ -34,7 +34,7 @@ try {
   send({ type: "unsupported", message: textOf(error) });
 }
 
-/** Calls that were begun; what they still send after their answer goes nowhere. */
+/** Running calls; messages of a call after its end are dropped. */
 interface Call {
   controller: AbortController;
   lastProgress: number;
@@ -43,7 +43,7 @@ const calls = new Map<number, Call>();
 const inference = createInference(send, init.maxBytes, () => Atomics.store(init.vitals, Vital.heapFull, 1));
 const namespaces = new Map<string, Record<string, unknown>>();
 
-/** Tells how the thread is. V8 raises a heap's limit once to end the code that filled it. */
+/** Reports the state of the thread. V8 raises a heap's limit once, to end the code that filled it. */
 function watch(): void {
   const limit = getHeapStatistics().heap_size_limit;
   const beat = () => {
@@ -52,7 +52,7 @@ function watch(): void {
     if (confinement !== undefined) Atomics.store(init.vitals, Vital.heldMb, confinement.heldMb());
   };
   setInterval(beat, BEAT_MS);
-  // Nobody else hears of these: a listener of the code would run where nothing can cut it off.
+  // Stops these events: a listener of the adapter's code would run outside the guard.
   for (const name of ["unhandledrejection", "rejectionhandled", "error", "message", "messageerror"]) {
     globalThis.addEventListener(name, (event) => {
       event.preventDefault();
@@ -121,7 +121,7 @@ async function call(request: CallRequest): Promise<void> {
         message: message === undefined ? null : String(message).slice(0, 500),
       });
     },
-    // deno-lint-ignore require-await -- what is wrong with the arguments rejects the promise
+    // deno-lint-ignore require-await -- invalid arguments reject the promise
     async infer(model: unknown, feeds: unknown): Promise<Record<string, NdArray>> {
       if (ended) throw new Error("the call has ended");
       return inference.ask(id, model, feeds);
@@ -133,12 +133,12 @@ async function call(request: CallRequest): Promise<void> {
   guard.allow(init.timeoutMs);
   try {
     const callable = namespaces.get(request.module)![request.callable] as Callable;
-    // In an object: what is returned may have a `then` of its own, which belongs under the guard.
+    // Wrapped in an object: a returned `then` must run under the guard.
     const { returned } = await guard.enter(() => ({ returned: Promise.resolve(callable(...request.args, context)) }));
     const value = await returned;
     origin = "result";
     const { log, dropped } = confinement!.takeLog();
-    // Copying asks getters and proxies.
+    // Copying runs getters and proxies.
     await guard.enter(() => {
       const transfer = transferable(value);
       calls.delete(id);
@@ -156,7 +156,7 @@ async function call(request: CallRequest): Promise<void> {
   }
 }
 
-/** The memory of the arrays in a result, which is handed over in place of being copied. */
+/** The memory of the arrays in a result, which is transferred instead of copied. */
 function transferable(value: unknown): Transferable[] {
   const found = new Set<ArrayBuffer>();
   let bytes = 0;
@@ -166,7 +166,7 @@ function transferable(value: unknown): Transferable[] {
     if (!ArrayBuffer.isView(data)) return;
     bytes += data.byteLength;
     const { buffer } = data;
-    // A view of a part would drag the whole along, and the rest may still be needed.
+    // A view of a part would transfer the whole buffer, which may still be needed.
     if (buffer instanceof ArrayBuffer && data.byteLength === buffer.byteLength && !models.has(buffer)) {
       found.add(buffer);
     }
@@ -185,7 +185,7 @@ async function wireError(origin: WireError["origin"], error: unknown): Promise<W
     const [name, message] = await guard.enter(() => [nameOf(error), textOf(error)]);
     return { origin, name, message, refused };
   } catch {
-    return { origin, name: "", message: "something that cannot be turned into a text", refused };
+    return { origin, name: "", message: "an error without a text form", refused };
   }
 }
 
@@ -197,12 +197,12 @@ function nameOf(error: unknown): string {
   }
 }
 
-/** The message of anything that was thrown, also of what throws again when it is asked. */
+/** The message of any thrown value, also of one whose conversion throws. */
 function textOf(error: unknown): string {
   try {
     const text = error instanceof Error ? error.message : String(error);
     return String(text).slice(0, 2000);
   } catch {
-    return "something that cannot be turned into a text";
+    return "an error without a text form";
   }
 }

@@ -238,7 +238,7 @@ Deno.test("coders and tasks of every wrapped contract", () =>
       assert.equal(scored.metrics["external.probe.count"], 2n);
 
       const refused: [string, Parameters<typeof runOperation>[1], RegExp][] = [
-        ["badIndex", batch, /outside of a codebook of 6/],
+        ["badIndex", batch, /outside a codebook of 6/],
         ["noSize", batch, /size of its codebook/],
         ["infinite", batch, /Infinity/],
         ["tooBright", { inputs: { latents: outputOf(latents) } }, /lie in \[0, 1\]/],
@@ -246,7 +246,7 @@ Deno.test("coders and tasks of every wrapped contract", () =>
         [
           "posing",
           { inputs: { candidate: outputOf(candidate), reference: outputOf(reference) } },
-          /no name of a metric/,
+          /not a metric name/,
         ],
       ];
       for (const [name, options, message] of refused) {

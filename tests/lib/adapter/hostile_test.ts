@@ -66,31 +66,34 @@ const ANSWERS: Record<string, [string, RegExp]> = {
   text: [`"bits"`, /it is "bits"/],
   wrongDtype: [`{ dtype: "float16", shape: [4], data: new Uint8Array(4) }`, /the dtype "float16"/],
   otherDtype: [`{ dtype: "float32", shape: [4], data: new Float32Array(4) }`, /it is float32 \[4\]/],
-  mixedDtype: [`{ dtype: "uint8", shape: [4], data: new Float32Array(4) }`, /says uint8 and holds a Float32Array/],
-  wrongShape: [`{ dtype: "uint8", shape: [5], data: new Uint8Array(4) }`, /another number/],
-  negativeShape: [`{ dtype: "uint8", shape: [-1, -4], data: new Uint8Array(4) }`, /no list of at most/],
-  hugeShape: [`{ dtype: "uint8", shape: [2 ** 30, 2 ** 30, 2 ** 30], data: new Uint8Array(4) }`, /another number/],
+  mixedDtype: [`{ dtype: "uint8", shape: [4], data: new Float32Array(4) }`, /dtype uint8 but contains a Float32Array/],
+  wrongShape: [`{ dtype: "uint8", shape: [5], data: new Uint8Array(4) }`, /has 4 elements, but its shape/],
+  negativeShape: [`{ dtype: "uint8", shape: [-1, -4], data: new Uint8Array(4) }`, /not a list of at most/],
+  hugeShape: [
+    `{ dtype: "uint8", shape: [2 ** 30, 2 ** 30, 2 ** 30], data: new Uint8Array(4) }`,
+    /has 4 elements, but its shape/,
+  ],
   twoDimensional: [`{ dtype: "uint8", shape: [2, 4], data: new Uint8Array(8) }`, /it is uint8 \[2, 4\]/],
   noDimension: [`{ dtype: "uint8", shape: [], data: new Uint8Array(1) }`, /it is uint8 \[\]/],
   notBits: [`{ dtype: "uint8", shape: [4], data: Uint8Array.of(0, 1, 2, 1) }`, /element 2 is 2/],
-  nanMetadata: [`{ array: ${BITS}, metadata: { loss: NaN } }`, /NaN, which is no JSON number/],
-  infiniteMetadata: [`{ array: ${BITS}, metadata: { a: [1, { b: -Infinity }] } }`, /no JSON number/],
-  dateMetadata: [`{ array: ${BITS}, metadata: { at: new Date(0) } }`, /a Date, which is no JSON value/],
+  nanMetadata: [`{ array: ${BITS}, metadata: { loss: NaN } }`, /NaN, which is not a JSON number/],
+  infiniteMetadata: [`{ array: ${BITS}, metadata: { a: [1, { b: -Infinity }] } }`, /not a JSON number/],
+  dateMetadata: [`{ array: ${BITS}, metadata: { at: new Date(0) } }`, /a Date, which is not a JSON value/],
   mapMetadata: [`{ array: ${BITS}, metadata: new Map([["a", 1]]) }`, /a Map/],
   deepMetadata: [`{ array: ${BITS}, metadata: JSON.parse('{"a":'.repeat(40) + "1" + "}".repeat(40)) }`, /too deep/],
   largeMetadata: [`{ array: ${BITS}, metadata: { a: "x".repeat(2 ** 21) } }`, /too long/],
   wideMetadata: [`{ array: ${BITS}, metadata: { a: new Array(300000).fill(1) } }`, /too large/],
-  wrongCount: [`{ array: ${BITS}, metadata: { bit_count: 5 } }`, /no count of at most 4/],
-  wrongItems: [`{ array: ${BITS}, metadata: { source_item_counts: [3] } }`, /sum to 4/],
-  secondOutput: [`{ array: ${BITS}, bits: ${BITS} }`, /the member "bits"/],
-  noArray: [`{ metadata: {} }`, /the member "metadata"/],
+  wrongCount: [`{ array: ${BITS}, metadata: { bit_count: 5 } }`, /not an integer from 0 to 4/],
+  wrongItems: [`{ array: ${BITS}, metadata: { source_item_counts: [3] } }`, /with the sum 4/],
+  secondOutput: [`{ array: ${BITS}, bits: ${BITS} }`, /the unknown field "bits"/],
+  noArray: [`{ metadata: {} }`, /the unknown field "metadata"/],
   functionInside: [`{ array: ${BITS}, metadata: { f: () => 1 } }`, /could not be cloned/],
   proxied: [`new Proxy(${BITS}, {})`, /could not be cloned/],
   throwingGetter: [`{ get dtype() { throw new Error("gotcha"); } }`, /gotcha/],
   sharedMemory: [`{ dtype: "uint8", shape: [4], data: new Uint8Array(new SharedArrayBuffer(4)) }`, /shared/],
   growingMemory: [
     `{ dtype: "uint8", shape: [4], data: new Uint8Array(new ArrayBuffer(4, { maxByteLength: 8 })) }`,
-    /change its size/,
+    /resizable/,
   ],
   notTyped: [`{ dtype: "uint8", shape: [4], data: [1, 0, 1, 1] }`, /not a typed array/],
   disguised: [
@@ -99,7 +102,7 @@ const ANSWERS: Record<string, [string, RegExp]> = {
   ],
   pollution: [
     `JSON.parse('{"array": {"dtype": "uint8", "shape": [1], "data": [1]}, "__proto__": {"polluted": true}}')`,
-    /the member "__proto__"/,
+    /the unknown field "__proto__"/,
   ],
 };
 // An array with members of its own is cloned without them, and is in order.
@@ -111,7 +114,7 @@ const THROWN: Record<string, [string, RegExp]> = {
   number: [`throw 7`, /failed: 7/],
   nothingThrown: [`throw undefined`, /failed: undefined/],
   symbol: [`throw Symbol("s")`, /Symbol\(s\)/],
-  trap: [`throw { toString() { throw 1; } }`, /cannot be turned into a text/],
+  trap: [`throw { toString() { throw 1; } }`, /without a text form/],
   poisoned: [`throw new Proxy(new Error("x"), { get() { throw new Error("y"); } })`, /failed/],
   rejection: [`await Promise.reject("no")`, /failed: no/],
   endlessText: [`throw new Error("x".repeat(10_000_000))`, /x{100}/],
@@ -357,7 +360,7 @@ export async function other() { return answer(Deno.env.get("HOME")!); }
         if (name !== "read") assert.equal(hint, `Grant it with ${flag}`);
       }
       const { hint } = await failure(call([], "other"));
-      assert.equal(hint, `To ask for it: svc_adapter.yaml:7 permissions.env: ["HOME"]`);
+      assert.equal(hint, `To request it: svc_adapter.yaml:7 permissions.env: ["HOME"]`);
       const granted = [`net=${host}`, `read=${weights}`, "env=SVC_TEST_LEVEL"];
       for (const [name, text] of [["ask", "served"], ["read", "heavy"], ["look", "seven"]]) {
         const { metadata } = await call(granted, name);

@@ -90,7 +90,7 @@ Deno.test("what is not a feed is refused before anything is sent", async () => {
       ["{ x: 1 }", /the feed x is not \{dtype/],
       ["{ x: { dtype: 1, shape: [1], data: new Float32Array(1) } }", /no dtype/],
       [`{ x: { dtype: "float32", shape: new Array(9).fill(1), data: new Float32Array(1) } }`, /at most 8 sizes/],
-      [`{ x: { dtype: "float32", shape: ["1"], data: new Float32Array(1) } }`, /is no number/],
+      [`{ x: { dtype: "float32", shape: ["1"], data: new Float32Array(1) } }`, /is not a number/],
       [`{ x: { dtype: "float32", shape: [1], data: new DataView(new ArrayBuffer(4)) } }`, /not a typed array/],
       [`{ x: { dtype: "float32", shape: [1], get data() { throw new Error("gotcha"); } } }`, /gotcha/],
     ] as const

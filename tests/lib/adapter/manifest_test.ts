@@ -102,7 +102,7 @@ const CASES: [string, string, (text: string) => string, string, number, Record<s
     "a module outside",
     "adapter_module_missing",
     (t) => t.replace("encode.ts,", "../encode.ts,"),
-    "lie in the folder",
+    "must be in the folder",
     14,
   ],
   [

@@ -61,7 +61,7 @@ Deno.test("untrust works by folder, by name where the folder is gone, and names 
     Deno.removeSync(folder, { recursive: true });
     assert.throws(() => untrustAdapter("my-codek", { projectRoot }), { hint: "Did you mean my-codec?" });
     assert.equal(untrustAdapter("my-codec", { projectRoot }).name, "my-codec");
-    assert.throws(() => untrustAdapter("my-codec", { projectRoot }), { code: "not_found", hint: "It trusts nothing" });
+    assert.throws(() => untrustAdapter("my-codec", { projectRoot }), { code: "not_found", hint: "It has no entries" });
   }));
 
 Deno.test("a folder that is not in order, or a trust file that cannot be read, is left as it is", () =>

@@ -1,15 +1,15 @@
 /**
- * Images to bits and back: of every sample the `bits_per_sample` most significant bits are kept, the decoder puts the
- * middle of what was cut off. Plain, but a whole codec: replace both functions by your own.
+ * Images to bits and back: the encoder keeps the `bits_per_sample` most significant bits of every sample, the decoder
+ * uses the middle of each quantisation interval. This is a complete codec: replace both functions by your own.
  *
- * Bits cross the link as one array element per bit, values 0 and 1; some of them may arrive wrong.
+ * On the link, an array element holds one bit, 0 or 1; some bits may arrive wrong.
  */
 import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
 /**
  * Encodes a batch of images.
  * @param images [count, height, width, channels]; uint8, or float32 in [0, 1]
- * @param params as params_schema in the manifest declares them
+ * @param params as declared in params_schema of the manifest
  */
 export function encode(images: ArrayValue, params: { bits_per_sample: number }, context: Context): CoderResult {
   const depth = params.bits_per_sample, samples = toBytes(images);
@@ -22,17 +22,17 @@ export function encode(images: ArrayValue, params: { bits_per_sample: number }, 
   return {
     array: { dtype: "uint8", shape: [bits.length], data: bits },
     metadata: {
-      // What the decoder needs; it finds it in metadata.adapter_metadata. It must not hold anything that the bits should have carried.
+      // For the decoder, which gets it as metadata.adapter_metadata. It must not contain information that the bits should carry.
       sample_depth: depth,
       image_shape: images.shape,
       image_dtype: images.dtype,
-      // How many bits belong to each image, for packets and for channels that fade from image to image.
+      // Number of bits of each image, for packets and for channels with one fading gain per image.
       source_item_counts: Array(count).fill(bits.length / count),
     },
   };
 }
 
-/** Decodes what arrived: as many bits as were sent. */
+/** Decodes the received bits, which are as many as were sent. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
   const { sample_depth: depth, image_shape: shape, image_dtype: dtype } = metadata.adapter_metadata;
   const bits = array.data as Uint8Array, samples = new Uint8Array(bits.length / depth);

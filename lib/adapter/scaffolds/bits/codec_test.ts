@@ -15,7 +15,7 @@ function roundTrip(images: ArrayValue, bits_per_sample: number): ArrayValue {
 
 const every: ArrayValue = { dtype: "uint8", shape: [2, 8, 16, 1], data: Uint8Array.from({ length: 256 }, (_, i) => i) };
 
-Deno.test("eight bits lose nothing, fewer at most half a step", () => {
+Deno.test("eight bits are lossless, fewer lose at most half a step", () => {
   assert.deepEqual(roundTrip(every, 8), every);
   for (const depth of [1, 4, 7]) {
     const { data } = roundTrip(every, depth);
@@ -25,7 +25,7 @@ Deno.test("eight bits lose nothing, fewer at most half a step", () => {
   }
 });
 
-Deno.test("the rate is what it should be, and floats come back as floats", () => {
+Deno.test("the rate is as declared, and floats are decoded as floats", () => {
   const { array } = encode(every, { bits_per_sample: 3 }, context) as { array: ArrayValue };
   assert.deepEqual(array.shape, [256 * 3]);
   const floats: ArrayValue = { dtype: "float32", shape: [1, 1, 2, 1], data: Float32Array.of(0, 1) };

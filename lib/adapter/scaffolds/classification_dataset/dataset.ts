@@ -1,13 +1,13 @@
 /**
- * A classification dataset with the predictions of a classifier, from the table beside this file. Replace the table, or
- * the function: it may read files of this folder, and what the operator grants.
+ * A classification dataset with the predictions of a classifier, from the table in this folder. Replace the table or
+ * the function: it may read files of this folder and paths that the operator grants.
  */
 import table from "./table.json" with { type: "json" };
 import type { Context, Dataset } from "../svc_types.ts";
 
 /**
  * The examples of a split.
- * @param call.params as params_schema in the manifest declares them
+ * @param call.params as declared in params_schema of the manifest
  * @returns rows in a fixed order with unique ids
  */
 export function examples({ params }: { params: { split: string } }, _context: Context): Dataset {

@@ -1,6 +1,7 @@
 /**
- * Cohen's kappa: agreement of labels and predictions beyond what chance alone would give,
- * (observed - expected) / (1 - expected), 1 for perfect, 0 for chance. Replace it by your own metric.
+ * Cohen's kappa: agreement of labels and predictions beyond chance, (observed - expected) / (1 - expected), 1 for
+ * perfect
+ * agreement, 0 for chance. Replace it by your own metric.
  *
  * Source: Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20(1), 1960.
  */
@@ -8,9 +9,9 @@ import type { Context, Item, Score } from "../svc_types.ts";
 
 /**
  * Scores predictions.
- * @param call.reference what is true, by id
- * @param call.candidate what was predicted, in any order
- * @returns finite numbers by name; in a run they stand as external.example_metric.<name>. One that is not defined is left out
+ * @param call.reference true labels, by id
+ * @param call.candidate predicted labels, in any order
+ * @returns finite numbers by name, recorded as external.example_metric.<name>. Undefined ones are omitted
  */
 export function kappa({ reference, candidate }: { reference: Item[]; candidate: Item[] }, _context: Context): Score {
   const predicted = new Map(candidate.map(({ id, label }) => [id, label]));
@@ -25,7 +26,7 @@ export function kappa({ reference, candidate }: { reference: Item[]; candidate: 
   return {
     metrics: {
       observed_agreement: observed,
-      // One label everywhere: chance alone agrees always, and there is nothing beyond it to measure.
+      // With a single label chance always agrees, so kappa is undefined.
       ...(expected < 1 ? { cohen_kappa: (observed - expected) / (1 - expected) } : {}),
     },
     per_example: pairs.map(({ id, label, prediction }) => ({ id, correct: label === prediction })),

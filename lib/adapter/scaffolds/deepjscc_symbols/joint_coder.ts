@@ -1,22 +1,22 @@
 /**
  * Images to complex symbols and back, without bits: means of blocks of `block_size` x `block_size` pixels, centred at
- * zero, two of them on one symbol (real and imaginary part). Noise on a symbol is noise on two block means. Replace both
+ * zero, two of them per symbol (real and imaginary part). Noise on a symbol is noise on two block means. Replace both
  * functions by your own joint source-channel coder; `await context.infer(...)` runs an ONNX model of the manifest.
  *
- * The link brings the symbols to unit power (step tx_power). What they had before is told to the decoder, for without it
- * grey and white could not be told apart.
+ * The link normalises the symbols to unit power (step tx_power). The decoder gets their power before that in metadata,
+ * because it could not tell grey from white otherwise.
  */
 import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
 /**
  * Encodes a batch of images.
  * @param images [count, height, width, channels]; uint8, or float32 in [0, 1]
- * @returns complex64 symbols [n], real and imaginary parts in turn
+ * @returns complex64 symbols [n], interleaved
  */
 export function encode(images: ArrayValue, params: { block_size: number }, context: Context): CoderResult {
   const side = params.block_size, [count, height, width, channels] = images.shape;
   const rows = Math.ceil(height / side), columns = Math.ceil(width / side);
-  // Symbols per image; an odd last mean stands alone on its symbol.
+  // Symbols per image; an odd last mean has a symbol of its own.
   const perImage = Math.ceil(rows * columns * channels / 2);
   const parts = new Float32Array(2 * count * perImage);
   const scale = images.dtype === "uint8" ? 1 / 255 : 1;
@@ -44,19 +44,19 @@ export function encode(images: ArrayValue, params: { block_size: number }, conte
   return {
     array: { dtype: "complex64", shape: [count * perImage], data: parts },
     metadata: {
-      // What the decoder needs; it finds it in metadata.adapter_metadata.
+      // For the decoder, which gets it as metadata.adapter_metadata.
       block_size: side,
       image_shape: images.shape,
       image_dtype: images.dtype,
       // Mean |x|^2 before the link scales it.
       symbol_power: energy / (count * perImage),
-      // How many symbols belong to each image, for channels that fade from image to image.
+      // Number of symbols of each image, for channels with one fading gain per image.
       source_item_counts: Array(count).fill(perImage),
     },
   };
 }
 
-/** Decodes what arrived: as many symbols as were sent, at unit power and with noise. */
+/** Decodes the received symbols, which are as many as were sent, at unit power and with noise. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
   const { block_size: side, image_shape: shape, image_dtype: dtype, symbol_power: power } = metadata.adapter_metadata;
   const [count, height, width, channels] = shape as number[];

@@ -9,7 +9,7 @@ function symbolsOf(images: ArrayValue, block_size: number) {
   return encode(images, { block_size }, context) as { array: ArrayValue; metadata: Record<string, number> };
 }
 
-/** Symbols as a link that sets unit power hands them on. */
+/** Symbols after a link with power normalisation. */
 function normalised({ array, metadata }: ReturnType<typeof symbolsOf>): ArrayValue {
   const data = (array.data as Float32Array).map((part) => part / Math.sqrt(metadata.symbol_power));
   return { dtype: "complex64", shape: array.shape, data };
@@ -21,7 +21,7 @@ const ramp: ArrayValue = {
   data: Uint8Array.from({ length: 30 }, (_, i) => i * 8),
 };
 
-Deno.test("without noise single pixels lose nothing, and images keep to their own symbols", () => {
+Deno.test("without noise single pixels are lossless, and images have separate symbols", () => {
   const sent = symbolsOf(ramp, 1);
   assert.deepEqual(sent.array.shape, [2 * 8]);
   assert.deepEqual(sent.metadata.source_item_counts, [8, 8]);

@@ -2,7 +2,7 @@
  * Images to indices and back: every block of `block_size` x `block_size` pixels becomes, channel by channel, the number
  * of the brightness level nearest to its mean. Replace both functions by your own tokenizer.
  *
- * Indices can be disturbed on the way, or travel as bits; every one that arrives lies in the codebook.
+ * Indices can be disturbed on the way, or be sent as bits; every received index lies in the codebook.
  */
 import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
@@ -43,9 +43,9 @@ export function encode(
   return {
     array: { dtype: "int32", shape: [count, rows, columns, channels], data: indices },
     metadata: {
-      // Required: how many bits an index takes on the wire follows from it.
+      // Required: it determines the number of bits per index.
       codebook_size: levels,
-      // What the decoder needs; it finds it in metadata.adapter_metadata. It must not hold anything that the indices should have carried.
+      // For the decoder, which gets it as metadata.adapter_metadata. It must not contain information that the indices should carry.
       block_size: side,
       image_shape: images.shape,
       image_dtype: images.dtype,
@@ -54,7 +54,7 @@ export function encode(
   };
 }
 
-/** Decodes what arrived: as many indices as were sent. */
+/** Decodes the received indices, which are as many as were sent. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
   const { block_size: side, codebook_size: levels, image_shape: shape, image_dtype: dtype } = metadata.adapter_metadata;
   const [count, height, width, channels] = shape as number[];

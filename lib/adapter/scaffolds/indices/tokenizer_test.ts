@@ -16,15 +16,15 @@ const ramp: ArrayValue = {
   data: Uint8Array.from({ length: 30 }, (_, i) => i * 8),
 };
 
-Deno.test("single pixels with 256 levels lose nothing", () => {
+Deno.test("single pixels with 256 levels are lossless", () => {
   const { array, metadata } = tokens(ramp, 1, 256);
   assert.deepEqual(decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context), ramp);
 });
 
-Deno.test("blocks at the edge are averaged over what there is of them", () => {
+Deno.test("blocks at the edge are averaged over their existing pixels", () => {
   const { array, metadata } = tokens(ramp, 4, 256);
   assert.deepEqual(array.shape, [1, 2, 2, 1]);
-  // Rows 0 … 3 and columns 0 … 3 of values 8·(6y + x); the last row alone below.
+  // Rows 0 … 3 and columns 0 … 3 of values 8·(6y + x); only the last row below.
   assert.deepEqual([...array.data].map(Number), [84, 108, 204, 228]);
   assert.equal(metadata.codebook_size, 256);
   assert.deepEqual(

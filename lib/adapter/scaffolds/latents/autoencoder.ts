@@ -2,7 +2,7 @@
  * Images to latents and back: means of blocks of `block_size` x `block_size` pixels, centred at zero. Replace both
  * functions by your own autoencoder; `await context.infer(...)` runs an ONNX model that the manifest lists.
  *
- * Latents can be disturbed on the way, or travel as bits in float16 or float32.
+ * Latents can be disturbed on the way, or be sent as bits in float16 or float32.
  */
 import type { ArrayValue, Call, CoderResult, Context } from "../svc_types.ts";
 
@@ -38,7 +38,7 @@ export function encode(images: ArrayValue, params: { block_size: number }, conte
   return {
     array: { dtype: "float32", shape: [count, rows, columns, channels], data: latents },
     metadata: {
-      // What the decoder needs; it finds it in metadata.adapter_metadata. It must not hold anything that the latents should have carried.
+      // For the decoder, which gets it as metadata.adapter_metadata. It must not contain information that the latents should carry.
       block_size: side,
       image_shape: images.shape,
       image_dtype: images.dtype,
@@ -47,7 +47,7 @@ export function encode(images: ArrayValue, params: { block_size: number }, conte
   };
 }
 
-/** Decodes what arrived: as many latents as were sent. */
+/** Decodes the received latents, which are as many as were sent. */
 export function decode({ array, metadata }: Call, _context: Context): CoderResult {
   const { block_size: side, image_shape: shape, image_dtype: dtype } = metadata.adapter_metadata;
   const [count, height, width, channels] = shape as number[];
@@ -57,7 +57,7 @@ export function decode({ array, metadata }: Call, _context: Context): CoderResul
     const channel = i % channels, x = Math.floor(i / channels) % width;
     const y = Math.floor(i / channels / width) % height, image = Math.floor(i / channels / width / height);
     const block = (image * rows + Math.floor(y / side)) * columns + Math.floor(x / side);
-    // Noise may have carried a latent out of its range.
+    // Noise may move a latent out of its range.
     samples[i] = Math.min(1, Math.max(0, (Number(array.data[block * channels + channel]) + 1) / 2));
   }
   if (dtype === "float32") return { dtype, shape, data: samples };

@@ -15,12 +15,12 @@ const ramp: ArrayValue = {
   data: Uint8Array.from({ length: 30 }, (_, i) => i * 8),
 };
 
-Deno.test("single pixels lose nothing", () => {
+Deno.test("single pixels are lossless", () => {
   const { array, metadata } = latentsOf(ramp, 1);
   assert.deepEqual(decode({ array, metadata: { adapter_metadata: metadata }, params: {} }, context), ramp);
 });
 
-Deno.test("black is -1, white is 1, and what lies beyond is cut off", () => {
+Deno.test("black is -1, white is 1, and values beyond are clipped", () => {
   const ends: ArrayValue = { dtype: "float32", shape: [1, 1, 2, 1], data: Float32Array.of(0, 1) };
   const { array, metadata } = latentsOf(ends, 1);
   assert.deepEqual([...array.data], [-1, 1]);
