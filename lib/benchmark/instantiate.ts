@@ -58,23 +58,25 @@ function choosePoint(entry: PackEntry, expansion: MatrixExpansion, diagnostics: 
   if (source === "none") return selection === null ? recipe : recordedPoint(recipe, selection, place, refuse);
   if (matrix === null || points.length === 0) return null;
   const dimensions = matrix.dimensions as { [name: string]: Value[] };
-  const missing = Object.keys(dimensions).filter((name) => selection === null || !Object.hasOwn(selection, name));
+  const isGiven = (name: string) => selection !== null && Object.hasOwn(selection, name);
+  let inRange = true;
+  for (const [name, values] of Object.entries(dimensions)) {
+    if (!isGiven(name) || values.some((value) => sameValue(value, selection![name]))) continue;
+    inRange = false;
+    const shown = values.slice(0, 12).map(valueText).join(", ") + (values.length > 12 ? ", …" : "");
+    const message = `Cannot find ${valueText(selection![name])} among the values of ${name}`;
+    refuse("pack_selection_out_of_range", message, `They are ${shown}`, [...place, name]);
+  }
+  if (!inRange) return null;
+  const missing = Object.keys(dimensions).filter((name) => !isGiven(name));
   if (selection === null || missing.length > 0) {
     return refuse(
       "pack_selection_incomplete",
       `Cannot choose a point of ${recipe.name} without ${missing.join(" and ")}`,
-      `Add ${missing.map((name) => `${name}: ${valueText(dimensions[name][0])}`).join(", ")} to matrix_selection`,
+      `Add ${missing.map((name) => `${name}: ${valueText(dimensions[name][0])}`).join(", ")} to matrix_selection, ` +
+        "or matrix: inherit to the entry for a row at every value",
     );
   }
-  let inRange = true;
-  for (const [name, values] of Object.entries(dimensions)) {
-    if (values.some((value) => sameValue(value, selection[name]))) continue;
-    inRange = false;
-    const shown = values.slice(0, 12).map(valueText).join(", ") + (values.length > 12 ? ", …" : "");
-    const message = `Cannot find ${valueText(selection[name])} among the values of ${name}`;
-    refuse("pack_selection_out_of_range", message, `They are ${shown}`, [...place, name]);
-  }
-  if (!inRange) return null;
   const point = points.find((candidate) =>
     Object.keys(dimensions).every((name) => sameValue(candidate.selection[name], selection[name]))
   )!;

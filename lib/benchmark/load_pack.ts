@@ -2,7 +2,7 @@
  * Loads a pack: its text, the recipes it names, and every check that needs no run. All that is wrong is reported at once.
  */
 import { basename, dirname, resolve } from "node:path";
-import { type Diagnostic, diagnostic } from "../contract/error.ts";
+import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
@@ -11,14 +11,16 @@ import { lintRecipe } from "../plan/lint.ts";
 import { type PlanOptions, planRecipe } from "../plan/planner.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import { expandMatrix, type MatrixExpansion } from "../recipe/expand_matrix.ts";
-import { attachLocations, readRecipeFile, readTextFile } from "../recipe/read.ts";
+import { attachLocations, readRecipeFile } from "../recipe/read.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
 import { recipeSpecs } from "../research/specs.ts";
 import { stepMetrics } from "../research/evaluations.ts";
 import { checkConditions, type ConditionedRecipe, pairedOperations, pairSeeds } from "./conditions.ts";
 import { instantiate } from "./instantiate.ts";
 import { locateRecipe } from "./locate_recipe.ts";
-import { appliesTo, type Pack, type PackEntry, readPack } from "./pack.ts";
+import { entriesOfPoints, withOwnMatrix } from "./entry_points.ts";
+import { appliesTo, type Pack, type PackEntry, packOfValue, type ReadPack } from "./pack.ts";
+import { isRecipe, packOfRecipes, type RecipeSource, UNDECLARED } from "./recipe_pack.ts";
 import { type ReplicationOptions, settleReplication } from "./replication.ts";
 import { replicateSeed } from "./seeds.ts";
 import { checkTier } from "./tiers.ts";
@@ -35,7 +37,9 @@ export interface LoadedRecipe {
 export interface LoadedPack {
   /** Absolute path. */
   file: string;
+  /** Its entries are those of {@link recipes}. */
   pack: Pack;
+  /** A recipe for each point that an entry of the text stands for. */
   recipes: LoadedRecipe[];
   replication: Replication | null;
   /** Whether it can be run. */
@@ -52,20 +56,22 @@ export interface LoadOptions extends ReplicationOptions {
 }
 
 /**
- * Loads a pack from a file.
+ * Loads a pack from a file, or the pack of recipes from theirs.
+ * @param paths one pack, or recipes, each of which is a method
  * @returns the pack with everything found; null where its text has no such shape
- * @throws SvcError `recipe_not_found` and the like where the file cannot be read
+ * @throws SvcError `recipe_not_found` and the like where a file cannot be read, `recipe_invalid`, `usage_invalid` where
+ *   packs and recipes are mixed
  */
 export async function loadPack(
-  path: string,
+  paths: string | readonly string[],
   options: LoadOptions,
 ): Promise<LoadedPack | { file: string; pack: null; valid: false; diagnostics: Diagnostic[] }> {
-  const file = resolve(path);
-  const { pack, diagnostics, locate } = readPack(await readTextFile(file), path);
-  if (pack === null) return { file, pack: null, valid: false, diagnostics };
-  const found: Diagnostic[] = [...checkTier(pack)];
-  const replication = settleReplication(pack, options, found);
-  const recipes = await loadRecipes(pack, file, options, found);
+  const { file, pack: written, diagnostics, locate } = await readSources([paths].flat(), options.registry);
+  if (written === null) return { file, pack: null, valid: false, diagnostics };
+  const found: Diagnostic[] = [...checkTier(written)];
+  const replication = settleReplication(written, options, found);
+  const recipes = await loadRecipes(written, file, options, found);
+  const pack = { ...written, recipes: recipes.map(({ entry }) => entry) };
   const checked = await checkRecipes(pack, recipes, { ...options, replication }, found);
   found.push(...checkConditions(pack, checked));
   const all = [...diagnostics, ...attachLocations(merged(found), locate)];
@@ -79,6 +85,22 @@ export async function loadPack(
   };
 }
 
+async function readSources(paths: readonly string[], registry: Registry): Promise<ReadPack & { file: string }> {
+  const sources = await Promise.all(paths.map(async (path): Promise<RecipeSource> => ({
+    file: resolve(path),
+    ...await readRecipeFile(path),
+  })));
+  const [{ file, value, locate }] = sources;
+  if (sources.every((source) => isRecipe(source.value))) {
+    // Places of a pack that no text has are those of no file.
+    return { file, ...packOfValue(packOfRecipes(sources, registry), () => undefined) };
+  }
+  if (sources.length === 1) return { file, ...packOfValue(value, locate) };
+  throw new SvcError("usage_invalid", `Cannot combine ${paths.join(", ")}: only recipes make a pack together`, {
+    hint: "Name one pack, or recipes only",
+  });
+}
+
 /** The recipes of all entries; several entries may choose points of one file. */
 async function loadRecipes(
   pack: Pack,
@@ -86,32 +108,38 @@ async function loadRecipes(
   { registry, projectRoot }: LoadOptions,
   found: Diagnostic[],
 ): Promise<LoadedRecipe[]> {
-  const sources = new Map<string, Promise<{ expansion: MatrixExpansion; locate: Locate }>>();
+  const sources = new Map<string, Promise<ExpandedFile>>();
+  const read = async (file: string): Promise<ExpandedFile> => {
+    const { value, locate } = await readRecipeFile(file);
+    return { value, locate, expansion: expandMatrix(value, { registry, locate }) };
+  };
   const recipes: LoadedRecipe[] = [];
   for (const entry of pack.recipes) {
-    const loaded: LoadedRecipe = { entry, recipe: null };
-    recipes.push(loaded);
+    const at = recipes.push({ entry, recipe: null }) - 1;
     if (entry.skip_reason !== null) continue;
     const file = locateRecipe(entry, { packFile, projectRoot }, found);
     if (file === null) continue;
-    if (!sources.has(file)) {
-      sources.set(
-        file,
-        readRecipeFile(file).then(({ value, locate }) => ({
-          expansion: expandMatrix(value, { registry, locate }),
-          locate,
-        })),
-      );
-    }
+    if (!sources.has(file)) sources.set(file, read(file));
     try {
-      const { expansion, locate } = await sources.get(file)!;
+      const { value, locate, expansion: declared } = await sources.get(file)!;
+      const expansion = isObject(entry.matrix) && isObject(value)
+        ? expandMatrix(withOwnMatrix(value, declared.canonical_matrix.matrix, entry), { registry })
+        : declared;
       // Bad values of points that no entry chooses are nobody's concern; those of this entry's point are found below.
       if (expansion.recipe === null || expansion.canonical_matrix.source !== "none" && expansion.points.length === 0) {
         found.push(...expansion.diagnostics.map((item) => ofRecipe(entry, item)));
         continue;
       }
-      loaded.recipe = instantiate(entry, expansion, found);
-      loaded.locate = locate;
+      const isBaseline = pack.baselines.includes(entry.id);
+      recipes.splice(
+        at,
+        1,
+        ...entriesOfPoints(entry, expansion, isBaseline).map((one): LoadedRecipe => ({
+          entry: one,
+          recipe: instantiate(one, expansion, found),
+          locate,
+        })),
+      );
     } catch (error) {
       const { code = "recipe_syntax_invalid", message, diagnostics = [] } = error as {
         code?: string;
@@ -123,6 +151,10 @@ async function loadRecipes(
     }
   }
   return recipes;
+}
+
+interface ExpandedFile extends Pick<RecipeSource, "value" | "locate"> {
+  expansion: MatrixExpansion;
 }
 
 /** A finding about a recipe, told at the entry that names it. */
@@ -238,6 +270,7 @@ function checkSpecs(pack: Pack, entry: PackEntry, effective: RecipeDocument, fou
       found.push(diagnostic(code, ["recipes", entry.index], `Cannot use ${entry.id}: ${message}`, {
         hint: `Declare it as metadata.research.${kind} of the recipe, or correct the pack`,
       }));
+    if (wanted.id === UNDECLARED) continue;
     if (!isObject(actual)) {
       refuse(`it names no ${name}, and none can be told from its operations`);
       continue;

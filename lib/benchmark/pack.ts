@@ -40,6 +40,8 @@ export interface PackEntry {
   label: string;
   role: string;
   path: string;
+  /** The matrix that it expands to rows: that of the recipe, or its own; null where it names none. */
+  matrix: "inherit" | { dimensions?: JsonObject; step_params?: JsonObject } | null;
   params: EntryParams;
   /** Why it is not run; null where it is. */
   skip_reason: string | null;
@@ -87,13 +89,18 @@ export interface ReadPack {
 }
 
 /**
- * Reads a pack. What is wrong with it is said in the diagnostics, all of it at once.
+ * Reads a pack; all findings are diagnostics.
  * @param text YAML or JSON
  * @param file names the text in locations
- * @throws SvcError as a recipe's text that cannot be read at all
+ * @throws SvcError as a recipe whose text cannot be read
  */
 export function readPack(text: string, file: string): ReadPack {
   const { value, locate } = readRecipeText(text, { file });
+  return packOfValue(value, locate);
+}
+
+/** {@link readPack} of a value that was read. */
+export function packOfValue(value: Value, locate: Locate): ReadPack {
   const found = checkValue(PACK_SCHEMA, value, [], { code: "pack_invalid" }).map(aboutFields);
   if (found.length > 0 || !isObject(value)) {
     return { pack: null, diagnostics: attachLocations(found, locate), locate };
@@ -246,6 +253,7 @@ function entriesOf(written: readonly JsonObject[], diagnostics: Diagnostic[]): P
       label: (given.label ?? id) as string,
       role,
       path,
+      matrix: (given.matrix ?? null) as PackEntry["matrix"],
       params: entryParams(params, index, diagnostics),
       skip_reason: params.skip === true || placeholder !== null
         ? (params.skip_reason ?? placeholder ?? "The pack skips it") as string

@@ -115,12 +115,17 @@ const recipe = object(["path"], {
   label: text,
   role: { ...text, default: "candidate" },
   path: { ...text, description: "relative to this file, else to the project root" },
+  matrix: {
+    description:
+      "rows for all points of the recipe's matrix (the default without matrix_selection), or of one of its own",
+    anyOf: [{ enum: ["inherit"] }, object([], { dimensions: mapping, step_params: mapping })],
+  },
   params: object([], {
     method_id: text,
     baseline_id: text,
     matrix_selection: {
       ...mapping,
-      description: "coordinates of the point; those of a declared matrix must be complete",
+      description: "coordinates of the point; beside `matrix` they fix some of its dimensions",
     },
     step_params: { ...mapping, description: "step id to the parameters that replace the recipe's" },
     sweep_values: { ...mapping, description: "deprecated name of matrix_selection" },

@@ -1,6 +1,7 @@
 /** Removes backing runs whose snapshot is kept: out of sight at once, off the disk while the next row runs. */
 import { join } from "node:path";
 import { tryLockRun } from "../run/lock.ts";
+import { markRemoved } from "../run/reservation.ts";
 import type { Workspace } from "../run/workspace.ts";
 
 /** Folders that may wait to be deleted; beyond that the benchmark waits. */
@@ -24,6 +25,7 @@ export class Pruner {
     try {
       Deno.mkdirSync(transit, { recursive: true });
       // In one step: nobody ever sees half a bundle.
+      markRemoved(this.#workspace, runId);
       Deno.renameSync(join(runs, runId), grave);
     } catch (error) {
       lock.release();

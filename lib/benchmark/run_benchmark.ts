@@ -23,8 +23,9 @@ import { checkOptions } from "../run/execution.ts";
 import { DISK, replaceFile } from "../run/files.ts";
 import { tryLockRun } from "../run/lock.ts";
 import { reserveRunId } from "../run/reservation.ts";
+import { type KeepOptions, keptSteps, pruneBundle } from "../run/prune.ts";
 import { announceWarnings, type RunEvent, type RunOptions } from "../run/run.ts";
-import { removeRuns } from "../run/store.ts";
+import { lockRuns, removeRuns } from "../run/store.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { Ledger, type LedgerSummary, readLedgerFile, rowKey, summarizeLedger } from "./ledger.ts";
 import { exportResult } from "./export.ts";
@@ -58,8 +59,8 @@ export type BenchmarkEvent = RunEvent | {
 };
 
 export interface BenchmarkRunOptions extends ReplicationOptions {
-  /** File of the pack. */
-  pack: string;
+  /** File of the pack, or those of recipes that make one. */
+  pack: string | readonly string[];
   /** The pack as `loadPack` read it, which is not read again; a benchmark that is resumed reads it again. */
   loaded?: LoadedPack;
   registry: Registry;
@@ -83,6 +84,9 @@ export interface BenchmarkRunOptions extends ReplicationOptions {
   resume?: string;
   /** Whether the runs are kept beside their snapshots; false when left out. */
   retainBackingRuns?: boolean;
+  /** Artifacts of kept runs that stay, once their row is complete; default `all`. */
+  keep?: KeepOptions["keep"];
+  drop?: KeepOptions["drop"];
   jobId?: string | null;
   cancellation: CancellationToken;
   /** Makes the files that are derived of the result, by name; those of `exportResult` when left out. */
@@ -124,6 +128,7 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
   if (!loaded.valid || loaded.pack === null) {
     throw refusal("pack_invalid", `Cannot use the pack ${options.pack}`, loaded.diagnostics);
   }
+  checkKeep(options, loaded, earlier);
   const environment = await captureEnvironment(workspace.projectRoot);
   const benchmark = new Benchmark(options, loaded, environment, earlier);
   try {
@@ -135,6 +140,17 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
 
 const given = <T extends object>(members: T): Partial<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+
+/** @throws SvcError `execution_invalid` for artifacts of runs that are not kept, or of steps that no recipe has */
+function checkKeep(options: BenchmarkRunOptions, { recipes }: LoadedPack, earlier: BenchmarkResult | null): void {
+  if (options.keep === undefined && options.drop === undefined) return;
+  if (!(options.retainBackingRuns || earlier?.storage.backing_run_policy === "retained")) {
+    throw new SvcError("execution_invalid", "Cannot select artifacts to keep: the benchmark keeps no runs", {
+      hint: "Add --retain-backing-runs",
+    });
+  }
+  keptSteps(options, recipes.flatMap(({ recipe }) => recipe?.steps.map(({ id }) => id) ?? []));
+}
 
 /** @throws SvcError `result_not_found`, `benchmark_resume_mismatch` */
 function earlierResult(workspace: Workspace, wanted: string): BenchmarkResult {
@@ -393,6 +409,8 @@ class Benchmark {
       environment: this.#environment,
       jobId: this.#options.jobId,
       cancellation: this.#options.cancellation,
+      // A run that is removed after its row shares nothing.
+      share: this.#head.storage.backing_run_policy === "retained",
       execute: this.#options.execute ?? ((execution) => executePlan({ ...execution, pool: this.#pool })),
       onEvent: (event) => {
         if (event.kind === "run_created") {
@@ -411,8 +429,17 @@ class Benchmark {
     if (row === null) return null;
     await this.#keep(row);
     if (row.run_id !== null && row.run_dir === null) await this.#pruner.prune(row.run_id);
+    else if (row.run_id !== null && row.status === "completed") this.#pruneArtifacts(row.run_id);
     report("benchmark_row_completed", { run_id: row.run_id, status: row.status });
     return row;
+  }
+
+  /** The snapshot of the row has what the result needs of the artifacts. */
+  #pruneArtifacts(runId: string): void {
+    const { workspace, keep, drop } = this.#options;
+    if (keep === undefined && drop === undefined) return;
+    using _lock = lockRuns(workspace, [runId], "prune");
+    pruneBundle(workspace, runId, (step) => keep !== "metrics" && !drop?.includes(step), DISK);
   }
 
   /** Appends the row at once; the disk gets it while the next one runs, and has it before that one is appended. */
@@ -472,7 +499,7 @@ class Benchmark {
     // The ledger first: whoever stops in between leaves an end that the result is made of.
     this.#ledger.append("attempt_ended", endFields(end, sha256Hex(text)));
     replaceFile(DISK, join(this.#directory, RESULT_FILE), text, true);
-    DISK.syncFolder(this.#directory);
+    DISK.sync(this.#directory);
     return result;
   }
 

@@ -86,11 +86,18 @@ export const whole = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER
   throw new InvalidArgumentError(`Give a whole number ${range}.`);
 };
 
+/** Reads a list with commas. */
+export const names = (text: string, before: string[] = []): string[] => [...before, ...text.split(",")];
+
 export const WORKERS = parsed("--parallel-workers <n>", "steps that may overlap, 1 to 32", whole(1, 32), 1);
 export const IGNORE_ESTIMATE = flag(
   "--ignore-estimate",
   "run even where the estimated memory or disk exceeds what is free",
 );
+export const KEEP = {
+  keep: choice("--keep <what>", "artifacts that stay after a complete run", ["all", "metrics"], "all"),
+  drop: parsed("--drop <steps>", "steps whose artifacts do not stay, with commas", names),
+};
 export const SET = list("--set <step.param=value>", "override a parameter; the value is read as JSON, else as text");
 export const TABLE_FORMAT = choice("--format <format>", "output form", ["table", "csv", "md"], "table");
 export const FORMAT = choice("--format <format>", "output form", ["table", "csv", "md", "json"], "table");
@@ -98,11 +105,11 @@ export const FORMAT = choice("--format <format>", "output form", ["table", "csv"
 type Options = Readonly<Record<string, OptionSpec<unknown>>>;
 type ValuesOf<O extends Options> = { readonly [Name in keyof O]: O[Name] extends OptionSpec<infer T> ? T : never };
 
-type ArgOf<Word extends string> = Word extends `<${string}...>` ? [string[]]
+type ArgOf<Word extends string> = Word extends `<${string}...>` | `[${string}...]` ? [string[]]
   : Word extends `<${string}>` ? [string]
   : Word extends `[${string}]` ? [string | undefined]
   : [];
-/** The arguments in the usage of a command: `<a>`, `[a]` or `<a...>`. */
+/** The arguments in the usage of a command: `<a>`, `[a]`, `<a...>` or `[a...]`. */
 type ArgsOf<Usage extends string> = Usage extends `${infer Word} ${infer Rest}` ? [...ArgOf<Word>, ...ArgsOf<Rest>]
   : ArgOf<Usage>;
 

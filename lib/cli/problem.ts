@@ -72,6 +72,7 @@ export function exitCodeOf(error: unknown): number {
   if (/^(usage_invalid|execution_invalid|token_required|token_too_short)$/.test(error.code)) return EXIT.usage;
   if (error.code === "run_canceled" || error.code === "operation_canceled") return EXIT.canceled;
   if (error.code === "run_failed") return EXIT.runFailed;
+  if (error.code === "restore_mismatch") return EXIT.differs;
   return REFUSED.test(error.code) ? EXIT.refused : EXIT.runFailed;
 }
 

@@ -19,6 +19,7 @@ import type { PlanStep } from "../plan/types.ts";
 import { programSources } from "../plan/implementation_source.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { createCancellation } from "./cancellation.ts";
+import { shareFile } from "./contents.ts";
 import { type Running, StepFailure, WorkerPool } from "./pool.ts";
 import type { LearnedTask, ModelTask, ProgressReply, StepTask, TaskInput, WrittenReply } from "./protocol.ts";
 import {
@@ -368,7 +369,8 @@ class Execution {
         written.outputs.map(async ({ port, fileName }) => [port, await hashStoredFile(join(destination, fileName))]),
       );
       const expected = await running.hashed;
-      return Object.fromEntries(
+      const { contents } = this.#options;
+      const outputs = Object.fromEntries(
         written.outputs.map(({ port, kind, fileName, metadata }, index): [string, OutputRow] => {
           const sha256 = expected[port];
           if (stored[index][1] !== sha256) {
@@ -384,6 +386,13 @@ class Execution {
           return [port, { kind, path: `artifacts/${document.id}/${fileName}`, metadata: document_, sha256 }];
         }),
       );
+      if (contents !== undefined) {
+        const staging = join(this.#artifacts, STAGING_FOLDER);
+        for (const { port, fileName } of written.outputs) {
+          await shareFile(join(destination, fileName), expected[port], { contents, staging });
+        }
+      }
+      return outputs;
     } catch (error) {
       discardStaging(destination);
       throw error;

@@ -56,7 +56,7 @@ export function checkStaged(folder: string, outputs: readonly { fileName: string
 }
 
 /**
- * Moves a checked folder to its place in the bundle.
+ * Moves a checked folder to its place in the bundle; its files become read-only.
  * @throws SvcError `staging_conflict` when the place is taken: a rename would silently replace an empty folder
  */
 export function commitStaging(folder: string, destination: string): void {
@@ -68,6 +68,10 @@ export function commitStaging(folder: string, destination: string): void {
     taken = false;
   }
   if (taken) throw new SvcError("staging_conflict", `Cannot put the outputs at ${destination}: the path exists`);
+  // Bundles share equal files by links: an editor that writes in place would change all of them.
+  if (Deno.build.os !== "windows") {
+    for (const { name } of Deno.readDirSync(folder)) Deno.chmodSync(join(folder, name), 0o444);
+  }
   Deno.renameSync(folder, destination);
 }
 

@@ -54,6 +54,8 @@ export interface ExecuteOptions {
   bundle: string;
   projectRoot: string;
   stateDir: string;
+  /** Folder that stores equal artifacts once; without it every file is stored. */
+  contents?: string;
   /** 1 … 32. */
   parallelWorkers: number;
   cancellation: CancellationToken;

@@ -45,7 +45,7 @@ export async function readRecipeFile(path: string): Promise<DecodedFile> {
  * @throws SvcError `recipe_not_found`, `path_forbidden`, `recipe_limit_exceeded`, or `recipe_syntax_invalid` for bytes
  *   that are not UTF-8
  */
-export async function readTextFile(path: string): Promise<string> {
+async function readTextFile(path: string): Promise<string> {
   return decodeRecipeText(await readLimited(path), path);
 }
 

@@ -98,10 +98,10 @@ export class BundleWriter {
     const texts = documentTexts(this.#record, state);
     replaceFile(this.#files, join(this.directory, MANIFEST_FILE), texts.manifest, true);
     replaceFile(this.#files, join(this.directory, SUMS_FILE), this.#sums(state, texts), true);
-    this.#files.syncFolder(this.directory);
+    this.#files.sync(this.directory);
     const path = join(this.directory, SUMMARY_FILE);
     replaceFile(this.#files, path, texts.summary, true);
-    this.#files.syncFolder(this.directory);
+    this.#files.sync(this.directory);
     return { summary: texts.document, path };
   }
 

@@ -8,8 +8,8 @@ export interface BundleFiles {
   rename(from: string, to: string): void;
   /** Removes a file or a folder recursively; a missing path is not an error. */
   remove(path: string): void;
-  /** Makes the entries of a folder durable. */
-  syncFolder(path: string): void;
+  /** Makes a file, or the entries of a folder, durable. */
+  sync(path: string): void;
 }
 
 export const DISK: BundleFiles = {
@@ -31,14 +31,14 @@ export const DISK: BundleFiles = {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   },
-  syncFolder(path) {
+  sync(path) {
     // Windows cannot open folders, and a rename there needs no fsync of the folder.
     if (Deno.build.os === "windows") return;
-    const folder = Deno.openSync(path, { read: true });
+    const entry = Deno.openSync(path, { read: true });
     try {
-      folder.syncSync();
+      entry.syncSync();
     } finally {
-      folder.close();
+      entry.close();
     }
   },
 };

@@ -16,8 +16,14 @@ export interface RunLock {
  * @returns null while another holder, in this or another process, has it
  */
 export function tryLockRun(workspace: Workspace, runId: string, create = true): RunLock | null {
-  const path = join(workspace.locks, `${runId}.lock`);
-  if (create) Deno.mkdirSync(workspace.locks, { recursive: true });
+  for (;;) {
+    const lock = tryLock(join(workspace.locks, `${runId}.lock`), workspace.locks, create);
+    if (lock !== "replaced") return lock;
+  }
+}
+
+function tryLock(path: string, folder: string, create: boolean): RunLock | "replaced" | null {
+  if (create) Deno.mkdirSync(folder, { recursive: true });
   let file: Deno.FsFile;
   try {
     file = Deno.openSync(path, { read: true, write: true, create });
@@ -29,9 +35,14 @@ export function tryLockRun(workspace: Workspace, runId: string, create = true): 
     file.close();
     return null;
   }
+  // The holder before may have removed the file between opening and locking.
+  if (create && !isFileOf(path, file)) {
+    file.close();
+    return "replaced";
+  }
   return {
     release() {
-      // An id is used once, so no process waits for this file: it can be removed before it is unlocked.
+      // Removed before it is unlocked, so that no process locks a file that is removed next.
       try {
         Deno.removeSync(path);
       } catch (error) {
@@ -48,4 +59,13 @@ export function isRunLocked(workspace: Workspace, runId: string): boolean {
   const lock = tryLockRun(workspace, runId, false);
   lock?.release();
   return lock === null;
+}
+
+function isFileOf(path: string, file: Deno.FsFile): boolean {
+  try {
+    return Deno.statSync(path).ino === file.statSync().ino;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
 }

@@ -67,9 +67,9 @@ function markInterrupted(directory: string, summary: JsonObject, files: BundleFi
     failure: { kind: "interrupted", code: "run_interrupted" },
   });
   replaceFile(files, join(directory, MANIFEST_FILE), texts.manifest, true);
-  files.syncFolder(directory);
+  files.sync(directory);
   replaceFile(files, join(directory, SUMMARY_FILE), texts.summary, true);
-  files.syncFolder(directory);
+  files.sync(directory);
   return document;
 }
 

@@ -1,7 +1,11 @@
-/** Run ids: `<UTC yyyymmddThhmmssZ>_<name>`, reserved permanently by exclusive creation of a file. */
+/**
+ * Run ids: `<UTC yyyymmddThhmmssZ>_<name>`, reserved by exclusive creation of a file. The reservation of a removed run
+ * stays; one whose run never began is removed by `collectGarbage`.
+ */
 import { exists } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { withSystemCode } from "../contract/system_error.ts";
+import { type BundleFiles, DISK } from "./files.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The form of an id; it also keeps an id inside the folder of the runs. */
@@ -41,4 +45,10 @@ export function reserveRunId(workspace: Workspace, recipeName: string, time: Dat
     // A copied bundle has no reservation, and a link in its place must not be written through.
     if (!exists(join(workspace.runs, id))) return id;
   }
+}
+
+/** Records that the run of an id was removed: its reservation is then in use although it has no bundle. */
+export function markRemoved(workspace: Workspace, runId: string, files: BundleFiles = DISK): void {
+  Deno.mkdirSync(workspace.reservations, { recursive: true });
+  files.write(join(workspace.reservations, runId), "removed\n", false);
 }

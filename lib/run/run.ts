@@ -23,6 +23,7 @@ import { checkOptions } from "./execution.ts";
 import { type BundleFiles, DISK } from "./files.ts";
 import { tryLockRun } from "./lock.ts";
 import { sampleMemory } from "./memory.ts";
+import { type KeepOptions, keptSteps, pruneBundle, type PrunedFile } from "./prune.ts";
 import { reserveRunId } from "./reservation.ts";
 import { checkResources, type ReadFree } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
@@ -59,6 +60,11 @@ export interface RunOptions {
   parallelWorkers?: number;
   /** Default true. */
   usePlanCache?: boolean;
+  /** Artifacts that stay once the run is complete; default `all`. See {@link KeepOptions}. */
+  keep?: KeepOptions["keep"];
+  drop?: KeepOptions["drop"];
+  /** Whether equal artifacts of the workspace are stored once; default true. */
+  share?: boolean;
   /** Whether to start a run whose estimate does not fit; default false. */
   ignoreEstimate?: boolean;
   planCache?: PlanCache;
@@ -86,6 +92,8 @@ export interface RunResult {
   summary_path: string;
   directory: string;
   summary: JsonObject;
+  /** Artifacts that were not kept. */
+  pruned: PrunedFile[];
   /** Warnings and infos of compiler and planner. */
   diagnostics: Diagnostic[];
 }
@@ -188,6 +196,7 @@ export async function runPrepared(
   const { registry, workspace, cancellation, onEvent = () => {} } = options;
   const { parallelWorkers } = checkOptions(options);
   const { plan, cache } = planned;
+  const isKept = keptSteps(options, plan.steps.map(({ step_id }) => step_id));
   if (!options.ignoreEstimate) checkResources(plan, workspace.stateDir, options.readFree);
   onEvent({
     kind: "execution_plan_cache",
@@ -243,6 +252,7 @@ export async function runPrepared(
     const outcome = await execute(options, record, writer, parallelWorkers);
     const { summary, path } = writer.finish(outcome);
     const { status, error } = outcome;
+    const pruned = status === "completed" ? pruneBundle(workspace, runId, isKept, options.files ?? DISK) : [];
     onEvent({
       kind: `run_${status}`,
       level: status === "completed" ? "info" : status === "canceled" ? "warning" : "error",
@@ -255,6 +265,7 @@ export async function runPrepared(
       summary_path: path,
       directory: writer.directory,
       summary,
+      pruned,
       diagnostics: planned.diagnostics,
     };
   } finally {
@@ -277,6 +288,7 @@ export async function runPrepared(
         bundle: writer.directory,
         projectRoot: workspace.projectRoot,
         stateDir: workspace.stateDir,
+        contents: options.share === false ? undefined : workspace.contents,
         parallelWorkers,
         cancellation,
         trainedArtifact: options.readiness?.trainedArtifact,

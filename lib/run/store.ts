@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { nearestName } from "../contract/nearest.ts";
 import { isInteger, isObject, type JsonObject } from "../contract/value.ts";
+import { releaseContents } from "../execute/contents.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, RUN_STATUSES, type RunStatus } from "./documents.ts";
 import { type BundleFiles, DISK, listFiles } from "./files.ts";
-import { tryLockRun } from "./lock.ts";
+import { type RunLock, tryLockRun } from "./lock.ts";
+import { digestsOf } from "./prune.ts";
 import { readDocument } from "./read.ts";
 import { settleRun, sweepTransit } from "./recover.ts";
-import { isRunId } from "./reservation.ts";
+import { isRunId, markRemoved } from "./reservation.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface RunRow extends JsonObject {
@@ -189,24 +191,34 @@ export function showRun(workspace: Workspace, wanted: string): ShownRun {
  */
 export function removeRuns(workspace: Workspace, wanted: readonly string[], files: BundleFiles = DISK): string[] {
   const ids = [...new Set(wanted.map((id) => resolveRunId(workspace, id)))];
-  const locks = new Map<string, ReturnType<typeof tryLockRun>>();
-  try {
-    for (const id of ids) {
-      const lock = tryLockRun(workspace, id);
-      if (lock === null) throw stillExecuting(id, "remove");
-      locks.set(id, lock);
-    }
-    Deno.mkdirSync(workspace.transit, { recursive: true });
-    for (const id of ids) {
-      files.remove(join(workspace.transit, id));
-      // One rename hides the whole bundle, so readers never see a part of it.
-      files.rename(join(workspace.runs, id), join(workspace.transit, id));
-      files.remove(join(workspace.transit, id));
-    }
-    return ids;
-  } finally {
-    for (const lock of locks.values()) lock?.release();
+  using _locks = lockRuns(workspace, ids, "remove");
+  Deno.mkdirSync(workspace.transit, { recursive: true });
+  for (const id of ids) {
+    const directory = join(workspace.runs, id);
+    const digests = digestsOf(directory);
+    files.remove(join(workspace.transit, id));
+    markRemoved(workspace, id, files);
+    // One rename hides the whole bundle, so readers never see a part of it.
+    files.rename(directory, join(workspace.transit, id));
+    files.remove(join(workspace.transit, id));
+    releaseContents(workspace.contents, digests);
   }
+  return ids;
+}
+
+/** Locks runs until the result is disposed. @throws SvcError `run_still_executing` */
+export function lockRuns(workspace: Workspace, ids: readonly string[], verb: string): Disposable {
+  const locks: RunLock[] = [];
+  const release = () => locks.forEach((lock) => lock.release());
+  for (const id of ids) {
+    const lock = tryLockRun(workspace, id);
+    if (lock === null) {
+      release();
+      throw stillExecuting(id, verb);
+    }
+    locks.push(lock);
+  }
+  return { [Symbol.dispose]: release };
 }
 
 /** The error for a command that needs a finished run. */

@@ -10,9 +10,18 @@ import { hashFile } from "../artifact/hash_file.ts";
 import { messageOf } from "../contract/error.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "./documents.ts";
+import {
+  AUTHORED_FILE,
+  MANIFEST_FILE,
+  PLAN_FILE,
+  PRUNED_FILE,
+  RECIPE_FILE,
+  SUMMARY_FILE,
+  SUMS_FILE,
+} from "./documents.ts";
 import { type CheckRow, type Finding, Findings } from "./findings.ts";
 import { formatSha256Sums, listFiles, parseSha256Sums } from "./files.ts";
+import { isPrunedDocument } from "./prune.ts";
 import { settleRun } from "./recover.ts";
 import { resolveRunId, stillExecuting } from "./store.ts";
 import { checkDocuments, type Documents } from "./verify_documents.ts";
@@ -20,6 +29,8 @@ import type { Workspace } from "./workspace.ts";
 
 export interface VerificationReport extends JsonObject {
   status: "valid" | "warning" | "invalid";
+  /** `pruned` where `pruned.json` names files that were removed; their digests are checked against the documents. */
+  artifacts: "present" | "pruned";
   target_type: "run";
   target_id: string;
   /** Absolute path of the bundle. */
@@ -66,7 +77,11 @@ export async function verifyBundle(directory: string, runId: string): Promise<Ve
   const status = documents[SUMMARY_FILE]?.status;
   const incomplete = status === "incomplete";
   findings.group("files");
-  const hashes = await hashFiles(directory, findings);
+  const present = await hashFiles(directory, findings);
+  const pruned = prunedFiles(directory, present, findings);
+  // A pruned file counts by its recorded digest, which SHA256SUMS and the summary must agree with.
+  const hashes = new Map([...pruned ?? [], ...present]);
+  hashes.delete(PRUNED_FILE);
   findings.group("sha256sums");
   checkSums(directory, hashes, incomplete, findings);
   if (DOCUMENTS.every((name) => documents[name] !== undefined)) {
@@ -76,6 +91,7 @@ export async function verifyBundle(directory: string, runId: string): Promise<Ve
   const evidence = status === "completed" ? "current_profile" : "nonpublication_evidence";
   return {
     status: invalid ? "invalid" : findings.warnings.length > 0 ? "warning" : "valid",
+    artifacts: pruned === null ? "present" : "pruned",
     target_type: "run",
     target_id: runId,
     path: directory,
@@ -89,31 +105,53 @@ export async function verifyBundle(directory: string, runId: string): Promise<Ve
 function readDocuments(directory: string, findings: Findings): Partial<Documents> {
   const documents: Partial<Documents> = {};
   for (const name of DOCUMENTS) {
-    findings.looked();
-    let text: string;
-    try {
-      text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-        Deno.readFileSync(join(directory, name)),
-      );
-    } catch (error) {
-      const missing = error instanceof Deno.errors.NotFound;
-      if (missing) findings.error("bundle_file_missing", name, "$", `${name} is missing`);
-      else findings.error("bundle_schema_invalid", name, "$", `${name} cannot be read: ${messageOf(error)}`);
-      continue;
-    }
-    try {
-      const value = parseJson(text);
-      if (!isObject(value)) throw new TypeError("it is not a mapping");
-      documents[name] = value;
-      // A value has one layout; a different one can hide, for example, a repeated key.
-      if (prettyJson(value) !== text) {
-        findings.error("bundle_schema_invalid", name, "$", `${name} is not laid out as it was written`);
-      }
-    } catch (error) {
-      findings.error("bundle_schema_invalid", name, "$", `${name} cannot be read: ${messageOf(error)}`);
-    }
+    const document = readChecked(directory, name, findings);
+    if (document !== null) documents[name] = document;
   }
   return documents;
+}
+
+/** Reads a document; one that cannot be read, or is not laid out as this program writes, is a finding. */
+function readChecked(directory: string, name: string, findings: Findings): JsonObject | null {
+  findings.looked();
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Deno.readFileSync(join(directory, name)));
+  } catch (error) {
+    const missing = error instanceof Deno.errors.NotFound;
+    if (missing) findings.error("bundle_file_missing", name, "$", `${name} is missing`);
+    else findings.error("bundle_schema_invalid", name, "$", `${name} cannot be read: ${messageOf(error)}`);
+    return null;
+  }
+  try {
+    const value = parseJson(text);
+    if (!isObject(value)) throw new TypeError("it is not a mapping");
+    // A value has one layout; a different one can hide, for example, a repeated key.
+    if (prettyJson(value) !== text) {
+      findings.error("bundle_schema_invalid", name, "$", `${name} is not laid out as it was written`);
+    }
+    return value;
+  } catch (error) {
+    findings.error("bundle_schema_invalid", name, "$", `${name} cannot be read: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+/** Digests of the pruned files; null for a bundle that was not pruned. */
+function prunedFiles(
+  directory: string,
+  present: ReadonlyMap<string, string>,
+  findings: Findings,
+): Map<string, string> | null {
+  if (!present.has(PRUNED_FILE)) return null;
+  const document = readChecked(directory, PRUNED_FILE, findings);
+  if (document === null) return new Map();
+  if (!isPrunedDocument(document)) {
+    findings.error("bundle_schema_invalid", PRUNED_FILE, "$", `${PRUNED_FILE} has an invalid structure`);
+    return new Map();
+  }
+  findings.looked(document.files.length);
+  return new Map(document.files.map(({ path, sha256 }) => [path, sha256]));
 }
 
 /** Hashes of all regular files by path. */

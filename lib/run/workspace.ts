@@ -14,7 +14,7 @@ export interface Workspace {
   readonly stateDir: string;
   /** One folder per bundle. */
   readonly runs: string;
-  /** One empty file per run id ever reserved. */
+  /** One file per reserved run id. */
   readonly reservations: string;
   /** One file per executing run, locked by its process. */
   readonly locks: string;
@@ -22,6 +22,8 @@ export interface Workspace {
   readonly onnxAccelerator?: OnnxAccelerator;
   /** Bundles being created or removed. */
   readonly transit: string;
+  /** A link to each distinct artifact, by its SHA-256. */
+  readonly contents: string;
 }
 
 /**
@@ -53,6 +55,7 @@ export function openWorkspace(
     reservations: join(runs, ".run-id-reservations"),
     locks: join(runs, ".locks"),
     transit: join(runs, ".transit"),
+    contents: join(runs, ".contents"),
     ...(options.onnxAccelerator === undefined ? {} : { onnxAccelerator: options.onnxAccelerator }),
   };
 }

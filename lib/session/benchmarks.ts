@@ -24,6 +24,9 @@ export type BenchmarkOptions = Omit<PackRun, Given> & Partial<Pick<PackRun, "can
 /** How the recipes of a pack will be planned and repeated. */
 export type PackOptions = ReplicationOptions & Pick<PackRun, "backend" | "implementation" | "lint" | "strictLint">;
 
+/** A pack, or recipe files that make one. */
+export type PackSource = string | readonly string[];
+
 export class Benchmarks {
   constructor(private readonly core: SessionCore) {}
 
@@ -44,7 +47,7 @@ export class Benchmarks {
    * @throws SvcError `pack_not_found`
    */
   async load(
-    pack: string,
+    pack: PackSource,
     { backend, implementation, lint, strictLint, ...options }: PackOptions = {},
   ): ReturnType<typeof loadPack> {
     const [{ loadPack }, { lintSeverity }] = await Promise.all([
@@ -53,7 +56,7 @@ export class Benchmarks {
     ]);
     const { registry, readiness, workspace: { projectRoot } } = await this.core.means();
     const planning = { readiness, backend, implementation, lint: lintSeverity({ lint, strictLint }) };
-    return await loadPack(await this.file(pack), { ...options, registry, projectRoot, planning });
+    return await loadPack(await this.#files(pack), { ...options, registry, projectRoot, planning });
   }
 
   /**
@@ -61,23 +64,31 @@ export class Benchmarks {
    * @param options `name` names the pack in messages
    * @throws SvcError `pack_not_found`, `pack_invalid` with every diagnostic
    */
-  async loaded(pack: string, { name = pack, ...options }: PackOptions & { name?: string } = {}): Promise<LoadedPack> {
+  async loaded(
+    pack: PackSource,
+    { name = [pack].flat().join(", "), ...options }: PackOptions & { name?: string } = {},
+  ): Promise<LoadedPack> {
     const loaded = await this.load(pack, options);
     if (loaded.pack !== null && loaded.valid) return loaded;
     throw refusal("pack_invalid", `Cannot use the pack ${name}`, loaded.diagnostics);
   }
 
   /**
-   * Runs a pack: every recipe in every replicate, as ordinary runs, with intervals and paired comparisons.
+   * Runs a pack, or recipes as the methods of one: every recipe in every replicate, as ordinary runs, with intervals and
+   * paired comparisons.
    * `resume` continues an interrupted benchmark; it ends with the same numbers as an uninterrupted one.
    * @returns the result and its folder; failed and rejected rows are findings in it
    * @throws SvcError `pack_invalid` with every diagnostic, `benchmark_resume_mismatch`, before anything is written
    */
-  async run(pack: string, options: BenchmarkOptions = {}): Promise<BenchmarkRunResult> {
+  async run(pack: PackSource, options: BenchmarkOptions = {}): Promise<BenchmarkRunResult> {
     const { runBenchmark } = await import("../benchmark/run_benchmark.ts");
     const cancellation = options.cancellation ?? createCancellation();
-    const given = { ...options, ...await this.core.means(), pack: await this.file(pack), cancellation };
+    const given = { ...options, ...await this.core.means(), pack: await this.#files(pack), cancellation };
     return await this.core.withPool((execute) => runBenchmark({ ...given, execute }));
+  }
+
+  #files(pack: PackSource): Promise<string[]> {
+    return Promise.all([pack].flat().map((one) => this.file(one)));
   }
 
   /** The stored results, newest first. */

@@ -1,10 +1,14 @@
-/** Runs: list, show, verify, reproduce, compare and remove bundles. */
+/** Runs: list, show, verify, reproduce, compare, prune, restore and remove bundles. */
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { ReproduceOptions as Reproduce, ReproductionReport } from "../run/reproduce.ts";
 import type { RunDiff } from "../run/diff.ts";
+import type { GarbageReport } from "../run/gc.ts";
+import type { RestoreOptions as Restore, RestoreReport } from "../run/restore.ts";
+import type { RetentionReport } from "../run/retention.ts";
+import type { RunSelection } from "../run/select.ts";
 import type { RunRow, ShownRun } from "../run/store.ts";
 import type { VerificationReport } from "../run/verify.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -20,6 +24,13 @@ export interface RunFilter {
 
 type Given = "registry" | "readiness" | "planCache" | "execute" | "cancellation";
 export type ReproduceOptions = Omit<Reproduce, Given> & Partial<Pick<Reproduce, "cancellation">>;
+export type RestoreOptions = Omit<Restore, Given | "files"> & Partial<Pick<Restore, "cancellation">>;
+/** Whether nothing is changed; false when left out. */
+type DryRun = { dryRun?: boolean };
+type GarbageOptions = DryRun & {
+  /** Removes incomplete runs that began at least this long ago: `7d`. */
+  incomplete?: string;
+};
 
 export class Runs {
   constructor(private readonly core: SessionCore) {}
@@ -103,8 +114,51 @@ export class Runs {
     return await (await import("../run/diff.ts")).diffRuns(this.core.workspace, a, b);
   }
 
-  /** Removes finished bundles; their ids stay reserved. @throws SvcError `run_not_found`, `run_still_executing` */
-  async remove(ids: readonly string[]): Promise<string[]> {
-    return (await import("../run/store.ts")).removeRuns(this.core.workspace, ids);
+  /** Selects finished runs, newest first. @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing` */
+  async select(selection: RunSelection): Promise<RunRow[]> {
+    return (await import("../run/select.ts")).selectRuns(this.core.workspace, selection, "select");
+  }
+
+  /**
+   * Removes the artifacts of finished runs and keeps every document and digest; {@link restore} makes them again.
+   *
+   * @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing`
+   */
+  async prune(selection: RunSelection, { dryRun }: DryRun = {}): Promise<RetentionReport> {
+    return (await import("../run/retention.ts")).pruneRuns(this.core.workspace, selection, { dryRun });
+  }
+
+  /**
+   * Executes a pruned run again and puts its artifacts back when every digest equals the recorded one.
+   *
+   * @throws SvcError `restore_mismatch` with the first step that differed; the bundle is unchanged
+   */
+  async restore(id: string, options: RestoreOptions = {}): Promise<RestoreReport> {
+    const { restoreRun } = await import("../run/restore.ts");
+    const { workspace, ...means } = await this.core.means();
+    const cancellation = options.cancellation ?? createCancellation();
+    return await this.core.withPool((execute) =>
+      restoreRun(workspace, id, { ...options, ...means, cancellation, execute })
+    );
+  }
+
+  /** Removes finished bundles; their ids stay reserved. @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing` */
+  async remove(selection: RunSelection, { dryRun }: DryRun = {}): Promise<RetentionReport> {
+    return (await import("../run/retention.ts")).removeSelected(this.core.workspace, selection, { dryRun });
+  }
+
+  /**
+   * Removes staging of killed processes, unused reservations, stored artifacts without a bundle, evidence without a row,
+   * and incomplete runs older than `incomplete`.
+   *
+   * @throws SvcError `usage_invalid`, `gc_running`
+   */
+  async gc({ incomplete, dryRun }: GarbageOptions = {}): Promise<GarbageReport> {
+    const [{ collectGarbage }, { collectEvidence }] = await Promise.all([
+      import("../run/gc.ts"),
+      import("../benchmark/evidence_garbage.ts"),
+    ]);
+    const { workspace } = this.core;
+    return collectGarbage(workspace, { incomplete, dryRun }, (dry) => collectEvidence(workspace, dry));
   }
 }

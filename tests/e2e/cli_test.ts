@@ -66,6 +66,17 @@ Deno.test(
     assert.ok(compared.json.artifacts.every((row: { equal: boolean }) => row.equal));
 
     const path = join(cwd, ".svc/runs", id, "artifacts/wireless_channel/rx_symbols.npz");
+    const before = await Deno.readFile(path);
+    const planned = await svc(["runs", "prune", "--larger-than", "1kB", "--dry-run", "--json"], { cwd });
+    assert.deepEqual([planned.json.runs.length, planned.json.dry_run], [2, true]);
+    const pruned = await svc(["runs", "prune", id], { cwd });
+    assert.match(pruned.stdout, /1 run pruned: \d+ files/);
+    await assert.rejects(Deno.readFile(path), Deno.errors.NotFound);
+    assert.equal((await svc(["runs", "verify", id, "--json"], { cwd })).json.artifacts, "pruned");
+    const restored = await svc(["runs", "restore", id], { cwd });
+    assert.equal(restored.code, 0, restored.stderr);
+    assert.deepEqual(await Deno.readFile(path), before);
+    assert.match((await svc(["runs", "gc"], { cwd })).stdout, /found nothing to remove/);
     const bytes = await Deno.readFile(path);
     bytes[bytes.length >> 1] ^= 1;
     await Deno.writeFile(path, bytes);

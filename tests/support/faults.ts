@@ -59,7 +59,7 @@ export function dyingDisk(operations: number, tear = false): BundleFiles & { use
     },
     rename: (from, to) => (faults.pass(), DISK.rename(from, to)),
     remove: (path) => (faults.pass(), DISK.remove(path)),
-    syncFolder: (path) => (faults.pass(), DISK.syncFolder(path)),
+    sync: (path) => (faults.pass(), DISK.sync(path)),
   };
 }
 

@@ -7,7 +7,7 @@ import {
   type SessionOptions,
 } from "../../mod.ts";
 import { refusal } from "../../lib/contract/error.ts";
-import type { PackOptions } from "../../lib/session/benchmarks.ts";
+import type { PackOptions, PackSource } from "../../lib/session/benchmarks.ts";
 
 export async function runMatrix(recipe: RecipeInput, options: SessionOptions & MatrixRunOptions = {}) {
   await using svc = await open(options);
@@ -24,10 +24,12 @@ export async function runBenchmark(pack: string, options: SessionOptions & Bench
   return await svc.benchmarks.run(pack, options);
 }
 
-export async function loadBenchmarkPack(pack: string, options: SessionOptions & PackOptions = {}) {
+export async function loadBenchmarkPack(pack: PackSource, options: SessionOptions & PackOptions = {}) {
   await using svc = await open(options);
   const loaded = await svc.benchmarks.load(pack, options);
-  if (loaded.pack === null) throw refusal("pack_invalid", `Cannot use the pack ${pack}`, loaded.diagnostics);
+  if (loaded.pack === null) {
+    throw refusal("pack_invalid", `Cannot use the pack ${[pack].flat().join(", ")}`, loaded.diagnostics);
+  }
   return loaded;
 }
 

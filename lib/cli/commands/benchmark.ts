@@ -2,7 +2,7 @@
 import type { BenchmarkResult } from "../../benchmark/types.ts";
 import { refusal } from "../../contract/error.ts";
 import { InvalidArgumentError } from "../commander.ts";
-import { command, type CommandSpec, flag, IGNORE_ESTIMATE, parsed, text, whole } from "../command.ts";
+import { choice, command, type CommandSpec, flag, IGNORE_ESTIMATE, KEEP, parsed, text, whole } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import type { Session } from "../../session/session.ts";
 import { EXIT, reportText } from "../problem.ts";
@@ -18,7 +18,7 @@ function positive(text: string): number {
 }
 
 /** Loads a pack; places of its file are shown with a caret. */
-async function load(svc: Session, context: CliContext, wanted: string) {
+async function load(svc: Session, context: CliContext, wanted: readonly string[]) {
   const { excerpt } = await import("../../recipe/positions.ts");
   const loaded = await svc.benchmarks.load(wanted);
   const text = await Deno.readTextFile(loaded.file);
@@ -65,13 +65,13 @@ export const benchmarkCommands: CommandSpec[] = [
     },
   }),
   command({
-    usage: "benchmark show <pack>",
-    summary: "show a pack: its dataset, task, metrics and recipes",
+    usage: "benchmark show <pack...>",
+    summary: "show a pack, or the one that recipes make: its dataset, task, metrics and recipes",
     examples: ["svc benchmark show bit_transport/ber_theory_v1"],
     async call({ svc, args: [wanted], context }) {
       const loaded = await load(svc, context, wanted);
       if (loaded.pack !== null) return loaded;
-      throw refusal("pack_invalid", `Cannot use the pack ${wanted}`, loaded.diagnostics);
+      throw refusal("pack_invalid", `Cannot use the pack ${wanted.join(", ")}`, loaded.diagnostics);
     },
     json: ({ pack, file, replication, valid, diagnostics }) => ({
       schema_version: 1,
@@ -114,14 +114,15 @@ export const benchmarkCommands: CommandSpec[] = [
     },
   }),
   command({
-    usage: "benchmark validate <pack>",
-    summary: "check a pack and every recipe in it, and run nothing; exit 3 when it is refused",
+    usage: "benchmark validate <pack...>",
+    summary:
+      "check a pack, or the one that recipes make, and every recipe in it, and run nothing; exit 3 when it is refused",
     options: { summary: flag("--summary", "print only the outcome and the number of findings") },
     examples: ["svc benchmark validate benchmarks/my_pack.yaml"],
     async call({ svc, args: [wanted], options: { summary }, context }) {
       const loaded = await load(svc, context, wanted);
       if (loaded.valid || summary) return loaded;
-      throw refusal("pack_invalid", `Cannot use the pack ${wanted}`, loaded.diagnostics);
+      throw refusal("pack_invalid", `Cannot use the pack ${wanted.join(", ")}`, loaded.diagnostics);
     },
     json: (loaded, { options: { summary } }) => ({
       schema_version: 1,
@@ -137,14 +138,15 @@ export const benchmarkCommands: CommandSpec[] = [
     show(loaded, { args: [wanted], options: { summary }, context }) {
       if (!summary) context.findings(loaded.diagnostics);
       const outcome = loaded.valid ? context.paint("green", "valid") : context.paint("red", "invalid");
-      return `${outcome}  ${loaded.pack?.id ?? wanted}: ${loaded.pack?.recipes.length ?? 0} recipes, ` +
+      return `${outcome}  ${loaded.pack?.id ?? wanted.join(", ")}: ${loaded.pack?.recipes.length ?? 0} recipes, ` +
         `${count(loaded, "error")} errors, ${count(loaded, "warning")} warnings`;
     },
     exit: ({ valid }) => valid ? EXIT.ok : EXIT.refused,
   }),
   command({
-    usage: "benchmark run <pack>",
+    usage: "benchmark run <pack...>",
     summary: "run every recipe of a pack in every replicate, and leave a result with its evidence",
+    notes: "Recipe files in place of a pack are its methods, each with a row for every point of its matrix.",
     options: {
       replicates: parsed("--replicates <n>", "replicates of every recipe, or the most of them", whole(1)),
       untilErrors: parsed("--until-errors <n>", "stop a recipe when it has counted this many errors", whole(1)),
@@ -161,9 +163,12 @@ export const benchmarkCommands: CommandSpec[] = [
       continueOnError: flag("--continue-on-error", "continue with the next row after a failure"),
       resume: text("--resume <result>", "continue an unfinished result"),
       retainBackingRuns: flag("--retain-backing-runs", "keep the runs beside their snapshots"),
+      keep: choice("--keep <what>", "artifacts of the kept runs that stay (default: all)", ["all", "metrics"]),
+      drop: KEEP.drop,
     },
     examples: [
       "svc benchmark run bit_transport/ber_theory_v1",
+      "svc benchmark run link.yaml --until-errors 100",
       "svc benchmark run my_pack.yaml --replicates 10 --continue-on-error",
       "svc benchmark run my_pack.yaml --until-errors 100 --max-bits 1000000000",
       "svc benchmark run my_pack.yaml --resume 20260101T120000Z_my_pack",
@@ -175,7 +180,7 @@ export const benchmarkCommands: CommandSpec[] = [
     async show({ result, directory }, { args: [pack], context }) {
       context.print(await showResult(result, directory, context));
       if (result.status === "completed") return;
-      context.note(`Continue with: svc benchmark run ${pack} --resume ${result.result_id}`);
+      context.note(`Continue with: svc benchmark run ${pack.join(" ")} --resume ${result.result_id}`);
     },
     exit: ({ result }) => result.status === "completed" ? EXIT.ok : EXIT.runFailed,
   }),

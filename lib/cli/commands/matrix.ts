@@ -1,13 +1,23 @@
 /** `svc recipe expand-matrix` and `svc recipe run-matrix`: the variants of one recipe. */
 import { prettyJson } from "../../contract/json.ts";
 import type { MatrixRow, MatrixRunResult } from "../../run/run_matrix.ts";
-import { command, type CommandSpec, flag, FORMAT, IGNORE_ESTIMATE, parsed, SET, WORKERS } from "../command.ts";
+import {
+  command,
+  type CommandSpec,
+  flag,
+  FORMAT,
+  IGNORE_ESTIMATE,
+  KEEP,
+  names,
+  parsed,
+  SET,
+  WORKERS,
+} from "../command.ts";
 import { EXIT } from "../problem.ts";
 import { formatTable } from "../table.ts";
 import { PLANNING } from "./recipe.ts";
 
 const STRICT_LEGACY = flag("--strict-legacy", "refuse the forms that came before metadata.matrix");
-const names = (list: string, before: string[] = []): string[] => [...before, ...list.split(",")];
 
 export const matrixCommands: CommandSpec[] = [
   command({
@@ -60,6 +70,7 @@ export const matrixCommands: CommandSpec[] = [
       parallelWorkers: WORKERS,
       ...PLANNING,
       ignoreEstimate: IGNORE_ESTIMATE,
+      ...KEEP,
       strictLegacy: STRICT_LEGACY,
       format: FORMAT,
     },

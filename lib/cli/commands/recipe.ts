@@ -2,10 +2,11 @@
 import type { JsonObject } from "../../contract/value.ts";
 import { type Diagnostic, SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
-import { choice, command, type CommandSpec, flag, IGNORE_ESTIMATE, SET, text, WORKERS } from "../command.ts";
+import { choice, command, type CommandSpec, flag, IGNORE_ESTIMATE, KEEP, SET, text, WORKERS } from "../command.ts";
 import { type CliContext, readStandardInput } from "../context.ts";
 import { headlineTable } from "../headline.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
+import { formatBytes } from "../table.ts";
 
 const STRICT_LEGACY = flag("--strict-legacy", "refuse the forms that came before metadata.matrix");
 
@@ -133,6 +134,7 @@ export const recipeCommands: CommandSpec[] = [
       parallelWorkers: WORKERS,
       ...PLANNING,
       ignoreEstimate: IGNORE_ESTIMATE,
+      ...KEEP,
       dryRun: flag("--dry-run", "plan only, as recipe plan"),
     },
     examples: [
@@ -153,7 +155,7 @@ export const recipeCommands: CommandSpec[] = [
     },
     async show({ planned, run }, { context }) {
       if (run === null) return await showPlan(planned!, context);
-      const { status, run_id, directory, summary } = run;
+      const { status, run_id, directory, summary, pruned } = run;
       const steps = summary.steps as JsonObject[];
       context.print(
         `${
@@ -165,6 +167,10 @@ export const recipeCommands: CommandSpec[] = [
       // Warnings of the plan came before the run.
       context.findings((summary.warnings as unknown as Diagnostic[]).slice(run.diagnostics.filter(isWarning).length));
       context.print(`  bundle  ${directory}`);
+      if (pruned.length > 0) {
+        const bytes = formatBytes(pruned.reduce((total, { size_bytes }) => total + size_bytes, 0));
+        context.print(`  pruned  ${counted(pruned.length, "artifact")}, ${bytes}: svc runs restore ${run_id}`);
+      }
       if (status === "completed") context.print(`  next    svc runs verify ${run_id}`);
       if (status !== "failed") return;
       const { code = "run_failed", step_id = "run" } = (summary.failure ?? {}) as JsonObject;

@@ -1,4 +1,4 @@
-/** `svc runs`: list, show, verify, reproduce, compare and remove run bundles. */
+/** `svc runs`: list, show, verify, reproduce, compare, prune, restore and remove run bundles. */
 import { prettyJson } from "../../contract/json.ts";
 import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
 import {
@@ -15,7 +15,16 @@ import {
 } from "../command.ts";
 import { headlineTable } from "../headline.ts";
 import { EXIT, reportText } from "../problem.ts";
+import type { RetentionReport } from "../../run/retention.ts";
 import { formatBytes, formatTable } from "../table.ts";
+import { counted } from "./recipe.ts";
+
+const SELECTION = {
+  recipe: text("--recipe <name>", "runs of this recipe and of the variants of its matrix"),
+  olderThan: text("--older-than <age>", "runs that ended at least this long ago: 30d, 12h"),
+  largerThan: text("--larger-than <size>", "runs with more bytes than this: 100MB, 1GiB"),
+};
+const DRY_RUN = flag("--dry-run", "show what would go and change nothing");
 
 const STATES = ["running", "completed", "failed", "canceled", "incomplete"];
 
@@ -136,15 +145,78 @@ export const runsCommands: CommandSpec[] = [
     },
   }),
   command({
-    usage: "runs remove <runs...>",
+    usage: "runs prune [runs...]",
+    summary:
+      "remove the artifacts of finished runs; documents and digests stay, and runs restore makes the files again",
+    options: { ...SELECTION, dryRun: DRY_RUN },
+    examples: ["svc runs prune --larger-than 100MB --dry-run", "svc runs prune --recipe sweep --older-than 30d"],
+    call: ({ svc, args: [ids], options: { dryRun, ...selection } }) =>
+      svc.runs.prune({ ids, ...selection }, { dryRun }),
+    show: (report) => retentionText(report, "pruned"),
+  }),
+  command({
+    usage: "runs restore <run>",
+    summary: "execute a pruned run again and put its artifacts back; exit 6, and no change, when a digest differs",
+    options: { parallelWorkers: WORKERS, ignoreEstimate: IGNORE_ESTIMATE },
+    cancellable: true,
+    call: ({ svc, args: [id], options, cancellation, onEvent }) =>
+      svc.runs.restore(id, { ...options, cancellation, onEvent }),
+    show: ({ status, run_id, files, size_bytes }, { context: { paint } }) =>
+      status === "complete"
+        ? `${paint("green", "complete")}  ${run_id}: no artifact is missing`
+        : `${paint("green", "restored")}  ${run_id}: ${counted(files, "artifact")}, ${formatBytes(size_bytes)}`,
+  }),
+  command({
+    usage: "runs remove [runs...]",
     summary: "remove finished bundles; their ids stay reserved",
-    options: { yes: flag("--yes", "do not ask") },
-    async call({ svc, args: [wanted], options: { yes }, context }) {
-      const ids = await svc.runs.resolve(wanted);
-      const refusal = `Cannot remove ${ids.length} runs without being asked`;
-      return context.confirmed(yes, `Remove ${ids.join(", ")}?`, refusal) ? await svc.runs.remove(ids) : [];
+    options: { ...SELECTION, dryRun: DRY_RUN, yes: flag("--yes", "do not ask") },
+    examples: ["svc runs remove 20260101T120000Z_quickstart", "svc runs remove --older-than 30d --dry-run"],
+    async call({ svc, args: [ids], options: { yes, dryRun, ...selection }, context }) {
+      const found = await svc.runs.remove({ ids, ...selection }, { dryRun: true });
+      if (dryRun || found.runs.length === 0) return found;
+      const exact = found.runs.map(({ run_id }) => run_id);
+      const shown = exact.length > 5 ? `${exact.slice(0, 5).join(", ")}, …` : exact.join(", ");
+      const question = `Remove ${counted(exact.length, "run")} (${formatBytes(found.size_bytes)}): ${shown}?`;
+      const refusal = `Cannot remove ${exact.length} runs without being asked`;
+      return context.confirmed(yes, question, refusal)
+        ? await svc.runs.remove({ ids: exact })
+        : { ...found, runs: [], files: 0, size_bytes: 0, freed_bytes: 0 };
     },
-    json: (removed) => ({ schema_version: 1, removed }),
-    show: (removed) => removed.length === 0 ? "removed nothing" : `removed ${removed.join(", ")}`,
+    json: (report) => ({
+      schema_version: 1,
+      removed: report.dry_run ? [] : report.runs.map(({ run_id }) => run_id),
+      ...report,
+    }),
+    show: (report) => retentionText(report, "removed"),
+  }),
+  command({
+    usage: "runs gc",
+    summary:
+      "remove what killed processes left: staging, unused reservations, stored artifacts and evidence without owner",
+    options: {
+      incomplete: text(
+        "--incomplete <age>",
+        "also remove incomplete runs that began at least this long ago, such as 7d",
+      ),
+      dryRun: DRY_RUN,
+    },
+    call: ({ svc, options }) => svc.runs.gc(options),
+    show({ dry_run, items, size_bytes }, { context }) {
+      for (const { what, path, size_bytes: bytes } of items) context.print(`  ${what}  ${path}  ${formatBytes(bytes)}`);
+      return items.length === 0
+        ? "found nothing to remove"
+        : `${dry_run ? "would remove" : "removed"} ${counted(items.length, "item")}, ${formatBytes(size_bytes)}`;
+    },
   }),
 ];
+
+/** A line for each run, and the sum. */
+function retentionText({ dry_run, runs, files, size_bytes, freed_bytes }: RetentionReport, verb: string): string {
+  const done = dry_run ? `would be ${verb}` : verb;
+  if (runs.length === 0) return `no run ${dry_run ? "would be" : "was"} ${verb}`;
+  const rows = runs.map(({ run_id, files, size_bytes }) => ({ run: run_id, files, size: formatBytes(size_bytes) }));
+  const columns = [{ key: "run" }, { key: "files", align: "right" as const }, { key: "size", align: "right" as const }];
+  const shared = freed_bytes < size_bytes ? `, ${formatBytes(freed_bytes)} of them not shared with other runs` : "";
+  return `${formatTable(rows, columns)}${counted(runs.length, "run")} ${done}: ${counted(files, "file")}, ` +
+    `${formatBytes(size_bytes)}${shared}`;
+}

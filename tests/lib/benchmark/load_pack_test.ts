@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadBenchmarkPack } from "../../support/session.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
-import { twoLinks, withPack } from "./packs.ts";
+import { LINK, twoLinks, withPack } from "./packs.ts";
 
 /** Codes of the errors and warnings that a pack gets. */
 async function codesOf(pack: JsonObject): Promise<string[]> {
@@ -77,7 +77,6 @@ Deno.test("a point of a matrix is chosen completely and in range", async () => {
   assert.deepEqual(await codesOf(sweep({ matrix_selection: { snr_db: float(6), bits: 200 } })), []);
   assert.deepEqual(await codesOf(sweep({ sweep_values: { snr_db: float(6), bits: 200 } })), []);
   assert.deepEqual(await codesOf(sweep({ matrix_selection: { snr_db: float(6) } })), ["pack_selection_incomplete"]);
-  assert.deepEqual(await codesOf(sweep({})), ["pack_selection_incomplete"]);
   assert.deepEqual(await codesOf(sweep({ matrix_selection: { snr_db: 6, bits: 300 } })), [
     "pack_selection_out_of_range",
     "pack_selection_out_of_range",
@@ -97,6 +96,82 @@ Deno.test("a point of a matrix is chosen completely and in range", async () => {
       "pack_sweep_values_conflict",
     ],
   );
+});
+
+Deno.test("an entry expands to the points of its matrix, of which a selection fixes dimensions", async () => {
+  const rows = async (entry: JsonObject) => {
+    let found: { id: string; label: string; params: { matrix_selection: JsonObject | null; metadata: JsonObject } }[] =
+      [];
+    const pack = twoLinks({ baselines: ["s"], recipes: [{ id: "s", path: "sweep.yaml", ...entry }] });
+    await withPack(pack, async ({ pack, projectRoot }) => {
+      const loaded = await loadBenchmarkPack(pack, { projectRoot });
+      assert.deepEqual(loaded.diagnostics, []);
+      assert.deepEqual(loaded.pack.recipes, loaded.recipes.map(({ entry }) => entry));
+      assert.ok(loaded.pack.recipes.every(({ params }) => params.baseline_id === "s"), "the entry names the baseline");
+      found = loaded.pack.recipes;
+    });
+    return found;
+  };
+  const whole = await rows({});
+  assert.deepEqual(whole.map(({ id }) => id), [
+    "s@sweep__bits_100__snr_db_0.0",
+    "s@sweep__bits_100__snr_db_6.0",
+    "s@sweep__bits_200__snr_db_0.0",
+    "s@sweep__bits_200__snr_db_6.0",
+  ]);
+  assert.deepEqual((await rows({ matrix: "inherit" })).map(({ id }) => id), whole.map(({ id }) => id));
+  const fixed = await rows({
+    label: "Link",
+    matrix: "inherit",
+    params: { matrix_selection: { bits: 200 }, metadata: { aggregation_cell_id: "a" } },
+  });
+  assert.deepEqual(fixed.map(({ label, params }) => [label, params.metadata.aggregation_cell_id]), [
+    ["Link, snr_db=0.0", "a/snr_db=0.0"],
+    ["Link, snr_db=6.0", "a/snr_db=6.0"],
+  ]);
+  assert.deepEqual(fixed[0].params.matrix_selection, { bits: 200, snr_db: float(0) });
+  const own = await rows({
+    matrix: { dimensions: { snr_db: [float(1), float(2), float(3)] } },
+    params: { matrix_selection: { bits: 100 } },
+  });
+  assert.deepEqual(own.map(({ params }) => params.matrix_selection!.snr_db), [float(1), float(2), float(3)]);
+  const other = await rows({
+    path: "link.yaml",
+    matrix: { dimensions: { count: [10, 20] }, step_params: { data: { bit_count: { matrix: "count" } } } },
+  });
+  assert.deepEqual(other.map(({ id }) => id), ["s@link__count_10", "s@link__count_20"]);
+});
+
+Deno.test("a matrix of an entry that selects nothing, or is none, is refused", async () => {
+  const entry = (members: JsonObject) => codesOf(twoLinks({ baselines: [], recipes: [{ id: "s", ...members }] }));
+  const none = { path: "sweep.yaml", matrix: "inherit", params: { matrix_selection: { snr_db: float(9) } } };
+  assert.deepEqual(await entry(none), ["pack_selection_out_of_range"]);
+  assert.deepEqual(await entry({ path: "sweep.yaml", matrix: "some" }), ["pack_invalid"]);
+  const unknown = { matrix: { dimensions: { a: [1] }, step_params: { nothing: { x: { matrix: "a" } } } } };
+  assert.ok((await entry({ path: "link.yaml", ...unknown })).length > 0);
+});
+
+Deno.test("recipes are the methods of one pack, with a row for each point of their matrices", async () => {
+  await withPack(twoLinks(), async ({ pack, projectRoot }) => {
+    const at = (name: string) => join(projectRoot, name);
+    const { pack: made, recipes, diagnostics } = await loadBenchmarkPack([at("sweep.yaml"), at("link.yaml")], {
+      projectRoot,
+    });
+    assert.deepEqual(diagnostics, []);
+    assert.deepEqual([made.id, made.dataset.id, made.task.id], [
+      "sweep_link",
+      "synthetic_random_bits",
+      "bit_transport",
+    ]);
+    assert.deepEqual(made.metrics.map(({ id }) => id), ["channel.ber"]);
+    assert.match(made.version, /^[0-9a-f]{12}$/);
+    assert.equal(recipes.length, 5);
+    assert.equal(recipes[4].entry.id, "link");
+    const mixed = loadBenchmarkPack([pack, at("link.yaml")], { projectRoot });
+    await assert.rejects(mixed, { code: "usage_invalid", message: /only recipes make a pack together/ });
+    await Deno.writeTextFile(at("none.yaml"), LINK.replace("{task:", "{metrics: [own.score], task:"));
+    await assert.rejects(loadBenchmarkPack(at("none.yaml"), { projectRoot }), { code: "pack_invalid" });
+  });
 });
 
 Deno.test("the matrix is gone from a chosen point, its coordinates and others are kept", async () => {

@@ -1,4 +1,4 @@
-/** Small packs in a folder of their own, for the tests of this room. */
+/** Small packs in a folder of their own, for tests. */
 import { join } from "node:path";
 import { prettyJson } from "../../../lib/contract/json.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";

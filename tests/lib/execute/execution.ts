@@ -32,7 +32,12 @@ export type StepSpec = [string, string, Record<string, string>?, JsonObject?];
 /** Runs a graph in a fresh folder that is removed afterwards. */
 export async function execute(
   specs: StepSpec[],
-  options: { workers?: number; cancellation?: CancellationToken; onEvent?: (event: ExecutionEvent) => void } = {},
+  options: {
+    workers?: number;
+    cancellation?: CancellationToken;
+    onEvent?: (event: ExecutionEvent) => void;
+    onBundle?: (bundle: string) => void;
+  } = {},
 ): Promise<Executed> {
   const steps = specs.map(([id, op, inputs = {}, params = {}]): StepDocument => ({ id, op, inputs, params }));
   const recipe = { schema_version: 1, name: "t", execution_profile: {}, metadata: {}, steps } as RecipeDocument;
@@ -65,6 +70,7 @@ export async function execute(
       },
       onStep: (row) => rows.push(row),
     });
+    options.onBundle?.(bundle);
     const files: Record<string, Uint8Array> = {};
     for (const path of walk(bundle)) files[path.slice(bundle.length + 1)] = Deno.readFileSync(path);
     return { ...outcome, rows, row: Object.fromEntries(rows.map((row) => [row.id, row])), events, files };

@@ -1,7 +1,7 @@
 import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { SvcError } from "../../../lib/contract/error.ts";
-import { excerpt, readRecipeFile, readRecipeText, readTextFile } from "../../../lib/recipe/read.ts";
+import { excerpt, readRecipeFile, readRecipeText } from "../../../lib/recipe/read.ts";
 import { problemsOf, sites } from "./_read.ts";
 
 const value = (text: string, file: string, format?: "yaml" | "json") => readRecipeText(text, { file, format }).value;
@@ -108,10 +108,10 @@ Deno.test("recipe files are read as UTF-8", async () => {
 });
 
 Deno.test("files that cannot be a recipe are refused by name", async () => {
-  await rejects(readTextFile("/nowhere/r.yaml"), coded("recipe_not_found"));
-  await rejects(readTextFile(Deno.cwd()), coded("recipe_not_found"));
+  await rejects(readRecipeFile("/nowhere/r.yaml"), coded("recipe_not_found"));
+  await rejects(readRecipeFile(Deno.cwd()), coded("recipe_not_found"));
   await withFile("r.yaml", new Uint8Array(2 * 1024 * 1024 + 1).fill(0x20), async (path) => {
-    await rejects(readTextFile(path), coded("recipe_limit_exceeded"));
+    await rejects(readRecipeFile(path), coded("recipe_limit_exceeded"));
   });
 });
 

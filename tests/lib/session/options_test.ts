@@ -111,10 +111,16 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
       const text = JSON.stringify(await svc.recipes.schema());
       for (const id of ["dct_slices.encode", "test.indices"]) assert.ok(text.includes(id), id);
     },
-    run: async ({ svc }) => ran((await svc.recipes.run(RECIPE)).directory),
-    async runMatrix({ svc }) {
+    async run({ svc, plain }) {
+      await ran((await svc.recipes.run(RECIPE)).directory);
+      const { run_id } = await plain.recipes.run(RECIPE, { keep: "metrics" });
+      assert.equal((await svc.runs.verify(run_id)).artifacts, "pruned");
+    },
+    async runMatrix({ svc, plain }) {
       const { rows: [{ run_id }] } = await svc.recipes.runMatrix(MATRIX);
       await ran((await svc.runs.show(run_id!)).directory);
+      const { rows: [kept] } = await plain.recipes.runMatrix(MATRIX, { drop: ["slices"] });
+      assert.equal((await svc.runs.verify(kept.run_id!)).artifacts, "pruned");
     },
   },
   runs: {
@@ -126,6 +132,15 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
     verify: "an id",
     diff: "ids",
     remove: "ids",
+    select: "ids",
+    prune: "ids",
+    gc: "no document",
+    async restore({ svc, plain }) {
+      const { run_id } = await plain.recipes.run(RECIPE);
+      await svc.runs.prune({ ids: [run_id] });
+      await needsAccelerator(svc.runs.restore(run_id));
+      assert.equal((await plain.runs.restore(run_id)).status, "restored");
+    },
     async reproduce({ svc, plain }) {
       const { run_id } = await plain.recipes.run(RECIPE);
       const report = await svc.runs.reproduce(run_id);
@@ -155,10 +170,13 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
     async loaded({ svc, project }) {
       assert.equal((await svc.benchmarks.loaded(project.pack)).recipes.length, 1);
     },
-    async run({ svc, project }) {
+    async run({ svc, plain, project }) {
       const { result } = await svc.benchmarks.run(project.pack, { retainBackingRuns: true });
       const { runs } = svc.workspace;
       await ran(join(runs, result.recipes[0].run_id!));
+      const kept = await plain.benchmarks.run(project.pack, { retainBackingRuns: true, keep: "metrics" });
+      assert.equal((await svc.runs.verify(kept.result.recipes[0].run_id!)).artifacts, "pruned");
+      await assert.rejects(plain.benchmarks.run(project.pack, { keep: "metrics" }), { code: "execution_invalid" });
     },
   },
   templates: {

@@ -1,0 +1,36 @@
+/** Finds snapshots that no row of their result names: a process was killed between the snapshot and its row. */
+import { join } from "node:path";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { tryLockRun } from "../run/lock.ts";
+import { sizeOf } from "../run/prune.ts";
+import type { Garbage } from "../run/gc.ts";
+import type { Workspace } from "../run/workspace.ts";
+import { benchmarkWorkspace, resultIds, settleResult } from "./store.ts";
+import { EVIDENCE_FOLDER } from "./types.ts";
+
+/** Finds and, unless `dryRun`, removes snapshots without a row. Results that are being made are left alone. */
+export function collectEvidence(workspace: Workspace, dryRun: boolean): Garbage {
+  const places = benchmarkWorkspace(workspace);
+  return resultIds(workspace).flatMap((id) => {
+    const { status, recipes } = settleResult(workspace, id);
+    const lock = status === "running" ? null : tryLockRun(places, id);
+    if (lock === null) return [];
+    try {
+      const named = new Set(
+        (recipes as JsonObject[]).map(({ run_evidence_snapshot: snapshot }) =>
+          isObject(snapshot) ? snapshot.relative_path : null
+        ),
+      );
+      const folder = join(places.runs, id, EVIDENCE_FOLDER);
+      if (sizeOf(folder) === null) return [];
+      return [...Deno.readDirSync(folder)].map(({ name }) => `${EVIDENCE_FOLDER}/${name}`)
+        .filter((path) => !named.has(path)).sort().map((path): Garbage[number] => {
+          const full = join(places.runs, id, path), size_bytes = sizeOf(full) ?? 0;
+          if (!dryRun) Deno.removeSync(full);
+          return { what: "evidence", path: `benchmarks/${id}/${path}`, size_bytes };
+        });
+    } finally {
+      lock.release();
+    }
+  });
+}

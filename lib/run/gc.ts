@@ -1,0 +1,125 @@
+/** Removes what killed processes left in a state directory. */
+import { join } from "node:path";
+import { SvcError } from "../contract/error.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { contentsPath, releaseContents, unusedContents } from "../execute/contents.ts";
+import { STAGING_PATH } from "./documents.ts";
+import { type BundleFiles, DISK, listFiles, TEMPORARY_SUFFIX } from "./files.ts";
+import { tryLockRun } from "./lock.ts";
+import { sizeOf } from "./prune.ts";
+import { parseAge } from "./select.ts";
+import { readRunRow, removeRuns, runIds } from "./store.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** A process that has reserved an id locks it and writes its bundle within this time. */
+const RESERVATION_AGE_MS = 60_000;
+
+export interface GarbageOptions {
+  /** Removes incomplete runs that began at least this long ago: `7d`; none when left out. */
+  incomplete?: string;
+  /** Whether nothing is removed; default false. */
+  dryRun?: boolean;
+  files?: BundleFiles;
+}
+
+export interface GarbageReport extends JsonObject {
+  dry_run: boolean;
+  /** Path in the state directory. */
+  items: {
+    what: "staging" | "incomplete" | "reservation" | "content" | "evidence";
+    path: string;
+    size_bytes: number;
+  }[];
+  size_bytes: number;
+}
+
+/** The part of a report before its sums. */
+export type Garbage = GarbageReport["items"];
+
+/**
+ * Removes staging of killed processes, unused reservations and locks, stored artifacts without a bundle, and old
+ * incomplete runs. One collection works at a time; runs that execute keep all they have.
+ *
+ * @param more finds, and unless `dryRun` removes, garbage of other modules under the same lock
+ * @throws SvcError `usage_invalid`, `gc_running`
+ */
+export function collectGarbage(
+  workspace: Workspace,
+  { incomplete, dryRun = false, files = DISK }: GarbageOptions = {},
+  more: (dryRun: boolean) => Garbage = () => [],
+): GarbageReport {
+  const before = incomplete === undefined ? -Infinity : Date.now() - parseAge(incomplete);
+  const lock = tryLockRun(workspace, "gc");
+  if (lock === null) {
+    throw new SvcError("gc_running", `Cannot collect garbage in ${workspace.stateDir}: another collection is at work`);
+  }
+  const items: Garbage = [];
+  const shown = (path: string) => path.slice(workspace.stateDir.length + 1).replaceAll("\\", "/");
+  const discard = (what: Garbage[number]["what"], path: string, size_bytes = bytesOf(path)) => {
+    items.push({ what, path: shown(path), size_bytes });
+    if (!dryRun) files.remove(path);
+  };
+  try {
+    for (const id of namesIn(workspace.transit)) withLock(id, () => discard("staging", join(workspace.transit, id)));
+    for (const id of runIds(workspace)) {
+      const directory = join(workspace.runs, id);
+      withLock(id, () => {
+        const names = namesIn(directory).filter((name) => name.endsWith(TEMPORARY_SUFFIX));
+        for (const path of [STAGING_PATH, ...names].map((name) => join(directory, name))) {
+          if (sizeOf(path) !== null) discard("staging", path);
+        }
+      });
+      if (incomplete === undefined) continue;
+      const row = readRunRow(workspace, id, files);
+      if (row?.status !== "incomplete" || !(Date.parse(row.created_at_utc ?? "") <= before)) continue;
+      items.push({ what: "incomplete", path: shown(directory), size_bytes: row.size_bytes });
+      if (!dryRun) removeRuns(workspace, [id], files);
+    }
+    for (const id of namesIn(workspace.reservations)) withLock(id, () => discardReservation(id));
+    // Releasing a lock removes its file.
+    for (const name of dryRun ? [] : namesIn(workspace.locks)) withLock(name.replace(/\.lock$/, ""), () => {});
+    for (const sha256 of unusedContents(workspace.contents)) {
+      const path = contentsPath(workspace.contents, sha256);
+      items.push({ what: "content", path: shown(path), size_bytes: sizeOf(path) ?? 0 });
+      if (!dryRun) releaseContents(workspace.contents, [sha256]);
+    }
+    items.push(...more(dryRun));
+  } finally {
+    lock.release();
+  }
+  return { dry_run: dryRun, items, size_bytes: items.reduce((total, { size_bytes }) => total + size_bytes, 0) };
+
+  function withLock(id: string, body: () => void): void {
+    const held = tryLockRun(workspace, id);
+    if (held === null) return;
+    try {
+      body();
+    } finally {
+      held.release();
+    }
+  }
+
+  /** An empty reservation without a bundle: the process was killed before its run began. */
+  function discardReservation(id: string): void {
+    const path = join(workspace.reservations, id);
+    const info = Deno.lstatSync(path);
+    const young = Date.now() - (info.mtime?.getTime() ?? 0) < RESERVATION_AGE_MS;
+    if (info.size > 0 || young || sizeOf(join(workspace.runs, id)) !== null) return;
+    discard("reservation", path, 0);
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+/** Size of a file, or of all files of a folder. */
+function bytesOf(path: string): number {
+  if (Deno.lstatSync(path).isFile) return Deno.lstatSync(path).size;
+  return listFiles(path).reduce((total, { size }) => total + size, 0);
+}

@@ -1,0 +1,151 @@
+/**
+ * Removes artifacts of a finished bundle and keeps its documents.
+ *
+ * `pruned.json` names the removed files with digest and size. It is written before the first file goes and grows only, so
+ * a bundle never claims a file that it does not have, wherever the process stops. SHA256SUMS and all other documents stay.
+ */
+import { dirname, join } from "node:path";
+import { compareCodePoints, prettyJson } from "../contract/json.ts";
+import { nearestName } from "../contract/nearest.ts";
+import { SvcError } from "../contract/error.ts";
+import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { releaseContents } from "../execute/contents.ts";
+import type { OutputRow, StepRow } from "../execute/types.ts";
+import { ARTIFACTS_FOLDER, PRUNED_FILE, SUMMARY_FILE } from "./documents.ts";
+import type { BundleFiles } from "./files.ts";
+import { readDocument } from "./read.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** Which artifacts of a completed run are kept. */
+export interface KeepOptions {
+  /** `metrics` keeps no artifact; default `all`. */
+  keep?: "all" | "metrics";
+  /** Steps whose artifacts are not kept. */
+  drop?: readonly string[];
+}
+
+export interface PrunedFile extends JsonObject {
+  path: string;
+  sha256: string;
+  size_bytes: number;
+}
+
+export interface PrunedDocument extends JsonObject {
+  schema_version: 1;
+  pruned_at_utc: string;
+  /** Sorted by path. */
+  files: PrunedFile[];
+}
+
+/** The record of the pruned files, or null for a bundle with all its artifacts. @throws SvcError `bundle_schema_invalid` */
+export function readPruned(directory: string): PrunedDocument | null {
+  let document: JsonObject;
+  try {
+    document = readDocument(directory, PRUNED_FILE);
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "bundle_file_missing") return null;
+    throw error;
+  }
+  if (!isPrunedDocument(document)) {
+    throw new SvcError("bundle_schema_invalid", `Cannot read ${PRUNED_FILE}: it has an invalid structure`);
+  }
+  return document;
+}
+
+/** Whether a value has the form of `pruned.json`. */
+export function isPrunedDocument(value: Value): value is PrunedDocument {
+  const isFile = (file: Value): boolean =>
+    isObject(file) && typeof file.path === "string" && file.path.startsWith(`${ARTIFACTS_FOLDER}/`) &&
+    !file.path.split("/").some((part) => part === "" || part === "." || part === "..") &&
+    typeof file.sha256 === "string" && /^[0-9a-f]{64}$/.test(file.sha256) && isInteger(file.size_bytes);
+  return isObject(value) && value.schema_version === 1 && typeof value.pruned_at_utc === "string" &&
+    Array.isArray(value.files) && value.files.every(isFile);
+}
+
+/** The outputs of the steps of a summary. */
+export function outputsOf(summary: JsonObject): { step_id: string; output_name: string; output: OutputRow }[] {
+  return ((summary.steps ?? []) as StepRow[]).flatMap(({ id, outputs }) =>
+    Object.entries(outputs).map(([output_name, output]) => ({ step_id: id, output_name, output }))
+  );
+}
+
+/** Digests of the artifacts of a bundle; none where its summary cannot be read. */
+export function digestsOf(directory: string): string[] {
+  try {
+    return outputsOf(readDocument(directory, SUMMARY_FILE)).map(({ output }) => output.sha256);
+  } catch (error) {
+    if (error instanceof SvcError) return [];
+    throw error;
+  }
+}
+
+/** @returns whether the artifacts of a step are kept. @throws SvcError `execution_invalid` for an unknown step */
+export function keptSteps(
+  { keep = "all", drop = [] }: KeepOptions,
+  steps: readonly string[],
+): (stepId: string) => boolean {
+  for (const step of drop) {
+    if (steps.includes(step)) continue;
+    const near = nearestName(step, steps);
+    throw new SvcError("execution_invalid", `Cannot drop the artifacts of ${step}: the recipe has no such step`, {
+      hint: near === null ? `Steps: ${steps.join(", ")}` : `Did you mean ${near}?`,
+    });
+  }
+  return (step) => keep === "all" && !drop.includes(step);
+}
+
+/** Size of a file that exists, else null. */
+export function sizeOf(path: string): number | null {
+  try {
+    return Deno.lstatSync(path).size;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw error;
+  }
+}
+
+/**
+ * Removes the artifacts of steps from a finished bundle. The caller holds the lock of the run.
+ *
+ * @param isKept whether the artifacts of a step stay
+ * @returns the removed files
+ */
+export function pruneBundle(
+  workspace: Workspace,
+  runId: string,
+  isKept: (stepId: string) => boolean,
+  files: BundleFiles,
+): PrunedFile[] {
+  const directory = join(workspace.runs, runId);
+  const found = outputsOf(readDocument(directory, SUMMARY_FILE)).flatMap(({ step_id, output: { path, sha256 } }) => {
+    const size_bytes = isKept(step_id) ? null : sizeOf(join(directory, path));
+    return size_bytes === null ? [] : [{ path, sha256, size_bytes }];
+  });
+  if (found.length === 0) return [];
+  const listed = new Map([...readPruned(directory)?.files ?? [], ...found].map((file) => [file.path, file]));
+  const document: PrunedDocument = {
+    schema_version: 1,
+    pruned_at_utc: new Date().toISOString(),
+    files: [...listed.values()].sort((a, b) => compareCodePoints(a.path, b.path)),
+  };
+  const scratch = join(workspace.transit, runId);
+  Deno.mkdirSync(scratch, { recursive: true });
+  // Written outside the bundle, where an interrupted write leaves no file that the bundle does not list.
+  files.write(join(scratch, PRUNED_FILE), prettyJson(document), true);
+  files.rename(join(scratch, PRUNED_FILE), join(directory, PRUNED_FILE));
+  files.sync(directory);
+  files.remove(scratch);
+  for (const { path } of found) files.remove(join(directory, path));
+  for (const folder of new Set(found.map(({ path }) => join(directory, dirname(path))))) {
+    if ([...Deno.readDirSync(folder)].length === 0) files.remove(folder);
+  }
+  releaseContents(workspace.contents, found.map(({ sha256 }) => sha256));
+  touchSummary(directory);
+  return found;
+}
+
+/** Lets the index read the size of the bundle again: it watches the time of the summary. */
+export function touchSummary(directory: string): void {
+  const now = new Date();
+  Deno.utimeSync(join(directory, SUMMARY_FILE), now, now);
+}

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { contentsPath, releaseContents, shareFile, unusedContents } from "../../../lib/execute/contents.ts";
+import { execute } from "./execution.ts";
+
+/** Calls a body with a folder that is removed afterwards, and a function that writes and shares a file in it. */
+async function withFolder(
+  body: (contents: string, share: (name: string, text: string, sha256?: string) => Promise<string>) => Promise<void>,
+): Promise<void> {
+  const folder = Deno.makeTempDirSync();
+  const contents = join(folder, "contents"), staging = join(folder, "staging");
+  Deno.mkdirSync(staging);
+  try {
+    await body(contents, async (name, text, sha256 = sha256Hex(text)) => {
+      const path = join(folder, name);
+      Deno.writeTextFileSync(path, text);
+      await shareFile(path, sha256, { contents, staging });
+      assert.deepEqual([...Deno.readDirSync(staging)], []);
+      return path;
+    });
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+const inode = (path: string) => Deno.statSync(path).ino;
+
+Deno.test("equal files are one file, and the last name frees its bytes", () =>
+  withFolder(async (contents, share) => {
+    const a = await share("a", "same"), b = await share("b", "same"), c = await share("c", "other");
+    assert.equal(inode(a), inode(b));
+    assert.notEqual(inode(a), inode(c));
+    const digest = sha256Hex("same");
+    Deno.removeSync(a);
+    assert.equal(releaseContents(contents, [digest]), 0);
+    assert.equal(Deno.readTextFileSync(b), "same");
+    Deno.removeSync(b);
+    assert.deepEqual(unusedContents(contents), [digest]);
+    assert.equal(releaseContents(contents, [digest, digest]), 4);
+    assert.deepEqual(unusedContents(contents), []);
+    assert.equal(inode(await share("d", "other")), inode(c));
+  }));
+
+Deno.test("a stored file that was damaged is replaced and never linked to", () =>
+  withFolder(async (contents, share) => {
+    const a = await share("a", "same");
+    Deno.writeTextFileSync(a, "damaged");
+    const b = await share("b", "same");
+    assert.deepEqual([a, b].map((path) => Deno.readTextFileSync(path)), ["damaged", "same"]);
+    assert.equal(inode(contentsPath(contents, sha256Hex("same"))), inode(b));
+  }));
+
+Deno.test("committed artifacts are read-only", async () => {
+  const modes: (number | null)[] = [];
+  await execute([["a", "test.numbers", {}, { count: 4, seed: 1 }]], {
+    onBundle(bundle) {
+      for (const { name } of Deno.readDirSync(join(bundle, "artifacts/a"))) {
+        modes.push(Deno.statSync(join(bundle, "artifacts/a", name)).mode! & 0o777);
+      }
+    },
+  });
+  assert.deepEqual(modes, [0o444]);
+});
