@@ -1,4 +1,5 @@
 /** Artifact files that requests name: relative to the state directory, below the folders that hold evidence. */
+import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
 import { openNpz } from "../artifact/npz.ts";
 import { readNpy } from "../artifact/npy.ts";
@@ -7,6 +8,7 @@ import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { Float, float, isObject, type Value } from "../contract/value.ts";
 import { DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
+import { readPruned } from "../run/prune.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { Session } from "../session/session.ts";
 import { checkPath, confine } from "./confine.ts";
@@ -53,12 +55,27 @@ export function findArtifact({ stateDir }: Workspace, path: string): ArtifactFil
       hint: "Take the path of an output from the summary of its run",
     });
   }
-  const full = confine(stateDir, path, "artifact_not_found");
+  const full = placeOf(stateDir, path);
   const info = Deno.lstatSync(full);
   // A folder is not listed: its files are named by the documents of its bundle.
   if (!info.isFile) throw new SvcError("artifact_not_found", `Cannot show ${path}: it is no file`);
   const extension = /\.([A-Za-z0-9]+)$/.exec(path)?.[1].toLowerCase() ?? "";
   return { path, full, format: Object.hasOwn(FORMATS, extension) ? FORMATS[extension] : "binary", size: info.size };
+}
+
+/** @throws SvcError `run_pruned` for an artifact that was removed from its bundle, and as {@link findArtifact} */
+function placeOf(stateDir: string, path: string): string {
+  try {
+    return confine(stateDir, path, "artifact_not_found");
+  } catch (error) {
+    const [folder, id, ...rest] = path.split("/");
+    if (folder !== "runs" || (error as { code?: string }).code !== "artifact_not_found") throw error;
+    const pruned = readPruned(join(stateDir, folder, id));
+    if (!pruned?.files.some((file) => file.path === rest.join("/"))) throw error;
+    throw new SvcError("run_pruned", `Cannot show ${path}: the artifacts of this run were pruned`, {
+      hint: `Make them again: svc runs restore ${id}`,
+    });
+  }
 }
 
 /** Names and arrays of a file that holds some. @throws SvcError `artifact_invalid` */

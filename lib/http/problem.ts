@@ -32,7 +32,7 @@ const STATUS: Readonly<Record<string, number>> = {
   training_project_conflict: 409,
   training_project_changed: 409,
   run_still_executing: 409,
-  run_pruned: 409,
+  run_pruned: 404,
   restore_mismatch: 409,
   gc_running: 409,
   recipe_exists: 409,

@@ -17,12 +17,12 @@ import { readDocument } from "./read.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Which artifacts of a completed run are kept. */
-export interface KeepOptions {
+export type KeepOptions = {
   /** `metrics` keeps no artifact; default `all`. */
   keep?: "all" | "metrics";
   /** Steps whose artifacts are not kept. */
   drop?: readonly string[];
-}
+};
 
 export interface PrunedFile extends JsonObject {
   path: string;

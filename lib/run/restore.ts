@@ -109,6 +109,12 @@ async function executeAgain(
   if (!options.ignoreEstimate) checkResources(plan, workspace.stateDir);
   const rows: StepRow[] = [];
   const { registry, cancellation, readiness, execute = executePlan, onEvent } = options;
+  onEvent?.({
+    kind: "run_started",
+    level: "info",
+    message: `Restore of ${run_id} started`,
+    fields: { run_id, step_count: plan.steps.length },
+  });
   const outcome = await execute({
     plan,
     recipe,

@@ -5,6 +5,7 @@ import { asObject, parseJson } from "../../contract/json.ts";
 import { unseal } from "../../contract/sealed.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import type { CancellationToken } from "../../execute/types.ts";
+import type { KeepOptions } from "../../run/prune.ts";
 import type { PreparedRun } from "../../run/run.ts";
 import { AuthoredRecipe } from "../../session/authored_recipe.ts";
 import type { Session } from "../../session/session.ts";
@@ -24,9 +25,9 @@ export async function performJob(task: JobTask, session: Session, means: JobMean
 }
 
 const PERFORM: Readonly<Record<JobKind, Perform>> = {
-  async run({ recipes, workspace }, { recipe, ignore_estimate }, task, means) {
+  async run({ recipes, workspace }, { recipe, ignore_estimate, keep, drop }, task, means) {
     const prepared = preparedOf<PreparedRun>(task), ignoreEstimate = ignore_estimate === true;
-    const options = { ...runOptions(task, means), prepared, ignoreEstimate };
+    const options = { ...runOptions(task, means), prepared, ignoreEstimate, ...{ keep, drop } as KeepOptions };
     const result = await recipes.run(new AuthoredRecipe(recipe), options);
     const { run_id, status, summary } = result;
     return {
@@ -46,6 +47,18 @@ const PERFORM: Readonly<Record<JobKind, Perform>> = {
       run_id: report.reproduced_run_id,
       summary_path: `runs/${report.reproduced_run_id}/summary.json`,
       error: null,
+      result: { report },
+    };
+  },
+
+  async restore({ runs }, { run_id }, task, means) {
+    const { jobId: _job, sharedProcess: _shared, ...options } = runOptions(task, means);
+    const report = await runs.restore(String(run_id), options);
+    return {
+      ...OUTCOME,
+      status: "completed",
+      run_id: report.run_id,
+      summary_path: `runs/${report.run_id}/summary.json`,
       result: { report },
     };
   },

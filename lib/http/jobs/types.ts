@@ -3,7 +3,7 @@ import type { JsonObject, Value } from "../../contract/value.ts";
 import type { SealedText } from "../../contract/sealed.ts";
 import type { SessionData } from "../../session/core.ts";
 
-export const JOB_KINDS = ["run", "benchmark", "dataset_capture", "reproduce"] as const;
+export const JOB_KINDS = ["run", "benchmark", "dataset_capture", "reproduce", "restore"] as const;
 export type JobKind = typeof JOB_KINDS[number];
 
 export const JOB_STATES = [

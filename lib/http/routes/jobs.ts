@@ -9,8 +9,8 @@ import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
 import { ACCEPTED, jobFamily, LASTING } from "./job_family.ts";
 
-/** Reproductions are shown among the runs. */
-const { routes, submit, perform } = jobFamily("/api/run-jobs", ["run", "reproduce"]);
+/** Reproductions and restores are shown among the runs. */
+const { routes, submit, perform } = jobFamily("/api/run-jobs", ["run", "reproduce", "restore"]);
 
 const RUN_REPLIES = {
   200: reply(
@@ -31,21 +31,29 @@ const RUN = z.strictObject({
   execution: EXECUTION.optional(),
   ignore_estimate: z.boolean().optional().describe("run even where the estimated memory or disk exceeds what is free"),
   strict_lint: STRICT_LINT,
+  keep: z.enum(["all", "metrics"]).optional().describe("artifacts that stay after a complete run; all when left out"),
+  drop: z.array(z.string()).optional().describe("steps whose artifacts do not stay"),
 });
 
 /** The arguments of a run job. */
 const runOf = (
   service: Service,
   source: RecipeSource,
-  { execution, ignore_estimate, strict_lint }: z.output<typeof RUN>,
+  { execution, ignore_estimate, strict_lint, keep, drop }: z.output<typeof RUN>,
 ): Parameters<typeof submit> => [service, "run", execution, async ({ usePlanCache: use_plan_cache }) => {
   const { recipe, name, prepared } = await service.threads.perform("admit", {
     ...source,
     use_plan_cache,
     ignore_estimate,
     strict_lint,
+    keep,
+    drop,
   });
-  return { request: { recipe, ignore_estimate }, recipeName: name, prepared };
+  return {
+    request: { recipe, ignore_estimate, ...(keep && { keep }), ...(drop && { drop }) },
+    recipeName: name,
+    prepared,
+  };
 }];
 
 const run = (service: Service, source: RecipeSource, options: z.output<typeof RUN>) =>
@@ -53,6 +61,23 @@ const run = (service: Service, source: RecipeSource, options: z.output<typeof RU
     ({ run_id, summary_path, execution, resource_guard }) => ({ run_id, summary_path, execution, resource_guard }),
     ...runOf(service, source, options),
   );
+
+const AGAIN = {
+  body: z.strictObject({ execution: EXECUTION.optional() }),
+  replies: { 202: ACCEPTED, ...refusals(400, 404, 409, 429) },
+} as const;
+
+/** Submits a job that executes a finished run again. */
+const again = (
+  service: Service,
+  kind: "reproduce" | "restore",
+  wanted: string,
+  { execution }: z.output<typeof AGAIN.body>,
+) =>
+  submit(service, kind, execution, async () => {
+    const { run_id, recipe_name } = await service.threads.perform("findRun", { run_id: wanted, verb: kind });
+    return { request: { run_id }, recipeName: recipe_name };
+  });
 
 export const jobRoutes = [
   post("/api/recipe/run", "Run a recipe file and wait for its end", {
@@ -77,14 +102,17 @@ export const jobRoutes = [
   }),
   ...routes,
   post("/api/runs/:run_id/reproduce", "Execute a run again and compare every artifact", {
-    body: z.strictObject({ execution: EXECUTION.optional() }),
-    replies: { 202: ACCEPTED, ...refusals(400, 404, 409, 429) },
-    handle: ({ params, body, service }) =>
-      submit(service, "reproduce", body.execution, async () => {
-        const { run_id, recipe_name } = await service.threads.perform("findRun", { run_id: params.run_id });
-        return { request: { run_id }, recipeName: recipe_name };
-      }),
+    ...AGAIN,
+    handle: ({ params, body, service }) => again(service, "reproduce", params.run_id, body),
   }),
+  post(
+    "/api/runs/:run_id/restore",
+    "Execute a pruned run again and put its artifacts back where all digests are equal",
+    {
+      ...AGAIN,
+      handle: ({ params, body, service }) => again(service, "restore", params.run_id, body),
+    },
+  ),
   get("/api/events", "The events of all jobs as they happen", {
     description: "Server-sent events that do not end; their ids rise over the whole state directory.",
     query: z.strictObject({ after_seq: z.int().min(0).optional().describe("id of the last event that was received") }),

@@ -3,9 +3,11 @@ import { SvcError } from "../../contract/error.ts";
 import { z } from "../../contract/zod.ts";
 import type { RunDiff } from "../../run/diff.ts";
 import { RUN_STATUSES, type RunManifest, type RunSummary } from "../../run/documents.ts";
+import type { GarbageReport } from "../../run/gc.ts";
+import type { RetentionReport } from "../../run/retention.ts";
 import type { VerificationReport } from "../../run/verify.ts";
 import { bundlePaths } from "../bundle_paths.ts";
-import { get } from "../route.ts";
+import { get, post } from "../route.ts";
 import { flattenedMetrics } from "../run_metrics.ts";
 import { documentOf, OBJECT, refusals, reply, RUN_ROW } from "../schemas.ts";
 
@@ -23,6 +25,28 @@ const EXTRA = [
   "problem",
   "metrics",
 ];
+
+/** Runs that match every given member; without `ids` all finished ones that do. */
+const SELECTION = z.strictObject({
+  ids: z.array(z.string()).optional(),
+  recipe: z.string().optional().describe("recipe name; variants of its matrix count"),
+  older_than: z.string().optional().describe("age since the end, such as 30d"),
+  larger_than: z.string().optional().describe("size, such as 100MB"),
+  dry_run: z.boolean().optional().describe("report and change nothing"),
+});
+
+const selectionOf = ({ ids, recipe, older_than, larger_than, dry_run }: z.output<typeof SELECTION>) =>
+  [{ ids, recipe, olderThan: older_than, largerThan: larger_than }, { dryRun: dry_run }] as const;
+
+const RETENTION = {
+  200: reply(
+    "The runs and the bytes",
+    documentOf<RetentionReport>(
+      z.object({ dry_run: z.boolean(), runs: z.array(OBJECT), size_bytes: z.int(), freed_bytes: z.int() }),
+    ),
+  ),
+  ...refusals(400, 404, 409),
+} as const;
 
 export const runRoutes = [
   get("/api/runs", "The runs, newest first, page by page", {
@@ -97,5 +121,26 @@ export const runRoutes = [
       // The reply does not reveal where this machine keeps its files.
       return { ...report, path: `runs/${report.target_id}` };
     },
+  }),
+  post("/api/runs/prune", "Remove the artifacts of finished runs and keep their documents", {
+    body: SELECTION,
+    replies: RETENTION,
+    thread: ({ body, session }) => session.runs.prune(...selectionOf(body)),
+  }),
+  post("/api/runs/remove", "Remove finished runs; their ids stay reserved", {
+    body: SELECTION,
+    replies: RETENTION,
+    thread: ({ body, session }) => session.runs.remove(...selectionOf(body)),
+  }),
+  post("/api/runs/gc", "Remove what killed processes left in the state directory", {
+    body: z.strictObject({
+      incomplete: z.string().optional().describe("also incomplete runs that began this long ago, such as 7d"),
+      dry_run: z.boolean().optional(),
+    }),
+    replies: {
+      200: reply("What was removed, or would be", documentOf<GarbageReport>(z.object({ items: z.array(OBJECT) }))),
+      ...refusals(400, 409),
+    },
+    thread: ({ body: { incomplete, dry_run: dryRun }, session }) => session.runs.gc({ incomplete, dryRun }),
   }),
 ] as const;

@@ -1,9 +1,10 @@
 /** Work of library threads that is not a whole request. Inputs and outputs are JSON values. */
 import type { ProjectView } from "../../capture/project.ts";
 import { seal, type SealedText } from "../../contract/sealed.ts";
-import { SvcError } from "../../contract/error.ts";
 import type { Value } from "../../contract/value.ts";
+import { type KeepOptions, keptSteps } from "../../run/prune.ts";
 import { checkResources, readCapacity } from "../../run/resources.ts";
+import { stillExecuting } from "../../run/store.ts";
 import type { Session } from "../../session/session.ts";
 import { type ArtifactPreview, previewArtifact } from "../artifact_file.ts";
 import { admitCapture, type AdmittedCapture, type CaptureRequest } from "../capture_request.ts";
@@ -19,15 +20,16 @@ export const TASKS = {
    */
   async admit(
     session: Session,
-    { use_plan_cache: usePlanCache, ignore_estimate, strict_lint: strictLint, ...request }: RecipeSource & {
-      use_plan_cache?: boolean;
-      ignore_estimate?: boolean;
-      strict_lint?: boolean;
-    },
+    { use_plan_cache: usePlanCache, ignore_estimate, strict_lint: strictLint, keep, drop, ...request }:
+      & RecipeSource
+      & KeepOptions
+      & { use_plan_cache?: boolean; ignore_estimate?: boolean; strict_lint?: boolean },
   ): Promise<{ recipe: Value; name: string; prepared: SealedText }> {
     const source = await sourceOf(session, request);
     const prepared = await session.recipes.prepare(source, { usePlanCache, strictLint });
-    if (!ignore_estimate) checkResources(prepared.planned.plan, session.workspace.stateDir, readCapacity);
+    const { plan } = prepared.planned;
+    keptSteps({ keep, drop }, plan.steps.map(({ step_id }) => step_id));
+    if (!ignore_estimate) checkResources(plan, session.workspace.stateDir, readCapacity);
     return { recipe: source.value, name: prepared.planned.recipe.name, prepared: seal(prepared) };
   },
 
@@ -65,17 +67,14 @@ export const TASKS = {
   preview: async (session: Session, { path }: { path: string }): Promise<ArtifactPreview> =>
     await previewArtifact(session, path),
 
-  /** A run that can be reproduced. @throws SvcError `run_not_found`, `run_still_executing` */
+  /** A finished run, for a job that executes it again. @throws SvcError `run_not_found`, `run_still_executing` */
   async findRun(
     { runs }: Session,
-    { run_id: wanted }: { run_id: string },
+    { run_id: wanted, verb }: { run_id: string; verb: string },
   ): Promise<{ run_id: string; recipe_name: string | null }> {
     const { run_id, summary } = await runs.show(wanted);
-    if (summary.status !== "running") return { run_id, recipe_name: summary.recipe_name as string | null };
-    throw new SvcError("run_still_executing", `Cannot reproduce ${run_id} while it is executing`, {
-      hint: "Wait for its end, or cancel it",
-      extra: { run_id },
-    });
+    if (summary.status === "running") throw stillExecuting(run_id, verb);
+    return { run_id, recipe_name: summary.recipe_name as string | null };
   },
 };
 

@@ -5,6 +5,7 @@ import { runBenchmark } from "../../support/session.ts";
 import { listBenchmarkResults, showBenchmarkResult } from "../../../lib/benchmark/store.ts";
 import { listRuns } from "../../../lib/run/store.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
+import { collectEvidence } from "../../../lib/benchmark/evidence_garbage.ts";
 import { verifyBenchmark } from "../../../lib/benchmark/verify.ts";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
@@ -87,6 +88,18 @@ Deno.test("backing runs go when their snapshot is kept, or stay when asked for",
       [["valid", 0], ["valid", 0]],
     );
     assert.equal(listBenchmarkResults(workspace).length, 2);
+
+    // A process that is killed between a snapshot and its row leaves a snapshot without a row.
+    const evidence = join(workspace.stateDir, "benchmarks", pruned.result.result_id, "evidence");
+    const before = [...Deno.readDirSync(evidence)].map(({ name }) => name).sort();
+    Deno.writeTextFileSync(join(evidence, "low__r9.json.gz"), "orphan");
+    const found = collectEvidence(workspace, true);
+    assert.deepEqual(found.map(({ what, path, size_bytes }) => [what, path.split("/").at(-1), size_bytes]), [
+      ["evidence", "low__r9.json.gz", 6],
+    ]);
+    assert.deepEqual(collectEvidence(workspace, false), found);
+    assert.deepEqual([...Deno.readDirSync(evidence)].map(({ name }) => name).sort(), before);
+    assert.equal((await verifyBenchmark(workspace, pruned.result.result_id)).status, "valid");
   });
 });
 

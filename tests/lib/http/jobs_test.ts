@@ -177,6 +177,30 @@ Deno.test("a synchronous run gives its outcome, and a reproduction its report", 
   assert.equal((await server.post("/api/runs/nothing/reproduce", {})).status, 404);
 });
 
+Deno.test("a run is pruned, its artifacts are named as pruned, and a job restores it", async () => {
+  await using server = await openTestServer();
+  const { run_id } = (await server.post("/api/recipe/run", { path: "recipes/bits.yaml", keep: "metrics" })).json;
+  const wrong = await server.post("/api/recipe/run", { path: "recipes/bits.yaml", drop: ["nothing"] });
+  assert.deepEqual([wrong.status, wrong.json.code], [400, "execution_invalid"]);
+  const verify = async () => (await server.get(`/api/runs/${run_id}/verify`)).json;
+  const artifact = `/api/artifact?path=runs/${run_id}/artifacts/data/bits.npz`;
+  assert.equal((await verify()).artifacts, "pruned");
+  const missing = await server.get(artifact);
+  assert.deepEqual([missing.status, missing.json.code], [404, "run_pruned"], missing.text);
+  const restore = async () => {
+    const { job_id } = (await server.post(`/api/runs/${run_id}/restore`, {})).json;
+    const { state, result } = (await server.get(`/api/run-jobs/${job_id}/wait`)).json;
+    return [state, result.report.status];
+  };
+  assert.deepEqual(await restore(), ["completed", "restored"]);
+  assert.equal((await server.get(artifact)).status, 200);
+  assert.equal((await verify()).artifacts, "present");
+  const pruned = (await server.post("/api/runs/prune", { recipe: "bits", larger_than: "1kB" })).json;
+  assert.deepEqual(pruned.runs.map((row: { run_id: string }) => row.run_id), [run_id]);
+  assert.equal((await server.post("/api/runs/remove", { ids: [run_id] })).json.runs.length, 1);
+  assert.equal((await server.get(`/api/runs/${run_id}`)).status, 404);
+});
+
 Deno.test("jobs and events outlive the server; what was unfinished becomes incomplete", async () => {
   const folder = await Deno.makeTempDir({ prefix: "svc-http-" });
   try {

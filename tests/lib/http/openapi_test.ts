@@ -3,6 +3,8 @@ import { checkValue } from "../../../lib/contract/schema.ts";
 import { parseJson } from "../../../lib/contract/json.ts";
 import { isObject, type JsonObject } from "../../../lib/contract/value.ts";
 import { schemaOf } from "../../../lib/http/answer.ts";
+import { tryLockRun } from "../../../lib/run/lock.ts";
+import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { nameOf, type Route } from "../../../lib/http/route.ts";
 import { ROUTES } from "../../../lib/http/routes/index.ts";
 import { MAX_STREAMS } from "../../../lib/http/stream.ts";
@@ -190,7 +192,21 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     if (taken.job_id) await server.get(`/api/run-jobs/${taken.job_id}/wait`);
   }
   await get("/api/runs/diff");
-  await post(`/api/runs/${run.run_id}/reproduce`, { execution: 3 });
+  for (const path of ["reproduce", "restore"]) await post(`/api/runs/${run.run_id}/${path}`, { execution: 3 });
+  await post("/api/runs/nothing/restore", {});
+  for (const path of ["prune", "remove"]) {
+    await post(`/api/runs/${path}`, { ids: [run.run_id], dry_run: true });
+    await post(`/api/runs/${path}`, {});
+    await post(`/api/runs/${path}`, { ids: ["nothing"] });
+  }
+  await post("/api/runs/gc", { dry_run: true });
+  await post("/api/runs/gc", { incomplete: "long" });
+  const collecting = tryLockRun(
+    openWorkspace({ projectRoot: server.folder, stateDir: `${server.folder}/.svc` }),
+    "gc",
+  )!;
+  await post("/api/runs/gc", {});
+  collecting.release();
   const artifact = `runs/${run.run_id}/artifacts/data/bits.npz`, document = `runs/${run.run_id}/summary.json`;
   for (const path of [artifact, document, "runs/none/x.npz", "../x", ""]) {
     for (const place of ["/api/artifact", "/api/array", "/api/image", "/api/series"]) {
@@ -315,18 +331,17 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   );
   const running = seen.find(({ event, data }) => event === "run_created" && String(data.run_id).endsWith("slow"))!.data;
   await get(`/api/runs/${running.run_id}/verify`);
-  await post(`/api/runs/${running.run_id}/reproduce`, {});
+  for (const path of ["reproduce", "restore"]) await post(`/api/runs/${running.run_id}/${path}`, {});
+  for (const path of ["prune", "remove"]) await post(`/api/runs/${path}`, { ids: [running.run_id] });
   while (server.service.jobs.list(["run"]).filter(({ document }) => /queued|running/.test(document.state)).length < 4) {
     await server.post("/api/run-jobs", { recipe: SLOW });
   }
   await post("/api/run-jobs", { recipe });
   await post("/api/recipe/run-payload", { recipe });
   await post("/api/recipe/run", { path: "recipes/bits.yaml" });
-  const reproductions: string[] = [];
-  for (let i = 0; i < 4; i++) {
-    reproductions.push((await server.post(`/api/runs/${run.run_id}/reproduce`, {})).json.job_id);
+  for (const path of ["reproduce", "restore"]) {
+    for (let i = 0; i < 5; i++) await post(`/api/runs/${run.run_id}/${path}`, {});
   }
-  await post(`/api/runs/${run.run_id}/reproduce`, {});
   for (const { document } of server.service.jobs.list()) server.service.jobs.cancel(document.job_id);
   await stopped;
   await named;
