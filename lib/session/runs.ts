@@ -1,5 +1,5 @@
 /** Runs: list, show, verify, reproduce, compare, prune, restore and remove bundles. */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { createCancellation } from "../execute/cancellation.ts";
@@ -9,6 +9,7 @@ import type { GarbageReport } from "../run/gc.ts";
 import type { RestoreOptions as Restore, RestoreReport } from "../run/restore.ts";
 import type { RetentionReport } from "../run/retention.ts";
 import type { RunSelection } from "../run/select.ts";
+import type { RunPictures } from "../run/pictures.ts";
 import type { RunRow, ShownRun } from "../run/store.ts";
 import type { VerificationReport } from "../run/verify.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -112,6 +113,20 @@ export class Runs {
   /** The differences between two runs: recipe, plan, environment, metrics, artifacts. @throws SvcError `run_not_found` */
   async diff(a: string, b: string): Promise<RunDiff> {
     return await (await import("../run/diff.ts")).diffRuns(this.core.workspace, a, b);
+  }
+
+  /**
+   * Writes the images of a run as PNG files, source beside received, and one strip.
+   * @param options.out folder, relative to the current one
+   * @throws SvcError `run_not_found`, `pictures_missing`
+   */
+  async pictures(id: string, { out }: { out: string }): Promise<RunPictures> {
+    return (await import("../run/pictures.ts")).writePictures(this.core.workspace, id, resolve(out));
+  }
+
+  /** Writes the strip of a run below the state directory. @returns its path, or null without received images */
+  async strip(id: string): Promise<string | null> {
+    return (await import("../run/pictures.ts")).writeStrip(this.core.workspace, id);
   }
 
   /** Selects finished runs, newest first. @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing` */

@@ -95,7 +95,7 @@ Deno.test("recipe explain: the step in words and as data", async () => {
   const text = await svc(["recipe", "explain", "recipes/quickstart.yaml", "wireless_channel"]);
   assert.equal(text.code, 0, text.stderr);
   assert.match(text.stdout, /symbols +<- tx_power\.symbols +channel\.symbol_power_normalize/);
-  assert.match(text.stdout, /snr_db +6\.0 dB +authored \(default 12\.0\)/);
+  assert.match(text.stdout, /snr_db +9\.0 dB +authored \(default 12\.0\)/);
   assert.match(text.stdout, /seed +\d+ +derived seed/);
   assert.match(text.stdout, /rx_symbols +-> demodulator\.rx_symbols/);
   assert.match(text.stdout, /numpy\/\S+ under benchmark_run, by declared order/);

@@ -144,16 +144,19 @@ export const recipeCommands: CommandSpec[] = [
     ],
     async call(call) {
       const { svc, args: [file], options: { set, dryRun: _, ...options }, context, cancellation, onEvent } = call;
-      if (call.options.dryRun) return { planned: await planOf(call), run: null };
+      if (call.options.dryRun) return { planned: await planOf(call), run: null, strip: null };
       const [recipe] = await Promise.all([context.recipe(svc, file, set), svc.warmUp()]);
-      return { planned: null, run: await svc.recipes.run(recipe, { ...planOptions(options), cancellation, onEvent }) };
+      const run = await svc.recipes.run(recipe, { ...planOptions(options), cancellation, onEvent });
+      const visible = run.status === "completed" && run.pruned.length === 0 && !context.json;
+      const strip = visible ? await svc.runs.strip(run.run_id) : null;
+      return { planned: null, run, strip };
     },
     json({ planned, run }) {
       if (run === null) return planDocument(planned!);
       const { diagnostics: _, ...document } = run;
       return { schema_version: 1, ...document };
     },
-    async show({ planned, run }, { context }) {
+    async show({ planned, run, strip }, { context }) {
       if (run === null) return await showPlan(planned!, context);
       const { status, run_id, directory, summary, pruned } = run;
       const steps = summary.steps as JsonObject[];
@@ -171,6 +174,7 @@ export const recipeCommands: CommandSpec[] = [
         const bytes = formatBytes(pruned.reduce((total, { size_bytes }) => total + size_bytes, 0));
         context.print(`  pruned  ${counted(pruned.length, "artifact")}, ${bytes}: svc runs restore ${run_id}`);
       }
+      if (strip !== null) context.print(`  images  ${strip}: source above received`);
       if (status === "completed") context.print(`  next    svc runs verify ${run_id}`);
       if (status !== "failed") return;
       const { code = "run_failed", step_id = "run" } = (summary.failure ?? {}) as JsonObject;

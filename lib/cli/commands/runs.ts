@@ -1,4 +1,5 @@
 /** `svc runs`: list, show, verify, reproduce, compare, prune, restore and remove run bundles. */
+import { join } from "node:path";
 import { prettyJson } from "../../contract/json.ts";
 import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
 import {
@@ -90,6 +91,18 @@ export const runsCommands: CommandSpec[] = [
     call: async ({ svc, args: [id] }) => (await svc.runs.show(id)).manifest,
     json: (manifest) => manifest,
     show: (document) => prettyJson(document),
+  }),
+  command({
+    usage: "runs pictures <run>",
+    summary: "write the images of a run as PNG files, source beside received, and one strip of all",
+    options: { out: parsed("--out <folder>", "write there", (folder: string) => folder, "pictures") },
+    examples: ["svc runs pictures 20260101T120000Z_quickstart --out pictures"],
+    call: ({ svc, args: [id], options: { out } }) => svc.runs.pictures(id, { out }),
+    json: (written) => ({ schema_version: 1, ...written }),
+    show: ({ directory, files, strip }, { context }) => {
+      for (const file of files) context.print(`  ${file}`);
+      return `strip ${join(directory, strip)}`;
+    },
   }),
   command({
     usage: "runs verify <run>",

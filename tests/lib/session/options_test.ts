@@ -130,6 +130,8 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
     summaries: "ids",
     recipe: "an id",
     verify: "an id",
+    pictures: "an id",
+    strip: "an id",
     diff: "ids",
     remove: "ids",
     select: "ids",
