@@ -60,9 +60,8 @@ export function interpolatePhase(
 }
 
 /**
- * Phases at every symbol from a line fitted to the pilots around it: as many before it (or at it) as after it; an odd
- * count takes one more on the nearer side, and the window is shifted inside at the ends of the frame. Evenly spaced
- * pilots are the nearest ones; after a preamble, whose pilots lie close together, the line still spans the symbol.
+ * Phases at every symbol from a line fitted to the nearest pilots; of two equally near ones the earlier is taken.
+ * @param positions rising
  * @param count pilots per fit
  */
 export function smoothPhase(
@@ -72,11 +71,8 @@ export function smoothPhase(
   count: number,
 ): Float64Array<ArrayBuffer> {
   const out = new Float64Array(length), total = positions.length, used = Math.min(count, total);
-  for (let k = 0, before = 0; k < length; k++) {
-    while (before < total && positions[before] <= k) before++;
-    const nearerBefore = before > 0 && (before === total || k - positions[before - 1] <= positions[before] - k);
-    const earlier = Math.floor(used / 2) + (used % 2 === 1 && nearerBefore ? 1 : 0);
-    const first = Math.min(Math.max(before - earlier, 0), total - used);
+  for (let k = 0, first = 0; k < length; k++) {
+    while (first + used < total && positions[first + used] - k < k - positions[first]) first++;
     out[k] = lineAt(k, positions, phases, first, used);
   }
   return out;

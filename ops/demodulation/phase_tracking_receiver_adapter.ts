@@ -4,7 +4,7 @@
  *
  *     uncompensated          θ = 0
  *     pilot_interpolation    linear between the unwrapped phases of the pilots
- *     pilot_smoothing        at every symbol a line through the pilots around it; not causal
+ *     pilot_smoothing        at every symbol a line through the nearest pilots; not causal
  *     decision_directed_pll  a second-order loop: pll_alpha, pll_beta
  *     oracle                 phase_truth, which no other mode receives
  *     learned_artifact       receiver_features_v3 [packet, frame_symbol, 11] -> residual_phase_rad [packet, frame_symbol], added

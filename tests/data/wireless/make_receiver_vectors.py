@@ -69,9 +69,7 @@ for (mask, _), n in zip(frames, lengths):
     phases = np.unwrap(np.angle(y[places] * values.conj()))
     estimates["pilot_interpolation"].extend(np.interp(np.arange(n), places, phases))
     for k in range(n):
-        before = (places <= k).sum()
-        lower = min(max(before - NEAREST // 2, 0), len(places) - NEAREST)
-        near = slice(lower, lower + NEAREST)
+        near = np.sort(np.argsort(abs(places - k), kind="stable")[:NEAREST])
         estimates["pilot_smoothing"].append(np.polyval(np.polyfit(places[near], phases[near], 1), k))
     lead = np.angle((y[:PREAMBLE] * values[:PREAMBLE].conj()).sum())
     integrator, pilot = 0.0, 0

@@ -36,7 +36,7 @@ Deno.test("a straight phase is met by every estimator of lines, between pilots a
   for (const count of [2, 3, 4, 5, 9]) near(smoothPhase(positions, phases, 25, count), truth, 1e-11);
 });
 
-Deno.test("a fit of one is the nearest pilot, of all one line; an odd one more lies on the nearer side", () => {
+Deno.test("a fit of one is the nearest pilot, of all one line; a preamble is the nearest to what follows it", () => {
   const positions = [0, 4, 10], phases = Float64Array.of(1, 5, 2);
   assert.deepEqual([...smoothPhase(positions, phases, 12, 1)], [1, 1, 1, 5, 5, 5, 5, 5, 2, 2, 2, 2]);
   assert.deepEqual([...smoothPhase([3], Float64Array.of(7), 5, 5)], [7, 7, 7, 7, 7]);
@@ -49,6 +49,8 @@ Deno.test("a fit of one is the nearest pilot, of all one line; an odd one more l
   // At 9 the pilot at 8 is nearer than that at 12: the fit takes 4, 8 and 12.
   near([smooth[9]], [4 / 3 + 0.5]);
   near([smooth[11]], [4 + -1]);
+  // At 5 the three pilots of the preamble are nearer than the one at 12, whose phase has no part in the line.
+  near([smoothPhase([0, 1, 2, 12, 20], Float64Array.of(0, 1, 2, 99, 99), 21, 3)[5]], [5]);
 });
 
 Deno.test("the loop starts at the preamble and ends on a constant phase, and its integrator follows a ramp", () => {
