@@ -45,6 +45,7 @@ export const FEEDBACK_SLOT = {
   mode: {
     parameter: "runtime",
     default: "training_interface",
+    description: "method; training_interface is a place for code to be trained and does not run",
     order: ["training_interface", "truncated_angular_delay", "identity"],
   },
 } as const;

@@ -175,7 +175,7 @@ function operationOf(slot: AnySlot): OperationDefinition<Ports, Ports, Outputs> 
   return {
     ...shared,
     params: z.strictObject({
-      [parameter]: mode.description === undefined ? choice : choice.describe(mode.description),
+      [parameter]: choice.describe(mode.description ?? "reference method, or learned_artifact: a trained artifact"),
       ...params,
       ...params !== undefined && "artifact_entrypoint" in params
         ? {}

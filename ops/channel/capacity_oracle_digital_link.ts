@@ -22,9 +22,11 @@ export default defineOperation({
   inputs: { bits: BITS_ANY },
   outputs: { bits: BITS },
   params: z.strictObject({
-    channel: z.enum(["awgn"]).default("awgn"),
+    channel: z.enum(["awgn"]).default("awgn").describe(
+      "channel of the bound: complex additive white Gaussian noise",
+    ),
     snr_db: z.number().default(12).describe("Es/N0 in dB, per complex channel use"),
-    modulation: z.enum(["qpsk"]).default("qpsk"),
+    modulation: z.enum(["qpsk"]).default("qpsk").describe("two coded bits per channel use"),
     ldpc_rate: z.number().positive().max(1).default(0.5).describe("rate of the ideal code"),
     on_decode_failure: z.enum(["gray_image", "erasure", "report_outage"]).default("gray_image")
       .describe("how the outage is recorded; the bits are zeros in every case"),

@@ -23,7 +23,9 @@ export default defineOperation({
   inputs: { feedback_code: [FEEDBACK_CODE] },
   outputs: { received_code: RECEIVED_CODE },
   params: z.strictObject({
-    mode: z.enum(["ideal_noiseless", "uniform_quantized"]).default("ideal_noiseless"),
+    mode: z.enum(["ideal_noiseless", "uniform_quantized"]).default("ideal_noiseless").describe(
+      "feedback without loss, or quantised to quantizer_bits per value",
+    ),
     bits_per_latent: z.int().min(1).max(24).default(8).describe("of uniform_quantized"),
     clip_value: z.number().positive().default(1).describe("largest modulus of a latent, of uniform_quantized"),
   }),

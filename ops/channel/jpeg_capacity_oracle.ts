@@ -31,8 +31,8 @@ const parameters = z.strictObject({
   channel_model: z.enum(["awgn", "slow_rayleigh"]).default("awgn").describe("slow_rayleigh: one gain per image"),
   snr_db: z.number().default(12).describe("mean Es/N0 in dB").meta({ "x-svc-ui": { unit: "dB" } }),
   channel_uses_per_pixel: z.number().positive().default(0.5).describe("complex channel uses per pixel of an image"),
-  minimum_quality: z.int().min(1).max(100).default(1),
-  maximum_quality: z.int().min(1).max(100).default(95),
+  minimum_quality: z.int().min(1).max(100).default(1).describe("least JPEG quality, 1 to 100"),
+  maximum_quality: z.int().min(1).max(100).default(95).describe("largest JPEG quality, 1 to 100"),
   subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
     .describe("chroma resolution; keep: that of the source file where it is known, else 444"),
   optimize: z.boolean().default(false).describe("Huffman tables fitted to each image"),

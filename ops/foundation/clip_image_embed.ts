@@ -30,7 +30,8 @@ export default defineOperation({
   inputs: { images: [IMAGES] },
   outputs: { embeddings: EMBEDDINGS },
   params: z.strictObject({
-    backend: z.enum(["local_semantic", "local_color_histogram", "transformers_clip"]).default("local_semantic"),
+    backend: z.enum(["local_semantic", "local_color_histogram", "transformers_clip"]).default("local_semantic")
+      .describe("space of the embeddings: hashed concepts, colour histogram, or a CLIP model"),
     dimensions: z.int().min(1).max(65536).default(8).describe("numbers an image; texts need the same")
       .meta({ "x-svc-effective-when": { backend: "local_semantic" } }),
     bins: z.int().min(1).max(256).default(16).describe("steps of each colour channel")

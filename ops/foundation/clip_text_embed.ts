@@ -28,7 +28,9 @@ export default defineOperation({
   inputs: { texts: [TEXTS] },
   outputs: { embeddings: EMBEDDINGS },
   params: z.strictObject({
-    backend: z.enum(["local_semantic", "local_hash", "transformers_clip"]).default("local_semantic"),
+    backend: z.enum(["local_semantic", "local_hash", "transformers_clip"]).default("local_semantic").describe(
+      "space of the embeddings: hashed concepts, hashed words, or a CLIP model",
+    ),
     dimensions: z.int().min(1).max(65536).default(128).describe("numbers a text; images need the same"),
     ...pretrainedParams(CLIP_MODEL, { backend: "transformers_clip" }),
   }),

@@ -30,7 +30,7 @@ export default defineOperation({
     negative_prompt: z.string().default("low quality, blurry, abstract, distorted, text, watermark").describe(
       "what guidance leads away from",
     ),
-    num_inference_steps: z.int().min(1).max(1000).default(20),
+    num_inference_steps: z.int().min(1).max(1000).default(20).describe("denoising steps, 1 to 1000"),
     guidance_scale: z.number().nonnegative().default(7.5).describe("1 or less: no guidance"),
     height: side("height"),
     width: side("width"),

@@ -27,7 +27,9 @@ export default defineOperation({
       "JSON list of facts, {subject, predicate, object} or [subject, predicate, object]: the content of inline_json, " +
         "appended to semantic_text_smoke_kb",
     ),
-    kb_id: z.enum(["semantic_text_smoke_kb", "empty", "inline_json"]).default("semantic_text_smoke_kb"),
+    kb_id: z.enum(["semantic_text_smoke_kb", "empty", "inline_json"]).default("semantic_text_smoke_kb").describe(
+      "built-in knowledge base, an empty one, or the facts of inline_json",
+    ),
     max_builtin_concepts: z.int().nonnegative().default(12).describe(
       "built-in concepts that are known, with their facts",
     ),

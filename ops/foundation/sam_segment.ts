@@ -23,7 +23,7 @@ export default defineOperation({
   inputs: { images: [IMAGES] },
   outputs: { state: SEMANTIC_STATE },
   params: z.strictObject({
-    backend: z.enum(["local_grid"]).default("local_grid"),
+    backend: z.enum(["local_grid"]).default("local_grid").describe("segmentation method; local_grid needs no model"),
     grid_size: z.int().min(1).max(64).default(2).describe("regions a row and a column"),
   }),
   outputMetadataGuarantees: { state: { from: "images", keys: ["state_ids", "extractor", "grid_size"] } },

@@ -28,7 +28,9 @@ export default defineOperation({
   outputs: { texts: TEXTS },
   params: z.strictObject({
     ...MASKED_LM_PARAMS,
-    generator: z.enum(["local_template", "kb_reconstruct", "masked_lm"]).default("local_template"),
+    generator: z.enum(["local_template", "kb_reconstruct", "masked_lm"]).default("local_template").describe(
+      "template sentences, sentences of the knowledge base, or a masked language model",
+    ),
     prefer_source_text: z.boolean().default(true).describe("a sentence that the state carries is taken"),
   }),
   outputMetadataGuarantees: { texts: { from: "state", keys: ["text_ids"] } },

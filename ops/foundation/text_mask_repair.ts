@@ -22,7 +22,9 @@ export default defineOperation({
   outputs: { texts: TEXTS },
   params: z.strictObject({
     ...MASKED_LM_PARAMS,
-    generator: z.enum(["local_template", "masked_lm"]).default("masked_lm"),
+    generator: z.enum(["local_template", "masked_lm"]).default("masked_lm").describe(
+      "source of the words: those of the received batch, or a masked language model",
+    ),
   }),
   outputMetadataGuarantees: { texts: { from: "texts", keys: ["mask_repair"] } },
   timingMetric: "decoder.inference",

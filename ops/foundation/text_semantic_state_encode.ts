@@ -19,7 +19,7 @@ export default defineOperation({
   inputs: { texts: [TEXTS] },
   outputs: { state: SEMANTIC_STATE },
   params: z.strictObject({
-    extractor: z.enum(["local_rules"]).default("local_rules"),
+    extractor: z.enum(["local_rules"]).default("local_rules").describe("extraction method; local_rules needs no model"),
     include_text: z.boolean().default(false).describe("the state carries its sentence as source_text"),
     max_concepts: z.int().nonnegative().default(16).describe("concepts kept, by first appearance"),
   }),

@@ -28,7 +28,9 @@ export default defineOperation({
   inputs: { images: [IMAGES] },
   outputs: { state: SEMANTIC_STATE },
   params: z.strictObject({
-    backend: z.enum(["local_image_stats"]).default("local_image_stats"),
+    backend: z.enum(["local_image_stats"]).default("local_image_stats").describe(
+      "description method; local_image_stats needs no model",
+    ),
     model_id: z.string().default("").describe("local_image_stats uses no model"),
   }),
   outputMetadataGuarantees: { state: { from: "images", keys: ["state_ids", "extractor"] } },

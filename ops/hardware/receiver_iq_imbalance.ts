@@ -23,10 +23,14 @@ export default defineOperation({
   params: z.strictObject({
     gain_imbalance_db: z.number().default(5).describe("amplitude gain of I over Q")
       .meta({ "x-svc-ui": { unit: "dB" } }),
-    quadrature_error_deg: z.number().default(12),
-    phase_offset_deg: z.number().default(20),
-    dc_offset_i: z.number().default(0.18),
-    dc_offset_q: z.number().default(-0.12),
+    quadrature_error_deg: z.number().default(12).describe("deviation from 90 degrees between I and Q, in degrees"),
+    phase_offset_deg: z.number().default(20).describe("common phase rotation in degrees"),
+    dc_offset_i: z.number().default(0.18).describe(
+      "offset of the real part, in units of the root of the symbol energy",
+    ),
+    dc_offset_q: z.number().default(-0.12).describe(
+      "offset of the imaginary part, in units of the root of the symbol energy",
+    ),
   }),
   differentiability: {
     framework: "torch",

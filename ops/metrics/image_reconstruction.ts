@@ -31,7 +31,7 @@ export default defineOperation({
     ),
     preview_count: z.int().min(0).max(4).default(0).describe("images that the report shows as thumbnails"),
     preview_size: z.int().min(8).max(1024).default(128).describe("largest width and height of a thumbnail in pixels"),
-    psnr_cap_db: z.number().nonnegative().default(99).describe("score of an exact image, raised when needed"),
+    psnr_cap_db: z.number().nonnegative().default(99).describe("score of an exact image in dB, raised when needed"),
   }),
   threadSafe: true,
   async run({ inputs, params, progress }) {

@@ -29,7 +29,9 @@ export default defineOperation({
   inputs: { prediction: [MODULATION_PREDICTIONS], truth: [MODULATION_LABELS] },
   outputs: { confusion_matrix: "metrics.confusion_matrix.numpy", report: REPORT },
   params: z.strictObject({
-    snr_bin_width_db: z.number().positive().default(2).meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_bin_width_db: z.number().positive().default(2).describe("width in dB of the Es/N0 bins of the report").meta({
+      "x-svc-ui": { unit: "dB" },
+    }),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "behavioral" },

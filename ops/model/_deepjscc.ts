@@ -23,11 +23,12 @@ export const DEEPJSCC_SLOT = {
   params: {
     ...artifactParameters(""),
     symbol_channels: z.int().positive().default(16).describe("complex channels, of learned_checkpoint"),
-    checkpoint_path: z.string().default(""),
-    checkpoint_sha256: z.string().default(""),
-    checkpoint_format: z.enum(["svc_deepjscc_reference_cnn_npz_v1"]).default("svc_deepjscc_reference_cnn_npz_v1"),
-    checkpoint_strict: z.boolean().default(true),
-    checkpoint_max_bytes: z.int().positive().default(67108864),
+    checkpoint_path: z.string().default("").describe("NPZ file of the network; empty without one"),
+    checkpoint_sha256: z.string().default("").describe("lower-case SHA-256 of that file"),
+    checkpoint_format: z.enum(["svc_deepjscc_reference_cnn_npz_v1"]).default("svc_deepjscc_reference_cnn_npz_v1")
+      .describe("format of that file"),
+    checkpoint_strict: z.boolean().default(true).describe("refuse members that the format does not name"),
+    checkpoint_max_bytes: z.int().positive().default(67108864).describe("a larger file is refused, in bytes"),
     ...CODER_PARAMS,
   },
   equivalence: { type: "behavioral", reason: "Compared by the quality of received images" },

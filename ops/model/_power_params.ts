@@ -57,14 +57,16 @@ export const POWER_PARAMS = {
   allocation_upper_power_ratio: z.number().positive().default(1.9).describe("causal_ar_box: most power over the mean"),
   transport_mode: z.enum(["fixed_modulation", "allocation_aware_bit_loading"]).default("fixed_modulation")
     .describe("bit loading maps the wired bits itself, as many per element as its Es/N0 supports"),
-  bit_loading_max_bits_per_symbol: z.literal([1, 2, 4, 6]).default(6),
+  bit_loading_max_bits_per_symbol: z.literal([1, 2, 4, 6]).default(6).describe("most bits of an element"),
   bit_loading_bpsk_min_snr_db: snr(6, "1 bit"),
   bit_loading_qpsk_min_snr_db: snr(10, "2 bits"),
   bit_loading_qam16_min_snr_db: snr(17, "4 bits"),
   bit_loading_qam64_min_snr_db: snr(23, "6 bits"),
   checkpoint_path: z.string().default("").describe("NPZ file of learned_checkpoint"),
   checkpoint_sha256: z.string().default("").describe("lower-case SHA-256 of that file"),
-  checkpoint_format: z.enum([CHECKPOINT_FORMAT]).default(CHECKPOINT_FORMAT),
+  checkpoint_format: z.enum([CHECKPOINT_FORMAT]).default(CHECKPOINT_FORMAT).describe(
+    "format of the file of learned_checkpoint",
+  ),
   checkpoint_max_bytes: z.int().positive().default(67108864).describe("a larger file is refused"),
   checkpoint_strict: z.boolean().default(true).describe("refuse members that the format does not name"),
   ...artifactParameters("power_policy"),

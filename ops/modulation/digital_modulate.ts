@@ -25,7 +25,7 @@ export default defineOperation({
   inputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS] },
   outputs: { symbols: MODULATED },
   params: z.strictObject({
-    modulation: z.enum(MODULATIONS).default("qpsk"),
+    modulation: z.enum(MODULATIONS).default("qpsk").describe("Gray mapping of TS 38.211: 1, 2 or 4 bits per symbol"),
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },

@@ -19,7 +19,9 @@ export default defineOperation({
   inputs: { indices: [INDICES] },
   outputs: { indices: INDICES },
   params: z.strictObject({
-    mode: z.enum(["none", "dropout", "random_replace", "burst"]).default("none"),
+    mode: z.enum(["none", "dropout", "random_replace", "burst"]).default("none").describe(
+      "dropout and burst set single indices and runs to replacement, random_replace draws others",
+    ),
     probability: z.number().min(0).max(1).default(0).describe("chance of each index to be hit, or to start a burst"),
     replacement: z.int().nonnegative().default(0).describe("index that dropout and burst put in"),
     burst_length: z.int().positive().default(64).describe("indices of a burst"),

@@ -18,7 +18,9 @@ export default defineOperation({
   inputs: { latents: [LATENTS] },
   outputs: { latents: LATENTS },
   params: z.strictObject({
-    mode: z.enum(["none", "gaussian", "dropout"]).default("none"),
+    mode: z.enum(["none", "gaussian", "dropout"]).default("none").describe(
+      "none, additive Gaussian noise, or values set to 0",
+    ),
     probability: z.number().min(0).max(1).default(0.05).describe("chance of each latent to be dropped"),
     sigma: z.number().nonnegative().default(0.05).describe("standard deviation of the added noise, in latent units"),
     seed: seedParameter(0),

@@ -20,7 +20,9 @@ export default defineOperation({
   inputs: { texts: [TEXTS] },
   outputs: { texts: TEXTS },
   params: z.strictObject({
-    mode: z.enum(["none", "drop_words", "mask_words", "shuffle_words"]).default("none"),
+    mode: z.enum(["none", "drop_words", "mask_words", "shuffle_words"]).default("none").describe(
+      "none, words left out, words masked, or words in random order",
+    ),
     probability: z.number().min(0).max(1).default(0).describe("chance of each word to be dropped or masked"),
     mask_token: z.string().default("[MASK]").describe("what a masked word becomes"),
     seed: seedParameter(0),

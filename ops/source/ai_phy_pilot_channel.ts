@@ -33,11 +33,13 @@ export default defineOperation({
   description: "Draws channels and receives pilots over them",
   outputs: { problem: CHANNEL_PROBLEM },
   params: z.strictObject({
-    scenario: z.enum(["pilot_awgn", "mimo_ofdm_pilot"]).default("pilot_awgn"),
-    example_count: z.int().positive().default(32),
-    rx_antennas: z.int().positive().default(1),
-    tx_antennas: z.int().positive().default(1),
-    subcarriers: z.int().positive().default(1),
+    scenario: z.enum(["pilot_awgn", "mimo_ofdm_pilot"]).default("pilot_awgn").describe(
+      "channel model and pilots of the examples",
+    ),
+    example_count: z.int().positive().default(32).describe("number of examples"),
+    rx_antennas: z.int().positive().default(1).describe("receive antennas"),
+    tx_antennas: z.int().positive().default(1).describe("transmit antennas"),
+    subcarriers: z.int().positive().default(1).describe("subcarriers of an example"),
     snr_db: z.number().default(12).describe("Es/N0 in dB, per receive antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe("auto is numpy, the portable one"),
     seed: seedParameter(0),

@@ -19,9 +19,11 @@ export default defineOperation({
   description: "Lays pilots on subcarriers and antennas",
   outputs: { pilots: PILOT_PATTERN },
   params: z.strictObject({
-    scenario: z.enum(["unit", "comb"]).default("unit"),
-    tx_antennas: z.int().positive().default(1),
-    subcarriers: z.int().positive().default(1),
+    scenario: z.enum(["unit", "comb"]).default("unit").describe(
+      "unit: 1 on every subcarrier of one antenna; comb: QPSK pilots of one antenna per subcarrier",
+    ),
+    tx_antennas: z.int().positive().default(1).describe("transmit antennas"),
+    subcarriers: z.int().positive().default(1).describe("subcarriers of the pattern"),
     pilot_spacing: z.int().positive().default(4).describe("subcarriers from pilot to pilot of an antenna, on a comb"),
     seed: seedParameter(0),
   }),

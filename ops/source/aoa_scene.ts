@@ -18,10 +18,12 @@ export default defineOperation({
   description: "Draws directions of arrival of single sources",
   outputs: { scene: AOA_SCENE },
   params: z.strictObject({
-    example_count: z.int().positive().default(16),
-    angle_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform"),
-    angle_min_deg: bearing(-60),
-    angle_max_deg: bearing(60),
+    example_count: z.int().positive().default(16).describe("number of examples"),
+    angle_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform").describe(
+      "angles drawn uniformly, or given",
+    ),
+    angle_min_deg: bearing(-60).describe("least angle from broadside in degrees, of random_uniform"),
+    angle_max_deg: bearing(60).describe("largest angle from broadside in degrees, of random_uniform"),
     source_angle_deg: bearing(0).describe("of angle_mode fixed; 0 is broadside"),
     seed: seedParameter(0),
   }),

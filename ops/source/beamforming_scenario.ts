@@ -28,9 +28,11 @@ export default defineOperation({
   description: "Draws channels from an antenna array to one receiver",
   outputs: { problem: BEAMFORMING_PROBLEM },
   params: z.strictObject({
-    example_count: z.int().positive().default(32),
-    tx_antennas: z.int().positive().default(8),
-    channel_model: z.enum(["iid_complex_gaussian", "clustered_ula"]).default("iid_complex_gaussian"),
+    example_count: z.int().positive().default(32).describe("number of channel vectors"),
+    tx_antennas: z.int().positive().default(8).describe("transmit antennas"),
+    channel_model: z.enum(["iid_complex_gaussian", "clustered_ula"]).default("iid_complex_gaussian").describe(
+      "independent complex Gaussian entries, or clustered paths of a uniform linear array",
+    ),
     snr_db: z.number().default(10).describe("Es/N0 in dB of one antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),

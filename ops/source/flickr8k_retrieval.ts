@@ -22,7 +22,7 @@ export default defineOperation({
   outputs: { images: IMAGES, texts: TEXTS, targets: "retrieval.targets.json" },
   params: z.strictObject({
     dataset_dir: z.string().min(1).default(FOLDER).describe("folder of the captions, splits and images"),
-    split: z.enum(["test", "validation"]).default("validation"),
+    split: z.enum(["test", "validation"]).default("validation").describe("split of the data set"),
     limit: z.int().positive().default(16).describe("how many images, from the first of the split on"),
     caption_index: z.int().min(0).max(4).default(0).describe("which of the captions of an image"),
     image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),

@@ -25,8 +25,8 @@ export default defineOperation({
   description: "Draws frequency-selective channels of a receiver and of an echo, and a power budget",
   outputs: { problem: ISAC_PROBLEM },
   params: z.strictObject({
-    example_count: z.int().positive().default(64),
-    subcarriers: z.int().positive().default(12),
+    example_count: z.int().positive().default(64).describe("number of examples"),
+    subcarriers: z.int().positive().default(12).describe("subcarriers of an example"),
     total_power: z.number().positive().default(1).describe("of all subcarriers of an example"),
     sensing_weight: z.number().min(0).max(1).default(0.4).describe("of the echo: 0 rate alone, 1 echo alone"),
     snr_db: z.number().default(10).describe("mean Es/N0 in dB of a subcarrier with equal power").meta({

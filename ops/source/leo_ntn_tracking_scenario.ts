@@ -37,9 +37,9 @@ export default defineOperation({
   description: "Draws passes of a satellite and looks at Doppler, elevation and beam",
   outputs: { problem: LEO_HISTORY, truth: LEO_TRUTH },
   params: z.strictObject({
-    example_count: z.int().positive().default(64),
+    example_count: z.int().positive().default(64).describe("number of satellite passes"),
     history_length: z.int().positive().default(6).describe("looks of an example"),
-    history_step_s: z.number().positive().default(0.5).meta(SECONDS),
+    history_step_s: z.number().positive().default(0.5).describe("time between two observations in s").meta(SECONDS),
     prediction_horizon_s: z.number().positive().default(1).describe("after the last look").meta(SECONDS),
     max_doppler_hz: z.number().positive().default(48000).describe("of a satellite on the horizon").meta({
       "x-svc-ui": { unit: "Hz" },

@@ -23,10 +23,12 @@ export default defineOperation({
   description: "Places anchors around a square and terminals in it",
   outputs: { scene: LOCALIZATION_SCENE },
   params: z.strictObject({
-    example_count: z.int().positive().default(16),
-    anchor_count: z.int().positive().default(4),
+    example_count: z.int().positive().default(16).describe("number of positions"),
+    anchor_count: z.int().positive().default(4).describe("anchors around the area"),
     area_m: z.number().positive().default(20).describe("side of the square").meta(METRES),
-    position_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform"),
+    position_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform").describe(
+      "positions drawn uniformly, or given",
+    ),
     target_x_m: z.number().default(10).describe("of position_mode fixed").meta(METRES),
     target_y_m: z.number().default(10).describe("of position_mode fixed").meta(METRES),
     seed: seedParameter(0),

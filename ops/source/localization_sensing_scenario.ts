@@ -26,9 +26,10 @@ export default defineOperation({
   description: "Draws terminals in a square and measures their ranges to its corners",
   outputs: { problem: LOCALIZATION_PROBLEM },
   params: z.strictObject({
-    example_count: z.int().positive().default(16),
+    example_count: z.int().positive().default(16).describe("number of positions"),
     area_m: z.number().positive().default(20).describe("side of the square").meta(METRES),
-    snr_db: z.number().default(20).meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_db: z.number().default(20).describe("Es/N0 in dB of the ranging signal; sets the variance of the range error")
+      .meta({ "x-svc-ui": { unit: "dB" } }),
     range_noise_m: z.number().nonnegative().default(0.25).describe("range noise floor, independent of snr_db").meta(
       METRES,
     ),

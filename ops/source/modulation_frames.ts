@@ -19,8 +19,8 @@ export default defineOperation({
   description: "Draws frames of BPSK, QPSK and 16QAM symbols with their labels",
   outputs: { frames: MODULATION_FRAMES, labels: MODULATION_LABELS },
   params: z.strictObject({
-    frame_count: z.int().positive().default(96),
-    symbols_per_frame: z.int().positive().default(128),
+    frame_count: z.int().positive().default(96).describe("number of frames"),
+    symbols_per_frame: z.int().positive().default(128).describe("symbols of a frame"),
     seed: seedParameter(23),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },

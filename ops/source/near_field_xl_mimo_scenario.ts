@@ -26,11 +26,17 @@ export default defineOperation({
   description: "Draws sources near a large array and receives their spherical waves",
   outputs: { problem: NEAR_FIELD_PROBLEM, truth: NEAR_FIELD_TRUTH },
   params: z.strictObject({
-    example_count: z.int().positive().default(64),
-    antennas: z.int().positive().default(32),
-    carrier_frequency_ghz: z.number().positive().default(28).meta({ "x-svc-ui": { unit: "GHz" } }),
-    range_min_m: z.number().positive().default(0.5).meta(METRES),
-    range_max_m: z.number().positive().default(5).meta(METRES),
+    example_count: z.int().positive().default(64).describe("number of sources"),
+    antennas: z.int().positive().default(32).describe("antennas of the array, half a wavelength apart"),
+    carrier_frequency_ghz: z.number().positive().default(28).describe("carrier frequency in GHz").meta({
+      "x-svc-ui": { unit: "GHz" },
+    }),
+    range_min_m: z.number().positive().default(0.5).describe("least distance from the centre of the array in m").meta(
+      METRES,
+    ),
+    range_max_m: z.number().positive().default(5).describe("largest distance from the centre of the array in m").meta(
+      METRES,
+    ),
     angle_min_deg: bearing(-55),
     angle_max_deg: bearing(55),
     snr_db: z.number().default(15).describe("Es/N0 in dB, per antenna").meta({ "x-svc-ui": { unit: "dB" } }),

@@ -24,8 +24,8 @@ export default defineOperation({
   outputs: { problem: RESOURCE_PROBLEM },
   params: z.strictObject({
     snapshot_count: z.int().positive().default(32).describe("independent channels"),
-    subcarrier_count: z.int().positive().default(16),
-    channel_tap_count: z.int().positive().default(4),
+    subcarrier_count: z.int().positive().default(16).describe("subcarriers of a state"),
+    channel_tap_count: z.int().positive().default(4).describe("taps of the exponential power delay profile"),
     total_power: z.number().positive().default(1).describe("of all subcarriers of a snapshot"),
     snr_db: z.number().default(10).describe("mean Es/N0 in dB of a subcarrier with equal power").meta({
       "x-svc-ui": { unit: "dB" },

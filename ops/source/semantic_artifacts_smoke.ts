@@ -44,7 +44,7 @@ export default defineOperation({
     vqa_reference: "vqa.answers.json",
   },
   params: z.strictObject({
-    dataset: z.enum(["semantic_artifact_smoke"]).default("semantic_artifact_smoke"),
+    dataset: z.enum(["semantic_artifact_smoke"]).default("semantic_artifact_smoke").describe("built-in data set"),
     embedding_dim: z.int().min(1).max(65536).default(8).describe("numbers an embedding"),
   }),
   outputMetadataGuarantees: {

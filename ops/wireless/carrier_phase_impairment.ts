@@ -27,11 +27,13 @@ export default defineOperation({
   inputs: { rx_symbols: [RX_SYMBOLS] },
   outputs: { rx_symbols: RX_SYMBOLS, phase_truth: "channel.carrier_phase_truth.numpy" },
   params: z.strictObject({
-    initial_phase_min_rad: z.number().default(-Math.PI),
-    initial_phase_max_rad: z.number().default(Math.PI),
+    initial_phase_min_rad: z.number().default(-Math.PI).describe("least phase at the start of an item in rad"),
+    initial_phase_max_rad: z.number().default(Math.PI).describe("largest phase at the start of an item in rad"),
     cfo_min_cycles_per_symbol: z.number().default(-0.01).describe("smallest frequency offset"),
     cfo_max_cycles_per_symbol: z.number().default(0.01).describe("largest frequency offset"),
-    phase_noise_increment_std_rad: z.number().nonnegative().default(0.04).describe("of the random walk, per symbol"),
+    phase_noise_increment_std_rad: z.number().nonnegative().default(0.04).describe(
+      "standard deviation of the random walk in rad per symbol",
+    ),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },

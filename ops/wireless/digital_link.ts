@@ -23,7 +23,9 @@ export default defineOperation({
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
     ...COMMON_PARAMS,
-    modulation: z.enum(["bpsk", "qpsk", "qam16"]).default("qpsk"),
+    modulation: z.enum(["bpsk", "qpsk", "qam16"]).default("qpsk").describe(
+      "Gray mapping of TS 38.211: 1, 2 or 4 bits per symbol",
+    ),
   }),
   backends: { benchmark_run: ["numpy", "phylib"], dataset_capture: ["numpy", "phylib"] },
   materializations: [

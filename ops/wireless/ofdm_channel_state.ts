@@ -32,13 +32,13 @@ export default defineOperation({
   outputs: { state: OFDM_STATE, symbols: SYMBOLS },
   params: z.strictObject({
     tdl_model: z.enum(PROFILE_MODELS).default("A").describe("profile of TR 38.901 7.7.2"),
-    delay_spread_ns: z.number().nonnegative().default(100),
+    delay_spread_ns: z.number().nonnegative().default(100).describe("root mean square delay spread in ns"),
     normalize_channel: z.boolean().default(true).describe("scale the power-delay profile to mean power 1"),
     ofdm_fft_size: z.int().positive().default(16).describe("subcarriers of a grid"),
     num_ofdm_symbols: z.int().positive().default(4).describe("OFDM symbols of a grid"),
-    subcarrier_spacing_khz: z.number().positive().default(15),
-    carrier_frequency_ghz: z.number().positive().default(3.5),
-    mobility_kmh: z.number().nonnegative().default(3).describe("speed of the receiver"),
+    subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
+    carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz"),
+    mobility_kmh: z.number().nonnegative().default(3).describe("speed of the receiver in km/h"),
     noise_variance: z.number().positive().default(0.1)
       .describe("N0 of a resource element; follows the channel that the state is wired to"),
     average_power_budget: z.number().positive().default(1).describe("mean transmit power of a resource element"),

@@ -42,7 +42,9 @@ export default defineOperation({
     csi_history_length: z.int().positive().default(1).describe("OFDM symbols reported"),
     feedback_delay_ofdm_symbols: z.int().nonnegative().default(8).describe("from the last report to its first use"),
     allocation_ofdm_symbols: z.int().positive().default(24).describe("OFDM symbols that one report serves"),
-    add_estimation_noise: z.boolean().default(true),
+    add_estimation_noise: z.boolean().default(true).describe(
+      "whether the reported channel has an error of csi_estimation_snr_db",
+    ),
     csi_estimation_snr_db: z.number().default(20).describe("power of the reported channel over that of the error")
       .meta({ "x-svc-ui": { unit: "dB" } }),
     capture_temporal_stride: z.int().positive().default(1).describe("thins dataset capture only"),

@@ -39,7 +39,8 @@ export default defineOperation({
     truth: LOCALIZATION_TRUTH,
   },
   params: z.strictObject({
-    snr_db: z.number().default(20).meta({ "x-svc-ui": { unit: "dB" } }),
+    snr_db: z.number().default(20).describe("Es/N0 in dB of the ranging signal; sets the variance of the range error")
+      .meta({ "x-svc-ui": { unit: "dB" } }),
     range_noise_floor_m: z.number().nonnegative().default(0.05).describe("range noise floor, independent of snr_db")
       .meta(METRES),
     nlos_probability: z.number().min(0).max(1).default(0).describe("of a blocked line of sight, per link"),

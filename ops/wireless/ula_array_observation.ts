@@ -24,9 +24,11 @@ export default defineOperation({
   inputs: { scene: [AOA_SCENE] },
   outputs: { observation: AOA_OBSERVATION, problem: AOA_PROBLEM, truth: AOA_TRUTH },
   params: z.strictObject({
-    antenna_count: z.int().positive().default(8),
-    snapshot_count: z.int().positive().default(64),
-    element_spacing_wavelengths: z.number().positive().default(0.5),
+    antenna_count: z.int().positive().default(8).describe("antennas of the uniform linear array"),
+    snapshot_count: z.int().positive().default(64).describe("time samples of an example"),
+    element_spacing_wavelengths: z.number().positive().default(0.5).describe(
+      "distance of neighbouring antennas in wavelengths",
+    ),
     snr_db: z.number().default(15).describe("Es/N0 in dB, per antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),

@@ -16,6 +16,18 @@ import { FIXTURES } from "./_fixtures/index.ts";
 import { type GivenInput, materialise, outputOf, runOperation, type RunResult } from "./harness.ts";
 import { parameterEdges } from "./parameter_edges.ts";
 
+/** Endings of parameter names, with the unit that the description or the form has to say. */
+const UNITS: readonly [ending: RegExp, unit: RegExp][] = [
+  [/_db(_min|_max)?$/, /\bdB\b|decibel/],
+  [/_deg$/, /degree/],
+  [/_rad$/, /\brad/],
+  [/(?<!_bps)_(k|M|G)?hz$/i, /[kMG]?Hz/],
+  [/_kmh$/, /km\/h/],
+  [/_ns$/, /\bns\b/],
+  [/_s$/, /\bs\b|second/],
+  [/_m$/, /\bm\b|metre/],
+];
+
 /** Travels with the metadata of a main input, whatever the operation does with the keys it knows. */
 const PROBE = { conformance_probe: "kept" };
 
@@ -36,6 +48,27 @@ Deno.test("all operations register together, and each module exports what the in
   for (const { operation, moduleUrl } of BUILTIN_OPERATIONS) {
     assert.equal((await import(moduleUrl)).default, operation, moduleUrl);
   }
+});
+
+Deno.test("every parameter of every operation has a description, and its unit where the name ends in one", () => {
+  const lacking: string[] = [], unitless: string[] = [];
+  const look = (schema: JsonObject, place: string) => {
+    for (const [name, node] of Object.entries((schema.properties ?? {}) as { [name: string]: JsonObject })) {
+      const text = typeof node.description === "string" ? node.description.trim() : "";
+      if (text === "") lacking.push(`${place} ${name}`);
+      const unit = UNITS.find(([ending]) => ending.test(name));
+      if (unit !== undefined && !unit[1].test(`${text} ${canonicalJson(node["x-svc-ui"] ?? null)}`)) {
+        unitless.push(`${place} ${name}: ${text}`);
+      }
+      const { items, anyOf } = node as { items?: JsonObject; anyOf?: JsonObject[] };
+      for (const inner of [node, ...(items === undefined ? [] : [items]), ...anyOf ?? []]) {
+        look(inner, `${place} ${name}`);
+      }
+    }
+  };
+  for (const { operation: { contract } } of BUILTIN_OPERATIONS) look(contract.params_schema, contract.id);
+  assert.deepEqual(lacking, []);
+  assert.deepEqual(unitless, []);
 });
 
 Deno.test("every fixture belongs to an operation", () => {
