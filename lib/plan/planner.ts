@@ -10,8 +10,9 @@ import type { Registry } from "../contract/registry.ts";
 import { attachLocations } from "../recipe/positions.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
 import { hasUnresolvedMatrix } from "../recipe/variant.ts";
-import { checkResearch } from "../research/specs.ts";
+import { checkResearch } from "../research/check.ts";
 import { inferenceRules } from "../research/tasks.ts";
+import { validateResearch } from "../research/validate.ts";
 import { BACKENDS, NATIVE_EXTENSION } from "./backends.ts";
 import { bindSteps } from "./bind.ts";
 import { type BoundStep, buildPlan } from "./build.ts";
@@ -197,7 +198,15 @@ function checkRecipe(
   const issues = options.enforceProfile === false || refused?.profile
     ? []
     : inspectProfile(recipe.execution_profile, recipe.steps).issues;
-  return { diagnostics: [...checkResearch(recipe), ...problems, ...issues.map(underUmbrella)], checked };
+  return { diagnostics: [...researchFindings(recipe), ...problems, ...issues.map(underUmbrella)], checked };
+}
+
+/** Contradictions of the research metadata to the graph or the catalogue are errors, unknown entries warnings. */
+function researchFindings(recipe: RecipeDocument): Diagnostic[] {
+  const wrong = checkResearch(recipe);
+  if (wrong.length > 0) return wrong;
+  const { errors, warnings } = validateResearch(recipe);
+  return [...errors, ...warnings];
 }
 
 /** The planner lists profile issues under the one code for a violated profile. */

@@ -4,7 +4,7 @@ import { isInteger, isObject, type Value } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { DIRECTIONS, REDUCTIONS } from "./catalog/types.ts";
 import { declaration, declaredTaskAt, idOf, taskAlias } from "./declared.ts";
-import { inferTask } from "./tasks.ts";
+import { inferTask, suitsOperations } from "./tasks.ts";
 
 /** A predicate for a field, and its description. */
 type Shape = readonly [(value: Value) => boolean, string];
@@ -27,8 +27,7 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
 
 /**
  * Checks the research metadata: shapes, that `metadata.task_id` equals the research task, and that the declared task is
- * the one of the operations. An inferred bit transport yields to any declaration, because every digital link counts
- * bits.
+ * the one of the operations.
  * @param recipe normalised or effective recipe
  * @returns `research_invalid` for every shape, else `task_mismatch`
  */
@@ -93,8 +92,9 @@ function checkTask(recipe: RecipeDocument): Diagnostic[] {
       { hint: "Remove metadata.task_id, or set both to the same id" },
     )];
   }
-  const inferred = inferTask(recipe.steps.map((step) => step.op));
-  if (inferred === null || inferred === "bit_transport" || inferred === declared.id) return [];
+  const operations = recipe.steps.map((step) => step.op);
+  if (suitsOperations(declared.id, operations)) return [];
+  const inferred = inferTask(operations);
   return [diagnostic(
     "task_mismatch",
     declared.place,

@@ -49,6 +49,18 @@ export function inferTask(operations: Iterable<string>): string | null {
   return rule?.task ?? null;
 }
 
+/**
+ * Whether a task fits these operations: it is the inferred one, or none is inferred. An inferred bit transport yields to a
+ * task without a rule, and to one with an operation of its rule, because every digital link counts bits.
+ */
+export function suitsOperations(task: string, operations: readonly string[]): boolean {
+  const inferred = inferTask(operations);
+  if (inferred === null || inferred === task) return true;
+  const own = RULES.find((rule) => rule.task === task);
+  return inferred === "bit_transport" &&
+    (own === undefined || operations.some((id) => own.any.includes(id) || own.with === id));
+}
+
 /** The rules as data, for digests of planning inputs. */
 export function inferenceRules(): Rule[] {
   return [...RULES];

@@ -181,7 +181,8 @@ export class Recipes {
   }
 
   /**
-   * Checks a recipe as a run would: compilation, wiring, and the plan of every matrix point.
+   * Checks a recipe: compilation, wiring and kinds, every matrix point, research. The verdict is the same on every machine:
+   * it does not depend on available models and data.
    * @throws SvcError `recipe_invalid` with every diagnostic
    */
   async validate(
@@ -189,17 +190,13 @@ export class Recipes {
     { mode = "strict", strictLegacy }: { mode?: CompileMode; strictLegacy?: boolean } = {},
   ): Promise<Validation> {
     const source = await authored(recipe);
-    const { registry, readiness } = await this.core.means();
+    const registry = await this.core.registry();
     const expansion = await this.expand(source, { mode, strictLegacy });
     const { authored: compilation, points } = expansion;
     // A recipe with a matrix stands for its points.
     const planned = points.length > 0
-      ? await (await import("../plan/plan_matrix.ts")).planMatrix(expansion, { registry, readiness })
-      : await (await import("../plan/planner.ts")).planRecipe(compilation, {
-        registry,
-        readiness,
-        locate: source.locate,
-      });
+      ? await (await import("../plan/plan_matrix.ts")).planMatrix(expansion, { registry })
+      : await (await import("../plan/planner.ts")).planRecipe(compilation, { registry, locate: source.locate });
     if (planned.status !== "planned") source.refuse("recipe_invalid", "accept", planned.diagnostics);
     return { compilation, points: points.length, diagnostics: planned.diagnostics };
   }

@@ -5,7 +5,7 @@ import type { ExecutionPlan, PlanCacheEvidence } from "../../plan/types.ts";
 import type { RecipeChange } from "../../recipe/diff.ts";
 import { expansionDocument } from "../../recipe/expand_matrix.ts";
 import type { CompileMode, RecipeDocument } from "../../recipe/types.ts";
-import type { RecipeSpecs } from "../../research/specs.ts";
+import { type RecipeSpecs, recipeSpecs } from "../../research/specs.ts";
 import { AuthoredRecipe } from "../../session/authored_recipe.ts";
 import type { Session } from "../../session/session.ts";
 import { readRecipeAt } from "../recipe_file.ts";
@@ -183,14 +183,14 @@ const posted = (recipe: unknown) => new AuthoredRecipe(recipe as Value);
 
 /** @throws SvcError `recipe_invalid` with every diagnostic */
 async function validated(session: Session, source: AuthoredRecipe, mode: CompileMode) {
-  const { compilation, specs } = await session.recipes.inspect(source, { mode });
-  const { diagnostics, defaults_materialized, normalized, effective, seed_policy } = compilation;
+  const { compilation, diagnostics } = await session.recipes.validate(source, { mode });
+  const { defaults_materialized, normalized, effective, seed_policy } = compilation;
   return {
     status: "valid",
     recipe: normalized!,
     validation: { status: "valid", mode, defaults_materialized, diagnostics },
-    effective,
-    specs,
+    effective: effective!,
+    specs: recipeSpecs(effective!),
     seed_policy,
   };
 }

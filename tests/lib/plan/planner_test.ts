@@ -196,6 +196,15 @@ const CASES: Case[] = [
     /same id/,
   ],
   [
+    "metric that contradicts the catalogue",
+    recipeOf([BITS], { metadata: { research: { metrics: [{ id: "channel.ber", unit: "dB" }] } } }),
+    {},
+    "research_catalog_error",
+    "$.metadata.research.metrics[0].unit",
+    /Cannot give channel.ber the unit dB/,
+    /In the research catalogue it is/,
+  ],
+  [
     "task that is not scored",
     recipeOf([["photos", "toy.photos"], ["score", "metrics.image_reconstruction", {}, { images: "photos.images" }]], {
       metadata: { task_id: "segmentation" },

@@ -123,12 +123,17 @@ Deno.test("a mismatch points at where the task is declared", () => {
   assert.equal(at({ task_id: "visual_question_answering" }), undefined);
 });
 
-Deno.test("declared and inferred tasks agree; an inferred bit transport yields", () => {
+Deno.test("declared and inferred tasks agree; an inferred bit transport yields to a task without a rule or with its operation", () => {
   const declared = (ops: string[], task: string) => codes(recipe(ops, { research: { task: { id: task } } }));
   assert.deepEqual(declared(["metrics.vqa"], "visual_question_answering"), []);
   assert.deepEqual(declared(["metrics.vqa"], "segmentation"), [["task_mismatch", "$.metadata.research.task.id"]]);
   assert.deepEqual(declared(["metrics.bit_error_rate"], "resource_allocation"), []);
   assert.deepEqual(declared(["metrics.block_error_rate"], "resource_allocation"), []);
+  const bits = "metrics.bit_error_rate", wrong = [["task_mismatch", "$.metadata.research.task.id"]];
+  assert.deepEqual(declared([bits], "image_reconstruction"), wrong);
+  assert.deepEqual(declared([bits], "neural_receiver_demapping"), wrong);
+  assert.deepEqual(declared([bits, "metrics.block_error_rate"], "neural_receiver_demapping"), []);
+  assert.deepEqual(declared([bits, "demodulation.neural_receiver_adapter"], "neural_receiver_demapping"), []);
 });
 
 const BER = {
