@@ -95,31 +95,34 @@ export function position(axis: FigureAxis, values: readonly number[], measured: 
   if (axis.scale === "log") return logPosition(axis, values);
   const places = [...new Set(measured)].sort((a, b) => a - b);
   const chosen = places.length > 1 && places.length <= EVERY_PLACE && evenly(places) ? { values: places } : {};
+  // A share or a score ends at 1.
+  const most = axis.unit === "" && Math.max(...values.filter(Number.isFinite)) <= 1 ? 1 : Infinity;
   return {
     title: axisTitle(axis),
     scale: axis.domain === null
-      ? { domain: padded(values, places.length === 0), nice: places.length === 0, zero: false }
+      ? { domain: padded(values, places.length === 0, most), nice: places.length === 0, zero: false }
       : { domain: axis.domain, nice: false },
     axis: { ...chosen, labelOverlap: true },
   };
 }
 
-/** Whether labels at all places keep their distance. */
+/** Whether all places are equally far apart. */
 function evenly(places: readonly number[]): boolean {
-  const gaps = places.slice(1).map((place, i) => place - places[i]);
-  return Math.min(...gaps) >= (places.at(-1)! - places[0]) / (2 * EVERY_PLACE);
+  const step = (places.at(-1)! - places[0]) / (places.length - 1);
+  return places.every((place, i) => Math.abs(place - places[0] - i * step) < 1e-6 * step);
 }
 
 /**
  * The range of the values with a margin, so that no marker touches the frame.
  * @param keepSign omits the margin below 0 for non-negative values
+ * @param most the largest possible value
  */
-function padded(values: readonly number[], keepSign: boolean): [number, number] {
+function padded(values: readonly number[], keepSign: boolean, most: number): [number, number] {
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0) return [0, 1];
   const low = Math.min(...finite), high = Math.max(...finite);
-  const room = low === high ? Math.max(Math.abs(low) * 0.1, 0.5) : (high - low) * 0.04;
+  const margin = low === high ? Math.max(Math.abs(low) * 0.1, 0.5) : (high - low) * 0.04;
   // Rounds so that the digits do not depend on the order of operations.
-  const start = keepSign && low >= 0 ? Math.max(0, low - room) : low - room;
-  return [start, high + room].map((end) => Number(end.toPrecision(12))) as [number, number];
+  const start = keepSign && low >= 0 ? Math.max(0, low - margin) : low - margin;
+  return [start, Math.min(high + margin, most)].map((end) => Number(end.toPrecision(12))) as [number, number];
 }

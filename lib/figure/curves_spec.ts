@@ -125,7 +125,7 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
       encoding: { x: encoding.x, y: along(field), color },
     }))),
     figure.joined !== false && {
-      transform: [{ filter: "datum.kind !== 'theory' && datum.y !== null" }],
+      transform: [{ filter: `datum.kind !== 'theory' && datum.y !== null${joinedOf(figure)}` }],
       mark: {
         type: "line",
         clip: true,
@@ -191,6 +191,12 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
     entries.push({ label: "Pareto front (filled points)", series: null, kind: null, sign: "front" });
   }
   return [plot, legendView(legendLayout(entries, style, style.width), style, channels)];
+}
+
+/** A filter for the series without lines. */
+function joinedOf({ series }: CurveFigure): string {
+  const alone = series.filter(({ joined }) => joined === false).map(({ label }) => label);
+  return alone.length === 0 ? "" : ` && indexof(${JSON.stringify(alone)}, datum.series) < 0`;
 }
 
 /** Whether a field is within the chosen part of an axis, as an expression. */

@@ -72,6 +72,8 @@ export function uncodedLink(recipe: JsonObject | null): UncodedLink | null {
 export interface TheoryCurve {
   label: string;
   points: { x: number; y: number }[];
+  /** Indices of the series that it is the expectation of. */
+  series: number[];
 }
 
 /** Number of points, enough for a smooth line in print. */
@@ -88,19 +90,20 @@ export function theoryCurves(
   series: readonly (readonly { x: number; link: UncodedLink | null }[])[],
 ): TheoryCurve[] {
   if (!BIT_ERROR_RATES.has(metric)) return [];
-  const known = series.flatMap((points) => {
+  const known = series.flatMap((points, index) => {
     const first = points[0]?.link;
     if (!first) return [];
     const same = points.every(({ x, link }) =>
       link?.modulation === first.modulation && link.channel === first.channel && Math.abs(link.snrDb - x) < 1e-9
     );
-    return same ? [first] : [];
+    return same ? [{ ...first, index }] : [];
   });
   const xs = series.flat().map(({ x }) => x);
   const low = Math.min(...xs), high = Math.max(...xs);
   const curves = new Map<string, TheoryCurve>();
-  for (const { modulation, channel } of known) {
+  for (const { modulation, channel, index } of known) {
     const label = `Theory: ${NAMES[modulation]}, ${channel === "awgn" ? "AWGN" : "Rayleigh"}`;
+    curves.get(label)?.series.push(index);
     if (curves.has(label) || !(high > low)) continue;
     const rate = channel === "awgn" ? bitErrorRateAwgn : bitErrorRateRayleigh;
     const points = Array.from({ length: POINTS }, (_, i) => {
@@ -108,7 +111,7 @@ export function theoryCurves(
       // Twelve digits: the last ones of exp differ between machines.
       return { x, y: Number(rate(modulation, 10 ** (x / 10)).toPrecision(12)) };
     });
-    curves.set(label, { label, points });
+    curves.set(label, { label, points, series: [index] });
   }
   return [...curves.values()];
 }

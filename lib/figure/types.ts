@@ -56,6 +56,8 @@ export interface FigureSeries {
   /** Baselines are grey, theory is thin, dashed and without markers. */
   kind: "measured" | "baseline" | "theory";
   points: FigurePoint[];
+  /** Whether a line joins the points; true when left out. Where a theory curve is drawn, it is the line. */
+  joined?: boolean;
   /** Whether the axis extends to show this theory completely. */
   whole?: boolean;
   /** Hidden by the reader: neither drawn nor in the legend; other series keep their colours. */

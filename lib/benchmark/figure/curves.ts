@@ -15,12 +15,6 @@ export function curves(draft: Draft): CurveFigure {
     requireOneLine(draft, group, points);
     return points;
   });
-  const series: FigureSeries[] = groups.map(({ label, kind }, i) => ({
-    label,
-    kind,
-    points: placed[i].map(({ point }) => point),
-  })).filter(({ points }) => points.length > 0 && (request.plot !== "error-rate" || points.some(isDrawable)));
-  requirePoints(draft, series);
   const theory = request.plot !== "error-rate" ? [] : theoryCurves(
     request.y,
     placed.map((points) =>
@@ -30,6 +24,13 @@ export function curves(draft: Draft): CurveFigure {
       }))
     ),
   );
+  const series: FigureSeries[] = groups.map(({ label, kind }, i) => ({
+    label,
+    kind,
+    points: placed[i].map(({ point }) => point),
+    ...(theory.some((curve) => curve.series.includes(i)) ? { joined: false } : {}),
+  })).filter(({ points }) => points.length > 0 && (request.plot !== "error-rate" || points.some(isDrawable)));
+  requirePoints(draft, series);
   series.push(...theory.map(({ label, points }): FigureSeries => ({
     label,
     kind: "theory",

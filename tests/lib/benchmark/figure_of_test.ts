@@ -59,6 +59,8 @@ Deno.test("theory stands beside a link that it is about, and beside no other", (
     "Theory: 16-QAM, AWGN",
     "Theory: QPSK, Rayleigh",
   ]);
+  const markersOnly = curves(ERRORS, {}, EVIDENCE).series.filter(({ joined }) => joined === false);
+  assert.ok(markersOnly.length > 0 && markersOnly.every(({ kind }) => kind !== "theory"), "theory is the line");
   assert.equal(curves(ERRORS).series.length, 3, "unknown recipes have no theory");
   const changed = (change: (recipe: JsonObject) => void): RowEvidence => ({
     ...EVIDENCE,

@@ -9,7 +9,7 @@ import { figureSpec } from "../../../lib/figure/spec.ts";
 import { darkened, seriesLooks, STYLES } from "../../../lib/figure/style.ts";
 import { styleOf } from "../../../lib/figure/style_file.ts";
 import { textWidth } from "../../../lib/figure/text_width.ts";
-import type { BarFigure, CurveFigure, MatrixFigure } from "../../../lib/figure/types.ts";
+import type { BarFigure, CurveFigure, FigureAxis, MatrixFigure } from "../../../lib/figure/types.ts";
 
 const SOURCE = { result_id: "r1", result_sha256: "0f".repeat(32) };
 
@@ -146,7 +146,17 @@ Deno.test("measured places become the ticks while they are few and apart", () =>
   const axis = { title: "SNR", unit: "dB", scale: "linear", domain: null } as const;
   assert.deepEqual(position(axis, [0, 5, 10], [0, 5, 10]).axis.values, [0, 5, 10]);
   assert.equal(position(axis, [0, 0.1, 10], [0, 0.1, 10]).axis.values, undefined);
+  const uneven = [0, 3, 6, 9, 10, 13, 16];
+  assert.equal(position(axis, uneven, uneven).axis.values, undefined, "uneven places get regular ticks");
   assert.equal(position(axis, [0, 30], Array.from({ length: 31 }, (_, i) => i)).axis.values, undefined);
+});
+
+Deno.test("the axis of a score ends at 1", () => {
+  const score = { title: "F1", unit: "", scale: "linear", domain: null } as const;
+  const end = (axis: FigureAxis, values: number[]) => (position(axis, values).scale.domain as number[])[1];
+  assert.equal(end(score, [0.2, 0.99]), 1);
+  assert.ok(end(score, [0.2, 1.01]) > 1.01);
+  assert.ok(end({ ...score, unit: "dB" }, [0.2, 0.99]) > 1);
 });
 
 Deno.test("numbers for readers keep what matters", () => {
