@@ -98,7 +98,10 @@ export const KEEP = {
   keep: choice("--keep <what>", "artifacts that stay after a complete run", ["all", "metrics"], "all"),
   drop: parsed("--drop <steps>", "steps whose artifacts do not stay, with commas", names),
 };
-export const SET = list("--set <step.param=value>", "override a parameter; the value is read as JSON, else as text");
+export const SET = list(
+  "--set <step.param=value>",
+  "override a parameter, or choose a matrix value by dimension=value; read as JSON, else as text",
+);
 export const TABLE_FORMAT = choice("--format <format>", "output form", ["table", "csv", "md"], "table");
 export const FORMAT = choice("--format <format>", "output form", ["table", "csv", "md", "json"], "table");
 

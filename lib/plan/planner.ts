@@ -292,7 +292,7 @@ function unresolvedMatrix(recipe: RecipeDocument): Diagnostic[] {
   if (!hasUnresolvedMatrix(recipe)) return [];
   const key = ["matrix", "sweeps", "ui_sweeps"].find((name) => (recipe.metadata[name] ?? null) !== null)!;
   return [diagnostic("matrix_unresolved", ["metadata", key], "Cannot run a recipe with an unresolved matrix", {
-    hint: "Expand it with svc recipe expand-matrix, or run every point with svc recipe run-matrix",
+    hint: "Choose a point with --set dimension=value, or run every point with svc recipe run-matrix",
   })];
 }
 

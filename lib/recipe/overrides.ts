@@ -1,5 +1,6 @@
 /**
- * Overrides from the command line: `step.param=value`, and `step.param.member=value` for nested values.
+ * Overrides from the command line: `step.param=value`, `step.param.member=value` for nested values, and
+ * `dimension=value` for a dimension of the matrix.
  *
  * A value is read as JSON with typed numbers (`6` and `6.0` differ); anything else is a text.
  */
@@ -20,11 +21,16 @@ export function applyOverrides(raw: Value, overrides: readonly string[]): Value 
   const changed = cloneValue(raw);
   const steps = isObject(changed) && Array.isArray(changed.steps) ? changed.steps : [];
   for (const override of overrides) {
+    const [, dimension, chosen] = CHOICE.exec(override) ?? [];
+    if (dimension !== undefined) {
+      chooseValue(changed, dimension, parseOverrideValue(chosen));
+      continue;
+    }
     const assignment = /^([^.=]+)\.([^=]+)=([\s\S]*)$/.exec(override);
     const names = assignment?.[2].split(".") ?? [""];
     if (assignment === null || names.includes("")) {
       throw new SvcError("override_invalid", `Cannot read the override ${JSON.stringify(override)}`, {
-        hint: "Write step.param=value",
+        hint: "Write step.param=value, or dimension=value for a dimension of the matrix",
       });
     }
     const [, stepId, , text] = assignment;
@@ -37,6 +43,25 @@ export function applyOverrides(raw: Value, overrides: readonly string[]): Value 
     step.params = assign(step.params ?? {}, names, parseOverrideValue(text), override);
   }
   return changed;
+}
+
+const CHOICE = /^([^.=]+)=([\s\S]*)$/;
+
+/** Whether an override chooses a value of a matrix dimension. */
+export const choosesValue = (override: string): boolean => CHOICE.test(override);
+
+/** Leaves one value of a dimension. The recipe is changed in place. */
+function chooseValue(recipe: Value, dimension: string, value: Value): void {
+  const member = (parent: Value, name: string) => isObject(parent) && isObject(parent[name]) ? parent[name] : {};
+  const dimensions = member(member(member(recipe, "metadata"), "matrix"), "dimensions");
+  if (!Object.hasOwn(dimensions, dimension)) {
+    const known = Object.keys(dimensions);
+    throw new SvcError("override_invalid", `Cannot find the dimension ${dimension} in metadata.matrix`, {
+      hint: didYouMean(dimension, known) ??
+        (known.length === 0 ? "Write step.param=value: the recipe has no matrix" : `There are ${known.join(", ")}`),
+    });
+  }
+  dimensions[dimension] = [value];
 }
 
 export function parseOverrideValue(text: string): Value {

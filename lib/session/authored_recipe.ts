@@ -4,7 +4,7 @@ import { type Diagnostic, type Place, refusal, SvcError } from "../contract/erro
 import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { isObject, type Value } from "../contract/value.ts";
-import { applyOverrides } from "../recipe/overrides.ts";
+import { applyOverrides, choosesValue } from "../recipe/overrides.ts";
 import { readLimited, readRecipeText, recipeFromValue } from "../recipe/read.ts";
 import type { Locate } from "../recipe/types.ts";
 
@@ -21,6 +21,8 @@ export class AuthoredRecipe {
     readonly text?: string,
     /** Digest of the bytes of its file. */
     readonly sha256?: string,
+    /** Whether overrides chose values of matrix dimensions, so that a single remaining point is meant. */
+    readonly choosesPoint = false,
   ) {}
 
   /** @throws SvcError `code` with the diagnostics */
@@ -44,7 +46,7 @@ export function authored(recipe: RecipeInput): AuthoredRecipe {
 
 /**
  * Reads the text of a recipe.
- * @param options `file` names it in messages; `set` are overrides in the form `step.param=value`
+ * @param options `file` names it in messages; `set` are overrides: `step.param=value`, `dimension=value`
  * @throws SvcError what is wrong with the text or the overrides
  */
 export function parseRecipe(
@@ -56,7 +58,7 @@ export function parseRecipe(
   const changed = applyOverrides(value, set);
   // An overridden value is not in the text: no line shows it.
   const located: Locate = (at, part) => sameValue(place(value, at), place(changed, at)) ? locate(at, part) : undefined;
-  return new AuthoredRecipe(changed, file, located, text);
+  return new AuthoredRecipe(changed, file, located, text, undefined, set.some(choosesValue));
 }
 
 /** Reads the bytes of a recipe file. @throws SvcError `recipe_not_found` with the nearest name */

@@ -218,9 +218,17 @@ export class Recipes {
    * @throws SvcError `recipe_invalid`, `plan_invalid` or `recipe_lint_failed` with every diagnostic
    */
   async prepare(recipe: RecipeInput, options: PlanOptions = {}): Promise<PreparedRun> {
-    const source = await authored(recipe);
+    const source = await this.#chosenPoint(await authored(recipe));
     await this.#lintGate(source, options);
     return await this.core.prepare({ ...options, ...parts(source) });
+  }
+
+  /** The point that overrides left of a matrix, else the recipe itself. */
+  async #chosenPoint(source: AuthoredRecipe): Promise<AuthoredRecipe> {
+    if (!source.choosesPoint) return source;
+    const { points: [point, ...others] } = await this.expand(source);
+    if (point === undefined || others.length > 0) return source;
+    return new (await reading()).AuthoredRecipe(point.recipe, source.file, point.locate, source.text);
   }
 
   /**

@@ -1,4 +1,5 @@
-import { deepStrictEqual, strictEqual, throws } from "node:assert/strict";
+import { deepStrictEqual, rejects, strictEqual, throws } from "node:assert/strict";
+import { open } from "../../../mod.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
@@ -48,6 +49,25 @@ Deno.test("overrides reach parameters at any depth, the last one winning", () =>
   strictEqual(({} as { polluted?: unknown }).polluted, undefined);
 });
 
+Deno.test("a dimension keeps the value that is chosen", async () => {
+  const matrix = { dimensions: { snr_db: [0, 3], bits: [10, 20] }, step_params: {} };
+  const raw = { ...recipe() as JsonObject, metadata: { matrix } };
+  const chosen = applyOverrides(raw, ["snr_db=4.0"]) as typeof raw;
+  deepStrictEqual(chosen.metadata.matrix.dimensions, { snr_db: [float(4)], bits: [10, 20] });
+  deepStrictEqual(matrix.dimensions.snr_db, [0, 3], "the author's value stays");
+  throws(() => applyOverrides(raw, ["snr=4.0"]), { code: "override_invalid", hint: "Did you mean snr_db?" });
+
+  await using svc = await open();
+  const text = `name: sweep
+metadata: {matrix: {dimensions: {bits: [10, 20]}, step_params: {data: {bit_count: {matrix: bits}}}}}
+steps: [{id: data, op: source.random_bits}]
+`;
+  const { planned } = await svc.recipes.prepare(await svc.recipes.parse(text, { set: ["bits=30"] }));
+  const { recipe: { name, metadata, steps } } = planned;
+  deepStrictEqual([name, metadata.matrix_selection, steps[0].params.bit_count], ["sweep__bits_30", { bits: 30 }, 30]);
+  await rejects(svc.recipes.prepare(text), { code: "plan_invalid" });
+});
+
 Deno.test("overrides that cannot be read or placed are refused", () => {
   const refusal = (override: string) => {
     try {
@@ -56,9 +76,14 @@ Deno.test("overrides that cannot be read or placed are refused", () => {
       return `${(error as SvcError).code}: ${(error as SvcError).hint}`;
     }
   };
-  for (const text of ["ch", "ch=1", "ch.snr_db", "=1", ".a=1", "ch.=1", "ch..a=1", "ch.a.=1"]) {
-    strictEqual(refusal(text), "override_invalid: Write step.param=value", text);
+  for (const text of ["ch", "ch.snr_db", "=1", ".a=1", "ch.=1", "ch..a=1", "ch.a.=1"]) {
+    strictEqual(
+      refusal(text),
+      "override_invalid: Write step.param=value, or dimension=value for a dimension of the matrix",
+      text,
+    );
   }
+  strictEqual(refusal("ch=1"), "override_invalid: Write step.param=value: the recipe has no matrix");
   strictEqual(refusal("hc.snr_db=1"), "override_step_unknown: Did you mean ch?");
   strictEqual(refusal("ch.snr_db.x=1"), "override_invalid: Override the whole parameter");
   strictEqual(refusal("ch.list.2=1"), "override_invalid: The list has 2 items, the first is 0");
