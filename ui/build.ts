@@ -105,7 +105,7 @@ async function bundle(): Promise<Files> {
     throw new Error("this Deno runs without the unstable feature bundle, which deno.json lists");
   }
   const result = await bundle({
-    entrypoints: ENTRIES.map((name) => new URL(name, HERE).pathname),
+    entrypoints: ENTRIES.map((name) => new URL(name, HERE).href),
     outputDir: "/",
     platform: "browser",
     format: "esm",

@@ -12,6 +12,8 @@ import { decodePng, parsePng, PNG_SIGNATURE } from "./png_decode.ts";
 
 /** An image of 100 megapixels needs 300 MB; a larger header is refused before decoding. */
 const MAX_PIXELS = 100_000_000;
+/** Of a file that is read to show its image. */
+export const MAX_IMAGE_FILE_BYTES = 2 ** 28;
 
 export interface ImageFile extends Image {
   readonly format: "png" | "jpeg";

@@ -41,6 +41,9 @@ export function systemCodeOf(error: unknown): string | null {
     return known?.[1] ?? "SQLITE_ERROR";
   }
   if (error instanceof Deno.errors.NotCapable) return "ENOTCAPABLE";
+  // Names that no file can have. Deno gives the first error no code, where it has not every permission.
+  if (message === "Empty path is not allowed") return "ENOENT";
+  if (code === "EINVAL" && message.includes("NUL byte")) return "EINVAL";
   if (typeof code === "string" && FILE_CODES.test(code)) return code;
   return error.cause === undefined ? null : systemCodeOf(error.cause);
 }

@@ -1,5 +1,6 @@
 /** File access of sources, by the paths of recipes (`artifact/recipe_path`). */
 import { readBundledFile } from "../artifact/bundled.ts";
+import { readBounded } from "../artifact/read_file.ts";
 import { resolveRecipePath } from "../artifact/recipe_path.ts";
 import { SvcError } from "../contract/error.ts";
 import { compareCodePoints } from "../contract/json.ts";
@@ -7,14 +8,15 @@ import type { FileAccess } from "../contract/operation.ts";
 
 export { resolveRecipePath } from "../artifact/recipe_path.ts";
 
+/** Of a file that an operation reads whole. */
+const MAX_FILE_BYTES = 2 ** 30;
+
 export function fileAccess(roots: { projectRoot: string; stateDir: string }): FileAccess {
   return {
     async read(path) {
       const full = resolveRecipePath(path, roots);
       try {
-        const info = await Deno.lstat(full);
-        if (!info.isFile) throw new SvcError("path_refused", `Cannot read ${path}: it is not a regular file`);
-        return await Deno.readFile(full);
+        return await readBounded(full, MAX_FILE_BYTES, path);
       } catch (error) {
         if (error instanceof Deno.errors.NotFound) {
           throw new SvcError("boundary_file_missing", `Cannot find the file ${path}`, {

@@ -32,6 +32,8 @@ export function confine(root: string, path: string, missing: string): string {
       throw forbidden(path, "it cannot be read", error);
     }
     if (info.isSymlink) throw forbidden(path, "a part of it is a symbolic link");
+    // Reading a pipe or a device may not end.
+    if (!info.isFile && !info.isDirectory) throw forbidden(path, "it is neither a file nor a folder");
   }
   // Links above the root are the administrator's; those below were refused.
   const inside = relative(Deno.realPathSync(root), Deno.realPathSync(full));

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import type { ImageManifest, MakeManifestOptions } from "../artifact/dataset_manifest.ts";
 import type { FetchDatasetOptions } from "../fetch/datasets.ts";
 import { isFolder } from "../artifact/path_kind.ts";
+import { readBounded } from "../artifact/read_file.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { prettyJson } from "../contract/json.ts";
@@ -145,12 +146,13 @@ export class Data {
    */
   async images(id: string, { file }: { file?: (path: string) => string } = {}): Promise<DatasetImages> {
     const { stateDir } = this.core.workspace;
-    const [{ BUNDLED_DATASETS, isBundledDatasetPresent, readBundledFile }, { parseImageManifest }, { decodeImage }] =
+    const [{ BUNDLED_DATASETS, isBundledDatasetPresent, readBundledFile }, { parseImageManifest }, pictures] =
       await Promise.all([
         bundledSets(),
         import("../artifact/dataset_manifest.ts"),
         import("../artifact/image_file.ts"),
       ]);
+    const { decodeImage, MAX_IMAGE_FILE_BYTES } = pictures;
     if (file === undefined) {
       await this.#known(id);
       if (!Object.hasOwn(BUNDLED_DATASETS, id)) {
@@ -161,7 +163,9 @@ export class Data {
       }
     }
     const read = (path: string) =>
-      file === undefined ? readBundledFile(id, path, { stateDir }) : Deno.readFile(file(path));
+      file === undefined
+        ? readBundledFile(id, path, { stateDir })
+        : readBounded(file(path), MAX_IMAGE_FILE_BYTES, path);
     const { root, samples } = parseImageManifest(await read("manifest.json"));
     const images: DatasetImages["images"] = [];
     for (const { sample_id, path, sha256 } of samples) {

@@ -58,7 +58,8 @@ export async function open(folder: string): Promise<Fuzzer> {
     if (![0, 1, 2, 3, 4, 5, 6].includes(code) || /internal_error|This is a defect/.test(printed)) {
       throw new Error(`${what}\n${printed.slice(0, 3000)}`);
     }
-    if (args.includes("--json") && code !== 0 && printed.trim() !== "" && !args.includes("--")) JSON.parse(printed);
+    // Behind an option that takes a value, the last word may be that value.
+    if (args.at(-1) === "--json" && !args.at(-2)?.startsWith("-") && printed.trim() !== "") JSON.parse(printed);
     return printed;
   };
   const completions = async (words: string[]): Promise<string[]> =>

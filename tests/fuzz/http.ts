@@ -53,7 +53,7 @@ const HEADERS: Record<string, readonly string[]> = {
   origin: ["http://127.0.0.1:8765", "null", "http://evil.example", "://"],
   "sec-fetch-site": ["cross-site", "same-origin", "x"],
   host: ["evil.example", "", "[", "127.0.0.1:8765", "%zz", "@", "a b"],
-  authorization: ["Bearer", `Bearer ${TOKEN}x`, `bearer ${TOKEN}`, "Basic x", "Bearer " + "x".repeat(5000)],
+  authorization: ["Bearer", `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`, "Basic x", "Bearer " + "x".repeat(5000)],
   range: ["bytes=0-1", "bytes=-"],
   "content-length": ["-1", "1e9", "99999999999"],
 };

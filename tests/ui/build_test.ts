@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { BuiltPage } from "../../ui/build.ts";
 import { openTestServer } from "../lib/http/support.ts";
+import { ROOT_PATH } from "../support/paths.ts";
 
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+const CONFIG = join(ROOT_PATH, "deno.json");
 const BUILD = new URL("../../ui/build.ts", import.meta.url).href;
 
 /** Builds the page in a process of its own: a process has one working directory. */
-async function build(cwd: string, stateDir: string): Promise<BuiltPage> {
-  const script = `const { buildPage } = await import("${BUILD}");
+async function build(cwd: string, stateDir: string, module = BUILD): Promise<BuiltPage> {
+  const script = `const { buildPage } = await import("${module}");
     console.log(JSON.stringify(await buildPage("${stateDir}")));`;
   const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--quiet", "--config", CONFIG, script],
@@ -45,6 +46,11 @@ Deno.test("the page has the same bytes and digest from any working directory and
     await Deno.writeTextFile(join(first.folder, "main.js"), "broken");
     assert.deepEqual(await build("/", join(root, "first/.svc")), first);
     assert.deepEqual(await contents(first.folder), files);
+
+    // A program in a folder whose name is not its own form in a URL.
+    await Deno.symlink(ROOT_PATH, join(root, "a b%20ü"));
+    const module = new URL(encodeURI(join(root, "a b%20ü", "ui/build.ts")), "file:///").href;
+    assert.equal((await build(root, join(root, "third/.svc"), module)).digest, first.digest);
   } finally {
     await Deno.remove(root, { recursive: true });
   }

@@ -1,7 +1,8 @@
 /** Files of bundles: their beginning, their bytes, images and reduced series of their arrays. */
 import { basename } from "node:path";
-import { decodeImage } from "../../artifact/image_file.ts";
+import { decodeImage, MAX_IMAGE_FILE_BYTES } from "../../artifact/image_file.ts";
 import { writePng } from "../../artifact/png_encode.ts";
+import { readBounded } from "../../artifact/read_file.ts";
 import type { Float } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { blockOf } from "../array_block.ts";
@@ -57,10 +58,10 @@ export const artifactRoutes = [
       array: ARRAY,
     }),
     replies: { 200: { description: "The image", media: "image/png" }, ...REFUSED },
-    thread({ query, session }) {
+    async thread({ query, session }) {
       const file = findArtifact(session.workspace, query.path);
       const image = file.format === "png" || file.format === "jpeg"
-        ? decodeImage(Deno.readFileSync(file.full))
+        ? decodeImage(await readBounded(file.full, MAX_IMAGE_FILE_BYTES, file.path))
         : imageOfArray(readArray(file, query.array).array, query.index);
       return new Answer(new Uint8Array(writePng(image)), { headers: { "content-type": "image/png" } });
     },
