@@ -1,11 +1,8 @@
 /** Every shipped recipe and pack that needs nothing but the repository runs to its end: one point, or one replicate. */
 import assert from "node:assert/strict";
 import { basename } from "node:path";
-import { plan, run } from "../../mod.ts";
-import { expandMatrix, loadBenchmarkPack, runBenchmark } from "../support/session.ts";
+import { sharedSession } from "../support/session.ts";
 import { listBenchmarkPacks } from "../../lib/benchmark/packs.ts";
-import { openWorkspace } from "../../lib/run/workspace.ts";
-import { verifyRun } from "../../lib/run/verify.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
 const SHIPPED = ["", "recipe_starters/"].flatMap((folder) => {
@@ -18,15 +15,7 @@ const SHIPPED = ["", "recipe_starters/"].flatMap((folder) => {
 const lacks = (diagnostics: readonly { code: string }[]) =>
   diagnostics.some(({ code }) => code === "dataset_unavailable" || code === "model_unavailable");
 
-/** Runs something in a workspace of its own. */
-async function apart(work: (stateDir: string) => Promise<void>): Promise<void> {
-  const stateDir = await Deno.makeTempDir({ prefix: "svc-shipped-" });
-  try {
-    await work(stateDir);
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
-}
+const shared = sharedSession({ projectRoot: ROOT_PATH });
 
 /** Recipes that other tests run and look into. */
 const ELSEWHERE =
@@ -35,18 +24,17 @@ const ELSEWHERE =
 let ran = 0;
 for (const url of SHIPPED) {
   if (ELSEWHERE.test(basename(url.pathname, ".yaml"))) continue;
-  Deno.test(`recipes/${basename(url.pathname)} runs, and its bundle verifies`, () =>
-    apart(async (stateDir) => {
-      const text = await Deno.readTextFile(url);
-      // The last point of a sweep over SNR is its best, where something arrives.
-      const recipe = (await expandMatrix(text)).recipes.at(-1) ?? text;
-      const planned = await plan(recipe, { stateDir });
-      if (lacks(planned.diagnostics)) return;
-      const { status, run_id, summary } = await run(recipe, { stateDir });
-      assert.equal(status, "completed", String(summary.error));
-      assert.equal((await verifyRun(openWorkspace({ stateDir }), run_id)).status, "valid");
-      ran++;
-    }));
+  shared.test(`recipes/${basename(url.pathname)} runs, and its bundle verifies`, async ({ recipes, runs }) => {
+    const text = await Deno.readTextFile(url);
+    // The last point of a sweep over SNR is its best, where something arrives.
+    const recipe = (await recipes.expand(text)).recipes.at(-1) ?? text;
+    if (lacks((await recipes.plan(recipe)).diagnostics)) return;
+    const { status, run_id, summary } = await recipes.run(recipe);
+    assert.equal(status, "completed", String(summary.error));
+    assert.equal((await runs.verify(run_id)).status, "valid");
+    await runs.remove([run_id]);
+    ran++;
+  });
 }
 
 Deno.test("most shipped recipes need nothing that is not here", () => assert.ok(ran >= 40, String(ran)));
@@ -78,13 +66,13 @@ const LOOKED_INTO = new Set([
 
 for (const { name, file } of listBenchmarkPacks(ROOT_PATH)) {
   if (LOOKED_INTO.has(name)) continue;
-  Deno.test(`benchmarks/${name} runs`, () =>
-    apart(async (stateDir) => {
-      const { diagnostics } = await loadBenchmarkPack(file);
-      if (lacks(diagnostics)) return;
-      const { result } = await runBenchmark(name, { replicates: 1, projectRoot: ROOT_PATH, stateDir });
-      assert.equal(result.status, "completed");
-      const failed = result.recipes.filter(({ status }) => status !== "completed" && status !== "skipped");
-      assert.deepEqual(failed.map(({ id, status }) => [id, status]), []);
-    }));
+  shared.test(`benchmarks/${name} runs`, async ({ benchmarks }) => {
+    if (lacks((await benchmarks.load(file)).diagnostics)) return;
+    const { result } = await benchmarks.run(name, { replicates: 1 });
+    assert.equal(result.status, "completed");
+    const failed = result.recipes.filter(({ status }) => status !== "completed" && status !== "skipped");
+    assert.deepEqual(failed.map(({ id, status }) => [id, status]), []);
+  });
 }
+
+shared.end();
