@@ -1,12 +1,13 @@
 /** The shipped recipes and those of this folder: all compile strictly and run, and together they use every operation. */
 import assert from "node:assert/strict";
 import { basename } from "node:path";
-import { type Compilation, compile, plan, run } from "../../mod.ts";
+import { type Compilation, open, plan } from "../../mod.ts";
 import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import { gaussianTail } from "../../lib/numeric/error_function.ts";
 import { wilsonInterval } from "../../lib/numeric/statistics.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { fromFileUrl } from "../support/paths.ts";
+import { sharedSession } from "../support/session.ts";
 
 const HERE = new URL("./", import.meta.url), RECIPES = new URL("../../recipes/", import.meta.url);
 const OPERATIONS = [
@@ -24,29 +25,29 @@ const SHIPPED = [...recipesIn(RECIPES), ...recipesIn(new URL("recipe_starters/",
 const OWN = recipesIn(HERE);
 const nameOf = (file: URL) => basename(file.pathname, ".yaml");
 
-async function compiled(file: URL): Promise<Compilation> {
-  return await compile(await Deno.readTextFile(file), { operations: OPERATIONS });
+const shared = sharedSession({ operations: OPERATIONS, projectRoot: PROJECT });
+
+const compilations = new Map<string, Promise<Compilation>>();
+function compiled(file: URL): Promise<Compilation> {
+  const compile = async () => (await shared.session()).recipes.compile(await Deno.readTextFile(file));
+  return compilations.getOrInsertComputed(file.href, compile);
 }
 
 type Metric = (id: string) => number;
 
-/** Runs a recipe in a workspace of its own and hands over its metrics as `step/metric`. */
+/** Runs a recipe and returns its metrics as `step/metric`. */
 async function metricsOf(file: URL, change: (text: string) => string = (text) => text): Promise<Metric> {
-  const stateDir = await Deno.makeTempDir();
-  try {
-    const recipe = change(await Deno.readTextFile(file));
-    const { status, summary } = await run(recipe, { operations: OPERATIONS, projectRoot: PROJECT, stateDir });
-    assert.equal(status, "completed", String(summary.error));
-    const steps = new Map((summary.steps as JsonObject[]).map((step) => [step.id, step.metrics as JsonObject]));
-    return (id) => {
-      const [step, metric] = id.split("/");
-      const value = steps.get(step)?.[metric];
-      assert.ok(isNumber(value), `${id} was not measured`);
-      return toNumber(value);
-    };
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const { recipes, runs } = await shared.session();
+  const { run_id, status, summary } = await recipes.run(change(await Deno.readTextFile(file)));
+  assert.equal(status, "completed", String(summary.error));
+  await runs.remove({ ids: [run_id] });
+  const steps = new Map((summary.steps as JsonObject[]).map((step) => [step.id, step.metrics as JsonObject]));
+  return (id) => {
+    const [step, metric] = id.split("/");
+    const value = steps.get(step)?.[metric];
+    assert.ok(isNumber(value), `${id} was not measured`);
+    return toNumber(value);
+  };
 }
 
 const file = (name: string) => [...SHIPPED, ...OWN].find((url) => nameOf(url) === name)!;
@@ -65,7 +66,7 @@ const MATRIX = /\n {2}matrix:\n[^]*?(?=\nsteps:)/;
 /** Q(sqrt(snr)): bit error rate of uncoded QPSK at symbol SNR. */
 const qpskErrorRate = (snrDb: number) => gaussianTail(Math.sqrt(10 ** (snrDb / 10)));
 
-Deno.test("every recipe compiles strictly and without a warning, under the name of its file", async () => {
+shared.test("every recipe compiles strictly and without a warning, under the name of its file", async () => {
   for (const url of [...SHIPPED, ...OWN]) {
     const { status, diagnostics, effective } = await compiled(url);
     assert.deepEqual(diagnostics, [], url.pathname);
@@ -74,8 +75,9 @@ Deno.test("every recipe compiles strictly and without a warning, under the name 
   }
 });
 
-Deno.test("shipped recipes plan from a clean workspace, and those that send bits keep the layered profile", async () => {
+shared.test("shipped recipes plan from a clean workspace, and those that send bits keep the layered profile", async () => {
   const fetched: string[] = [];
+  await using clean = await open({ stateDir: "/nonexistent" });
   for (const url of SHIPPED) {
     const recipe = await Deno.readTextFile(url);
     const { effective } = await compiled(url);
@@ -87,7 +89,7 @@ Deno.test("shipped recipes plan from a clean workspace, and those that send bits
     }
     assert.equal(effective!.execution_profile.id === "layered_digital", sendsBits, url.pathname);
     if (effective!.metadata.matrix === undefined) {
-      const { diagnostics } = await plan(recipe, { stateDir: "/nonexistent" });
+      const { diagnostics } = await clean.recipes.plan(recipe);
       const lacking = diagnostics.filter(({ code }) => code === "dataset_unavailable" || code === "model_unavailable");
       assert.deepEqual(diagnostics.filter((found) => !lacking.includes(found)), [], url.pathname);
       if (lacking.length > 0) fetched.push(nameOf(url));
@@ -114,7 +116,7 @@ const AUTHORED_SEEDS: Record<string, number> = {
   "neural_receiver_qpsk_phase_tracking.carrier_impairment": 23002,
 };
 
-Deno.test("no shipped recipe authors a seed, so that replicates differ, except where the scenario is its seed", async () => {
+shared.test("no shipped recipe authors a seed, so that replicates differ, except where the scenario is its seed", async () => {
   const authored: Record<string, unknown> = {};
   for (const url of SHIPPED) {
     const { normalized } = await compiled(url);
@@ -129,7 +131,7 @@ Deno.test("no shipped recipe authors a seed, so that replicates differ, except w
 const WRAPPED = BUILTIN_OPERATIONS.map(({ operation: { id } }) => id)
   .filter((id) => /^(model\.external_(en|de)code_|source\.external_|metrics\.external_)/.test(id));
 
-Deno.test("contracts that adapters wrap are refused by themselves, with the way to write an adapter", async () => {
+shared.test("contracts that adapters wrap are refused by themselves, with the way to write an adapter", async () => {
   assert.equal(WRAPPED.length, 8);
   const recipe = (op: string) => ({
     schema_version: 1,
@@ -152,19 +154,19 @@ const LOCAL_DATA = ["source.flickr8k_retrieval", "source.kodak_files", "source.v
 /** Compiled bundles, whose runtime is not in the process: planning them is refused with that reason. */
 const WITHOUT_RUNTIME = ["model.codeclib_aoti_decode", "model.codeclib_aoti_encode"];
 
-Deno.test("every operation occurs in a recipe that runs", async () => {
+shared.test("every operation occurs in a recipe that runs", async () => {
   const used = new Set<string>([...WRAPPED, ...LOCAL_DATA, ...WITHOUT_RUNTIME]);
   for (const url of [...SHIPPED, ...OWN]) for (const { op } of (await compiled(url)).effective!.steps) used.add(op);
   assert.deepEqual(BUILTIN_OPERATIONS.map(({ operation }) => operation.id).filter((id) => !used.has(id)), []);
 });
 
-Deno.test("quickstart: on the cliff some images arrive", async () => {
+shared.test("quickstart: on the cliff some images arrive", async () => {
   const metric = await metricsOf(file("quickstart"));
   agrees(metric("coded_ber/channel.coded.ber"), metric("resources/channel.transmitted_bit_count"), qpskErrorRate(9));
   assert.equal(metric("delivery/channel.outage_rate"), 0.5);
 });
 
-Deno.test("quickstart: below the cliff the bits follow theory and the images are lost", async () => {
+shared.test("quickstart: below the cliff the bits follow theory and the images are lost", async () => {
   const metric = await metricsOf(file("quickstart"), (text) => text.replace("snr_db: 9.0", "snr_db: 6.0"));
   const coded = metric("resources/channel.transmitted_bit_count"), p = qpskErrorRate(6);
   agrees(metric("coded_ber/channel.coded.ber"), coded, p);
@@ -174,7 +176,7 @@ Deno.test("quickstart: below the cliff the bits follow theory and the images are
   assert.ok(metric("evaluation/quality.psnr_db") < 15);
 });
 
-Deno.test("quickstart: above the cliff the images are those of the codec", async () => {
+shared.test("quickstart: above the cliff the images are those of the codec", async () => {
   const metric = await metricsOf(file("quickstart"), (text) => text.replace("snr_db: 9.0", "snr_db: 12.0"));
   assert.equal(metric("payload_ber/channel.payload.ber"), 0);
   assert.equal(metric("delivery/channel.outage_rate"), 0);
@@ -187,7 +189,7 @@ Deno.test("quickstart: above the cliff the images are those of the codec", async
   assert.ok(codec("sender/rate.payload_bpp") > 0.5 && codec("sender/rate.payload_bpp") < 2);
 });
 
-Deno.test("one point of the matrix of image_protected_digital_awgn is the quickstart", async () => {
+shared.test("one point of the matrix of image_protected_digital_awgn is the quickstart", async () => {
   const [point, quickstart] = await Promise.all(["image_protected_digital_awgn", "quickstart"].map(async (name) => {
     const { effective } = await compiled(file(name));
     return effective!.steps.map(({ id, op, inputs }) => ({ id, op, inputs }));
@@ -198,7 +200,7 @@ Deno.test("one point of the matrix of image_protected_digital_awgn is the quicks
   assert.equal(dimensions.snr_db.length, 11);
 });
 
-Deno.test("the capacity oracle delivers above its threshold and loses everything below", async () => {
+shared.test("the capacity oracle delivers above its threshold and loses everything below", async () => {
   const oracle = file("image_jpeg_capacity_oracle_awgn");
   const above = await metricsOf(oracle);
   assert.equal(above("payload_ber/channel.payload.ber"), 0);
@@ -208,7 +210,7 @@ Deno.test("the capacity oracle delivers above its threshold and loses everything
   assert.equal(below("delivery/channel.outage_rate"), 1);
 });
 
-Deno.test("NR LDPC delivers the pictures of the codec 2 dB above noise, and none half a dB above", async () => {
+shared.test("NR LDPC delivers the pictures of the codec 2 dB above noise, and none half a dB above", async () => {
   const metric = await metricsOf(file("image_jpeg_nr_ldpc_awgn"));
   agrees(
     metric("coded_ber/channel.coded.ber"),
@@ -225,7 +227,7 @@ Deno.test("NR LDPC delivers the pictures of the codec 2 dB above noise, and none
   assert.equal(below("delivery/channel.outage_rate"), 1);
 });
 
-Deno.test("capacity-matched JPEG keeps its budget, and fading loses whole pictures", async () => {
+shared.test("capacity-matched JPEG keeps its budget, and fading loses whole pictures", async () => {
   const awgn = await metricsOf(file("jpeg_capacity_matched_awgn"));
   const fading = await metricsOf(file("jpeg_capacity_matched_slow_rayleigh"));
   assert.equal(awgn("delivery/channel.outage_rate"), 0);
@@ -234,7 +236,7 @@ Deno.test("capacity-matched JPEG keeps its budget, and fading loses whole pictur
   assert.ok(fading("evaluation/quality.psnr_db") <= awgn("evaluation/quality.psnr_db"));
 });
 
-Deno.test("codebook indices: the clean link loses what the codebook loses, and noise costs more", async () => {
+shared.test("codebook indices: the clean link loses what the codebook loses, and noise costs more", async () => {
   const probability = (value: string) => (text: string) =>
     text.replace("mode: random_replace", `mode: random_replace, probability: ${value}`).replace(MATRIX, "");
   const psnr = "evaluation/quality.psnr_db";
@@ -255,12 +257,12 @@ Deno.test("codebook indices: the clean link loses what the codebook loses, and n
   assert.ok(low(psnr) < clean);
 });
 
-Deno.test("random bits over QPSK meet the closed form", async () => {
+shared.test("random bits over QPSK meet the closed form", async () => {
   const metric = await metricsOf(file("bit_transport_awgn"));
   agrees(metric("evaluation/channel.ber"), metric("evaluation/channel.compare_bit_count"), qpskErrorRate(6));
 });
 
-Deno.test("texts arrive unharmed over an ideal link, and masked words cost their share", async () => {
+shared.test("texts arrive unharmed over an ideal link, and masked words cost their share", async () => {
   const clean = await metricsOf(file("text_semantic_utf8_clean"));
   const masked = await metricsOf(file("text_semantic_utf8_source_perturbation"));
   for (const id of ["semantic.lexical_similarity", "text.unigram_bleu_proxy", "text.edit_similarity"]) {
@@ -270,12 +272,12 @@ Deno.test("texts arrive unharmed over an ideal link, and masked words cost their
   assert.equal(clean("evaluation/text.exact_match"), 1);
 });
 
-Deno.test("indices and latents pass through bits with noise", async () => {
+shared.test("indices and latents pass through bits with noise", async () => {
   const metric = await metricsOf(file("representations_through_bits"));
   assert.ok(metric("evaluation/channel.ber") > 0);
 });
 
-Deno.test("framed bits of the second contract are accounted for to the bit", async () => {
+shared.test("framed bits of the second contract are accounted for to the bit", async () => {
   const metric = await metricsOf(file("packets_v2_fading"));
   const framed = 12 * Math.ceil(600 / 256) * (96 + 256 + 32);
   assert.equal(metric("resources/channel.payload_bit_count"), 7200);
@@ -284,13 +286,13 @@ Deno.test("framed bits of the second contract are accounted for to the bit", asy
   assert.ok(metric("evaluation/channel.payload.bler") < 1);
 });
 
-Deno.test("interference costs what noise alone does not", async () => {
+shared.test("interference costs what noise alone does not", async () => {
   const metric = await metricsOf(file("interference"));
   // BPSK without the interferers: 3.9e-6 at 10 dB.
   assert.ok(metric("evaluation/channel.ber") > 1e-3);
 });
 
-Deno.test("fading of every kind costs errors, and zero forcing those of a Rayleigh channel", async () => {
+shared.test("fading of every kind costs errors, and zero forcing those of a Rayleigh channel", async () => {
   const trials = 40_000;
   const mimo = await metricsOf(file("mimo_zero_forcing"));
   // Two antennas share the power, and a QPSK symbol two bits.
@@ -302,7 +304,7 @@ Deno.test("fading of every kind costs errors, and zero forcing those of a Raylei
   }
 });
 
-Deno.test("explicit states: each symbol meets a Rayleigh gain that the receiver knows, now or later", async () => {
+shared.test("explicit states: each symbol meets a Rayleigh gain that the receiver knows, now or later", async () => {
   for (const name of ["explicit_ofdm", "explicit_ofdm_delayed"]) {
     const rate = (await metricsOf(file(name)))("evaluation/channel.ber");
     // Few independent gains, so the closed form for many is met roughly: (1 - sqrt(5/6))/2 = 0.0436.
@@ -310,12 +312,12 @@ Deno.test("explicit states: each symbol meets a Rayleigh gain that the receiver 
   }
 });
 
-Deno.test("channels of an array go back as a quantised code", async () => {
+shared.test("channels of an array go back as a quantised code", async () => {
   const metric = await metricsOf(file("csi_feedback_transport"));
   assert.ok(Math.abs(metric("channel_state/channel.noise_variance") - 0.1) < 1e-12);
 });
 
-Deno.test("phase tracking: pilots find the carrier that truth would tell", async () => {
+shared.test("phase tracking: pilots find the carrier that truth would tell", async () => {
   const rate = async (mode: string) => {
     const setting = `demodulation.phase_tracking_receiver_adapter\n    params: {mode: ${mode}}`;
     const change = (text: string) => text.replace("demodulation.phase_tracking_receiver_adapter", setting);
@@ -325,33 +327,35 @@ Deno.test("phase tracking: pilots find the carrier that truth would tell", async
   assert.ok(none > 0.4 && smoothing < 0.05 && oracle < smoothing, `${none} ${smoothing} ${oracle}`);
 });
 
-Deno.test("a learned codec in steps and out of a bundle is one stream of bits, and one picture", async () => {
+shared.test("a learned codec in steps and out of a bundle is one stream of bits, and one picture", async () => {
   const metric = await metricsOf(file("codec_in_steps"));
   assert.equal(metric("same_bits/channel.error_count"), 0);
   assert.equal(metric("same_pictures/quality.mse"), 0);
   assert.ok(metric("evaluation/quality.psnr_db") > 20);
 });
 
-Deno.test("plain rules describe pictures", async () => {
+shared.test("plain rules describe pictures", async () => {
   const metric = await metricsOf(file("perception"));
   assert.equal(metric("answers/vqa.single_reference_exact_match"), 1);
 });
 
-Deno.test("the bypass stages change nothing", async () => {
+shared.test("the bypass stages change nothing", async () => {
   const metric = await metricsOf(file("symbol_bypass"));
   assert.equal(metric("evaluation/channel.ber"), 0);
   assert.equal(metric("evaluation/channel.compare_bit_count"), 27 + 128);
 });
 
-Deno.test("pictures of one's own come from an NPZ file and from a pinned manifest", async () => {
+shared.test("pictures of one's own come from an NPZ file and from a pinned manifest", async () => {
   const metric = await metricsOf(file("local_images"));
   assert.equal(metric("delivery/channel.outage_rate"), 0);
   assert.ok(metric("evaluation/quality.psnr_db") > 10 && metric("evaluation/quality.psnr_db") < 30);
 });
 
-Deno.test("a file that is not there is named before anything runs", async () => {
+shared.test("a file that is not there is named before anything runs", async () => {
   const recipe = await Deno.readTextFile(file("local_images"));
   const { diagnostics } = await plan(recipe, { projectRoot: "/nonexistent" });
   assert.deepEqual(diagnostics.map(({ code }) => code), ["dataset_unavailable", "dataset_unavailable"]);
   assert.match(diagnostics[0].message, /the file images\/small\.npz does not exist/);
 });
+
+shared.end();

@@ -32,7 +32,7 @@ for (const url of SHIPPED) {
     const { status, run_id, summary } = await recipes.run(recipe);
     assert.equal(status, "completed", String(summary.error));
     assert.equal((await runs.verify(run_id)).status, "valid");
-    await runs.remove([run_id]);
+    await runs.remove({ ids: [run_id] });
     ran++;
   });
 }

@@ -44,11 +44,6 @@ export async function runMatrix(recipe: RecipeInput, options: SessionOptions & M
   return await svc.recipes.runMatrix(recipe, options);
 }
 
-export async function expandMatrix(recipe: RecipeInput, options: SessionOptions = {}) {
-  await using svc = await open(options);
-  return await svc.recipes.expand(recipe);
-}
-
 export async function runBenchmark(pack: string, options: SessionOptions & BenchmarkOptions = {}) {
   await using svc = await open(options);
   return await svc.benchmarks.run(pack, options);

@@ -147,14 +147,19 @@ Deno.test("after any changes the text reads as exactly the new value", () => {
   }
 });
 
-Deno.test("comments on what was not touched survive: every value of every shipped recipe, changed on its own", () => {
+Deno.test("comments on what was not touched survive: every value of the shipped recipes, changed on its own", () => {
+  // A step whose parameters stand in an earlier recipe word for word has been changed there.
+  const seen = new Set<string>();
   for (const [file, text] of SHIPPED) {
     // Every line speaks for itself.
     const marked = text.split("\n").map((line, index) => /^\s*(#.*)?$/.test(line) ? line : `${line} # line ${index}`)
       .join("\n");
     const value = read(marked, file) as JsonObject;
     for (const [index, step] of stepsOf(value).entries()) {
-      for (const name of Object.keys(step.params ?? {})) {
+      const words = JSON.stringify([step.op, step.params]);
+      const names = seen.has(words) ? [] : Object.keys(step.params ?? {});
+      seen.add(words);
+      for (const name of names) {
         const changed = cloneValue(value) as JsonObject;
         stepsOf(changed)[index].params[name] = "changed";
         const lines = editRecipeText(marked, changed, { file }).split("\n");
