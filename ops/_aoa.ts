@@ -1,7 +1,7 @@
 /**
- * What the operations of angle of arrival hand each other. A problem and an observation hold snapshots complex64 [example,
- * antenna, snapshot] as their main array; a problem also holds the true `angles` float64 [example] in degrees from broadside,
- * which estimators never read. Metadata element_spacing_wavelengths is the spacing of the array.
+ * Artifacts of the angle-of-arrival operations. A problem and an observation hold snapshots complex64 [example,
+ * antenna, snapshot] as their main array; a problem also holds the true `angles` float64 [example] in degrees from
+ * broadside, which estimators do not receive. Metadata element_spacing_wavelengths is the spacing of the array.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
@@ -22,7 +22,7 @@ export const AOA_ESTIMATE = artifactKind("ai_phy.aoa_estimate.numpy", {
   estimator: "text",
 });
 
-/** What an estimator sees of a problem or an observation. */
+/** Input of an estimator, from a problem or an observation. */
 export interface ArrayProblem {
   examples: number;
   antennas: number;
@@ -33,7 +33,7 @@ export interface ArrayProblem {
   spacing: number;
 }
 
-/** @throws SvcError with a boundary code where the artifact is not what it should be */
+/** @throws SvcError with a boundary code for an artifact of another form */
 export function arrayProblemOf(input: InputArtifact): ArrayProblem {
   const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "antenna", "snapshot"]);
   return {
@@ -45,12 +45,12 @@ export function arrayProblemOf(input: InputArtifact): ArrayProblem {
   };
 }
 
-/** The true bearings of a problem or of a truth artifact. */
+/** The true angles of a problem or of a truth artifact. */
 export function trueAngles(arrays: NamedArrays): Float64Array {
   return arrays.read("float64", ["example"], arrays.input.kind === AOA_PROBLEM.id ? "angles" : undefined);
 }
 
-/** Bearings in degrees. */
+/** Angle estimates in degrees. */
 export function bearingsArtifact(angles: Float64Array, facts: JsonObject & { estimator: string }) {
   return {
     array: ndarray("float64", angles, [angles.length]),
@@ -63,7 +63,7 @@ export function gridOfStep(step: number): Float64Array {
   return Float64Array.from({ length: Math.floor(180 / step + 1e-9) + 1 }, (_, k) => -90 + k * step);
 }
 
-/** Searches the bearing of every example by itself. */
+/** Estimates the angle of each example separately. */
 export function searchBearings(
   { examples, antennas, snapshots, received, spacing }: ArrayProblem,
   grid: Float64Array,

@@ -1,11 +1,11 @@
-/** What operations of several groups say about their backends. */
+/** Materialisations of backends, for operations of several groups. */
 import type { Materialization } from "../lib/contract/operation.ts";
 import { EXPORT_NOTE } from "../lib/contract/slot.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 
 const NATIVE_NOTE = "Needs the native extension: deno task build:native";
 
-/** One implementation of a backend under both runners that execute. */
+/** One implementation of a backend under both executing runners. */
 export function executed(
   backend: string,
   implementation: string,
@@ -21,12 +21,12 @@ export function executed(
   }));
 }
 
-/** The entry of the native extension, which runs where it is asked for, built and permitted. */
+/** The entry of the native extension; it needs the parameter, the built library and the permission. */
 export function native(implementation: string, bindings: JsonObject = {}): Materialization[] {
   return executed("cpp", implementation, bindings, { notes: NATIVE_NOTE });
 }
 
-/** The entry of exported training code, which this release does not write. */
+/** The entry of exported training code, which no release writes yet. */
 export function exportPlanned(backend: string, implementation: string, bindings: JsonObject = {}): Materialization {
   return {
     runner: "differentiable_export",

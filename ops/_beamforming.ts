@@ -1,7 +1,7 @@
 /**
- * What the operations of beamforming hand each other. A problem holds channels h complex64 [example, tx] as its main array,
- * and noise_variance as metadata; a decision holds weights w complex64 of the same shape and norm 1. The receiver hears
- * y = hᴴw·x + n.
+ * Artifacts of the beamforming operations. A problem holds channels h complex64 [example, tx] as its main array, and
+ * noise_variance as metadata; a decision holds weights w complex64 of the same shape and norm 1. The receiver gets y =
+ * hᴴw·x + n.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
@@ -28,14 +28,14 @@ export interface BeamformingProblem {
   noiseVariance: number;
 }
 
-/** @throws SvcError with a boundary code where the artifact is not what it should be */
+/** @throws SvcError with a boundary code for an artifact of another form */
 export function beamformingProblemOf(input: InputArtifact): BeamformingProblem {
   const arrays = arraysOf(input), channels = arrays.read("complex64", ["example", "tx"]);
   const { noise_variance: noiseVariance } = metadataOf(input, BEAMFORMING_PROBLEM, ["noise_variance"]);
   return { arrays, examples: arrays.size("example"), antennas: arrays.size("tx"), channels, noiseVariance };
 }
 
-/** Weights of every example, brought to norm 1; those that are zero become equal ones. */
+/** Weights of every example, scaled to norm 1; zero weights become equal ones. */
 export function weightsArtifact(
   weights: Float32Array | Float64Array,
   { examples, antennas }: BeamformingProblem,
@@ -49,7 +49,7 @@ export function weightsArtifact(
   };
 }
 
-/** Weights of every example, from its channel. */
+/** Weights of each example from its channel. */
 export function beamEach(
   { channels, antennas }: BeamformingProblem,
   weigh: (channel: Float32Array) => Float64Array,

@@ -1,10 +1,10 @@
-/** Captions as artifacts: for each id one caption, or several that are equally right. */
+/** Captions as artifacts: one caption per id, or several equally correct ones. */
 import { SvcError } from "../lib/contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import { itemsOf } from "../lib/artifact/values.ts";
 
-/** An item: `{id, text}`, or `{id, texts}` where there are several. */
+/** An item: `{id, text}`, or `{id, texts}` for several captions. */
 export interface CaptionItem {
   id: string;
   texts: string[];

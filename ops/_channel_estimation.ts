@@ -1,8 +1,8 @@
 /**
- * What the operations of channel estimation hand each other. A realisation and a truth hold the channel complex64 [example, rx,
- * tx, subcarrier]; a pattern holds pilots complex64 [tx, subcarrier], 0 where an antenna is silent. A problem and an observation
- * hold what was received, complex64 [example, rx, subcarrier], and the companion `pilots`; a problem also holds the true
- * `channel`, which estimators never read. Metadata noise_variance is N0 per receive antenna and subcarrier.
+ * Artifacts of the channel estimation operations. A realisation and a truth hold the channel complex64 [example, rx,
+ * tx, subcarrier]; a pattern holds pilots complex64 [tx, subcarrier], 0 where an antenna is silent. A problem and an
+ * observation hold received values, complex64 [example, rx, subcarrier], and the companion `pilots`; a problem also has
+ * the true `channel`, hidden from estimators. Metadata noise_variance is N0 per receive antenna and subcarrier.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
@@ -52,7 +52,7 @@ export interface ChannelSizes {
   subcarriers: number;
 }
 
-/** What an estimator sees of a problem or an observation. */
+/** Input of an estimator, from a problem or an observation. */
 export interface PilotProblem extends ChannelSizes {
   /** [example, rx, subcarrier], interleaved */
   received: Float32Array;
@@ -63,7 +63,7 @@ export interface PilotProblem extends ChannelSizes {
   noiseVariance: number;
 }
 
-/** @throws SvcError with a boundary code where the artifact is not what it should be */
+/** @throws SvcError with a boundary code for an artifact of another form */
 export function pilotProblemOf(input: InputArtifact): PilotProblem {
   const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "rx", "subcarrier"]);
   const pilots = arrays.read("complex64", ["tx", "subcarrier"], "pilots");
@@ -86,13 +86,13 @@ export function pilotProblemOf(input: InputArtifact): PilotProblem {
 }
 
 /**
- * Where the antennas have their pilots.
- * @throws SvcError `boundary_value_invalid` where an antenna has none, or two send on one subcarrier
+ * Pilot positions of the antennas.
+ * @throws SvcError `boundary_value_invalid` for an antenna without pilots, or two antennas on one subcarrier
  */
 export function separatePilots(pilots: Float32Array, tx: number, subcarriers: number): number[][] {
   const positions = pilotPositions(pilots, tx, subcarriers), taken = new Map<number, number>();
   positions.forEach((own, antenna) => {
-    if (own.length === 0) throw invalid(`antenna ${antenna} has none`);
+    if (own.length === 0) throw invalid(`antenna ${antenna} has no pilots`);
     for (const k of own) {
       if (taken.has(k)) throw invalid(`antennas ${taken.get(k)} and ${antenna} both send on subcarrier ${k}`);
       taken.set(k, antenna);
@@ -102,7 +102,7 @@ export function separatePilots(pilots: Float32Array, tx: number, subcarriers: nu
 }
 
 function invalid(reason: string): SvcError {
-  return new SvcError("boundary_value_invalid", `Cannot tell antennas apart by their pilots: ${reason}`);
+  return new SvcError("boundary_value_invalid", `Cannot separate the antennas by their pilots: ${reason}`);
 }
 
 /** The true channel of a problem or of a truth artifact, [example, rx, tx, subcarrier]. */
@@ -117,7 +117,7 @@ export function leastSquaresOf({ received, pilots, positions, subcarriers }: Omi
   return { sparse, full: interpolatePilots(sparse, positions, subcarriers) };
 }
 
-/** Linear MMSE estimate with the profile e^{-l} of the given taps, and its mean error variance where that is the truth. */
+/** Linear MMSE estimate with the profile e^{-l} of the given taps, and its mean error variance under this prior. */
 export function linearMmseOf(problem: PilotProblem, taps: number) {
   const { positions, subcarriers, noiseVariance } = problem, { sparse } = leastSquaresOf(problem);
   const filters = positions.map((own) => mmseFilter(own, { subcarriers, taps }, noiseVariance));
@@ -163,7 +163,7 @@ export function combPilots(tx: number, subcarriers: number, spacing: number, gen
   return pilots;
 }
 
-/** What keeps antennas from having a comb each. */
+/** Reports a comb that is too small for the antennas. */
 export function combProblems(
   { tx_antennas: tx, subcarriers }: { tx_antennas: number; subcarriers: number },
   spacing: number,
@@ -172,7 +172,7 @@ export function combProblems(
   if (tx <= most) return [];
   return [{
     code: "params_conflict",
-    message: `Cannot give ${tx} antennas a comb each with pilot spacing ${spacing} on ${subcarriers} subcarriers`,
+    message: `Cannot place combs of ${tx} antennas with pilot spacing ${spacing} on ${subcarriers} subcarriers`,
     place: ["tx_antennas"],
     hint: `At most ${most} antennas fit`,
   }];
@@ -197,7 +197,7 @@ export function receivePilots(
   return Float32Array.from(sum);
 }
 
-/** What was received, as a problem (with the truth beside it) and as an observation (without). */
+/** The received values, as a problem (with the truth) and as an observation (without). */
 export function pilotArtifacts(
   received: Float32Array,
   channel: Float32Array,

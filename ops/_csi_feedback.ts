@@ -1,7 +1,7 @@
 /**
- * What the operations of CSI feedback hand each other. CSI, its reconstruction and a precoder are complex64 [row, tx, subcarrier];
- * a code is float32 [row, latent]. tx_antennas, ofdm_fft_size and noise_variance travel with the code, so that the decoder knows
- * what to rebuild. The receiver hears y = hᴴw·x + n on every subcarrier.
+ * Artifacts of the CSI feedback operations. CSI, its reconstruction and a precoder are complex64 [row, tx, subcarrier];
+ * a code is float32 [row, latent]. tx_antennas, ofdm_fft_size and noise_variance are metadata of the code, for the
+ * decoder. The receiver gets y = hᴴw·x + n on every subcarrier.
  */
 import { arraysOf } from "../lib/artifact/arrays.ts";
 import { metadataOf, travel } from "../lib/artifact/values.ts";
@@ -30,15 +30,13 @@ export const MISO_RECONSTRUCTION = artifactKind("channel.miso_ofdm_csi_reconstru
 });
 export const MISO_PRECODER = artifactKind("channel.miso_ofdm_precoder.numpy", { precoder: "text" });
 
-/** Rows in a call of a trained package. */
+/** Rows per call of a trained package. */
 export const FEEDBACK_ROWS = 256;
 
-/** What the encoder and the decoder declare alike. */
+/** Common declarations of encoder and decoder. */
 export const FEEDBACK_SLOT = {
   params: {
-    feedback_dimension: z.int().positive().default(64).describe(
-      "real latents of a report; identity sends all there are",
-    ),
+    feedback_dimension: z.int().positive().default(64).describe("real latents of a report; identity sends all"),
   },
   formats: { artifact: "npz", tensor: "float32", checkpoint: "onnx" },
   gradient: "full",
@@ -59,13 +57,13 @@ export interface MisoChannels {
   values: Float32Array;
 }
 
-/** @throws SvcError with a boundary code where the artifact is not what it should be */
+/** @throws SvcError with a boundary code for an artifact of another form */
 export function misoChannelsOf(input: InputArtifact): MisoChannels {
   const arrays = arraysOf(input), values = arrays.read("complex64", ["row", "tx", "subcarrier"]);
   return { rows: arrays.size("row"), tx: arrays.size("tx"), subcarriers: arrays.size("subcarrier"), values };
 }
 
-/** An artifact of the same axes, with what travels. */
+/** An artifact with the same axes and the metadata for the decoder. */
 export function misoArtifact<Metadata extends JsonObject>(
   values: Float32Array | Float64Array,
   { rows, tx, subcarriers }: Omit<MisoChannels, "values">,
@@ -86,7 +84,7 @@ export function codeArtifact(latents: Float32Array, rows: number, csi: InputArti
   return { array: ndarray("float32", latents, [rows, dimension]), metadata: travel(csi.metadata, facts) };
 }
 
-/** The latents of a code, and the axes of the channel that it stands for. */
+/** The latents of a code, and the axes of the coded channel. */
 export function codeOf(input: InputArtifact) {
   const arrays = arraysOf(input), latents = arrays.read("float32", ["row", "latent"]);
   const metadata = metadataOf(input, FEEDBACK_CODE, ["tx_antennas", "ofdm_fft_size"]);
@@ -94,22 +92,22 @@ export function codeOf(input: InputArtifact) {
   return { latents, rows: arrays.size("row"), dimension: arrays.size("latent"), tx, subcarriers };
 }
 
-/** @throws SvcError where a number of latents is not what is meant */
+/** @throws SvcError for another number of latents than expected */
 export function checkDimension(found: number, expected: number, what: string): void {
   if (found === expected) return;
   throw new SvcError("boundary_shape_invalid", `Cannot take ${found} latents as a report: ${what} has ${expected}`);
 }
 
-/** How many complex coefficients a truncated report holds. @throws SvcError `params_conflict` */
+/** Number of complex coefficients in a truncated report. @throws SvcError `params_conflict` */
 export function truncatedCount(dimension: number, all: number): number {
   if (dimension % 2 === 0 && dimension / 2 <= all) return dimension / 2;
   throw new SvcError(
     "params_conflict",
-    `Cannot report ${all} complex coefficients in ${dimension} real latents: the number is even and at most ${2 * all}`,
+    `Cannot report ${all} complex coefficients in ${dimension} real latents: it must be even and at most ${2 * all}`,
   );
 }
 
-/** The antennas of one row and subcarrier, [tx] interleaved. */
+/** The antenna coefficients of one row and subcarrier, [tx] interleaved. */
 export function antennasAt({ values, tx, subcarriers }: MisoChannels, row: number, k: number): Float64Array {
   return Float64Array.from(
     { length: 2 * tx },

@@ -1,17 +1,17 @@
 /**
- * What the contracts have in common that adapters wrap: a callable of the user between two artifacts.
+ * Common parts of the contracts that adapters wrap: a user's callable between two artifacts.
  *
- * None of these operations runs by itself, for a recipe names code by the id of an adapter's operation and never by a
- * path: a recipe of somebody else could otherwise start any file. An adapter's manifest says which of these contracts its
- * operation `wraps`; ports, kinds and parameters are then those declared here. A bare use is refused while planning.
+ * None of these operations runs by itself: a recipe names code by the id of an adapter's operation, never by a path, so
+ * that a recipe of another author cannot start any file. An adapter's manifest states which of these contracts its
+ * operation `wraps`; ports, kinds and parameters are then those declared here. Planning refuses a direct use.
  */
 import { SvcError } from "../lib/contract/error.ts";
 import type { Requirement } from "../lib/contract/operation.ts";
 import { z } from "../lib/contract/zod.ts";
 
-const BARE = "given by the manifest of an adapter that wraps this contract; a recipe cannot name code";
+const BARE = "set by the manifest of an adapter that wraps this contract, not by a recipe";
 
-/** Where the callable is: the members of `adapter` in a manifest. */
+/** Location of the callable: the fields of `adapter` in a manifest. */
 const CALLABLE = {
   module: z.string().default("").describe(`bare name in the import map of the adapter's folder; ${BARE}`),
   path: z.string().default("").describe(`file in the adapter's folder; ${BARE}`),
@@ -23,31 +23,31 @@ export const CODER_PARAMS = {
   ...CALLABLE,
   call_style: z.enum(["array_params", "array", "dict"]).default("array_params")
     .describe(
-      "what the callable is called with: array and parameters, the array alone, or array, metadata, parameters",
+      "arguments of the callable: array and parameters, the array only, or an object of array, metadata and parameters",
     ),
 };
 
-/** Parameters of coders to and from bits besides those of all coders. */
+/** Additional parameters of coders to and from bits. */
 export const BIT_PARAMS = {
   bit_storage: z.enum(["unpacked_bits", "packed_bytes"]).default("unpacked_bits")
-    .describe("how the callable holds bits: one an element, or eight a byte; on the link it is always one an element"),
+    .describe("bits of the callable: one per element, or eight per byte; the link always has one per element"),
   bit_order: z.enum(["big", "little"]).default("big")
-    .describe("which bit of a packed byte comes first: the most or the least significant one"),
+    .describe("first bit of a packed byte: the most significant (big) or the least significant (little)"),
 };
 
 /** Parameters of a dataset or a metric: f({params, ...}, context), f(params, context) or f(context). */
 export const TASK_PARAMS = {
   ...CALLABLE,
   call_style: z.enum(["dict", "params", "none"]).default("dict")
-    .describe("what the callable is called with: everything in one object, the parameters alone, or nothing"),
+    .describe("arguments of the callable: one object with everything, the parameters only, or none"),
 };
 
-/** What a bare use needs and never gets; the planner says so. */
+/** A requirement that a direct use never meets; the planner reports it. */
 export const needsAdapter = (id: string) => (): Requirement[] => [{ kind: "adapter", id }];
 
-/** The implementation of a bare contract. @throws SvcError `runtime_unavailable` always */
+/** The implementation of a direct use. @throws SvcError `runtime_unavailable` always */
 export const refuseBare = (id: string) => (): never => {
-  throw new SvcError("runtime_unavailable", `Cannot run ${id} itself: it is the contract that adapters wrap`, {
-    hint: "Name the operation of an adapter; svc adapter scaffold writes one",
+  throw new SvcError("runtime_unavailable", `Cannot run ${id} directly: it is a contract for adapters`, {
+    hint: "Use the operation of an adapter; svc adapter scaffold writes an example",
   });
 };

@@ -1,10 +1,10 @@
-/** The ids of a batch of images, as their metadata name them. */
+/** Image ids of a batch, from its metadata. */
 import { SvcError } from "../lib/contract/error.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 
 /**
  * Reads `image_ids`.
- * @returns one id an image, or undefined when the metadata have none
+ * @returns one id per image, or undefined for metadata without ids
  * @throws SvcError `boundary_count_mismatch`, `boundary_value_invalid`
  */
 export function idsOfImages(metadata: JsonObject, count: number): string[] | undefined {

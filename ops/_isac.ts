@@ -1,8 +1,8 @@
 /**
- * What the operations of joint sensing and communication hand each other. A problem holds the response to the receiver g_c
- * complex64 [example, subcarrier] as its main array and the companion `sensing` g_s of the same shape, the response of the
- * echo; metadata total_power, noise_variance and sensing_weight. A decision holds powers float64 of the same shape that sum
- * to total_power in every example. Formulas: lib/numeric/isac.ts.
+ * Artifacts of the joint sensing and communication operations. A problem holds the response to the receiver g_c
+ * complex64 [example, subcarrier] as its main array and the companion `sensing` g_s of the same shape, the response of
+ * the echo; metadata total_power, noise_variance and sensing_weight. A decision holds powers float64 of the same shape
+ * that sum to total_power in every example. Formulas: lib/numeric/isac.ts.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
@@ -32,11 +32,11 @@ export interface IsacProblem {
   /** |g_c|²/N0 and |g_s|²/N0, [example, subcarrier] */
   communication: Float64Array;
   sensing: Float64Array;
-  /** Those of one example. */
+  /** Gains of one example. */
   channelsAt(example: number): IsacChannels;
 }
 
-/** @throws SvcError with a boundary code where the artifact is not what it should be */
+/** @throws SvcError with a boundary code for an artifact of another form */
 export function isacProblemOf(input: InputArtifact): IsacProblem {
   const arrays = arraysOf(input), shape = ["example", "subcarrier"];
   const received = arrays.read("complex64", shape), echoed = arrays.read("complex64", shape, "sensing");
@@ -45,7 +45,10 @@ export function isacProblemOf(input: InputArtifact): IsacProblem {
     ISAC_PROBLEM,
   );
   if (!(sensingWeight >= 0 && sensingWeight <= 1)) {
-    throw new SvcError("boundary_value_invalid", `Cannot use a sensing weight of ${sensingWeight}: it lies in [0, 1]`);
+    throw new SvcError(
+      "boundary_value_invalid",
+      `Cannot use the sensing weight ${sensingWeight}: it must be in [0, 1]`,
+    );
   }
   const overNoise = (g: Float32Array) =>
     Float64Array.from(powers(Float64Array.from(g)), (gain) => gain / noiseVariance);

@@ -1,6 +1,6 @@
 /**
- * Images on their way into JPEG and back. Samples of float32 images x in [0, 1] become round(255·x), and decoded ones
- * v/255; an alpha channel is refused. The grey substitute of a lost image is 128 (0.5).
+ * Conversion of images for JPEG. Samples of float32 images x in [0, 1] become round(255·x), and decoded ones v/255; an
+ * alpha channel is refused. The grey substitute of a lost image is 128 (0.5).
  */
 import { SvcError } from "../lib/contract/error.ts";
 import { artifactKind, IMAGES } from "../lib/contract/kinds.ts";
@@ -8,7 +8,7 @@ import type { JsonObject, Value } from "../lib/contract/value.ts";
 import { IMAGE_METADATA, imageAt, type ImageBatch } from "../lib/artifact/values.ts";
 import type { JpegImage, JpegSubsampling } from "../lib/artifact/jpeg/encoder.ts";
 
-/** The entropy coder, as the contracts of all JPEG operations state it. */
+/** The entropy coder, as stated in the contracts of all JPEG operations. */
 export const JPEG_ENTROPY = {
   algorithm: "JPEG Huffman coding",
   coder: "Huffman",
@@ -20,7 +20,7 @@ export function jpegImageAt(batch: ImageBatch, index: number): JpegImage {
   const { width, height, channels } = batch;
   if (channels !== 1 && channels !== 3) {
     throw new SvcError("jpeg_unsupported", `Cannot encode images with ${channels} channels as JPEG`, {
-      hint: "JPEG takes grey and RGB images; leave the alpha channel out at the source",
+      hint: "JPEG supports grey and RGB images; remove the alpha channel at the source",
     });
   }
   const samples = imageAt(batch, index);
@@ -29,8 +29,8 @@ export function jpegImageAt(batch: ImageBatch, index: number): JpegImage {
 }
 
 /**
- * The subsampling of one image. `keep` means that of the file the image came from, told by the metadata
- * `jpeg_subsampling` (one for all images, or one per image), and 444 where there was none.
+ * The subsampling of one image. `keep` means that of the source file, from the metadata `jpeg_subsampling` (one value
+ * for all images, or one per image), and 444 without it.
  */
 export function subsamplingOf(chosen: JpegSubsampling | "keep", metadata: JsonObject, index: number): JpegSubsampling {
   if (chosen !== "keep") return chosen;
@@ -39,7 +39,7 @@ export function subsamplingOf(chosen: JpegSubsampling | "keep", metadata: JsonOb
   return source === "422" || source === "420" ? source : "444";
 }
 
-/** A batch that is filled image by image, with the sample type of the source. */
+/** A batch to be filled image by image, with the sample type of the source. */
 export class ImageBatchWriter {
   readonly batch: ImageBatch;
 
@@ -84,7 +84,7 @@ export const DELIVERED_IMAGES = artifactKind(IMAGES, {
   failed_item_indices: "list",
 });
 
-/** What became of each image, for delivery reports. */
+/** The status of each image, for delivery reports. */
 export function deliveryMetadata(delivered: readonly boolean[]) {
   return {
     delivered: [...delivered],
@@ -92,5 +92,5 @@ export function deliveryMetadata(delivered: readonly boolean[]) {
   };
 }
 
-/** Metadata keys of an earlier delivery, which say nothing about a new payload. */
+/** Metadata keys of an earlier delivery, which do not apply to a new payload. */
 export const DELIVERY_KEYS: readonly string[] = ["delivered", "failed_item_indices", "item_bit_counts"];

@@ -1,9 +1,9 @@
 /**
- * What the operations of satellite tracking hand each other. A problem holds the history float64 [example, history, 3]:
- * Doppler over max_doppler_hz, elevation over 90°, beam position; its metadata say how far apart the looks are and how far
- * ahead to look. Truth and decision are float64 [example, 2]: Doppler in Hz and beam position at that time; truth also holds
- * `handover_s` float64 [example], the seconds from the last look to the first handover before that time, 0 without one.
- * Geometry: lib/numeric/leo_pass.ts.
+ * Artifacts of the satellite tracking operations. A problem holds the history float64 [example, history, 3]: Doppler
+ * over max_doppler_hz, elevation over 90°, beam position; its metadata hold the interval of observations and the
+ * prediction horizon. Truth and decision are float64 [example, 2]: Doppler in Hz and beam position at the horizon;
+ * truth also holds `handover_s` float64 [example], the seconds from the last observation to the first handover before
+ * the horizon, 0 without one. Geometry: lib/numeric/leo_pass.ts.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
@@ -29,18 +29,18 @@ export const LEO_DECISION = artifactKind("ntn.future_state_decision.numpy", {
 export interface TrackingProblem {
   arrays: NamedArrays;
   examples: number;
-  /** Looks of an example. */
+  /** Observations per example. */
   length: number;
   /** [example, history, 3] */
   history: Float64Array;
   maxDoppler: number;
   beamCount: number;
-  /** Seconds between looks, and from the last one to the time to foretell. */
+  /** Seconds between observations, and from the last one to the horizon. */
   step: number;
   horizon: number;
 }
 
-/** @throws SvcError with a boundary code where the artifact is not what it should be */
+/** @throws SvcError with a boundary code for an artifact of another form */
 export function trackingProblemOf(input: InputArtifact): TrackingProblem {
   const arrays = arraysOf(input), history = arrays.read("float64", ["example", "history", 3]);
   const metadata = metadataOf(input, LEO_HISTORY);

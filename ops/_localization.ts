@@ -1,8 +1,8 @@
 /**
- * What the operations of localisation hand each other. A problem and an observation hold ranges [example, anchor] in metres as
- * their main array and the companion `anchors` [example, anchor, 2]; a problem also holds the true `positions` [example, 2],
- * which estimators never read. All are float64; metadata area_m is the side of the square, range_noise_std_m the standard
- * deviation of the ranges.
+ * Artifacts of the localisation operations. A problem and an observation hold ranges [example, anchor] in metres as
+ * their main array and the companion `anchors` [example, anchor, 2]; a problem also holds the true `positions`
+ * [example, 2], which estimators do not receive. All are float64; metadata area_m is the side of the square,
+ * range_noise_std_m the standard deviation of the ranges.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
@@ -28,7 +28,7 @@ export const LOCALIZATION_ESTIMATE = artifactKind("ai_phy.localization_estimate.
   localizer: "text",
 });
 
-/** What an estimator sees of a problem or an observation. */
+/** Input of an estimator, from a problem or an observation. */
 export interface RangeProblem {
   examples: number;
   anchorCount: number;
@@ -40,7 +40,7 @@ export interface RangeProblem {
   area: number;
 }
 
-/** @throws SvcError with a boundary code where the artifact is not what it should be */
+/** @throws SvcError with a boundary code for an artifact of another form */
 export function rangeProblemOf(input: InputArtifact): RangeProblem {
   const arrays = arraysOf(input);
   const ranges = arrays.read("float64", ["example", "anchor"]);
@@ -55,7 +55,7 @@ export function truePositions(arrays: NamedArrays): Float64Array {
   return arrays.read("float64", ["example", 2], companion);
 }
 
-/** Position estimates in metres, cut to the square. */
+/** Position estimates in metres, clipped to the square. */
 export function estimateArtifact(positions: Float64Array, { examples, area }: RangeProblem, localizer: string) {
   const cut = positions.map((value) => Math.min(area, Math.max(0, value)));
   return {
@@ -64,7 +64,7 @@ export function estimateArtifact(positions: Float64Array, { examples, area }: Ra
   };
 }
 
-/** Estimates every example by itself. @param locate gives null where the anchors leave the position open */
+/** Estimates each example separately. @param locate returns null for ambiguous positions */
 export function locateAll(
   { examples, anchorCount, ranges, anchors }: RangeProblem,
   locate: (anchors: Float64Array, ranges: Float64Array) => Point | null,
@@ -87,7 +87,7 @@ export function locateAll(
   return positions;
 }
 
-/** Root of the mean Cramér-Rao bound over the examples, metres; undefined where the anchors fix no position. */
+/** Root of the mean Cramér-Rao bound over the examples, metres; undefined for ambiguous positions. */
 export function boundRmse(anchors: Float64Array, positions: Float64Array, sigma: number): number | undefined {
   const examples = positions.length / 2, stride = anchors.length / examples;
   let sum = 0;
@@ -98,7 +98,7 @@ export function boundRmse(anchors: Float64Array, positions: Float64Array, sigma:
   return Number.isFinite(sum) ? Math.sqrt(sum / examples) : undefined;
 }
 
-/** Anchors of every example, for a scene in which they stand still. */
+/** Anchors of every example, for a scene with fixed anchors. */
 export function repeatedAnchors(anchors: Float64Array, examples: number): Float64Array<ArrayBuffer> {
   const all = new Float64Array(examples * anchors.length);
   for (let example = 0; example < examples; example++) all.set(anchors, example * anchors.length);

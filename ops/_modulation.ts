@@ -1,7 +1,8 @@
 /**
- * What the operations of modulation recognition hand each other. Frames are complex64 [frame, symbol]; received ones carry the
- * companions noise_variance and snr_db, float64 [frame], and never the labels. Labels and predictions are int64 [frame], indices
- * of the class names bpsk, qpsk, qam16; predictions carry scores float64 [frame, class], noise_variance and snr_db.
+ * Artifacts of the modulation recognition operations. Frames are complex64 [frame, symbol]; received ones have the
+ * companions noise_variance and snr_db, float64 [frame], and no labels. Labels and predictions are int64 [frame],
+ * indices of the class names bpsk, qpsk, qam16; predictions have scores float64 [frame, class], noise_variance and
+ * snr_db.
  */
 import { artifactKind } from "../lib/contract/kinds.ts";
 import { MODULATION_CLASSES } from "../lib/numeric/modulation_recognition.ts";

@@ -1,11 +1,11 @@
-/** The native extension, for operations that the plan has put on `cpp`. It is loaded then and not before. */
+/** The native extension, for operations planned on `cpp`. It is loaded on first use. */
 import { messageOf, SvcError } from "../lib/contract/error.ts";
 import type { OutputArtifact } from "../lib/contract/operation.ts";
 import type { NativeKernels } from "../lib/numeric/native/kernels.ts";
 
 /**
  * The kernels of the extension.
- * @throws SvcError `materialization_unavailable` with the reason; nothing steps in for them
+ * @throws SvcError `materialization_unavailable` with the reason; there is no fallback
  */
 export async function nativeKernels(): Promise<NativeKernels> {
   const { nativeExtension } = await import("../lib/numeric/native/extension.ts");
@@ -22,7 +22,7 @@ export async function nativeKernels(): Promise<NativeKernels> {
   }
 }
 
-/** An output of bits with the data plane that made it. */
+/** An output of bits that records its data plane. */
 export function madeNatively<Output extends OutputArtifact>(output: Output): Output {
   return { ...output, metadata: { ...output.metadata, data_plane_backend: "cpp_native" } };
 }

@@ -1,7 +1,7 @@
 /**
- * What the operations of near-field focusing hand each other. A problem holds one snapshot complex64 [example, antenna] and,
- * as metadata, wavelength_m and the limits of the scene; truth and estimate are float64 [example, 2]: range in metres, angle
- * in degrees from broadside. Geometry: lib/numeric/near_field.ts.
+ * Artifacts of the near-field focusing operations. A problem holds one snapshot complex64 [example, antenna] and, as
+ * metadata, wavelength_m and the limits of the scene; truth and estimate are float64 [example, 2]: range in metres,
+ * angle in degrees from broadside. Geometry: lib/numeric/near_field.ts.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
@@ -32,12 +32,12 @@ export interface NearFieldProblem {
   /** [example, antenna], interleaved */
   received: Float32Array;
   array: LargeArray;
-  /** Where sources can be: metres, degrees. */
+  /** Limits of source positions: metres, degrees. */
   ranges: { near: number; far: number };
   angles: { low: number; high: number };
 }
 
-/** @throws SvcError with a boundary code where the artifact is not what it should be */
+/** @throws SvcError with a boundary code for an artifact of another form */
 export function nearFieldProblemOf(input: InputArtifact): NearFieldProblem {
   const arrays = arraysOf(input), received = arrays.read("complex64", ["example", "antenna"]);
   const { wavelength_m: wavelength, range_min_m: near, range_max_m: far, angle_min_deg: low, angle_max_deg: high } =
@@ -45,7 +45,7 @@ export function nearFieldProblemOf(input: InputArtifact): NearFieldProblem {
   if (!(wavelength > 0 && near > 0 && near <= far && low <= high)) {
     throw new SvcError(
       "boundary_value_invalid",
-      `Cannot look for sources from ${near} to ${far} m and ${low} to ${high} degrees at a wavelength of ${wavelength} m`,
+      `Cannot search sources from ${near} to ${far} m and ${low} to ${high} degrees at a wavelength of ${wavelength} m`,
     );
   }
   return {

@@ -1,8 +1,8 @@
 /**
- * Frames of QPSK symbols with pilots, one per source item (all bits are one item where none are declared): a preamble of
- * pilots, then one pilot after every so many data symbols. What the receiver must know of them is the pilot context:
- * positions int32 in the whole stream as main array, values complex64 beside them, and in the metadata symbols and bits of
- * every frame.
+ * Frames of QPSK symbols with pilots, one per source item (all bits are one item if none are declared): a preamble of
+ * pilots, then one pilot after each group of data symbols. The pilot context describes the frames for the receiver:
+ * positions int32 in the whole stream as main array, values complex64 as companion, and symbols and bits of every frame
+ * in the metadata.
  */
 import { SvcError } from "../lib/contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
@@ -14,9 +14,9 @@ import type { Pilots } from "../lib/numeric/phase_tracking.ts";
 export const PILOT_CONTEXT = "channel.qpsk_pilot_context.numpy";
 const VALUES = "values";
 
-/** A frame as its receiver sees it. */
+/** A frame for its receiver. */
 export interface PilotFrame {
-  /** First symbol in the stream, and how many there are. */
+  /** First symbol in the stream, and number of symbols. */
   start: number;
   length: number;
   /** Data bits, without padding. */
@@ -52,27 +52,27 @@ export function pilotFrames(context: InputArtifact, count: number): { frames: Pi
   const bits = metadataCounts(context.metadata, "frame_bit_counts");
   const preamble = metadataNumber(context.metadata, "preamble_symbols");
   if (lengths === undefined || bits?.length !== lengths.length || preamble === undefined) {
-    throw invalid("its metadata do not tell the frames");
+    throw invalid("its metadata do not describe the frames");
   }
   const total = lengths.reduce((sum, length) => sum + length, 0);
   if (total !== count) {
     throw new SvcError("boundary_count_mismatch", `Cannot cut ${count} symbols into frames of ${total} symbols`);
   }
   const positions = data as Int32Array, known = values.data as Float32Array;
-  if (known.length !== 2 * positions.length) throw invalid("there is not one value per position");
+  if (known.length !== 2 * positions.length) throw invalid("it does not have one value per position");
   const frames: PilotFrame[] = [];
   let start = 0, pilot = 0;
   lengths.forEach((length, index) => {
     const first = pilot;
     while (pilot < positions.length && positions[pilot] < start + length) {
       if (positions[pilot] < (pilot === first ? start : positions[pilot - 1] + 1)) {
-        throw invalid("its positions do not rise");
+        throw invalid("its positions are not ascending");
       }
       pilot++;
     }
     const own = Array.from(positions.subarray(first, pilot), (position) => position - start);
     if (own.length < Math.max(1, preamble) || 2 * (length - own.length) < bits[index]) {
-      throw invalid(`its frame ${index} has too few pilots, or no room for its bits`);
+      throw invalid(`its frame ${index} has too few pilots, or too few symbols for its bits`);
     }
     frames.push({
       start,

@@ -1,7 +1,7 @@
 /**
- * What the operations of resource allocation hand each other. A problem holds the frequency response h complex64 [snapshot,
- * subcarrier] as its main array, and total_power and noise_variance as metadata; a decision holds powers float64 of the same
- * shape that sum to total_power in every snapshot.
+ * Artifacts of the resource allocation operations. A problem holds the frequency response h complex64 [snapshot,
+ * subcarrier] as its main array, and total_power and noise_variance as metadata; a decision holds powers float64 of the
+ * same shape that sum to total_power in every snapshot.
  */
 import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
 import { metadataOf } from "../lib/artifact/values.ts";
@@ -30,7 +30,7 @@ export interface ResourceProblem {
   noiseVariance: number;
 }
 
-/** @throws SvcError with a boundary code where the artifact is not what it should be */
+/** @throws SvcError with a boundary code for an artifact of another form */
 export function resourceProblemOf(input: InputArtifact): ResourceProblem {
   const arrays = arraysOf(input), h = arrays.read("complex64", ["snapshot", "subcarrier"]);
   const { total_power: totalPower, noise_variance: noiseVariance } = metadataOf(input, RESOURCE_PROBLEM);
@@ -44,7 +44,7 @@ export function resourceProblemOf(input: InputArtifact): ResourceProblem {
   };
 }
 
-/** A decision made for every snapshot by itself, from its gains. */
+/** A decision for each snapshot separately, from its gains. */
 export function allocateEach(
   { snapshots, subcarriers, gains, totalPower }: ResourceProblem,
   allocator: string,

@@ -2,9 +2,9 @@
  * Semantic states and knowledge bases as artifacts.
  *
  * A state describes one example: `concepts` (lower-case words), `entities` (names and quantities as written), `facts`
- * (triples), and where asked for `source_text`. A fact has `origin: "source"` when it was extracted from the example, and
- * `"knowledge"` when grounding added it. Grounding also records `matches`, the knowledge-base facts that share words with
- * the state. Ids pair the states of sender and receiver.
+ * (triples), and optionally `source_text`. A fact has `origin: "source"` when it was extracted from the example, and
+ * `"knowledge"` when grounding added it. Grounding also records `matches`, the knowledge-base facts that share words
+ * with the state. Ids pair the states of sender and receiver.
  */
 import { SvcError } from "../lib/contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../lib/contract/operation.ts";
@@ -25,11 +25,11 @@ export interface KnownFact extends Fact {
   min_token_overlap?: number;
 }
 
-/** A fact of the knowledge base that a state shares words with. */
+/** A knowledge-base fact that shares words with a state. */
 export interface Match {
-  /** Place of the fact in the knowledge base. */
+  /** Index of the fact in the knowledge base. */
   kb_fact_index: number;
-  /** How many words are shared. */
+  /** Number of shared words. */
   overlap: number;
   /** The shared words, in the order of the fact. */
   words: string[];
@@ -58,7 +58,7 @@ export const phraseOf = ({ subject, predicate, object }: Fact): string => `${sub
 export const factKey = ({ subject, predicate, object }: Fact): string =>
   JSON.stringify([subject, predicate, object].map(folded));
 
-/** Facts without those that were there before. */
+/** Facts that are not among the earlier ones. */
 export function distinctFacts<T extends Fact>(facts: readonly T[]): T[] {
   const seen = new Set<string>();
   return facts.filter((fact) => {
@@ -96,7 +96,7 @@ function readMatch(value: Value): Match | undefined {
   return { kb_fact_index: Number(kb_fact_index), overlap: Number(overlap), words };
 }
 
-/** A state from its JSON, or undefined where it has not the form of one. */
+/** A state from its JSON, or undefined for another form. */
 export function readState(value: Value | undefined): SemanticState | undefined {
   if (!isObject(value)) return undefined;
   const { id, concepts, entities, source_text } = value;
@@ -127,13 +127,13 @@ export function stateDocument({ id, concepts, entities, facts, source_text, matc
   };
 }
 
-/** A state that says nothing. */
+/** An empty state. */
 export const emptyState = (id: string): SemanticState => ({ id, concepts: [], entities: [], facts: [] });
 
 /**
  * The states of an artifact.
- * @throws SvcError `boundary_shape_invalid` when it has none, `boundary_value_invalid` for one without the form of a
- *   state, `pair_ids_mismatch` when ids are empty or repeated
+ * @throws SvcError `boundary_shape_invalid` without states, `boundary_value_invalid` for another form of a state,
+ *   `pair_ids_mismatch` when ids are empty or repeated
  */
 export function statesOf(input: InputArtifact): SemanticState[] {
   const { states } = input.json();
@@ -151,12 +151,12 @@ export function statesOf(input: InputArtifact): SemanticState[] {
     return state;
   });
   if (read.some(({ id }) => id === "") || new Set(read.map(({ id }) => id)).size !== read.length) {
-    throw new SvcError("pair_ids_mismatch", "Cannot tell semantic states apart whose ids are empty or repeated");
+    throw new SvcError("pair_ids_mismatch", "Cannot use semantic states with empty or repeated ids");
   }
   return read;
 }
 
-/** What the states of an artifact were taken from: `text`, `image`, …. */
+/** The source of the states of an artifact: `text`, `image`, …. */
 export function modalityOf(input: InputArtifact): string {
   const { modality } = input.json();
   return typeof modality === "string" ? modality : "unknown";
@@ -185,7 +185,7 @@ export function knowledgeArtifact({ id, version, concepts, facts }: KnowledgeBas
   };
 }
 
-/** The knowledge base of an artifact. @throws SvcError `boundary_shape_invalid` when it has not the form of one */
+/** The knowledge base of an artifact. @throws SvcError `boundary_shape_invalid` for another form */
 export function knowledgeOf(input: InputArtifact): KnowledgeBase {
   const { id, version, concepts, facts: rows } = input.json();
   const facts = readFacts(rows);

@@ -1,10 +1,10 @@
-/** Source items on the way through a modulator and back. */
+/** Source items before and after a modulator. */
 import type { JsonObject } from "../lib/contract/value.ts";
 import { metadataCounts, metadataNumber, sourceItemCounts, SYMBOL_METADATA, travel } from "../lib/artifact/values.ts";
 import { SvcError } from "../lib/contract/error.ts";
 import { artifactKind, SYMBOLS } from "../lib/contract/kinds.ts";
 
-/** Bits per source item as the modulator was given them, kept because a symbol may straddle two items. */
+/** Bits per source item at the input of the modulator, kept because a symbol may contain bits of two items. */
 const ITEM_BITS = "modulated_item_bit_counts";
 const MODULATION_KEYS = ["modulation", "bits_per_symbol", "modulation_padding_bits", ITEM_BITS, "source_item_counts"];
 
@@ -17,7 +17,7 @@ export const MODULATED = artifactKind(SYMBOLS, {
   modulation_padding_bits: "count",
 });
 
-/** Metadata of symbols that carry `bitCount` bits; symbol items are declared where each item fills whole symbols. */
+/** Metadata of symbols of `bitCount` bits; symbol items are declared if each item fills whole symbols. */
 export function modulatedMetadata(
   metadata: JsonObject,
   bitCount: number,
@@ -39,10 +39,10 @@ export function modulatedMetadata(
   }, MODULATION_KEYS);
 }
 
-/** The recorded modulation of symbols that each carry bits of their own number; the allocation holds how many. */
+/** The recorded modulation of symbols with individual numbers of bits, which are in the allocation. */
 export const BIT_LOADED = "bit_loaded";
 
-/** Metadata of symbols that were loaded with `bitCount` bits and `padding` zeros; their items end inside symbols. */
+/** Metadata of symbols loaded with `bitCount` bits and `padding` zeros; their items end inside symbols. */
 export function loadedMetadata(metadata: JsonObject, bitCount: number, padding: number): JsonObject {
   const items = sourceItemCounts(metadata, bitCount);
   return travel(metadata, {
@@ -54,8 +54,8 @@ export function loadedMetadata(metadata: JsonObject, bitCount: number, padding: 
 }
 
 /**
- * The number of bits in received symbols once the modulator's padding is cut off.
- * @throws SvcError `boundary_count_mismatch` when there are fewer bits than padding
+ * The number of bits in received symbols without the modulator's padding.
+ * @throws SvcError `boundary_count_mismatch` for fewer bits than padding
  */
 export function unpaddedBitCount(metadata: JsonObject, demappedBits: number): number {
   const padding = metadataNumber(metadata, "modulation_padding_bits") ?? 0;
@@ -63,7 +63,7 @@ export function unpaddedBitCount(metadata: JsonObject, demappedBits: number): nu
   throw new SvcError("boundary_count_mismatch", `Cannot cut ${padding} padding bits off ${demappedBits} bits`);
 }
 
-/** Metadata of demodulated bits: the modulator's keys leave, its source items come back. */
+/** Metadata of demodulated bits: the modulator's keys are removed, its source items are restored. */
 export function demodulatedMetadata<Changes extends JsonObject>(
   metadata: JsonObject,
   bitCount: number,

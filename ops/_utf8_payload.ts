@@ -1,4 +1,4 @@
-/** Payloads that are JSON in UTF-8: the bytes of the one source item, their text, and what is wrong with them. */
+/** Payloads of JSON in UTF-8: the bytes of their only source item, and their text. */
 import { SvcError } from "../lib/contract/error.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import { metadataCounts } from "../lib/artifact/values.ts";
@@ -6,7 +6,7 @@ import { packBits } from "../lib/numeric/bit_packing.ts";
 
 const UNREADABLE = "boundary_utf8_invalid";
 
-/** An error that says why a payload cannot be read. */
+/** The error for an unreadable payload. */
 export const unreadable = (reason: string): SvcError => new SvcError(UNREADABLE, `Cannot read the payload: ${reason}`);
 
 export const isUnreadable = (error: unknown): boolean => error instanceof SvcError && error.code === UNREADABLE;
@@ -20,15 +20,15 @@ export function trustedIds(metadata: JsonObject, key: string): string[] | undefi
 }
 
 /**
- * The bytes of a payload. It is the first, and only, source item; bits behind it are padding of the link.
- * @param strict refuses bits that are no whole bytes, instead of leaving out the last ones
+ * The bytes of a payload. It is the first and only source item; bits after it are padding of the link.
+ * @param strict refuses bits that are not whole bytes, instead of dropping the last ones
  * @throws SvcError that {@link isUnreadable} when the link lost the item
  */
 export function payloadBytes(bits: Uint8Array, metadata: JsonObject, strict: boolean): Uint8Array {
   if (metadataCounts(metadata, "failed_item_indices")?.includes(0)) throw unreadable("the link lost it");
   const counts = metadataCounts(metadata, "item_bit_counts") ?? metadataCounts(metadata, "source_item_counts");
   const payload = bits.subarray(0, counts?.[0] ?? bits.length);
-  if (strict && payload.length % 8 !== 0) throw unreadable(`its ${payload.length} bits are no whole bytes`);
+  if (strict && payload.length % 8 !== 0) throw unreadable(`its ${payload.length} bits are not whole bytes`);
   return packBits(payload.subarray(0, payload.length - payload.length % 8));
 }
 
@@ -37,6 +37,6 @@ export function decodeUtf8(bytes: Uint8Array, strict: boolean): string {
   try {
     return new TextDecoder("utf-8", { fatal: strict, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw unreadable("it is no valid UTF-8");
+    throw unreadable("it is not valid UTF-8");
   }
 }

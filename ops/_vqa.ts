@@ -1,5 +1,5 @@
 /**
- * Questions about images, answers, and packets that hold what a receiver needs to answer: reading and making the
+ * Questions about images, answers, and packets with the labels that a receiver needs to answer: reading and writing the
  * artifacts vqa.questions, vqa.answers and vqa.semantic_packet.
  *
  *     questions   {id, image_id, question}

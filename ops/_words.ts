@@ -1,6 +1,6 @@
-/** Words as the rules of meaning see them: what a sentence is about, without the words that only hold it together. */
+/** Content words of texts, without function words. */
 
-/** Stands for a word that was lost or hidden; no word itself. */
+/** Placeholder of a lost or hidden word; not a word itself. */
 export const MASK = "[MASK]";
 
 /**
@@ -9,7 +9,7 @@ export const MASK = "[MASK]";
  */
 export const WORD = /[\p{L}\p{M}\p{N}]+(?:(?:['’-]|(?<=\p{N})[.,](?=\p{N}))[\p{L}\p{M}\p{N}]+)*/gu;
 
-/** Words that say nothing of a subject: articles, pronouns, prepositions, conjunctions, auxiliaries. English. */
+/** Function words: articles, pronouns, prepositions, conjunctions, auxiliaries. English. */
 const STOP_WORDS = new Set(
   (`a about above across after again all along also am an and any are around as at be been before behind being below ` +
     `between both but by can could did do does down during each every few for from had has have he her his how i if ` +
@@ -19,16 +19,16 @@ const STOP_WORDS = new Set(
     `with within without would you your`).split(" "),
 );
 
-/** A word with the place where it stands. */
+/** A word with its position. */
 export interface Word {
   text: string;
   start: number;
   end: number;
 }
 
-/** The words of a text as they are written; a mask is none. */
+/** The words of a text as written, without masks. */
 export function wordsOf(text: string): Word[] {
-  // Blanks of the same length keep the places.
+  // Blanks of the same length keep the positions.
   const visible = text.replaceAll(MASK, " ".repeat(MASK.length));
   return [...visible.matchAll(WORD)].map(({ 0: word, index }) => ({
     text: word,
@@ -39,10 +39,10 @@ export function wordsOf(text: string): Word[] {
 
 export const isStopWord = (word: string): boolean => STOP_WORDS.has(word.toLowerCase());
 
-/** The lower-case words of a text that say something, in order; repetitions stay. */
+/** The lower-case content words of a text in order, with repetitions. */
 export function contentWords(text: string): string[] {
   return wordsOf(text).map(({ text: word }) => word.toLowerCase()).filter((word) => !STOP_WORDS.has(word));
 }
 
-/** How often a text says {@link MASK}. */
+/** Number of {@link MASK} words in a text. */
 export const maskCount = (text: string): number => text.split(MASK).length - 1;

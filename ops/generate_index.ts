@@ -2,7 +2,7 @@
  * Writes `ops/index.ts` and `ops/contracts.json` from the folder: every file `ops/<group>/<operation>.ts` whose name does not begin with an
  * underscore holds one operation as its default export.
  *
- * The contracts as data let `ops list` and `ops show` answer without loading a single operation.
+ * With the contracts as data, `ops list` and `ops show` answer without loading an operation.
  *
  * Run as `deno run -A ops/generate_index.ts`; with `--check` it only compares and exits 1 when one of them is stale.
  */
@@ -39,13 +39,13 @@ async function operationRows(): Promise<Row[]> {
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The text that `ops/contracts.json` must have: canonical JSON, one contract a line. Exported for tests. */
+/** The expected text of `ops/contracts.json`: canonical JSON, one contract per line. Exported for tests. */
 export async function contractsSource(): Promise<string> {
   const lines = (await operationRows()).map(({ operation }) => canonicalJson(operation.contract));
   return `{"schema_version":1,"operations":[\n${lines.join(",\n")}\n]}\n`;
 }
 
-/** The text that `ops/index.ts` must have. Exported for tests. */
+/** The expected text of `ops/index.ts`. Exported for tests. */
 export async function indexSource(): Promise<string> {
   const rows = await operationRows();
   return [

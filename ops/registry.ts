@@ -1,4 +1,4 @@
-/** The registry of a program: the built-in operations and those a script brings along. */
+/** The registry of a program: the built-in operations and those of a user's modules. */
 import { messageOf, SvcError } from "../lib/contract/error.ts";
 import type { Operation } from "../lib/contract/operation.ts";
 import { type RegisteredOperation, Registry } from "../lib/contract/registry.ts";
@@ -6,10 +6,10 @@ import { BUILTIN_OPERATIONS } from "./index.ts";
 
 /**
  * Builds a registry.
- * @param modules URLs of modules whose default export is an operation, or a list of operations of which each is also
- * exported as the default of its own module
- * @throws SvcError `operation_module_invalid` when a module cannot be loaded or exports no operation,
- * `operation_duplicate` when an id is taken
+ * @param modules URLs of modules whose default export is an operation, or a list of operations, each of which is also
+ *   the default export of its own module
+ * @throws SvcError `operation_module_invalid` for a module that cannot be loaded or exports no operation,
+ *   `operation_duplicate` for a repeated id
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -3,13 +3,10 @@
  * of max-log LLRs). gamma = Es/N0 per complex symbol, linear.
  *
  *     AWGN              sum of w_i · erfc(sqrt(c_i·gamma))
- *     flat Rayleigh     sum of w_i · (1 - mu_i), mu_i = sqrt(c_i·gamma / (1 + c_i·gamma)), gamma the mean, the receiver
- *                       with known gain
- *     L branches        sum of 2 w_i · q_i^L · sum over k < L of binomial(L-1+k, k)·(1 - q_i)^k, q_i = (1 - mu_i)/2:
- * the
- *                       gains of L independent Rayleigh branches add, gamma the mean of each. Zero forcing of tx
- * streams
- *                       with rx antennas has L = rx - tx + 1 and gamma = Es/(tx·N0)
+ *     flat Rayleigh     sum of w_i · (1 - mu_i), mu_i = sqrt(c_i·gamma / (1 + c_i·gamma)), gamma the mean, with known gain
+ *     L branches        sum of 2 w_i · q_i^L · sum over k < L of binomial(L-1+k, k)·(1 - q_i)^k, q_i = (1 - mu_i)/2, for
+ *                       the sum of the gains of L independent Rayleigh branches, gamma the mean of each. Zero forcing
+ *                       of tx streams with rx antennas has L = rx - tx + 1 and gamma = Es/(tx·N0)
  *
  * Source: Cho and Yoon, "On the general BER expression of one- and two-dimensional amplitude modulations", IEEE Trans.
  * Commun. 50, 2002, eq. 14-16 (all terms); Proakis and Salehi, Digital Communications, 5th ed., 2008, 13.3 and 13.4.

@@ -1,9 +1,9 @@
 /**
- * The tally of a link, shared by both versions of the operation.
+ * The counts of a link, for both versions of the operation.
  *
- * Bits: payload + framing = framed; framed + forward error correction = coded; coded + modulation padding = transmitted.
- * Symbols: pilot + header + data + grid padding = channel uses. All counts are exact integers; where metadata tells the
- * codec's own bits, native codec bits + wire overhead = payload as well.
+ * Bits: payload + framing = framed; framed + forward error correction = coded; coded + modulation padding =
+ * transmitted. Symbols: pilot + header + data + grid padding = channel uses. All counts are exact integers; if metadata
+ * contain the codec's own bits, native codec bits + wire overhead = payload as well.
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
@@ -13,8 +13,8 @@ import { checkAccounting, type LinkAccounts } from "../../lib/artifact/accountin
 import { bitsOf, metadataNumber, reportResult, symbolsOf } from "../../lib/artifact/values.ts";
 
 export const ACCOUNTING_PARAMS = z.strictObject({
-  pilot_symbol_count: z.int().nonnegative().default(0).describe("pilot symbols beside the data symbols"),
-  physical_header_symbol_count: z.int().nonnegative().default(0).describe("header symbols beside the data symbols"),
+  pilot_symbol_count: z.int().nonnegative().default(0).describe("pilot symbols besides the data symbols"),
+  physical_header_symbol_count: z.int().nonnegative().default(0).describe("header symbols besides the data symbols"),
   total_channel_use_count: z.int().nonnegative().default(0)
     .describe("channel uses of the whole grid, padding included; 0 counts pilots, header and data"),
 });
@@ -26,7 +26,7 @@ interface LinkInputs {
   symbols: InputArtifact;
 }
 
-/** Tallies a link into a report. @throws SvcError `boundary_accounting_mismatch` when the counts do not add up */
+/** Reports the counts of a link. @throws SvcError `boundary_accounting_mismatch` for inconsistent counts */
 export function accountForLink(operation: string, inputs: LinkInputs, params: z.output<typeof ACCOUNTING_PARAMS>) {
   const { metadata } = inputs.symbols;
   const payload = bitsOf(inputs.payload_bits).length;
@@ -48,7 +48,7 @@ export function accountForLink(operation: string, inputs: LinkInputs, params: z.
     throw new SvcError(
       "boundary_accounting_mismatch",
       `Cannot carry ${transmitted} transmitted bits in ${data} symbols of ${perSymbol} bits`,
-      { hint: "coded_bits must be what the modulator of these symbols was given" },
+      { hint: "coded_bits must be the input of the modulator of these symbols" },
     );
   }
   const accounts: LinkAccounts = {
@@ -88,13 +88,10 @@ export function accountForLink(operation: string, inputs: LinkInputs, params: z.
 
 function mustNotShrink(stage: string, before: number, after: number, unit: string): void {
   if (after >= before) return;
-  throw new SvcError(
-    "boundary_accounting_mismatch",
-    `Cannot account for ${stage} that turns ${before} ${unit} into ${after}`,
-  );
+  throw new SvcError("boundary_accounting_mismatch", `Cannot account for ${stage}: ${before} ${unit} became ${after}`);
 }
 
-/** Pixels of the images that the payload holds, all images; rates up to the payload are the codec's to report. */
+/** Pixels of all images in the payload; rates up to the payload are those of the codec. */
 function pixelCount(metadata: JsonObject): number | undefined {
   const [count, height, width] = ["image_count", "image_height", "image_width"].map((key) =>
     metadataNumber(metadata, key)
@@ -102,7 +99,7 @@ function pixelCount(metadata: JsonObject): number | undefined {
   return count === undefined || height === undefined || width === undefined ? undefined : count * height * width;
 }
 
-/** A rate whose denominator is zero is left out. */
+/** Omits a rate whose denominator is zero. */
 function ratio(id: string, numerator: number, denominator: number): Metrics {
   return denominator === 0 ? {} : { [id]: numerator / denominator };
 }

@@ -14,7 +14,7 @@ import { nodeZlib } from "../../lib/contract/node_builtins.ts";
 import { packBits, unpackBits } from "../../lib/numeric/bit_packing.ts";
 
 export const PACKET_PROTOCOL = "svc.source_item_crc32.v4";
-/** Metadata keys of the trusted layout; it holds no payload content. */
+/** Metadata keys of the trusted layout, which contains no payload content. */
 export const LAYOUT_KEYS = [
   "packet_protocol",
   "packet_total_bits",
@@ -27,7 +27,7 @@ const LAST_PACKET_FLAG = 1;
 const HEADER_BITS = 96;
 const CRC_BITS = 32;
 
-/** Bits of a packet beside its payload. */
+/** Bits of a packet besides its payload. */
 export const PACKET_OVERHEAD_BITS = HEADER_BITS + CRC_BITS;
 
 /** Packets of an item; an item of zero bits is one packet of length 0. */
@@ -35,7 +35,7 @@ export function packetCount(itemBits: number, payloadBits: number): number {
   return Math.max(1, Math.ceil(itemBits / payloadBits));
 }
 
-/** Frames source items that follow one another in `bits`. */
+/** Frames consecutive source items in `bits`. */
 export function writePackets(bits: Uint8Array, itemCounts: readonly number[], payloadBits: number): Uint8Array {
   const totalBits = PACKET_OVERHEAD_BITS + payloadBits;
   const packets = itemCounts.reduce((sum, count) => sum + packetCount(count, payloadBits), 0);
@@ -62,18 +62,18 @@ export function writePackets(bits: Uint8Array, itemCounts: readonly number[], pa
   return framed;
 }
 
-/** An item as it arrived. */
+/** A received item. */
 export interface ReceivedItem {
-  /** Whether every packet of it is intact and in its place. */
+  /** Whether all of its packets are intact and in their position. */
   delivered: boolean;
-  /** Valid payload bits of intact packets, full payloads of the others, one after another. */
+  /** Valid payload bits of intact packets, full payloads of the others, in order. */
   bestEffort: Uint8Array[];
   packets: number;
   intactPackets: number;
 }
 
 /**
- * Reads received packets against their trusted layout.
+ * Reads received packets with their trusted layout.
  * @param bits exactly the packets of the layout
  * @param packetCounts packets per source item
  */

@@ -1,11 +1,11 @@
-/** The shared definition of operations that change the kind of a bit stream and nothing else. */
+/** The shared definition of operations that only change the kind of a bit stream. */
 import type { Operation } from "../../lib/contract/operation.ts";
 import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { relayBits } from "./_relay.ts";
 
-/** Payload bits in, the same payload bits out. */
+/** Passes payload bits unchanged. */
 export function passthrough(id: string, name: string, description: string, kinds: readonly string[]): Operation {
   return defineOperation({
     id,

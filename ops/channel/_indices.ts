@@ -1,11 +1,11 @@
-/** Width of an index on the wire. */
+/** Bits per index. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { metadataNumber } from "../../lib/artifact/values.ts";
 
 /**
  * Size of the codebook and bits per index, ceil(log2(max(size, 2))).
- * @throws SvcError `boundary_value_invalid` when metadata does not give a size in 1 … 2^31
+ * @throws SvcError `boundary_value_invalid` for metadata without a size in 1 … 2^31
  */
 export function codebookOf(metadata: JsonObject): { size: number; width: number } {
   const size = metadataNumber(metadata, "codebook_size");

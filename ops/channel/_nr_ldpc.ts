@@ -1,4 +1,4 @@
-/** The code parameters of NR LDPC on their way from the encoder to the decoder, as the metadata `nr_ldpc`. */
+/** The code parameters of NR LDPC from the encoder to the decoder, as the metadata `nr_ldpc`. */
 import { SvcError } from "../../lib/contract/error.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import { metadataCounts } from "../../lib/artifact/values.ts";
@@ -10,10 +10,10 @@ export const NR_LDPC_KEY = "nr_ldpc";
 
 export const MOST_ITERATIONS = 1000;
 
-/** What the receiver is told about a coded bit stream. */
+/** The parameters of a coded bit stream for its receiver. */
 export interface CodedStream {
   readonly parameters: CodeParameters;
-  /** Payload bits in front of the padding of each block. */
+  /** Payload bits of each block before its padding. */
   readonly payloadBitsPerBlock: number;
   readonly blockCount: number;
   /** Payload bits of the whole stream. */
@@ -57,12 +57,12 @@ export function describeStream(stream: CodedStream): JsonObject {
 
 /**
  * Reads what {@link describeStream} wrote.
- * @throws SvcError `input_metadata_missing` where it is absent, `boundary_value_invalid` where it describes no stream
+ * @throws SvcError `input_metadata_missing` without it, `boundary_value_invalid` for an invalid description
  */
 export function readStream(metadata: JsonObject): CodedStream {
   const record = metadata[NR_LDPC_KEY];
   if (!isObject(record)) {
-    throw new SvcError("input_metadata_missing", "Cannot decode NR LDPC: the code parameters did not arrive", {
+    throw new SvcError("input_metadata_missing", "Cannot decode NR LDPC: the metadata nr_ldpc is missing", {
       hint: "Put a channel.nr_ldpc_encoder step before the channel",
     });
   }
@@ -101,7 +101,7 @@ export function readStream(metadata: JsonObject): CodedStream {
 }
 
 const unreadable = (key: string) =>
-  new SvcError("boundary_value_invalid", `Cannot decode NR LDPC with the metadata ${NR_LDPC_KEY}.${key} that arrived`);
+  new SvcError("boundary_value_invalid", `Cannot decode NR LDPC: the metadata ${NR_LDPC_KEY}.${key} is invalid`);
 
 function parametersOf(options: Parameters<typeof codeParameters>[0]): CodeParameters {
   try {

@@ -1,4 +1,4 @@
-/** Handing a stream on unchanged: main array, companion arrays and metadata. */
+/** Passes a stream unchanged: main array, companion arrays and metadata. */
 import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { bitsArtifact, bitsOf, companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
@@ -6,7 +6,7 @@ import { bitsArtifact, bitsOf, companionsOf, symbolsArtifact, symbolsOf, travel 
 /** Metadata that every symbol output has. */
 export const SYMBOL_KEYS = ["boundary_contract", "representation", "symbol_count", "channel_use_count"];
 
-/** The bits of an input, checked already or here, as an output under the named boundary contract. */
+/** The bits of an input, checked here or before, as an output under the given boundary contract. */
 export function relayBits(
   input: InputArtifact,
   contract: "channel.bits" | "payload.bits",

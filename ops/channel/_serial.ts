@@ -1,17 +1,17 @@
-/** What the serialisers of indices and latents share: shapes in metadata, and source items counted in another unit. */
+/** Shared by the serialisers of indices and latents: shapes in metadata, and source items counted in another unit. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { metadataCounts, sourceItemCounts } from "../../lib/artifact/values.ts";
 import { elementCount } from "../../lib/numeric/ndarray.ts";
 
-/** Source items of `length` elements recounted at `factor` new elements each (a fraction groups them), where whole. */
+/** Source items of `length` elements recounted at `factor` new elements each (a fraction groups them), if whole. */
 export function recountedItems(metadata: JsonObject, length: number, factor: number): JsonObject {
   const counts = sourceItemCounts(metadata, length)?.map((count) => count * factor);
   return counts?.every(Number.isInteger) ? { source_item_counts: counts } : {};
 }
 
 /**
- * The shape that a serialiser recorded, held against the bits that arrived.
+ * The recorded shape of a serialiser, compared with the received bits.
  * @throws SvcError `boundary_shape_invalid` without a shape, `boundary_count_mismatch` for another number of bits
  */
 export function recordedShape(metadata: JsonObject, key: string, bitCount: number, width: number): number[] {

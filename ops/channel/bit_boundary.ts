@@ -1,6 +1,6 @@
 /**
- * Bit checkpoint: one uint8 per bit, values 0 and 1, one dimension, and the declared number of them where one is given.
- * The stream, its companion arrays and its metadata pass unchanged.
+ * Bit checkpoint: one uint8 per bit, values 0 and 1, one dimension, and the expected number of bits if given. The
+ * stream, its companion arrays and its metadata pass unchanged.
  */
 import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -23,7 +23,7 @@ export default defineOperation({
   params: z.strictObject({
     expected_bit_count: z.int().nonnegative().default(0).describe("bits that must arrive; 0 accepts any number"),
     label: z.string().default("boundary").describe("name of the checkpoint in the step row"),
-    role: z.string().default("channel_boundary").describe("what the checkpoint separates"),
+    role: z.string().default("channel_boundary").describe("role of the checkpoint, such as channel_input"),
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
@@ -43,7 +43,7 @@ export default defineOperation({
   },
 });
 
-/** Checks and copies in one pass; what is not a plain run of bits is refused in the words of the portable check. */
+/** Checks and copies in one pass; other inputs get the error of the portable check. */
 function copyBits(array: NdArray, kernels: NativeKernels): Uint8Array {
   const isVector = array.dtype === "uint8" && array.shape.length === 1;
   return (isVector ? kernels.copyBits(array.data as Uint8Array) : null) ?? checkBits(array);

@@ -1,4 +1,4 @@
-/** Bit count comparison: reports whether two bit streams have equal length; it never fails on unequal ones. */
+/** Bit count comparison: reports whether two bit streams have equal length; unequal lengths are not an error. */
 import { BITS_ANY, REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";

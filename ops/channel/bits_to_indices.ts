@@ -1,6 +1,6 @@
 /**
- * Bits to indices: the inverse of channel.indices_to_bits. Bit errors can name an index beyond the codebook; it is
- * wrapped (`mod`) or becomes the last one (`clamp`).
+ * Bits to indices: the inverse of channel.indices_to_bits. Bit errors can produce an index beyond the codebook; it is
+ * wrapped (`mod`) or replaced by the last one (`clamp`).
  */
 import { INDICES, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -18,7 +18,9 @@ export default defineOperation({
   inputs: { bits: PAYLOAD_OR_BITS },
   outputs: { indices: INDICES },
   params: z.strictObject({
-    invalid_policy: z.enum(["mod", "clamp"]).default("mod").describe("what becomes of an index beyond the codebook"),
+    invalid_policy: z.enum(["mod", "clamp"]).default("mod").describe(
+      "wraps an index beyond the codebook, or uses the last one",
+    ),
     data_plane_backend: dataPlaneParameter(),
   }),
   inputMetadataRequirements: { bits: { all_of: ["codebook_size", "index_shape"] } },

@@ -1,6 +1,6 @@
 /**
  * Bits to latents: the inverse of channel.latents_to_bits, as float32. A bit error can make a value infinite or NaN;
- * `sanitize` puts 0 in its place.
+ * `sanitize` replaces such values by 0.
  */
 import { LATENTS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -19,7 +19,7 @@ export default defineOperation({
   inputs: { bits: PAYLOAD_OR_BITS },
   outputs: { latents: LATENTS },
   params: z.strictObject({
-    sanitize: z.boolean().default(true).describe("put 0 in place of values that are not finite"),
+    sanitize: z.boolean().default(true).describe("replace values that are not finite by 0"),
     data_plane_backend: dataPlaneParameter(),
   }),
   inputMetadataRequirements: { bits: { all_of: ["latent_dtype", "latent_shape"] } },

@@ -1,7 +1,7 @@
 /**
  * Capacity-bound digital link: an ideal code at AWGN capacity. n source bits take ceil(n / (ldpc_rate · 2)) complex
- * channel uses (QPSK carries 2 bits) and arrive without error if and only if n <= uses · log2(1 + snr); otherwise all of
- * them are lost: zeros of the same length, every source item failed. No decoder runs.
+ * channel uses (QPSK carries 2 bits) and arrive without error if and only if n <= uses · log2(1 + snr); otherwise all
+ * are lost: zeros of the same length, every source item failed. No decoder runs.
  *
  * Source: C. E. Shannon, A Mathematical Theory of Communication, 1948.
  */
@@ -22,14 +22,12 @@ export default defineOperation({
   inputs: { bits: BITS_ANY },
   outputs: { bits: BITS },
   params: z.strictObject({
-    channel: z.enum(["awgn"]).default("awgn").describe(
-      "channel of the bound: complex additive white Gaussian noise",
-    ),
+    channel: z.enum(["awgn"]).default("awgn").describe("channel of the bound: complex additive white Gaussian noise"),
     snr_db: z.number().default(12).describe("Es/N0 in dB, per complex channel use"),
     modulation: z.enum(["qpsk"]).default("qpsk").describe("two coded bits per channel use"),
     ldpc_rate: z.number().positive().max(1).default(0.5).describe("rate of the ideal code"),
     on_decode_failure: z.enum(["gray_image", "erasure", "report_outage"]).default("gray_image")
-      .describe("how the outage is recorded; the bits are zeros in every case"),
+      .describe("record of an outage; the bits are zeros in any case"),
     label: z.string().default("capacity_oracle_awgn").describe("name of the link in the step row"),
     data_plane_backend: dataPlaneParameter(),
   }),
@@ -38,7 +36,7 @@ export default defineOperation({
     gradient: "none",
     trainable_params: false,
     exportable: false,
-    reason: "Theoretical protected-digital AWGN reference, neither a differentiable link nor an LDPC decoder",
+    reason: "Theoretical reference for coded digital AWGN links; not differentiable",
   },
   outputMetadataGuarantees: {
     bits: { from: "bits", keys: ["boundary_contract", "bit_count", "failed_item_indices", "link_outage"] },
@@ -47,7 +45,7 @@ export default defineOperation({
   run({ inputs, params }) {
     const sent = bitsOf(inputs.bits);
     const { metadata } = inputs.bits;
-    // The subtraction keeps rounding of the rate from adding a channel use.
+    // The subtraction prevents an additional channel use by rounding of the rate.
     const uses = Math.max(0, Math.ceil(sent.length / (params.ldpc_rate * QPSK_BITS_PER_SYMBOL) - 1e-9));
     const capacity = Math.log2(1 + dbToLinear(params.snr_db));
     const delivered = sent.length <= uses * capacity;

@@ -8,7 +8,7 @@ const ID = "channel.communication_resource_accounting";
 export default defineOperation({
   id: ID,
   name: "Link resource accounting",
-  description: "Tallies payload, framed and coded bits, symbols and overheads into one report",
+  description: "Reports payload, framed and coded bits, symbols and overheads of a link",
   inputs: {
     payload_bits: PAYLOAD_OR_BITS,
     framed_bits: PAYLOAD_OR_BITS,

@@ -1,7 +1,7 @@
 /**
- * CRC32 verify and unpack. One failed packet fails its source item: with `gray_image` and `erasure` the item becomes
- * zeros for every payload bit of its packets, with `report_outage` the best effort (valid lengths where the CRC holds,
- * full payloads elsewhere). Decoders behind it treat the items of failed_item_indices as failed, whatever their bits.
+ * CRC32 verify and unpack. One failed packet fails its source item: with `gray_image` and `erasure` all payload bits of
+ * the item become zeros; with `report_outage` they are the best estimate (valid lengths where the CRC holds, full
+ * payloads elsewhere). Later decoders treat the items of failed_item_indices as failed, whatever their bits.
  */
 import { BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -29,7 +29,7 @@ export default defineOperation({
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
     on_decode_failure: z.enum(["gray_image", "erasure", "report_outage"]).default("gray_image")
-      .describe("zeros in place of a failed item, or the bits as they arrived"),
+      .describe("bits of a failed item: zeros, or the received bits"),
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: {
@@ -95,7 +95,7 @@ function trustedLayout(metadata: JsonObject, bitCount: number) {
   const totalBits = metadataNumber(metadata, "packet_total_bits");
   const packetCounts = metadataCounts(metadata, "packet_source_item_counts");
   if (protocol === undefined || totalBits === undefined || packetCounts === undefined) {
-    throw missing("their layout did not arrive");
+    throw missing("their layout is missing in the metadata");
   }
   if (protocol !== PACKET_PROTOCOL) throw missing(`the protocol ${protocol} is not ${PACKET_PROTOCOL}`);
   if (!Number.isSafeInteger(totalBits) || totalBits % 8 !== 0 || totalBits <= PACKET_OVERHEAD_BITS) {

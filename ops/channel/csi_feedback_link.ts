@@ -1,5 +1,5 @@
 /**
- * Carries a feedback code to its decoder: unchanged, or every latent x quantised with b bits,
+ * Transmits a feedback code to its decoder: unchanged, or every latent x quantised with b bits,
  *
  *     x̂ = (min(floor((x + c)/Δ), 2^b - 1) + 0.5)·Δ - c,  Δ = 2c/2^b,  x clipped to [-c, c] first,
  *
@@ -19,15 +19,15 @@ import { FEEDBACK_CODE, RECEIVED_CODE } from "../_csi_feedback.ts";
 export default defineOperation({
   id: "channel.csi_feedback_link",
   name: "CSI feedback transport",
-  description: "Carries a CSI feedback code without loss or uniformly quantised",
+  description: "Transmits a CSI feedback code without loss or with uniform quantisation",
   inputs: { feedback_code: [FEEDBACK_CODE] },
   outputs: { received_code: RECEIVED_CODE },
   params: z.strictObject({
     mode: z.enum(["ideal_noiseless", "uniform_quantized"]).default("ideal_noiseless").describe(
       "feedback without loss, or quantised to quantizer_bits per value",
     ),
-    bits_per_latent: z.int().min(1).max(24).default(8).describe("of uniform_quantized"),
-    clip_value: z.number().positive().default(1).describe("largest modulus of a latent, of uniform_quantized"),
+    bits_per_latent: z.int().min(1).max(24).default(8).describe("bits per latent of uniform_quantized"),
+    clip_value: z.number().positive().default(1).describe("largest modulus of a latent for uniform_quantized"),
   }),
   differentiability: {
     framework: "torch",
@@ -59,7 +59,7 @@ export default defineOperation({
   },
 });
 
-/** The mean squared error that quantisation makes, and the share of latents beyond the clip value. */
+/** The mean squared quantisation error, and the share of clipped latents. */
 function quantisationFacts(sent: Float32Array, received: Float32Array, clip: number): JsonObject {
   let error = 0, clipped = 0;
   sent.forEach((latent, i) => {
@@ -76,7 +76,7 @@ function quantisationFacts(sent: Float32Array, received: Float32Array, clip: num
 }
 
 function checkCode(code: NdArray): NdArray {
-  const attempt = `Cannot carry ${code.dtype} [${code.shape.join(", ")}] as a feedback code`;
+  const attempt = `Cannot transmit ${code.dtype} [${code.shape.join(", ")}] as a feedback code`;
   if (code.dtype !== "float32") throw new SvcError("boundary_dtype_invalid", `${attempt}: its latents are float32`);
   if (code.shape.length !== 2) {
     throw new SvcError("boundary_rank_invalid", `${attempt}: its axes are sample and latent`);

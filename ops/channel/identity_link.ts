@@ -1,4 +1,4 @@
-/** Bypassed bit channel: every bit arrives. */
+/** Bypassed bit channel: no bit errors. */
 import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";

@@ -1,11 +1,11 @@
 /**
  * JPEG at channel capacity: the separation reference. An image of H by W pixels has n = floor(channel_uses_per_pixel ·
- * H · W) complex channel uses and may take n · log2(1 + snr) bits, what an ideal code carries at the mean SNR. The
- * largest quality whose file fits is chosen by trying all from the top, since file sizes need not grow with quality.
+ * H · W) complex channel uses and at most n · log2(1 + snr) bits, those of an ideal code at the mean SNR. The largest
+ * quality whose file fits is found by trying all from the top, since file sizes need not grow with quality.
  *
- * awgn delivers every image for which a quality fits. slow_rayleigh draws one gain h ~ CN(0, 1) per image, unknown to
- * the sender, and delivers if and only if n · log2(1 + |h|² · snr) is no less than the bits of the file. A lost image
- * becomes what on_outage says. Bits are those of the files; no container is sent.
+ * awgn delivers every image with a fitting quality. slow_rayleigh draws one gain h ~ CN(0, 1) per image, unknown to the
+ * sender, and delivers if and only if n · log2(1 + |h|² · snr) is at least the bits of the file. on_outage sets the
+ * substitute of a lost image. Bits are those of the files; there is no container.
  *
  * Sources: Shannon 1948; Ozarow, Shamai and Wyner 1994 (outage on block fading channels).
  */
@@ -34,11 +34,11 @@ const parameters = z.strictObject({
   minimum_quality: z.int().min(1).max(100).default(1).describe("least JPEG quality, 1 to 100"),
   maximum_quality: z.int().min(1).max(100).default(95).describe("largest JPEG quality, 1 to 100"),
   subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
-    .describe("chroma resolution; keep: that of the source file where it is known, else 444"),
+    .describe("chroma subsampling; keep: that of the source file if known, else 444"),
   optimize: z.boolean().default(false).describe("Huffman tables fitted to each image"),
   progressive: z.boolean().default(false).describe("progressive scans, always with fitted tables"),
   on_outage: z.enum(["gray_image", "zeros", "image_channel_mean"]).default("gray_image")
-    .describe("what a lost image becomes; image_channel_mean: the mean of each of its channels"),
+    .describe("substitute of a lost image; image_channel_mean: the mean of each channel"),
   seed: seedParameter(),
 });
 

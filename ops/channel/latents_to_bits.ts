@@ -34,7 +34,7 @@ export default defineOperation({
         "boundary_non_finite",
         `Cannot write the latent ${latents[lost]} as a finite ${params.dtype}`,
         {
-          hint: params.dtype === "float16" ? "float32 has the greater range" : null,
+          hint: params.dtype === "float16" ? "Use float32, which has a greater range" : null,
         },
       );
     }

@@ -1,12 +1,12 @@
 /**
- * NR transport-block decoder: descrambles, deinterleaves, combines repeated bits and decodes every code block by layered
- * min-sum with 8-bit messages, at most num_bp_iter iterations, stopping at a valid CRC. The code parameters come with the
- * log-likelihood ratios, as the metadata that channel.nr_ldpc_encoder wrote.
+ * NR transport-block decoder: descrambles, deinterleaves, combines repeated bits and decodes every code block by
+ * layered min-sum with 8-bit messages, at most num_bp_iter iterations, stopping at a valid CRC. The code parameters are
+ * the metadata that channel.nr_ldpc_encoder wrote.
  *
- * Code blocks are spread over the step's threads; the bits do not depend on how many there are.
+ * Code blocks are distributed over the step's threads; the bits do not depend on the number of threads.
  *
- * A block is delivered when its CRC and those of its code blocks hold. The report says which are; the payload of the others is
- * zeros (zero_fill) or the decoder's last word (keep_estimate).
+ * A block is delivered if its CRC and those of its code blocks hold. The report lists the delivered blocks; the payload
+ * of the others is zeros (zero_fill) or the decoder's last estimate (keep_estimate).
  *
  * Shapes: llr float32 [blocks · G], positive for bit 0 -> bits uint8 [n].
  */
@@ -21,7 +21,7 @@ import type { DecodedTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts
 import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
 import { NR_LDPC_KEY, readStream, seedOf } from "./_nr_ldpc.ts";
 
-/** Between two reports of progress, on several threads. */
+/** Interval of progress reports, on several threads. */
 const CODE_BLOCKS_AT_ONCE = 128;
 
 export default defineOperation({
@@ -32,7 +32,7 @@ export default defineOperation({
   outputs: { bits: PAYLOAD_BITS, report: REPORT },
   params: z.strictObject({
     on_tb_crc_failure: z.enum(["zero_fill", "keep_estimate", "raise"]).default("zero_fill")
-      .describe("payload of a block whose CRC fails: zeros, or the decoder's last word; raise fails the step"),
+      .describe("payload of a block whose CRC fails: zeros, or the last estimate of the decoder; raise fails the step"),
   }),
   differentiability: {
     framework: "torch",
@@ -73,7 +73,7 @@ export default defineOperation({
       passed.push(block.crcPassed);
       if (!block.crcPassed && params.on_tb_crc_failure === "raise") {
         throw new SvcError("tb_crc_failed", `Cannot deliver transport block ${index} of ${blockCount}: its CRC fails`, {
-          hint: "Raise the SNR or lower the code rate, or set on_tb_crc_failure to zero_fill or keep_estimate",
+          hint: "Raise snr_db or lower the code rate, or set on_tb_crc_failure to zero_fill or keep_estimate",
         });
       }
       const start = index * payloadBitsPerBlock, end = Math.min(payloadBits, start + payloadBitsPerBlock);
@@ -116,7 +116,7 @@ export default defineOperation({
   },
 });
 
-/** The log-likelihood ratios, one for each coded bit, none of them NaN. */
+/** The log-likelihood ratios, one per coded bit, without NaN. */
 function valuesOf(input: InputArtifact, expected: number): Float32Array {
   const { dtype, shape, data } = input.array();
   if (dtype !== "float32") {
@@ -125,13 +125,13 @@ function valuesOf(input: InputArtifact, expected: number): Float32Array {
   if (shape.length !== 1 || shape[0] !== expected) {
     throw new SvcError(
       "boundary_count_mismatch",
-      `Cannot decode log-likelihood ratios of the shape [${shape.join(", ")}]: ${expected} belong to the coded bits`,
+      `Cannot decode log-likelihood ratios of the shape [${shape.join(", ")}]: ${expected} are expected`,
     );
   }
   const values = data as Float32Array;
   for (let i = 0; i < values.length; i++) {
     if (!Number.isNaN(values[i])) continue;
-    throw new SvcError("boundary_non_finite", `Cannot decode log-likelihood ratios: number ${i} is NaN`);
+    throw new SvcError("boundary_non_finite", `Cannot decode log-likelihood ratios: value ${i} is NaN`);
   }
   return values;
 }

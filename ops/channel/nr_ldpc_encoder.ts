@@ -4,7 +4,7 @@
  * CRC, code blocks, LDPC, rate matching of redundancy version 0 without buffer limit, bit interleaving; scrambled by TS 38.211,
  * the sequence restarting with every block.
  *
- * Shapes: bits uint8 [n] -> coded_bits uint8 [blocks · G]. Qm above 4 has no modulator here.
+ * Shapes: bits uint8 [n] -> coded_bits uint8 [blocks · G]. No operation modulates Qm above 6.
  */
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -26,13 +26,13 @@ export default defineOperation({
       .describe("payload bits per block, padded with zeros to a size of TS 38.214"),
     target_coderate: z.number().min(0.01).max(1).default(0.5)
       .describe("block bits per coded bit; also chooses the base graph"),
-    num_bits_per_symbol: z.literal([1, 2, 4, 6, 8]).default(2).describe("bits of a symbol, for interleaving"),
+    num_bits_per_symbol: z.literal([1, 2, 4, 6, 8]).default(2).describe("bits per symbol, for interleaving"),
     num_layers: z.int().min(1).max(4).default(1).describe("transmission layers, 1 to 4"),
     channel_type: z.enum(["PUSCH", "PDSCH"]).default("PUSCH").describe("shared channel, for scrambling"),
     n_rnti: z.int().min(0).max(65535).default(1).describe("radio network temporary identifier, for scrambling"),
     n_id: z.int().min(0).max(1023).default(1).describe("scrambling identity"),
     codeword_index: z.literal([0, 1]).default(0).describe("codeword of PDSCH, for scrambling; PUSCH has one"),
-    num_bp_iter: z.int().min(1).max(MOST_ITERATIONS).default(20).describe("most iterations of the decoder"),
+    num_bp_iter: z.int().min(1).max(MOST_ITERATIONS).default(20).describe("maximum iterations of the decoder"),
   }),
   differentiability: { framework: "torch", gradient: "stop", trainable_params: false, exportable: false },
   backends: { benchmark_run: ["phylib"], dataset_capture: ["phylib"] },
@@ -69,7 +69,7 @@ export default defineOperation({
       coded.set(encodeTransportBlock(block, parameters, scrambling), index * codedBits);
       progress(index + 1, blockCount, { phase: "encode", unit: "blocks" });
     }
-    // Source items go on where each fills whole blocks.
+    // Source items are kept if each fills whole blocks.
     const aligned = items?.every((count, item) => count % size === 0 || item === items.length - 1);
     const metadata = travel(inputs.bits.metadata, {
       [NR_LDPC_KEY]: describeStream(stream),

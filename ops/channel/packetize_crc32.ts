@@ -1,6 +1,6 @@
 /**
- * CRC32 packet framing: cuts every source item into packets that carry their place and a CRC32; the last packet of an
- * item is zero-padded and tells its valid length. Layout and CRC: _crc_packets.ts.
+ * CRC32 packet framing: splits every source item into packets with their position and a CRC32; the last packet of an
+ * item is zero-padded and contains its valid length. Layout and CRC: _crc_packets.ts.
  */
 import { PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";

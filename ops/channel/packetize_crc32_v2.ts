@@ -1,4 +1,4 @@
-/** CRC32 packet framing as channel.packetize_crc32, with framed bits as a kind of their own. */
+/** CRC32 packet framing as channel.packetize_crc32, with a separate kind for framed bits. */
 import { FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { checkPacketize, packetize, PACKETIZE_PARAMS, PACKETIZED_KEYS } from "./_packetize.ts";
@@ -6,7 +6,7 @@ import { checkPacketize, packetize, PACKETIZE_PARAMS, PACKETIZED_KEYS } from "./
 export default defineOperation({
   id: "channel.packetize_crc32.v2",
   name: "CRC32 packet framing, strict",
-  description: "Splits payload bits into CRC32-protected packets of the framed-bits kind",
+  description: "Splits payload bits into CRC32-protected packets of the kind for framed bits",
   inputs: { bits: [PAYLOAD_BITS] },
   outputs: { bits: FRAMED_BITS },
   params: PACKETIZE_PARAMS,

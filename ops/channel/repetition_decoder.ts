@@ -1,4 +1,4 @@
-/** Repetition decode: a bit is 1 when the mean of its copies is at least 0.5, so an even split gives 1. */
+/** Repetition decode: a bit is 1 if the mean of its copies is at least 0.5, so a tie gives 1. */
 import { BITS, CODED_BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
@@ -54,11 +54,7 @@ function repetitionFactor(factor: number, metadata: JsonObject): number {
   if (factor > 0) return factor;
   const recorded = metadataNumber(metadata, "repetition_factor");
   if (recorded !== undefined && Number.isSafeInteger(recorded) && recorded > 0) return recorded;
-  throw new SvcError(
-    "params_conflict",
-    "Cannot decode with factor 0: the bits do not say how often they were repeated",
-    {
-      hint: "Set factor to that of the channel.repetition_encoder",
-    },
-  );
+  throw new SvcError("params_conflict", "Cannot decode with factor 0: the metadata have no repetition factor", {
+    hint: "Set factor to that of the channel.repetition_encoder",
+  });
 }

@@ -1,6 +1,6 @@
 /**
- * Symbol checkpoint: finite complex64 symbols in one dimension, and the declared number of them where one is given.
- * The symbols, their companion arrays and their metadata pass unchanged.
+ * Symbol checkpoint: finite complex64 symbols in one dimension, and the expected number of symbols if given. The
+ * symbols, their companion arrays and their metadata pass unchanged.
  */
 import { SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -18,7 +18,7 @@ export default defineOperation({
   params: z.strictObject({
     expected_symbol_count: z.int().nonnegative().default(0).describe("symbols that must arrive; 0 accepts any number"),
     label: z.string().default("symbol_boundary").describe("name of the checkpoint in the step row"),
-    role: z.string().default("channel_symbol_boundary").describe("what the checkpoint separates"),
+    role: z.string().default("channel_symbol_boundary").describe("role of the checkpoint, such as channel_input"),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },

@@ -1,4 +1,4 @@
-/** Symbol count comparison: reports whether two symbol streams have equal length; it never fails on unequal ones. */
+/** Symbol count comparison: reports whether two symbol streams have equal length; unequal lengths are not an error. */
 import { REPORT, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";

@@ -1,4 +1,4 @@
-/** Transmit power bypass: the symbols keep their power, so that a graph keeps its shape with power control switched off. */
+/** Transmit power bypass: symbols keep their power. It takes the place of power control in a graph. */
 import { SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -8,12 +8,12 @@ import { relaySymbols, SYMBOL_KEYS } from "./_relay.ts";
 export default defineOperation({
   id: "channel.symbol_power_identity",
   name: "Transmit power bypass",
-  description: "Leaves symbol power untouched",
+  description: "Leaves the symbol power unchanged",
   inputs: { symbols: SYMBOLS_ANY },
   outputs: { symbols: SYMBOLS },
   params: z.strictObject({
     label: z.string().default("tx_power_off").describe("name of the stage in the step row"),
-    power_unit: z.enum(["normalized", "mW"]).default("normalized").describe("unit the symbols' power is read in"),
+    power_unit: z.enum(["normalized", "mW"]).default("normalized").describe("unit of the symbol power"),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },

@@ -1,7 +1,7 @@
 /**
- * Transmit power normaliser: scales symbols so that the mean of |x|² over each scope equals `target_power`. A scope is a
- * declared source item, or the whole stream where none is declared or the scope is global. Powers below `eps` count as
- * `eps`, so silence stays silent.
+ * Transmit power normaliser: scales symbols so that the mean of |x|² over each scope equals `target_power`. A scope is
+ * a declared source item, or the whole stream without declared items or with global scope. Powers below `eps` count as
+ * `eps`, so zero symbols stay zero.
  *
  * Shapes: symbols complex64 [n]. Unit: normalised power per symbol, not watts.
  *
@@ -27,8 +27,8 @@ export default defineOperation({
   outputs: { symbols: SYMBOLS },
   params: z.strictObject({
     target_power: z.number().positive().default(1).describe("mean |x|² after scaling; normalised, not watts"),
-    normalization_scope: z.enum(SCOPES).default("source_item").describe("each source item alone, or all as one batch"),
-    eps: z.number().positive().default(1e-12).describe("least power that is divided by"),
+    normalization_scope: z.enum(SCOPES).default("source_item").describe("each source item, or the whole stream"),
+    eps: z.number().positive().default(1e-12).describe("minimum power in the division"),
     label: z.string().default("tx_power_normalize").describe("name of the stage in the step row"),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },

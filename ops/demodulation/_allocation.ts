@@ -1,6 +1,6 @@
 /**
  * Demapping under a power allocation: symbol i arrives with amplitude sqrt(p_i), so y is divided by sqrt(p_i) and N0 by
- * p_i; without power nothing was sent, an erasure with LLR 0. With bit loading each element has its own modulation.
+ * p_i; a symbol without power is an erasure with LLR 0. With bit loading each element has its own modulation.
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
@@ -12,9 +12,9 @@ import { checkElements } from "./_noise.ts";
 const LOADING = "bits_per_symbol";
 
 /**
- * Bits of each symbol of a stream, when the allocation has loaded bits.
+ * Bits of each symbol of a stream under bit loading.
  * @throws SvcError `boundary_count_mismatch` for more symbols than elements, `boundary_value_invalid` for a number of
- *   bits that no modulation carries
+ *   bits without a modulation
  */
 export function loadingOf(allocation: InputArtifact | undefined, count: number): Uint8Array | undefined {
   if (!allocation?.arrayNames.includes(LOADING)) return undefined;
@@ -28,8 +28,8 @@ export function loadingOf(allocation: InputArtifact | undefined, count: number):
 }
 
 /**
- * LLRs of symbols that were sent with allocated power.
- * @param modulation one for all symbols, or the bits of each
+ * LLRs of symbols with allocated power.
+ * @param modulation one for all symbols, or the bits of each symbol
  * @throws SvcError `boundary_count_mismatch` for more symbols than elements, `boundary_value_invalid` for a negative power
  */
 export function allocatedLlr(
@@ -46,7 +46,7 @@ export function allocatedLlr(
   for (let i = 0; i < count; i++) {
     const p = Number(power[i]);
     if (!(p >= 0)) throw new SvcError("boundary_value_invalid", `Cannot demap symbols of power ${p}`);
-    // An erased symbol keeps the value 0, which says nothing with BPSK and QPSK; with more bits it is cleared below.
+    // An erased symbol has the value 0, whose LLRs are 0 for BPSK and QPSK; other modulations are cleared below.
     noise[i] = p > 0 ? (typeof variance === "number" ? variance : variance[i]) / p : 1;
     if (p === 0) continue;
     const amplitude = Math.sqrt(p);

@@ -5,8 +5,9 @@
  *     weight [2, 2]    from (Re y, Im y) to the two bits of a symbol
  *     bias [2]
  *
- * float32 or float64, finite, in C order, and nothing else. The LLRs of a symbol are ([Re y, Im y]·weight + bias)/N0, so
- * that weight = 2·sqrt(2)·identity and bias = 0 are the exact QPSK demapper. Nothing in the file is ever executed.
+ * float32 or float64, finite, in C order, and no other members. The LLRs of a symbol are ([Re y, Im y]·weight +
+ * bias)/N0, so weight = 2·sqrt(2)·identity and bias = 0 give the exact QPSK demapper. No code of the file is ever
+ * executed.
  */
 import { openNpz } from "../../lib/artifact/npz.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -15,7 +16,7 @@ import { isObject } from "../../lib/contract/value.ts";
 
 const LINEAR_RECEIVER_FORMAT = "svc_linear_receiver_npz_v1";
 
-/** A file of this format holds six numbers. */
+/** A file of this format has six numbers. */
 const MAX_BYTES = 1 << 16;
 const MEMBERS = ["bias", "metadata_json", "weight"];
 const LEAST_NOISE_VARIANCE = 1e-12;
@@ -28,8 +29,8 @@ export interface LinearReceiver {
 
 /**
  * Reads a checkpoint.
- * @param name the file, for messages
- * @throws SvcError `artifact_limit_exceeded`, `artifact_schema_invalid`, or what opening throws
+ * @param name name of the file, for messages
+ * @throws SvcError `artifact_limit_exceeded`, `artifact_schema_invalid`, or those of opening an NPZ file
  */
 export function readLinearReceiver(bytes: Uint8Array, name: string): LinearReceiver {
   if (bytes.length > MAX_BYTES) {
@@ -43,10 +44,10 @@ export function readLinearReceiver(bytes: Uint8Array, name: string): LinearRecei
   const missing = MEMBERS.filter((member) => !file.has(member));
   const unknown = file.names.filter((member) => !MEMBERS.includes(member));
   if (missing.length > 0) throw invalid(`it lacks ${missing.join(", ")}`);
-  if (unknown.length > 0) throw invalid(`it also holds ${unknown.join(", ")}`);
+  if (unknown.length > 0) throw invalid(`it also contains ${unknown.join(", ")}`);
   const text = parseJson(file.text("metadata_json"));
   if (!isObject(text) || text.format !== LINEAR_RECEIVER_FORMAT) {
-    throw invalid("its metadata_json names another format");
+    throw invalid("its metadata_json has another format");
   }
   const values = (member: string, shape: readonly number[]) => {
     const array = file.array(member);
@@ -59,7 +60,7 @@ export function readLinearReceiver(bytes: Uint8Array, name: string): LinearRecei
   return { weight: values("weight", [2, 2]), bias: values("bias", [2]) };
 }
 
-/** LLRs of received symbols, interleaved complex64, two a symbol; N0 is one for all or one per symbol. */
+/** LLRs of received symbols, interleaved complex64, two per symbol; N0 is one for all or one per symbol. */
 export function linearLlr(
   symbols: Float32Array,
   noiseVariance: number | Float32Array,

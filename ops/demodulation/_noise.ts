@@ -1,4 +1,4 @@
-/** Which noise variance a demodulator works with. */
+/** The noise variance of a demodulator. */
 import { diagnostic, SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
@@ -8,14 +8,14 @@ export interface NoiseVariance {
   /** Total complex noise variance N0: one for all symbols, or one per symbol. */
   variance: number | Float32Array;
   source: "per_symbol" | "metadata" | "channel_state" | "assumed";
-  /** Facts for the step row: the warning that a variance was assumed. */
+  /** Facts for the step row: a warning about an assumed variance. */
   facts: JsonObject;
 }
 
 /**
- * The variance after equalisation where the symbols carry it per symbol, else the metadata noise_variance, else that of
- * a wired channel state after one-tap equalisation (N0 / |h|² of the symbol's resource element), else 1 with a warning.
- * @throws SvcError `boundary_count_mismatch` when there are fewer variances than symbols
+ * The variance after equalisation if the symbols have it per symbol, else the metadata noise_variance, else that of a
+ * wired channel state after one-tap equalisation (N0 / |h|² of the symbol's resource element), else 1 with a warning.
+ * @throws SvcError `boundary_count_mismatch` for fewer variances than symbols
  */
 export function noiseVarianceOf(symbols: InputArtifact, count: number, state?: InputArtifact): NoiseVariance {
   if (symbols.arrayNames.slice(1).includes("noise_variance")) {
@@ -24,19 +24,16 @@ export function noiseVarianceOf(symbols: InputArtifact, count: number, state?: I
       throw new SvcError("boundary_dtype_invalid", `Cannot use ${dtype} data as noise variances: they are float32`);
     }
     if (data.length !== count) {
-      throw new SvcError(
-        "boundary_count_mismatch",
-        `Cannot spread ${data.length} noise variances over ${count} symbols`,
-      );
+      throw new SvcError("boundary_count_mismatch", `Cannot use ${data.length} noise variances for ${count} symbols`);
     }
     return { variance: data as Float32Array, source: "per_symbol", facts: {} };
   }
   const common = metadataNumber(symbols.metadata, "noise_variance");
   if (common !== undefined) return { variance: common, source: "metadata", facts: {} };
   if (state !== undefined) return { variance: stateVariance(state, count), source: "channel_state", facts: {} };
-  const warning = diagnostic("noise_variance_assumed", [], "Cannot know the noise variance, so it is taken as 1", {
+  const warning = diagnostic("noise_variance_assumed", [], "Cannot find the noise variance, so 1 is assumed", {
     severity: "warning",
-    hint: "Symbols that pass wireless.channel carry it; only the scale of the LLRs depends on it",
+    hint: "wireless.channel adds it to its symbols; only the scale of the LLRs depends on it",
   });
   return { variance: 1, source: "assumed", facts: { warnings: [warning] } };
 }
@@ -52,7 +49,7 @@ function stateVariance(state: InputArtifact, count: number): Float32Array {
   return variance;
 }
 
-/** Symbol i uses resource element i. @throws SvcError `boundary_count_mismatch` when there are fewer elements */
+/** Symbol i uses resource element i. @throws SvcError `boundary_count_mismatch` for fewer elements than symbols */
 export function checkElements(elements: number, symbols: number): void {
   if (elements >= symbols) return;
   throw new SvcError("boundary_count_mismatch", `Cannot place ${symbols} symbols on ${elements} resource elements`, {

@@ -1,4 +1,4 @@
-/** What every demodulator returns: hard bits and LLRs, with the same metadata. A positive LLR favours bit 0. */
+/** Outputs of all demodulators: hard bits and LLRs with the same metadata. A positive LLR means bit 0. */
 import { BIT_METADATA, bitsArtifact } from "../../lib/artifact/values.ts";
 import { artifactKind, DEMOD_BITS, LLR, type MetadataFields } from "../../lib/contract/kinds.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
@@ -17,7 +17,7 @@ export function demodulatedOutputs<const More extends MetadataFields>(more: More
 }
 export const INHERITED = { bits: { from: "rx_symbols" }, llr: { from: "rx_symbols" } };
 
-/** @param bits hard bits; where the LLR is below zero when left out */
+/** @param bits hard bits; default 1 where the LLR is negative */
 export function demodulated<Facts extends JsonObject>(
   symbols: InputArtifact,
   llr: Float32Array,

@@ -1,17 +1,17 @@
 /**
- * What a trained phase tracker sees of frames, `receiver_features_v3`, float32 [packet, frame symbol, 11]: Re, Im of y; Re,
- * Im of z = y·exp(-jθ), θ the phase interpolated between the pilots; 1 at pilots, else 0; Re, Im of the pilot, 0 at data;
- * cos, sin of θ; k/(length - 1); log10 N0. The true phase is not among them.
+ * Features of a trained phase tracker, `receiver_features_v3`, float32 [packet, frame symbol, 11]: Re, Im of y; Re, Im
+ * of z = y·exp(-jθ), θ the phase interpolated between the pilots; 1 at pilots, else 0; Re, Im of the pilot, 0 at data;
+ * cos, sin of θ; k/(length - 1); log10 N0. They do not include the true phase.
  */
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import { interpolatePhase, pilotPhases } from "../../lib/numeric/phase_tracking.ts";
 import type { PilotFrame } from "../_pilot_frames.ts";
 
 const FEATURES = 11;
-/** Least noise variance whose logarithm is taken. */
+/** Lower limit of the noise variance in the logarithm. */
 const LEAST_NOISE = 1e-12;
 
-/** Frames of one length, which go through a network together. */
+/** Frames of one length, computed in one call of a network. */
 export interface FrameBatch {
   frames: PilotFrame[];
   features: NdArray;
@@ -20,9 +20,9 @@ export interface FrameBatch {
 }
 
 /**
- * Features of frames, gathered by length in the order in which lengths first occur.
+ * Features of frames, grouped by length in the order of first occurrence.
  * @param symbols of all frames, interleaved
- * @param noise N0, one for all or one a symbol
+ * @param noise N0, one for all or one per symbol
  */
 export function frameBatches(
   frames: readonly PilotFrame[],
@@ -31,7 +31,7 @@ export function frameBatches(
 ): FrameBatch[] {
   const byLength = new Map<number, PilotFrame[]>();
   for (const frame of frames) {
-    // A frame of no symbols has no phase.
+    // A frame without symbols has no phase.
     if (frame.length === 0) continue;
     const own = byLength.get(frame.length);
     if (own === undefined) byLength.set(frame.length, [frame]);

@@ -1,8 +1,8 @@
 /**
- * Demapper: LLR = ln P(0|y) / P(1|y), so a positive LLR speaks for bit 0, and hard bits (LLR < 0). BPSK 4 Re(y)/N0; QPSK
- * 2·sqrt(2) Re(y)/N0 and Im, both exact; 16QAM and 64QAM max-log. N0 is the total complex noise variance, see _noise.ts;
- * a power allocation scales both and may have loaded each symbol with bits of its own, see _allocation.ts. Bits that the
- * modulator padded are cut off.
+ * Demapper: LLR = ln P(0|y) / P(1|y), positive for bit 0, and hard bits (1 where LLR < 0). BPSK 4 Re(y)/N0; QPSK
+ * 2·sqrt(2) Re(y)/N0 and Im, both exact; 16QAM and 64QAM max-log. N0 is the total complex noise variance, see
+ * _noise.ts; a power allocation scales both and may give each symbol its own number of bits, see _allocation.ts.
+ * Padding bits of the modulator are removed.
  *
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], m = n · bits per symbol - padding.
  *
@@ -28,7 +28,7 @@ import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 const CHOICES = ["auto", "bpsk", "qpsk", "qam16"] as const;
 const HINTS: Readonly<Record<string, string>> = {
   identity: "Use demodulation.identity_demodulate",
-  [BIT_LOADED]: "Wire allocation: it says how many bits each symbol carries",
+  [BIT_LOADED]: "Wire allocation, which has the number of bits per symbol",
 };
 const ALLOCATED = {
   message: "Cannot demap symbols under a power allocation on cpp: the native extension has no kernel for it",
@@ -43,7 +43,7 @@ export default defineOperation({
   optionalInputs: { allocation: [POWER_ALLOCATION], channel_state: [OFDM_STATE] },
   outputs: demodulatedOutputs({}),
   params: z.strictObject({
-    modulation: z.enum(CHOICES).default("auto").describe("auto takes the modulator's from metadata"),
+    modulation: z.enum(CHOICES).default("auto").describe("auto uses the modulation in the metadata"),
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: {
@@ -76,7 +76,7 @@ export default defineOperation({
     if (backend === "cpp" && inputs.allocation !== undefined) {
       throw new SvcError("materialization_unavailable", ALLOCATED.message, { hint: ALLOCATED.hint });
     }
-    // On cpp the modulation is bound to one that the extension has.
+    // On cpp the modulation is one that the extension supports.
     const decided = backend === "cpp"
       ? (await nativeKernels()).demodulate(symbols, modulation as NativeModulation, noise.variance)
       : null;
@@ -98,7 +98,7 @@ export default defineOperation({
   },
 });
 
-/** The most bits that a symbol carries. */
+/** Maximum number of bits per symbol. */
 const mostBits = (modulation: Modulation | Uint8Array) =>
   typeof modulation === "string"
     ? BITS_PER_SYMBOL[modulation]
@@ -109,7 +109,7 @@ function recordedModulation(metadata: JsonObject): Modulation {
   if (name !== undefined && Object.hasOwn(BITS_PER_SYMBOL, name)) return name as Modulation;
   const attempt = "Cannot choose a demodulator";
   throw name === undefined
-    ? new SvcError("params_conflict", `${attempt}: the symbols do not say how they were modulated`, {
+    ? new SvcError("params_conflict", `${attempt}: the symbols have no modulation in their metadata`, {
       hint: "Set modulation",
     })
     : new SvcError("params_conflict", `${attempt} for the modulation ${name}`, {

@@ -1,6 +1,6 @@
 /**
- * Bypass demapper for symbols whose real part is 0 or 1: LLR = (1 - 2 Re y) / N0 (N0 at least 1e-12), a bit is 1 where Re y > 0.5, which is
- * where the LLR is below zero.
+ * Bypass demapper for symbols with real part 0 or 1: LLR = (1 - 2 Re y) / N0 (N0 at least 1e-12); a bit is 1 if Re y >
+ * 0.5, which means a negative LLR.
  */
 import { SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -17,7 +17,7 @@ const LEAST_NOISE_VARIANCE = 1e-12;
 export default defineOperation({
   id: "demodulation.identity_demodulate",
   name: "Bypass demapper",
-  description: "Thresholds symbols of real part 0 or 1 back to bits",
+  description: "Decides bits from symbols with real part 0 or 1",
   inputs: { rx_symbols: SYMBOLS_ANY },
   outputs: demodulatedOutputs({}),
   params: z.strictObject({

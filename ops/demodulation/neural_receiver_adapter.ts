@@ -2,9 +2,9 @@
  * Trainable receiver that maps QPSK symbols to LLRs:
  *
  *     reference_qpsk               exact demapper, LLR = 2·sqrt(2)·Re y/N0 and Im
- *     oracle_frontend_calibrated   inverts the known front end of hardware.receiver_iq_imbalance, then the same
- *     linear_npz                   linear in Re y and Im y, from a file; see _linear_receiver.ts
- *     learned_artifact             rx_symbols_ri [symbol, 2] -> bit_llr [symbol, 2], from the received symbols alone
+ *     oracle_frontend_calibrated   inverts the known front end of hardware.receiver_iq_imbalance, then demaps exactly
+ *     linear_npz                   linear in Re y and Im y, coefficients from a file; see _linear_receiver.ts
+ *     learned_artifact             rx_symbols_ri [symbol, 2] -> bit_llr [symbol, 2], from the received symbols only
  *
  * Bits are (LLR < 0).
  *
@@ -30,7 +30,7 @@ interface Demapped {
   llr: Float32Array;
   method?: string;
   source?: string;
-  /** For the step row. */
+  /** Labels for the step row. */
   facts?: JsonObject;
 }
 
@@ -41,7 +41,7 @@ export default defineSlot({
   inputs: { rx_symbols: [RX_SYMBOLS] },
   outputs: demodulatedOutputs({ receiver_mode: "text" }),
   params: {
-    modulation: z.enum(["auto", "qpsk"]).default("auto").describe("auto takes the modulator's from metadata"),
+    modulation: z.enum(["auto", "qpsk"]).default("auto").describe("auto uses the modulation in the metadata"),
     checkpoint_path: z.string().default("").describe("NPZ file of linear_npz"),
     ...artifactParameters("neural_receiver"),
     data_plane_backend: dataPlaneParameter(),
@@ -116,22 +116,22 @@ export default defineSlot({
     mode === "linear_npz" && checkpoint_path !== "" ? [{ kind: "file", id: checkpoint_path }] : [],
 });
 
-/** @throws SvcError `params_conflict` when the symbols say that they were modulated otherwise */
+/** @throws SvcError `params_conflict` for symbols with another modulation in their metadata */
 function refuseOtherThanQpsk(metadata: JsonObject): void {
   const name = metadataText(metadata, "modulation");
   if (name === undefined || name === "qpsk") return;
-  throw new SvcError("params_conflict", `Cannot demap symbols of the modulation ${name}: this receiver knows qpsk`, {
+  throw new SvcError("params_conflict", `Cannot demap symbols of the modulation ${name}: only qpsk is possible`, {
     hint: "Use demodulation.digital_demodulate, or modulate with qpsk",
   });
 }
 
-/** @throws SvcError `input_metadata_missing` for symbols that passed no such front end */
+/** @throws SvcError `input_metadata_missing` for symbols without such a front end */
 function frontEndOf(metadata: JsonObject): IqImbalance {
   const settings = metadata.receiver_iq_imbalance;
   const value = (key: keyof IqImbalance) => {
     const known = isObject(settings) ? metadataNumber(settings, key) : undefined;
     if (known !== undefined) return known;
-    throw new SvcError("input_metadata_missing", `Cannot calibrate a front end whose ${key} the metadata lacks`, {
+    throw new SvcError("input_metadata_missing", `Cannot calibrate the front end: the metadata have no ${key}`, {
       hint: "Put hardware.receiver_iq_imbalance before the receiver, or use mode reference_qpsk",
     });
   };

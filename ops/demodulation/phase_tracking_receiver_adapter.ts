@@ -6,7 +6,7 @@
  *     pilot_interpolation    linear between the unwrapped phases of the pilots
  *     pilot_smoothing        at every symbol a line through the nearest pilots; not causal
  *     decision_directed_pll  a second-order loop: pll_alpha, pll_beta
- *     oracle                 phase_truth, which no other mode receives
+ *     oracle                 phase_truth, an input of this mode only
  *     learned_artifact       receiver_features_v3 [packet, frame_symbol, 11] -> residual_phase_rad [packet, frame_symbol], added
  *                            to pilot_interpolation; features: _phase_features.ts
  *
@@ -36,14 +36,14 @@ const DIAGNOSTICS = artifactKind("receiver.phase_tracking_diagnostics.numpy", {
 export default defineSlot({
   id: "demodulation.phase_tracking_receiver_adapter",
   name: "Pilot-aided QPSK phase tracker",
-  description: "Follows the carrier phase with pilots and demaps QPSK",
+  description: "Tracks the carrier phase with pilots and demaps QPSK",
   inputs: { rx_symbols: [RX_SYMBOLS], pilot_context: [PILOT_CONTEXT] },
   optionalInputs: { phase_truth: { kinds: ["channel.carrier_phase_truth.numpy"], secret: true } },
   outputs: { ...demodulatedOutputs({ phase_tracking_mode: "text" }), diagnostics: DIAGNOSTICS },
   params: {
-    pilot_smoothing_nearest_pilots: z.int().positive().default(5).describe("pilots of a fit, of pilot_smoothing"),
-    pll_alpha: z.number().nonnegative().default(0.12).describe("proportional gain, of decision_directed_pll"),
-    pll_beta: z.number().nonnegative().default(0.005).describe("integral gain, of decision_directed_pll"),
+    pilot_smoothing_nearest_pilots: z.int().positive().default(5).describe("pilots per fit, for pilot_smoothing"),
+    pll_alpha: z.number().nonnegative().default(0.12).describe("proportional gain, for decision_directed_pll"),
+    pll_beta: z.number().nonnegative().default(0.005).describe("integral gain, for decision_directed_pll"),
   },
   equivalence: { type: "behavioral", reason: "Compared by paired bit and block error rates" },
   formats: { artifact: "npz", tensor: "torch.Tensor", checkpoint: "onnx" },
@@ -147,7 +147,7 @@ function tracked(
   return phases;
 }
 
-/** LLRs of the data symbols of a frame, turned back; padding cut off. */
+/** LLRs of the data symbols of a frame after phase correction, without padding. */
 function dataLlr(
   symbols: Float32Array,
   phase: Float64Array,
@@ -176,7 +176,7 @@ function truthOf(input: InputArtifact, count: number): Float64Array {
     throw new SvcError("boundary_dtype_invalid", `Cannot use ${dtype} data as true phases: they are float64`);
   }
   if (data.length !== count) {
-    throw new SvcError("boundary_count_mismatch", `Cannot turn ${count} symbols back by ${data.length} phases`);
+    throw new SvcError("boundary_count_mismatch", `Cannot correct ${count} symbols with ${data.length} phases`);
   }
   return data as Float64Array;
 }

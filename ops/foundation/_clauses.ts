@@ -3,11 +3,11 @@
  *
  *     Robot Unit 7 | must carry | the red toolbox to Bay 12
  *
- * The verb is the first auxiliary with the word behind it, or the first word in the form of a verb: a common irregular past,
- * `-ed`, or `-s` behind a word without one. The subject is the words before it without article; the object ends at a
- * preposition of time or place, a conjunction, a comma or the end of the sentence. Behind `and` follows a further verb of
- * the same subject or a further object of the same verb. A mask is no word: a clause with a mask in it gives no fact. A
- * sentence without such a verb gives no fact. All words of a fact stand in the sentence, in this order.
+ * The verb is the first auxiliary with the next word, or the first word in the form of a verb: a common irregular past,
+ * `-ed`, or `-s` after a word without it. The subject is the words before it without article; the object ends at a
+ * preposition of time or place, a conjunction, a comma or the end of the sentence. After `and`, a further verb of the
+ * same subject or a further object of the same verb gives another fact. A clause with a mask gives no fact. A sentence
+ * without such a verb gives no fact. All words of a fact are in the sentence, in this order.
  */
 import type { Fact } from "../_semantic_state.ts";
 import { MASK, WORD } from "../_words.ts";

@@ -2,8 +2,8 @@
  * CLIP from a folder of its ONNX export: onnx/text_model.onnx and onnx/vision_model.onnx with projection (outputs
  * text_embeds and image_embeds), tokenizer.json, preprocessor_config.json.
  *
- * Rows are scaled to length 1. Texts longer than the context are cut before their end token. A text runs by itself and
- * unpadded: what follows the end token does not reach its embedding.
+ * Rows are scaled to length 1. Texts longer than the context are cut before their end token. Each text runs separately
+ * and unpadded, since tokens after the end token do not affect its embedding.
  *
  * Source: Radford et al., "Learning transferable visual models from natural language supervision", ICML 2021.
  */
@@ -21,12 +21,12 @@ const TEXT = "onnx/text_model.onnx", VISION = "onnx/vision_model.onnx";
 const TOKENIZER = "tokenizer.json", PREPROCESSOR = "preprocessor_config.json";
 const PROJECTED =
   "embeddings need the projection; export it with CLIPTextModelWithProjection and CLIPVisionModelWithProjection";
-/** Tokens of a text, where the configuration says nothing else. */
+/** Default number of tokens of a text. */
 const CONTEXT = 77;
 
 export const CLIP_MODEL = "openai/clip-vit-base-patch32";
 
-/** What the text or the image side of a model needs; the other side's files tell which model it is a part of. */
+/** The text or the image side of a model, identified by the files of the other side as well. */
 export function clipModel(
   side: "text" | "image",
   params: { model_id: string; model_revision: string },
@@ -37,7 +37,7 @@ export function clipModel(
   return [{ role: "clip", id: params.model_id, revision: params.model_revision, files, optionalFiles }];
 }
 
-/** The space of a model: both sides of one folder give the same record. */
+/** The space of a model: both sides of one folder have the same record. */
 export function clipSpace({ record }: NamedModel, dimensions: number): EmbeddingSpace {
   const digest = (file: string) => {
     const row = isObject(record.files) ? record.files[file] : null;

@@ -1,15 +1,16 @@
 /**
- * Concepts that images and texts share: version 1 of a fixed vocabulary.
+ * Concepts of images and texts: version 1 of a fixed vocabulary.
  *
- *     colour:<name>, shape:<name>, ground:<colour>        what there is
- *     layout:<word>                                       where it is: top, bottom, left, right, centre
- *     <colour> <shape>, <shape> <layout word>             what belongs together
+ *     colour:<name>, shape:<name>, ground:<colour>        contents
+ *     layout:<word>                                       positions: top, bottom, left, right, centre
+ *     <colour> <shape>, <shape> <layout word>             combinations
  *     count:<n>                                           objects of an image, or the number words of a text
  *     topic:<name>                                        words of the built-in sentences and their knowledge base
  *
- * An image with a plain ground speaks of its objects (lib/numeric/plain_scene.ts); any other speaks of the colours of its
- * pixels. A text is read word by word: a colour belongs to the shape or to the word "ground" that follows it, a layout word
- * to the shape before it. A change of the lists or weights is a new version, since it moves every embedding.
+ * An image with a plain background has the concepts of its objects (lib/numeric/plain_scene.ts); any other image has
+ * those of its pixel colours. A text is read word by word: a colour belongs to the shape or to the word "ground" that
+ * follows it, a layout word to the shape before it. A change of the lists or weights is a new version, since it changes
+ * every embedding.
  */
 import { COLOUR_NAMES, colourName } from "../../lib/numeric/colour_name.ts";
 import { type FoundObject, readPlainScene, type RgbRaster } from "../../lib/numeric/plain_scene.ts";
@@ -21,14 +22,14 @@ export const CONCEPTS_VERSION = "svc.concepts.v1";
 /** Concepts of an image or a text with their weights. */
 export type ConceptWeights = ReadonlyMap<string, number>;
 
-/** What one mention of a concept weighs. What belongs together tells more than its parts, a number word less. */
+/** Weight of one mention of a concept. Combinations weigh more than single concepts, number words less. */
 const WEIGHT = { colour: 1, shape: 1, together: 2, layout: 0.5, placed: 1, ground: 1, count: 0.5, topic: 1 };
 
 const LAYOUT = ["top", "bottom", "left", "right", "centre"];
-/** Number words, each at its number. */
+/** Number words, each at the index of its number. */
 export const COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"];
 
-/** Other words for colours, shapes, places and the ground, and other spellings. */
+/** Synonyms of colours, shapes, positions and the background, and other spellings. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   color: "colour",
   gray: "grey",
@@ -49,12 +50,12 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   background: "ground",
 };
 
-/** The word of the vocabulary that a word stands for, or the word itself. */
+/** The vocabulary's word for a synonym, or the word itself. */
 export function plainWord(word: string): string {
   return SYNONYMS[word] ?? word;
 }
 
-/** Topics of the built-in sentences, each with the words that name it. */
+/** Topics of the built-in sentences with their words. */
 const TOPICS: Readonly<Record<string, readonly string[]>> = {
   weather: ["weather", "rain", "storm", "forecast"],
   wind: ["wind", "winds", "gust", "gusts"],
@@ -91,7 +92,7 @@ function layoutOf({ centre: [x, y] }: FoundObject, { width, height }: { width: n
   return words.length === 0 ? ["centre"] : words;
 }
 
-/** What an image speaks of. */
+/** The concepts of an image. */
 export function conceptsOfImage(raster: RgbRaster): ConceptWeights {
   const weights = new Weights(), { ground, objects } = readPlainScene(raster);
   if (objects.length === 0) {
@@ -112,7 +113,7 @@ export function conceptsOfImage(raster: RgbRaster): ConceptWeights {
   return weights;
 }
 
-/** Square roots of the shares of colours that cover a twentieth of the image or more. */
+/** Square roots of the shares of colours that cover at least a twentieth of the image. */
 function colourShares({ width, height, data }: RgbRaster): [string, number][] {
   const counts = new Map<string, number>();
   for (let i = 0; i < width * height; i++) {
@@ -123,7 +124,7 @@ function colourShares({ width, height, data }: RgbRaster): [string, number][] {
   return shares.filter(([, share]) => share >= 0.05).map(([colour, share]) => [colour, Math.sqrt(share)]);
 }
 
-/** What a text speaks of. */
+/** The concepts of a text. */
 export function conceptsOfText(text: string): ConceptWeights {
   const weights = new Weights();
   let colour: string | undefined, shape: Shape | undefined;

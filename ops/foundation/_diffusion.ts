@@ -5,11 +5,11 @@
  *     text_encoder/model.onnx          input_ids -> last_hidden_state
  *     unet/model.onnx                  sample, timestep, encoder_hidden_states -> out_sample
  *     vae_decoder/model.onnx           latent_sample -> sample, 8 pixels a latent; vae_decoder/config.json: scaling_factor
- *     scheduler/scheduler_config.json  which sampler (lib/numeric/diffusion_schedulers.ts)
+ *     scheduler/scheduler_config.json  the sampler (lib/numeric/diffusion_schedulers.ts)
  *     safety_checker/model.onnx        clip_input, images -> has_nsfw_concepts; feature_extractor/preprocessor_config.json
  *
- * Classifier-free guidance: e = e(negative prompt) + guidance·(e(prompt) - e(negative prompt)); the negative prompt is left
- * out where guidance is 1 or less. An image that the safety checker flags becomes black.
+ * Classifier-free guidance: e = e(negative prompt) + guidance·(e(prompt) - e(negative prompt)); with guidance of 1 or
+ * less the negative prompt is not used. An image flagged by the safety checker becomes black.
  *
  * Sources: Rombach et al., CVPR 2022 (latent diffusion); Ho and Salimans, arXiv 2207.12598 (guidance).
  */
@@ -40,9 +40,9 @@ export const DIFFUSION_FILES = {
   checker: ["safety_checker/model.onnx", "feature_extractor/preprocessor_config.json"],
 };
 const CHECKER = "safety_checker/model.onnx", EXTRACTOR = "feature_extractor/preprocessor_config.json";
-/** Tokens of a prompt: what CLIP text encoders are built for. */
+/** Tokens of a prompt in CLIP text encoders. */
 const CONTEXT = 77;
-/** Pixels along a side of a latent. */
+/** Pixels per latent along a side. */
 export const LATENT_PIXELS = 8;
 const LATENT_CHANNELS = 4;
 
@@ -119,10 +119,10 @@ async function readJson(model: NamedModel, file: string): Promise<Record<string,
     if (error instanceof SvcError) throw error;
     throw new SvcError("model_unavailable", `Cannot read ${file} of the model: ${messageOf(error)}`);
   }
-  throw new SvcError("model_unavailable", `Cannot read ${file} of the model: it is no JSON object`);
+  throw new SvcError("model_unavailable", `Cannot read ${file} of the model: it is not a JSON object`);
 }
 
-/** Samplers by their class names; what each takes for granted where its file says nothing. */
+/** Samplers by their class names, with their default settings. */
 const SAMPLERS: Readonly<Record<string, Pick<SchedulerConfig, "sampler" | "spacing">>> = {
   DDIMScheduler: { sampler: "ddim", spacing: "leading" },
   PNDMScheduler: { sampler: "pndm", spacing: "leading" },
@@ -130,7 +130,7 @@ const SAMPLERS: Readonly<Record<string, Pick<SchedulerConfig, "sampler" | "spaci
   DPMSolverMultistepScheduler: { sampler: "dpm++", spacing: "linspace" },
 };
 
-/** Settings that would change the numbers, and the only value of each that is known here. */
+/** Settings that change the results, with the only supported value of each. */
 const FIXED: Readonly<Record<string, readonly unknown[]>> = {
   trained_betas: [null],
   thresholding: [false],
@@ -150,7 +150,7 @@ const FIXED: Readonly<Record<string, readonly unknown[]>> = {
   final_sigmas_type: ["zero"],
 };
 
-/** Reads scheduler_config.json. @throws SvcError `model_unavailable` naming all that is not known here */
+/** Reads scheduler_config.json. @throws SvcError `model_unavailable` with all unsupported settings */
 async function schedulerConfig(model: NamedModel): Promise<SchedulerConfig> {
   const file = "scheduler/scheduler_config.json", config = await readJson(model, file);
   const unknown: string[] = [];
@@ -184,7 +184,7 @@ async function schedulerConfig(model: NamedModel): Promise<SchedulerConfig> {
   };
   if (unknown.length === 0) return result;
   throw new SvcError("model_unavailable", `Cannot sample by ${file}: ${unknown.join(", ")}`, {
-    hint: `Known samplers are ${Object.keys(SAMPLERS).join(", ")}, with their plain settings`,
+    hint: `Supported samplers are ${Object.keys(SAMPLERS).join(", ")}, with default settings`,
   });
 }
 
@@ -208,7 +208,7 @@ async function openPromptTokenizer(model: NamedModel): Promise<TextTokenizer> {
   return openTokenizer(clipTokenizer(await model.read(vocab), await model.read(merges)), settings);
 }
 
-/** A prompt, cut or padded to the context of the encoder: with the named padding, or with the last token. */
+/** A prompt, cut or padded to the context of the encoder with the configured padding token, or with the last token. */
 async function encodePrompt(prompt: string, encoder: ModelSession, tokenizer: TextTokenizer): Promise<NdArray> {
   const { ids } = tokenizer.encode(prompt), end = ids[ids.length - 1] ?? 0;
   const padding = tokenizer.idOf(tokenizer.named("pad_token") ?? "") ?? end;
@@ -250,7 +250,7 @@ async function decode(
       "model_unavailable",
       `Cannot use images of shape [${output.shape.join(", ")}] from the decoder`,
       {
-        hint: `[1, 3, ${height}, ${width}] was expected: ${LATENT_PIXELS} pixels a latent`,
+        hint: `[1, 3, ${height}, ${width}] was expected: ${LATENT_PIXELS} pixels per latent`,
       },
     );
   }

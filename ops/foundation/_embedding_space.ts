@@ -1,6 +1,6 @@
 /**
- * Embeddings with a record of the space they live in. Two embeddings compare only when their records are equal: numbers of
- * other models, revisions or preprocessing have no meaning beside each other, even where their dimensions agree.
+ * Embeddings with a record of their space. Two embeddings can be compared only if their records are equal: vectors of
+ * different models, revisions or preprocessing are not comparable, even if their dimensions agree.
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import { canonicalJson } from "../../lib/contract/json.ts";
@@ -10,24 +10,24 @@ import { checkEmbedding } from "../../lib/artifact/boundary.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 
-/** Kinds that hold embeddings. */
+/** Kinds of embeddings. */
 export const EMBEDDINGS = "foundation.embedding.numpy";
 export const EMBEDDINGS_ANY = [EMBEDDINGS, "vision.embedding.clip.numpy", "multimodal.embedding.numpy"] as const;
 
-/** Where embeddings come from: the metadata key `embedding_space`. */
+/** The origin of embeddings: the metadata key `embedding_space`. */
 export interface EmbeddingSpace {
-  /** Value of the embedder's parameter of that name. */
+  /** Value of the embedder's parameter with this name. */
   backend: string;
   model_id: string;
   model_revision: string;
-  /** built_in, pinned to a commit, or a local folder whose files the plan has hashed. */
+  /** built_in, pinned to a commit, or a local folder with planned file digests. */
   revision_status: "built_in" | "pinned" | "local";
-  /** What was done to an image or a text before the model saw it. */
+  /** Preprocessing of an image or a text before the model. */
   preprocessing_contract: string;
   dimensions: number;
 }
 
-/** The space of an embedder of ours, which has no other model than its version. */
+/** The space of a built-in embedder, identified by its version. */
 export function builtInSpace(backend: string, version: string, dimensions: number): EmbeddingSpace {
   return {
     backend,
@@ -39,7 +39,7 @@ export function builtInSpace(backend: string, version: string, dimensions: numbe
   };
 }
 
-/** Rows that belong to ids, and the space they live in. */
+/** Rows with their ids, and their space. */
 export interface Embeddings {
   ids: string[];
   /** [count, dimensions]. */
@@ -49,8 +49,8 @@ export interface Embeddings {
 
 /**
  * Embeddings, float32 [item, dimension].
- * @param rows one vector an item, of `space.dimensions` values
- * @param source metadata of what was embedded, which travel along
+ * @param rows one vector per item, of `space.dimensions` values
+ * @param source metadata of the embedded artifact, which are kept
  */
 export function embeddingsArtifact(
   rows: readonly ArrayLike<number>[],
@@ -73,20 +73,22 @@ export function embeddingsArtifact(
 /**
  * Reads embeddings with their ids and their space.
  * @throws SvcError `embedding_space_mismatch` without a record, or with one of other dimensions than the vectors;
- *   `pair_ids_mismatch` when ids are missing, empty or repeated; the codes of `checkEmbedding`
+ *   `pair_ids_mismatch` for missing, empty or repeated ids; the codes of `checkEmbedding`
  */
 export function embeddingsOf(input: InputArtifact): Embeddings {
   const { shape: [count, dimensions], data } = checkEmbedding(input.array());
   const { embedding_space: space, embedding_ids: ids } = input.metadata;
   if (!isObject(space)) {
-    throw new SvcError("embedding_space_mismatch", "Cannot use embeddings that do not say which space they are of", {
-      hint: "Their metadata need embedding_space, as the embedding operations write it",
+    throw new SvcError("embedding_space_mismatch", "Cannot use embeddings without a record of their space", {
+      hint: "Their metadata need embedding_space, which the embedding operations write",
     });
   }
   if (space.dimensions !== dimensions) {
     throw new SvcError(
       "embedding_space_mismatch",
-      `Cannot use embeddings of ${dimensions} dimensions whose record says ${canonicalJson(space.dimensions ?? null)}`,
+      `Cannot use embeddings of ${dimensions} dimensions with the recorded number ${
+        canonicalJson(space.dimensions ?? null)
+      }`,
     );
   }
   const named = Array.isArray(ids) && ids.length === count && ids.every((id) => typeof id === "string" && id !== "");
@@ -102,8 +104,8 @@ export function embeddingsOf(input: InputArtifact): Embeddings {
 }
 
 /**
- * Checks that two sets of embeddings live in one space.
- * @throws SvcError `embedding_space_mismatch` naming what differs
+ * Checks that two sets of embeddings have the same space.
+ * @throws SvcError `embedding_space_mismatch` with the differences
  */
 export function checkSameSpace(left: Embeddings, right: Embeddings): void {
   const keys = [...new Set([...Object.keys(left.space), ...Object.keys(right.space)])].sort();
@@ -112,11 +114,11 @@ export function checkSameSpace(left: Embeddings, right: Embeddings): void {
   if (different.length === 0) return;
   const list = different.map((key) => `${key} ${text(left.space, key)} and ${text(right.space, key)}`);
   throw new SvcError("embedding_space_mismatch", `Cannot compare embeddings of two spaces: ${list.join(", ")}`, {
-    hint: "Give both embedding operations one backend, model, revision and number of dimensions",
+    hint: "Use the same backend, model, revision and dimensions in both embedding operations",
   });
 }
 
-/** The cosine of two vectors, or their inner product when they are not to be normalised; 0 beside a vector of zeros. */
+/** The cosine of two vectors, or their inner product without normalisation; 0 for a zero vector. */
 export function similarity(left: Float32Array, right: Float32Array, normalize: boolean): number {
   let product = 0, leftPower = 0, rightPower = 0;
   for (let i = 0; i < left.length; i++) {

@@ -10,8 +10,8 @@ import { sha256Hex } from "../../lib/contract/hash.ts";
 
 /**
  * @param features weights by feature
- * @param space what keeps the hashes of one vocabulary apart from those of another
- * @returns length 1, or all zeros where there is no feature
+ * @param space name that separates the hashes of different vocabularies
+ * @returns length 1, or all zeros without features
  */
 export function hashFeatures(features: ReadonlyMap<string, number>, dimensions: number, space: string): Float64Array {
   const vector = new Float64Array(dimensions);

@@ -2,9 +2,9 @@
  * The extractor `local_rules`: concepts and entities of a sentence by rules of form, without a model.
  *
  * - Concepts are the lower-case words that are neither stop words nor numbers, each once, by first appearance.
- * - Entities are spans as they are written. A name is a run of capitalised words with the numbers behind it (`Robot
- *   Unit 7`); a single capitalised word at the start of a sentence is none, for that capital says nothing. A quantity is
- *   a number with the word it counts, a capitalised word behind that, and `per` with its word (`18.6 degrees Celsius`,
+ * - Entities are spans as written. A name is a run of capitalised words with the numbers after it (`Robot
+ *   Unit 7`); a single capitalised word at the start of a sentence is not a name. A quantity is
+ *   a number with its noun, a following capitalised word, and `per` with its word (`18.6 degrees Celsius`,
  *   `45 kilometres per hour`).
  */
 import { isStopWord, type Word, wordsOf } from "../_words.ts";
@@ -34,18 +34,18 @@ export function entitiesOf(text: string): string[] {
   return [...found];
 }
 
-/** Whether nothing but blanks lies between a word and the one before it. */
+/** Whether only blanks are between a word and the previous one. */
 const follows = (text: string, words: readonly Word[], at: number) =>
   at > 0 && at < words.length && /^\s+$/.test(text.slice(words[at - 1].end, words[at].start));
 
-/** Whether nothing but blanks and opening marks lies between a word and the end of a sentence, or the start of the text. */
+/** Whether only blanks and opening marks are between a word and the end of a sentence, or the start of the text. */
 function startsSentence(text: string, { start }: Word): boolean {
-  // A short look back, so that long texts take no longer a word.
+  // A bounded look back, so that the time per word does not grow with the text.
   const before = text.slice(Math.max(0, start - 64), start).replace(/["'“‘(\s]+$/u, "");
   return before === "" || /[.!?]$/.test(before);
 }
 
-/** How many words the name has that starts here; 0 for none. */
+/** Number of words of the name that starts here; 0 for none. */
 function nameLength(text: string, words: readonly Word[], at: number): number {
   const named = (place: number) => isCapitalised(words[place].text) && !isStopWord(words[place].text);
   if (!named(at)) return 0;
@@ -55,7 +55,7 @@ function nameLength(text: string, words: readonly Word[], at: number): number {
   return end - at === 1 && startsSentence(text, words[at]) ? 0 : end - at;
 }
 
-/** How many words the quantity has that starts here; 0 for none. */
+/** Number of words of the quantity that starts here; 0 for none. */
 function quantityLength(text: string, words: readonly Word[], at: number): number {
   if (!isNumber(words[at].text)) return 0;
   let end = at + 1;

@@ -2,9 +2,9 @@
  * Fills literal `[MASK]` words with a masked language model from a folder of its ONNX export: model.onnx or
  * onnx/model.onnx with logits [1, token, vocabulary], and tokenizer.json.
  *
- * Masks of a text are filled one after another from the left, each with what stands there already. Among the `top_k` most
- * likely tokens the likeliest that is a word wins; where none is, the likeliest that is no special token. Everything else
- * of the text stays as it came, letter by letter.
+ * Masks of a text are filled from left to right, each with the earlier ones already filled. Among the `top_k` most
+ * likely tokens the likeliest word wins; without a word, the likeliest token that is not special. The rest of the text
+ * stays unchanged.
  *
  * Source: Devlin et al., "BERT: pre-training of deep bidirectional transformers", NAACL 2019.
  */
@@ -16,20 +16,18 @@ import { MASK, maskCount } from "../_words.ts";
 import { asInput, feedsOf, GRAPHS, openGraph, outputOf, realValues } from "./_named_tensors.ts";
 
 export const MASKED_LM_PARAMS = {
-  cache_dir: z.string().default("").describe(
-    "masked_lm: accepted and without effect; models lie in the state directory",
-  ),
+  cache_dir: z.string().default("").describe("masked_lm: accepted without effect; models are in the state directory"),
   device: z.string().default("cpu").describe("masked_lm: models run on the processor: cpu"),
   model_id: z.string().default("distilbert/distilbert-base-uncased").describe(
     "masked_lm: published name of a fetched model, or a local folder of an ONNX export",
   ),
   model_revision: z.string().default("").describe(
-    "masked_lm: full commit of a fetched model; empty takes the one there",
+    "masked_lm: full commit of a fetched model; empty uses the fetched one",
   ),
-  top_k: z.int().positive().default(1).describe("masked_lm: likeliest tokens among which a word is looked for"),
+  top_k: z.int().positive().default(1).describe("masked_lm: number of likeliest tokens that are searched for a word"),
 };
 
-/** The model, where the generator is one. */
+/** The model, if the generator is one. */
 export function maskedLm(
   { generator, model_id, model_revision }: { generator: string; model_id: string; model_revision: string },
 ): ModelRequest[] {
@@ -39,8 +37,8 @@ export function maskedLm(
 }
 
 /**
- * Fills the masks of texts; texts without one do not reach the model.
- * @throws SvcError `model_unavailable` for a tokenizer without a mask, or a graph of other inputs or outputs
+ * Fills the masks of texts; the model runs only for texts with a mask.
+ * @throws SvcError `model_unavailable` for a tokenizer without a mask, or a graph with other inputs or outputs
  */
 export async function fillMasks(
   texts: readonly string[],
@@ -52,7 +50,9 @@ export async function fillMasks(
   const tokenizer = openTokenizer(await model.read("tokenizer.json"), config);
   const maskToken = [tokenizer.named("mask_token"), MASK, "<mask>"]
     .find((token) => token !== undefined && tokenizer.idOf(token) !== undefined);
-  if (maskToken === undefined) throw new SvcError("model_unavailable", "Cannot fill masks: the model knows no mask");
+  if (maskToken === undefined) {
+    throw new SvcError("model_unavailable", "Cannot fill masks: it has no mask token");
+  }
   const session = await openGraph(model);
   const total = texts.reduce((sum, text) => sum + maskCount(text), 0);
   const filled: string[] = [];
@@ -72,7 +72,7 @@ export async function fillMasks(
 
 async function logitsAtMask(session: ModelSession, ids: number[], mask: number): Promise<Float32Array> {
   const at = ids.indexOf(mask), shape = [1, ids.length];
-  if (at < 0) throw new SvcError("model_unavailable", "Cannot fill masks: the tokenizer takes the mask for words");
+  if (at < 0) throw new SvcError("model_unavailable", "Cannot fill masks: the tokenizer splits the mask into words");
   const results = await session.run(feedsOf(session, {
     input_ids: () => asInput(session, "input_ids", ids, shape),
     attention_mask: () => asInput(session, "attention_mask", ids.map(() => 1), shape),
@@ -86,13 +86,13 @@ async function logitsAtMask(session: ModelSession, ids: number[], mask: number):
   return realValues(logits).subarray(at * vocabulary, (at + 1) * vocabulary);
 }
 
-/** The word of the likeliest token that is one; equal logits in the order of the vocabulary. */
+/** The likeliest token that is a word; equal logits in the order of the vocabulary. */
 function chooseWord(logits: Float32Array, tokenizer: TextTokenizer, topK: number): string {
   const ranked = Array.from(logits.keys()).filter((id) => !tokenizer.isSpecial(id))
     .sort((a, b) => logits[b] - logits[a] || a - b).slice(0, topK);
   const words = ranked.map((id) => ({ token: tokenizer.tokenOf(id) ?? "", word: tokenizer.decode([id]).trim() }));
   const whole = words.find(({ token, word }) => !token.startsWith("##") && /^[\p{L}\p{N}]/u.test(word));
   const { word } = whole ?? words[0] ?? { word: "" };
-  // The continuation of a word stands here alone.
+  // A token that continues a word is not a word.
   return word.replace(/^##/, "");
 }

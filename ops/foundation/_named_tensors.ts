@@ -1,19 +1,21 @@
-/** Feeding graphs of different exporters: tensors by the first of several names, token numbers in the type asked for. */
+/**
+ * Tensors of graphs of different exporters: by the first of several names, token ids in the required type.
+ */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { ModelSession, NamedModel } from "../../lib/contract/operation.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 
-/** Where exporters put the graph of a model that has only one. */
+/** File names that exporters use for a single graph. */
 export const GRAPHS = ["model.onnx", "onnx/model.onnx"];
 
-/** Opens the only graph of a model. @throws SvcError `model_unavailable` when there is none */
+/** Opens the only graph of a model. @throws SvcError `model_unavailable` without a graph */
 export function openGraph(model: NamedModel): Promise<ModelSession> {
   const file = GRAPHS.find((name) => model.has(name));
   if (file !== undefined) return model.open(file);
   throw new SvcError("model_unavailable", `Cannot run ${String(model.record.id)}: it lacks ${GRAPHS.join(" and ")}`);
 }
 
-/** Numbers in the type that the input of a graph declares. */
+/** Numbers in the declared type of a graph's input. */
 export function asInput(session: ModelSession, name: string, values: readonly number[], shape: number[]): NdArray {
   const dtype = session.inputs.find((input) => input.name === name)?.dtype;
   if (dtype === "int64") return ndarray("int64", BigInt64Array.from(values, (value) => BigInt(value)), shape);
@@ -21,7 +23,7 @@ export function asInput(session: ModelSession, name: string, values: readonly nu
   return ndarray("float32", Float32Array.from(values), shape);
 }
 
-/** Only the feeds that a graph takes. @throws SvcError `model_unavailable` when it takes one that is not there */
+/** The feeds that a graph takes. @throws SvcError `model_unavailable` for an unavailable input */
 export function feedsOf(session: ModelSession, available: Record<string, () => NdArray>): Record<string, NdArray> {
   const missing = session.inputs.filter(({ name }) => !Object.hasOwn(available, name)).map(({ name }) => name);
   if (missing.length > 0) {
@@ -32,12 +34,12 @@ export function feedsOf(session: ModelSession, available: Record<string, () => N
   return Object.fromEntries(session.inputs.map(({ name }) => [name, available[name]()]));
 }
 
-/** The first of the outputs that is there. @throws SvcError `model_unavailable` */
+/** The first existing output of a list. @throws SvcError `model_unavailable` */
 export function outputOf(results: Record<string, NdArray>, names: readonly string[], why = ""): NdArray {
   const name = names.find((candidate) => Object.hasOwn(results, candidate));
   if (name !== undefined) return results[name];
   throw new SvcError("model_unavailable", `Cannot find ${names.join(" or ")} among the outputs of the model`, {
-    hint: `It gives ${Object.keys(results).join(", ")}${why === "" ? "" : `; ${why}`}`,
+    hint: `Its outputs are ${Object.keys(results).join(", ")}${why === "" ? "" : `; ${why}`}`,
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Images as the tensors that published vision models take, by their preprocessor_config.json: resized to the bit as
- * Pillow does it, cropped, scaled and normalised per channel. float32 [1, 3, height, width].
+ * Images as input tensors of published vision models, by their preprocessor_config.json: resized bit-exactly as in
+ * Pillow, cropped, scaled and normalised per channel. float32 [1, 3, height, width].
  *
  *     x = (sample·rescale_factor - mean) / std
  *
@@ -19,24 +19,24 @@ const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
 
-/** What is done to an image. */
+/** The preprocessing settings of an image. */
 export interface Preprocessor {
   config: Json;
 }
 
-/** Reads preprocessor_config.json. @throws SvcError `model_unavailable` when it is no JSON object */
+/** Reads preprocessor_config.json. @throws SvcError `model_unavailable` for another value than a JSON object */
 export function readPreprocessor(bytes: Uint8Array): Preprocessor {
   let config: unknown;
   try {
     config = JSON.parse(new TextDecoder().decode(bytes));
   } catch {
-    // Said below.
+    // Reported below.
   }
   if (!isObject(config)) throw new SvcError("model_unavailable", "Cannot read preprocessor_config.json of the model");
   return { config };
 }
 
-/** An image as a tensor. @throws SvcError `model_unavailable` for settings that are not known here */
+/** An image as a tensor. @throws SvcError `model_unavailable` for unsupported settings */
 export function pictureTensor(picture: RgbRaster & { data: Uint8Array }, { config }: Preprocessor): NdArray {
   let image: ByteRaster = { ...picture, channels: 3 };
   if (config.do_resize !== false) {
@@ -90,7 +90,7 @@ function fixedSize(size: unknown, setting: string): Size {
   throw unknownSetting(setting, size);
 }
 
-/** The middle of an image; what is missing around a smaller one is black. */
+/** The centre of an image; a smaller image gets a black border. */
 function cropCentre(image: ByteRaster, { width, height }: Size): ByteRaster {
   const data = new Uint8Array(3 * width * height);
   const left = Math.floor((image.width - width) / 2), top = Math.floor((image.height - height) / 2);
@@ -114,6 +114,6 @@ function channelValues(config: Json, setting: string): number[] {
 function unknownSetting(setting: string, value: unknown): SvcError {
   return new SvcError(
     "model_unavailable",
-    `Cannot preprocess images for the model: ${setting} ${JSON.stringify(value) ?? "is missing"} is not known here`,
+    `Cannot preprocess images for the model: ${setting} ${JSON.stringify(value) ?? "is missing"} is not supported`,
   );
 }

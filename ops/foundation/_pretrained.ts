@@ -1,10 +1,10 @@
-/** Parameters that operations with a pretrained model have in common, and what they ask of the machine. */
+/** Common parameters of operations with a pretrained model, and their requirements. */
 import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
 
 /**
  * @param defaultModel published name
- * @param when condition under which a model is used at all, for `x-svc-effective-when`
+ * @param when condition under which a model is used, for `x-svc-effective-when`
  */
 export function pretrainedParams(defaultModel: string, when?: Record<string, string>) {
   const meta = when === undefined ? {} : { "x-svc-effective-when": when };
@@ -12,7 +12,7 @@ export function pretrainedParams(defaultModel: string, when?: Record<string, str
     model_id: z.string().min(1).default(defaultModel).meta(meta)
       .describe("published name of a fetched model, or a local folder of an ONNX export"),
     model_revision: z.string().regex(/^([0-9a-f]{40})?$/).default("").meta(meta)
-      .describe("full commit of a fetched model; empty takes the one that is there"),
+      .describe("full commit of a fetched model; empty uses the fetched one"),
     device: z.string().min(1).default("cpu").meta(meta).describe("models run on the processor: cpu"),
   };
 }
@@ -24,6 +24,6 @@ export function checkDevice({ device }: { device?: string }): ParameterProblem[]
     code: "runtime_unavailable",
     message: `Cannot run a model on ${device}: models run on the processor`,
     place: ["device"],
-    hint: "Leave device at cpu",
+    hint: "Set device to cpu",
   }];
 }

@@ -1,14 +1,14 @@
 /**
- * Filling in masked words without a model.
+ * Fills masked words without a model.
  *
- * `fillFromPhrases` takes the word that stands in a known phrase where the mask stands in the text: between the same
- * neighbours, or else behind the same word or before it. `fillByTemplate` knows no phrases: it looks at the words of the
- * batch itself, and falls back on a fixed word by position. Both leave all other words as they are.
+ * `fillFromPhrases` takes the word at the position of the mask in a known phrase: between the same neighbours, or else
+ * after or before the same word. `fillByTemplate` uses no phrases: it searches the words of the batch, and falls back
+ * to a fixed word by position. Both leave all other words unchanged.
  */
 import { folded } from "../../lib/numeric/set_scores.ts";
 import { isStopWord, MASK, WORD, wordsOf } from "../_words.ts";
 
-/** A piece of a text: a mask, a word, or what stands between them. */
+/** A piece of a text: a mask, a word, or the characters between them. */
 const PIECE = new RegExp(`\\[MASK\\]|${WORD.source}|[^\\p{L}\\p{M}\\p{N}[]+|\\[`, "gu");
 
 const isWordPiece = (piece: string) => piece === MASK || /^[\p{L}\p{M}\p{N}]/u.test(piece);
@@ -18,7 +18,7 @@ type Chooser = (left: string | undefined, right: string | undefined, place: { fi
   | string
   | undefined;
 
-/** Fills the masks of a text from left to right; a word that was filled in counts as the neighbour of the next. */
+/** Fills the masks of a text from left to right; a filled word counts as a neighbour of the next. */
 function fill(text: string, choose: Chooser): string {
   const pieces = text.match(PIECE) ?? [];
   const places = pieces.flatMap((piece, index) => isWordPiece(piece) ? [index] : []);
@@ -36,8 +36,8 @@ function fill(text: string, choose: Chooser): string {
 }
 
 /**
- * The word between two neighbours in phrases, or beside one that says something: `of` alone tells nothing. The best fit,
- * and of equal ones the first; never a word beside itself.
+ * The word between two neighbours in phrases, or next to one content word: function words such as `of` do not count.
+ * The best fit, and of equal ones the first; never a repetition of a neighbour.
  */
 function between(
   phrases: readonly (readonly string[])[],
@@ -60,7 +60,7 @@ function between(
 
 const phraseWords = (phrase: string) => wordsOf(phrase).map(({ text }) => text);
 
-/** Fills masks from phrases that are known to be true; what no phrase tells stays masked. */
+/** Fills masks from known phrases; masks without a matching phrase stay. */
 export function fillFromPhrases(text: string, phrases: readonly string[]): string {
   const known = phrases.map(phraseWords);
   return fill(text, (left, right, { first }) => capitalised(between(known, left, right), first));
@@ -68,7 +68,7 @@ export function fillFromPhrases(text: string, phrases: readonly string[]): strin
 
 const gap = (left: string, right: string) => JSON.stringify([folded(left), folded(right)]);
 
-/** For each two words with one between them that one, the first of the batch; a batch is looked through once. */
+/** For each pair of words with one word between them that word, the first of the batch; a batch is indexed once. */
 function wordsBetween(batch: readonly string[]): ReadonlyMap<string, string> {
   let found = LOOKED_THROUGH.get(batch);
   if (found === undefined) {
@@ -86,8 +86,8 @@ function wordsBetween(batch: readonly string[]): ReadonlyMap<string, string> {
 const LOOKED_THROUGH = new WeakMap<readonly string[], Map<string, string>>();
 
 /**
- * Fills every mask: with the word that the batch has between the same neighbours, else by position.
- * @param batch texts of the batch, whose unmasked words are looked through
+ * Fills every mask: with the word between the same neighbours in the batch, else by position.
+ * @param batch texts of the batch, whose unmasked words are searched
  */
 export function fillByTemplate(text: string, batch: readonly string[]): string {
   const seen = wordsBetween(batch);
@@ -95,7 +95,7 @@ export function fillByTemplate(text: string, batch: readonly string[]): string {
     const word = left === undefined || right === undefined ? undefined : seen.get(gap(left, right));
     if (word !== undefined) return word;
     if (left !== undefined && /^\p{N}/u.test(left)) return "units";
-    // The commonest word of English where a noun may follow, a noun where none does.
+    // The commonest word of English before another word, a noun at the end.
     return last ? "it" : capitalised("the", first);
   });
 }

@@ -1,11 +1,11 @@
 /**
- * What a semantic state says of a scene of coloured shapes, as facts that a generator can draw and anyone can read:
+ * Facts of a semantic state about a scene of coloured shapes, readable for a generator and for people:
  *
- *     red circle | at | top left          an object and its field of three by three
- *     green square | in | the image     an object whose place nothing tells
+ *     red circle | at | top left        an object and its field of three by three
+ *     green square | in | the picture   an object without a known position
  *     ground | is | white
  *
- * Two objects that are alike in shape, colour and field are two facts that are alike.
+ * Two objects with equal shape, colour and field give two equal facts.
  */
 import { COLOUR_NAMES, type ColourName } from "../../lib/numeric/colour_name.ts";
 import { type PlaceName, PLACES, type Shape, SHAPES } from "../../lib/numeric/scenes.ts";
@@ -13,14 +13,14 @@ import type { Fact, SemanticState } from "../_semantic_state.ts";
 import { wordsOf } from "../_words.ts";
 import { COUNTS, plainWord } from "./_concepts.ts";
 
-/** An object as it is described. */
+/** A described object. */
 export interface DescribedObject {
   colour: ColourName;
   shape: Shape;
   place?: PlaceName;
 }
 
-/** A scene as it is described. */
+/** A described scene. */
 export interface DescribedScene {
   ground?: ColourName;
   objects: DescribedObject[];
@@ -32,7 +32,7 @@ const isColour = (word: string): word is ColourName => (COLOUR_NAMES as readonly
 const isShape = (word: string): word is Shape => (SHAPES as readonly string[]).includes(word);
 const isPlace = (words: string): words is PlaceName => (PLACES as readonly string[]).includes(words);
 
-/** The facts of a scene; objects in their order, then the ground. */
+/** The facts of a scene; objects in their order, then the background. */
 export function sceneFacts({ ground, objects }: DescribedScene): Fact[] {
   const facts = objects.map(({ colour, shape, place }): Fact => ({
     subject: `${colour} ${shape}`,
@@ -42,15 +42,15 @@ export function sceneFacts({ ground, objects }: DescribedScene): Fact[] {
   return ground === undefined ? facts : [...facts, { subject: "ground", predicate: "is", object: ground }];
 }
 
-/** The field of three by three in which a point of an image lies. */
+/** The field of three by three that contains a point of an image. */
 export function fieldOf([x, y]: readonly [number, number], { width, height }: { width: number; height: number }) {
   const third = (at: number, of: number) => Math.min(2, Math.floor(3 * at / of));
   return PLACES[3 * third(y, height) + third(x, width)];
 }
 
 /**
- * Reads a description word by word: a colour belongs to the shape or to the word "ground" right behind it, a number word to
- * the shape of that colour, layout words to the shape before them.
+ * Reads a description word by word: a colour belongs to the shape or to the word "ground" directly after it, a number
+ * word to the shape of that colour, layout words to the shape before them.
  */
 export function readSceneText(text: string): DescribedScene {
   const scene: DescribedScene = { objects: [] };
@@ -81,7 +81,7 @@ export function readSceneText(text: string): DescribedScene {
       colour = undefined;
     } else if (["top", "bottom", "left", "right", "centre"].includes(word)) layout.add(word);
     else {
-      // "a red car in the square": only what stands next to a shape belongs to it.
+      // "a red car in the square": only adjacent words belong to a shape.
       colour = undefined;
       count = Math.max(1, COUNTS.indexOf(word));
     }
@@ -91,8 +91,8 @@ export function readSceneText(text: string): DescribedScene {
 }
 
 /**
- * What can be drawn of a state: its facts of the form above; where it has none, its concepts read as a description, and where
- * these say nothing its sentence. What the link has damaged beyond reading is left out.
+ * The drawable content of a state: its facts of the form above; without them, its concepts read as a description;
+ * without drawable concepts, its sentence. Unreadable damaged parts are omitted.
  */
 export function readSceneState({ facts, concepts, source_text }: SemanticState): DescribedScene {
   const scene: DescribedScene = { objects: [] };

@@ -1,4 +1,4 @@
-/** Which image of a batch each question is about. */
+/** Assigns questions to the images of a batch. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { idsOfImages } from "../_image_ids.ts";
@@ -6,8 +6,8 @@ import type { Question } from "../_vqa.ts";
 
 /**
  * @param metadata of the batch of images
- * @returns the ids of the images, and the place of a question's image in the batch
- * @throws SvcError `pair_ids_mismatch` when the batch has no ids, or not the image of a question
+ * @returns the ids of the images, and the index of a question's image in the batch
+ * @throws SvcError `pair_ids_mismatch` for a batch without ids, or without the image of a question
  */
 export function picturesOfQuestions(
   questions: readonly Question[],
@@ -22,7 +22,7 @@ export function picturesOfQuestions(
   const missing = questions.filter(({ image_id }) => !places.has(image_id)).map(({ image_id }) => image_id);
   if (missing.length > 0) {
     const list = [...new Set(missing)].slice(0, 5).join(", ");
-    throw new SvcError("pair_ids_mismatch", `Cannot answer questions about images that are not there: ${list}`);
+    throw new SvcError("pair_ids_mismatch", `Cannot answer questions about missing images: ${list}`);
   }
   return { ids, indexOf: ({ image_id }) => places.get(image_id)! };
 }

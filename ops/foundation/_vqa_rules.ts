@@ -1,5 +1,5 @@
 /**
- * Answers questions about images of coloured shapes by rule: colour, count, shape, position, and whether there is one.
+ * Answers questions about images of coloured shapes by rule: colour, count, shape, position, and existence.
  *
  *     How many (<colour>) objects | circles … are there?     count
  *     What colour is the (<colour>) <shape> | background?     colour
@@ -7,8 +7,8 @@
  *     Where is the <colour> <shape>?                          position, "top left" … "bottom right"
  *     Is | Are there a <colour> <shape>?                      yes or no
  *
- * Colour and shape words of the question pick the objects it is about; among several the largest answers. What no rule
- * reads, or nothing in the image fits, is answered with "unknown".
+ * Colour and shape words of the question select the objects; among several the largest answers. A question that no rule
+ * matches, or that fits no object, is answered with "unknown".
  */
 import { COLOUR_NAMES } from "../../lib/numeric/colour_name.ts";
 import type { FoundObject, PlainScene } from "../../lib/numeric/plain_scene.ts";
@@ -18,7 +18,7 @@ import { plainWord } from "./_concepts.ts";
 
 const UNKNOWN = "unknown";
 
-/** The answer, and the objects that it rests on. */
+/** The answer, and the objects that it is based on. */
 export interface RuledAnswer {
   answer: string;
   about: FoundObject[];
@@ -54,7 +54,7 @@ export function answerByRules(
   return { answer: UNKNOWN, about: [] };
 }
 
-/** The field of three by three that holds the centre of a box. */
+/** The field of three by three that contains the centre of a box. */
 function placeOfBox(
   [left, top, right, bottom]: FoundObject["box"],
   { width, height }: { width: number; height: number },

@@ -1,4 +1,4 @@
-/** What both YOLO operations share: their parameters, the input of the model and its outputs, checked. */
+/** Shared by both YOLO operations: parameters, and checks of the inputs and outputs of the model. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact, ModelSession, NamedModel, Progress } from "../../lib/contract/operation.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -8,18 +8,18 @@ import { fillLetterbox, type HeadDetection, type Letterbox, letterbox, readHead 
 import { idsOfImages } from "../_image_ids.ts";
 
 const MODEL_FILE = "model.onnx";
-/** Side of the input of a model that leaves it open and does not say. */
+/** Input side of a model with a free size and no recorded one. */
 const DEFAULT_SIDE = 640;
-/** Images a call of a model that takes any number. */
+/** Images per call of a model with a free batch size. */
 const BATCH = 8;
 
-/** Parameters of both operations, but for the name of the model. */
+/** Parameters of both operations, except the name of the model. */
 export const yoloParameters = {
   confidence: z.number().min(0).max(1).default(0.25).describe("probability that a detection must exceed"),
-  iou: z.number().min(0).max(1).default(0.7).describe("greatest IoU of two kept boxes of one class"),
+  iou: z.number().min(0).max(1).default(0.7).describe("maximum IoU of two kept boxes of one class"),
   device: z.string().min(1).default("cpu").describe("models run on the processor: cpu"),
   expected_model_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe(
-    "SHA-256 that the ONNX file must have; needed for a model at an address",
+    "required SHA-256 of the ONNX file; needed for a model at a URL",
   ),
 };
 
@@ -28,7 +28,7 @@ export function yoloModel({ model_id, expected_model_sha256 }: { model_id: strin
   return [{ role: "network", id: model_id, sha256: expected_model_sha256, files: [MODEL_FILE] }];
 }
 
-/** One image as the model answered to it. */
+/** The outputs of the model for one image. */
 export interface YoloAnswer {
   readonly id: string;
   readonly letter: Letterbox;
@@ -47,7 +47,7 @@ export interface YoloResult {
 
 /**
  * Runs a model over a batch of images.
- * @param masks whether the model must have prototypes, or must not
+ * @param masks whether the model must have prototypes, or must have none
  * @throws SvcError `artifact_abi_mismatch` for a model of another layout
  */
 export async function runYolo(
@@ -101,7 +101,7 @@ function row(array: NdArray, index: number): NdArray {
   return ndarray(array.dtype, (array.data as Float32Array).subarray(index * size, (index + 1) * size), shape);
 }
 
-/** The input of a model: its name, type, size, and how many images it takes at a time. */
+/** The input of a model: its name, type, size, and images per call. */
 function inputOf(session: ModelSession) {
   const [input, ...others] = session.inputs;
   const { name, dtype, shape } = input;
@@ -110,7 +110,7 @@ function inputOf(session: ModelSession) {
   }
   const [batch, , height, width] = shape;
   if (typeof batch === "number" && batch !== 1) {
-    throw mismatch(`it takes ${batch} images at a time`, "Export it with batch=1 or dynamic=True");
+    throw mismatch(`it takes ${batch} images per call`, "Export it with batch=1 or dynamic=True");
   }
   const [statedHeight, statedWidth] = statedSize(session.metadata.imgsz);
   return {
@@ -122,28 +122,28 @@ function inputOf(session: ModelSession) {
   };
 }
 
-/** `imgsz` as an export states it, "[480, 640]": height, then width. */
+/** `imgsz` as written by an export, "[480, 640]": height, then width. */
 function statedSize(text = ""): [number, number] {
   const sizes = (text.match(/\d+/g) ?? []).map(Number).filter((side) => side > 0);
   return sizes.length === 0 ? [DEFAULT_SIDE, DEFAULT_SIDE] : [sizes[0], sizes[1] ?? sizes[0]];
 }
 
-/** Finds head and prototypes among the outputs and holds them against each other and against the names. */
+/** Finds head and prototypes among the outputs and checks that they match each other and the names. */
 function layoutOf(session: ModelSession, outputs: Record<string, NdArray>, masks: boolean) {
   const arrays = session.outputs.map(({ name }) => floats(outputs[name]));
   const head = arrays.find(({ shape }) => shape.length === 3);
   const prototypes = arrays.find(({ shape }) => shape.length === 4);
   const shown = arrays.map(({ shape }) => `[${shape.join(", ")}]`).join(" and ");
-  if (head === undefined) throw mismatch(`its outputs ${shown} hold no head [batch, rows, cells]`);
+  if (head === undefined) throw mismatch(`its outputs ${shown} include no head [batch, rows, cells]`);
   if (masks && prototypes === undefined) {
-    throw mismatch(`its outputs ${shown} hold no mask prototypes`, "Name a segmentation model");
+    throw mismatch(`its outputs ${shown} include no mask prototypes`, "Use a segmentation model");
   }
   const [, rows, cells] = head.shape;
   const classes = rows - 4 - (prototypes?.shape[1] ?? 0);
   const names = namesOf(session.metadata.names) ?? Array.from({ length: classes }, (_, index) => `class_${index}`);
   if (classes < 1 || names.length !== classes) {
     throw mismatch(
-      `its head of ${rows} rows has room for ${classes} classes, and it names ${names.length}`,
+      `its head of ${rows} rows has ${classes} classes, but ${names.length} names`,
       "Export YOLOv8 or YOLO11 to ONNX without nms=True",
     );
   }
@@ -152,13 +152,13 @@ function layoutOf(session: ModelSession, outputs: Record<string, NdArray>, masks
 
 function floats(array: NdArray): NdArray {
   if (array.dtype === "float32") return array;
-  if (array.dtype !== "float16") throw mismatch(`it answers in ${array.dtype}`);
+  if (array.dtype !== "float16") throw mismatch(`its output has the dtype ${array.dtype}`);
   return ndarray("float32", Float32Array.from(array.data as Float16Array), array.shape);
 }
 
 /**
  * Names of classes as an export writes them, a Python dictionary: {0: 'person', 1: "driver's cab"}. Exported for tests.
- * @returns undefined where there are none
+ * @returns undefined without names
  */
 export function namesOf(text: string | undefined): string[] | undefined {
   if (text === undefined) return undefined;

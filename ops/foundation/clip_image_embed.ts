@@ -2,9 +2,9 @@
  * Images as vectors, float32 [image, dimension] of length 1.
  *
  * local_semantic          concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the texts
- *                         of clip_text_embed at equal dimensions. An image without any known concept is the zero vector.
- * local_color_histogram   the shares of `bins` equal steps of red, then green, then blue: 3·bins numbers.
- * transformers_clip       the image side of a CLIP model in a local folder or fetched (`_clip.ts`): one space with its texts.
+ *                         of clip_text_embed at equal dimensions. An image without a known concept is the zero vector.
+ * local_color_histogram   the shares of `bins` equal intervals of red, then green, then blue: 3·bins numbers.
+ * transformers_clip       the image side of a CLIP model, local or fetched (`_clip.ts`): one space with its texts.
  *
  * Hashing: `_hashing.ts`.
  */
@@ -32,9 +32,9 @@ export default defineOperation({
   params: z.strictObject({
     backend: z.enum(["local_semantic", "local_color_histogram", "transformers_clip"]).default("local_semantic")
       .describe("space of the embeddings: hashed concepts, colour histogram, or a CLIP model"),
-    dimensions: z.int().min(1).max(65536).default(8).describe("numbers an image; texts need the same")
+    dimensions: z.int().min(1).max(65536).default(8).describe("size of an embedding; texts must use the same")
       .meta({ "x-svc-effective-when": { backend: "local_semantic" } }),
-    bins: z.int().min(1).max(256).default(16).describe("steps of each colour channel")
+    bins: z.int().min(1).max(256).default(16).describe("histogram bins of each colour channel")
       .meta({ "x-svc-effective-when": { backend: "local_color_histogram" } }),
     ...pretrainedParams(CLIP_MODEL, { backend: "transformers_clip" }),
   }),

@@ -1,10 +1,10 @@
 /**
  * Ranks a gallery for every target by the cosine of embeddings, or by their inner product without `normalize`.
  *
- * Targets name queries and what is relevant to each. Where the queries are texts, the gallery is all images; where they are
- * images, it is all texts; ids that texts and images share are taken for texts. The best `top_k` are kept; equal scores
- * stand in the order of the gallery. Rankings carry the relevant ids of their query and the size of the gallery, which is
- * all that scoring needs.
+ * Targets contain queries and their relevant ids. If the queries are texts, the gallery is all images; if they are
+ * images, it is all texts; ids that texts and images share count as texts. The best `top_k` are kept; equal scores are
+ * in the order of the gallery. Rankings contain the relevant ids of their query and the size of the gallery, which
+ * scoring needs.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -25,7 +25,7 @@ export default defineOperation({
   outputs: { rankings: "retrieval.rankings.json" },
   params: z.strictObject({
     normalize: z.boolean().default(true).describe("cosine; otherwise the inner product"),
-    top_k: z.int().positive().default(10).describe("how many of the gallery a ranking keeps"),
+    top_k: z.int().positive().default(10).describe("number of items that a ranking keeps"),
   }),
   threadSafe: true,
   run({ inputs, params }) {
@@ -70,11 +70,11 @@ function rank(
 ): JsonObject {
   const query = queries.rows[queries.ids.indexOf(id)];
   if (query === undefined) {
-    throw new SvcError("pair_ids_mismatch", `Cannot rank for ${id}: neither the texts nor the images hold all targets`);
+    throw new SvcError("pair_ids_mismatch", `Cannot rank for ${id}: neither texts nor images contain all targets`);
   }
   const missing = relevant.filter((other) => !gallery.ids.includes(other));
   if (relevant.length === 0 || missing.length > 0) {
-    const what = relevant.length === 0 ? "nothing is relevant to it" : `the gallery lacks ${missing.join(", ")}`;
+    const what = relevant.length === 0 ? "it has no relevant ids" : `the gallery lacks ${missing.join(", ")}`;
     throw new SvcError("pair_ids_mismatch", `Cannot rank for ${id}: ${what}`);
   }
   const scored = gallery.rows.map((row, index) => ({

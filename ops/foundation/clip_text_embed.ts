@@ -1,10 +1,10 @@
 /**
  * Texts as vectors, float32 [text, dimension] of length 1.
  *
- * local_semantic concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the images of
- *                  clip_image_embed at equal dimensions. A text without any known concept is the zero vector.
- * local_hash all words, hashed to `dimensions`: a space of its own. transformers_clip
- *                  the text side of a CLIP model in a local folder or fetched (`_clip.ts`): one space with its images.
+ * local_semantic      concepts of a fixed vocabulary (`_concepts.ts`), hashed to `dimensions`: one space with the images
+ *                     of clip_image_embed at equal dimensions. A text without a known concept is the zero vector.
+ * local_hash          all words, hashed to `dimensions`: a space of its own.
+ * transformers_clip   the text side of a CLIP model, local or fetched (`_clip.ts`): one space with its images.
  *
  * Hashing: `_hashing.ts`.
  */
@@ -31,7 +31,7 @@ export default defineOperation({
     backend: z.enum(["local_semantic", "local_hash", "transformers_clip"]).default("local_semantic").describe(
       "space of the embeddings: hashed concepts, hashed words, or a CLIP model",
     ),
-    dimensions: z.int().min(1).max(65536).default(128).describe("numbers a text; images need the same"),
+    dimensions: z.int().min(1).max(65536).default(128).describe("size of an embedding; images must use the same"),
     ...pretrainedParams(CLIP_MODEL, { backend: "transformers_clip" }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "texts" } },

@@ -1,6 +1,6 @@
 /**
- * Images from semantic states by a pretrained text-to-image diffusion model: uint8 [state, height, width, RGB]. The prompt
- * is the sentence of a state where it carries one, else its facts, else its entities and concepts, put into
+ * Images from semantic states by a pretrained text-to-image diffusion model: uint8 [state, height, width, RGB]. The
+ * prompt is the source sentence of a state if it has one, else its facts, else its entities and concepts, inserted into
  * `prompt_template`. Model folder, samplers and guidance: `_diffusion.ts`.
  *
  * Draws per state: standard normals of its latents.
@@ -26,16 +26,18 @@ export default defineOperation({
   params: z.strictObject({
     backend: z.enum(["diffusers"]).default("diffusers").describe("folder in the layout of the diffusers ONNX export"),
     ...pretrainedParams("segmind/tiny-sd"),
-    prompt_template: z.string().default("A realistic photograph: {prompt}").describe("{prompt} stands for the state"),
+    prompt_template: z.string().default("A realistic photograph: {prompt}").describe(
+      "{prompt} is replaced by the state's text",
+    ),
     negative_prompt: z.string().default("low quality, blurry, abstract, distorted, text, watermark").describe(
-      "what guidance leads away from",
+      "text from which guidance leads away",
     ),
     num_inference_steps: z.int().min(1).max(1000).default(20).describe("denoising steps, 1 to 1000"),
-    guidance_scale: z.number().nonnegative().default(7.5).describe("1 or less: no guidance"),
+    guidance_scale: z.number().nonnegative().default(7.5).describe("1 or less disables classifier-free guidance"),
     height: side("height"),
     width: side("width"),
-    disable_safety_checker: z.boolean().default(false).describe("otherwise flagged images become black"),
-    use_safetensors: z.boolean().nullable().default(null).describe("accepted and without effect: weights are in ONNX"),
+    disable_safety_checker: z.boolean().default(false).describe("no check; otherwise flagged images become black"),
+    use_safetensors: z.boolean().nullable().default(null).describe("accepted without effect; weights are in ONNX"),
     seed: seedParameter(0),
   }),
   outputMetadataGuarantees: { images: { from: "state", keys: ["boundary_contract", "image_ids", "model", "prompts"] } },
@@ -53,13 +55,13 @@ export default defineOperation({
     role: "diffusion",
     id: model_id,
     revision: model_revision,
-    // A checker that is asked for and not there refuses the plan.
+    // A missing safety checker is an error of the plan.
     files: [...DIFFUSION_FILES.required, ...(disable_safety_checker ? [] : DIFFUSION_FILES.checker)],
     optionalFiles: DIFFUSION_FILES.optional,
   }],
   async run({ inputs, params, model, generator, progress, cancellation }) {
     const states = statesOf(inputs.state), diffusion = model("diffusion");
-    if (states.length === 0) throw new SvcError("boundary_empty", "Cannot draw images of no state");
+    if (states.length === 0) throw new SvcError("boundary_empty", "Cannot draw images without a state");
     const prompts = states.map((state) => params.prompt_template.replaceAll("{prompt}", () => promptOf(state)));
     const settings = {
       width: params.width,
@@ -84,7 +86,7 @@ export default defineOperation({
   },
 });
 
-/** What a state says, as a prompt. */
+/** The prompt of a state. */
 function promptOf({ source_text, facts, entities, concepts }: SemanticState): string {
   if (source_text !== undefined) return source_text;
   return facts.length > 0 ? facts.map(phraseOf).join(", ") : [...entities, ...concepts].join(", ");

@@ -1,8 +1,8 @@
 /**
- * A versioned base of facts, what sender and receiver may both know before anything is sent.
+ * A versioned base of facts that sender and receiver both know before transmission.
  *
- * Facts are triples in a normal form: white space trimmed and collapsed, no triple twice. The version of a base with
- * facts of the recipe's own ends in the digest of these facts.
+ * Facts are triples in a normal form: white space trimmed and collapsed, no repeated triple. The version of a base with
+ * facts from the recipe ends in the digest of these facts.
  */
 import { KNOWLEDGE_BASE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -30,9 +30,7 @@ export default defineOperation({
     kb_id: z.enum(["semantic_text_smoke_kb", "empty", "inline_json"]).default("semantic_text_smoke_kb").describe(
       "built-in knowledge base, an empty one, or the facts of inline_json",
     ),
-    max_builtin_concepts: z.int().nonnegative().default(12).describe(
-      "built-in concepts that are known, with their facts",
-    ),
+    max_builtin_concepts: z.int().nonnegative().default(12).describe("number of built-in concepts, with their facts"),
   }),
   outputMetadataGuarantees: { kb: { keys: ["knowledge_base"] } },
   threadSafe: true,
@@ -40,10 +38,10 @@ export default defineOperation({
     const place = ["facts_json"];
     if (facts_json.trim() === "") {
       if (kb_id !== "inline_json") return [];
-      return [{ message: "Cannot make a knowledge base of no facts", place, hint: `${FORM}, or set kb_id to empty` }];
+      return [{ message: "Cannot use a knowledge base without facts", place, hint: `${FORM}, or set kb_id to empty` }];
     }
     if (kb_id === "empty") {
-      const hint = "Set kb_id to inline_json, or leave facts_json out";
+      const hint = "Set kb_id to inline_json, or remove facts_json";
       return [{ message: "Cannot add facts to the empty knowledge base", place, hint }];
     }
     const { problem } = parseFacts(facts_json);
@@ -64,7 +62,7 @@ export default defineOperation({
   },
 });
 
-/** The facts of a list in JSON in their normal form, or what is wrong with the first that is none. */
+/** The facts of a JSON list in their normal form, or the first problem. */
 function parseFacts(text: string): { facts: Fact[]; problem?: ParameterProblem["message"] } {
   if (text.trim() === "") return { facts: [] };
   let list: Value;
@@ -73,7 +71,7 @@ function parseFacts(text: string): { facts: Fact[]; problem?: ParameterProblem["
   } catch (error) {
     return { facts: [], problem: `Cannot read the facts: ${messageOf(error)}` };
   }
-  if (!Array.isArray(list)) return { facts: [], problem: "Cannot read the facts: they are no list" };
+  if (!Array.isArray(list)) return { facts: [], problem: "Cannot read the facts: they are not a list" };
   const facts: Fact[] = [];
   for (const [index, item] of list.entries()) {
     const triple = Array.isArray(item) && item.length === 3
@@ -88,7 +86,7 @@ function parseFacts(text: string): { facts: Fact[]; problem?: ParameterProblem["
   return { facts: distinctFacts(facts) };
 }
 
-/** White space trimmed and collapsed; a triple with an empty part is none. */
+/** Trims and collapses white space; undefined for a triple with an empty part. */
 function normalised(fact: Fact | undefined): Fact | undefined {
   if (fact === undefined) return undefined;
   const [subject, predicate, object] = [fact.subject, fact.predicate, fact.object]

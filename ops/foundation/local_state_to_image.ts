@@ -1,10 +1,10 @@
 /**
- * Draws the shapes and colours that a semantic state names, without a model: uint8 [state, image_size, image_size, RGB].
+ * Draws the shapes and colours of a semantic state without a model: uint8 [state, image_size, image_size, RGB].
  *
- * Objects stand at the centre of their field of three by three, side by side where several share one; those without a place
- * take free fields, the centre first. Their sides are the middle of what scenes with so many objects have (lib/numeric/
- * scenes.ts). Only the six colours of scenes can be drawn; without a ground the image is grey. A state that names nothing
- * that can be drawn, such as one that the link lost, gives the grey substitute of value 128 and counts as failed.
+ * Objects are at the centre of their field of three by three, side by side if they share one; those without a position
+ * take free fields, the centre first. Their sides are the mean of the range for scenes with as many objects
+ * (lib/numeric/ scenes.ts). Only the six colours of scenes can be drawn; without a background colour the image is grey.
+ * A state without drawable content, such as a lost one, gives the grey substitute of value 128 and counts as failed.
  */
 import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -28,7 +28,7 @@ import { statesOf } from "../_semantic_state.ts";
 import { type DescribedObject, type DescribedScene, readSceneState } from "./_scene_facts.ts";
 
 const GREY_SUBSTITUTE = 128;
-/** Where objects without a place go: the fields from the middle outwards. */
+/** Fields for objects without a position, from the middle outwards. */
 const FREE_ORDER: readonly PlaceName[] = [
   "centre",
   "left",
@@ -44,7 +44,7 @@ const FREE_ORDER: readonly PlaceName[] = [
 export default defineOperation({
   id: "foundation.local_state_to_image",
   name: "Draw a semantic state",
-  description: "Draws the shapes and colours that a semantic state names",
+  description: "Draws the shapes and colours of a semantic state",
   inputs: { state: [SEMANTIC_STATE] },
   outputs: { images: IMAGES },
   params: z.strictObject({

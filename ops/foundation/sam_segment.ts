@@ -1,9 +1,9 @@
 /**
- * Cuts each image into grid_size x grid_size regions and says of each which colour is commonest in it, without a model: a
- * stand-in for segments where only their typed form matters.
+ * Splits each image into grid_size x grid_size regions with the commonest colour of each, without a model: a
+ * placeholder for segmentation models with the same type of output.
  *
- * Region row r, column c covers the pixels x in [floor(c·W/g), floor((c+1)·W/g)), y likewise. Each is an entity, with two facts:
- * its colour and its box [x_min, y_min, x_max, y_max].
+ * Region row r, column c covers the pixels x in [floor(c·W/g), floor((c+1)·W/g)), y likewise. Each is an entity with
+ * two facts: its colour and its box [x_min, y_min, x_max, y_max].
  */
 import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -24,7 +24,7 @@ export default defineOperation({
   outputs: { state: SEMANTIC_STATE },
   params: z.strictObject({
     backend: z.enum(["local_grid"]).default("local_grid").describe("segmentation method; local_grid needs no model"),
-    grid_size: z.int().min(1).max(64).default(2).describe("regions a row and a column"),
+    grid_size: z.int().min(1).max(64).default(2).describe("regions per row and column"),
   }),
   outputMetadataGuarantees: { state: { from: "images", keys: ["state_ids", "extractor", "grid_size"] } },
   timingMetric: "encoder.inference",
@@ -77,7 +77,7 @@ function regionsOf(raster: RgbRaster, grid: number): Region[] {
   });
 }
 
-/** The colour name of most pixels; of equal counts the one that comes first in reading order. */
+/** The colour name of most pixels; of equal counts the first in reading order. */
 function commonestColour({ width, data }: RgbRaster, [left, top, right, bottom]: Region["box"]): string {
   const counts = new Map<string, number>();
   for (let y = top; y < bottom; y++) {

@@ -1,12 +1,12 @@
 /**
- * Grounds states in a knowledge base: facts that share content words with the concepts and entities of a state join its
- * facts with `origin: "knowledge"`, and their matches are recorded. Facts rank by the number of distinct shared words, ties
- * in the order of the base. A number alone is no content word. A fact of the base may need more shared words than
- * min_token_overlap (the built-in ones do).
+ * Grounds states in a knowledge base: facts that share content words with the concepts and entities of a state are
+ * added to facts with `origin: "knowledge"`, and their matches are recorded. Facts rank by the number of distinct
+ * shared words, ties in the order of the base. A single number is not a content word. A fact of the base may need more
+ * shared words than min_token_overlap (the built-in ones do).
  *
- * Facts that a state holds already stay as they are: grounding adds knowledge, and metrics can tell it from content.
- * `semantic.kb_coverage` is the fraction of the states with content to which the base adds or confirms a fact; below one
- * half the step warns, because the base is about something else.
+ * Facts of a state are unchanged: grounding adds knowledge, which metrics distinguish from content.
+ * `semantic.kb_coverage` is the fraction of the states with content to which the base adds or confirms a fact; below
+ * one half the step warns, because the base has another subject.
  */
 import { KNOWLEDGE_BASE, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -35,9 +35,9 @@ export default defineOperation({
   inputs: { kb: [KNOWLEDGE_BASE], state: [SEMANTIC_STATE] },
   outputs: { state: SEMANTIC_STATE },
   params: z.strictObject({
-    max_matches_per_state: z.int().nonnegative().default(12).describe("facts found at most; 0 grounds nothing"),
+    max_matches_per_state: z.int().nonnegative().default(12).describe("maximum number of added facts; 0 adds none"),
     min_token_overlap: z.int().positive().default(1).describe(
-      "distinct content words that a fact must share; facts of the built-in base need more than half of their own",
+      "minimum number of distinct shared content words; facts of the built-in base need more than half of their own",
     ),
   }),
   outputMetadataGuarantees: { state: { from: "state", keys: ["state_ids", "grounding"] } },

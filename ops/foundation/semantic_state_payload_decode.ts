@@ -1,11 +1,10 @@
 /**
- * Payload bits back to semantic states. Ids and modality come from the trusted metadata, what the states say from the
- * payload.
+ * Payload bits back to semantic states. Ids and modality come from the trusted metadata, the content from the payload.
  *
- * on_error = replace cuts the payload where the trusted layout says that each state lies, puts U+FFFD for every bad UTF-8
- * sequence, and reads each cut by itself: one that is damaged beyond reading, or truncated, gives an empty state, and the
- * others stand. A bit error inside a word leaves a readable state with a wrong word; nothing here can tell. A payload that
- * the link reported as failed gives empty states only. on_error = fail refuses all of these.
+ * on_error = replace splits the payload at the trusted positions of the states, puts U+FFFD for every bad UTF-8
+ * sequence, and reads each part separately: an unreadable or truncated one gives an empty state, the others are kept. A
+ * bit error inside a word gives a readable state with a wrong word, which is not detected here. A payload that the link
+ * reported as failed gives empty states only. on_error = fail refuses all of these.
  */
 import { PAYLOAD_OR_BITS, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -17,7 +16,7 @@ import { bitsOf, metadataText, travel } from "../../lib/artifact/values.ts";
 import { emptyState, readState, type SemanticState, statesArtifact } from "../_semantic_state.ts";
 import { decodeUtf8, isUnreadable, payloadBytes, trustedIds, unreadable } from "../_utf8_payload.ts";
 
-/** What the trusted metadata says of a payload. */
+/** The trusted metadata of a payload. */
 interface Layout {
   ids: string[] | undefined;
   /** First byte and byte count of each state. */
@@ -25,7 +24,7 @@ interface Layout {
   modality: string | undefined;
 }
 
-/** States that were read; undefined where one could not be. */
+/** The states; undefined for unreadable ones. */
 interface Payload {
   states: (SemanticState | undefined)[];
   modality?: string;
@@ -54,7 +53,7 @@ export default defineOperation({
       const bytes = payloadBytes(bitsOf(inputs.bits), metadata, strict);
       payload = strict ? readWhole(decodeUtf8(bytes, true), layout) : readWhatIsThere(bytes, layout);
     } catch (error) {
-      // Without trusted ids there is nothing that empty states could stand for.
+      // Without trusted ids the number of empty states is unknown.
       if (strict || ids === undefined || !isUnreadable(error)) throw error;
       payload = { states: ids.map(() => undefined) };
     }
@@ -79,12 +78,12 @@ function layoutOf(metadata: JsonObject): Layout {
   const sound = spans?.length === ids?.length &&
     spans?.every((span) => span.every((n) => Number.isSafeInteger(n) && n >= 0));
   if (spans !== undefined && !sound) {
-    throw new SvcError("boundary_value_invalid", "Cannot read the metadata state_spans as one place for each state");
+    throw new SvcError("boundary_value_invalid", "Cannot read the metadata state_spans as one span per state");
   }
   return { ids, spans, modality: metadataText(metadata, "state_modality") };
 }
 
-/** Each state for itself where the layout is known, else the document as a whole. */
+/** Each state separately if the layout is known, else the document as a whole. */
 function readWhatIsThere(bytes: Uint8Array, layout: Layout): Payload {
   const { ids, spans } = layout;
   if (ids === undefined || spans === undefined) return readWhole(decodeUtf8(bytes, false), layout);
@@ -100,19 +99,19 @@ function readWhatIsThere(bytes: Uint8Array, layout: Layout): Payload {
   return { states };
 }
 
-/** The document of all states. Under trusted ids it must hold one state for each; without them its own ids count. */
+/** The document of all states. With trusted ids it must contain one state for each; without them its own ids count. */
 function readWhole(text: string, { ids }: Layout): Payload {
   const document = parsed(text);
   if (!isObject(document) || document.kind !== "semantic.state" || !Array.isArray(document.states)) {
-    throw unreadable("it is no document of semantic states");
+    throw unreadable("it is not a document of semantic states");
   }
   const modality = typeof document.modality === "string" ? document.modality.toWellFormed() : undefined;
   const states = document.states.map(stateOf);
   if (ids !== undefined && (ids.length !== states.length || ids.some((id, index) => id !== states[index].id))) {
-    throw unreadable("its ids are not those that were sent");
+    throw unreadable("its ids differ from the trusted ids");
   }
   if (states.some(({ id }) => id === "") || new Set(states.map(({ id }) => id)).size !== states.length) {
-    throw unreadable("ids of its states are empty or repeated");
+    throw unreadable("its states have empty or repeated ids");
   }
   return { states, modality };
 }
@@ -123,7 +122,7 @@ function stateOf(value: Value): SemanticState {
   return state;
 }
 
-/** The document of a text whose escapes may be damaged. */
+/** The document of a text, possibly with damaged escapes. */
 function parsed(text: string): Value {
   try {
     return parseJson(text, { repair: true });

@@ -1,10 +1,10 @@
 /**
  * Semantic states as payload bits: canonical JSON of the artifact, {kind, modality, schema_version, states}, as UTF-8,
- * eight bits a byte, most significant first. The whole payload is one source item.
+ * eight bits per byte, most significant first. The whole payload is one source item.
  *
- * The trusted metadata holds the ids, the modality and where each state lies (`state_spans`, first byte and byte count):
- * the layout, as with packets and images, and nothing of the content. A receiver without checksums cuts by it, so that
- * a damaged state costs itself alone.
+ * The trusted metadata contain the ids, the modality and the position of each state (`state_spans`, first byte and byte
+ * count): only the layout, as for packets and images. A receiver without checksums splits the payload by it, so that
+ * damage affects single states only.
  */
 import { PAYLOAD_BITS, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { canonicalJson } from "../../lib/contract/json.ts";
@@ -46,7 +46,7 @@ export default defineOperation({
     const utf8 = new TextEncoder();
     const bytes = utf8.encode(canonicalJson(statesDocument(states, modality)));
     const counts = states.map((state) => utf8.encode(canonicalJson(stateDocument(state))).length);
-    // The states are the last member, divided by commas: the document ends in `]}`.
+    // The states are the last field, separated by commas: the document ends in `]}`.
     let start = bytes.length - 2 - counts.reduce((sum, count) => sum + count, 0) - Math.max(0, counts.length - 1);
     const spans = counts.map((count) => {
       const span = [start, count];

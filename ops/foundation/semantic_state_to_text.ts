@@ -1,13 +1,13 @@
 /**
  * Sentences from semantic states.
  *
- * - local_template writes the facts of a state one after another, else its entities and concepts.
- * - kb_reconstruct trusts what the knowledge base holds: it fills the masks of a source text from the phrases of the
+ * - local_template writes the facts of a state in order, else its entities and concepts.
+ * - kb_reconstruct uses the knowledge base: it fills the masks of a source text from the phrases of the
  *   state's facts that are in the base, and without a source text writes these facts and then the entities that they do
- *   not mention. A fact that the link damaged is left out.
- * - masked_lm writes as local_template does, and fills the masks of it with a language model (`_masked_lm.ts`).
+ *   not mention. A damaged fact is omitted.
+ * - masked_lm writes as local_template, and fills its masks with a language model (`_masked_lm.ts`).
  *
- * With prefer_source_text a state that carries its sentence gives that sentence (local_template as it is).
+ * With prefer_source_text a state with a source sentence gives that sentence (local_template unchanged).
  */
 import { KNOWLEDGE_BASE, SEMANTIC_STATE, TEXTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -31,7 +31,7 @@ export default defineOperation({
     generator: z.enum(["local_template", "kb_reconstruct", "masked_lm"]).default("local_template").describe(
       "template sentences, sentences of the knowledge base, or a masked language model",
     ),
-    prefer_source_text: z.boolean().default(true).describe("a sentence that the state carries is taken"),
+    prefer_source_text: z.boolean().default(true).describe("use the source sentence of a state if it has one"),
   }),
   outputMetadataGuarantees: { texts: { from: "state", keys: ["text_ids"] } },
   timingMetric: "decoder.inference",
@@ -64,7 +64,7 @@ export default defineOperation({
 const repaired = (source: string, facts: readonly Fact[], generator: string) =>
   generator === "kb_reconstruct" ? fillFromPhrases(source, facts.map(phraseOf)) : source;
 
-/** A text of facts, and of what they leave unsaid of the entities; of the concepts where there is neither. */
+/** A text of facts and the entities that they do not mention; of the concepts without either. */
 function written({ entities, concepts }: SemanticState, facts: readonly Fact[]): string {
   const said = folded(facts.map(phraseOf).join(" "));
   const unsaid = entities.filter((entity) => !said.includes(folded(entity)));

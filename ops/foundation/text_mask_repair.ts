@@ -1,9 +1,9 @@
 /**
- * Fills literal `[MASK]` words at the receiver. local_template looks at the words of the received batch, then at the
- * place of the mask; it knows no language. masked_lm asks a language model (`_masked_lm.ts`).
+ * Fills literal `[MASK]` words at the receiver. local_template uses the words of the received batch, then the position
+ * of the mask, without a language model. masked_lm uses a language model (`_masked_lm.ts`).
  *
- * A mask stands for a word only where the codec keeps the sender's bits: repair belongs behind model.text_utf8_decode,
- * not behind a decoder that writes texts of its own. Lint holds recipes to that (`mask_repair_codec_invalid`).
+ * A mask stands for a word only if the codec keeps the sender's bits: this step follows model.text_utf8_decode, not a
+ * decoder that generates texts. Lint reports other recipes (`mask_repair_codec_invalid`).
  */
 import { TEXTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";

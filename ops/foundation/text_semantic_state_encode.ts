@@ -1,7 +1,8 @@
 /**
- * Texts as semantic states by rules of form: concepts and entities (_local_rules.ts), and facts with `origin: "source"`.
- * Facts of a description of coloured shapes are their colours, places and ground (_scene_facts.ts); of other texts, their
- * clauses (_clauses.ts). A text without a recognised clause has no facts. With include_text the state carries its text.
+ * Texts as semantic states by rules of form: concepts and entities (_local_rules.ts), and facts with `origin:
+ * "source"`. Facts of a description of coloured shapes are their colours, positions and background (_scene_facts.ts);
+ * of other texts, their clauses (_clauses.ts). A text without a recognised clause has no facts. With include_text the
+ * state contains its text.
  */
 import { SEMANTIC_STATE, TEXTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -20,8 +21,8 @@ export default defineOperation({
   outputs: { state: SEMANTIC_STATE },
   params: z.strictObject({
     extractor: z.enum(["local_rules"]).default("local_rules").describe("extraction method; local_rules needs no model"),
-    include_text: z.boolean().default(false).describe("the state carries its sentence as source_text"),
-    max_concepts: z.int().nonnegative().default(16).describe("concepts kept, by first appearance"),
+    include_text: z.boolean().default(false).describe("add the sentence to the state as source_text"),
+    max_concepts: z.int().nonnegative().default(16).describe("maximum number of concepts, by first appearance"),
   }),
   outputMetadataGuarantees: { state: { from: "texts", keys: ["state_ids", "extractor"] } },
   timingMetric: "encoder.inference",

@@ -1,11 +1,11 @@
 /**
- * Images as semantic states by statistics of their pixels, without a model of vision or language.
+ * Images as semantic states by statistics of their pixels, without a vision or language model.
  *
- * An image of coloured shapes on a plain ground (lib/numeric/plain_scene.ts) gives its objects as entities, their colours
- * and shapes as concepts, and the facts of _scene_facts.ts, from which foundation.local_state_to_image draws it again. Any
- * other gives what can be measured: the names of the colours that cover a tenth of it or more, the commonest first, and with
- * luma Y = 0.299 R + 0.587 G + 0.114 B in 0 … 255 its brightness (mean below 85 dark, from 170 on bright) and contrast
- * (standard deviation below 30 low, from 70 on high).
+ * An image of coloured shapes on a plain background (lib/numeric/plain_scene.ts) gives its objects as entities, their
+ * colours and shapes as concepts, and the facts of _scene_facts.ts, from which foundation.local_state_to_image draws it
+ * again. Any other image gives measured properties: the names of the colours that cover at least a tenth of it, the
+ * commonest first, and luma Y = 0.299 R + 0.587 G + 0.114 B in 0 … 255 its brightness (mean below 85 dark, from 170 on
+ * bright) and contrast (standard deviation below 30 low, from 70 on high).
  */
 import { IMAGES, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -31,7 +31,7 @@ export default defineOperation({
     backend: z.enum(["local_image_stats"]).default("local_image_stats").describe(
       "description method; local_image_stats needs no model",
     ),
-    model_id: z.string().default("").describe("local_image_stats uses no model"),
+    model_id: z.string().default("").describe("accepted without effect: local_image_stats uses no model"),
   }),
   outputMetadataGuarantees: { state: { from: "images", keys: ["state_ids", "extractor"] } },
   timingMetric: "encoder.inference",

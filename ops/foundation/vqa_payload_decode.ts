@@ -2,8 +2,8 @@
  * Payload bits back to a VQA packet. Ids come from the trusted metadata (`question_ids`), labels from the payload, each
  * from its own line.
  *
- * on_error = fail refuses a line that is no JSON text, and one that the link lost. on_error = replace gives such a question
- * an empty label, and puts U+FFFD for bad UTF-8 inside a readable one.
+ * on_error = fail refuses an invalid or lost line. on_error = replace gives such a question an empty label, and puts
+ * U+FFFD for bad UTF-8 inside a readable one.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { messageOf, SvcError } from "../../lib/contract/error.ts";
@@ -35,7 +35,7 @@ export default defineOperation({
     const ids = trustedIds(metadata, "question_ids");
     if (ids === undefined) {
       throw new SvcError("boundary_value_invalid", "Cannot read a VQA payload without the ids of its questions", {
-        hint: "Its metadata need question_ids, as foundation.vqa_payload_encode writes them",
+        hint: "Its metadata need question_ids, which foundation.vqa_payload_encode writes",
       });
     }
     const lines = linesOf(bitsOf(inputs.bits), metadata, ids.length);
@@ -58,13 +58,13 @@ export default defineOperation({
   },
 });
 
-/** The bytes of each line by the trusted layout; undefined where the link lost it, or where bits are missing. */
+/** The bytes of each line by the trusted layout; undefined for a lost or incomplete one. */
 function linesOf(bits: Uint8Array, metadata: JsonObject, count: number): (Uint8Array | undefined)[] {
   const counts = metadataCounts(metadata, "item_bit_counts") ?? metadataCounts(metadata, "source_item_counts");
   if (counts?.length !== count) {
     throw new SvcError(
       "boundary_count_mismatch",
-      `Cannot cut a VQA payload into ${count} lines: its layout says otherwise`,
+      `Cannot split a VQA payload into ${count} lines: its layout has another number`,
     );
   }
   const failed = new Set(metadataCounts(metadata, "failed_item_indices"));
@@ -77,7 +77,7 @@ function linesOf(bits: Uint8Array, metadata: JsonObject, count: number): (Uint8A
   });
 }
 
-/** @throws SvcError that says why a line cannot be read */
+/** @throws SvcError for an unreadable line */
 function labelOf(line: Uint8Array | undefined, strict: boolean): string {
   if (line === undefined) throw unreadable("the link lost it");
   let label: unknown;
@@ -86,6 +86,6 @@ function labelOf(line: Uint8Array | undefined, strict: boolean): string {
   } catch (error) {
     throw isUnreadable(error) ? error : unreadable(messageOf(error));
   }
-  if (typeof label !== "string") throw unreadable("its line is no text");
+  if (typeof label !== "string") throw unreadable("its line is not a text");
   return label;
 }

@@ -1,9 +1,9 @@
 /**
- * A VQA packet as payload bits: one line a question, the canonical JSON of its selected label and a line feed, in UTF-8,
- * eight bits a byte, most significant first. Each line is a source item, so that packets of a link can lose one and keep
- * the others.
+ * A VQA packet as payload bits: one line per question, the canonical JSON of its selected label and a line feed, in
+ * UTF-8, eight bits per byte, most significant first. Each line is a source item, so a lost packet affects only its
+ * lines.
  *
- * Who asks is the receiver: it knows its questions, so their ids are trusted metadata and only the labels travel.
+ * The receiver asks the questions and knows them, so their ids are trusted metadata and only the labels are sent.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { canonicalJson } from "../../lib/contract/json.ts";
@@ -20,7 +20,7 @@ export default defineOperation({
   inputs: { packet: [PACKET] },
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
-    payload_format: z.enum(["json_utf8"]).default("json_utf8").describe("one line of JSON a question, in UTF-8"),
+    payload_format: z.enum(["json_utf8"]).default("json_utf8").describe("one line of JSON per question, in UTF-8"),
   }),
   outputMetadataGuarantees: {
     bits: {

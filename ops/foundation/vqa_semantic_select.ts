@@ -1,9 +1,9 @@
 /**
- * Looks at images with a question in mind, and keeps what the answer needs.
+ * Selects the parts of images that answer questions.
  *
- * local_rules finds coloured circles, squares and triangles on a plain ground (lib/numeric/plain_scene.ts) and answers by
- * the rules of `_vqa_rules.ts`. The packet holds one selected label a question: all that a receiver needs who wants the
- * answer and not the image. The detections hold, for each image, the objects that any of its questions is about.
+ * local_rules finds coloured circles, squares and triangles on a plain background (lib/numeric/plain_scene.ts) and
+ * answers by the rules of `_vqa_rules.ts`. The packet contains one selected label per question, which is all that a
+ * receiver of answers needs. The detections contain, for each image, the objects that any of its questions is about.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -25,7 +25,7 @@ export default defineOperation({
   inputs: { images: [IMAGES], questions: [QUESTIONS] },
   outputs: { detections: DETECTIONS, packet: PACKET },
   params: z.strictObject({
-    selector: z.enum(["local_rules"]).default("local_rules").describe("coloured shapes on a plain ground, by rule"),
+    selector: z.enum(["local_rules"]).default("local_rules").describe("rules for coloured shapes"),
   }),
   outputMetadataGuarantees: { packet: { from: "questions", keys: ["question_ids", "selector"] } },
   timingMetric: "encoder.inference",
@@ -47,7 +47,7 @@ export default defineOperation({
     });
     const items = ids.map((id, index): JsonObject => ({
       id,
-      // In the order in which the image shows them, whatever the questions ask for first.
+      // In the order of the image, independent of the order of the questions.
       detections: scenes[index].objects.filter((object) => relevant[index].has(object)).map(detection),
     }));
     const { selector } = params;

@@ -1,11 +1,11 @@
 /**
- * Answers questions about images with a pretrained classifier over answers, laid out as ViLT is: model.onnx or
+ * Answers questions about images with a pretrained classifier over answers in the layout of ViLT: model.onnx or
  * onnx/model.onnx with input_ids, attention_mask, token_type_ids, pixel_values and pixel_mask, logits [1, answer]; the
- * answers are id2label of config.json. Files besides: tokenizer.json, preprocessor_config.json.
+ * answers are id2label of config.json. Other files: tokenizer.json, preprocessor_config.json.
  *
- * Confidence is the softmax of the logits where the configuration says so (problem_type single_label_classification), and
- * their logistic function otherwise, as published VQA models are trained. `top_k` answers are kept in the report of a
- * question, the likeliest is the answer; equal logits stand in the order of the classes.
+ * Confidence is the softmax of the logits with problem_type single_label_classification in the configuration, and their
+ * logistic function otherwise, as published VQA models are trained. The report of a question contains `top_k` answers;
+ * the likeliest is the answer; equal logits are in the order of the classes.
  *
  * Source: Kim, Son, Kim, "ViLT: vision-and-language transformer without convolution or region supervision", ICML 2021.
  */
@@ -36,7 +36,7 @@ export default defineOperation({
   outputs: { answers: ANSWERS },
   params: z.strictObject({
     ...pretrainedParams("dandelin/vilt-b32-finetuned-vqa"),
-    top_k: z.int().positive().default(1).describe("answers kept for a question; the likeliest counts"),
+    top_k: z.int().positive().default(1).describe("number of reported answers; the likeliest counts"),
   }),
   outputMetadataGuarantees: { answers: { from: "questions", keys: ["model"] } },
   timingMetric: "decoder.inference",
@@ -91,10 +91,7 @@ async function openAnswerer(model: NamedModel): Promise<Answerer> {
   const tokenizerConfig = model.has("tokenizer_config.json") ? await model.read("tokenizer_config.json") : undefined;
   const config = JSON.parse(new TextDecoder().decode(await model.read("config.json")));
   if (typeof config?.id2label !== "object" || config.id2label === null) {
-    throw new SvcError(
-      "model_unavailable",
-      "Cannot answer with the model: its config.json names no answers (id2label)",
-    );
+    throw new SvcError("model_unavailable", "Cannot answer with the model: its config.json has no answers (id2label)");
   }
   return {
     session: await openGraph(model),
@@ -125,7 +122,7 @@ async function answer(
   }));
   const logits = realValues(outputOf(results, ["logits"]));
   if (logits.length === 0 || !logits.every(Number.isFinite)) {
-    throw new SvcError("boundary_non_finite", "Cannot answer by logits that are empty or not finite");
+    throw new SvcError("boundary_non_finite", "Cannot use logits that are empty or not finite");
   }
   const greatest = Math.max(...logits);
   const total = logits.reduce((sum, value) => sum + Math.exp(value - greatest), 0);

@@ -1,10 +1,10 @@
 /**
- * Detects objects with a one-stage detector in ONNX, laid out as Ultralytics exports YOLOv8 and YOLO11.
+ * Detects objects with a one-stage detector in ONNX in the layout of Ultralytics' exports of YOLOv8 and YOLO11.
  *
- * `model_id` names a model that comes with the program (svc-tiny-detector-v1, for synthetic scenes), a fetched one, or an ONNX
- * file of the project; its SHA-256 stands in the plan. A segmentation model serves too, its masks are left aside. Names of
- * classes come from the file. Images are letterboxed into the model's input; boxes are in pixels of the image,
- * [x_min, y_min, x_max, y_max], most confident first. Decoding and its sources: lib/numeric/yolo.ts.
+ * `model_id` is a model of the program (svc-tiny-detector-v1, for synthetic scenes), a fetched model, or an ONNX file
+ * of the project; the plan contains its SHA-256. A segmentation model can be used without its masks. Names of classes
+ * come from the file. Images are letterboxed into the model's input; boxes are in pixels of the image, [x_min, y_min,
+ * x_max, y_max], most confident first. Decoding and its sources: lib/numeric/yolo.ts.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";

@@ -1,12 +1,14 @@
 /**
- * Segments images with a one-stage detector with masks in ONNX, laid out as Ultralytics exports YOLOv8-seg and YOLO11-seg.
+ * Segments images with a one-stage detector with masks in ONNX, in the layout of Ultralytics' exports of YOLOv8-seg and
+ * YOLO11-seg.
  *
- * Shapes: segmentation uint8 [image, height, width] (uint16 beyond 255 classes), 0 the background, 1 + the class else; where masks
- * overlap, the most confident one is seen. Companion `instances` uint16 of the same shape: 0, or 1 + the rank of the detection
- * in its image, most confident first. Companion `detections` float32 [detection, 8]: image, rank, class, confidence, box.
+ * Shapes: segmentation uint8 [image, height, width] (uint16 beyond 255 classes), 0 the background, otherwise 1 + the
+ * class; where masks overlap, the most confident one wins. Companion `instances` uint16 of the same shape: 0, or 1 +
+ * the rank of the detection in its image, most confident first. Companion `detections` float32 [detection, 8]: image,
+ * rank, class, confidence, box.
  *
- * A pixel belongs to a mask when its centre lies in the box and the mask's probability there exceeds `mask_threshold`. Model,
- * letterbox and decoding are those of foundation.yolo_detect.
+ * A pixel belongs to a mask if its centre lies in the box and the mask's probability there exceeds `mask_threshold`.
+ * Model, letterbox and decoding are those of foundation.yolo_detect.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
@@ -47,7 +49,7 @@ export default defineOperation({
       cancellation.throwIfCancelled();
       const [count, protoHeight, protoWidth] = prototypes!.shape;
       const grid = { data: prototypes!.data as Float32Array, count, height: protoHeight, width: protoWidth };
-      // The least confident first, so that the others lie over it.
+      // The least confident first, so that the others overwrite it.
       for (let rank = detections.length - 1; rank >= 0; rank--) {
         const { label, cell } = detections[rank];
         const coefficients = Float32Array.from(

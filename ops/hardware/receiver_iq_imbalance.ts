@@ -1,6 +1,6 @@
 /**
- * An imperfect receiver front end with fixed settings: a frozen scenario. What it does to a symbol, and how it is taken
- * back, stands in lib/numeric/iq_imbalance.ts; the settings travel as metadata for the receiver that may know them.
+ * An imperfect receiver front end with fixed settings. lib/numeric/iq_imbalance.ts has its formula and inverse; the
+ * settings are metadata, for receivers that may know them.
  *
  * Shapes: rx_symbols complex64 [n] -> rx_symbols complex64 [n].
  */
@@ -17,7 +17,7 @@ const IMPLEMENTATION = "fixed_affine_receiver_iq_impairment";
 export default defineOperation({
   id: "hardware.receiver_iq_imbalance",
   name: "Receiver I/Q impairment",
-  description: "Turns, skews and shifts received symbols as an imperfect front end does",
+  description: "Applies gain and phase imbalance, quadrature error and DC offset to received symbols",
   inputs: { rx_symbols: [RX_SYMBOLS] },
   outputs: { rx_symbols: RX_SYMBOLS },
   params: z.strictObject({

@@ -5,7 +5,7 @@ import { mean, quantile, standardDeviation, sum } from "../../lib/numeric/statis
 import { noiseFloors, waterFill, waterFillingResidual } from "../../lib/numeric/water_filling.ts";
 import { type Allocated, rowOf, shannonRates } from "./_ofdm_allocation.ts";
 
-/** Rates over states and subcarriers, and how evenly they are spread. */
+/** Rates over states and subcarriers, and their fairness. */
 export function rateMetrics(allocated: Allocated, rates: Float64Array): Metrics {
   const rows = rowsOf(allocated, rates), stateRates = rows.map(mean);
   const subcarrierRates = Array.from({ length: allocated.subcarriers }, (_, k) => mean(rows.map((row) => row[k])));
@@ -29,7 +29,7 @@ export function outageMetrics(allocated: Allocated, rates: Float64Array, target:
   };
 }
 
-/** What there was to spend. */
+/** The power budget of an allocation. */
 export function budgetMetrics({ state: { averagePowerBudget, noiseVariance } }: Allocated): Metrics {
   return {
     "resource.average_transmit_power_budget": averagePowerBudget,
@@ -46,7 +46,7 @@ function jain(rates: Float64Array): number {
   return squares === 0 ? 1 : sum(rates) ** 2 / (rates.length * squares);
 }
 
-/** How far from water-filling the powers and their rate are. */
+/** Distance of the powers and their rate from water-filling. */
 export function oracleMetrics(allocated: Allocated, efficiency: number): Metrics {
   const { state, states, subcarriers, power, gain } = allocated;
   const budget = state.averagePowerBudget * subcarriers;
@@ -74,7 +74,7 @@ export function oracleMetrics(allocated: Allocated, efficiency: number): Metrics
   };
 }
 
-/** Whether the budget is kept, and how the power is spread. @param granularity what shares a budget */
+/** Budget violation, and statistics of the powers. @param granularity level that shares a budget */
 export function powerMetrics(allocated: Allocated, granularity: string): Metrics {
   const { state: { averagePowerBudget: budget }, states, power, gain } = allocated;
   const means = granularity === "per_subcarrier"

@@ -34,7 +34,7 @@ export function errorRateNames(label: string, ending: "ber" | "bler", events: st
   return { rate: `channel.${label}`, events: `channel.${stem}${events}`, trials: `channel.${stem}${trials}` };
 }
 
-/** A report's metrics: the rate is left out when nothing was compared. */
+/** A report's metrics; without compared bits the rate is omitted. */
 export function errorRateMetrics(names: ReturnType<typeof errorRateNames>, events: number, trials: number) {
   return {
     ...(trials === 0 ? {} : { [names.rate]: events / trials }),

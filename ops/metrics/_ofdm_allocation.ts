@@ -1,4 +1,4 @@
-/** An allocation next to the channel state it is scored on, and blocks of payload that arrived. */
+/** An allocation with its channel state, for scoring, and delivered payload blocks. */
 import { checkResourceElements, type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
@@ -23,9 +23,9 @@ export interface AllocatedState extends Allocated {
 }
 
 /**
- * Reads both.
+ * Reads allocation and state.
  * @throws SvcError `boundary_count_mismatch` unless there is one power per resource element, `boundary_value_invalid`
- *   for a power that is not finite, and what reading a state throws
+ *   for a power that is not finite, and the errors of reading a state
  */
 export function allocatedState(stateInput: InputArtifact, allocation: InputArtifact): AllocatedState {
   const state = ofdmStateOf(stateInput);
@@ -37,7 +37,7 @@ export function allocatedState(stateInput: InputArtifact, allocation: InputArtif
       `Cannot score an allocation [${
         shape.join(", ")
       }] on a state of ${states} OFDM symbols × ${subcarriers} subcarriers`,
-      { hint: "Wire the state that the symbols were sent over, and the allocation made for it" },
+      { hint: "Wire the state of the transmission, and the allocation made for it" },
     );
   }
   const power = Float64Array.from(data as Float64Array);
@@ -62,7 +62,7 @@ export function checkPlaced({ state }: AllocatedState, symbolCount: number): voi
   checkResourceElements(state, symbolCount);
 }
 
-/** log2(1 + p·g/N0) of each element; a negative power, which no radio sends, carries nothing. */
+/** log2(1 + p·g/N0) of each element; a negative power, which is not physical, counts as 0. */
 export function shannonRates({ power, gain, state }: Allocated): Float64Array<ArrayBuffer> {
   return Float64Array.from(power, (p, i) => Math.log1p(Math.max(p, 0) * gain[i] / state.noiseVariance) * Math.LOG2E);
 }

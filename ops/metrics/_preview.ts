@@ -1,4 +1,4 @@
-/** Thumbnails of images in reports: PNG files as data URLs, at most so many pixels wide and high. */
+/** Thumbnails of images in reports: PNG files as data URLs, with limited width and height. */
 import { Buffer } from "node:buffer";
 import type { Image } from "../../lib/artifact/image.ts";
 import { resizeTriangle, roundSamples } from "../../lib/artifact/image_resize.ts";

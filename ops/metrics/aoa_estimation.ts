@@ -1,6 +1,6 @@
 /**
- * Bearing errors e = θ̂ - θ in degrees, plain differences: root of the mean square, mean modulus, median and 90th percentile of
- * the modulus (linear between order statistics), and task.score = 1/(1 + RMSE).
+ * Errors of angle estimates e = θ̂ - θ in degrees, plain differences: root of the mean square, mean modulus, median and
+ * 90th percentile of the modulus (linear between order statistics), and task.score = 1/(1 + RMSE).
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -14,7 +14,7 @@ import { AOA_ESTIMATE, AOA_PROBLEM, AOA_TRUTH, trueAngles } from "../_aoa.ts";
 export default defineOperation({
   id: "metrics.aoa_estimation",
   name: "Angle-of-arrival scores",
-  description: "Measures how far direction-of-arrival estimates are off",
+  description: "Measures the errors of direction-of-arrival estimates",
   inputs: { estimate: [AOA_ESTIMATE], problem: [AOA_PROBLEM, AOA_TRUTH] },
   outputs: { report: REPORT },
   params: z.strictObject({}),

@@ -2,8 +2,8 @@
  * Scores of beams y = hᴴw·x + n:
  *
  *     spectral efficiency  mean of log2(1 + |hᴴw|²/N0)
- *     normalized gain      mean of |hᴴw|²/‖h‖², 1 for maximum ratio; channels of zeros do not count
- *     array gain           mean of |hᴴw|² over the mean of ‖h‖²/M, in dB: against one antenna
+ *     normalized gain      mean of |hᴴw|²/‖h‖², 1 for maximum ratio; zero channels do not count
+ *     array gain           mean of |hᴴw|² over the mean of ‖h‖²/M, in dB: relative to one antenna
  *
  * task.score is the normalized gain.
  */

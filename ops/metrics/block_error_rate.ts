@@ -1,6 +1,6 @@
 /**
- * Block error rate: blocks of the reference that hold an error. A partial last block counts; a block that is not fully
- * present in the candidate is in error.
+ * Block error rate: share of blocks of the reference with an error. A partial last block counts; a block that is not
+ * fully present in the candidate is in error.
  */
 import { BITS_ANY, REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -12,7 +12,7 @@ import { allowLengthMismatch, comparedLengths, errorRateMetrics, errorRateNames 
 export default defineOperation({
   id: "metrics.block_error_rate",
   name: "BLER",
-  description: "Fraction of fixed-size blocks that hold any error",
+  description: "Fraction of fixed-size blocks with an error",
   inputs: { candidate: BITS_ANY, reference: BITS_ANY },
   outputs: { report: REPORT },
   params: z.strictObject({

@@ -1,9 +1,9 @@
 /**
- * Likeness of captions to references, means over the pairs: token F1, unigram precision with brevity penalty, ROUGE-L, edit
- * similarity and exact match (lib/numeric/text_similarity.ts). Where a reference holds several captions, each score is that
- * of the one that fits it best; a candidate has one caption.
+ * Similarity of captions to references, means over the pairs: token F1, unigram precision with brevity penalty,
+ * ROUGE-L, edit similarity and exact match (lib/numeric/text_similarity.ts). If a reference has several captions, each
+ * score is that of the best match; a candidate has one caption.
  *
- * These are measures of words, not of meaning: no consensus over a corpus (CIDEr), no scene graphs (SPICE), no model.
+ * These are lexical measures, not semantic ones: no consensus over a corpus (CIDEr), no scene graphs (SPICE), no model.
  */
 import { CAPTIONS, REPORT, TEXTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -26,7 +26,7 @@ const SCORES: Readonly<Record<string, (candidate: string, reference: string) => 
 export default defineOperation({
   id: "metrics.captioning",
   name: "Caption scores",
-  description: "Scores lexical likeness of captions to one or several references",
+  description: "Scores lexical similarity of captions to one or several references",
   inputs: { candidate: [TEXTS, CAPTIONS], reference: [TEXTS, CAPTIONS] },
   outputs: { report: REPORT },
   params: z.strictObject({}),
@@ -39,9 +39,9 @@ export default defineOperation({
     if (several) {
       throw new SvcError(
         "boundary_value_invalid",
-        `Cannot score ${several.texts.length} captions of ${several.id} at once`,
+        `Cannot score ${several.texts.length} candidate captions of ${several.id}`,
         {
-          hint: "Only references may hold several captions",
+          hint: "Only references may have several captions",
         },
       );
     }

@@ -3,12 +3,13 @@
  *
  *     nmse          Σ|ĥ - h|² / Σ|h|²
  *     mse           mean of |ĥ - h|²
- *     correlation   |Σ ĥ·h*| / sqrt(Σ|ĥ|²·Σ|h|²), 0 when a side is zero
- *     rate          of zero forcing with Ĥ, and with H itself: lib/numeric/estimated_zero_forcing.ts; mean over the subcarriers
+ *     correlation   |Σ ĥ·h*| / sqrt(Σ|ĥ|²·Σ|h|²), 0 if a side is zero
+ *     rate          of zero forcing with Ĥ, and with H: lib/numeric/estimated_zero_forcing.ts; mean over
+ *                   the subcarriers
  *
- * The rates, their ratio and the share of pilots belong to channels of several antennas or subcarriers, and need the
- * noise_variance of the problem. task.score = 1/(1 + nmse). What has a zero denominator is left out: all but mse and correlation
- * for channels of zeros, and nmse_db without any error.
+ * The rates, their ratio and the share of pilots are reported for channels of several antennas or subcarriers, and need
+ * the noise_variance of the problem. task.score = 1/(1 + nmse). Values with a zero denominator are omitted: all but mse
+ * and correlation for zero channels, and nmse_db without any error.
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -29,7 +30,7 @@ import {
 export default defineOperation({
   id: "metrics.channel_estimation",
   name: "Channel estimate scores",
-  description: "Measures how far channel estimates are off, and the rate they allow",
+  description: "Measures the errors of channel estimates, and their achievable rate",
   inputs: { estimate: [CHANNEL_ESTIMATE], problem: [CHANNEL_PROBLEM, CHANNEL_TRUTH] },
   outputs: { report: REPORT },
   params: z.strictObject({}),

@@ -1,12 +1,12 @@
 /**
- * Scores of labels, compared as they are written:
+ * Scores of labels, compared as written:
  *
- *     accuracy            share of items with the right label
- *     balanced accuracy   mean over the classes of the reference of the share of their items that got the right label
+ *     accuracy            share of correctly labelled items
+ *     balanced accuracy   mean over the classes of the reference of the share of their correctly labelled items
  *
- * For single labels exact match is the accuracy; both are put out, under the ids that tasks ask for. task.score is the
- * accuracy. The report also holds the confusion matrix (rows true, columns predicted; classes of either side, in the order of
- * code points), and precision, recall and F1 of every class. What has a denominator of zero is left out.
+ * For single labels exact match equals the accuracy; both are reported, under the ids that tasks require. task.score is
+ * the accuracy. The report also contains the confusion matrix (rows true, columns predicted; classes of either side, in
+ * the order of code points), and precision, recall and F1 of every class. Values with a zero denominator are omitted.
  *
  * Source: Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010.
  */

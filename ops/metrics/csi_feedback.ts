@@ -3,11 +3,11 @@
  *
  *     achieved rate    mean of log2(1 + |hᴴw|²/N0); the perfect rate has w = h/‖h‖, so |hᴴw|² = ‖h‖²
  *     retention        achieved over perfect rate; the loss is their difference
- *     nmse             Σ|ĥ - h|²/Σ|h|² between channels brought to mean power 1, row by row
- *     cosine           mean over the rows of |Σ ĥ*·h|/(‖ĥ‖·‖h‖), whatever the common phase
+ *     nmse             Σ|ĥ - h|²/Σ|h|² between channels scaled to mean power 1, row by row
+ *     cosine           mean over the rows of |Σ ĥ*·h|/(‖ĥ‖·‖h‖), independent of a common phase
  *
- * and the size of a report. Rows in which the true channel is zero do not count for nmse and cosine; a zero reconstruction has
- * the error 1 and the cosine 0. task.score is the retention. What has a zero denominator is left out.
+ * and the size of a report. Rows with a zero true channel do not count for nmse and cosine; a zero reconstruction has
+ * the error 1 and the cosine 0. task.score is the retention. Values with a zero denominator are omitted.
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
 import type { Metrics } from "../../lib/contract/operation.ts";
@@ -25,7 +25,7 @@ import { antennasAt, MISO_CSI, MISO_PRECODER, MISO_RECONSTRUCTION, type MisoChan
 export default defineOperation({
   id: "metrics.csi_feedback",
   name: "CSI feedback scores",
-  description: "Measures the rate of precoding on fed-back channels, and how true they are",
+  description: "Measures the rate of precoding on fed-back channels, and their accuracy",
   inputs: { precoder: [MISO_PRECODER], reconstruction: [MISO_RECONSTRUCTION], true_csi: [MISO_CSI] },
   outputs: { report: REPORT },
   params: z.strictObject({}),

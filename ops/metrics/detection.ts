@@ -5,12 +5,12 @@
  *     precision  matches / candidates
  *     F1         2·matches / (reference boxes + candidates)
  *
- * A candidate counts from `confidence_threshold` on, and is matched from an IoU of `iou_threshold` on with a box of its label
- * (lib/numeric/detection.ts). Metric ids carry both thresholds. task.score is the F1; class_f1 is the F1 of one label.
+ * A candidate counts from `confidence_threshold` on, and matches a box of its label from an IoU of `iou_threshold` on
+ * (lib/numeric/detection.ts). Metric ids contain both thresholds. task.score is the F1; class_f1 is the F1 of one label.
  *
  * Mean average precision, over the labels of the reference: `ap_at_iou_0p5` at iou_threshold (AP50 at its default), and
- * `map_at_iou_0p5_to_0p95` as the mean over IoU 0.50, 0.55 … 0.95 (AP of the COCO challenge). The report holds counts and
- * average precision of each label. A score with a denominator of zero is left out.
+ * `map_at_iou_0p5_to_0p95` as the mean over IoU 0.50, 0.55 … 0.95 (AP of the COCO challenge). The report contains
+ * counts and average precision of each label. A score with a zero denominator is omitted.
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -32,8 +32,8 @@ export default defineOperation({
   inputs: { candidate: [DETECTIONS], reference: [DETECTIONS] },
   outputs: { report: REPORT },
   params: z.strictObject({
-    iou_threshold: z.number().min(0).max(1).default(0.5).describe("IoU from which on two boxes match"),
-    confidence_threshold: z.number().min(0).max(1).default(0).describe("confidence from which on a candidate counts"),
+    iou_threshold: z.number().min(0).max(1).default(0.5).describe("minimum IoU of a match"),
+    confidence_threshold: z.number().min(0).max(1).default(0).describe("minimum confidence of a candidate"),
   }),
   threadSafe: true,
   run({ inputs, params }) {
@@ -89,13 +89,13 @@ export default defineOperation({
   },
 });
 
-/** Mean average precision over the labels of the reference; null where there are none. */
+/** Mean average precision over the labels of the reference; null without labels. */
 function meanPrecision(labels: Map<string, LabelScores>): number | null {
   const values = [...labels.values()].flatMap(({ average_precision: value }) => value === undefined ? [] : [value]);
   return values.length === 0 ? null : mean(values);
 }
 
-/** A number as metric ids write it: 0.5 is 0p5, 0 is 0. */
+/** A number in a metric id: 0.5 is 0p5, 0 is 0. */
 function idNumber(value: number): string {
   return String(value).replace(".", "p").replace("-", "m");
 }

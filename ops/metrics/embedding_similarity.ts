@@ -1,9 +1,9 @@
 /**
- * Likeness of paired embeddings: mean, least and greatest cosine over the pairs, as `<label>.cosine_mean`, `_min`, `_max`.
- * Without `normalize` the inner products are taken as they are.
+ * Similarity of paired embeddings: mean, minimum and maximum cosine over the pairs, as `<label>.cosine_mean`, `_min`,
+ * `_max`. Without `normalize` the inner products are used.
  *
- * Both sides live in one embedding space and hold the same ids. The labels generation.text_image_clip and
- * generation.image_image_clip name scores of CLIP, and are given to embeddings of a CLIP model alone.
+ * Both sides have the same embedding space and ids. The labels generation.text_image_clip and
+ * generation.image_image_clip are for scores of CLIP, so they need embeddings of a CLIP model.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";

@@ -1,6 +1,6 @@
 /**
- * Which images of a batch arrived, as the receiver recorded it in the metadata: `delivered`, one truth value an image,
- * else `failed_item_indices`. The outage rate is the share of lost images among all images that were sent.
+ * Delivered images of a batch, as recorded by the receiver in the metadata: `delivered`, one truth value per image,
+ * else `failed_item_indices`. The outage rate is the share of lost images among all sent images.
  */
 import { IMAGES, REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -13,7 +13,7 @@ import { idsOfImages } from "../_image_ids.ts";
 export default defineOperation({
   id: "metrics.image_delivery_status",
   name: "Image delivery status",
-  description: "Reports which images were delivered, and how many were sent",
+  description: "Reports the delivered images and the number of sent images",
   inputs: { images: [IMAGES] },
   outputs: { report: REPORT },
   params: z.strictObject({
@@ -41,8 +41,8 @@ function deliveredImages(metadata: JsonObject, count: number): boolean[] {
   }
   const failed = metadataCounts(metadata, "failed_item_indices");
   if (failed === undefined) {
-    throw new SvcError("boundary_value_invalid", "Cannot tell which images arrived: their metadata do not say", {
-      hint: "Take the images from a receiver, such as model.jpeg_decode",
+    throw new SvcError("boundary_value_invalid", "Cannot find the delivered images in the metadata", {
+      hint: "Wire images from a receiver, such as model.jpeg_decode",
     });
   }
   if (failed.some((index) => index >= count)) {

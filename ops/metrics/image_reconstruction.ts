@@ -2,9 +2,9 @@
  * Scores reconstructed images against their originals: PSNR, MSE, MAE, SSIM and MS-SSIM, means over the images.
  *
  * MSE and MAE are in units of the samples. The range is that of the type (255 for uint8, 1 for float32) unless
- * `data_range` gives one. An exact image scores `psnr_cap_db`, raised where needed above every PSNR that an inexact
- * image of that type and shape can have. SSIM needs 11 pixels on the shorter side, MS-SSIM five scales of them; what is
- * not defined is left out and counted as skipped. Formulas and sources: lib/numeric/image_quality.ts.
+ * `data_range` is set. An exact image scores `psnr_cap_db`, or more if an inexact image of that type and shape could
+ * exceed it. SSIM needs 11 pixels on the shorter side, MS-SSIM five scales of them; undefined values are omitted and
+ * counted as skipped. Formulas and sources: lib/numeric/image_quality.ts.
  */
 import { IMAGES, REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -27,15 +27,15 @@ export default defineOperation({
   outputs: { report: REPORT },
   params: z.strictObject({
     data_range: z.number().nonnegative().default(0).describe(
-      "largest minus smallest sample value; 0 takes 255 for uint8 and 1 for float32",
+      "largest minus smallest sample value; 0 uses 255 for uint8 and 1 for float32",
     ),
-    preview_count: z.int().min(0).max(4).default(0).describe("images that the report shows as thumbnails"),
+    preview_count: z.int().min(0).max(4).default(0).describe("number of images with a thumbnail in the report"),
     preview_size: z.int().min(8).max(1024).default(128).describe("largest width and height of a thumbnail in pixels"),
     psnr_cap_db: z.number().nonnegative().default(99).describe("score of an exact image in dB, raised when needed"),
   }),
   threadSafe: true,
   async run({ inputs, params, progress }) {
-    // Needed for thumbnails only: the PNG writer.
+    // The PNG writer is needed for thumbnails only.
     const { previewOf } = await import("./_preview.ts");
     const reference = imagesOf(inputs.reference), reconstruction = imagesOf(inputs.reconstruction);
     checkComparable(reconstruction, reference);
@@ -101,7 +101,7 @@ function checkComparable(candidate: ImageBatch, reference: ImageBatch): void {
   }
 }
 
-/** The ids of the images; where both sides name theirs, they must agree. */
+/** The ids of the images; if both sides have ids, they must agree. */
 function pairedIds(candidate: InputArtifact, reference: InputArtifact, count: number): string[] {
   const theirs = idsOfImages(candidate.metadata, count), ours = idsOfImages(reference.metadata, count);
   if (theirs !== undefined && ours !== undefined && theirs.some((id, index) => id !== ours[index])) {

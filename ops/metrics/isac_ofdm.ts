@@ -1,9 +1,10 @@
 /**
- * Scores powers that serve a receiver and an echo; all are means over the examples, and formulas are in lib/numeric/isac.ts:
+ * Scores powers for communication and sensing; all are means over the examples, and formulas are in
+ * lib/numeric/isac.ts:
  *
  *     isac.scalarized_utility            (1-w)·R/R_max + w·S/S_max, at most 1; also task.score
  *     isac.communication_rate_bps_hz     R
- *     isac.sensing_snr_db                10·log10 of the mean S; left out where no echo carries power
+ *     isac.sensing_snr_db                10·log10 of the mean S; omitted if no echo has power
  *     isac.power_constraint_max_abs_error  largest |Σ p - total_power| of an example
  */
 import { REPORT } from "../../lib/contract/kinds.ts";

@@ -1,11 +1,11 @@
 /**
- * Scores forecasts of a satellite; the beam of a forecast is the nearest to its position:
+ * Scores predictions of a satellite; the beam of a prediction is the nearest to its position:
  *
  *     ntn.doppler_mae_hz, ntn.doppler_rmse_hz  mean modulus and root of the mean square of the Doppler error
- *     ntn.beam_handover_accuracy               share of forecasts that name the true beam; also task.score
+ *     ntn.beam_handover_accuracy               share of predictions with the true beam; also task.score
  *     ntn.beam_outage_rate                     share whose beam is more than 1 away from the true position
- *     ntn.handover_lead_time_mean_s            mean time from the forecast to the first handover, over those handovers after
- *                                              which the true beam was named; left out when there is none
+ *     ntn.handover_lead_time_mean_s            mean time from the prediction to the first handover, over handovers
+ *                                              after which the predicted beam is true; omitted without any
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -20,7 +20,7 @@ import { LEO_DECISION, LEO_TRUTH } from "../_leo.ts";
 export default defineOperation({
   id: "metrics.leo_ntn_tracking",
   name: "Satellite tracking scores",
-  description: "Measures how well Doppler and beam of a satellite were foretold",
+  description: "Measures the errors of predicted Doppler and beams of a satellite",
   inputs: { decision: [LEO_DECISION], truth: [LEO_TRUTH] },
   outputs: { report: REPORT },
   params: z.strictObject({}),

@@ -14,7 +14,7 @@ import { LOCALIZATION_ESTIMATE, LOCALIZATION_PROBLEM, LOCALIZATION_TRUTH, truePo
 export default defineOperation({
   id: "metrics.localization",
   name: "Localisation scores",
-  description: "Measures how far position estimates are off",
+  description: "Measures the errors of position estimates",
   inputs: { estimate: [LOCALIZATION_ESTIMATE], problem: [LOCALIZATION_PROBLEM, LOCALIZATION_TRUTH] },
   outputs: { report: REPORT },
   params: z.strictObject({}),

@@ -1,8 +1,8 @@
 /**
  * Scores of recognised modulations:
  *
- *     accuracy            share of frames told rightly
- *     balanced accuracy   mean over the classes that occur of the share of their frames told rightly
+ *     accuracy            share of correctly classified frames
+ *     balanced accuracy   mean over the classes that occur of the share of their correctly classified frames
  *     macro F1            mean over the same classes of 2·TP/(2·TP + FP + FN)
  *
  * and confusion matrices, rows the true and columns the predicted classes: of all frames, and of the bins of the SNR
@@ -25,7 +25,7 @@ import { CLASS_COUNT, CLASS_FACTS, MODULATION_LABELS, MODULATION_PREDICTIONS } f
 export default defineOperation({
   id: "metrics.modulation_classification",
   name: "Modulation recognition scores",
-  description: "Counts which modulations were taken for which",
+  description: "Scores modulation classes and counts their confusions",
   inputs: { prediction: [MODULATION_PREDICTIONS], truth: [MODULATION_LABELS] },
   outputs: { confusion_matrix: "metrics.confusion_matrix.numpy", report: REPORT },
   params: z.strictObject({
@@ -92,16 +92,16 @@ export default defineOperation({
   },
 });
 
-/** @throws SvcError `boundary_value_invalid` for what is no class */
+/** @throws SvcError `boundary_value_invalid` for a value that is not a class */
 function checkedClasses(labels: BigInt64Array): number[] {
   return Array.from(labels, (label) => {
     if (label >= 0n && label < BigInt(CLASS_COUNT)) return Number(label);
-    throw new SvcError("boundary_value_invalid", `Cannot take ${label} as one of ${CLASS_COUNT} classes`);
+    throw new SvcError("boundary_value_invalid", `Cannot use ${label} as one of ${CLASS_COUNT} classes`);
   });
 }
 
 class Confusion {
-  /** Counts, true classes down. */
+  /** Counts, one row per true class. */
   readonly rows = Array.from({ length: CLASS_COUNT }, () => new Array<number>(CLASS_COUNT).fill(0));
   total = 0;
 
@@ -122,7 +122,7 @@ class Confusion {
     return mean(this.#occurring().map(({ hits, frames, taken }) => 2 * hits / (frames + taken)));
   }
 
-  /** Of the classes that occur: frames, those told rightly, and frames taken for it. */
+  /** Per occurring class: frames, correctly classified ones, and frames classified as it. */
   #occurring() {
     return this.rows.map((row, i) => ({
       hits: row[i],

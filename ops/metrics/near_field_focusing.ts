@@ -1,6 +1,7 @@
 /**
- * Scores estimates of range and angle: roots of the mean square errors (angles as plain differences), and what a beam toward
- * the estimate reaches of the largest gain, |Σ h_m·w_m|²/M with w_m = conj(ĥ_m)/sqrt(M), as a mean; also task.score.
+ * Scores estimates of range and angle: roots of the mean square errors (angles as plain differences), and the mean
+ * share of the largest gain of a beam towards the estimate, |Σ h_m·w_m|²/M with w_m = conj(ĥ_m)/sqrt(M),
+ * also task.score.
  */
 import { REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -14,7 +15,7 @@ import { NEAR_FIELD_ESTIMATE, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH, nearFieldPro
 export default defineOperation({
   id: "metrics.near_field_focusing",
   name: "Near-field focusing scores",
-  description: "Measures how far ranges and angles are off, and what that costs in gain",
+  description: "Measures the errors of ranges and angles, and the resulting loss of gain",
   inputs: { estimate: [NEAR_FIELD_ESTIMATE], problem: [NEAR_FIELD_PROBLEM], truth: [NEAR_FIELD_TRUTH] },
   outputs: { report: REPORT },
   params: z.strictObject({}),

@@ -1,10 +1,10 @@
 /**
- * What NR transport blocks deliver over OFDM: payload bits of the blocks whose CRC passed, over the resource elements that
- * the symbols take and the energy that they were sent with. Every symbol takes one element, with power or without. Filler
- * behind the payload counts for nothing.
+ * Delivery of NR transport blocks over OFDM: payload bits of the blocks whose CRC passed, over the resource elements of
+ * the symbols and their transmitted energy. Every symbol takes one element, with or without power. Filler after the
+ * payload does not count.
  *
- * The CRC decides, as it does for a receiver; blocks that it passed although they differ from the reference are counted in
- * the report (undetected_error_block_count).
+ * The CRC decides, as in a receiver; the report counts blocks whose CRC passed although they differ from the reference
+ * (undetected_error_block_count).
  */
 import {
   BITS,
@@ -29,7 +29,7 @@ const PAYLOAD = [PAYLOAD_BITS, BITS] as const;
 export default defineOperation({
   id: "metrics.nr_ldpc_ofdm_delivery",
   name: "NR LDPC OFDM delivery score",
-  description: "Counts payload bits in transport blocks whose CRC passed, and the resource elements they took",
+  description: "Counts payload bits of transport blocks whose CRC passed, and their resource elements",
   inputs: {
     actual_state: [OFDM_STATE],
     allocation: [POWER_ALLOCATION],
@@ -86,7 +86,7 @@ function checkReceived(received: number, sent: number): void {
   throw new SvcError("boundary_count_mismatch", `Cannot compare ${received} received with ${sent} sent symbols`);
 }
 
-/** Whether each block passed its CRC, from the decoder's report. */
+/** Whether the CRC of each block passed, from the decoder's report. */
 function crcOutcomes(report: InputArtifact): boolean[] {
   const outcomes = report.json().crc_passed;
   if (Array.isArray(outcomes) && outcomes.every((one) => typeof one === "boolean" || one === 0 || one === 1)) {
@@ -104,7 +104,7 @@ function blockSize(report: InputArtifact, blocks: number, payload: number): numb
   if (Number.isSafeInteger(size) && size > 0 && Math.ceil(payload / size) === blocks) return size;
   throw new SvcError(
     "boundary_count_mismatch",
-    `Cannot cut ${payload} payload bits into ${blocks} transport blocks of ${size} bits`,
-    { hint: "Wire reference_payload to what channel.nr_ldpc_encoder takes" },
+    `Cannot split ${payload} payload bits into ${blocks} transport blocks of ${size} bits`,
+    { hint: "Wire reference_payload to the input of channel.nr_ldpc_encoder" },
   );
 }

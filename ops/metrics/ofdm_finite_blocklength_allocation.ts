@@ -1,12 +1,12 @@
 /**
- * Scores an allocation made on old channel knowledge for short packets, by the normal approximation
- * (lib/numeric/finite_blocklength.ts): a packet of n channel uses at rate R meets one state of the channel, whose
- * subcarriers are parallel channels of SNR p·g/N0. Mean over the states: capacity, predicted block error rate, and goodput
- * R·(1 - block error rate).
+ * Scores an allocation for short packets that was made with delayed channel knowledge, by the normal approximation
+ * (lib/numeric/finite_blocklength.ts): a packet of n channel uses at rate R is sent over one state of the channel,
+ * whose subcarriers are parallel channels of SNR p·g/N0. Mean over the states: capacity, predicted block error rate,
+ * and goodput R·(1 - block error rate).
  *
- * Knowledge against truth, the last report of each grid against all its OFDM symbols, pooled: complex correlation
- * |sum ĥ·conj(h)| / sqrt(sum |ĥ|²·sum |h|²), Pearson's correlation of |ĥ|² and |h|², and sum |ĥ - h|² / sum |h|². A figure
- * with a zero denominator is left out.
+ * Reported against true channel, the last report of each grid against all its OFDM symbols, pooled: complex correlation
+ * |sum ĥ·conj(h)| / sqrt(sum |ĥ|²·sum |h|²), Pearson's correlation of |ĥ|² and |h|², and sum |ĥ - h|² / sum |h|².
+ * Values with a zero denominator are omitted.
  */
 import { OFDM_STATE, POWER_ALLOCATION, REPORT } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -23,13 +23,13 @@ import { allocatedState, rowOf } from "./_ofdm_allocation.ts";
 export default defineOperation({
   id: "metrics.ofdm_finite_blocklength_allocation",
   name: "Short-packet allocation scores",
-  description: "Predicts error rate and goodput of short packets under an allocation made on old channel knowledge",
+  description: "Predicts error rate and goodput of short packets for an allocation made with delayed channel knowledge",
   inputs: { actual_state: [OFDM_STATE], allocation: [POWER_ALLOCATION], transmitter_csi: [OFDM_STATE] },
   outputs: { report: REPORT },
   params: z.strictObject({
-    blocklength_channel_uses: z.int().positive().default(128).describe("complex channel uses of a packet"),
+    blocklength_channel_uses: z.int().positive().default(128).describe("complex channel uses per packet"),
     target_rate_bps_hz: z.number().positive().default(2).describe("rate of the code in bits per complex channel use"),
-    include_third_order_term: z.boolean().default(true).describe("adds log2(n)/(2n) to the rate"),
+    include_third_order_term: z.boolean().default(true).describe("add log2(n)/(2n) to the rate"),
   }),
   threadSafe: true,
   run({ inputs, params }) {
@@ -119,7 +119,7 @@ function lastReports({ grids, symbols, subcarriers, h }: OfdmState, repeat: numb
 const gains = (h: Float64Array) =>
   Float64Array.from({ length: h.length / 2 }, (_, i) => h[2 * i] ** 2 + h[2 * i + 1] ** 2);
 
-/** Pearson's correlation; null when a side does not vary. */
+/** Pearson's correlation; null if a side is constant. */
 function pearson(a: Float64Array, b: Float64Array): number | null {
   const [meanA, meanB] = [mean(a), mean(b)];
   const [offA, offB] = [a.map((value) => value - meanA), b.map((value) => value - meanB)];

@@ -6,11 +6,11 @@
  *     oracle                 water-filling of each state with its mean power budget; gap, distance of the powers, and the
  *                            residual of the optimality conditions (lib/numeric/water_filling.ts), the largest of any state
  *     fairness               Jain's index (sum r)²/(n·sum r²) over the subcarriers of a state, mean over the states
- *     power constraint       mean power of what shares a budget (a state for per_subcarrier, else everything) against it
+ *     power constraint       mean power of each budget (a state for per_subcarrier, else everything) against it
  *     gain lift              sum p·g / sum p over the mean of g
  *
- * With the symbols that were sent: the elements they take (scheduled) and those that carry data, with power and, under bit
- * loading, bits. With reference and candidate bits: blocks of transport_block_size_bits, delivered when no bit differs,
+ * With the sent symbols: the elements they take (scheduled) and those with data, that is with power and, under bit
+ * loading, bits. With reference and candidate bits: blocks of transport_block_size_bits, delivered if no bit differs,
  * and the delivered bits over elements, energy and Shannon efficiency.
  *
  * Source: Cover and Thomas, Elements of Information Theory, 2nd ed., 2006, 9.4; Jain, Chiu and Hawe, 1984.
@@ -30,14 +30,16 @@ const PAYLOAD = [PAYLOAD_BITS, BITS] as const;
 export default defineOperation({
   id: "metrics.ofdm_power_allocation",
   name: "OFDM allocation scores",
-  description: "Scores a power allocation on its channel state, and what was delivered with it",
+  description: "Scores a power allocation with its channel state, and the delivered bits",
   inputs: { allocation: [POWER_ALLOCATION], state: [OFDM_STATE] },
   optionalInputs: { candidate: PAYLOAD, reference: PAYLOAD, symbols: [SYMBOLS] },
   outputs: { report: REPORT },
   params: z.strictObject({
     outage_target_spectral_efficiency_bps_hz: z.number().nonnegative().default(2)
       .describe("a state below this Shannon efficiency is in outage"),
-    transport_block_size_bits: z.int().positive().default(1024).describe("payload bits that arrive or fail together"),
+    transport_block_size_bits: z.int().positive().default(1024).describe(
+      "payload bits of a block, delivered as a whole",
+    ),
   }),
   check(_params, connected) {
     return (["candidate", "reference"] as const).flatMap((port, i, both): ParameterProblem[] =>
@@ -109,7 +111,7 @@ function linkMetrics(
   };
 }
 
-/** Blocks of the reference, the last one possibly shorter; a block that is not fully there has failed. */
+/** Blocks of the reference, the last one possibly shorter; a block that is not fully present has failed. */
 function deliveredBlocks(reference: Uint8Array, candidate: Uint8Array, size: number) {
   let blocks = 0, failed = 0, delivered = 0;
   for (let start = 0; start < reference.length; start += size) {

@@ -2,8 +2,8 @@
  * Scores of rankings: hit at k is the share of queries with any relevant id among the first k, the reciprocal rank is
  * 1/position of the first relevant id and 0 beyond position 10; means over the queries.
  *
- * A ranking that was cut off (top_k) says nothing about what lies behind: a cut-off beyond it is refused, and the mean
- * reciprocal rank to 10 is left out when fewer than 10 of a larger gallery were kept.
+ * A truncated ranking (top_k) has no ids beyond its end: a larger cut-off is refused, and the mean reciprocal rank to
+ * 10 is omitted if fewer than 10 ids of a larger gallery were kept.
  *
  * Source: Manning, Raghavan, Schütze, Introduction to Information Retrieval, 2008, ch. 8; Voorhees, TREC-8 question
  * answering track, 1999 (mean reciprocal rank).
@@ -40,7 +40,7 @@ export default defineOperation({
     if (queries.length === 0) throw new SvcError("boundary_empty", "Cannot score an empty list of rankings");
     const gallery = inputs.rankings.metadata.gallery_size;
     const gallerySize = isNumber(gallery) ? toNumber(gallery) : undefined;
-    // How deep every ranking reaches: without limit where it holds the whole gallery.
+    // Depth of all rankings; a ranking of the whole gallery has no limit.
     const depth = Math.min(
       ...queries.map(({ count }) => gallerySize === undefined || count < gallerySize ? count : Infinity),
     );
@@ -51,7 +51,7 @@ export default defineOperation({
           "params_conflict",
           `Cannot score hits at ${k}: rankings keep ${depth} ids of a larger gallery`,
           {
-            hint: "Raise top_k of the ranking, or drop that cut-off",
+            hint: "Raise top_k of the ranking, or remove that cut-off",
           },
         );
       }
@@ -72,7 +72,7 @@ interface Query {
   id: string;
   /** Ids that the ranking keeps. */
   count: number;
-  /** Place of the first relevant id, from 1; infinite when it is not among them. */
+  /** Position of the first relevant id, from 1; infinite without one. */
   position: number;
 }
 

@@ -1,12 +1,12 @@
 /**
  * Scores of class rasters, pooled over all pixels of all images:
  *
- *     pixel accuracy  share of pixels of the right class
+ *     pixel accuracy  share of correctly classified pixels
  *     mean IoU        mean over the classes that occur on either side of |both| / |either|
  *
- * The background is a class like any other; miou_without_background leaves it out, class_iou is the IoU of one class. The
- * report holds the counts of every class.
- * Classes are told apart by name where both sides name theirs, by value else. task.score is the pixel accuracy.
+ * The background is a class like any other; miou_without_background excludes it, class_iou is the IoU of one class. The
+ * report contains the counts of every class. Classes are compared by name if both sides have names, else by value.
+ * task.score is the pixel accuracy.
  *
  * Shapes: candidate, reference integers [image, height, width]. Source: Everingham et al., The PASCAL Visual Object Classes
  * Challenge: a retrospective, 2015, section 2.2; Long, Shelhamer and Darrell, Fully convolutional networks, 2015.
@@ -105,7 +105,7 @@ export default defineOperation({
   },
 });
 
-/** One numbering of the classes of both sides: that of the reference, further names behind it. */
+/** A common numbering of the classes of both sides: that of the reference, then further names. */
 function commonClasses(candidate: Rasters, reference: Rasters) {
   const same = (value: number) => value;
   if (candidate.classNames === undefined || reference.classNames === undefined) {
@@ -124,7 +124,7 @@ function commonClasses(candidate: Rasters, reference: Rasters) {
   };
 }
 
-/** The ids of the rasters; where both sides name theirs, they must agree. */
+/** The ids of the rasters; if both sides have ids, they must agree. */
 function pairedIds(candidate: JsonObject, reference: JsonObject, count: number): string[] {
   const theirs = idsOfImages(candidate, count), ours = idsOfImages(reference, count);
   if (theirs !== undefined && ours !== undefined) {

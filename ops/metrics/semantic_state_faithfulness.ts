@@ -2,19 +2,18 @@
  * Faithfulness of received states: concepts, entities and facts as sets of trimmed, case-folded strings (facts as triples),
  * scores of lib/numeric/set_scores.ts, all means over examples.
  *
- * The reference R holds the facts that were extracted from the source; facts that grounding added to it (`origin:
- * "knowledge"`) do not count. The candidate C holds all its facts, K those of the knowledge base:
- * unsupported_assertion_rate = |C \ R| / |C|, fact_omission_rate = |R \ C| / |R|, each 0 where the denominator is empty;
- * kb_fact_precision = |C ∩ K| / |C|, 1 for an empty candidate. fact_precision, fact_recall and fact_f1 of an example
- * without facts on both sides are null: there is nothing to score. The counts `semantic.fact_count_reference` and
- * `semantic.fact_count_candidate` are sums over examples.
+ * The reference R contains the facts extracted from the source; facts added by grounding (`origin: "knowledge"`) do not
+ * count. The candidate C contains all its facts, K those of the knowledge base: unsupported_assertion_rate = |C \ R| /
+ * |C|, fact_omission_rate = |R \ C| / |R|, each 0 for a zero denominator; kb_fact_precision = |C ∩ K| / |C|, 1 for an
+ * empty candidate. fact_precision, fact_recall and fact_f1 of an example without facts on both sides are null. The
+ * counts `semantic.fact_count_reference` and `semantic.fact_count_candidate` are sums over examples.
  *
- * A second set of numbers is about the candidate's facts A that knowledge added: `semantic.fact_count_knowledge` = |A|,
- * knowledge_fact_precision = |A ∩ R| / |A| (null for an empty A), knowledge_fact_recall = |A ∩ R| / |R| (null for an empty
- * R). A mean is over the examples with a value; a metric without any is left out, and null in the report.
+ * A second set of metrics describes the candidate's facts A that knowledge added: `semantic.fact_count_knowledge` =
+ * |A|, knowledge_fact_precision = |A ∩ R| / |A| (null for an empty A), knowledge_fact_recall = |A ∩ R| / |R| (null for
+ * an empty R). A mean is over the examples with a value; a metric without any is omitted, and null in the report.
  *
- * A lost state is empty: it omits everything and asserts nothing. The items of the report name the members that each state
- * omits and those that it adds, with their origin.
+ * A lost state is empty: it omits all facts and asserts none. The items of the report list the members that each state
+ * omits and adds, with their origin.
  */
 import { KNOWLEDGE_BASE, REPORT, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";

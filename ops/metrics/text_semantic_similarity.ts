@@ -1,6 +1,6 @@
 /**
- * Lexical likeness of paired texts, means over the pairs: token F1, unigram precision with brevity penalty, edit
- * similarity and exact match. Deterministic proxies; no model of meaning is involved. Formulas: lib/numeric/
+ * Lexical similarity of paired texts, means over the pairs: token F1, unigram precision with brevity penalty, edit
+ * similarity and exact match. Deterministic proxies without a language model. Formulas: lib/numeric/
  * text_similarity.ts.
  */
 import { REPORT, TEXTS } from "../../lib/contract/kinds.ts";
@@ -21,7 +21,7 @@ const SCORES = {
 export default defineOperation({
   id: "metrics.text_semantic_similarity",
   name: "Text similarity scores",
-  description: "Scores lexical likeness of paired texts",
+  description: "Scores lexical similarity of paired texts",
   inputs: { candidate: [TEXTS], reference: [TEXTS] },
   outputs: { report: REPORT },
   params: z.strictObject({}),

@@ -1,6 +1,6 @@
 /**
- * Answers that equal the reference after trimming, case folding and collapsing white space, as a share of all questions.
- * Labels and predictions count as answers by their label.
+ * Share of answers that equal the reference after trimming, case folding and collapsing white space. Labels and
+ * predictions count as answers with their label.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -47,7 +47,7 @@ function answersOf(input: InputArtifact): { id: string; answer: string }[] {
   });
 }
 
-/** Upper case first, so that letters without a capital of their own fold as well. */
+/** Upper case first, so that letters without a capital are folded as well. */
 function normalised(answer: string): string {
   return answer.trim().toUpperCase().toLowerCase().replace(/\s+/g, " ");
 }

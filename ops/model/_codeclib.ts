@@ -1,9 +1,9 @@
 /**
- * What the learned-codec operations share: the models that may be named, their parameters, and what travels with latents
- * and payloads so that a decoder finds the same model.
+ * Shared by the learned-codec operations: the selectable models, their parameters, and metadata of latents and payloads
+ * that identify the model for a decoder.
  *
- * `svc_tiny_hyperprior` comes with the program; the published names need `svc models fetch`, or a folder of that name in
- * the project with the networks and tables that _codeclib_tables.ts describes.
+ * `svc_tiny_hyperprior` is part of the program; the published names need `svc models fetch`, or a folder of that name
+ * in the project with the networks and tables described in _codeclib_tables.ts.
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import type {
@@ -38,30 +38,32 @@ const BUNDLED = "svc_tiny_hyperprior";
 /** Package of the bundled codec. */
 const BUNDLED_PACKAGE = "svc-tiny-hyperprior-v1";
 
-/** The entropy coder, as the contracts state it. */
+/** The entropy coder, as stated in the contracts. */
 export const CODECLIB_ENTROPY = {
   algorithm: "range coding / ANS backend",
   coder: "codeclib entropy bottleneck + GaussianConditional",
   fact: "transforms may run on several runtimes; entropy coding always uses the codec library bitstream",
 };
 
-export const DEVICE = z.enum(["cpu"]).default("cpu").describe("where the networks run; this release has cpu alone");
+export const DEVICE = z.enum(["cpu"]).default("cpu").describe("device of the networks; this release supports cpu only");
 
-/** Parameters that choose a model. */
+/** Parameters that select a model. */
 export const MODEL_PARAMS = {
   model: z.enum([...PUBLISHED, BUNDLED]).default("bmshj2018_hyperprior")
-    .describe(`${BUNDLED} comes with the program; the others need svc models fetch`),
-  metric: z.enum(["mse", "ms-ssim"]).default("mse").describe("what the model was trained for"),
-  pretrained: z.boolean().default(true).describe("false would ask for random weights, which no file holds"),
-  quality: z.int().min(1).max(8).default(3).describe("1 is the lowest rate"),
+    .describe(`${BUNDLED} is part of the program; the others need svc models fetch`),
+  metric: z.enum(["mse", "ms-ssim"]).default("mse").describe("training metric of the model"),
+  pretrained: z.boolean().default(true).describe("must be true: models with random weights are not available"),
+  quality: z.int().min(1).max(8).default(3).describe("quality level; 1 is the lowest rate"),
 };
 
 export const PAD_TO_MULTIPLE = z.int().min(1).max(4096).default(64)
-  .describe("sides are padded to a multiple of this, by the last row and column; the model says which it takes");
+  .describe(
+    "sides are padded to a multiple of this, a multiple of the model's, with the last row and column",
+  );
 
 export const VARIABLE_RATE_PARAMS = {
-  vbr_scale_index: z.int().min(0).max(63).default(1).describe("rung of a _vbr model in stage 2; a higher one is finer"),
-  vbr_stage: z.int().min(1).max(2).default(2).describe("of a _vbr model: 2 the variable path, 1 the base path"),
+  vbr_scale_index: z.int().min(0).max(63).default(1).describe("level of a _vbr model in stage 2; higher is finer"),
+  vbr_stage: z.int().min(1).max(2).default(2).describe("stage of a _vbr model: 2 the variable path, 1 the base path"),
 };
 
 interface ModelChoice {
@@ -71,14 +73,14 @@ interface ModelChoice {
   quality: number;
 }
 
-/** Findings about the choice of a model. */
+/** Findings about the selection of a model. */
 export function modelProblems({ model, metric, pretrained }: ModelChoice): ParameterProblem[] {
   const problems: ParameterProblem[] = [];
   if (!pretrained) {
     problems.push({
       place: ["pretrained"],
-      message: "Cannot run a codec that was never trained",
-      hint: "Leave pretrained at true",
+      message: "Cannot run an untrained codec",
+      hint: "Set pretrained to true",
     });
   }
   if (model === BUNDLED && metric !== "mse") {
@@ -91,7 +93,7 @@ export function modelProblems({ model, metric, pretrained }: ModelChoice): Param
   return problems;
 }
 
-/** The rung of a model's ladder that parameters choose. */
+/** The quality level of a model for given parameters. */
 export function rungOf(
   { model, quality, vbr_scale_index, vbr_stage }: ModelChoice & { vbr_scale_index?: number; vbr_stage?: number },
 ): number {
@@ -104,12 +106,12 @@ const request = (name: string): Pick<ModelRequest, "id" | "files"> => ({
   files: FILES,
 });
 
-/** The model that an encoder names. */
+/** The model of an encoder. */
 export const namedModel = ({ model }: { model: string }): ModelRequest[] => [
   { role: model, ...request(model), parameter: "model" },
 ];
 
-/** The models that a decoder may meet: it learns from what it decodes which one it needs. */
+/** The models that a decoder may need; metadata of its input select one. */
 export const anyModel = (): ModelRequest[] =>
   [BUNDLED, ...PUBLISHED].map((name) => ({
     role: name,
@@ -119,13 +121,13 @@ export const anyModel = (): ModelRequest[] =>
 
 /**
  * Opens a codec.
- * @throws SvcError `model_unavailable`, `artifact_manifest_invalid` for tables that say another model
+ * @throws SvcError `model_unavailable`, `artifact_manifest_invalid` for tables of another model
  */
 export async function openCodec(find: (role: string) => NamedModel, name: string): Promise<Codec> {
   const model = find(name);
   if (!model.has(TABLES)) {
     throw new SvcError("model_unavailable", `Cannot decode with the model ${name}: it is not on this machine`, {
-      hint: `svc models fetch ${name}, or svc models list for what there is`,
+      hint: `Run svc models fetch ${name}, or list the models with svc models list`,
     });
   }
   const digests = isObject(model.record.files) ? model.record.files : {};
@@ -138,7 +140,7 @@ export async function openCodec(find: (role: string) => NamedModel, name: string
   throw new SvcError("artifact_manifest_invalid", `Cannot use the tables of ${codec.tables.model} as those of ${name}`);
 }
 
-/** What travels: everything that a decoder must know besides the bytes. */
+/** Metadata for a decoder. */
 export interface CodecFacts {
   model: string;
   metric: string;
@@ -154,7 +156,7 @@ export function factsMetadata({ model, metric, rung, padToMultiple, stateSha256 
   return { model, metric, quality: rung, pad_to_multiple: padToMultiple, model_state_sha256: stateSha256 };
 }
 
-/** @throws SvcError `input_metadata_missing` when they are not those of a learned codec */
+/** @throws SvcError `input_metadata_missing` for an artifact without the metadata of a learned codec */
 export function factsOf({ metadata }: InputArtifact): CodecFacts {
   const found = metadata[FACTS];
   const { model, metric, quality, pad_to_multiple, model_state_sha256 } = isObject(found) ? found : {};
@@ -162,28 +164,28 @@ export function factsOf({ metadata }: InputArtifact): CodecFacts {
     typeof model !== "string" || typeof metric !== "string" || !Number.isSafeInteger(quality) ||
     !Number.isSafeInteger(pad_to_multiple) || typeof model_state_sha256 !== "string"
   ) {
-    throw new SvcError("input_metadata_missing", `Cannot tell from the metadata ${FACTS} which codec made this`, {
-      hint: "Only what a learned codec of svc made can be decoded here",
+    throw new SvcError("input_metadata_missing", `Cannot find the codec in the metadata ${FACTS}`, {
+      hint: "Wire the output of a learned codec of svc",
     });
   }
   const rung = quality as number, padToMultiple = pad_to_multiple as number;
   return { model, metric, rung, padToMultiple, stateSha256: model_state_sha256 };
 }
 
-/** @throws SvcError `artifact_hash_mismatch` when another state of the model made what is to be decoded */
+/** @throws SvcError `artifact_hash_mismatch` for an artifact of another state of the model */
 export function checkState(codec: Codec, { stateSha256 }: Pick<CodecFacts, "stateSha256">): void {
   if (codec.stateSha256 === stateSha256) return;
-  throw new SvcError("artifact_hash_mismatch", `Cannot use ${codec.tables.model}: it is not in the stated state`, {
-    hint: `Its state is ${codec.stateSha256}, ${stateSha256} was stated`,
+  throw new SvcError("artifact_hash_mismatch", `Cannot use ${codec.tables.model}: its state is not the required one`, {
+    hint: `Its state is ${codec.stateSha256}, required is ${stateSha256}`,
   });
 }
 
-/** Form of the images that latents or a payload came from. */
+/** Form of the source images of latents or a payload. */
 export function formOf({ metadata }: InputArtifact): PictureForm & ImageShape & { count: number } {
   const shape = trustedShape(metadata);
   if (shape === undefined) {
-    throw new SvcError("input_metadata_missing", "Cannot tell from the metadata how large the images are", {
-      hint: "The metadata image_count, image_height, image_width and image_channels travel with latents and payloads",
+    throw new SvcError("input_metadata_missing", "Cannot find the image size in the metadata", {
+      hint: "Latents and payloads need the metadata image_count, image_height, image_width and image_channels",
     });
   }
   return { ...shape, dtype: metadata.image_dtype === "float32" ? "float32" : "uint8" };
@@ -223,14 +225,14 @@ export function latentsOf(input: InputArtifact, channels: number): Latents[] {
   }));
 }
 
-/** Images that were lost on the way, by the metadata of an earlier decoder. */
+/** Lost images, from the metadata of an earlier decoder. */
 export const lostItems = ({ metadata }: InputArtifact): Set<number> =>
   new Set(metadataCounts(metadata, "failed_item_indices"));
 
-const COMPILED = "A compiled bundle is machine code for one framework and machine, which nothing here loads; " +
+const COMPILED = "A compiled bundle is machine code for one framework and machine, which svc does not load; " +
   "model.codeclib_onnx_* run the same networks from ONNX";
 
-/** Compiled networks are in the catalogue, and never executed. */
+/** Compiled networks are listed in the catalogue, and never executed. */
 export const AOT_MATERIALIZATIONS: Materialization[] = executed("python", "default", {}, {
   status: "planned",
   notes: COMPILED,

@@ -1,4 +1,4 @@
-/** A learned codec as an artifact: its networks and tables in a model.onnx.bundle, and the way back. */
+/** A learned codec as an artifact: its networks and tables in a model.onnx.bundle. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact, ModelSession, NamedModel, OutputArtifact } from "../../lib/contract/operation.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
@@ -8,22 +8,22 @@ import { Codec } from "./_codeclib_codec.ts";
 import { NETWORKS, TABLES } from "./_codeclib_tables.ts";
 
 export const PROVIDER = z.enum(["CPUExecutionProvider"]).default("CPUExecutionProvider")
-  .describe("execution provider; this release has the CPU alone");
+  .describe("execution provider; this release supports the CPU only");
 
-/** What `bundle.json` says of the codec besides its files. */
+/** The codec's record in `bundle.json`. */
 export interface BundledCodec {
   model: string;
   metric: string;
-  /** Quality, or rung of a variable-rate model. */
+  /** Quality, or quality level of a variable-rate model. */
   rung: number;
   opset: number;
-  /** Size of images that it was exported for; the networks take any multiple of their reduction. */
+  /** Image size of the export; the networks accept any multiple of their reduction. */
   height: number;
   width: number;
   stateSha256: string;
 }
 
-/** The files of a named model, hash checked as they are read, and the document. */
+/** The files of a selected model, with checked hashes, and the document. */
 export async function bundleOf(model: NamedModel, codec: BundledCodec): Promise<OutputArtifact> {
   const files: Record<string, Uint8Array> = {};
   for (const name of [TABLES, ...NETWORKS]) files[name] = await model.read(name);
@@ -43,7 +43,7 @@ export async function bundleOf(model: NamedModel, codec: BundledCodec): Promise<
 /**
  * Opens the codec of a bundle.
  * @param openGraph of the step
- * @throws SvcError `artifact_manifest_invalid` when it holds no codec, `artifact_hash_mismatch` for another state
+ * @throws SvcError `artifact_manifest_invalid` for a bundle without a codec, `artifact_hash_mismatch` for another state
  */
 export async function openBundle(
   input: InputArtifact,
@@ -57,7 +57,7 @@ export async function openBundle(
     const content = input.files?.get(name);
     if (content !== undefined) return content;
     throw new SvcError("artifact_manifest_invalid", `Cannot use the bundle as a codec: it has no ${name}`, {
-      hint: "model.codeclib_export_onnx makes bundles of codecs",
+      hint: "model.codeclib_export_onnx creates bundles of codecs",
     });
   };
   if (typeof model !== "string" || typeof metric !== "string" || typeof quality !== "number") fileOf("codec");
@@ -87,7 +87,7 @@ export async function openBundle(
   return { codec, stated: facts };
 }
 
-/** @throws SvcError `artifact_hash_mismatch` when what is to be decoded was made by another model */
+/** @throws SvcError `artifact_hash_mismatch` for an artifact of another model */
 export function checkMadeBy(codec: Codec, facts: CodecFacts): void {
   if (facts.model !== codec.tables.model) {
     throw new SvcError("artifact_hash_mismatch", `Cannot use the bundle of ${codec.tables.model} for ${facts.model}`, {

@@ -1,19 +1,19 @@
 /**
- * A learned codec at work: images to latents, latents to bytes, and back, image by image.
+ * A learned codec: images to latents, latents to bytes, and back, image by image.
  *
  *     y = analysis(x, step)                      in units of the step
- *     z = round(hyper_analysis(y))               sent first, by the tables of its channels
+ *     z = round(hyper_analysis(y))               sent first, with the tables of its channels
  *     mean, log_scale = hyper_synthesis(z, step)
- *     k = round(y - mean)                        sent by the table of its scale
+ *     k = round(y - mean)                        sent with the table of its scale
  *     x' = synthesis(mean + k, step)
  *
- * An image is its quality (u8), two checksums (u16, big-endian) and the bytes of one range coder. The first checksum is
- * over the state of the model, the size and the tables chosen for the latents: where it differs the decoder has another
- * model, or a runtime that computes scales in other last bits, and would read nonsense. The second is over all integers:
- * where only it differs the bytes were damaged. Both are the lower half of CRC-32.
+ * A coded image has its quality (u8), two checksums (u16, big-endian) and the bytes of one range coder. The first
+ * checksum covers the state of the model, the size and the tables chosen for the latents: if it differs, the decoder
+ * has another model, or a runtime whose scales differ in the last bits, and cannot decode. The second covers all
+ * integers: if only it differs, the bytes were damaged. Both are the lower half of CRC-32.
  *
- * Integers stand in C order [channel, row, column]. An image is padded at the right and at the bottom by its last column
- * and row.
+ * Integers are in C order [channel, row, column]. An image is padded at the right and at the bottom with its last
+ * column and row.
  *
  * Source: Ballé, Minnen, Singh, Hwang and Johnston, Variational Image Compression with a Scale Hyperprior, 2018; Minnen,
  * Ballé and Toderici, Joint Autoregressive and Hierarchical Priors for Learned Image Compression, 2018.
@@ -29,7 +29,7 @@ import { RangeDecoder, RangeEncoder } from "../../lib/numeric/range_coder.ts";
 import { type PictureForm, picturesOf, planesOf } from "./_deepjscc.ts";
 import { type CodecTables, type Network, NETWORKS, readTables, TABLES } from "./_codeclib_tables.ts";
 
-/** Where the files of a codec come from: a model that was named, or a bundle. */
+/** Source of the files of a codec: a selected model, or a bundle. */
 export interface CodecFiles {
   read(file: string): Promise<Uint8Array>;
   open(file: string): Promise<ModelSession>;
@@ -37,7 +37,7 @@ export interface CodecFiles {
   sha256(file: string): string;
 }
 
-/** Bytes before those of the range coder. */
+/** Bytes before the range coder's. */
 const HEAD_BYTES = 5;
 
 type Shape = readonly [channels: number, rows: number, columns: number];
@@ -57,7 +57,7 @@ export class Codec {
     private readonly network: (name: Network) => Promise<ModelSession>,
   ) {}
 
-  /** @throws SvcError `artifact_manifest_invalid`, and what reading throws */
+  /** @throws SvcError `artifact_manifest_invalid`, and the errors of reading */
   static async open(files: CodecFiles): Promise<Codec> {
     const tables = readTables(await files.read(TABLES));
     const networks = Object.fromEntries(NETWORKS.map((name) => [name, files.sha256(name)]));
@@ -75,15 +75,15 @@ export class Codec {
       sha256: (file) => sha256Hex(files[file]),
     });
     if (copy.stateSha256 === this.stateSha256) return copy;
-    throw new SvcError("artifact_hash_mismatch", `Cannot use the copy of ${this.tables.model}: its files are others`);
+    throw new SvcError("artifact_hash_mismatch", `Cannot use the copy of ${this.tables.model}: its files differ`);
   }
 
-  /** A side of images as the networks take it. */
+  /** A side of images after padding. */
   paddedSize(side: number, padToMultiple: number): number {
     return roundUp(side, this.padding(padToMultiple));
   }
 
-  /** The quantisation step of a quality. @throws SvcError `params_invalid` for one that the model does not have */
+  /** The quantisation step of a quality. @throws SvcError `params_invalid` for an unknown quality */
   step(rung: number): number {
     const step = this.tables.steps.get(String(rung));
     if (step !== undefined) return step;
@@ -101,7 +101,7 @@ export class Codec {
     return { data: latents.data as Float32Array, rows, columns };
   }
 
-  /** An image of latents. */
+  /** An image from latents. */
   async synthesise(latents: Latents, rung: number, form: PictureForm): Promise<ImageBatch> {
     const feeds = { latents: this.latentArray(latents), step: stepArray(this.step(rung)) };
     const { images } = await this.run("synthesis.onnx", feeds);
@@ -129,9 +129,9 @@ export class Codec {
   }
 
   /**
-   * Latents of bytes, as the decoder knows them: mean plus what was sent.
+   * Latents from bytes: mean plus decoded difference.
    * @param size of the image
-   * @throws SvcError `image_payload_invalid` for bytes that are damaged or were made by another model
+   * @throws SvcError `image_payload_invalid` for damaged bytes, or bytes of another model
    */
   async decode(
     bytes: Uint8Array,
@@ -139,7 +139,7 @@ export class Codec {
     { rung, padToMultiple }: { rung: number; padToMultiple: number },
   ): Promise<Latents> {
     const damaged = (why: string) => new SvcError("image_payload_invalid", `Cannot decode an image: ${why}`);
-    if (bytes.length < HEAD_BYTES) throw damaged("it is cut short");
+    if (bytes.length < HEAD_BYTES) throw damaged("it is truncated");
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (view.getUint8(0) !== rung) throw damaged(`its quality is not ${rung}`);
     const { rows, columns, shape } = this.shapes(size, padToMultiple);
@@ -148,15 +148,15 @@ export class Codec {
     const { mean, indexes } = await this.gaussians(z, shape, rung, { rows, columns });
     if (view.getUint16(1) !== this.parameterCheck(indexes, { rows, columns })) {
       throw damaged(
-        "the tables of its latents are not those that the encoder chose: damage, or another model or runtime",
+        "the tables of its latents differ from the encoder's: damage, or another model or runtime",
       );
     }
     const k = decodeIntegers(coder, indexes, this.tables.latent);
-    if (view.getUint16(3) !== symbolCheck(z, k)) throw damaged("its check sum is wrong");
+    if (view.getUint16(3) !== symbolCheck(z, k)) throw damaged("its checksum is wrong");
     return { data: mean.map((value, at) => value + k[at]), rows, columns };
   }
 
-  /** What stands for the latents of an image that was lost. */
+  /** Substitute latents of a lost image. */
   zeros(size: { height: number; width: number }, padToMultiple: number): Latents {
     const { rows, columns } = this.shapes(size, padToMultiple);
     return { data: new Float32Array(this.tables.latentChannels * rows * columns), rows, columns };
@@ -187,7 +187,7 @@ export class Codec {
     if (height !== rows || width !== columns) {
       throw new SvcError(
         "boundary_shape_invalid",
-        `Cannot code ${rows} x ${columns} latents: their hyper latents stand for ${height} x ${width}`,
+        `Cannot code ${rows} x ${columns} latents: their hyper latents are for ${height} x ${width}`,
         { hint: `Sides of images must be padded to a multiple of ${tables.hyperReduction}` },
       );
     }

@@ -1,4 +1,4 @@
-/** What the learned-codec operations do to batches, whether their model is named or comes in a bundle. */
+/** Steps of the learned-codec operations for batches, with a selected model or a bundle. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { Cancellation, InputArtifact, Metrics, OutputArtifact, Progress } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
@@ -18,13 +18,13 @@ import { DELIVERY_KEYS, deliveryMetadata, ImageBatchWriter } from "../_jpeg_imag
 import { FACTS, factsMetadata, factsOf, formOf, joinLatents, latentsOf, lostItems } from "./_codeclib.ts";
 import { Codec, type Latents } from "./_codeclib_codec.ts";
 
-/** Where the operations run, as their contracts say. */
+/** Materialisations of the operations. */
 export const INFERENCE = { benchmark_run: ["python"], dataset_capture: ["python"] };
 
 export const FAIL_OR_ZEROS = z.enum(["fail", "zeros"]).default("fail")
-  .describe("what becomes of a failed image: an error, or zeros");
+  .describe("treatment of a failed image: an error, or zeros");
 
-/** Metadata that every payload carries. */
+/** Metadata of every payload. */
 export const PAYLOAD_GUARANTEE = [
   "boundary_contract",
   "bit_count",
@@ -52,7 +52,7 @@ interface Analysis extends Surroundings {
   padToMultiple: number;
 }
 
-/** What travels with what an encoder made. */
+/** Metadata of an encoder's output. */
 function madeBy(codec: Codec, batch: ImageBatch, { rung, metric, padToMultiple }: Analysis): JsonObject {
   const { tables: { model }, stateSha256 } = codec;
   return {
@@ -65,7 +65,7 @@ function madeBy(codec: Codec, batch: ImageBatch, { rung, metric, padToMultiple }
   };
 }
 
-/** Does something for each image, with progress and cancellation. */
+/** Calls a function for each image, with progress and cancellation. */
 async function forEachPicture<T>(
   count: number,
   phase: string,
@@ -112,15 +112,15 @@ export async function synthesiseBatch(
   const items = latentsOf(input, codec.tables.latentChannels), writer = new ImageBatchWriter(form);
   const delivered = await forEachPicture(form.count, "synthesise", options, async (index) => {
     const why = lost.has(index)
-      ? "it was lost on the way"
+      ? "it was lost in transmission"
       : items[index].data.every(Number.isFinite)
       ? null
       : "its latents are not finite";
     if (why === null) {
       imageAt(writer.batch, index).set((await codec.synthesise(items[index], rung, form)).data);
     } else if (options.onError === "fail") {
-      throw new SvcError("boundary_value_invalid", `Cannot make image ${index} of latents: ${why}`, {
-        hint: "Set on_error: zeros for black images in its place",
+      throw new SvcError("boundary_value_invalid", `Cannot decode image ${index}: ${why}`, {
+        hint: "Set on_error: zeros to get black images instead",
       });
     }
     return why === null;
@@ -133,7 +133,7 @@ export async function synthesiseBatch(
   return { outputs: { images: imagesArtifact(writer.batch, kept) } };
 }
 
-/** Metadata that describe latents and not the images that come out of them. */
+/** Metadata that describe latents and do not apply to their images. */
 const LATENT_KEYS = ["latents_quantized"];
 
 /** Latents to payload bits. */
@@ -191,7 +191,7 @@ function payload(
   };
 }
 
-/** The latents of every image of a payload, or why there are none. */
+/** The latents of every image of a payload, or the reason why there are none. */
 async function latentsOfPayload(
   codec: Codec,
   input: InputArtifact,
@@ -207,7 +207,7 @@ async function latentsOfPayload(
   });
 }
 
-/** A damaged image is a result, anything else is an error. */
+/** A damaged image is a result, any other error is thrown. */
 function keep(error: unknown): SvcError {
   if (error instanceof SvcError && error.code === "image_payload_invalid") return error;
   throw error;

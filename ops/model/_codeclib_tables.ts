@@ -1,17 +1,17 @@
 /**
- * What a learned codec is besides its networks: `tables.json`, the same for the bundled codec, fetched ones, and a folder
- * of one's own.
+ * Entropy tables of a learned codec: `tables.json`, with one format for the bundled codec, fetched ones, and a user's
+ * folder.
  *
  *     kind              "svc.image_codec_tables", schema_version 1
- *     model, metric     its name, and what it was trained for
- *     latent_channels, latent_reduction       channels, and pixels a latent along a side
- *     hyper_channels, hyper_reduction         the same of the hyper latents; sides of images are multiples of the latter
+ *     model, metric     its name, and its training metric
+ *     latent_channels, latent_reduction       channels, and pixels per latent along a side
+ *     hyper_channels, hyper_reduction         the same of the hyper latents; image sides are multiples of the latter
  *     steps             quality (or scale index of a variable-rate model) -> quantisation step, an input of the networks
  *     scales            {smallest, largest, count}: standard deviations of the latents' tables, evenly spaced in logarithm
  *     hyper_tables      per channel of the hyper latents {smallest, counts}, counts of 2^16, the escape last
  *
- * The tables of the latents are made here, those of the hyper latents come with the model; the digest of all of them and
- * of the networks is the state of a model, by which a recipe can pin it.
+ * The tables of the latents are computed here, those of the hyper latents are part of the model; the digest of all of
+ * them and of the networks is the state of a model, which a recipe can pin.
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import { sha256Hex, sha256Json } from "../../lib/contract/hash.ts";
@@ -32,11 +32,11 @@ export interface CodecTables {
   hyperChannels: number;
   hyperReduction: number;
   steps: ReadonlyMap<string, number>;
-  /** One a scale. */
+  /** One per scale. */
   latent: readonly FrequencyTable[];
-  /** One a channel. */
+  /** One per channel. */
   hyper: readonly FrequencyTable[];
-  /** The table of a latent: evenly spaced in the logarithm of its standard deviation, the nearest one. */
+  /** Index of the table of a latent: the nearest in the logarithm of the standard deviation. */
   scaleIndex(logScale: number): number;
   /** Digest over every table. */
   sha256: string;
@@ -59,7 +59,7 @@ export function readTables(bytes: Uint8Array): CodecTables {
   return tables;
 }
 
-/** Making the tables of the latents takes longer than coding a small image. */
+/** A cache: computing the tables of the latents takes longer than coding a small image. */
 const known = new Map<string, CodecTables>();
 
 function tablesOf(document: Value): CodecTables {
@@ -72,11 +72,11 @@ function tablesOf(document: Value): CodecTables {
   }
   const smallest = positive(scales, "smallest"), largest = positive(scales, "largest"), count = size(scales, "count");
   const origin = Math.log(smallest), spacing = Math.log(largest / smallest) / (count - 1);
-  if (!(spacing > 0) || count > 256) throw new RangeError("scales must be 2 to 256 growing ones");
+  if (!(spacing > 0) || count > 256) throw new RangeError("scales must be 2 to 256 increasing values");
   const latent = Array.from({ length: count }, (_, index) => normalTable(Math.exp(origin + index * spacing)));
   const hyper = hyper_tables.map(tableOf);
   const hyperChannels = size(document, "hyper_channels"), hyperReduction = size(document, "hyper_reduction");
-  if (hyper.length !== hyperChannels) throw new RangeError("there is not one of hyper_tables per channel");
+  if (hyper.length !== hyperChannels) throw new RangeError("hyper_tables does not have one table per channel");
   return {
     model: text(document, "model"),
     metric: text(document, "metric"),
@@ -96,7 +96,7 @@ function tableOf(table: Value): FrequencyTable {
   const counts = isObject(table) && Array.isArray(table.counts) ? table.counts : [];
   const smallest = isObject(table) ? table.smallest : undefined;
   if (!Number.isSafeInteger(smallest) || !counts.every((each) => Number.isSafeInteger(each) && (each as number) > 0)) {
-    throw new TypeError("a table of the hyper latents is no {smallest, counts}");
+    throw new TypeError("a table of the hyper latents is not {smallest, counts}");
   }
   const cumulative = new Uint32Array(counts.length + 1);
   counts.forEach((each, index) => cumulative[index + 1] = cumulative[index] + (each as number));
@@ -107,17 +107,17 @@ function tableOf(table: Value): FrequencyTable {
 function positive(object: JsonObject, key: string): number {
   const value = object[key], plain = value instanceof Float ? value.value : value;
   if (typeof plain === "number" && plain > 0 && Number.isFinite(plain)) return plain;
-  throw new TypeError(`${key} is no positive number`);
+  throw new TypeError(`${key} is not a positive number`);
 }
 
 function size(object: JsonObject, key: string): number {
   const value = object[key];
   if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
-  throw new TypeError(`${key} is no positive integer`);
+  throw new TypeError(`${key} is not a positive integer`);
 }
 
 function text(object: JsonObject, key: string): string {
   const value = object[key];
   if (typeof value === "string" && value !== "") return value;
-  throw new TypeError(`${key} is no text`);
+  throw new TypeError(`${key} is not a text`);
 }

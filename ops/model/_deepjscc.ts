@@ -1,9 +1,9 @@
 /**
- * What both halves of a joint source-channel coder share: runtimes, parameters, and the way between images, the real
- * channels of the networks, and complex symbols.
+ * Shared by encoder and decoder of a joint source-channel coder: runtimes, parameters, and conversions between images,
+ * the real channels of the networks, and complex symbols.
  *
- * The encoder's real_imag_channel = 2·symbol_channels real channels are all real parts, then all imaginary parts; complex
- * symbols stand in C order [image, channel, height, width]. Grey images are repeated to three channels.
+ * The encoder's real_imag_channel = 2·symbol_channels real channels are all real parts, then all imaginary parts;
+ * complex symbols are in C order [image, channel, height, width]. Grey images are repeated to three channels.
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import { artifactParameters } from "../../lib/contract/slot.ts";
@@ -13,16 +13,16 @@ import { type ImageBatch, metadataCounts } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import { CODER_PARAMS } from "../_external.ts";
 
-/** Images in a call of a network. */
+/** Images per call of a network. */
 export const ROWS = 4;
-/** Metadata of the symbols by which a decoder knows what they are. */
+/** Metadata of the symbols for a decoder. */
 export const SYMBOL_SHAPE = "symbol_shape";
 
-/** What the encoder and the decoder declare alike. */
+/** Common declarations of encoder and decoder. */
 export const DEEPJSCC_SLOT = {
   params: {
     ...artifactParameters(""),
-    symbol_channels: z.int().positive().default(16).describe("complex channels, of learned_checkpoint"),
+    symbol_channels: z.int().positive().default(16).describe("complex channels, for learned_checkpoint"),
     checkpoint_path: z.string().default("").describe("NPZ file of the network; empty without one"),
     checkpoint_sha256: z.string().default("").describe("lower-case SHA-256 of that file"),
     checkpoint_format: z.enum(["svc_deepjscc_reference_cnn_npz_v1"]).default("svc_deepjscc_reference_cnn_npz_v1")
@@ -36,16 +36,16 @@ export const DEEPJSCC_SLOT = {
   mode: {
     parameter: "runtime",
     default: "training_interface",
-    description: "training_interface is a place for code to be trained and does not run",
+    description: "training_interface is for exported training code and does not run",
   },
-  // An adapter's state is not known here: its steps never overlap with others.
+  // An adapter may share state between calls, so its steps never overlap with others.
   threadSafe: false,
   modes: {
     training_interface: {},
     external_callable: {
       implementation: "external_callable_runtime",
       backend: "external",
-      planned: "Runs in adapters alone: svc adapter scaffold deepjscc_symbols writes one",
+      planned: "Runs only in adapters: svc adapter scaffold deepjscc_symbols writes an example",
     },
     learned_checkpoint: {
       implementation: "safe_npz_reference_cnn_runtime",
@@ -59,7 +59,7 @@ export const DEEPJSCC_SLOT = {
 /** Images as planes float32 [N, 3, H, W] in [0, 1]. */
 export function planesOf({ count, height, width, channels, dtype, data }: ImageBatch): NdArray {
   if (channels !== 1 && channels !== 3) {
-    throw new SvcError("boundary_shape_invalid", `Cannot encode images of ${channels} channels: they are 1 or 3`);
+    throw new SvcError("boundary_shape_invalid", `Cannot encode images of ${channels} channels: 1 or 3 are supported`);
   }
   const plane = height * width, planes = new Float32Array(count * 3 * plane), scale = dtype === "uint8" ? 255 : 1;
   for (let image = 0, at = 0; image < count; image++) {
@@ -71,7 +71,7 @@ export function planesOf({ count, height, width, channels, dtype, data }: ImageB
   return ndarray("float32", planes, [count, 3, height, width]);
 }
 
-/** What images were before they were encoded. */
+/** The form of the encoded images. */
 export interface PictureForm {
   height: number;
   width: number;
@@ -80,16 +80,16 @@ export interface PictureForm {
 }
 
 /**
- * Planes float32 [N, 3, H, W] in [0, 1] as images of a form: the upper left part where they are larger, the mean of the
- * planes for grey, rounded for uint8. What lies outside of [0, 1] is limited.
- * @throws SvcError `artifact_output_invalid` when there are fewer rows or columns
+ * Planes float32 [N, 3, H, W] in [0, 1] as images of a form: the upper left part of larger planes, the mean of the
+ * planes for grey, rounded for uint8. Values outside [0, 1] are clipped.
+ * @throws SvcError `artifact_output_invalid` for fewer rows or columns
  */
 export function picturesOf({ shape: [count, , rows, columns], data: planes }: NdArray, form: PictureForm): ImageBatch {
   const { height, width, channels, dtype } = form;
   if (rows < height || columns < width) {
     throw new SvcError(
       "artifact_output_invalid",
-      `Cannot cut ${height} x ${width} pixels out of a reconstruction of ${rows} x ${columns}`,
+      `Cannot crop ${height} x ${width} pixels from a reconstruction of ${rows} x ${columns}`,
     );
   }
   const plane = rows * columns, samples = count * height * width * channels;
@@ -114,7 +114,7 @@ export function picturesOf({ shape: [count, , rows, columns], data: planes }: Nd
 /** Complex symbols [N·K·h·w], interleaved, of real channels [N, 2K, h, w]. */
 export function joined({ shape: [count, parts, height, width], data }: NdArray): Float32Array {
   if (parts % 2 !== 0) {
-    throw new SvcError("artifact_output_invalid", `Cannot make complex symbols of ${parts} real channels`);
+    throw new SvcError("artifact_output_invalid", `Cannot form complex symbols from ${parts} real channels`);
   }
   const half = parts / 2 * height * width, symbols = new Float32Array(count * 2 * half);
   for (let image = 0, at = 0; image < count; image++) {
@@ -126,12 +126,12 @@ export function joined({ shape: [count, parts, height, width], data }: NdArray):
   return symbols;
 }
 
-/** Real channels [N, 2K, h, w] of complex symbols, by the shape [N, K, h, w] that their metadata give. */
+/** Real channels [N, 2K, h, w] of complex symbols, with the shape [N, K, h, w] in their metadata. */
 export function parted(symbols: Float32Array, metadata: JsonObject): NdArray {
   const shape = metadataCounts(metadata, SYMBOL_SHAPE);
   if (shape?.length !== 4 || shape.includes(0)) {
-    throw new SvcError("boundary_value_invalid", "Cannot tell from the metadata how the symbols stand in images", {
-      hint: "Only symbols of model.deepjscc_external_encode can be decoded here",
+    throw new SvcError("boundary_value_invalid", "Cannot find the shape of the symbols in the metadata", {
+      hint: "Wire symbols of model.deepjscc_external_encode",
     });
   }
   const [count, channels, height, width] = shape, half = channels * height * width;

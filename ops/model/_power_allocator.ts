@@ -46,7 +46,7 @@ import {
   sharePower,
 } from "./_power_policies.ts";
 
-/** Metadata that both outputs carry. */
+/** Metadata of both outputs. */
 const RECORD = {
   power_policy: "text",
   granularity: "text",
@@ -66,9 +66,9 @@ const ALLOCATION = artifactKind(POWER_ALLOCATION, {
 type ChannelFeature = "channel_gain" | "csi_history";
 
 interface Elements {
-  /** Symbols as they came, interleaved. */
+  /** Input symbols, interleaved. */
   given: Float32Array;
-  /** Absent where no channel state is wired. */
+  /** Undefined without a wired channel state. */
   knowledge?: ChannelKnowledge;
   grid: ElementGrid;
   /** SNR of each element at unit power with the gains of the policy, [row, subcarrier]. */
@@ -129,7 +129,7 @@ export function powerAllocator(
   });
 }
 
-/** A policy that shares power by a formula. */
+/** A policy with a formula. */
 const formula = (implementation: string) => ({
   implementation,
   run: ({ snrs, grid }: Elements, { params }: { params: PowerParams }) => sharePower(snrs, grid, params),
@@ -161,7 +161,7 @@ async function checkpointPowers(
   return learnedPowers(network, knowledge!, params);
 }
 
-/** Loads the bits where asked to, and scales the symbols. */
+/** Loads the bits if requested, and scales the symbols. */
 function allocated(
   power: Float64Array,
   { given, knowledge, grid, snrs }: Elements,
@@ -218,7 +218,7 @@ function allocated(
 
 /**
  * @param snrs received SNR of each element
- * @throws SvcError `boundary_count_mismatch` when the elements do not carry all bits
+ * @throws SvcError `boundary_count_mismatch` if the elements do not carry all bits
  */
 function load(bits: Uint8Array, snrs: Float64Array, params: PowerParams): LoadedBits {
   const loading = loadBits(snrs, {

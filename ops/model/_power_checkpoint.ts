@@ -5,13 +5,13 @@
  *     phi_0_weight [H, a], phi_0_bias [a], phi_1_weight [a, b], …      layers of phi
  *     rho_0_weight [2z, c], rho_0_bias [c], …, the last with one output       layers of rho, z the outputs of phi
  *
- * float32 or float64, finite, in C order. The network (lib/numeric/deep_set.ts) sees the subcarriers of a state as a set;
- * the features of subcarrier k are ln(1 + P·|h_t,k|²/N0) of its last H reports, the oldest first, with the mean power
- * budget P. A report that is not there is taken from the oldest one that is. The scores, times P, are projected onto the
+ * float32 or float64, finite, in C order. The network (lib/numeric/deep_set.ts) processes the subcarriers of a state as
+ * a set; the features of subcarrier k are ln(1 + P·|h_t,k|²/N0) of its last H reports, the oldest first, with the mean
+ * power budget P. A missing earlier report is replaced by the oldest one. The scores, times P, are projected onto the
  * powers that sum to P·F (`svc_exact_simplex_projection_v1`).
  *
- * A strict checkpoint holds nothing else; otherwise further members are ignored and the text may be missing. Nothing in
- * the file is ever executed.
+ * A strict checkpoint has no other members; otherwise further members are ignored and the text may be missing. No code
+ * of the file is ever executed.
  */
 import { type NpzFile, openNpz } from "../../lib/artifact/npz.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -26,8 +26,8 @@ const TEXT = "metadata_json";
 
 /**
  * Reads a checkpoint.
- * @param name the file, for messages
- * @throws SvcError `artifact_limit_exceeded`, `artifact_hash_mismatch`, `artifact_schema_invalid`, or what opening throws
+ * @param name name of the file, for messages
+ * @throws SvcError `artifact_limit_exceeded`, `artifact_hash_mismatch`, `artifact_schema_invalid`, or those of {@link openNpz}
  */
 export function readPowerCheckpoint(
   bytes: Uint8Array,
@@ -36,7 +36,7 @@ export function readPowerCheckpoint(
 ): DeepSet {
   if (bytes.length > maxBytes) {
     throw new SvcError("artifact_limit_exceeded", `Cannot load ${name}: ${bytes.length} bytes are above ${maxBytes}`, {
-      hint: "Raise checkpoint_max_bytes if the file is what you trust",
+      hint: "Raise checkpoint_max_bytes if you trust the file",
     });
   }
   const actual = sha256Hex(bytes);
@@ -55,7 +55,7 @@ export function readPowerCheckpoint(
   const problem = deepSetProblem(network);
   if (problem !== null) throw invalid(problem);
   const unknown = file.names.find((member) => !used.has(member));
-  if (strict && unknown !== undefined) throw invalid(`it also holds ${unknown}`);
+  if (strict && unknown !== undefined) throw invalid(`it also contains ${unknown}`);
   return network;
 }
 

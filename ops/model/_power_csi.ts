@@ -1,8 +1,8 @@
 /**
- * What a power allocator knows of the channel, and the gains that a policy works with.
+ * Channel knowledge of a power allocator, and the gains of a policy.
  *
- * A state that is not a report stands for itself: each (grid, OFDM symbol) row has its own gains. Of reports (csi_role
- * transmitter) [grid, history, subcarrier] each grid has one row, which serves its next allocation_ofdm_symbols.
+ * A true state has its own gains in each (grid, OFDM symbol) row. Of reports (csi_role transmitter) [grid, history,
+ * subcarrier] each grid has one row, which is used for the next allocation_ofdm_symbols.
  *
  *     robust_csi     (1 - s)·g + s·mean over the row of g
  *     causal_ar      per subcarrier a = sum of h_t·conj(h_{t-1}) / sum of |h_{t-1}|², |a| at most 1, and
@@ -20,11 +20,11 @@ import type { PowerParams } from "./_power_params.ts";
 export interface ChannelKnowledge {
   readonly state: OfdmState;
   readonly isReport: boolean;
-  /** Rows of gains that are told apart. */
+  /** Rows of separate gains. */
   readonly rows: number;
-  /** States (OFDM symbols) that a row serves. */
+  /** States (OFDM symbols) per row. */
   readonly repeat: number;
-  /** Reports behind a row, the last one of which is the freshest. */
+  /** Reports per row, the last one being the newest. */
   readonly history: number;
   /** OFDM symbols from the last report to its use. */
   readonly delay: number;
@@ -32,8 +32,8 @@ export interface ChannelKnowledge {
 
 /**
  * Reads the wired channel state.
- * @throws SvcError `ofdm_scenario_conflict` when it was made for another power budget,
- *   `delayed_csi_water_filling_policy_invalid` when water_filling would take a report for the truth
+ * @throws SvcError `ofdm_scenario_conflict` for a state with another power budget,
+ *   `delayed_csi_water_filling_policy_invalid` for water_filling with a report
  */
 export function channelKnowledge(input: InputArtifact, params: PowerParams): ChannelKnowledge {
   const state = ofdmStateOf(input);
@@ -48,7 +48,7 @@ export function channelKnowledge(input: InputArtifact, params: PowerParams): Cha
   if (isReport && params.policy === "water_filling") {
     throw new SvcError(
       "delayed_csi_water_filling_policy_invalid",
-      "Cannot fill water on delayed CSI with the policy water_filling: it takes the state for the true one",
+      "Cannot use the policy water_filling with delayed CSI: it needs the true state",
       { hint: "Use observed_csi_water_filling, robust_csi_water_filling or causal_ar_water_filling" },
     );
   }
@@ -75,7 +75,7 @@ export function reportedGains({ state: { h, subcarriers }, rows, history }: Chan
   return gains;
 }
 
-/** The gains that a policy works with, [row, subcarrier]. */
+/** The gains of a policy, [row, subcarrier]. */
 export function policyGains(knowledge: ChannelKnowledge, params: PowerParams): Float64Array {
   const gains = reportedGains(knowledge);
   if (params.policy === "robust_csi_water_filling") shrink(gains, knowledge, params.csi_gain_shrinkage);
@@ -102,7 +102,7 @@ function predict(gains: Float64Array, knowledge: ChannelKnowledge, confidence: n
         imaginary += h[now + 1] * h[old] - h[now] * h[old + 1];
         before += h[old] ** 2 + h[old + 1] ** 2;
       }
-      // Only the modulus of a counts for a gain.
+      // A gain depends only on the modulus of a.
       const squared = before > 0 ? Math.min((real * real + imaginary * imaginary) / (before * before), 1) : 1;
       gains[row * subcarriers + k] *= confidence * squared ** delay + 1 - confidence;
     }

@@ -1,4 +1,4 @@
-/** Parameters of the power allocators, and what they must satisfy together. */
+/** Parameters of the power allocators, and constraints between them. */
 import type { ParameterProblem, Requirement } from "../../lib/contract/operation.ts";
 import { artifactParameters, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -21,20 +21,20 @@ const WITHOUT_STATE: readonly Policy[] = ["fixed", "snr_sigmoid"];
 const SHA256 = /^[0-9a-f]{64}$/;
 
 const snr = (value: number, bits: string) =>
-  z.number().default(value).describe(`least Es/N0 in dB of an element with ${bits}`)
+  z.number().default(value).describe(`minimum Es/N0 in dB of an element with ${bits}`)
     .meta({ "x-svc-ui": { unit: "dB" } });
 
 export const POWER_PARAMS = {
   target_power: z.number().positive().default(1)
     .describe("mean power of a resource element; the powers of a state sum to this times its subcarriers"),
-  power_unit: z.enum(["normalized", "mW"]).default("normalized").describe("unit the powers are read in"),
+  power_unit: z.enum(["normalized", "mW"]).default("normalized").describe("unit of the powers"),
   budget_mode: z.enum(["fixed_average", "variable_average"]).default("fixed_average")
     .describe("fixed_average meets target_power; variable_average keeps powers within min_power and max_power"),
   granularity: z.enum(["global", "per_symbol", "per_subcarrier", "per_stream"]).default("global")
-    .describe("what has a power of its own: everything, an OFDM symbol, a resource element, a stream"),
+    .describe("scope of one power: everything, an OFDM symbol, a resource element, or a stream"),
   stream_count: z.int().positive().default(1).describe("streams of per_stream; symbol i is of stream i mod the count"),
   subcarrier_count: z.int().positive().default(64)
-    .describe("subcarriers of a state where no channel state is wired; a wired one brings its own"),
+    .describe("subcarriers of a state without a wired channel state, which has its own number"),
   min_power: z.number().nonnegative().default(0.25)
     .describe("power of snr_sigmoid at low Es/N0; lower bound of variable_average"),
   max_power: z.number().positive().default(2)
@@ -53,8 +53,10 @@ export const POWER_PARAMS = {
   csi_prediction_horizon_ofdm_symbols: z.int().nonnegative().default(0)
     .describe("OFDM symbols that causal_ar predicts ahead; 0 is the delay that the reports declare"),
   allocation_lower_power_ratio: z.number().nonnegative().default(0.1)
-    .describe("causal_ar_box: least power over the mean"),
-  allocation_upper_power_ratio: z.number().positive().default(1.9).describe("causal_ar_box: most power over the mean"),
+    .describe("causal_ar_box: minimum power over the mean"),
+  allocation_upper_power_ratio: z.number().positive().default(1.9).describe(
+    "causal_ar_box: maximum power over the mean",
+  ),
   transport_mode: z.enum(["fixed_modulation", "allocation_aware_bit_loading"]).default("fixed_modulation")
     .describe("bit loading maps the wired bits itself, as many per element as its Es/N0 supports"),
   bit_loading_max_bits_per_symbol: z.literal([1, 2, 4, 6]).default(6).describe("most bits of an element"),
@@ -68,16 +70,16 @@ export const POWER_PARAMS = {
     "format of the file of learned_checkpoint",
   ),
   checkpoint_max_bytes: z.int().positive().default(67108864).describe("a larger file is refused"),
-  checkpoint_strict: z.boolean().default(true).describe("refuse members that the format does not name"),
+  checkpoint_strict: z.boolean().default(true).describe("refuse members that are not in the format"),
   ...artifactParameters("power_policy"),
   model_batch_size: z.int().positive().default(1024)
-    .describe("most states in a call of learned_artifact; never changes a result"),
+    .describe("maximum number of states per call of learned_artifact; does not change the result"),
   eps: z.number().positive().default(1e-12).describe("a mean power below this is replaced by equal power"),
   label: z.string().default("tx_power_allocate").describe("name of the stage in the step row"),
 };
 export type PowerParams = z.output<z.ZodObject<typeof POWER_PARAMS>> & { policy: Policy };
 
-/** Conflicts that no schema can express. */
+/** Conflicts between parameters. */
 export function checkPower(params: PowerParams, connected: ReadonlySet<string>): ParameterProblem[] {
   const { policy } = params;
   const problems: ParameterProblem[] = [];
@@ -87,7 +89,7 @@ export function checkPower(params: PowerParams, connected: ReadonlySet<string>):
       code: "csi_power_policy_state_missing",
       message: loading
         ? "Cannot load bits without a channel state"
-        : `Cannot follow the policy ${policy} without a channel state`,
+        : `Cannot use the policy ${policy} without a channel state`,
       input: "channel_state",
       hint: `Wire channel_state, or ${
         loading ? "set transport_mode to fixed_modulation" : "set policy to fixed or snr_sigmoid"
@@ -97,16 +99,16 @@ export function checkPower(params: PowerParams, connected: ReadonlySet<string>):
   if (loading && !connected.has("bits")) {
     problems.push({
       code: "input_missing",
-      message: "Cannot load bits that are not wired",
+      message: "Cannot load bits without the input bits",
       input: "bits",
-      hint: "Wire bits to what the modulator takes, or set transport_mode to fixed_modulation",
+      hint: "Wire bits to the input of the modulator, or set transport_mode to fixed_modulation",
     });
   }
   if (params.min_power > params.max_power) {
     problems.push({
       message: `Cannot keep powers within ${params.min_power} and ${params.max_power}`,
       place: ["min_power"],
-      hint: "Choose min_power of at most max_power",
+      hint: "Set min_power to at most max_power",
     });
   }
   const { allocation_lower_power_ratio: lower, allocation_upper_power_ratio: upper } = params;
@@ -114,7 +116,7 @@ export function checkPower(params: PowerParams, connected: ReadonlySet<string>):
     problems.push({
       message: `Cannot keep a mean power of 1 within ${lower} and ${upper} times it`,
       place: [lower > 1 ? "allocation_lower_power_ratio" : "allocation_upper_power_ratio"],
-      hint: "The lower ratio is at most 1, the upper one at least 1",
+      hint: "Set the lower ratio to at most 1, the upper one to at least 1",
     });
   }
   if (policy === "learned_checkpoint") problems.push(...checkpointProblems(params));
@@ -129,7 +131,7 @@ function checkpointProblems(params: PowerParams): ParameterProblem[] {
       code: "learned_power_checkpoint_path_missing",
       message: "Cannot use the policy learned_checkpoint without checkpoint_path",
       place: ["checkpoint_path"],
-      hint: "Name the file",
+      hint: "Set the path of the file",
     });
   }
   if (!SHA256.test(params.checkpoint_sha256)) {
@@ -137,13 +139,13 @@ function checkpointProblems(params: PowerParams): ParameterProblem[] {
       code: "learned_power_checkpoint_sha_missing",
       message: "Cannot use the policy learned_checkpoint without checkpoint_sha256",
       place: ["checkpoint_sha256"],
-      hint: "Give its SHA-256, 64 lower-case digits",
+      hint: "Set its SHA-256, 64 lower-case hexadecimal digits",
     });
   }
   return problems;
 }
 
-/** How a learned policy shares power: a score per subcarrier, projected onto the budget of a state. */
+/** Constraints of a learned policy: a score per subcarrier, projected onto the budget of a state. */
 function learnedSharing(params: PowerParams): ParameterProblem[] {
   const problems: ParameterProblem[] = [];
   if (params.granularity !== "per_subcarrier") {

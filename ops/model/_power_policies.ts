@@ -1,7 +1,7 @@
 /**
- * Sharing of power. A *unit* has a power of its own: an element (per_subcarrier), a state (per_symbol), a stream, or
- * everything (global). Units share the budget of their *scope*: a state for per_subcarrier, everything otherwise. The gain
- * of a unit is the mean of its elements' gains.
+ * Power policies. A *unit* has one power: an element (per_subcarrier), a state (per_symbol), a stream, or everything
+ * (global). Units share the budget of their *scope*: a state for per_subcarrier, everything otherwise. The gain of a
+ * unit is the mean of its elements' gains.
  *
  *     fixed          p = P
  *     snr_sigmoid    p = min + (max - min)·sigma(snr), sigma(snr) = 1/(1 + exp(-(snr - midpoint)/slope)), of the mean SNR
@@ -18,15 +18,15 @@ import { type DeepSet, deepSetScores } from "../../lib/numeric/deep_set.ts";
 import { type ChannelKnowledge, reportedGains } from "./_power_csi.ts";
 import type { PowerParams } from "./_power_params.ts";
 
-/** Elements of the states that are shared out, in the order of resource elements. */
+/** Elements of the states, in the order of resource elements. */
 export interface ElementGrid {
   readonly rows: number;
   readonly subcarriers: number;
-  /** States that a row of gains serves. */
+  /** States per row of gains. */
   readonly repeat: number;
 }
 
-/** Every row as often as it serves, [row · repeat, subcarrier]. */
+/** Every row repeated for its states, [row · repeat, subcarrier]. */
 export function repeatRows(
   values: Float64Array,
   { rows, subcarriers, repeat }: ElementGrid,
@@ -57,7 +57,7 @@ export function sharePower(snrs: Float64Array, grid: ElementGrid, params: PowerP
   return repeatRows(powers, grid);
 }
 
-/** The mean over each element's unit, in place of the element. */
+/** The mean over each element's unit, instead of the element's value. */
 function unitMeans(values: Float64Array, subcarriers: number, params: PowerParams): Float64Array {
   const units = params.granularity === "global"
     ? 1
@@ -73,13 +73,13 @@ function unitMeans(values: Float64Array, subcarriers: number, params: PowerParam
   return values.map((_, i) => totals[unitOf(i)] / sizes[unitOf(i)]);
 }
 
-/** Powers of the elements of one scope. Elements of one unit have one gain, and so come to one power. */
+/** Powers of the elements of one scope. Elements of one unit have equal gains, and so equal powers. */
 function shareScope(snrs: Float64Array, params: PowerParams): Float64Array<ArrayBuffer> {
   const powers = policyPowers(snrs, params);
   if (params.budget_mode === "variable_average") {
     return powers.map((power) => Math.min(Math.max(power, params.min_power), params.max_power));
   }
-  // Water-filling meets the budget as it is.
+  // Water-filling meets the budget without scaling.
   if (params.policy !== "snr_sigmoid") return powers;
   const average = mean(powers);
   return average < params.eps
@@ -138,7 +138,7 @@ export function learnedPowers(network: DeepSet, knowledge: ChannelKnowledge, par
 }
 
 /**
- * What a trained policy is given, float32: the mean power budget P and N0 of every row, and either the gains |h|² of its
+ * Features of a trained policy, float32: the mean power budget P and N0 of every row, and either the gains |h|² of its
  * last report or all its reports, the oldest first, as real and imaginary parts.
  */
 export function policyFeatures(

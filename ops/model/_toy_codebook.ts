@@ -2,15 +2,15 @@
  * The bundled codebooks of the toy VQ-VAE: for grey and for RGB images 16, 64 and 256 patches of 8 x 8 pixels with
  * 8-bit samples, ordered from dark to bright.
  *
- * They were trained by `_train_toy_codebook.ts` on the photographs of svc_sample_images alone. Rates and qualities on
- * these photographs are therefore measured on the training data, and say nothing about others. Patches of another size
- * are the same patches resized with the antialiased triangle filter and rounded: no statistics of that size went in.
+ * They were trained by `_train_toy_codebook.ts` on the photographs of svc_sample_images only. Rates and qualities on
+ * these photographs are therefore results on the training data. Patches of another size are the same patches resized
+ * with the antialiased triangle filter and rounded; there is no training for that size.
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import { resizeTriangle, roundSamples } from "../../lib/artifact/image_resize.ts";
 import stored from "./_toy_codebook.json" with { type: "json" };
 
-/** Name of the codebooks in metadata; another training gets another name. */
+/** Name of the codebooks in metadata; a new training gets a new name. */
 export const CODEBOOK_ID = stored.id;
 export const CODEBOOK_SIZES = [16, 64, 256] as const;
 export const TRAINED_PATCH_SIZE = 8;
@@ -28,7 +28,7 @@ export interface Codebook {
 export function toyCodebook(channels: number, size: number, patchSize: number): Codebook {
   if (channels !== 1 && channels !== 3) {
     throw new SvcError("boundary_shape_invalid", `Cannot quantise images with ${channels} channels`, {
-      hint: "The codebooks hold grey and RGB patches; leave the alpha channel out at the source",
+      hint: "The codebooks have grey and RGB patches; remove the alpha channel at the source",
     });
   }
   const words = channels === 1 ? stored.grey : stored.rgb;

@@ -1,12 +1,12 @@
 /**
  * Trains the codebooks of model.toy_vqvae_encode from the bundled photographs and writes them to `_toy_codebook.json`.
  *
- * Training vectors are all patches of 8 x 8 pixels on two grids, one at the corner and one moved by (4, 4) pixels: of
+ * Training vectors are all patches of 8 x 8 pixels on two grids, one at the corner and one shifted by (4, 4) pixels: of
  * grey ones (luminance, ITU-R BT.601) and of RGB ones (grey photographs with equal channels). Each codebook is trained
- * on its own, rounded to 8 bits, and ordered by mean brightness, then by its bytes, so that indices which differ in their
- * low bits mean similar patches.
+ * separately, rounded to 8 bits, and ordered by mean brightness, then by its bytes, so that indices which differ in
+ * their low bits mean similar patches.
  *
- * Run as `deno run -A ops/model/_train_toy_codebook.ts` (about a minute); the result is the same on every machine.
+ * Run with `deno run -A ops/model/_train_toy_codebook.ts` (about a minute); the result is the same on every machine.
  */
 import { BUNDLED_DATASETS, readBundledFile } from "../../lib/artifact/bundled.ts";
 import { type Image, toRgb } from "../../lib/artifact/image.ts";
@@ -67,7 +67,7 @@ function rounded({ dimension, data }: VectorTable & { data: Float64Array }): Uin
   return ordered;
 }
 
-/** One codebook as the file holds it. Exported for tests. */
+/** One codebook in the form of the file. Exported for tests. */
 export async function trainToyCodebook(channels: 1 | 3, size: number): Promise<string> {
   const images = (await photographs()).map(channels === 1 ? luminance : toRgb);
   return rounded(trainCodebook(patchesOf(images), size, Generator.seeded(BigInt(SEED)))).toBase64();

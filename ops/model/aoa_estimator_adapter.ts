@@ -5,7 +5,7 @@
  *     music               minimum of ‖E_nᴴa‖² over a grid
  *     learned_artifact    snapshots_ri [batch, antenna, snapshot, 2] -> angles_deg [batch]
  *
- * Formulas: lib/numeric/direction_finding.ts. No mode reads true angles.
+ * Formulas: lib/numeric/direction_finding.ts. No mode receives true angles.
  *
  * Shapes: problem complex64 [example, antenna, snapshot] -> estimate float64 [example], degrees.
  */
@@ -30,7 +30,7 @@ export default defineSlot({
   inputs: { problem: [AOA_PROBLEM, AOA_OBSERVATION] },
   outputs: { estimate: AOA_ESTIMATE },
   params: {
-    grid_step_deg: z.number().min(0.001).max(90).default(0.25).describe("of the spectra")
+    grid_step_deg: z.number().min(0.001).max(90).default(0.25).describe("angular step of the spectra")
       .meta({ "x-svc-ui": { unit: "degree" } }),
   },
   formats: { artifact: "npz", tensor: "torch.Tensor" },

@@ -3,8 +3,8 @@
  *
  *     mrt                       w = h/‖h‖
  *     codebook_sweep_reference  the DFT beam of the largest gain
- *     learned_artifact          channels_ri [batch, tx_antenna, 2] -> weights_ri of the same shape, scaled to norm 1: no policy
- *                               sends more power than another
+ *     learned_artifact          channels_ri [batch, tx_antenna, 2] -> weights_ri of the same shape, scaled to
+ *                               norm 1, so all policies send the same power
  *
  * Formulas: lib/numeric/beamforming.ts.
  *

@@ -7,8 +7,8 @@
  *     learned_artifact        ls_estimate_ri and pilot_ls_ri [batch, rx, tx, subcarrier, 2], pilot_mask [batch, tx, subcarrier],
  *                             noise_variance [batch, 1] -> h_hat_ri [batch, rx, tx, subcarrier, 2]
  *
- * Formulas: lib/numeric/channel_estimation.ts. No mode reads the true channel. The metadata expected_mse of the linear MMSE
- * estimate is its mean error variance where the prior is the truth.
+ * Formulas: lib/numeric/channel_estimation.ts. No mode receives the true channel. The metadata expected_mse of the
+ * linear MMSE estimate is its mean error variance if the prior is true.
  *
  * Shapes: problem complex64 [example, rx, subcarrier] -> estimate complex64 [example, rx, tx, subcarrier].
  */

@@ -1,8 +1,8 @@
 /**
- * Images to the latents of a learned codec, before any rounding or entropy coding.
+ * Images to the latents of a learned codec, before rounding and entropy coding.
  *
- * Latents are in units of the quantisation step that the quality sets, so rounding them to integers is what the codec does.
- * quantize_latents rounds here already, without the mean that the entropy coder would subtract.
+ * Latents are in units of the quantisation step of the quality, so the codec rounds them to integers. quantize_latents
+ * rounds them here, without subtracting the mean of the entropy coder.
  *
  * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, H/16, W/16] of padded images.
  *

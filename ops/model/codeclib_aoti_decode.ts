@@ -1,4 +1,4 @@
-/** Latents to images by a network that was compiled ahead of time; refused for the reason that codeclib_aoti_encode gives. */
+/** Latents to images by a network compiled ahead of time; refused for the reason given in codeclib_aoti_encode. */
 import { AOT_BUNDLE, IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -14,9 +14,7 @@ export default defineOperation({
   outputs: { images: IMAGES },
   params: z.strictObject({
     device: DEVICE,
-    on_error: z.enum(["fail", "zeros"]).default("fail").describe(
-      "what becomes of a failed image: an error, or zeros",
-    ),
+    on_error: z.enum(["fail", "zeros"]).default("fail").describe("treatment of a failed image: an error, or zeros"),
   }),
   materializations: AOT_MATERIALIZATIONS,
   threadSafe: true,

@@ -1,8 +1,8 @@
 /**
- * Images to latents by a network that was compiled ahead of time.
+ * Images to latents by a network compiled ahead of time.
  *
- * Such a bundle holds a shared library for one machine and one version of its framework. None of this program's runtimes
- * loads one, and running foreign machine code would need every permission, so a plan refuses the step and says so.
+ * Such a bundle contains a shared library for one machine and one version of its framework. No runtime of this program
+ * loads one, and running foreign machine code would need every permission, so planning refuses the step.
  */
 import { AOT_BUNDLE, IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";

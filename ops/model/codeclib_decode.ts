@@ -1,8 +1,8 @@
 /**
- * Payload bits of a learned codec to images. Number, size and sample type of the images and the cuts between them come
- * from the trusted metadata; an image has failed when the link says so, or its bytes do not pass their checksums.
+ * Payload bits of a learned codec to images. Number, size, sample type and boundaries of the images come from the
+ * trusted metadata; an image has failed if the link reported it, or its bytes do not pass their checksums.
  *
- * on_error decides what a failed image becomes: fail refuses the payload, zeros and erasure put black, gray_image and
+ * on_error sets the treatment of a failed image: fail refuses the payload, zeros and erasure give black, gray_image and
  * report_outage middle grey. All but fail list the failed images in the metadata (failed_item_indices, delivered).
  *
  * Source: _codeclib_codec.ts.
@@ -18,13 +18,13 @@ import { around, decodeBatch, INFERENCE } from "./_codeclib_steps.ts";
 export default defineOperation({
   id: "model.codeclib_decode",
   name: "Learned codec bits to images",
-  description: "Decodes payload bits of a learned image codec; the policies other than fail are for outage studies",
+  description: "Decodes payload bits of a learned image codec; policies other than fail are for outage studies",
   inputs: { bits: PAYLOAD_OR_BITS },
   outputs: { images: DELIVERED_IMAGES },
   params: z.strictObject({
     device: DEVICE,
     on_error: z.enum(["fail", "zeros", "gray_image", "erasure", "report_outage"]).default("fail")
-      .describe("what a failed image becomes: an error, black (zeros, erasure) or middle grey"),
+      .describe("treatment of a failed image: an error, black (zeros, erasure) or middle grey"),
     data_plane_backend: dataPlaneParameter(),
   }),
   entropyInfo: CODECLIB_ENTROPY,

@@ -38,9 +38,9 @@ export default defineOperation({
     device: DEVICE,
     pad_to_multiple: PAD_TO_MULTIPLE,
     expected_model_state_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("")
-      .describe("state that networks and tables must have; empty takes what is there"),
+      .describe("required digest of networks and tables; empty accepts any"),
     wire_format: z.enum(["safe_json_base64", "compact_binary_v1"]).default("safe_json_base64")
-      .describe("container of the images; compact_binary_v1 makes every image a source item"),
+      .describe("container of the images; with compact_binary_v1 every image is a source item"),
     data_plane_backend: dataPlaneParameter(),
   }),
   entropyInfo: CODECLIB_ENTROPY,

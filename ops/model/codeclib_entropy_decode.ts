@@ -1,9 +1,9 @@
 /**
- * Payload bits of a learned codec to latents, as the decoder knows them: mean plus what was sent.
+ * Payload bits of a learned codec to latents: mean plus decoded difference.
  *
- * Number, size and cuts of the images come from the trusted metadata. An image has failed when the link says so, when
- * its bytes are damaged, or when they were made with other tables; on_error refuses the payload, or puts latents of zero
- * and lists the image in failed_item_indices.
+ * Number, size and cuts of the images come from the trusted metadata. An image has failed if the link reported it, when
+ * its bytes are damaged, or when they were made with other tables; on_error refuses the payload, or puts latents of
+ * zero and lists the image in failed_item_indices.
  *
  * Shapes: bits -> latents float32 [N, channel, h, w].
  *

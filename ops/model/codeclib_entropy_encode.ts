@@ -1,6 +1,6 @@
 /**
- * Latents of a learned codec to payload bits: hyper latents, then the rounded distance of each latent from its mean, by one
- * range coder an image. The container is compact_binary_v1: every image is a source item.
+ * Latents of a learned codec to payload bits: hyper latents, then the rounded distance of each latent from its mean, by
+ * one range coder per image. The container is compact_binary_v1: every image is a source item.
  *
  * Model, metric and quality must be those of the latents.
  *
@@ -44,13 +44,13 @@ export default defineOperation({
   async run(context) {
     const { inputs: { latents }, params, model } = context;
     const facts = factsOf(latents), stated = `${params.model} ${params.metric}`;
-    // A variable-rate model has its rung from the analysis alone.
+    // The quality level of a variable-rate model comes from the analysis.
     const sameRate = facts.model.endsWith("_vbr") || facts.rung === params.quality;
     if (`${facts.model} ${facts.metric}` !== stated || !sameRate) {
       throw new SvcError(
         "params_conflict",
         `Cannot code latents of ${facts.model}, quality ${facts.rung}, as ${params.model}, quality ${params.quality}`,
-        { hint: "Use the model, metric and quality of the analysis" },
+        { hint: "Set the model, metric and quality of the analysis" },
       );
     }
     const codec = await openCodec(model, params.model);

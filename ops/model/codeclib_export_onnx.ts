@@ -1,9 +1,9 @@
 /**
- * The networks and tables of a learned codec as a bundle, for the codeclib_onnx operations and for use elsewhere. Nothing
- * is converted: the ONNX files of the named model go in as they are, hash checked. An opset other than theirs is refused.
+ * The networks and tables of a learned codec as a bundle, for the codeclib_onnx operations and for use elsewhere. The
+ * ONNX files of the selected model are copied with checked hashes, not converted. Another opset is refused.
  *
- * The size of export is recorded, 0 means that of the padded images; the networks take every multiple of their reduction.
- * validate_export runs an image of that size through all four networks of the bundle.
+ * The size of export is recorded, 0 means that of the padded images; the networks accept every multiple of their
+ * reduction. validate_export runs an image of that size through all four networks of the bundle.
  *
  * Format: ZIP of bundle.json and files/analysis.onnx, hyper_analysis.onnx, hyper_synthesis.onnx, synthesis.onnx, tables.json.
  */
@@ -29,7 +29,7 @@ import { NETWORKS } from "./_codeclib_tables.ts";
 export default defineOperation({
   id: "model.codeclib_export_onnx",
   name: "Convert codec to ONNX",
-  description: "Puts the networks and tables of a learned codec into a bundle",
+  description: "Writes the networks and tables of a learned codec into a bundle",
   inputs: { images: [IMAGES] },
   outputs: { model: ONNX_BUNDLE },
   params: z.strictObject({
@@ -37,12 +37,12 @@ export default defineOperation({
     ...VARIABLE_RATE_PARAMS,
     device: DEVICE,
     export_height: z.int().min(0).max(16384).default(0).describe(
-      "rows of the images; 0 takes those of the padded input",
+      "rows of the images; 0 uses those of the padded input",
     ),
     export_width: z.int().min(0).max(16384).default(0).describe(
-      "columns of the images; 0 takes those of the padded input",
+      "columns of the images; 0 uses those of the padded input",
     ),
-    opset: z.int().min(1).max(30).default(17).describe("operator set that the networks must be written in"),
+    opset: z.int().min(1).max(30).default(17).describe("required operator set of the networks"),
     pad_to_multiple: PAD_TO_MULTIPLE,
     validate_export: z.boolean().default(true).describe("run an image through the networks of the bundle"),
   }),
@@ -56,7 +56,7 @@ export default defineOperation({
       const { opset } = await named.open(network);
       if (opset !== params.opset) {
         throw new SvcError("params_invalid", `Cannot export ${params.model} in opset ${params.opset}`, {
-          hint: `Its ${network} is written in opset ${opset}, and nothing is converted`,
+          hint: `Its ${network} has opset ${opset}, and networks are not converted`,
         });
       }
     }
@@ -91,7 +91,7 @@ export default defineOperation({
       const copy = await codec.reopened(bundle.files!, openGraph);
       const options = { rung, padToMultiple: hyperReduction };
       const bytes = await copy.encode(await copy.analyse(picture, 0, rung, hyperReduction), rung);
-      // Both decode to the same bits, or the checksums say so.
+      // The checksums detect a difference between both decodings.
       await copy.synthesise(await codec.decode(bytes, picture, options), rung, picture);
     }
     return { outputs: { model: bundle } };

@@ -1,5 +1,5 @@
 /**
- * Images to latents by the analysis network of a bundle, at the quality that it was exported for.
+ * Images to latents by the analysis network of a bundle, at its exported quality.
  *
  * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> latents float32 [N, channel, h, w], in units of the step.
  *

@@ -1,7 +1,7 @@
 /**
- * Latents of a learned codec to images, with the model and the step that their metadata tell.
+ * Latents of a learned codec to images, with the model and the step in their metadata.
  *
- * Lost images (failed_item_indices) and latents that are not finite are failures: on_error refuses them, or puts black.
+ * Lost images (failed_item_indices) and latents that are not finite are failures: on_error refuses or blackens them.
  *
  * Shapes: latents float32 [N, channel, h, w] -> images [N, H, W, C] of the size and sample type of the source.
  *

@@ -1,8 +1,8 @@
 /**
- * Rebuilds channels from reports, the other end of model.csi_feedback_encoder:
+ * Rebuilds channels from reports, the counterpart of model.csi_feedback_encoder:
  *
- *     truncated_angular_delay   the coefficients of smallest delay, zeros beyond them, brought to mean power 1
- *     identity                  the channel that was sent whole
+ *     truncated_angular_delay   the coefficients of smallest delay, zeros beyond them, scaled to mean power 1
+ *     identity                  the complete channel
  *     learned_artifact          a trained package: feedback_code [batch, latent] -> csi_hat_ri [batch, 2, tx, subcarrier]
  *
  * A code of zeros gives a channel of zeros.
@@ -77,7 +77,7 @@ export default defineSlot({
       }
       throw new SvcError(
         "boundary_shape_invalid",
-        `Cannot take [${shape.join(", ")}] as channels of ${tx} antennas on ${subcarriers} subcarriers`,
+        `Cannot use [${shape.join(", ")}] as channels of ${tx} antennas on ${subcarriers} subcarriers`,
       );
     },
   },

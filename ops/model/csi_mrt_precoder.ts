@@ -1,5 +1,6 @@
 /**
- * Maximum-ratio weights w = ĥ/‖ĥ‖ for every subcarrier of a reconstructed channel; equal ones, 1/sqrt(M), where it is zero.
+ * Maximum-ratio weights w = ĥ/‖ĥ‖ for every subcarrier of a reconstructed channel; equal ones, 1/sqrt(M), for a zero
+ * channel.
  *
  * Shapes: reconstruction complex64 [row, tx, subcarrier] -> precoder of the same shape.
  */
@@ -12,7 +13,7 @@ import { antennasAt, MISO_PRECODER, MISO_RECONSTRUCTION, misoArtifact, misoChann
 export default defineOperation({
   id: "model.csi_mrt_precoder",
   name: "Maximum-ratio precoder",
-  description: "Points the antennas at a reconstructed channel, subcarrier by subcarrier",
+  description: "Computes maximum-ratio weights for a reconstructed channel, subcarrier by subcarrier",
   inputs: { reconstruction: [MISO_RECONSTRUCTION] },
   outputs: { precoder: MISO_PRECODER },
   params: z.strictObject({}),

@@ -1,10 +1,10 @@
 /**
- * Slot for the decoder of a joint source-channel coder: received complex symbols straight to images.
+ * Decoder of a joint source-channel coder as a trainable component: received complex symbols to images.
  *
  *     learned_artifact    a trained package: symbols_ri [batch, 2K, h, w] -> reconstruction [batch, 3, height, width]
- *     external_callable   the contract that adapters wrap; by itself it does not run
+ *     external_callable   a contract for adapters, which does not run by itself
  *
- * How symbols stand in images, and what form these had, comes from the metadata that the encoder left.
+ * The metadata of the encoder give the arrangement of the symbols and the form of the images.
  *
  * Shapes: symbols complex64 [N·K·h·w] -> images [N, H, W, C], uint8 or float32 in [0, 1] as they were sent; _deepjscc.ts has
  * the order.
@@ -19,7 +19,7 @@ import { IMAGE_METADATA, imagesArtifact, symbolsOf, travel } from "../../lib/art
 import type { NdArray } from "../../lib/numeric/ndarray.ts";
 import { DEEPJSCC_SLOT, parted, type PictureForm, picturesOf, ROWS, SYMBOL_SHAPE } from "./_deepjscc.ts";
 
-/** What describes the symbols and not the images. */
+/** Metadata that describe the symbols and do not apply to the images. */
 const SYMBOL_KEYS = [
   SYMBOL_SHAPE,
   "symbol_count",
@@ -33,7 +33,7 @@ export default defineSlot({
   ...DEEPJSCC_SLOT,
   id: "model.deepjscc_external_decode",
   name: "JSCC decoder slot",
-  description: "Turns received symbols straight into images by a trained artifact or an adapter",
+  description: "Decodes received symbols to images by a trained artifact or an adapter",
   inputs: { symbols: [RX_SYMBOLS, SYMBOLS] },
   outputs: { images: artifactKind(IMAGES, IMAGE_METADATA) },
   outputMetadataGuarantees: { images: { from: "symbols" } },
@@ -53,7 +53,7 @@ export default defineSlot({
   },
 });
 
-/** The form that the encoder saw; where the metadata do not tell it, what the network gave. */
+/** The form of the encoded images; without metadata, that of the network's output. */
 function formOf(metadata: JsonObject, { shape: [, , rows, columns] }: NdArray): PictureForm {
   const { height, width, channels } = trustedShape(metadata) ?? { height: rows, width: columns, channels: 3 };
   return {

@@ -1,10 +1,10 @@
 /**
- * Slot for the encoder of a joint source-channel coder: images straight to complex symbols.
+ * Encoder of a joint source-channel coder as a trainable component: images to complex symbols.
  *
  *     learned_artifact    a trained package: images [batch, 3, height, width] -> symbols_ri [batch, 2K, h, w]
- *     external_callable   the contract that adapters wrap; by itself it does not run
+ *     external_callable   a contract for adapters, which does not run by itself
  *
- * The symbols leave as the network gives them: their power is set behind it. Which sizes of images are possible depends
+ * The symbols are the unscaled output of the network: their power is set in a later step. Possible image sizes depend
  * on the network.
  *
  * Shapes: images uint8 or float32 [N, H, W, C], C = 1 or 3 -> symbols complex64 [N·K·h·w]; _deepjscc.ts has the order.
@@ -21,7 +21,7 @@ export default defineSlot({
   ...DEEPJSCC_SLOT,
   id: "model.deepjscc_external_encode",
   name: "JSCC encoder slot",
-  description: "Turns images straight into complex symbols by a trained artifact or an adapter",
+  description: "Encodes images as complex symbols by a trained artifact or an adapter",
   inputs: { images: [IMAGES] },
   outputs: { symbols: artifactKind(SYMBOLS, SYMBOL_METADATA) },
   outputMetadataGuarantees: { symbols: { from: "images" } },

@@ -1,4 +1,4 @@
-/** The same power on every subcarrier, p = total_power/F: what an allocator that knows nothing of the channel does. */
+/** The same power on every subcarrier, p = total_power/F: the allocation without channel knowledge. */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { allocateEach, RESOURCE_DECISION, RESOURCE_PROBLEM, resourceProblemOf } from "../_resource.ts";

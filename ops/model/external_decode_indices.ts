@@ -1,9 +1,9 @@
 /**
- * Indices to images by a callable of the user.
+ * Indices to images by a user's callable.
  *
  * Shapes: indices of an integer type, any shape -> images uint8 or float32 in [0, 1], [N, H, W, C].
  *
- * A contract that adapters wrap; by itself it does not run (see `_external.ts`).
+ * A contract for adapters; it does not run by itself (see `_external.ts`).
  */
 import { IMAGES, INDICES } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -15,12 +15,12 @@ const id = "model.external_decode_indices";
 export default defineOperation({
   id,
   name: "User callable: indices to images",
-  description: "Calls a decoder of the user that turns semantic indices into images",
+  description: "Calls a user's decoder that turns semantic indices into images",
   inputs: { indices: [INDICES] },
   outputs: { images: IMAGES },
   params: z.strictObject(CODER_PARAMS),
   outputMetadataGuarantees: { images: { from: "indices", keys: ["boundary_contract"] } },
-  // An adapter's state is its own business; steps of one never overlap with anything.
+  // An adapter may share state between calls, so its steps never overlap with others.
   threadSafe: false,
   requires: needsAdapter(id),
   run: refuseBare(id),

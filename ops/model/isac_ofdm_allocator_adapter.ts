@@ -1,11 +1,11 @@
 /**
  * Trainable policy that shares power between a receiver and an echo:
  *
- *     equal_power                  P/F everywhere
- *     communications_water_filling the p of the largest rate, without regard to the echo
+ *     equal_power                  P/F on every subcarrier
+ *     communications_water_filling the p of the largest rate, without the echo
  *     scalarized_reference         the p of the largest utility, where its projected gradient is zero
  *     learned_artifact             features [batch, subcarrier, 4] -> power [batch, subcarrier], projected onto
- *                                  {p >= 0, Σ p = P} (svc_exact_simplex_projection_v1): no policy spends more
+ *                                  {p >= 0, Σ p = P} (svc_exact_simplex_projection_v1): all spend the same power
  *
  * The features of a subcarrier are |g_c|²/N0, |g_s|²/N0, sensing_weight and total_power/F. Formulas: lib/numeric/isac.ts.
  *

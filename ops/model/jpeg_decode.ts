@@ -1,8 +1,8 @@
 /**
- * Payload bits back to images. Number, size and sample type of the images and the cuts between them come from the
- * trusted metadata; an image has failed when the link says so, its file is damaged, or it decodes to another size.
+ * Payload bits back to images. Number, size, sample type and boundaries of the images come from the trusted metadata;
+ * an image has failed if the link reported it, its file is damaged, or it decodes to another size.
  *
- * on_error decides what a failed image becomes: fail refuses the payload, zeros and erasure put black, gray_image and
+ * on_error sets the treatment of a failed image: fail refuses the payload, zeros and erasure give black, gray_image and
  * report_outage middle grey. All but fail list the failed images in the metadata (failed_item_indices, delivered).
  */
 import { PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
@@ -24,12 +24,12 @@ import { DELIVERED_IMAGES, deliveryMetadata, ImageBatchWriter, JPEG_ENTROPY } fr
 export default defineOperation({
   id: "model.jpeg_decode",
   name: "JPEG bit payload to images",
-  description: "Decodes JPEG payloads; the error policies other than fail are for outage and corruption studies",
+  description: "Decodes JPEG payloads; error policies other than fail are for outage and corruption studies",
   inputs: { bits: PAYLOAD_OR_BITS },
   outputs: { images: DELIVERED_IMAGES },
   params: z.strictObject({
     on_error: z.enum(["fail", "zeros", "gray_image", "erasure", "report_outage"]).default("fail")
-      .describe("what a failed image becomes: an error, black (zeros, erasure) or middle grey"),
+      .describe("treatment of a failed image: an error, black (zeros, erasure) or middle grey"),
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: {
@@ -51,7 +51,7 @@ export default defineOperation({
     const decoded = items.map((item, index): JpegImage | SvcError => {
       cancellation.throwIfCancelled();
       const image = decodeItem(item, decodeJpeg);
-      // Without a trusted size there is nothing that could stand for the image.
+      // Without a trusted size no substitute image can be made.
       if (image instanceof SvcError && (params.on_error === "fail" || shape === undefined)) throw image;
       progress(index + 1, items.length, { phase: "decode", unit: "images" });
       return image;
@@ -74,7 +74,7 @@ export default defineOperation({
   },
 });
 
-/** Decodes one file; one of another size than announced is damaged, and no more memory is taken than for that size. */
+/** Decodes one file; a file of another size than expected is damaged, and its size is refused before allocation. */
 function decodeItem(
   item: ImagePayloadItem | SvcError,
   decode: (bytes: Uint8Array, options: { maximumPixels?: number }) => JpegImage,
@@ -83,17 +83,17 @@ function decodeItem(
   try {
     const image = decode(item.data, { maximumPixels: item.height * item.width });
     if (image.height === item.height && image.width === item.width && image.channels === item.channels) return image;
-    return new SvcError("image_payload_invalid", "Cannot use a decoded image: its size is not the announced one");
+    return new SvcError("image_payload_invalid", "Cannot use a decoded image: its size differs from the metadata");
   } catch (error) {
     if (error instanceof SvcError) return error;
     throw error;
   }
 }
 
-/** The size all images share when the metadata do not tell it; then every image must have arrived. */
+/** The common size of all images without it in the metadata; then every image must have arrived. */
 function commonShape(images: readonly JpegImage[]): ImageShape {
   if (images.length === 0) {
-    throw new SvcError("boundary_empty", "Cannot make a batch of images from a payload without images");
+    throw new SvcError("boundary_empty", "Cannot form a batch from a payload without images");
   }
   const { height, width, channels } = images[0];
   if (images.some((each) => each.height !== height || each.width !== width || each.channels !== channels)) {

@@ -1,7 +1,7 @@
 /**
- * Images as JPEG files in one payload container, eight bits a byte, most significant bit first.
+ * Images as JPEG files in one payload container, eight bits per byte, most significant bit first.
  *
- * Files are byte for byte what libjpeg writes for the same quality, subsampling, optimize and progressive. With
+ * Files are byte-identical to those of libjpeg for the same quality, subsampling, optimize and progressive. With
  * compact_binary_v1 every image is a source item, with safe_json_base64 the whole payload is one. Rates are bits per
  * pixel (height times width, all images): native_codec counts the files, serialized_payload the container.
  *
@@ -23,13 +23,13 @@ export default defineOperation({
   inputs: { images: [IMAGES] },
   outputs: { bits: artifactKind(PAYLOAD_BITS, { ...BIT_METADATA, ...IMAGE_PAYLOAD_METADATA }) },
   params: z.strictObject({
-    quality: z.int().min(1).max(100).default(75).describe("scale of the quantisation tables, 100 is finest"),
+    quality: z.int().min(1).max(100).default(75).describe("scale of the quantisation tables; 100 is finest"),
     subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
-      .describe("chroma resolution; keep: that of the source file where it is known, else 444"),
+      .describe("chroma subsampling; keep: that of the source file if known, else 444"),
     optimize: z.boolean().default(false).describe("Huffman tables fitted to each image"),
     progressive: z.boolean().default(false).describe("progressive scans, always with fitted tables"),
     wire_format: z.enum(["safe_json_base64", "compact_binary_v1"]).default("safe_json_base64")
-      .describe("container of the files; compact_binary_v1 makes every image a source item"),
+      .describe("container of the files; with compact_binary_v1 every image is a source item"),
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: {

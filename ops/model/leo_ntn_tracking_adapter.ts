@@ -2,12 +2,12 @@
  * Trainable tracker that predicts Doppler and beam of a satellite from its history:
  *
  *     hold_last             the last observation
- *     linear_extrapolation  the least-squares line through all observations; one observation is held
- *     oracle_future         truth, which no other mode receives
+ *     linear_extrapolation  the least-squares line through all observations; a single observation is held
+ *     oracle_future         truth, an input of this mode only
  *     learned_artifact      track_features [batch, history, 3] -> decision [batch, 2]
  *
- * A decision is the Doppler in Hz and the beam; hold_last and linear_extrapolation name the nearest beam, 0 … beam_count-1.
- * Neither uses the elevation.
+ * A decision is the Doppler in Hz and the beam; hold_last and linear_extrapolation give the nearest beam, 0 …
+ * beam_count-1. Neither uses the elevation.
  *
  * Shapes: problem float64 [example, history, 3] -> decision float64 [example, 2].
  */
@@ -27,7 +27,7 @@ import {
 export default defineSlot({
   id: "model.leo_ntn_tracking_adapter",
   name: "Satellite tracker slot",
-  description: "Foretells Doppler and beam of a low-orbit satellite, by a rule or by a trained artifact",
+  description: "Predicts Doppler and beam of a low-orbit satellite, by a rule or by a trained artifact",
   inputs: { problem: [LEO_HISTORY] },
   optionalInputs: { truth: { kinds: [LEO_TRUTH], secret: true } },
   outputs: { decision: LEO_DECISION },
@@ -75,7 +75,7 @@ export default defineSlot({
 /** The predicted value of a quantity, from its observations. */
 type Predictor = (values: Float64Array) => number;
 
-/** The least-squares line over the observations, at the horizon: weights that are the same for all examples. */
+/** The least-squares line over the observations, at the horizon; its weights are the same for all examples. */
 function lineOf({ length, step, horizon }: TrackingProblem): Predictor {
   const middle = (length - 1) / 2, ahead = length - 1 + horizon / step - middle;
   // Σ (k - middle)² over the observations.

@@ -2,10 +2,10 @@
  * Trainable localiser in the plane:
  *
  *     trilateration              least squares of the linear system of range differences
- *     regularized_trilateration  the same with a pull towards the centroid of the anchors, for any anchors
+ *     regularized_trilateration  the same with a penalty towards the centroid of the anchors, for any anchors
  *     learned_artifact           anchors [batch, anchor, 2], ranges [batch, anchor] -> positions [batch, 2]
  *
- * Formulas: lib/numeric/localization.ts. No mode reads true positions; estimates are limited to the square.
+ * Formulas: lib/numeric/localization.ts. No mode receives true positions; estimates are clipped to the square.
  *
  * Shapes: problem float64 [example, anchor] -> estimate float64 [example, 2], metres.
  */

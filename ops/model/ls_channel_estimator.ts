@@ -17,7 +17,7 @@ import {
 export default defineOperation({
   id: "model.ls_channel_estimator",
   name: "Least-squares channel estimate baseline",
-  description: "Divides received pilots by what was sent and interpolates",
+  description: "Divides received pilots by sent ones and interpolates",
   inputs: { problem: [CHANNEL_PROBLEM, CHANNEL_OBSERVATION] },
   outputs: { estimate: CHANNEL_ESTIMATE },
   params: z.strictObject({}),

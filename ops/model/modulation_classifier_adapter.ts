@@ -6,7 +6,7 @@
  *     classical_evm          smallest error vector after the M-th power phase estimate
  *     learned_artifact       iq_ri [batch, sample, 2] -> class_logits [batch, 3]
  *
- * Formulas: lib/numeric/modulation_recognition.ts. No mode reads labels; of equal scores the first class counts.
+ * Formulas: lib/numeric/modulation_recognition.ts. No mode receives labels; of equal scores the first class counts.
  *
  * Shapes: observation complex64 [frame, symbol] -> prediction int64 [frame], companions scores float64 [frame, class],
  * noise_variance and snr_db float64 [frame].
@@ -21,7 +21,7 @@ import { CLASS_COUNT, CLASS_FACTS, classArray, MODULATION_IQ, MODULATION_PREDICT
 export default defineSlot({
   id: "model.modulation_classifier_adapter",
   name: "Modulation recognition slot",
-  description: "Tells BPSK, QPSK and 16QAM frames apart, by a classical rule or by a trained artifact",
+  description: "Classifies BPSK, QPSK and 16QAM frames, by a classical rule or by a trained artifact",
   inputs: { observation: [MODULATION_IQ] },
   outputs: { prediction: MODULATION_PREDICTIONS },
   formats: { artifact: "npz", tensor: "torch.Tensor", checkpoint: "onnx" },
@@ -93,7 +93,7 @@ interface Frames {
   length: number;
 }
 
-/** Scores of every frame by itself, [frame, class]. */
+/** Scores of each frame separately, [frame, class]. */
 function scored(
   { frames, noiseVariance, count, length }: Frames,
   scoresOf: (frame: Float32Array, noiseVariance: number) => ArrayLike<number>,

@@ -1,4 +1,4 @@
-/** Maximum-ratio transmission, w = h/‖h‖: the largest gain that any weights of norm 1 have. */
+/** Maximum-ratio transmission, w = h/‖h‖: the largest gain of any weights of norm 1. */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { maximumRatio } from "../../lib/numeric/beamforming.ts";

@@ -1,6 +1,7 @@
 /**
- * Bearings by MUSIC: the minimum of ‖E_nᴴa(θ)‖² over a grid from -90 to 90 degrees, moved to the vertex of the parabola through
- * it and its neighbours; formulas and ties: lib/numeric/direction_finding.ts. At high SNR it meets the Cramér-Rao bound.
+ * Direction of arrival by MUSIC: the minimum of ‖E_nᴴa(θ)‖² over a grid from -90 to 90 degrees, moved to the vertex of
+ * the parabola through it and its neighbours; formulas and ties: lib/numeric/direction_finding.ts. At high SNR it meets
+ * the Cramér-Rao bound.
  *
  * Shapes: problem complex64 [example, antenna, snapshot] -> estimate float64 [example], degrees.
  */
@@ -25,7 +26,7 @@ export default defineOperation({
   outputs: { estimate: AOA_ESTIMATE },
   params: z.strictObject({
     grid_size: z.int().min(2).max(1_000_000).default(721).describe("points from -90 to 90 degrees"),
-    grid_step_deg: z.number().min(0.001).max(90).optional().describe("step of the grid, in place of grid_size")
+    grid_step_deg: z.number().min(0.001).max(90).optional().describe("step of the grid, instead of grid_size")
       .meta({ "x-svc-ui": { unit: "degree" } }),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },

@@ -1,14 +1,14 @@
 /**
  * Trainable estimator of range and angle from one snapshot of a large array:
  *
- *     far_field_steering  the plane wave of the largest |Σ y_m·conj(a_m)|², angles 0.25° apart; a plane wave carries no range, so
+ *     far_field_steering  the plane wave of the largest |Σ y_m·conj(a_m)|², angles 0.25° apart; it has no range, so
  *                         the range is the geometric mean of the limits
  *     polar_codebook      the spherical wave of the largest |Σ y_m·conj(ĥ_m)|², the same angles and 40 ranges uniform in 1/r
- *     oracle_focus        truth, which no other mode receives
+ *     oracle_focus        truth, an input of this mode only
  *     learned_artifact    array_ri [batch, antenna, 2] -> range_angle [batch, 2], metres and degrees
  *
- * Searches stay within the limits of the scene; of equal codewords the first counts, angles and then ranges ascending, so
- * a zero observation gives the smallest angle. Geometry: lib/numeric/near_field.ts.
+ * Searches stay within the limits of the scene; of equal codewords the first one counts, angles and then ranges
+ * ascending, so a zero observation gives the smallest angle. Geometry: lib/numeric/near_field.ts.
  *
  * Shapes: problem complex64 [example, antenna] -> estimate float64 [example, 2].
  */
@@ -32,7 +32,7 @@ const RANGES = 40;
 export default defineSlot({
   id: "model.near_field_estimator_adapter",
   name: "Near-field estimator slot",
-  description: "Finds range and angle of a near source, by a codebook or by a trained artifact",
+  description: "Estimates range and angle of a near source, by a codebook or by a trained artifact",
   inputs: { problem: [NEAR_FIELD_PROBLEM] },
   optionalInputs: { truth: { kinds: [NEAR_FIELD_TRUTH], secret: true } },
   outputs: { estimate: NEAR_FIELD_ESTIMATE },

@@ -1,6 +1,6 @@
 /**
- * Power in proportion to exp(g_k/temperature), p = total_power·softmax(g/temperature): a policy with one parameter, between
- * equal power (hot) and everything on the strongest subcarrier (cold).
+ * Power in proportion to exp(g_k/temperature), p = total_power·softmax(g/temperature): a policy with one parameter,
+ * between equal power (high temperature) and all power on the strongest subcarrier (low temperature).
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { float } from "../../lib/contract/value.ts";
@@ -15,7 +15,7 @@ export default defineOperation({
   inputs: { problem: [RESOURCE_PROBLEM] },
   outputs: { decision: RESOURCE_DECISION },
   params: z.strictObject({
-    temperature: z.number().positive().default(1).describe("in units of the gain; small: the strongest takes all"),
+    temperature: z.number().positive().default(1).describe("in units of the gain; small values favour the strongest"),
   }),
   differentiability: { framework: "torch", gradient: "surrogate", trainable_params: true, exportable: true },
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },

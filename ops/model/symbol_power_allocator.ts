@@ -4,7 +4,7 @@ import { powerAllocator } from "./_power_allocator.ts";
 export default powerAllocator({
   id: "model.symbol_power_allocator",
   name: "Budget-constrained symbol power control",
-  description: "Scales symbols by a power policy under a mean power budget, and loads bits where asked to",
+  description: "Scales symbols by a power policy under a mean power budget, optionally with bit loading",
   feature: "channel_gain",
   shape: ["batch", "subcarrier"],
 });

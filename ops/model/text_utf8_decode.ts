@@ -1,7 +1,7 @@
 /**
  * Payload bits back to texts. Ids come from the trusted metadata (`text_ids`), texts from the payload.
  *
- * on_error = replace puts U+FFFD for every bad UTF-8 sequence; where the JSON cannot be read, does not hold one text an
+ * on_error = replace puts U+FFFD for every bad UTF-8 sequence; if the JSON is unreadable, does not have one text per
  * id, or the link reported the payload as failed, the texts are empty. on_error = fail refuses all of these.
  */
 import { PAYLOAD_OR_BITS, TEXTS } from "../../lib/contract/kinds.ts";
@@ -35,7 +35,7 @@ export default defineOperation({
     try {
       items = readPayload(payloadBytes(bitsOf(inputs.bits), metadata, strict), ids, strict);
     } catch (error) {
-      // Without trusted ids there is nothing that empty texts could stand for.
+      // Without trusted ids the number of empty texts is unknown.
       if (strict || ids === undefined || !isUnreadable(error)) throw error;
       items = ids.map((id) => ({ id, text: "" }));
       delivered = false;
@@ -58,7 +58,7 @@ function readPayload(bytes: Uint8Array, ids: string[] | undefined, strict: boole
       return { id, text };
     });
   }
-  if (items.length !== ids.length) throw unreadable(`it holds ${items.length} texts instead of ${ids.length}`);
+  if (items.length !== ids.length) throw unreadable(`it has ${items.length} texts instead of ${ids.length}`);
   return items.map(({ text }, index) => ({ id: ids[index], text }));
 }
 

@@ -1,6 +1,6 @@
 /**
- * Texts as payload bits: canonical JSON of the batch, {items, kind, schema_version}, as UTF-8, eight bits a byte, most
- * significant first. The whole payload is one source item. The ids go into the trusted metadata, the texts do not.
+ * Texts as payload bits: canonical JSON of the batch, {items, kind, schema_version}, as UTF-8, eight bits per byte,
+ * most significant first. The whole payload is one source item. The ids go into the trusted metadata, the texts do not.
  */
 import { PAYLOAD_BITS, TEXTS } from "../../lib/contract/kinds.ts";
 import { canonicalJson } from "../../lib/contract/json.ts";

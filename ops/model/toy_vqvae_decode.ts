@@ -1,8 +1,8 @@
 /**
- * Toy VQ-VAE decoder: puts the patches that the indices name side by side and cuts off what the encoder had continued.
- * Codebook, patch size, size and sample type of the images come from the metadata alone; float32 samples are v / 255.
+ * Toy VQ-VAE decoder: assembles the patches of the indices and removes the encoder's padding. Codebook, patch size,
+ * size and sample type of the images come from the metadata only; float32 samples are v / 255.
  *
- * Every index is a patch, so damaged indices cost the patches they stand for and nothing else; there is no failed image.
+ * Every index is a patch, so damaged indices affect only their patches; there is no failed image.
  */
 import { IMAGES, INDICES } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -20,13 +20,13 @@ import {
 import { trustedShape } from "../../lib/artifact/image_payload.ts";
 import { type Codebook, CODEBOOK_ID, CODEBOOK_SIZES, toyCodebook } from "./_toy_codebook.ts";
 
-/** What describes the indices and not the images. */
+/** Metadata that describe the indices and do not apply to the images. */
 const INDEX_KEYS = ["codebook_id", "codebook_size", "patch_size", "patch_padding", "image_dtype", "source_item_counts"];
 
 export default defineOperation({
   id: "model.toy_vqvae_decode",
   name: "Toy VQ-VAE decoder",
-  description: "Inverse of the toy encoder, from the indices and their metadata alone",
+  description: "Inverse of the toy encoder, from the indices and their metadata",
   inputs: { indices: [INDICES] },
   outputs: { images: IMAGES },
   params: z.strictObject({}),
@@ -72,7 +72,7 @@ export default defineOperation({
   },
 });
 
-/** @throws SvcError `boundary_value_invalid` when the metadata are not those of a toy encoder */
+/** @throws SvcError `boundary_value_invalid` for metadata of another source than a toy encoder */
 function layoutOf(metadata: JsonObject) {
   const shape = trustedShape(metadata), size = metadataNumber(metadata, "codebook_size");
   const patchSize = metadataNumber(metadata, "patch_size"), id = metadataText(metadata, "codebook_id");
@@ -80,8 +80,8 @@ function layoutOf(metadata: JsonObject) {
   if (shape && isKnown && patchSize !== undefined && Number.isInteger(patchSize) && patchSize >= 1 && patchSize <= 64) {
     return { shape, size: size!, patchSize };
   }
-  throw new SvcError("boundary_value_invalid", "Cannot tell patches and images from the metadata of the indices", {
-    hint: "Only indices of model.toy_vqvae_encode can be decoded here, noise and transport in between",
+  throw new SvcError("boundary_value_invalid", "Cannot find patches and images in the metadata of the indices", {
+    hint: "Wire indices of model.toy_vqvae_encode, directly or after noise and transport",
   });
 }
 

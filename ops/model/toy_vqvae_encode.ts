@@ -4,8 +4,8 @@
  * without its networks: encoder and decoder are the identity on patches.
  *
  * Shapes: images [N, H, W, C] with C = 1 or 3 -> indices int32 [N, ceil(H / patch_size), ceil(W / patch_size)]. An image
- * whose sides are no multiples is continued to the right and down by its outermost pixels; `patch_padding` records by how
- * many, and the decoder cuts them off. Samples of float32 images x in [0, 1] are compared as 255·x.
+ * whose sides are not multiples is extended to the right and down by its outermost pixels; `patch_padding` records the
+ * number of pixels, and the decoder removes them. Samples of float32 images x in [0, 1] are compared as 255·x.
  *
  * Codebooks: see `_toy_codebook.ts`; they were trained on svc_sample_images. Rate: ceil(log2(codebook_size)) bits per
  * patch, no entropy coding. codec.codebook_perplexity is 2^H of the indices' empirical distribution, at most the size of
@@ -107,7 +107,7 @@ function copyPatch(patch: Float64Array, batch: ImageBatch, image: number, top: n
   }
 }
 
-/** How much of the codebook the indices use. */
+/** Statistics of the used codewords. */
 function usageOf(indices: Int32Array, size: number) {
   const counts = new Float64Array(size);
   for (const index of indices) counts[index]++;

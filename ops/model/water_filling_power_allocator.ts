@@ -1,6 +1,6 @@
 /**
- * Water-filling, p_k = max(μ - N0/g_k, 0) with Σ p_k = total_power: the largest sum rate over parallel Gaussian channels. A
- * subcarrier without gain gets nothing; where all are without gain the power is split evenly.
+ * Water-filling, p_k = max(μ - N0/g_k, 0) with Σ p_k = total_power: the largest sum rate over parallel Gaussian
+ * channels. A subcarrier without gain gets nothing; if all are without gain the power is split evenly.
  *
  * Source: Cover and Thomas, Elements of Information Theory, 2nd ed., 2006, 9.4.
  */

@@ -1,6 +1,6 @@
 /**
- * Bit-to-symbol mapper: BPSK x = 1 - 2b, QPSK and 16QAM with the Gray mapping of TS 38.211 section 5.1, unit mean power.
- * Bits are zero-padded to a whole symbol; metadata lets the demodulator cut the padding off.
+ * Bit-to-symbol mapper: BPSK x = 1 - 2b, QPSK and 16QAM with the Gray mapping of TS 38.211 section 5.1, unit mean
+ * power. Bits are zero-padded to a whole symbol; the demodulator removes the padding by the metadata.
  *
  * Shapes: bits uint8 [n] -> symbols complex64 [ceil(n / bits per symbol)].
  */

@@ -10,7 +10,7 @@ import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 export default defineOperation({
   id: "modulation.identity_modulate",
   name: "Pass-through bit-to-symbol mapper",
-  description: "Makes each bit one complex symbol with real part 0 or 1",
+  description: "Maps each bit to one complex symbol with real part 0 or 1",
   inputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS] },
   outputs: { symbols: MODULATED },
   params: z.strictObject({

@@ -23,8 +23,8 @@ export default defineOperation({
   inputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS] },
   outputs: { symbols: SYMBOLS, pilot_context: PILOT_CONTEXT },
   params: z.strictObject({
-    preamble_symbols: z.int().positive().default(16).describe("pilots at the start of a frame"),
-    pilot_spacing_data_symbols: z.int().positive().default(16).describe("data symbols from pilot to pilot"),
+    preamble_symbols: z.int().positive().default(16).describe("number of pilots at the start of a frame"),
+    pilot_spacing_data_symbols: z.int().positive().default(16).describe("number of data symbols between pilots"),
     pilot_seed: z.int().nonnegative().default(1701).describe("seed of the pilots, known to both ends"),
     data_plane_backend: dataPlaneParameter(),
   }),
@@ -92,7 +92,7 @@ export default defineOperation({
   },
 });
 
-/** The bits that a QPSK label stands for, first and second. */
+/** The two bits of a QPSK label. */
 function labelBit(label: bigint, which: number): number {
   return which === 0 ? Number(label >> 1n) : Number(label & 1n);
 }

@@ -1,6 +1,6 @@
 /**
  * Noise on semantic indices, drawn over the array in C order: mask = random(size) < probability, then, for
- * random_replace, integers(0, codebook_size, size, int64) of which the masked ones are used.
+ * random_replace, integers(0, codebook_size, size, int64), of which the masked ones are used.
  *
  * dropout sets a hit index to `replacement`; random_replace to a uniform index; burst sets the run of `burst_length`
  * indices that starts at a hit to `replacement`, so that runs may overlap and end with the array.
@@ -22,9 +22,9 @@ export default defineOperation({
     mode: z.enum(["none", "dropout", "random_replace", "burst"]).default("none").describe(
       "dropout and burst set single indices and runs to replacement, random_replace draws others",
     ),
-    probability: z.number().min(0).max(1).default(0).describe("chance of each index to be hit, or to start a burst"),
-    replacement: z.int().nonnegative().default(0).describe("index that dropout and burst put in"),
-    burst_length: z.int().positive().default(64).describe("indices of a burst"),
+    probability: z.number().min(0).max(1).default(0).describe("probability of an index to be hit, or to start a burst"),
+    replacement: z.int().nonnegative().default(0).describe("substitute index of dropout and burst"),
+    burst_length: z.int().positive().default(64).describe("length of a burst in indices"),
     seed: seedParameter(0),
   }),
   outputMetadataGuarantees: { indices: { from: "indices", keys: ["representation_noise"] } },
@@ -35,7 +35,7 @@ export default defineOperation({
     const size = array.data.length;
     const codebook = metadataNumber(inputs.indices.metadata, "codebook_size");
     if (mode !== "none" && codebook !== undefined && replacement >= codebook) {
-      throw new SvcError("params_invalid", `Cannot put index ${replacement} into a codebook of ${codebook} entries`);
+      throw new SvcError("params_invalid", `Cannot use index ${replacement} in a codebook of ${codebook} entries`);
     }
 
     const indices = array.data.slice() as Int32Array | BigInt64Array;
@@ -68,7 +68,7 @@ export default defineOperation({
 
 function codebookSize(declared: number | undefined): number {
   if (declared !== undefined && declared >= 1) return declared;
-  throw new SvcError("boundary_value_invalid", "Cannot draw replacement indices: the artifact names no codebook_size", {
-    hint: "Use dropout or burst, or a source whose indices carry codebook_size",
+  throw new SvcError("boundary_value_invalid", "Cannot draw replacement indices: the artifact has no codebook_size", {
+    hint: "Use dropout or burst, or a source of indices with codebook_size",
   });
 }

@@ -21,7 +21,7 @@ export default defineOperation({
     mode: z.enum(["none", "gaussian", "dropout"]).default("none").describe(
       "none, additive Gaussian noise, or values set to 0",
     ),
-    probability: z.number().min(0).max(1).default(0.05).describe("chance of each latent to be dropped"),
+    probability: z.number().min(0).max(1).default(0.05).describe("probability of a latent to be dropped"),
     sigma: z.number().nonnegative().default(0.05).describe("standard deviation of the added noise, in latent units"),
     seed: seedParameter(0),
   }),

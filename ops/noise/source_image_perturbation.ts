@@ -6,7 +6,7 @@
  *     blur         Gaussian of standard deviation `blur_radius` pixels; no draw
  *     patch_mask   one square of `patch_size` pixels per image becomes mask_value; random(2·images) gives row and
  *                  column, floor(u·(side - patch + 1))
- *     salt_pepper  samples with random(size) < probability become the range's end or 0, as random(size) < 1/2 says
+ *     salt_pepper  samples with random(size) < probability become the range's end if random(size) < 1/2, else 0
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -29,9 +29,9 @@ export default defineOperation({
     sigma: z.number().min(0).max(1).default(0.02).describe(
       "standard deviation of gaussian, as a fraction of the range",
     ),
-    probability: z.number().min(0).max(1).default(0.02).describe("chance of each sample to turn salt or pepper"),
+    probability: z.number().min(0).max(1).default(0.02).describe("probability of a sample to become salt or pepper"),
     blur_radius: z.number().nonnegative().default(1.5).describe("standard deviation of the blur in pixels"),
-    patch_size: z.int().positive().default(32).describe("side of the masked square in pixels, at most the image's"),
+    patch_size: z.int().positive().default(32).describe("side of the masked square in pixels"),
     mask_value: z.number().min(0).max(1).default(0).describe("value of masked samples, as a fraction of the range"),
     seed: seedParameter(0),
   }),

@@ -2,8 +2,8 @@
  * Word noise on source texts. Words are runs of characters other than white space.
  *
  * drop_words and mask_words hit each word with the given probability; one mask is drawn over all words of the batch in
- * their order, random(words) < probability. shuffle_words permutes the words of each text, permutation(words) text by
- * text, and has no probability. A text without a hit stays as it is.
+ * their order, random(words) < probability. shuffle_words permutes the words of each text, permutation(words), text by
+ * text, without a probability. A text without a hit is unchanged.
  */
 import { TEXTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -23,8 +23,8 @@ export default defineOperation({
     mode: z.enum(["none", "drop_words", "mask_words", "shuffle_words"]).default("none").describe(
       "none, words left out, words masked, or words in random order",
     ),
-    probability: z.number().min(0).max(1).default(0).describe("chance of each word to be dropped or masked"),
-    mask_token: z.string().default("[MASK]").describe("what a masked word becomes"),
+    probability: z.number().min(0).max(1).default(0).describe("probability of a word to be dropped or masked"),
+    mask_token: z.string().default("[MASK]").describe("substitute of a masked word"),
     seed: seedParameter(0),
   }),
   outputMetadataGuarantees: { texts: { from: "texts", keys: ["source_noise"] } },
@@ -59,7 +59,7 @@ export default defineOperation({
   },
 });
 
-/** Replaces the words of a text one by one; the white space between them stays. */
+/** Replaces the words of a text one by one; the white space between them is kept. */
 function replaceWords(text: string, replacement: (word: string, at: number) => string): string {
   let at = 0;
   return text.replace(WORD, (word) => replacement(word, at++));

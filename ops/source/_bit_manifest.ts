@@ -15,7 +15,7 @@ import { checkCount } from "../../lib/artifact/accounting.ts";
 export interface BitPayload {
   id: string;
   bit_count: number;
-  /** Packed bits, or the path of a file that holds them. */
+  /** Packed bits, or the path of their file. */
   source: { hex: string } | { path: string };
   sha256: string;
 }
@@ -27,7 +27,7 @@ export interface BitManifest {
 
 /**
  * Reads a manifest, JSON or YAML.
- * @throws SvcError `boundary_shape_invalid` or `boundary_value_invalid` when it is not one
+ * @throws SvcError `boundary_shape_invalid` or `boundary_value_invalid` for another document
  */
 export async function readBitManifest(bytes: Uint8Array, path: string): Promise<BitManifest> {
   const document = await parse(bytes, path);
@@ -65,7 +65,7 @@ function readItem(value: Value): BitPayload {
   if ((bits_hex === undefined) === (path === undefined)) throw invalid(`item ${id} needs one of bits_hex and path`);
   if (bits_hex !== undefined) {
     if (typeof bits_hex !== "string" || !/^([0-9a-fA-F]{2})*$/.test(bits_hex)) {
-      throw invalid(`the bits_hex of ${id} is not a row of hexadecimal bytes`);
+      throw invalid(`the bits_hex of ${id} is not a sequence of hexadecimal bytes`);
     }
     return { id, bit_count: count, source: { hex: bits_hex }, sha256 };
   }
@@ -94,7 +94,7 @@ function invalid(why: string): SvcError {
 }
 
 /**
- * The items that a step asks for, in its order; neither ids nor a selection asks for all.
+ * The items of a step in its order; without ids and selection all of them.
  * @throws SvcError `boundary_value_invalid` for an unknown name, with the nearest one as hint
  */
 export function chooseItems(manifest: BitManifest, itemIds: readonly string[], selection: string): BitPayload[] {
@@ -110,7 +110,7 @@ export function chooseItems(manifest: BitManifest, itemIds: readonly string[], s
   return wanted.length === 0 && selection === "" ? manifest.items : wanted.map((id) => find(byId, id, "item"));
 }
 
-/** Facts about chosen items that reach the receiver. */
+/** Facts about the selected items for the receiver. */
 export function manifestFacts(items: readonly BitPayload[], manifestSha256: string): JsonObject {
   return {
     source_item_counts: items.map((item) => item.bit_count),

@@ -1,12 +1,12 @@
 /**
- * Captions and splits of Flickr8k, in either form that is in use.
+ * Captions and splits of Flickr8k in both published forms.
  *
  * As published:  Flickr8k.token.txt             lines "<image>#<index><tab><caption>"
  *                Flickr_8k.devImages.txt        image names of the validation split
  *                Flickr_8k.testImages.txt       image names of the test split
  * By Karpathy:   dataset_flickr8k.json          images [{filename, split: "val" | "test" | "train", sentences: [{raw}]}]
  *
- * The images lie in Images/, in Flicker8k_Dataset/, or beside the files.
+ * The images are in Images/, in Flicker8k_Dataset/, or next to the files.
  *
  * Source: Hodosh, Young, Hockenmaier, "Framing image description as a ranking task", JAIR 47, 2013.
  */
@@ -28,7 +28,7 @@ const SPLIT_FILES: Record<Split, string> = {
 };
 const FOLDERS = ["Images", "Flicker8k_Dataset", "."];
 
-/** The text of a file, or undefined when there is none. */
+/** The text of a file, or undefined without the file. */
 async function readText(files: FileAccess, path: string): Promise<string | undefined> {
   try {
     return new TextDecoder().decode(await files.read(path));
@@ -40,7 +40,7 @@ async function readText(files: FileAccess, path: string): Promise<string | undef
 
 /**
  * The images of a split in the order of its file, each with all its captions.
- * @throws SvcError `dataset_unavailable` when neither form is complete, `boundary_value_invalid` for an unreadable line
+ * @throws SvcError `dataset_unavailable` if neither form is complete, `boundary_value_invalid` for an unreadable line
  */
 export async function readFlickr8k(folder: string, split: Split, files: FileAccess): Promise<CaptionedPicture[]> {
   const json = await readText(files, `${folder}/dataset_flickr8k.json`);
@@ -100,7 +100,7 @@ function lines(text: string): string[] {
   return text.split("\n").map((line) => line.replace(/\r$/, "")).filter((line) => line.trim() !== "");
 }
 
-/** The path of an image: in the first of the known folders that has it. */
+/** The path of an image: in the first of the known folders that contains it. */
 export async function locatePicture(folder: string, file: string, files: FileAccess): Promise<string> {
   for (const inner of FOLDERS) {
     const path = inner === "." ? `${folder}/${file}` : `${folder}/${inner}/${file}`;
@@ -112,6 +112,6 @@ export async function locatePicture(folder: string, file: string, files: FileAcc
     }
   }
   throw new SvcError("boundary_file_missing", `Cannot find the image ${file} in ${folder}`, {
-    hint: `It was looked for in ${FOLDERS.join(", ")}`,
+    hint: `Searched folders: ${FOLDERS.join(", ")}`,
   });
 }

@@ -1,4 +1,4 @@
-/** Lists of sample ids as parameters write them: separated by commas, white space around them ignored. */
+/** Lists of sample ids in parameters: separated by commas, white space around them ignored. */
 import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { Suggestions } from "../../lib/contract/nearest.ts";
 
@@ -7,7 +7,7 @@ export function parseIds(list: string): string[] {
   return list.split(",").map((id) => id.trim()).filter((id) => id !== "");
 }
 
-/** Findings about a list of ids: none stands twice and, where it is known which exist, each is one of them. */
+/** Findings about a list of ids: ids must be unique and, if the known ones are given, among them. */
 export function checkIds(list: string, parameter: string, known?: readonly string[]): ParameterProblem[] {
   const ids = parseIds(list), problem = { code: "params_invalid", place: [parameter] };
   const seen = new Set<string>(), suggestions = new Suggestions();
@@ -16,7 +16,7 @@ export function checkIds(list: string, parameter: string, known?: readonly strin
   return [
     ...[...repeated].map((id) => ({
       ...problem,
-      message: `Cannot take the sample ${id} twice`,
+      message: `Cannot use the sample ${id} twice`,
       hint: "Use repeat_count to repeat the whole list",
     })),
     ...unknown.map((id) => ({
@@ -27,7 +27,7 @@ export function checkIds(list: string, parameter: string, known?: readonly strin
   ];
 }
 
-/** The whole list `count` times; the ids of the second and later rounds end in `#2`, `#3`, …. */
+/** The list repeated `count` times; the ids of the second and later repetitions end in `#2`, `#3`, …. */
 export function repeatIds<T>(items: readonly T[], count: number, rename: (item: T, suffix: string) => T): T[] {
   return Array.from(
     { length: count },

@@ -1,4 +1,4 @@
-/** Which image files a source.image_dataset step reads, from the bundled set, a pinned manifest, or the kodak folder. */
+/** The image files of a source.image_dataset step, from the bundled set, a pinned manifest, or the kodak folder. */
 import { SvcError } from "../../lib/contract/error.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
 import type { FileAccess, ParameterProblem } from "../../lib/contract/operation.ts";
@@ -25,7 +25,7 @@ export interface SelectedImages {
   files: { id: string; read(): Promise<Uint8Array>; sha256?: string }[];
 }
 
-/** Findings about the parameters together. */
+/** Findings about combinations of parameters. */
 export function checkSelection(params: ImageSelection): ParameterProblem[] {
   if (params.manifest_path !== "" || params.manifest_sha256 !== "") return checkPinned(params);
   if (params.dataset === "kodak") return checkKodak(params);
@@ -45,7 +45,7 @@ function checkPinned(
     return [{
       place: [absent],
       message: `Cannot pin a manifest without ${absent}`,
-      hint: "Give its path and its SHA-256",
+      hint: "Set its path and its SHA-256",
     }];
   }
   const ids = parseIds(image_ids);
@@ -56,7 +56,7 @@ function checkPinned(
       hint: "Set one of them",
     }];
   }
-  // The default of image_ids names the kodak images.
+  // The default of image_ids is the list of kodak images.
   if (dataset !== "kodak" && ids.join() === KODAK_IDS.join()) {
     const hint = 'List its own ids, or set image_ids: "" and a split';
     return [{ place: ["image_ids"], message: `Cannot find the kodak images in ${dataset}`, hint }];
@@ -89,8 +89,8 @@ function checkBundled({ dataset, image_ids, split }: ImageSelection): ParameterP
 }
 
 /**
- * Finds the files of a selection that passed {@link checkSelection}.
- * @throws SvcError `boundary_hash_mismatch` for another manifest than the pinned one, `dataset_manifest_invalid`,
+ * Finds the files of a selection that {@link checkSelection} accepted.
+ * @throws SvcError `boundary_hash_mismatch` for a manifest with another digest, `dataset_manifest_invalid`,
  *   `dataset_sample_unknown`, `dataset_split_unknown`
  */
 export async function selectImages(params: ImageSelection, files: FileAccess): Promise<SelectedImages> {

@@ -1,6 +1,6 @@
 /**
- * Twelve little images with a caption each, made for this project: coloured shapes on plain grounds in words that differ
- * from those of source.synthetic_scenes. Sides and places are in sixteenths of the image, so that any size shows the same.
+ * Twelve small images with a caption each, made for this project: coloured shapes on plain backgrounds, described in
+ * other words than those of source.synthetic_scenes. Sides and positions are in sixteenths of the image, for any size.
  */
 import type { Colour, Ground, Scene, Shape } from "../../lib/numeric/scenes.ts";
 

@@ -1,4 +1,4 @@
-/** Which of a gallery is relevant to which query. */
+/** Relevant gallery items of queries. */
 import type { OutputArtifact } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 

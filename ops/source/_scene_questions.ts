@@ -1,14 +1,14 @@
 /**
- * Questions about scenes with one right answer each: count, colour, shape and position.
+ * Questions about scenes with one correct answer each: count, colour, shape and position.
  *
  *     How many objects are there?      "2"                                    every scene
  *     How many circles are there?      "0", "1", …                            every scene, the shapes in turn
- *     What colour is the circle?       "red"                                  a shape that stands there once
- *     What shape is the red object?    "circle"                               a colour that stands there once
- *     Where is the red circle?         "top left" … "bottom right"            an object like no other of the scene
+ *     What colour is the circle?       "red"                                  a shape that occurs once
+ *     What shape is the red object?    "circle"                               a colour that occurs once
+ *     Where is the red circle?         "top left" … "bottom right"            a unique object of the scene
  *
- * What has no unique subject is not asked; among several the object drawn first is taken. Both questions of counting carry
- * ids of their own: `scene_0000_count`, `_count_shape`, `_colour`, `_shape`, `_position`.
+ * Questions without a unique subject are omitted; of several subjects the object drawn first is used. Each question has
+ * its own id: `scene_0000_count`, `_count_shape`, `_colour`, `_shape`, `_position`.
  */
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { placeOf, type Scene, type SceneObject, SHAPES } from "../../lib/numeric/scenes.ts";
@@ -37,7 +37,7 @@ export function questionsAbout(
 }
 
 function askAbout({ size, objects }: Scene, counted: SceneObject["shape"]): Asked[] {
-  /** The first object of which no other has the same key. */
+  /** The first object with a unique key. */
   const unique = (key: (object: SceneObject) => string) =>
     objects.find((object) => objects.filter((other) => key(other) === key(object)).length === 1);
   const ofShape = unique(({ shape }) => shape);

@@ -1,6 +1,6 @@
 /**
- * Two little scenes and what an imagined system makes of them: the first one rightly, in the second one object moved and one
- * missed. All built-in semantic artifacts describe these scenes.
+ * Two small scenes and the output of an imagined system: correct for the first one; in the second one object moved and
+ * one is missing. All built-in semantic artifacts describe these scenes.
  */
 import type { Scene } from "../../lib/numeric/scenes.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Image files of a folder as one batch of RGB squares: the shorter side resized, the middle cut out, EXIF orientation
- * applied, grey repeated and alpha left out.
+ * Image files of a folder as one batch of RGB squares: the shorter side resized, centre crop, EXIF orientation applied,
+ * grey repeated and alpha dropped.
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
@@ -11,17 +11,17 @@ import type { ImageBatch } from "../../lib/artifact/values.ts";
 
 /**
  * Loads images.
- * @param paths as a recipe names files
+ * @param paths as in a recipe
  * @param size width and height of every image in pixels
  * @returns the batch, and the digest of each file for its metadata
- * @throws SvcError `boundary_file_missing`, or what the decoder says of a file, which it names
+ * @throws SvcError `boundary_file_missing`, or the decoder's error with the file name
  */
 export async function loadSquares(
   paths: readonly string[],
   size: number,
   { files, progress }: { files: FileAccess; progress: Progress },
 ): Promise<{ batch: ImageBatch; sourceFiles: JsonObject[] }> {
-  // Loaded on first use: listing operations needs no decoder.
+  // Loaded on first use, so that listing operations loads no decoder.
   const [{ decodeImage }, { centreCrop, resizeShorterSide }] = await Promise.all([
     import("../../lib/artifact/image_file.ts"),
     import("../../lib/artifact/image_resize.ts"),

@@ -1,6 +1,6 @@
 /**
- * Local visual questions: a JSON list, or a file with one JSON object a line, of records {id, image, question, answer}.
- * `id` may be left out and is then the number of the record; several records may ask about one image.
+ * Local visual questions: a JSON list, or a file with one JSON object per line, of records {id, image, question,
+ * answer}. The default `id` is the number of the record; several records may refer to one image.
  */
 import { messageOf, SvcError } from "../../lib/contract/error.ts";
 import { parseJson } from "../../lib/contract/json.ts";
@@ -19,8 +19,8 @@ export interface VqaRecord {
 
 /**
  * Reads the text of a manifest.
- * @param name of the file, for messages
- * @throws SvcError `boundary_value_invalid` for what is no record, `pair_ids_mismatch` for repeated ids
+ * @param name name of the file, for messages
+ * @throws SvcError `boundary_value_invalid` for an invalid record, `pair_ids_mismatch` for repeated ids
  */
 export function readVqaRecords(text: string, name: string): VqaRecord[] {
   const records = documentsOf(text, name).map((document, index): VqaRecord => {
@@ -33,30 +33,30 @@ export function readVqaRecords(text: string, name: string): VqaRecord[] {
     return { id: String(id), image, question, answer };
   });
   if (new Set(records.map(({ id }) => id)).size !== records.length) {
-    throw new SvcError("pair_ids_mismatch", `Cannot use ${name}: ids of its records are repeated`);
+    throw new SvcError("pair_ids_mismatch", `Cannot use ${name}: its records have repeated ids`);
   }
   return records;
 }
 
-/** A list, or a line each; which one tells the first character. */
+/** A list, or one object per line, distinguished by the first character. */
 function documentsOf(text: string, name: string): Value[] {
   try {
     if (text.trimStart().startsWith("[")) return parseJson(text) as Value[];
     return text.split("\n").filter((line) => line.trim() !== "").map((line) => parseJson(line));
   } catch (error) {
     throw new SvcError("boundary_value_invalid", `Cannot read ${name}: ${messageOf(error)}`, {
-      hint: "Write a JSON list of records, or one JSON object a line",
+      hint: "Write a JSON list of records, or one JSON object per line",
     });
   }
 }
 
-/** The artifacts of records; images are loaded once, in the order in which the records name them. */
+/** The artifacts of records; images are loaded once, in the order of the records. */
 export async function vqaOutputs(
   records: readonly VqaRecord[],
   dataset: JsonObject,
   { folder, size, files, progress }: { folder: string; size: number; files: FileAccess; progress: Progress },
 ): Promise<{ images: OutputArtifact; questions: OutputArtifact; answers: OutputArtifact }> {
-  if (records.length === 0) throw new SvcError("boundary_empty", "Cannot find a question");
+  if (records.length === 0) throw new SvcError("boundary_empty", "Cannot use a file without questions");
   const images = [...new Set(records.map(({ image }) => image))];
   const paths = images.map((image) => image.startsWith("/") || folder === "" ? image : `${folder}/${image}`);
   const { batch, sourceFiles } = await loadSquares(paths, size, { files, progress });

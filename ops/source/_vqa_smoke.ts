@@ -1,4 +1,4 @@
-/** Little images with questions, made for this project: coloured shapes, each with two or three questions. */
+/** Small images with questions, made for this project: coloured shapes, each with two or three questions. */
 import type { Scene } from "../../lib/numeric/scenes.ts";
 
 interface Sample {

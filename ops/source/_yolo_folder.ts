@@ -1,14 +1,14 @@
 /**
- * Images and labels of a folder as YOLO keeps them:
+ * Images and labels of a folder in the layout of YOLO:
  *
  *     <folder>/images/<split>/<id>.jpg      images; also .jpeg and .png
- *     <folder>/labels/<split>/<id>.txt      a line an object; no file where an image has none
+ *     <folder>/labels/<split>/<id>.txt      one line per object; no file for an image without objects
  *
- * A line is a class and numbers in parts of width and height: `class x y width height` is a box by its centre, anything with more
- * numbers a polygon `class x1 y1 x2 y2 …`.
+ * A line is a class and numbers as fractions of width and height: `class x y width height` is a box by its centre, a
+ * line with more numbers a polygon `class x1 y1 x2 y2 …`.
  *
- * Images become squares: the longer side resized by the antialiased triangle filter, the rest grey, the image in the middle,
- * so that no object is cut off. Labels follow.
+ * Images become squares: the longer side resized by the antialiased triangle filter, centred on grey, so that no object
+ * is cut off. Labels are transformed accordingly.
  *
  * Source: Ultralytics documentation, Dataset format of YOLO detection and segmentation.
  */
@@ -21,7 +21,7 @@ import type { ImageBatch } from "../../lib/artifact/values.ts";
 import type { Point } from "../../lib/numeric/polygon.ts";
 import { type Letterbox, letterbox } from "../../lib/numeric/yolo.ts";
 
-/** Grey around an image that is no square. */
+/** Grey around an image that is not square. */
 const PADDING = 114;
 
 /** An object of an image, in pixels of its square: the corners of a box, or a polygon. */
@@ -42,8 +42,8 @@ export interface YoloFolder {
 /**
  * Reads the first images of a split, by name.
  * @param size width and height of every image in pixels
- * @param classes how many there are
- * @throws SvcError `boundary_file_missing`, `boundary_empty`, `boundary_value_invalid` for a label line that is none
+ * @param classes number of classes
+ * @throws SvcError `boundary_file_missing`, `boundary_empty`, `boundary_value_invalid` for an invalid label line
  */
 export async function readYoloFolder(
   { folder, split, limit, size, classes }: {
@@ -55,7 +55,7 @@ export async function readYoloFolder(
   },
   { files, progress }: { files: FileAccess; progress: Progress },
 ): Promise<YoloFolder> {
-  // Loaded on first use: listing operations needs no decoder.
+  // Loaded on first use, so that listing operations loads no decoder.
   const [{ decodeImage }, { resizeTriangle, roundSamples }] = await Promise.all([
     import("../../lib/artifact/image_file.ts"),
     import("../../lib/artifact/image_resize.ts"),
@@ -89,7 +89,7 @@ export async function readYoloFolder(
   return { batch, ids, objects, sourceFiles };
 }
 
-/** A folder without labels is one of images without objects. */
+/** Without a folder of labels, images have no objects. */
 async function labelFiles(folder: string, files: FileAccess): Promise<string[]> {
   try {
     return await files.list(folder);
@@ -113,7 +113,7 @@ function readLabels(
       numbers.every((value) => value >= 0 && value <= 1);
     if (!isSound) {
       throw new SvcError("boundary_value_invalid", `Cannot read line ${index + 1} of ${path} as a label`, {
-        hint: `A class below ${classes}, then x y width height or the corners of a polygon, in parts of the image`,
+        hint: `Write a class below ${classes}, then x y width height or polygon corners, as fractions of the image`,
       });
     }
     const at = (x: number, y: number): Point => [

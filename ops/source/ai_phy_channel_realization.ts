@@ -1,12 +1,12 @@
 /**
- * Channels to be estimated, of mean power 1 per antenna pair, independent between examples and pairs:
+ * Channels for estimation, of mean power 1 per antenna pair, independent between examples and pairs:
  *
  *     pilot_awgn, flat_siso         one tap, the same on every subcarrier; flat_siso has one antenna at each end
  *     mimo_ofdm_pilot, mimo_ofdm    channel_tap_count taps of powers e^{-l} (of sum 1), H_k = Σ_l h_l·exp(-j2πkl/F)
  *     mimo_ofdm_3gpp_tdl            static taps of TDL-A … TDL-E of TR 38.901, subcarriers centred on the carrier
  *     mimo_ofdm on phylib           the same profiles, taps as sums of sinusoids at t = 0: lib/numeric/delay_profile.ts
  *
- * An example is one OFDM symbol, so mobility only sets maximum_doppler_hz in the metadata.
+ * An example is one OFDM symbol, so mobility only determines maximum_doppler_hz in the metadata.
  *
  * Shapes: channel complex64 [example, rx, tx, subcarrier]. Draws: complex taps [example, rx, tx, tap]; on phylib random() for the
  * angles [example, rx, tx, tap, 20], then for the phases.
@@ -32,7 +32,7 @@ const FLAT: readonly string[] = ["pilot_awgn", "flat_siso"];
 export default defineOperation({
   id: "source.ai_phy_channel_realization",
   name: "Channel truth generator",
-  description: "Draws channels for estimators to find",
+  description: "Draws channels for estimation",
   outputs: { channel: CHANNEL_REALIZATION },
   params: z.strictObject({
     scenario: z.enum(["pilot_awgn", "flat_siso", "mimo_ofdm_pilot", "mimo_ofdm", "mimo_ofdm_3gpp_tdl"])
@@ -50,7 +50,9 @@ export default defineOperation({
     subcarrier_spacing_khz: z.number().positive().default(30).describe("subcarrier spacing in kHz"),
     carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz"),
     mobility_kmh: z.number().nonnegative().default(30).describe("speed of the receiver in km/h"),
-    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe("auto is numpy, the portable one"),
+    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe(
+      "auto is numpy, the portable backend",
+    ),
     seed: seedParameter(0),
   }),
   backends: {

@@ -30,7 +30,7 @@ const SCENARIOS = { pilot_awgn: { spacing: 1, taps: 1 }, mimo_ofdm_pilot: { spac
 export default defineOperation({
   id: "source.ai_phy_pilot_channel",
   name: "Pilot observation scenario",
-  description: "Draws channels and receives pilots over them",
+  description: "Draws channels and noisy pilots received over them",
   outputs: { problem: CHANNEL_PROBLEM },
   params: z.strictObject({
     scenario: z.enum(["pilot_awgn", "mimo_ofdm_pilot"]).default("pilot_awgn").describe(
@@ -41,7 +41,9 @@ export default defineOperation({
     tx_antennas: z.int().positive().default(1).describe("transmit antennas"),
     subcarriers: z.int().positive().default(1).describe("subcarriers of an example"),
     snr_db: z.number().default(12).describe("Es/N0 in dB, per receive antenna").meta({ "x-svc-ui": { unit: "dB" } }),
-    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe("auto is numpy, the portable one"),
+    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe(
+      "auto is numpy, the portable backend",
+    ),
     seed: seedParameter(0),
   }),
   backends: {

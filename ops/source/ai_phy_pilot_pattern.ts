@@ -1,5 +1,5 @@
 /**
- * What the transmit antennas send for the receiver to know them by:
+ * Known pilots of the transmit antennas:
  *
  *     unit   1 on every subcarrier, for one antenna
  *     comb   QPSK pilots, antenna t on the subcarriers k = t mod pilot_spacing and silent elsewhere, so that no two antennas
@@ -16,7 +16,7 @@ import { combPilots, combProblems, PILOT_PATTERN } from "../_channel_estimation.
 export default defineOperation({
   id: "source.ai_phy_pilot_pattern",
   name: "Pilot layout generator",
-  description: "Lays pilots on subcarriers and antennas",
+  description: "Assigns pilots to subcarriers and antennas",
   outputs: { pilots: PILOT_PATTERN },
   params: z.strictObject({
     scenario: z.enum(["unit", "comb"]).default("unit").describe(
@@ -24,7 +24,7 @@ export default defineOperation({
     ),
     tx_antennas: z.int().positive().default(1).describe("transmit antennas"),
     subcarriers: z.int().positive().default(1).describe("subcarriers of the pattern"),
-    pilot_spacing: z.int().positive().default(4).describe("subcarriers from pilot to pilot of an antenna, on a comb"),
+    pilot_spacing: z.int().positive().default(4).describe("spacing of an antenna's pilots in subcarriers, for comb"),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
@@ -35,7 +35,7 @@ export default defineOperation({
     if (params.tx_antennas === 1) return [];
     return [{
       code: "params_conflict",
-      message: `Cannot tell ${params.tx_antennas} antennas apart by the same pilots`,
+      message: `Cannot separate ${params.tx_antennas} antennas with the same pilots`,
       place: ["scenario"],
       hint: "Use the scenario comb for several antennas",
     }];

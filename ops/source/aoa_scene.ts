@@ -1,5 +1,6 @@
 /**
- * Bearings of far-field sources, in degrees from the broadside of an array: uniform between two limits, or one for all.
+ * Angles of far-field sources, in degrees from the broadside of an array: uniform between two limits, or one fixed
+ * angle.
  *
  * Shapes: scene float64 [example]. Draws: uniform angles [example].
  */
@@ -24,7 +25,7 @@ export default defineOperation({
     ),
     angle_min_deg: bearing(-60).describe("least angle from broadside in degrees, of random_uniform"),
     angle_max_deg: bearing(60).describe("largest angle from broadside in degrees, of random_uniform"),
-    source_angle_deg: bearing(0).describe("of angle_mode fixed; 0 is broadside"),
+    source_angle_deg: bearing(0).describe("angle for angle_mode fixed; 0 is broadside"),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },

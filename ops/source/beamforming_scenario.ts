@@ -2,7 +2,7 @@
  * Channels from an array of antennas to one receiver, in units of unit power per antenna, N0 = 10^(-snr_db/10):
  *
  *     iid_complex_gaussian  h_m ~ CN(0, 1)
- *     clustered_ula         h = g·a(θ), g ~ CN(0, 1), a half-wavelength array, θ around one of three hotspots at -40°, 0° and
+ *     clustered_ula         h = g·a(θ), g ~ CN(0, 1), a half-wavelength array, θ around one of the centres -40°, 0°,
  *                           35° with a standard deviation of 5°
  *
  * Draws: complex [example, tx]; clustered: integers(0, 3, example), normal angles [example], complex gains [example].

@@ -1,6 +1,6 @@
 /**
- * Hash-pinned bit payloads: the chosen items of a manifest one after another, each a source item. The manifest file and
- * every payload must have their recorded SHA-256. The manifest: _bit_manifest.ts.
+ * Hash-pinned bit payloads: the selected items of a manifest in order, each a source item. The manifest file and every
+ * payload must have their recorded SHA-256. The manifest: _bit_manifest.ts.
  */
 import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -19,8 +19,10 @@ export default defineOperation({
   params: z.strictObject({
     manifest_path: z.string().min(1).describe("path of the manifest, JSON or YAML"),
     manifest_sha256: z.string().regex(/^[0-9a-f]{64}$/).describe("SHA-256 of the manifest file"),
-    item_ids: z.array(z.string().min(1)).default([]).describe("items in this order; none and no selection means all"),
-    selection: z.string().default("").describe("a named selection of the manifest, in place of item_ids"),
+    item_ids: z.array(z.string().min(1)).default([]).describe(
+      "items in this order; without a selection, none means all",
+    ),
+    selection: z.string().default("").describe("a named selection of the manifest, instead of item_ids"),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "exact" },
@@ -35,7 +37,7 @@ export default defineOperation({
       ? [{
         message: "Cannot choose items by ids and by a selection at once",
         place: ["selection"],
-        hint: "Leave one of item_ids and selection empty",
+        hint: "Set only one of item_ids and selection",
       }]
       : [],
   requires: ({ manifest_path }) => [{ kind: "file", id: manifest_path }],
@@ -63,7 +65,7 @@ function payloadBits(packed: Uint8Array, item: BitPayload): Uint8Array {
   if (packed.length !== Math.ceil(item.bit_count / 8)) {
     throw new SvcError(
       "boundary_count_mismatch",
-      `Cannot take ${item.bit_count} bits from ${packed.length} bytes of ${item.id}`,
+      `Cannot read ${item.bit_count} bits from ${packed.length} bytes of ${item.id}`,
     );
   }
   const all = unpackBits(packed);
@@ -76,7 +78,7 @@ function payloadBits(packed: Uint8Array, item: BitPayload): Uint8Array {
 function checkDigest(bytes: Uint8Array, sha256: string, what: string): void {
   const found = sha256Hex(bytes);
   if (found === sha256) return;
-  throw new SvcError("boundary_hash_mismatch", `Cannot use ${what}: its SHA-256 is not the recorded one`, {
+  throw new SvcError("boundary_hash_mismatch", `Cannot use ${what}: its SHA-256 differs from the recorded one`, {
     hint: `Recorded ${sha256}, found ${found}`,
   });
 }

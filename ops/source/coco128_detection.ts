@@ -1,9 +1,9 @@
 /**
- * Photographs of COCO128 with reference boxes, from a local folder: images uint8 [image, size, size, RGB], letterboxed; boxes in
- * pixels, [x_min, y_min, x_max, y_max], confidence 1, labels those of COCO. The first `limit` images by name. A polygon counts
- * as the box around it.
+ * Photographs of COCO128 with reference boxes, from a local folder: images uint8 [image, size, size, RGB], letterboxed;
+ * boxes in pixels, [x_min, y_min, x_max, y_max], confidence 1, labels of COCO. The first `limit` images by name. A
+ * polygon counts as its bounding box.
  *
- * Files: `_yolo_folder.ts`. A run never reaches the network; `download` changes nothing.
+ * Files: `_yolo_folder.ts`. A run never uses the network; `download` has no effect.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
@@ -23,9 +23,9 @@ export default defineOperation({
   params: z.strictObject({
     dataset_dir: z.string().min(1).default(FOLDER).describe("folder with images/ and labels/"),
     split: z.enum(["train2017"]).default("train2017").describe("split of the data set"),
-    limit: z.int().positive().default(8).describe("how many images, from the first by name on"),
+    limit: z.int().positive().default(8).describe("number of images, the first ones by name"),
     image_size: z.int().min(16).max(4096).default(320).describe("width and height in pixels"),
-    download: z.boolean().default(true).describe("accepted and without effect: a run never reaches the network"),
+    download: z.boolean().default(true).describe("accepted without effect: a run never uses the network"),
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
   estimate: ({ limit, image_size }) => ({ images: Math.min(limit, 128) * image_size ** 2 * 3 }),

@@ -1,10 +1,10 @@
 /**
- * Photographs of COCO8-seg with reference classes of pixels, from a local folder: images uint8 [image, size, size, RGB],
- * letterboxed; segmentation uint8 [image, size, size], 0 the background, 1 + the class of COCO else. The first `limit` images
- * of the split by name. A pixel belongs to a polygon when its centre lies inside; where objects overlap, the smaller one is
- * seen. A box counts as a polygon.
+ * Photographs of COCO8-seg with reference classes of pixels, from a local folder: images uint8 [image, size, size,
+ * RGB], letterboxed; segmentation uint8 [image, size, size], 0 the background, otherwise 1 + the class of COCO. The
+ * first `limit` images of the split by name. A pixel belongs to a polygon if its centre lies inside; where objects
+ * overlap, the smaller one wins. A box counts as a polygon.
  *
- * Files: `_yolo_folder.ts`. A run never reaches the network; `download` changes nothing.
+ * Files: `_yolo_folder.ts`. A run never uses the network; `download` has no effect.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
@@ -25,9 +25,9 @@ export default defineOperation({
   params: z.strictObject({
     dataset_dir: z.string().min(1).default(FOLDER).describe("folder with images/ and labels/"),
     split: z.enum(["train", "val"]).default("val").describe("split of the data set"),
-    limit: z.int().positive().default(4).describe("how many images, from the first by name on"),
+    limit: z.int().positive().default(4).describe("number of images, the first ones by name"),
     image_size: z.int().min(16).max(4096).default(320).describe("width and height in pixels"),
-    download: z.boolean().default(true).describe("accepted and without effect: a run never reaches the network"),
+    download: z.boolean().default(true).describe("accepted without effect: a run never uses the network"),
   }),
   outputMetadataGuarantees: {
     images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] },

@@ -2,7 +2,7 @@
  * Photographs of Flickr8k with one caption each, from a local folder: images uint8 [image, size, size, RGB], texts whose id
  * is `<image>#<caption index>`, and the pairs as retrieval targets. The first `limit` images of the split, in its order.
  *
- * Files: `_flickr8k.ts`. A run never reaches the network; `download` changes nothing.
+ * Files: `_flickr8k.ts`. A run never uses the network; `download` has no effect.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -23,10 +23,10 @@ export default defineOperation({
   params: z.strictObject({
     dataset_dir: z.string().min(1).default(FOLDER).describe("folder of the captions, splits and images"),
     split: z.enum(["test", "validation"]).default("validation").describe("split of the data set"),
-    limit: z.int().positive().default(16).describe("how many images, from the first of the split on"),
-    caption_index: z.int().min(0).max(4).default(0).describe("which of the captions of an image"),
+    limit: z.int().positive().default(16).describe("number of images, the first ones of the split"),
+    caption_index: z.int().min(0).max(4).default(0).describe("index of the caption of each image"),
     image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),
-    download: z.boolean().default(true).describe("accepted and without effect: a run never reaches the network"),
+    download: z.boolean().default(true).describe("accepted without effect: a run never uses the network"),
   }),
   outputMetadataGuarantees: {
     images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] },

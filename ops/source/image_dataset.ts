@@ -1,10 +1,10 @@
 /**
  * Real images as one batch, uint8 [image, height, width, channel].
  *
- * Per image: decoding (EXIF orientation applied, 16-bit samples v become round(v/257)), resizing of the shorter side
- * by an antialiased triangle filter in binary64, centre crop. Grey images become RGB when the batch also holds colour.
- * svc_sample_images comes with the program; kodak is read from `dataset_dir`; any other dataset, and any file of one, is
- * pinned by the SHA-256 of an image-dataset manifest.
+ * Per image: decoding (EXIF orientation applied, 16-bit samples v become round(v/257)), resizing of the shorter side by
+ * an antialiased triangle filter in binary64, centre crop. Grey images become RGB when the batch also holds colour.
+ * svc_sample_images is part of the program; kodak is read from `dataset_dir`; any other dataset, and any file of one,
+ * is pinned by the SHA-256 of an image-dataset manifest.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -18,12 +18,12 @@ import { type ImageBatch, imagesArtifact } from "../../lib/artifact/values.ts";
 import { parseIds, repeatIds } from "./_ids.ts";
 import { checkSelection, KODAK_IDS, selectImages } from "./_image_selection.ts";
 
-/** An image ready for the batch, and what is known about its file. */
+/** An image for the batch, with properties of its file. */
 interface LoadedImage {
   id: string;
   image: Image;
   sha256: string;
-  /** Chroma subsampling of a JPEG file that the codec can keep; null for other files. */
+  /** Chroma subsampling of a JPEG file that the codec supports; null for other files. */
   subsampling: string | null;
 }
 
@@ -33,16 +33,14 @@ export default defineOperation({
   description: "Loads images of a bundled, pinned or local dataset, resized and cropped to one size",
   outputs: { images: IMAGES },
   params: z.strictObject({
-    dataset: z.string().min(1).default("kodak").describe(
-      "id of the dataset; svc_sample_images comes with the program",
-    ),
+    dataset: z.string().min(1).default("kodak").describe("id of the dataset; svc_sample_images is part of the program"),
     image_ids: z.string().default(KODAK_IDS.join(",")).describe("comma-separated ids, in this order; empty uses split"),
-    split: z.string().default("").describe("split to take when image_ids is empty"),
+    split: z.string().default("").describe("split, used if image_ids is empty"),
     resize_shorter_side: z.int().nonnegative().default(0).describe("pixels of the shorter side; 0 keeps the size"),
     crop_size: z.int().nonnegative().default(0).describe("side of the centre crop in pixels; 0 keeps the size"),
-    repeat_count: z.int().positive().default(1).describe("how often the whole selection is repeated"),
+    repeat_count: z.int().positive().default(1).describe("number of repetitions of the whole selection"),
     manifest_path: z.string().default("").describe("image-dataset manifest, relative to the project"),
-    manifest_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("SHA-256 that the manifest must have"),
+    manifest_sha256: z.string().regex(/^([0-9a-f]{64})?$/).default("").describe("required SHA-256 of the manifest"),
     dataset_dir: z.string().default(".svc/datasets/kodak").describe("folder of the kodak images"),
     training_validation_count: z.int().nonnegative().default(0).describe(
       "last images that an export for training keeps for validation; a run uses all",
@@ -88,13 +86,13 @@ async function load(
   if (expected !== undefined && sha256 !== expected) {
     throw new SvcError(
       "boundary_hash_mismatch",
-      `Cannot use the file of ${id}: its bytes are not those of the manifest`,
+      `Cannot use the file of ${id}: its SHA-256 differs from the manifest`,
       {
         hint: `Its SHA-256 is ${sha256}`,
       },
     );
   }
-  // Loaded on first use: listing operations needs no decoder.
+  // Loaded on first use, so that listing operations loads no decoder.
   const [{ decodeImage }, { centreCrop, resizeShorterSide }, { jpegSubsampling }] = await Promise.all([
     import("../../lib/artifact/image_file.ts"),
     import("../../lib/artifact/image_resize.ts"),
@@ -108,7 +106,7 @@ async function load(
   return { id, image, sha256, subsampling: sampling === "other" ? null : sampling };
 }
 
-/** Puts images of one size side by side. */
+/** Joins images of one size to a batch. */
 function batchOf(pictures: readonly Image[]): ImageBatch {
   const colour = pictures.some(({ channels }) => channels !== 1);
   const images = pictures.map((image) => colour && image.channels === 1 ? toRgb(image) : image);
@@ -121,8 +119,8 @@ function batchOf(pictures: readonly Image[]): ImageBatch {
       `Cannot batch images of ${shape(images[0])} and ${shape(other)} samples`,
       {
         hint: other.channels === channels
-          ? "Set crop_size, so that all have one size"
-          : "Choose images that all have, or all lack, an alpha channel",
+          ? "Set crop_size, so that all images have one size"
+          : "Choose images that all have an alpha channel, or none",
       },
     );
   }

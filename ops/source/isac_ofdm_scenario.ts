@@ -1,5 +1,5 @@
 /**
- * OFDM symbols whose power serves a receiver and a radar echo at once. Both responses fade independently on every
+ * OFDM symbols whose power serves both a receiver and a radar echo. Both responses fade independently on every
  * subcarrier, g_c, g_s ~ CN(0, 1), and
  *
  *     N0 = (total_power/F)·10^(-snr_db/10)
@@ -22,13 +22,13 @@ import { ISAC_PROBLEM } from "../_isac.ts";
 export default defineOperation({
   id: "source.isac_ofdm_scenario",
   name: "Joint sensing and communication scenario",
-  description: "Draws frequency-selective channels of a receiver and of an echo, and a power budget",
+  description: "Draws frequency-selective channels of a receiver and of an echo, with a power budget",
   outputs: { problem: ISAC_PROBLEM },
   params: z.strictObject({
     example_count: z.int().positive().default(64).describe("number of examples"),
     subcarriers: z.int().positive().default(12).describe("subcarriers of an example"),
-    total_power: z.number().positive().default(1).describe("of all subcarriers of an example"),
-    sensing_weight: z.number().min(0).max(1).default(0.4).describe("of the echo: 0 rate alone, 1 echo alone"),
+    total_power: z.number().positive().default(1).describe("power of all subcarriers of an example"),
+    sensing_weight: z.number().min(0).max(1).default(0.4).describe("weight of the echo: 0 rate only, 1 echo only"),
     snr_db: z.number().default(10).describe("mean Es/N0 in dB of a subcarrier with equal power").meta({
       "x-svc-ui": { unit: "dB" },
     }),

@@ -1,8 +1,8 @@
 /**
- * The files of the Kodak images, kodim01 first, read and hashed and not decoded.
+ * The files of the Kodak images, kodim01 first, hashed but not decoded.
  *
- * Each item is {id, path, sha256, size_bytes}; the path is as the recipe gives it, relative to the project. The dataset
- * comes by `svc data fetch kodak`; a run never reaches the network.
+ * Each item is {id, path, sha256, size_bytes}; the path is as in the recipe, relative to the project. `svc data fetch
+ * kodak` fetches the dataset; a run never uses the network.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { sha256Hex } from "../../lib/contract/hash.ts";
@@ -19,7 +19,7 @@ export default defineOperation({
   outputs: { images: "image.files" },
   params: z.strictObject({
     dataset_dir: z.string().min(1).default(FOLDER).describe("folder of the images"),
-    limit: z.int().min(1).max(KODAK_IDS.length).default(KODAK_IDS.length).describe("how many, from the first on"),
+    limit: z.int().min(1).max(KODAK_IDS.length).default(KODAK_IDS.length).describe("number of files"),
   }),
   estimate: () => ({}),
   threadSafe: true,

@@ -1,8 +1,9 @@
 /**
- * Passes of a satellite at 600 km, seen at `history_length` times `history_step_s` apart; what it does `prediction_horizon_s`
- * after the last of them is to be foretold. The pass is looked at from a random time on, so that history and horizon lie
- * inside it, and peaks at 30° … 90°. A look is [Doppler/max_doppler_hz, elevation/90°, beam position] with normal noise of
- * the standard deviation σ = 10^(-snr_db/20) on the first and the last, σ/10 on the elevation.
+ * Passes of a satellite at 600 km, observed at `history_length` times `history_step_s` apart; the task is to predict
+ * its state `prediction_horizon_s` after the last observation. Observation starts at a random time, such that history
+ * and horizon lie inside the pass; the pass peaks at 30° … 90°. An observation is [Doppler/max_doppler_hz,
+ * elevation/90°, beam position] with normal noise of the standard deviation σ = 10^(-snr_db/20) on the first and the
+ * last, σ/10 on the elevation.
  *
  * Draws: uniform pass offset, uniform peak elevation, then normal noise [example, history, 3].
  *
@@ -26,7 +27,7 @@ import { executed, exportPlanned } from "../_backends.ts";
 import { futuresArtifact, LEO_HISTORY, LEO_TRUTH } from "../_leo.ts";
 
 const SECONDS = { "x-svc-ui": { unit: "s" } };
-/** Noise of an elevation over that of the rest. */
+/** Noise of an elevation relative to the others. */
 const ELEVATION_NOISE = 0.1;
 /** Degrees. */
 const PEAK = { low: 30, high: 90 };
@@ -34,17 +35,18 @@ const PEAK = { low: 30, high: 90 };
 export default defineOperation({
   id: "source.leo_ntn_tracking_scenario",
   name: "Passes of a low-orbit satellite",
-  description: "Draws passes of a satellite and looks at Doppler, elevation and beam",
+  description: "Draws passes of a satellite and observes Doppler, elevation and beam",
   outputs: { problem: LEO_HISTORY, truth: LEO_TRUTH },
   params: z.strictObject({
     example_count: z.int().positive().default(64).describe("number of satellite passes"),
-    history_length: z.int().positive().default(6).describe("looks of an example"),
+    history_length: z.int().positive().default(6).describe("observations per example"),
     history_step_s: z.number().positive().default(0.5).describe("time between two observations in s").meta(SECONDS),
-    prediction_horizon_s: z.number().positive().default(1).describe("after the last look").meta(SECONDS),
-    max_doppler_hz: z.number().positive().default(48000).describe("of a satellite on the horizon").meta({
+    prediction_horizon_s: z.number().positive().default(1).describe("time from the last observation to the prediction")
+      .meta(SECONDS),
+    max_doppler_hz: z.number().positive().default(48000).describe("Doppler of a satellite at the horizon").meta({
       "x-svc-ui": { unit: "Hz" },
     }),
-    beam_count: z.int().positive().default(9).describe("along the pass"),
+    beam_count: z.int().positive().default(9).describe("number of beams along the pass"),
     snr_db: z.number().default(15).describe("Es/N0 in dB of one observation").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),
@@ -57,7 +59,7 @@ export default defineOperation({
     const seconds = watched(params);
     if (seconds <= PASS_SECONDS) return [];
     return [{
-      message: `Cannot look at a pass of ${PASS_SECONDS.toFixed(1)} s for ${seconds} s`,
+      message: `Cannot observe a pass of ${PASS_SECONDS.toFixed(1)} s for ${seconds} s`,
       place: ["history_length"],
       hint: "Shorten history_length, history_step_s or prediction_horizon_s",
     }];
@@ -71,7 +73,7 @@ export default defineOperation({
     const { example_count: examples, history_length: length, history_step_s: step, beam_count: beamCount } = params;
     const { max_doppler_hz: maxDoppler, prediction_horizon_s: horizon } = params;
     const sigma = 10 ** (-params.snr_db / 20);
-    // When the satellite is highest, counted from the first look.
+    // Time of the highest elevation, counted from the first observation.
     const middles = generator.uniform(watched(params) - PASS_SECONDS / 2, PASS_SECONDS / 2, examples);
     const peaks = generator.uniform(PEAK.low, PEAK.high, examples);
     const noise = generator.standardNormal(examples * length * 3);
@@ -115,7 +117,7 @@ export default defineOperation({
   },
 });
 
-/** Seconds from the first look to the time to foretell. */
+/** Seconds from the first observation to the prediction. */
 function watched(params: { history_length: number; history_step_s: number; prediction_horizon_s: number }): number {
   return (params.history_length - 1) * params.history_step_s + params.prediction_horizon_s;
 }

@@ -1,8 +1,8 @@
 /**
  * Images from one array of a local NPZ file, [image, height, width, channel] with 1, 3 or 4 channels.
  *
- * strict_uint8 takes uint8 alone. clip_round_uint8 takes any real numbers in the units of 8-bit samples, rounds them to
- * the nearest integer (halves to even) and clips them to 0 … 255; what that changed stands in the metadata.
+ * strict_uint8 accepts uint8 only. clip_round_uint8 accepts any real numbers in the units of 8-bit samples, rounds them
+ * to the nearest integer (halves to even) and clips them to 0 … 255; the metadata record these changes.
  */
 import { IMAGES } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -22,7 +22,7 @@ export default defineOperation({
     path: z.string().min(1).describe("NPZ file, relative to the project"),
     array: z.string().min(1).default("images").describe("name of the array in the file"),
     dtype_policy: z.enum(["strict_uint8", "clip_round_uint8"]).default("strict_uint8").describe(
-      "strict_uint8 refuses other types; clip_round_uint8 rounds and clips them, with a record of it",
+      "strict_uint8 refuses other types; clip_round_uint8 rounds and clips them and records it",
     ),
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids"] } },

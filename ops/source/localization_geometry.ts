@@ -1,7 +1,7 @@
 /**
  * Anchors on the outline of a square and terminals inside it.
  *
- * Anchors stand at equal steps of the perimeter, from the corner (0, 0) counter-clockwise; four of them are the corners.
+ * Anchors are at equal steps of the perimeter, from the corner (0, 0) counter-clockwise; four anchors are the corners.
  * Positions are uniform over the square, or one fixed point for all examples.
  *
  * Shapes: scene float64 [example, 2], terminal positions in metres; companion anchors float64 [anchor, 2]. Draws: uniform
@@ -29,8 +29,8 @@ export default defineOperation({
     position_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform").describe(
       "positions drawn uniformly, or given",
     ),
-    target_x_m: z.number().default(10).describe("of position_mode fixed").meta(METRES),
-    target_y_m: z.number().default(10).describe("of position_mode fixed").meta(METRES),
+    target_x_m: z.number().default(10).describe("x for position_mode fixed").meta(METRES),
+    target_y_m: z.number().default(10).describe("y for position_mode fixed").meta(METRES),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
@@ -44,7 +44,7 @@ export default defineOperation({
     return [{ name: "target_x_m", value: target_x_m }, { name: "target_y_m", value: target_y_m }]
       .filter(({ value }) => value < 0 || value > area_m)
       .map(({ name, value }) => ({
-        message: `Cannot put the target at ${value} m: the square ends at ${area_m} m`,
+        message: `Cannot place the target at ${value} m: the square ends at ${area_m} m`,
         place: [name],
         hint: "Move the target into the square, or enlarge area_m",
       }));

@@ -1,5 +1,5 @@
 /**
- * Range measurements in one step: terminals in a square with an anchor on each corner, without blocked links.
+ * Range measurements in one step: terminals in a square with an anchor on each corner, all links with line of sight.
  *
  *     r = |p - a| + σ·n,   σ² = range_noise_m² + 10^(-snr_db/10)  (m²)
  *

@@ -1,6 +1,6 @@
 /**
- * Frames of random symbols of BPSK, QPSK and 16QAM (mapping of TS 38.211, mean power 1), as many of each class as the number of
- * frames allows, in random order.
+ * Frames of random symbols of BPSK, QPSK and 16QAM (mapping of TS 38.211, mean power 1), with equal numbers of each
+ * class (up to one), in random order.
  *
  * Shapes: frames complex64 [frame, symbol], labels int64 [frame]. Draws: permutation(frame_count) of the labels 0, 1, 2, 0, …, then
  * integers(0, order, symbols_per_frame) frame by frame; a symbol's bits are those of its integer, highest first.

@@ -18,7 +18,9 @@ import { fociArtifact, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH } from "../_near_fie
 
 const METRES = { "x-svc-ui": { unit: "m" } };
 const bearing = (fallback: number) =>
-  z.number().min(-90).max(90).default(fallback).describe("from broadside").meta({ "x-svc-ui": { unit: "degree" } });
+  z.number().min(-90).max(90).default(fallback).describe("from broadside").meta({
+    "x-svc-ui": { unit: "degree" },
+  });
 
 export default defineOperation({
   id: "source.near_field_xl_mimo_scenario",

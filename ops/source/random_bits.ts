@@ -1,6 +1,6 @@
 /**
- * Random bits: integers(0, 2, size = batch_size · bit_count, uint8) of the step's PCG64 stream, batch rows one after
- * another; a row is a source item.
+ * Random bits: integers(0, 2, size = batch_size · bit_count, uint8) of the step's PCG64 stream, batch row by row; a row
+ * is a source item.
  */
 import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";

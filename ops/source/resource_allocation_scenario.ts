@@ -1,5 +1,5 @@
 /**
- * Frequency responses of fading channels whose power is to be shared out, from taps with the profile e^{-l}, of sum 1:
+ * Frequency responses of fading channels for power allocation, from taps with the profile e^{-l}, of sum 1:
  *
  *     H_k = Σ_l h_l·exp(-j2πkl/F),   N0 = (total_power/F)·10^(-snr_db/10)
  *
@@ -20,13 +20,13 @@ import { RESOURCE_PROBLEM } from "../_resource.ts";
 export default defineOperation({
   id: "source.resource_allocation_scenario",
   name: "OFDM power allocation scenario",
-  description: "Draws frequency-selective channels and a power budget",
+  description: "Draws frequency-selective channels with a power budget",
   outputs: { problem: RESOURCE_PROBLEM },
   params: z.strictObject({
     snapshot_count: z.int().positive().default(32).describe("independent channels"),
     subcarrier_count: z.int().positive().default(16).describe("subcarriers of a state"),
     channel_tap_count: z.int().positive().default(4).describe("taps of the exponential power delay profile"),
-    total_power: z.number().positive().default(1).describe("of all subcarriers of a snapshot"),
+    total_power: z.number().positive().default(1).describe("power of all subcarriers of a snapshot"),
     snr_db: z.number().default(10).describe("mean Es/N0 in dB of a subcarrier with equal power").meta({
       "x-svc-ui": { unit: "dB" },
     }),

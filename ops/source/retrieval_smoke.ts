@@ -1,6 +1,6 @@
 /**
  * Built-in images, uint8 [image, size, size, RGB], with a caption each and the pairs as retrieval targets: the id of a
- * caption is that of its image with `_caption`. Drawn by the program, the same at every size.
+ * caption is that of its image with `_caption`. Drawn by the program, equal at every size.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES, TEXTS } from "../../lib/contract/kinds.ts";
@@ -20,7 +20,7 @@ export default defineOperation({
   outputs: { images: IMAGES, texts: TEXTS, targets: "retrieval.targets.json" },
   params: z.strictObject({
     dataset: z.enum(["retrieval_smoke"]).default("retrieval_smoke").describe("built-in data set"),
-    sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty takes all"),
+    sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty uses all"),
     image_size: z.int().min(32).max(1024).default(224).describe("width and height in pixels"),
   }),
   outputMetadataGuarantees: {

@@ -1,10 +1,11 @@
 /**
- * One built-in example of every kind of semantic artifact, all about the same two little scenes (_semantic_artifacts.ts).
+ * One built-in example of every kind of semantic artifact, all about the same two small scenes
+ * (_semantic_artifacts.ts).
  *
- * Shapes: segmentations uint8 [scene, 64, 64], 0 the ground; importance_map float32 [scene, 64, 64], 1 on objects and 0.1
- * elsewhere; video_frames uint8 [scene, frame, 64, 64, RGB], in which the objects move one pixel to the right a frame;
- * embeddings float32 [scene, embedding_dim] in the space of local_semantic, of the images and of the captions. Rankings
- * hold for each caption the images in the order of their cosine.
+ * Shapes: segmentations uint8 [scene, 64, 64], 0 the background; importance_map float32 [scene, 64, 64], 1 on objects
+ * and 0.1 elsewhere; video_frames uint8 [scene, frame, 64, 64, RGB], in which objects move one pixel to the right per
+ * frame; embeddings float32 [scene, embedding_dim] in the space of local_semantic, of the images and of the captions.
+ * Rankings list for each caption the images in the order of their cosine.
  */
 import { CAPTIONS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -45,7 +46,7 @@ export default defineOperation({
   },
   params: z.strictObject({
     dataset: z.enum(["semantic_artifact_smoke"]).default("semantic_artifact_smoke").describe("built-in data set"),
-    embedding_dim: z.int().min(1).max(65536).default(8).describe("numbers an embedding"),
+    embedding_dim: z.int().min(1).max(65536).default(8).describe("size of an embedding"),
   }),
   outputMetadataGuarantees: {
     clip_embeddings: { keys: ["embedding_ids", "embedding_space"] },
@@ -114,7 +115,7 @@ function boxesOf(scenes: readonly Scene[], confidence: number, dataset: JsonObje
   return detectionsArtifact(items, { dataset });
 }
 
-/** Values of all pixels of all scenes, one scene after another. */
+/** Values of all pixels of all scenes, scene by scene. */
 function classesOf(scenes: readonly Scene[]): Uint8Array {
   return Uint8Array.from(scenes.flatMap((scene) => [...paintScene(scene).classes]));
 }
@@ -146,7 +147,7 @@ function videoOf(scenes: readonly Scene[], metadata: JsonObject) {
   };
 }
 
-/** Objects with their attributes, and for each pair which one lies to the left. */
+/** Objects with their attributes, and the left-of relation of each pair. */
 function graphOf({ objects, size }: Scene, index: number): JsonObject {
   const named = objects.map((object, i) => ({ object, id: `${IDS[index]}_object_${i}` }));
   return {
@@ -163,7 +164,7 @@ function graphOf({ objects, size }: Scene, index: number): JsonObject {
   };
 }
 
-/** What is where, in a grid of three by three fields. */
+/** Contents of a grid of three by three fields. */
 function mapOf({ objects, size, ground }: Scene, index: number): JsonObject {
   return {
     id: IDS[index],

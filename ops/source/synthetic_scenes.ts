@@ -1,9 +1,9 @@
 /**
- * Scenes of coloured circles, squares and triangles on plain grounds, with the truth of every task at once. Reads no file.
+ * Scenes of coloured circles, squares and triangles on plain backgrounds, with the truth of every task. Reads no file.
  *
- * Shapes: images uint8 [scene, size, size, RGB]; segmentation uint8 [scene, size, size], 0 the ground, 1 circle, 2 square,
- * 3 triangle. Boxes are in pixels, [x_min, y_min, x_max, y_max] with x_max - x_min the width. No object hides another, edges
- * are not anti-aliased (lib/numeric/scenes.ts), and the grounds of successive scenes are white, silver, grey and black in turn.
+ * Shapes: images uint8 [scene, size, size, RGB]; segmentation uint8 [scene, size, size], 0 the background, 1 circle, 2
+ * square, 3 triangle. Boxes are in pixels, [x_min, y_min, x_max, y_max] with x_max - x_min the width. No object hides
+ * another, edges are not anti-aliased (lib/numeric/scenes.ts), and backgrounds are white, silver, grey and black in turn.
  *
  * labels: the shape of the largest object, the earliest one among equals. texts: each scene in a sentence. targets: for the
  * sentence of a scene, all scenes that it describes. Questions: ops/source/_scene_questions.ts.
@@ -39,7 +39,7 @@ import { questionsAbout } from "./_scene_questions.ts";
 export default defineOperation({
   id: "source.synthetic_scenes",
   name: "Synthetic scenes",
-  description: "Coloured shapes on plain grounds with boxes, masks, labels, questions, answers, texts and targets",
+  description: "Coloured shapes on plain backgrounds with boxes, masks, labels, questions, answers, texts and targets",
   outputs: {
     images: IMAGES,
     detections: DETECTIONS,
@@ -53,8 +53,8 @@ export default defineOperation({
   params: z.strictObject({
     example_count: z.int().min(1).max(100_000).default(16).describe("scenes"),
     image_size: z.int().min(MINIMUM_SIZE).max(1024).default(96).describe("width and height in pixels"),
-    object_count_min: z.int().min(1).max(MAXIMUM_OBJECTS).default(1).describe("fewest objects of a scene"),
-    object_count_max: z.int().min(1).max(MAXIMUM_OBJECTS).default(3).describe("most objects of a scene"),
+    object_count_min: z.int().min(1).max(MAXIMUM_OBJECTS).default(1).describe("minimum number of objects per scene"),
+    object_count_max: z.int().min(1).max(MAXIMUM_OBJECTS).default(3).describe("maximum number of objects per scene"),
     seed: seedParameter(0),
   }),
   outputMetadataGuarantees: {
@@ -71,7 +71,7 @@ export default defineOperation({
     object_count_min <= object_count_max ? [] : [{
       message: `Cannot draw at least ${object_count_min} and at most ${object_count_max} objects`,
       place: ["object_count_min"],
-      hint: "Set object_count_min to object_count_max or less",
+      hint: "Set object_count_min to at most object_count_max",
     }],
   run({ params, generator, progress, cancellation }) {
     const { example_count: count, image_size: size } = params;
@@ -130,7 +130,7 @@ function largestOf({ objects }: Scene): SceneObject {
   return objects.reduce((largest, object) => object.side > largest.side ? object : largest);
 }
 
-/** For each text the images that it describes: its own, and those of the same words. */
+/** For each text the images that it describes: its own, and those with the same words. */
 function relevantImages(texts: readonly { id: string; text: string }[]): JsonObject[] {
   const byText = Map.groupBy(texts, ({ text }) => text);
   return texts.map(({ id, text }) => ({ id, relevant_ids: byText.get(text)!.map((other) => other.id) }));

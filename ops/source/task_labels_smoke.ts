@@ -1,6 +1,6 @@
 /**
- * Built-in labels of road users with the predictions of an imagined classifier: eight items of three classes of unequal
- * size, six right, so that accuracy is 6/8 = 0.75 and balanced accuracy (3/4 + 3/3 + 0/1)/3 = 0.5833.
+ * Built-in labels of road users with predictions of an imagined classifier: eight items of three classes of unequal
+ * size, six correct, so that accuracy is 6/8 = 0.75 and balanced accuracy (3/4 + 3/3 + 0/1)/3 = 0.5833.
  */
 import { LABELS, PREDICTIONS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -30,7 +30,7 @@ export default defineOperation({
   outputs: { candidate: PREDICTIONS, reference: LABELS },
   params: z.strictObject({
     dataset: z.enum(["task_smoke"]).default("task_smoke").describe("built-in data set"),
-    sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty takes all"),
+    sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty uses all"),
   }),
   outputMetadataGuarantees: { candidate: { keys: ["dataset"] }, reference: { keys: ["dataset"] } },
   estimate: () => ({}),

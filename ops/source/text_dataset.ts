@@ -1,5 +1,5 @@
 /**
- * Built-in sentences in the order of `sample_ids`; `repeat_count` repeats the whole list, later rounds with ids ending
+ * Built-in sentences in the order of `sample_ids`; `repeat_count` repeats the list, later repetitions with ids ending
  * in `#2`, `#3`, ….
  */
 import { TEXTS } from "../../lib/contract/kinds.ts";
@@ -14,12 +14,12 @@ const KNOWN = Object.keys(SEMANTIC_TEXT_SMOKE);
 export default defineOperation({
   id: "source.text_dataset",
   name: "Built-in text batch",
-  description: "Built-in sentences picked by comma-separated ids, optionally repeated",
+  description: "Built-in sentences selected by comma-separated ids, optionally repeated",
   outputs: { texts: TEXTS },
   params: z.strictObject({
     dataset: z.enum(["semantic_text_smoke"]).default("semantic_text_smoke").describe("built-in data set"),
-    sample_ids: z.string().default(KNOWN.join(",")).describe("comma-separated ids, in this order; empty takes all"),
-    repeat_count: z.int().positive().default(1).describe("how often the whole list is repeated"),
+    sample_ids: z.string().default(KNOWN.join(",")).describe("comma-separated ids, in this order; empty uses all"),
+    repeat_count: z.int().positive().default(1).describe("number of repetitions of the list"),
   }),
   outputMetadataGuarantees: { texts: { keys: ["dataset", "text_ids"] } },
   estimate: ({ sample_ids, repeat_count }) => ({

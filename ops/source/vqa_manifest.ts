@@ -12,12 +12,12 @@ import { readVqaRecords, vqaOutputs } from "./_vqa_records.ts";
 export default defineOperation({
   id: "source.vqa_manifest",
   name: "Local VQA manifest",
-  description: "Reads questions, answers and images by a JSON or JSONL file",
+  description: "Reads questions, answers and images from a JSON or JSONL file",
   outputs: { answers: ANSWERS, images: IMAGES, questions: QUESTIONS },
   params: z.strictObject({
-    manifest_path: z.string().min(1).describe("JSON list, or one JSON object a line: id, image, question, answer"),
+    manifest_path: z.string().min(1).describe("JSON list, or one JSON object per line: id, image, question, answer"),
     image_root: z.string().default("").describe("folder of relative image paths; empty is that of the manifest"),
-    limit: z.int().positive().default(8).describe("how many records, from the first on"),
+    limit: z.int().positive().default(8).describe("number of records, from the first on"),
     image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },

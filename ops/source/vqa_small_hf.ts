@@ -1,8 +1,8 @@
 /**
  * A small public sample of visual questions from a local folder: `<split>.jsonl` with records {id, image, question,
- * answer} (`_vqa_records.ts`) and the images they name. images uint8 [image, size, size, RGB], each image once.
+ * answer} (`_vqa_records.ts`) and their images. images uint8 [image, size, size, RGB], each image once.
  *
- * A run never reaches the network; `download` changes nothing.
+ * A run never uses the network; `download` has no effect.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { IMAGES } from "../../lib/contract/kinds.ts";
@@ -20,9 +20,9 @@ export default defineOperation({
   params: z.strictObject({
     dataset_dir: z.string().min(1).default(FOLDER).describe("folder of <split>.jsonl and the images"),
     split: z.enum(["test", "train", "validation"]).default("validation").describe("split of the data set"),
-    limit: z.int().positive().default(8).describe("how many records, from the first on"),
+    limit: z.int().positive().default(8).describe("number of records, from the first on"),
     image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),
-    download: z.boolean().default(true).describe("accepted and without effect: a run never reaches the network"),
+    download: z.boolean().default(true).describe("accepted without effect: a run never uses the network"),
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids", "source_files"] } },
   requires: ({ dataset_dir }) => dataset_dir === FOLDER ? [{ kind: "dataset", id: "vqa_small" }] : [],

@@ -1,5 +1,5 @@
 /**
- * Built-in images, uint8 [image, 96, 96, RGB], with questions, their answers, and the objects in boxes [x_min, y_min,
+ * Built-in images, uint8 [image, 96, 96, RGB], with questions, their answers, and objects as boxes [x_min, y_min,
  * x_max, y_max] in pixels. Question ids are `<image>_q1`, `_q2`, …. Drawn by the program.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
@@ -21,7 +21,7 @@ export default defineOperation({
   outputs: { answers: ANSWERS, detections: DETECTIONS, images: IMAGES, questions: QUESTIONS },
   params: z.strictObject({
     dataset: z.enum(["coco_vqa_smoke"]).default("coco_vqa_smoke").describe("built-in data set"),
-    sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty takes all"),
+    sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty uses all"),
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids"] } },
   estimate: ({ sample_ids }) => ({ images: 96 ** 2 * 3 * (parseIds(sample_ids).length || KNOWN.length) }),

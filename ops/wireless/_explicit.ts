@@ -1,5 +1,5 @@
 /**
- * ofdm_tdl with an explicit channel state: symbol i meets the gain h of resource element i,
+ * ofdm_tdl with an explicit channel state: symbol i has the gain h of resource element i,
  *
  *     y = h·x + n        x̂ = y/h        variance N0/|h|²
  *
@@ -12,13 +12,13 @@ import type { Generator } from "../../lib/numeric/random.ts";
 import { oneTap } from "./_ofdm.ts";
 import type { Received } from "./_params.ts";
 
-/** How far the two noise variances may differ, relative: each may come from an SNR of its own. */
+/** Relative tolerance between the two noise variances, which may come from separate SNR parameters. */
 const RELATIVE_TOLERANCE = 1e-9;
 
 /**
  * Sends symbols through the realisation of a state.
- * @throws SvcError `boundary_count_mismatch` when the state has fewer elements than there are symbols,
- *   `ofdm_scenario_conflict` when it was made for another noise variance
+ * @throws SvcError `boundary_count_mismatch` for a state with fewer elements than symbols, `ofdm_scenario_conflict` for
+ *   a state with another noise variance
  */
 export function transmitExplicit(
   symbols: Float32Array,
@@ -32,7 +32,7 @@ export function transmitExplicit(
     throw new SvcError(
       "ofdm_scenario_conflict",
       `Cannot send with noise variance ${noiseVariance} over a state of noise variance ${state.noiseVariance}`,
-      { hint: "Leave noise_variance of the channel state out: it follows the channel it is wired to" },
+      { hint: "Remove noise_variance of the channel state; its default is that of the wired channel" },
     );
   }
   const noise = generator.complexNormal64(symbols.length / 2, noiseVariance);

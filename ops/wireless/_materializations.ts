@@ -1,10 +1,10 @@
-/** The ways to execute wireless.channel. */
+/** Materialisations of wireless.channel. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { Materialization } from "../../lib/contract/operation.ts";
 import { executed, exportPlanned } from "../_backends.ts";
 import { type Preset, PRESETS, UNPROCESSED } from "./_params.ts";
 
-/** Presets that phylib runs without a channel state. */
+/** Presets of phylib without a channel state. */
 export const PHYLIB_PRESETS = ["awgn", "flat_rayleigh", "mimo_flat"] as const;
 
 const bindings = (channel: Preset, receiver_processing: string, channel_state_mode = "none") => ({
@@ -39,7 +39,7 @@ const EXPORT: Materialization[] = (["awgn", "flat_rayleigh"] as const).flatMap((
 );
 
 /**
- * Whether a backend has a channel: the planner has asked the entries before, and nothing else may stand in here either.
+ * Checks that a backend supports a channel. The planner has checked it before; there is no fallback.
  * @throws SvcError `channel_backend_unsupported`
  */
 export function checkBackend(channel: Preset, backend: string, explicit = false): void {

@@ -1,6 +1,6 @@
 /**
- * mimo_flat: consecutive symbols form vectors x of tx symbols, the last one zero-padded (the last of each source item,
- * where an item shares one H); H has independent CN(0, 1) entries.
+ * mimo_flat: consecutive symbols form vectors x of tx symbols, the last one zero-padded (the last of each source item
+ * if an item shares one H); H has independent CN(0, 1) entries.
  *
  *     y = H·x/sqrt(tx) + n        x̂ = sqrt(tx)·(HᴴH)⁻¹Hᴴ·y        variance of stream i: tx·N0·[(HᴴH)⁻¹]_ii
  *

@@ -1,12 +1,12 @@
 /**
- * ofdm_tdl, ofdm_cdl and urban_micro: symbols fill grids of F subcarriers and S OFDM symbols, subcarrier first, the last
- * grid zero-padded; the taps of a grid do not move. With s = 1 but for shadowing,
+ * ofdm_tdl, ofdm_cdl and urban_micro: symbols fill grids of F subcarriers and S OFDM symbols, subcarrier first, the
+ * last grid zero-padded; the taps of a grid are constant. With s = 1 except for shadowing,
  *
  *     y = H_k·s·x + n        x̂ = y/(H_k·s)        variance N0/|H_k·s|²
  *
- * urban_micro is TDL-C with the median delay spread of the street canyon without line of sight, 10^(-0.24·log10(1 + f) -
- * 6.83) s at f GHz, and log-normal shadowing of 7.82 dB, s = 10^(-7.82·z/20) per source item (all symbols are one where
- * none are declared). Neither path loss, cyclic prefix nor interference between symbols or carriers is modelled.
+ * urban_micro is TDL-C with the median delay spread of the street canyon without line of sight, 10^(-0.24·log10(1 + f)
+ * - 6.83) s at f GHz, and log-normal shadowing of 7.82 dB, s = 10^(-7.82·z/20) per source item (or for all symbols
+ * without declared items). Path loss, cyclic prefix and interference between symbols or carriers are not modelled.
  *
  * Draws: z ~ N(0, 1) per item (urban_micro), taps [grid, tap], then noise [grid, OFDM symbol, subcarrier].
  *
@@ -59,13 +59,13 @@ export function ofdm(
 interface OneTap {
   /** Interleaved gains H. */
   response: ArrayLike<number>;
-  /** The gain that symbol i meets. */
+  /** The gain of symbol i. */
   gainOf: (i: number) => number;
-  /** Real gain per symbol on top. */
+  /** Additional real gain per symbol. */
   shadowing?: Float64Array;
 }
 
-/** Symbols through one gain each, noise added, and the gain divided out again: x̂ = x + n·conj(h)/|h|². */
+/** Symbols times one gain each, plus noise, divided by the gain: x̂ = x + n·conj(h)/|h|². */
 export function oneTap(
   symbols: Float32Array,
   noise: Float64Array,
@@ -79,7 +79,7 @@ export function oneTap(
     const hr = shadow * response[from], hi = shadow * response[from + 1];
     const nr = noise[2 * i], ni = noise[2 * i + 1], power = hr * hr + hi * hi;
     if (power === 0) {
-      // Nothing arrives: an erasure.
+      // Zero gain: an erasure.
       variance[i] = LARGEST_FLOAT32;
       continue;
     }

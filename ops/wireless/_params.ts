@@ -1,4 +1,4 @@
-/** Parameters that wireless.channel and wireless.digital_link share, and what they must satisfy together. */
+/** Shared parameters of wireless.channel and wireless.digital_link, and constraints between them. */
 import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { dataPlaneParameter, seedParameter } from "../../lib/contract/schema.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
@@ -16,10 +16,10 @@ export const PRESETS = [
 ] as const;
 export type Preset = typeof PRESETS[number];
 
-/** Presets whose received symbols make sense without equalisation. */
+/** Presets that allow received symbols without equalisation. */
 export const UNPROCESSED: readonly Preset[] = ["awgn", "interference_awgn", "flat_rayleigh"];
 
-/** Parameters of wireless.channel alone, at the values that wireless.digital_link has. */
+/** Parameters of wireless.channel only, with the values of wireless.digital_link. */
 export const CHANNEL_DEFAULTS = {
   fading_scope: "symbol",
   tdl_model: "A",
@@ -46,27 +46,27 @@ export const COMMON_PARAMS = {
   subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz, of the OFDM presets"),
   carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz"),
   mobility_kmh: z.number().nonnegative().default(3).describe("speed of the receiver in km/h"),
-  wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe("auto is numpy, the portable one"),
+  wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe("auto is numpy, the portable backend"),
   data_plane_backend: dataPlaneParameter(),
   seed: seedParameter(),
 };
 
 export type CommonParams = z.output<z.ZodObject<typeof COMMON_PARAMS>>;
 
-/** Conflicts that no schema can express. */
+/** Conflicts between parameters. */
 export function checkCommon(params: CommonParams): ParameterProblem[] {
   const problems: ParameterProblem[] = [];
   const { channel } = params;
   if (params.receiver_processing === "none" && !UNPROCESSED.includes(channel)) {
     problems.push({
-      message: `Cannot leave ${channel} without its receiver`,
+      message: `Cannot use ${channel} without its receiver`,
       place: ["receiver_processing"],
       hint: `receiver_processing none is for ${UNPROCESSED.join(", ")}`,
     });
   }
   if (params.noise_mode === "fixed_variance" && params.noise_variance === undefined) {
     problems.push({
-      message: "Cannot use a fixed noise variance that is not given",
+      message: "Cannot use a fixed noise variance without noise_variance",
       place: ["noise_variance"],
       hint: "Set noise_variance, or noise_mode to snr_at_unit_power",
     });
@@ -75,7 +75,7 @@ export function checkCommon(params: CommonParams): ParameterProblem[] {
     problems.push({
       message: `Cannot separate ${params.tx_antennas} streams with ${params.rx_antennas} receive antennas`,
       place: ["rx_antennas"],
-      hint: `Choose rx_antennas of at least ${params.tx_antennas}`,
+      hint: `Set rx_antennas to at least ${params.tx_antennas}`,
     });
   }
   return problems;
@@ -96,7 +96,7 @@ export interface OfdmSettings {
   carrierFrequencyGhz: number;
 }
 
-/** What a preset needs to know. */
+/** Settings of a preset. */
 export interface PresetSettings {
   channel: Preset;
   /** N0 of the receiver's own noise. */
@@ -104,11 +104,11 @@ export interface PresetSettings {
   equalise: boolean;
   interferers: number;
   interferenceSirDb: number;
-  /** Symbols per source item where the fading is constant over an item; undefined: a gain per symbol. */
+  /** Symbols per source item if the fading is constant over an item; undefined: a gain per symbol. */
   fadingItems?: readonly number[];
-  /** Symbols per source item, where the symbols say so: what shadowing is constant over. */
+  /** Symbols per source item if declared; shadowing is constant over an item. */
   sourceItems?: readonly number[];
-  /** Threads that draw; they never change a result. */
+  /** Number of threads for draws; results do not depend on it. */
   threads: number;
   txAntennas: number;
   rxAntennas: number;
@@ -121,7 +121,7 @@ export interface Received {
   noiseVariance: number;
   /** Variance per symbol after equalisation. */
   effectiveVariance?: Float32Array;
-  /** Complex gain per symbol, where it was not equalised. */
+  /** Complex gain per symbol without equalisation. */
   gains?: Float32Array;
 }
 
@@ -131,7 +131,7 @@ interface ChannelParams extends CommonParams {
   normalize_channel: boolean;
 }
 
-/** What the parameters of a channel say, in SI units. */
+/** The parameters of a channel in SI units. */
 export function presetSettings(params: ChannelParams, threads: number): PresetSettings {
   return {
     channel: params.channel,

@@ -5,7 +5,7 @@
  *     flat_rayleigh      y = (h·x + n) / h, h ~ CN(0, 1) per symbol or source item; without receiver h·x + n
  *     interference_awgn  y = x + Σ sqrt(P/I)·q_i + n, I unit-power QPSK streams, P = 10^(-interference_sir_db/10)
  *     mimo_flat          vectors of tx symbols through H, rx × tx, and zero forcing: _mimo.ts
- *     ofdm_tdl, ofdm_cdl, urban_micro  grids of subcarriers and one tap each: _ofdm.ts
+ *     ofdm_tdl, ofdm_cdl, urban_micro  grids of subcarriers with one tap each: _ofdm.ts
  *
  * Draws in order: gains, then noise; or per interferer its QPSK labels, then noise. A complex array draws its whole real
  * part first. Sums are formed in binary64 and rounded once.
@@ -39,7 +39,7 @@ export function transmit(symbols: Float32Array, settings: PresetSettings, genera
   }
 }
 
-/** Adds the noise with the generator's own kernels, or with those of the native extension, which draw the same values. */
+/** Adds noise with the generator's own kernels, or with those of the native extension, which draw the same values. */
 export function awgn(
   symbols: Float32Array,
   { noiseVariance, threads }: Pick<PresetSettings, "noiseVariance" | "threads">,
@@ -80,7 +80,7 @@ function flatRayleigh(symbols: Float32Array, settings: PresetSettings, generator
   };
 }
 
-/** One gain per source item as one per symbol. */
+/** One gain per source item, repeated for its symbols. */
 function repeatGains(drawn: Float64Array, items: readonly number[], count: number): Float64Array {
   const gains = new Float64Array(2 * count);
   let at = 0;
@@ -100,10 +100,10 @@ function interference(symbols: Float32Array, settings: PresetSettings, generator
   const amplitude = Math.sqrt(power / Math.max(interferers, 1) / 2);
   const sum = Float64Array.from(symbols);
   for (let stream = 0; stream < interferers; stream++) {
-    // Labels are small, so the low word of each little-endian integer is all of it.
+    // Labels are small, so the low word of each little-endian integer is its value.
     const labels = new Int32Array(generator.integers(0, 4, symbols.length / 2, "int64").buffer);
     for (let i = 0; 2 * i < labels.length; i++) {
-      // Label l stands for the bits l >> 1 and l & 1; bit 0 is the positive side.
+      // Label l has the bits l >> 1 and l & 1; bit 0 is positive.
       const label = labels[2 * i];
       sum[2 * i] += amplitude * (1 - (label & 2));
       sum[2 * i + 1] += amplitude * (1 - 2 * (label & 1));

@@ -1,4 +1,4 @@
-/** What a channel writes into the metadata of what it put out. */
+/** Channel metadata of received symbols. */
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { maximumDopplerHz } from "../../lib/numeric/delay_profile.ts";
 
@@ -27,7 +27,7 @@ const OFDM_PRESETS = ["ofdm_tdl", "ofdm_cdl", "urban_micro"];
 
 /**
  * The record of a transmission: preset and settings under `wireless_channel`, the noise variance before equalisation at
- * the top, where demodulators look for it.
+ * the top level, for demodulators.
  */
 export function channelRecord(
   params: ChannelParams,
@@ -36,7 +36,7 @@ export function channelRecord(
   dopplerModel: "block_static" | "sum_of_sinusoids" = "block_static",
 ): JsonObject {
   const ofdm = OFDM_PRESETS.includes(params.channel);
-  // The profile of urban_micro is given by the scenario.
+  // The scenario determines the profile of urban_micro.
   const profile: JsonObject = ofdm && params.channel !== "urban_micro"
     ? { tdl_model: params.tdl_model, delay_spread_ns: float(params.delay_spread_ns) }
     : {};

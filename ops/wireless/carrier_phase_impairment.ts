@@ -1,5 +1,5 @@
 /**
- * Residual carrier phase: symbol k of a source item (all symbols are one item where none are declared) is turned,
+ * Residual carrier phase: symbol k of a source item (or of all symbols without declared items) is rotated,
  *
  *     y_k = x_k·exp(jθ_k),  θ_k = θ_0 + 2π·f·k + Σ_{i=0…k} w_i,
  *
@@ -23,7 +23,7 @@ import { mean } from "../../lib/numeric/statistics.ts";
 export default defineOperation({
   id: "wireless.carrier_phase_impairment",
   name: "Residual carrier phase distortion",
-  description: "Turns received symbols by initial phase, frequency offset and phase noise",
+  description: "Rotates received symbols by initial phase, frequency offset and phase noise",
   inputs: { rx_symbols: [RX_SYMBOLS] },
   outputs: { rx_symbols: RX_SYMBOLS, phase_truth: "channel.carrier_phase_truth.numpy" },
   params: z.strictObject({
@@ -93,6 +93,6 @@ function ordered<Key extends string>(params: Record<Key, number>, least: Key, mo
   return [{
     message: `Cannot draw between ${params[least]} and ${params[most]}: the smallest value is above the largest`,
     place: [least],
-    hint: `Choose ${least} of at most ${most}`,
+    hint: `Set ${least} to at most ${most}`,
   }];
 }

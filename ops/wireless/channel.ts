@@ -1,6 +1,6 @@
 /**
- * Wireless channel on complex symbols, by preset; formulas and draw order: _presets.ts. With an explicit channel state the
- * realisation is that of the state: _explicit.ts. phylib draws its presets as numpy does.
+ * Wireless channel on complex symbols, by preset; formulas and draw order: _presets.ts. With an explicit channel state
+ * the realisation is that of the state: _explicit.ts. phylib draws its presets like numpy.
  *
  * Shapes: symbols complex64 [n] -> rx_symbols complex64 [n]. Reference power per symbol is 1. After equalisation the
  * companion array noise_variance float32 [n] holds the variance per symbol, N0 / |h|² with one gain; without equalisation
@@ -24,14 +24,14 @@ import { channelRecord } from "./_record.ts";
 export default defineOperation({
   id: "wireless.channel",
   name: "Wireless channel on complex symbols",
-  description: "Sends symbols through a preset channel and, unless told otherwise, its perfect-knowledge receiver",
+  description: "Sends symbols through a preset channel and, by default, its receiver with perfect channel knowledge",
   inputs: { symbols: [SYMBOLS] },
   optionalInputs: { channel_state: [OFDM_STATE] },
   outputs: { rx_symbols: RX_SYMBOLS },
   params: z.strictObject({
     ...COMMON_PARAMS,
     channel_state_mode: z.enum(["none", "explicit"]).default("none")
-      .describe("explicit takes the realisation from a wired channel state"),
+      .describe("explicit uses the realisation of a wired channel state"),
     fading_scope: z.enum(["symbol", "source_item"]).default(CHANNEL_DEFAULTS.fading_scope)
       .describe("a gain (mimo_flat: matrix) per symbol (vector), or one per source item"),
     tdl_model: z.enum(PROFILE_MODELS).default(CHANNEL_DEFAULTS.tdl_model)
@@ -111,7 +111,7 @@ function stateProblem(wired: boolean): ParameterProblem {
       hint: "Set channel_state_mode to explicit, or remove the edge",
     }
     : {
-      message: "Cannot take the channel from a state that is not wired",
+      message: "Cannot use an explicit channel state without the input channel_state",
       place: ["channel_state_mode"],
       hint: "Wire channel_state, or set channel_state_mode to none",
     };
@@ -119,6 +119,6 @@ function stateProblem(wired: boolean): ParameterProblem {
 
 function itemsMissing(): never {
   throw new SvcError("boundary_count_mismatch", "Cannot fade per source item: the symbols declare no items", {
-    hint: "Items end where symbols end only if each fills whole symbols; fading_scope symbol needs none",
+    hint: "Each source item must fill whole symbols; or set fading_scope to symbol",
   });
 }

@@ -1,6 +1,6 @@
 /**
- * End-to-end digital link: modulation.digital_modulate, wireless.channel and demodulation.digital_demodulate in one step,
- * bits in and hard bits out. Draws as wireless.channel with the same preset; a fading gain per symbol.
+ * End-to-end digital link: modulation.digital_modulate, wireless.channel and demodulation.digital_demodulate in one
+ * step, bits in and hard bits out. Draws as wireless.channel with the same preset; one fading gain per symbol.
  */
 import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";

@@ -1,10 +1,10 @@
 /**
- * Channels from an array of transmit antennas to one receive antenna over OFDM, for feeding back. The antennas are
+ * Channels from an array of transmit antennas to one receive antenna over OFDM, for CSI feedback. The antennas are
  * correlated, R_ij = ρ^|i-j|: with R = LLᵀ and independent responses g_j of each antenna, h_i = Σ_j L_ij·g_j.
  *
- *     phylib  g_j from TDL taps that vary in time as sums of sinusoids, lib/numeric/delay_profile.ts
+ *     phylib  g_j from time-variant TDL taps as sums of sinusoids, lib/numeric/delay_profile.ts
  *     numpy   g_j from channel_tap_count static taps of powers e^{-l} (of sum 1), H_k = Σ_l h_l·exp(-j2πkl/F); mobility,
- *             delay spread and profile have no meaning there
+ *             delay spread and profile have no effect there
  *
  * A sample is one realisation; its num_ofdm_symbols OFDM symbols are consecutive rows.
  *
@@ -45,10 +45,10 @@ export default defineOperation({
     subcarrier_spacing_khz: z.number().positive().default(30).describe("subcarrier spacing in kHz"),
     carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz"),
     mobility_kmh: z.number().nonnegative().default(0).describe("speed of the receiver in km/h"),
-    tdl_model: z.enum(PROFILE_MODELS).default("A").describe("profile of TR 38.901 7.7.2, on phylib"),
+    tdl_model: z.enum(PROFILE_MODELS).default("A").describe("profile of TR 38.901 7.7.2, for phylib"),
     delay_spread_ns: z.number().nonnegative().default(100).describe("root mean square delay spread in ns"),
     normalize_channel: z.boolean().default(true).describe("scale the power-delay profile to mean power 1"),
-    channel_tap_count: z.int().positive().default(6).describe("taps of the synthetic profile, on numpy"),
+    channel_tap_count: z.int().positive().default(6).describe("taps of the synthetic profile, for numpy"),
     downlink_snr_db: z.number().default(10).describe("Es/N0 in dB of the downlink pilots at one antenna").meta({
       "x-svc-ui": { unit: "dB" },
     }),
@@ -59,7 +59,7 @@ export default defineOperation({
   }),
   differentiability: { framework: "phylib", gradient: "none", trainable_params: false, exportable: false },
   backends: { benchmark_run: ["phylib", "numpy"], dataset_capture: ["phylib", "numpy"] },
-  equivalence: { type: "statistical", reason: "The two draw from different profiles" },
+  equivalence: { type: "statistical", reason: "The backends draw from different profiles" },
   formats: { artifact: "npz", tensor: "float32 RI" },
   materializations: [
     { runner: "benchmark_run", backend: "phylib", implementation: "phylib_tdl_correlated_miso_ofdm_csi" },
@@ -125,7 +125,7 @@ interface Layout {
   samples: number;
   tx: number;
   symbols: number;
-  /** OFDM symbols that were drawn: all, or one that stands for all. */
+  /** Number of drawn OFDM symbols: all, or one that is repeated. */
   drawn: number;
   count: number;
 }

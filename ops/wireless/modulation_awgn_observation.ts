@@ -1,6 +1,6 @@
 /**
- * Frames under a carrier and noise of their own: y_n = x_n·exp(j(φ + 2πfn)) + noise of variance N0 = 10^(-SNR/10), with SNR,
- * phase φ and frequency offset f of every frame uniform between their limits.
+ * Frames with individual carrier offset and noise: y_n = x_n·exp(j(φ + 2πfn)) + noise of variance N0 = 10^(-SNR/10),
+ * with SNR, phase φ and frequency offset f of every frame uniform between their limits.
  *
  * Shapes: frames complex64 [frame, symbol] -> observation of the same shape, companions noise_variance and snr_db float64
  * [frame]. Draws: SNR, phase, frequency offset, each [frame], then noise complex [frame, symbol].
@@ -24,7 +24,7 @@ const ends = (name: typeof RANGES[number]) => {
 export default defineOperation({
   id: "wireless.modulation_awgn_observation",
   name: "Modulated frames under carrier noise",
-  description: "Turns frames by a carrier and adds noise",
+  description: "Rotates frames by a carrier offset and adds noise",
   inputs: { frames: [MODULATION_FRAMES] },
   outputs: { observation: MODULATION_IQ },
   params: z.strictObject({
@@ -52,7 +52,7 @@ export default defineOperation({
         code: "params_conflict" as const,
         message: `Cannot draw between ${low} = ${params[low]} and ${high} = ${params[high]}`,
         place: [low],
-        hint: `Give ${low} at most the value of ${high}`,
+        hint: `Set ${low} to at most ${high}`,
       }];
     }),
   threadSafe: true,

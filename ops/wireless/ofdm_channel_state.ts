@@ -1,7 +1,7 @@
 /**
- * A frozen realisation of a TDL channel over OFDM, for an allocator and a channel to share: frequency responses of taps
- * that vary in time as sums of sinusoids, lib/numeric/delay_profile.ts. There are as many grids as n symbols need, times
- * capacity_multiplier: ceil(capacity_multiplier·n / (num_ofdm_symbols·F)); each moves on its own, from t = 0.
+ * A fixed realisation of a TDL channel over OFDM, shared by an allocator and a channel: frequency responses of taps
+ * that vary in time as sums of sinusoids, lib/numeric/delay_profile.ts. The number of grids is that for n symbols,
+ * times capacity_multiplier: ceil(capacity_multiplier·n / (num_ofdm_symbols·F)); each varies independently, from t = 0.
  *
  * Shapes: symbols complex64 [n] -> the same symbols; state complex64 [grid, OFDM symbol, subcarrier], with noise variance
  * N0 and mean power budget of a resource element. Draws: random() for the angles [grid, tap, 20], then for the phases.
@@ -27,7 +27,7 @@ const KEYS = ["noise_variance", "average_power_budget", "grid_count", "num_ofdm_
 export default defineOperation({
   id: "wireless.ofdm_channel_state",
   name: "Frozen OFDM channel state",
-  description: "Draws a TDL realisation for power allocation and channel to share",
+  description: "Draws a TDL realisation shared by power allocation and channel",
   inputs: { symbols: [SYMBOLS] },
   outputs: { state: OFDM_STATE, symbols: SYMBOLS },
   params: z.strictObject({
@@ -40,10 +40,10 @@ export default defineOperation({
     carrier_frequency_ghz: z.number().positive().default(3.5).describe("carrier frequency in GHz"),
     mobility_kmh: z.number().nonnegative().default(3).describe("speed of the receiver in km/h"),
     noise_variance: z.number().positive().default(0.1)
-      .describe("N0 of a resource element; follows the channel that the state is wired to"),
+      .describe("N0 of a resource element; default that of the wired channel"),
     average_power_budget: z.number().positive().default(1).describe("mean transmit power of a resource element"),
     capacity_multiplier: z.int().positive().default(1)
-      .describe("room for so many times the symbols, for allocations that leave elements empty"),
+      .describe("ratio of resource elements to symbols, for allocations that leave elements empty"),
     seed: seedParameter(),
   }),
   differentiability: {

@@ -1,13 +1,13 @@
 /**
- * What a transmitter knows of a channel that has moved on. Each grid of the state is one trajectory of OFDM symbols: the
- * first H are reported, with estimation error, and the channel used begins D symbols after the last report,
+ * Delayed channel knowledge of a transmitter. Each grid of the state is one trajectory of OFDM symbols: the first H are
+ * reported, with estimation error, and the channel used begins D symbols after the last report,
  *
  *     transmitter_csi = h[0 … H-1] + e, e ~ CN(0, mean|h|²·10^(-csi_estimation_snr_db/10))
  *     actual_state    = h[H-1+D … H-2+D+A]
  *
- * with H = csi_history_length, D = feedback_delay_ofdm_symbols, A = allocation_ofdm_symbols and the mean over the reported
- * symbols of the grid. capture_temporal_stride is recorded for dataset capture, which keeps every so many symbols of the
- * actual state; a run keeps all.
+ * with H = csi_history_length, D = feedback_delay_ofdm_symbols, A = allocation_ofdm_symbols and the mean over the
+ * reported symbols of the grid. capture_temporal_stride is recorded for dataset capture, which keeps every n-th symbol
+ * of the actual state; a run keeps all.
  *
  * Shapes: state complex64 [grid, symbol, F] -> transmitter_csi [grid, H, F], actual_state [grid, A, F].
  * Draws: the error [grid, history, subcarrier].
@@ -35,19 +35,21 @@ const KEYS = [
 export default defineOperation({
   id: "wireless.ofdm_delayed_csi",
   name: "Aged and noisy transmitter CSI",
-  description: "Splits a channel trajectory into what the transmitter was told and what it then meets",
+  description: "Splits a channel trajectory into reported CSI and the later channel of the transmission",
   inputs: { state: [OFDM_STATE] },
   outputs: { transmitter_csi: OFDM_STATE, actual_state: OFDM_STATE },
   params: z.strictObject({
-    csi_history_length: z.int().positive().default(1).describe("OFDM symbols reported"),
-    feedback_delay_ofdm_symbols: z.int().nonnegative().default(8).describe("from the last report to its first use"),
-    allocation_ofdm_symbols: z.int().positive().default(24).describe("OFDM symbols that one report serves"),
+    csi_history_length: z.int().positive().default(1).describe("number of reported OFDM symbols"),
+    feedback_delay_ofdm_symbols: z.int().nonnegative().default(8).describe(
+      "delay from the last report to its first use",
+    ),
+    allocation_ofdm_symbols: z.int().positive().default(24).describe("number of OFDM symbols per report"),
     add_estimation_noise: z.boolean().default(true).describe(
       "whether the reported channel has an error of csi_estimation_snr_db",
     ),
-    csi_estimation_snr_db: z.number().default(20).describe("power of the reported channel over that of the error")
+    csi_estimation_snr_db: z.number().default(20).describe("ratio of channel power to estimation error power")
       .meta({ "x-svc-ui": { unit: "dB" } }),
-    capture_temporal_stride: z.int().positive().default(1).describe("thins dataset capture only"),
+    capture_temporal_stride: z.int().positive().default(1).describe("interval of symbols in dataset capture"),
     seed: seedParameter(),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
@@ -69,7 +71,7 @@ export default defineOperation({
     if (state.symbols < needed) {
       throw new SvcError(
         "boundary_count_mismatch",
-        `Cannot take ${history} reports, a delay of ${delay} and ${used} OFDM symbols from a trajectory of ${state.symbols}`,
+        `Cannot cut ${history} reports, a delay of ${delay} and ${used} OFDM symbols from a trajectory of ${state.symbols}`,
         { hint: `Set num_ofdm_symbols to at least ${needed}, or allocation_ofdm_symbols lower` },
       );
     }
@@ -92,7 +94,7 @@ export default defineOperation({
   },
 });
 
-/** Some consecutive OFDM symbols of every grid. */
+/** Consecutive OFDM symbols of every grid. */
 function cut(state: OfdmState, first: number, symbols: number): OfdmState {
   const row = 2 * state.subcarriers;
   const h = new Float32Array(state.grids * symbols * row);
@@ -103,10 +105,10 @@ function cut(state: OfdmState, first: number, symbols: number): OfdmState {
   return { ...state, symbols, h };
 }
 
-/** Adds the error to each grid, of a variance relative to its mean power. */
+/** Adds the error to each grid, with a variance relative to its mean power. */
 function addError({ grids, h }: OfdmState, relative: number, generator: Generator): void {
   const size = h.length / grids;
-  // Variance 2 has unit parts, which are scaled grid by grid.
+  // Variance 2 gives parts of variance 1, which are scaled grid by grid.
   const drawn = generator.complexNormal64(h.length / 2, 2);
   for (let grid = 0; grid < grids; grid++) {
     const own = h.subarray(grid * size, (grid + 1) * size);

@@ -1,6 +1,7 @@
 /**
- * Pilots through channels in noise, y_rk = Σ_t h_rtk·x_tk + n_rk with n ~ CN(0, N0) and N0 = 10^(-snr_db/10), and what every
- * estimator starts from: the least-squares values at the pilots and between them (lib/numeric/channel_estimation.ts).
+ * Pilots through channels in noise, y_rk = Σ_t h_rtk·x_tk + n_rk with n ~ CN(0, N0) and N0 = 10^(-snr_db/10), and
+ * common inputs of estimators: the least-squares values at the pilots and between them
+ * (lib/numeric/channel_estimation.ts).
  *
  * Shapes: channel [example, rx, tx, subcarrier] and pilots [tx, subcarrier] -> observation, problem complex64 [example, rx,
  * subcarrier]; truth, pilot_ls (0 between pilots), ls_estimate complex64 [example, rx, tx, subcarrier]; pilot_mask float32
@@ -30,7 +31,7 @@ import {
 export default defineOperation({
   id: "wireless.pilot_observation",
   name: "Noisy pilot reception",
-  description: "Receives pilots over channels, in noise",
+  description: "Receives pilots over noisy channels",
   inputs: { channel: [CHANNEL_REALIZATION], pilots: [PILOT_PATTERN] },
   outputs: {
     ls_estimate: "ai_phy.channel_estimation_ls_estimate.numpy",
@@ -43,7 +44,9 @@ export default defineOperation({
   },
   params: z.strictObject({
     snr_db: z.number().default(12).describe("Es/N0 in dB, per receive antenna").meta({ "x-svc-ui": { unit: "dB" } }),
-    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe("auto is numpy, the portable one"),
+    wireless_backend: z.enum(["auto", "numpy", "phylib"]).default("auto").describe(
+      "auto is numpy, the portable backend",
+    ),
     seed: seedParameter(0),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },

@@ -1,10 +1,10 @@
 /**
- * Ranges from every anchor to the terminal, with noise and, on some links, the detour of a blocked line of sight:
+ * Ranges from every anchor to the terminal, with noise and, on some links, the bias of a blocked line of sight:
  *
  *     r = |p - a| + [u < nlos_probability]·nlos_bias_m + σ·n,   σ² = range_noise_floor_m² + 10^(-snr_db/10)  (m²)
  *
- * Draws: random [example, anchor] for the detours, then normal [example, anchor]. The root of the mean Cramér-Rao bound for
- * ranges without detours is the step metric localization.cramer_rao_rmse_m.
+ * Draws: random [example, anchor] for the bias, then normal [example, anchor]. The root of the mean Cramér-Rao bound
+ * for ranges without bias is the step metric localization.cramer_rao_rmse_m.
  *
  * Shapes: scene [example, 2] -> observation, problem float64 [example, anchor] (see ../_localization.ts), truth [example, 2].
  */
@@ -43,8 +43,10 @@ export default defineOperation({
       .meta({ "x-svc-ui": { unit: "dB" } }),
     range_noise_floor_m: z.number().nonnegative().default(0.05).describe("range noise floor, independent of snr_db")
       .meta(METRES),
-    nlos_probability: z.number().min(0).max(1).default(0).describe("of a blocked line of sight, per link"),
-    nlos_bias_m: z.number().nonnegative().default(1.5).describe("detour of a blocked link").meta(METRES),
+    nlos_probability: z.number().min(0).max(1).default(0).describe("probability of a blocked line of sight per link"),
+    nlos_bias_m: z.number().nonnegative().default(1.5).describe("excess length of a blocked link").meta(
+      METRES,
+    ),
     seed: seedParameter(0),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },

@@ -18,7 +18,7 @@ const STATES = Array.from({ length: 400 }, (_, i): SemanticState => ({
   id: `s${i}`,
   concepts: ["heavy", "rain", "reach", "lisbon", `word${i}`],
   entities: ["Lisbon", "45 kilometres per hour"],
-  facts: [{ subject: "heavy rain", predicate: "will reach", object: "Lisbon" }],
+  facts: [{ subject: "heavy rain", predicate: "will reach", object: "Lisbon", origin: "source" }],
 }));
 
 function flipped(input: InputArtifact, probability: number, seed: number) {
