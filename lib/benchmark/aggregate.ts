@@ -1,13 +1,13 @@
 /**
- * What the replicates of a recipe tell about each declared metric.
+ * The statistics of each declared metric over the replicates of a recipe.
  *
- * A rate with counts gets two rows: Wilson's interval over the pooled counts, which takes every trial as independent, and
- * Student's over the replicates, which does not. Errors of one block come together, so the two differ where that matters.
- * A rate without any event is an upper bound, never 0.
+ * A rate with counts gets two rows. The first pools the units of all replicates (`lib/numeric/rate_interval.ts`); tables and
+ * figures show it. The second is Student's interval over the replicates. A rate without any event is an upper bound, never 0.
  */
 import { float, toNumber } from "../contract/value.ts";
-import { ruleOfThree, studentT, wilson } from "../numeric/inference.ts";
-import { pooledCounts, type Sample } from "./samples.ts";
+import { studentT } from "../numeric/inference.ts";
+import { pooledRate, rateEstimate } from "../numeric/rate_interval.ts";
+import type { Sample } from "./samples.ts";
 import type { AggregateRow, Measure, PackMetric, StopReason } from "./types.ts";
 
 const measure = (value: number | null): Measure | null => value === null ? null : float(value);
@@ -24,20 +24,21 @@ export interface RecipeSamples {
  */
 export function aggregate(
   recipes: readonly RecipeSamples[],
-  metrics: readonly Pick<PackMetric, "id" | "statistic" | "counts">[],
+  metrics: readonly Pick<PackMetric, "id">[],
   confidence: Measure,
 ): AggregateRow[] {
   const level = toNumber(confidence);
   return recipes.flatMap((recipe) =>
-    metrics.flatMap((metric): AggregateRow[] => {
-      const { id } = metric;
+    metrics.flatMap(({ id }): AggregateRow[] => {
       const samples = recipe.samples.filter(({ values }) => values[id] !== undefined);
       if (samples.length === 0) return [];
       const values = samples.map((sample) => sample.values[id]);
       const estimate = studentT(values, level);
-      const pooled = metric.statistic === "rate" ? pooledCounts(samples, metric) : null;
-      const none = pooled !== null && pooled.events === 0;
-      const bound = none ? ruleOfThree(pooled.trials, level) : null;
+      const pooled = samples.every(({ rates }) => id in rates)
+        ? pooledRate(samples.map(({ rates }) => rates[id]))
+        : null;
+      const rate = pooled === null ? null : rateEstimate(pooled, level);
+      const bound = rate?.bound;
       const common = {
         recipe_id: recipe.id,
         metric: id,
@@ -46,26 +47,27 @@ export function aggregate(
         min: float(Math.min(...values)),
         max: float(Math.max(...values)),
         confidence_level: float(level),
-        ...(pooled === null ? {} : { events: pooled.events, trials: pooled.trials }),
-        ...(bound === null ? {} : { upper_bound: float(bound) }),
+        ...(pooled === null ? {} : {
+          events: pooled.events,
+          trials: pooled.trials,
+          unit: pooled.unit,
+          units: pooled.units,
+          unit_failures: pooled.unit_failures,
+        }),
+        ...(bound === undefined ? {} : { upper_bound: float(bound) }),
         ...(recipe.stop_reason === undefined ? {} : { stop_reason: recipe.stop_reason }),
       };
       const student: AggregateRow = {
         ...common,
-        mean: none ? null : float(estimate.mean),
-        ci_low: none ? null : measure(estimate.low),
-        ci_high: none ? null : measure(estimate.high),
+        mean: bound === undefined ? float(estimate.mean) : null,
+        ci_low: bound === undefined ? measure(estimate.low) : null,
+        ci_high: bound === undefined ? measure(estimate.high) : null,
         ci_method: "student_t",
       };
-      if (pooled === null) return [student];
-      const { low, high } = wilson(pooled.events, pooled.trials, level);
-      return [{
-        ...common,
-        mean: none ? null : float(pooled.events / pooled.trials),
-        ci_low: float(low),
-        ci_high: float(bound ?? high),
-        ci_method: "wilson",
-      }, student];
+      if (rate === null) return [student];
+      const { mean, low, high, method } = rate;
+      const ends = { mean: measure(mean), ci_low: measure(low), ci_high: measure(high) };
+      return [{ ...common, ...ends, ci_method: method }, student];
     })
   );
 }

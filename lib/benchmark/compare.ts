@@ -1,6 +1,6 @@
 /**
- * Candidates against baselines, replicate by replicate: rows of one replicate share their noise, so their difference
- * says more than two means would.
+ * Candidates against baselines, pair by pair. Methods measured on the same items (images, texts) pair per item, averaged
+ * over the replicates; otherwise rows of one replicate pair, which share their noise.
  *
  * A baseline is compared with the candidates of its own point: those of its aggregation cell, else those with the same
  * coordinates. One without either is compared with all.
@@ -8,23 +8,51 @@
 import { canonicalJson } from "../contract/json.ts";
 import { float, type JsonObject, toNumber } from "../contract/value.ts";
 import { holm, pairedDifference } from "../numeric/inference.ts";
+import { mean as meanOf } from "../numeric/statistics.ts";
 import type { Sample } from "./samples.ts";
 import type { ComparisonRow, Measure, PackMetric } from "./types.ts";
 
-/** A recipe as comparisons see it. */
-export interface ComparedRecipe {
+/** So many items in common make pairs of their own. */
+export const LEAST_ITEMS = 6;
+
+/** Where a recipe is compared, and as what. */
+interface Place {
   id: string;
   method_id: string | null;
   baseline_id: string | null;
   aggregation_cell_id: string | null;
   matrix_selection: JsonObject;
+}
+
+/** A recipe as comparisons see it. */
+export interface ComparedRecipe extends Place {
   samples: readonly Sample[];
 }
 
 /** Where a recipe is compared; null where everywhere. */
-function pointOf({ aggregation_cell_id, matrix_selection }: ComparedRecipe): string | null {
+function pointOf({ aggregation_cell_id, matrix_selection }: Place): string | null {
   if (aggregation_cell_id !== null) return `cell ${aggregation_cell_id}`;
   return Object.keys(matrix_selection).length === 0 ? null : canonicalJson(matrix_selection);
+}
+
+/** The candidates of each baseline. */
+export function comparedPairs<Recipe extends Place>(
+  recipes: readonly Recipe[],
+  baselines: readonly string[],
+): { candidate: Recipe; baseline: Recipe }[] {
+  const isBaseline = (recipe: Recipe) =>
+    baselines.some((name) => [recipe.id, recipe.baseline_id, recipe.method_id].includes(name));
+  return recipes.filter(isBaseline).flatMap((baseline) => {
+    const point = pointOf(baseline);
+    return recipes.filter((candidate) => !isBaseline(candidate))
+      .filter((candidate) => point === null || pointOf(candidate) === point)
+      .map((candidate) => ({ candidate, baseline }));
+  });
+}
+
+/** The fewest pairs whose exact test can fall below a level that is corrected over so many comparisons. */
+export function pairsNeeded(comparisons: number, level: number): number {
+  return Math.floor(Math.log2(2 * comparisons / level)) + 1;
 }
 
 /**
@@ -39,21 +67,13 @@ export function compareMethods(
   confidence: Measure,
 ): ComparisonRow[] {
   const level = toNumber(confidence);
-  const isBaseline = (recipe: ComparedRecipe) =>
-    baselines.some((name) => [recipe.id, recipe.baseline_id, recipe.method_id].includes(name));
-  const pairs = recipes.filter(isBaseline).flatMap((baseline) => {
-    const point = pointOf(baseline);
-    return recipes.filter((candidate) => !isBaseline(candidate))
-      .filter((candidate) => point === null || pointOf(candidate) === point)
-      .map((candidate) => ({ candidate, baseline }));
-  });
-  const rows = pairs.flatMap(({ candidate, baseline }) =>
+  const rows = comparedPairs(recipes, baselines).flatMap(({ candidate, baseline }) =>
     metrics.flatMap(({ id, direction }) => {
-      const differences = differencesOf(candidate, baseline, id);
+      const { differences, pairing } = differencesOf(candidate, baseline, id);
       if (differences.length === 0) return [];
       const { n, mean, low, high, pValue, pMethod } = pairedDifference(differences, level);
       const tested = n >= 2;
-      return [{ candidate, baseline, id, direction, n, mean, low, high, pMethod, p: tested ? pValue : null }];
+      return [{ candidate, baseline, id, direction, pairing, n, mean, low, high, pMethod, p: tested ? pValue : null }];
     })
   );
   const tested = rows.filter(({ p }) => p !== null);
@@ -67,6 +87,7 @@ export function compareMethods(
       candidate_id: row.candidate.id,
       baseline_id: row.baseline.id,
       metric: row.id,
+      pairing: row.pairing,
       n,
       mean_difference: float(mean),
       ci_low: low === null ? null : float(low),
@@ -81,11 +102,24 @@ export function compareMethods(
   });
 }
 
-/** Candidate minus baseline over the replicates that both completed. */
-function differencesOf(candidate: ComparedRecipe, baseline: ComparedRecipe, metric: string): number[] {
-  const reference = new Map(baseline.samples.map(({ replicate, values }) => [replicate, values[metric]]));
-  return candidate.samples.flatMap(({ replicate, values }) => {
+/** Candidate minus baseline over the pairs of the replicates that both completed. */
+function differencesOf(
+  candidate: ComparedRecipe,
+  baseline: ComparedRecipe,
+  metric: string,
+): { differences: number[]; pairing: "item" | "replicate" } {
+  const reference = new Map(baseline.samples.map((sample) => [sample.replicate, sample]));
+  const byReplicate: number[] = [], byItem = new Map<string, number[]>();
+  for (const { replicate, values, items } of candidate.samples) {
     const other = reference.get(replicate);
-    return values[metric] === undefined || other === undefined ? [] : [values[metric] - other];
-  });
+    if (other === undefined || values[metric] === undefined || other.values[metric] === undefined) continue;
+    byReplicate.push(values[metric] - other.values[metric]);
+    const [mine, theirs] = [items[metric] ?? {}, other.items[metric] ?? {}];
+    for (const [item, value] of Object.entries(mine)) {
+      if (item in theirs) byItem.set(item, [...byItem.get(item) ?? [], value - theirs[item]]);
+    }
+  }
+  return byItem.size >= LEAST_ITEMS
+    ? { differences: [...byItem.values()].map(meanOf), pairing: "item" }
+    : { differences: byReplicate, pairing: "replicate" };
 }

@@ -1,5 +1,6 @@
 /** Compares two results recipe by recipe: each metric with its interval, and whether the intervals let them be equal. */
 import { float, toNumber } from "../contract/value.ts";
+import { shownAggregates } from "./estimates.ts";
 import type { AggregateRow, BenchmarkResult, Measure } from "./types.ts";
 
 /** One metric of one recipe in both results. */
@@ -33,17 +34,8 @@ export interface ResultDiff {
   metrics: ResultDiffRow[];
 }
 
-const isPooled = ({ ci_method }: AggregateRow) => ci_method === "wilson";
-
-/** The aggregate that stands for a metric: that over pooled counts where there is one. */
-function aggregatesOf({ aggregates }: BenchmarkResult): Map<string, AggregateRow> {
-  const chosen = new Map<string, AggregateRow>();
-  for (const row of aggregates) {
-    const key = `${row.recipe_id}|${row.metric}`;
-    if (!chosen.has(key) || isPooled(row)) chosen.set(key, row);
-  }
-  return chosen;
-}
+const aggregatesOf = (result: BenchmarkResult) =>
+  new Map(shownAggregates(result).map((row) => [`${row.recipe_id}|${row.metric}`, row]));
 
 /**
  * Compares two results.
@@ -68,7 +60,13 @@ function compareRows(key: string, a: AggregateRow | undefined, b: AggregateRow |
   const [recipe_id, metric] = [key.slice(0, key.indexOf("|")), key.slice(key.indexOf("|") + 1)];
   const value = (row: AggregateRow | undefined) => row?.mean ?? null;
   const interval = (row: AggregateRow | undefined): [Measure, Measure] | null =>
-    row === undefined || row.ci_low === null || row.ci_high === null ? null : [row.ci_low, row.ci_high];
+    row === undefined
+      ? null
+      : row.upper_bound !== undefined
+      ? [float(0), row.upper_bound]
+      : row.ci_low === null || row.ci_high === null
+      ? null
+      : [row.ci_low, row.ci_high];
   const [a_ci, b_ci] = [interval(a), interval(b)];
   const [x, y] = [value(a), value(b)];
   const difference = x === null || y === null ? null : toNumber(y) - toNumber(x);

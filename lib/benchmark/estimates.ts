@@ -4,25 +4,20 @@
  */
 import { toNumber } from "../contract/value.ts";
 import { findMetric } from "../research/catalog.ts";
+import { numberText, type ShownEstimate } from "../figure/number_text.ts";
+import type { StatisticalUnit } from "../numeric/rate_interval.ts";
 import { aggregate } from "./aggregate.ts";
 import { sampleOf } from "./samples.ts";
-import type { AggregateRow, BenchmarkResult, Measure, PackMetric, ResultRow } from "./types.ts";
-
-export type IntervalMethod = AggregateRow["ci_method"];
+import type { AggregateRow, BenchmarkResult, ComparisonRow, Measure, PackMetric, ResultRow } from "./types.ts";
 
 /** Value and interval of a metric; the value is null where a rate showed no event and only a bound is known. */
-export interface Estimate {
+export interface Estimate extends ShownEstimate {
   /** Replicates that it rests on. */
   n: number;
-  mean: number | null;
-  low: number | null;
-  high: number | null;
-  /** How the interval was made; null where there is none. */
-  method: IntervalMethod | null;
-  events?: number;
-  trials?: number;
-  /** Of a rate without any event. */
-  upperBound?: number;
+  /** How the interval was made. */
+  method: AggregateRow["ci_method"];
+  /** Of a rate: what fails as one. */
+  unit?: StatisticalUnit;
 }
 
 /** What a metric is called, measured in and good for. */
@@ -31,8 +26,6 @@ export interface MetricFacts {
   name: string;
   unit: string;
   direction: PackMetric["direction"];
-  statistic: PackMetric["statistic"];
-  counts: PackMetric["counts"];
 }
 
 /** Declared by the pack, else known to the catalogue, else nothing but its id. */
@@ -44,8 +37,6 @@ export function metricFacts(result: BenchmarkResult, id: string): MetricFacts {
     name: known?.name ?? id,
     unit: declared?.unit ?? known?.unit ?? "",
     direction: declared?.direction ?? known?.direction ?? "neutral",
-    statistic: declared?.statistic ?? known?.statistic ?? "mean",
-    counts: declared?.counts ?? known?.counts ?? null,
   };
 }
 
@@ -65,52 +56,68 @@ export function isReplicated(result: BenchmarkResult): boolean {
   return result.recipes.some((row) => row.replicate > 0);
 }
 
-const numberOrNull = (value: Measure | null | undefined) =>
-  value === null || value === undefined ? null : toNumber(value);
+const numberOrNull = (value: Measure | null) => value === null ? null : toNumber(value);
 
-function ofAggregate(row: AggregateRow): Estimate {
-  const { n, events, trials } = row;
-  const upperBound = row.upper_bound === undefined ? {} : { upperBound: toNumber(row.upper_bound) };
-  const interval = { low: numberOrNull(row.ci_low), high: numberOrNull(row.ci_high) };
+/** An aggregate as an estimate. */
+export function ofAggregate({ n, mean, ci_low, ci_high, ci_method, unit, upper_bound }: AggregateRow): Estimate {
   return {
     n,
-    // A rate without events has a bound, not a value, however it is averaged.
-    mean: row.upper_bound === undefined ? numberOrNull(row.mean) : null,
-    ...interval,
-    method: interval.low === null ? null : row.ci_method,
-    ...(events === undefined ? {} : { events }),
-    ...(trials === undefined ? {} : { trials }),
-    ...upperBound,
+    mean: numberOrNull(mean),
+    low: numberOrNull(ci_low),
+    high: numberOrNull(ci_high),
+    method: ci_method,
+    ...(unit === undefined || ci_method === "student_t" ? {} : { unit }),
+    ...(upper_bound === undefined ? {} : { bound: toNumber(upper_bound) }),
   };
+}
+
+/** The difference of a comparison with its interval. */
+export function differenceOf({ mean_difference, ci_low, ci_high }: ComparisonRow): ShownEstimate {
+  return { mean: toNumber(mean_difference), low: numberOrNull(ci_low), high: numberOrNull(ci_high) };
+}
+
+/** The aggregate of each recipe and metric that is shown: the first. */
+export function shownAggregates({ aggregates }: Pick<BenchmarkResult, "aggregates">): AggregateRow[] {
+  const seen = new Set<string>();
+  return aggregates.filter(({ recipe_id, metric }) => {
+    const key = `${recipe_id}|${metric}`;
+    return !seen.has(key) && seen.add(key);
+  });
 }
 
 /**
  * The estimate of a metric.
- * @param prefer which interval to take where the result has both: `wilson` counts every trial as independent,
- *   `student_t` goes by the spread over replicates
  * @returns null when no completed row has the metric
  */
-export function estimateOf(
-  result: BenchmarkResult,
-  recipeId: string,
-  metric: string,
-  prefer: IntervalMethod = "wilson",
-): Estimate | null {
-  const stored = result.aggregates.filter((row) => row.recipe_id === recipeId && row.metric === metric);
-  const rows = stored.length > 0 ? stored : aggregated(result, recipeId, metric);
-  if (rows.length === 0) return null;
-  const silent = rows.find((row) => row.upper_bound !== undefined && row.ci_low !== null);
-  if (silent !== undefined) return ofAggregate(silent);
-  const usable = rows.filter((row) => row.ci_low !== null);
-  return ofAggregate(usable.find((row) => row.ci_method === prefer) ?? usable[0] ?? rows[0]);
+export function estimateOf(result: BenchmarkResult, recipeId: string, metric: string): Estimate | null {
+  const stored = result.aggregates.find((row) => row.recipe_id === recipeId && row.metric === metric);
+  const row = stored ?? aggregated(result, recipeId, metric);
+  return row === undefined ? null : ofAggregate(row);
 }
 
-/** Aggregates of a metric that the pack does not declare. */
-function aggregated(result: BenchmarkResult, recipeId: string, metric: string): AggregateRow[] {
-  const rows = completedRows(result, recipeId);
-  const facts = metricFacts(result, metric);
-  const counted = facts.counts !== null && rows.every(({ metrics }) => facts.counts!.events in metrics);
-  const declared = { ...facts, counts: counted ? facts.counts : null };
-  const samples = rows.map((row) => sampleOf(row, [declared])).filter((sample) => sample !== null);
-  return aggregate([{ id: recipeId, samples }], [declared], result.replication?.confidence_level ?? 0.95);
+/** The aggregate of a metric that the pack does not declare. */
+function aggregated(result: BenchmarkResult, recipeId: string, metric: string): AggregateRow | undefined {
+  const samples = completedRows(result, recipeId).map((row) => sampleOf(row, [{ id: metric }]))
+    .filter((sample) => sample !== null);
+  const confidence = result.replication?.confidence_level ?? 0.95;
+  return aggregate([{ id: recipeId, samples }], [{ id: metric }], confidence)[0];
 }
+
+/** What the intervals of a metric rest on, for captions: `95 % intervals over packets`; null where there are none. */
+export function intervalsText(result: BenchmarkResult, metric: string): string | null {
+  const found = recipesOf(result).map(({ id }) => estimateOf(result, id, metric))
+    .filter((estimate) => estimate !== null && (estimate.low !== null || estimate.bound !== undefined));
+  const names = new Set(found.map((estimate) => UNITS[estimate!.unit ?? "replicate"]));
+  const level = numberText(toNumber(result.replication?.confidence_level ?? 0.95) * 100);
+  return names.size === 0 ? null : `${level} % intervals over ${[...names].join(" and ")}`;
+}
+
+/** Statistical units in the plural. */
+export const UNITS: Readonly<Record<StatisticalUnit | "replicate", string>> = {
+  bit: "bits",
+  fading_block: "fading blocks",
+  source_item: "source items",
+  transport_block: "transport blocks",
+  packet: "packets",
+  replicate: "replicates",
+};

@@ -5,8 +5,8 @@
 import { csvText } from "../artifact/csv.ts";
 import { canonicalJson, compareCodePoints } from "../contract/json.ts";
 import { toNumber, type Value } from "../contract/value.ts";
-import { numberText } from "../figure/number_text.ts";
-import { isReplicated } from "./estimates.ts";
+import { estimateText, numberText } from "../figure/number_text.ts";
+import { differenceOf, isReplicated, ofAggregate } from "./estimates.ts";
 import { latexTables } from "./latex.ts";
 import { markdownTable } from "./markdown.ts";
 import { reportTables } from "./report_tables.ts";
@@ -51,11 +51,11 @@ function recipesCsv({ benchmark, recipes }: BenchmarkResult): string {
 
 const AGGREGATE_COLUMNS = [
   ..."recipe_id metric n mean std min max ci_low ci_high ci_method confidence_level".split(" "),
-  ..."events trials upper_bound stop_reason".split(" "),
+  ..."events trials unit units unit_failures upper_bound stop_reason shown".split(" "),
 ];
 const COMPARISON_COLUMNS = [
-  ..."candidate_id baseline_id metric n mean_difference ci_low ci_high confidence_level".split(" "),
-  ..."p_value p_value_holm p_method distinguishable better".split(" "),
+  ..."candidate_id baseline_id metric pairing n mean_difference ci_low ci_high confidence_level".split(" "),
+  ..."p_value p_value_holm p_method distinguishable better shown".split(" "),
 ];
 
 const recordsCsv = (columns: string[], rows: readonly object[]) =>
@@ -117,8 +117,14 @@ export function exportResult(result: BenchmarkResult): Record<string, string> {
     "recipes.csv": recipesCsv(result),
   };
   if (isReplicated(result)) {
-    files["aggregates.csv"] = recordsCsv(AGGREGATE_COLUMNS, result.aggregates);
-    files["comparisons.csv"] = recordsCsv(COMPARISON_COLUMNS, result.comparisons);
+    files["aggregates.csv"] = recordsCsv(
+      AGGREGATE_COLUMNS,
+      result.aggregates.map((row) => ({ ...row, shown: estimateText(ofAggregate(row), "unicode") })),
+    );
+    files["comparisons.csv"] = recordsCsv(
+      COMPARISON_COLUMNS,
+      result.comparisons.map((row) => ({ ...row, shown: estimateText(differenceOf(row), "unicode") })),
+    );
   }
   files["summary.md"] = summary(result);
   // The intervals of every recipe and metric are no table for a page of print; they are in aggregates.csv.

@@ -6,7 +6,8 @@ import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
-import { cloneValue, isObject, type JsonObject } from "../contract/value.ts";
+import { cloneValue, isObject, type JsonObject, toNumber } from "../contract/value.ts";
+import { numberText } from "../figure/number_text.ts";
 import { lintRecipe } from "../plan/lint.ts";
 import { type PlanOptions, planRecipe } from "../plan/planner.ts";
 import { compileRecipe } from "../recipe/compile.ts";
@@ -15,7 +16,8 @@ import { attachLocations, readRecipeFile } from "../recipe/read.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
 import { recipeSpecs } from "../research/specs.ts";
 import { stepMetrics } from "../research/evaluations.ts";
-import { checkConditions, type ConditionedRecipe, pairedOperations, pairSeeds } from "./conditions.ts";
+import { cellOf, checkConditions, type ConditionedRecipe, pairedOperations, pairSeeds } from "./conditions.ts";
+import { comparedPairs, LEAST_ITEMS, pairsNeeded } from "./compare.ts";
 import { instantiate } from "./instantiate.ts";
 import { locateRecipe } from "./locate_recipe.ts";
 import { entriesOfPoints, withOwnMatrix } from "./entry_points.ts";
@@ -73,7 +75,7 @@ export async function loadPack(
   const recipes = await loadRecipes(written, file, options, found);
   const pack = { ...written, recipes: recipes.map(({ entry }) => entry) };
   const checked = await checkRecipes(pack, recipes, { ...options, replication }, found);
-  found.push(...checkConditions(pack, checked));
+  found.push(...checkConditions(pack, checked), ...checkPower(pack, checked, replication));
   const all = [...diagnostics, ...attachLocations(merged(found), locate)];
   return {
     file,
@@ -314,6 +316,53 @@ function checkSource(metric: PackMetric, entry: PackEntry, { steps }: RecipeDocu
     const hint = "Name the one as source_step of the metric";
     found.push(diagnostic("metric_source_ambiguous", ["recipes", index], message, { hint }));
   }
+}
+
+/** Metrics whose reports have values for each item. */
+const ITEM_METRICS = /^(quality|text|semantic|caption|faithfulness)\./;
+
+/** Images or texts that a recipe selects by id; null where the dataset determines them. */
+function selectedItems({ steps }: RecipeDocument): number | null {
+  for (const { op, params } of steps) {
+    const ids = op.startsWith("source.") ? params.image_ids ?? params.text_ids : undefined;
+    if (typeof ids === "string" && ids !== "") return ids.split(",").length;
+  }
+  return null;
+}
+
+/**
+ * Whether the pairs of the pack can tell any comparison apart: an exact test of n pairs cannot give less than 2 / 2^n, and
+ * the correction multiplies that by the number of comparisons.
+ */
+function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replication: Replication | null): Diagnostic[] {
+  const recipes = checked.map(({ entry, effective }) => ({
+    id: entry.id,
+    method_id: entry.params.method_id,
+    baseline_id: entry.params.baseline_id,
+    aggregation_cell_id: cellOf(effective).aggregation_cell_id,
+    matrix_selection: isObject(effective.metadata.matrix_selection) ? effective.metadata.matrix_selection : {},
+    role: entry.role,
+    items: selectedItems(effective),
+  }));
+  const replicates = replication === null
+    ? 1
+    : replication.stop_metric === null
+    ? replication.replicates
+    : Math.min(replication.replicates, replication.min_replicates);
+  const pairs = comparedPairs(recipes, pack.baselines).flatMap(({ candidate, baseline }) =>
+    pack.metrics.filter((metric) => appliesTo(metric, candidate.role) && appliesTo(metric, baseline.role))
+      .map(({ id }) => {
+        const items = ITEM_METRICS.test(id) ? candidate.items ?? Infinity : 0;
+        return items >= LEAST_ITEMS ? items : replicates;
+      })
+  );
+  const level = 1 - toNumber(replication?.confidence_level ?? 0.95);
+  const needed = pairsNeeded(pairs.length, level), most = Math.max(...pairs);
+  if (pairs.length === 0 || most >= needed) return [];
+  const message = `Cannot tell ${pairs.length} comparisons apart with ${most} pairs each`;
+  const hint = `At the level ${numberText(level)} after correction at least ${needed} pairs are needed: ` +
+    `set replicates to ${needed}, or compare fewer recipes and metrics`;
+  return [diagnostic("comparison_underpowered", ["baselines"], message, { hint, severity: "warning" })];
 }
 
 /** What was run, for the record: the pack and the recipes that were made of it. */

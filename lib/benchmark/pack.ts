@@ -54,7 +54,7 @@ export interface PackReplication {
   base_seed: number | bigint;
   master_seeds: (number | bigint)[] | null;
   confidence_level: Measure;
-  min_replicates: number;
+  min_replicates: number | null;
   until_errors: number | null;
   until_halfwidth: Measure | null;
   max_bits: number | null;
@@ -225,7 +225,7 @@ function replicationOf(given: JsonObject, diagnostics: Diagnostic[]): PackReplic
     base_seed: (given.base_seed ?? 0) as number | bigint,
     master_seeds: seeds,
     confidence_level: (given.confidence_level ?? 0.95) as Measure,
-    min_replicates: (given.min_replicates ?? 1) as number,
+    min_replicates: (given.min_replicates ?? null) as number | null,
     until_errors: (given.until_errors ?? null) as number | null,
     until_halfwidth: (given.until_halfwidth ?? null) as Measure | null,
     max_bits: (given.max_bits ?? null) as number | null,

@@ -88,7 +88,11 @@ const replication = object([], {
   base_seed: { ...seed, default: 0 },
   master_seeds: { type: "array", minItems: 1, items: seed },
   confidence_level: { type: "number", minimum: 0.5, exclusiveMaximum: 1, default: 0.95 },
-  min_replicates: { type: "integer", minimum: 1, default: 1, description: "no recipe is stopped before so many" },
+  min_replicates: {
+    type: "integer",
+    minimum: 1,
+    description: "no recipe is stopped before so many; 10 where a criterion stops it, else 1",
+  },
   until_errors: { type: "integer", minimum: 1, description: "a recipe has enough replicates at this many errors" },
   until_halfwidth: {
     type: "number",

@@ -76,7 +76,6 @@ function bindingOf(
     method_order: [...(request.methodOrder ?? [])],
     recipes: request.recipes === undefined ? null : [...request.recipes],
     where: Object.fromEntries(Object.entries(request.where ?? {}).map(([id, value]) => [id, String(value)])),
-    interval: request.interval ?? "wilson",
     bound: bound || null,
     theory: drawn.filter(({ kind }) => kind === "theory").map(({ label }) => label),
     style: parseJson(JSON.stringify(style)),

@@ -10,6 +10,8 @@ import type { Measure, MetricProvenance, PackMetric, ResultRow } from "./types.t
 
 export interface Promotion {
   metrics: { [id: string]: Measure };
+  /** Counts over units of promoted rates. */
+  metadata: { [id: string]: JsonObject };
   provenance: { [id: string]: MetricProvenance };
 }
 
@@ -19,6 +21,8 @@ interface Producer {
   artifact: string | null;
   value: Measure;
   metrics: JsonObject;
+  /** Counts over units of the step's rates. */
+  rates: JsonObject;
 }
 
 /**
@@ -30,14 +34,16 @@ interface Producer {
 export function promoteMetrics(summary: JsonObject, declared: readonly PackMetric[], role: string): Promotion {
   const steps = (summary.steps ?? []) as JsonObject[];
   const producers = new Map<string, Producer[]>();
-  const promotion: Promotion = { metrics: {}, provenance: {} };
+  const promotion: Promotion = { metrics: {}, metadata: {}, provenance: {} };
   for (const step of steps) {
     const metrics = (step.metrics ?? {}) as JsonObject;
     const artifact = reportOf(step);
+    const recorded = isObject(step.metadata) ? step.metadata.metric_metadata : undefined;
+    const rates = isObject(recorded) ? recorded : {};
     for (const [name, value] of Object.entries(metrics)) {
       if (!isNumber(value)) continue;
       promotion.metrics[`steps.${step.id}.${name}`] = value;
-      const producer = { stepId: step.id as string, operation: step.op as string, artifact, value, metrics };
+      const producer = { stepId: step.id as string, operation: step.op as string, artifact, value, metrics, rates };
       const list = producers.get(name);
       if (list === undefined) producers.set(name, [producer]);
       else list.push(producer);
@@ -90,8 +96,13 @@ export function promoteMetrics(summary: JsonObject, declared: readonly PackMetri
     return [];
   }
 
-  function add(name: string, { stepId, operation, artifact, value }: Producer, definition_version: number): void {
+  function add(
+    name: string,
+    { stepId, operation, artifact, value, rates }: Producer,
+    definition_version: number,
+  ): void {
     promotion.metrics[name] = value;
+    if (isObject(rates[name])) promotion.metadata[name] = rates[name];
     promotion.provenance[name] = {
       step_id: stepId,
       operation_id: operation,

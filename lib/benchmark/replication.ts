@@ -15,12 +15,15 @@ export interface ReplicationOptions {
 /** Where a criterion stops a recipe, so many replicates are the most when nobody says. */
 const ADAPTIVE_LIMIT = 10_000;
 
+/** Where a criterion stops a recipe, no decision is made on fewer replicates. */
+const ADAPTIVE_LEAST = 10;
+
 const NONE: PackReplication = {
   replicates: null,
   base_seed: 0,
   master_seeds: null,
   confidence_level: 0.95,
-  min_replicates: 1,
+  min_replicates: null,
   until_errors: null,
   until_halfwidth: null,
   max_bits: null,
@@ -50,6 +53,7 @@ export function settleReplication(
     const message = "Cannot count errors or bits: no declared metric is a rate with counts";
     diagnostics.push(diagnostic("pack_invalid", ["metrics"], message, { hint: "Declare one, such as channel.ber" }));
   }
+  const least = given.min_replicates ?? (adaptive ? ADAPTIVE_LEAST : 1);
   const limit = given.master_seeds?.length;
   const wanted = replicates ?? given.replicates ?? limit ?? (adaptive ? ADAPTIVE_LIMIT : 1);
   return {
@@ -57,7 +61,7 @@ export function settleReplication(
     base_seed: given.base_seed,
     master_seeds: given.master_seeds,
     confidence_level: float(toNumber(given.confidence_level)),
-    min_replicates: given.min_replicates,
+    min_replicates: least,
     until_errors,
     until_halfwidth,
     max_bits,

@@ -1,9 +1,19 @@
 /** The tables of a benchmark for readers; Markdown, LaTeX and HTML are three ways to write the same ones. */
-import { bracketsText, type NumberForm, numberText, plusMinusText } from "../figure/number_text.ts";
+import { estimateText, type NumberForm, numberText } from "../figure/number_text.ts";
 import { unitText } from "../figure/unit_text.ts";
 import { isNumber, toNumber, type Value } from "../contract/value.ts";
-import { type Estimate, estimateOf, isReplicated, metricFacts, recipesOf } from "./estimates.ts";
-import type { BenchmarkResult, Measure } from "./types.ts";
+import {
+  differenceOf,
+  estimateOf,
+  intervalsText,
+  isReplicated,
+  metricFacts,
+  ofAggregate,
+  recipesOf,
+  shownAggregates,
+  UNITS,
+} from "./estimates.ts";
+import type { AggregateRow, BenchmarkResult, Measure } from "./types.ts";
 
 /** A text that a writer escapes, or one that is already in the language of the form. */
 export type Cell = string | { readonly written: string };
@@ -26,19 +36,6 @@ export interface ReportTable {
 
 const left = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "left" });
 const right = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "right" });
-
-/** The value with its interval, or the bound of a rate that showed no event. */
-function estimateText(estimate: Estimate | null, form: NumberForm): string {
-  if (estimate === null) return "–";
-  const { mean, low, high, method, upperBound } = estimate;
-  if (upperBound !== undefined) {
-    const bound = numberText(upperBound, form, 2);
-    return form === "latex" ? `$\\le$ ${bound}` : `${form === "plain" ? "<=" : "≤"} ${bound}`;
-  }
-  if (mean === null || low === null || high === null || method === null) return numberText(mean, form);
-  if (method === "student_t") return plusMinusText(mean, (high - low) / 2, form);
-  return bracketsText(mean, low, high, form);
-}
 
 /** A coordinate or another value of a document. */
 function valueText(value: Value | undefined, form: NumberForm): Cell {
@@ -67,9 +64,6 @@ function results(result: BenchmarkResult, form: NumberForm): ReportTable {
     ...coordinates.map((name) => valueText(recipe.matrix_selection?.[name], form)),
     ...metrics.map(({ id }): Cell => ({ written: estimateText(estimateOf(result, recipe.id, id), form) })),
   ]);
-  const silent = result.aggregates.some((row) => row.upper_bound !== undefined) ||
-    recipesOf(result).some(({ id }) => metrics.some((metric) => estimateOf(result, id, metric.id)?.upperBound));
-  const confidence = numberText(toNumber(result.replication?.confidence_level ?? 0.95) * 100);
   return {
     id: "results",
     title: "Results",
@@ -81,8 +75,13 @@ function results(result: BenchmarkResult, form: NumberForm): ReportTable {
     ],
     rows,
     notes: [
-      `Intervals at ${confidence} % confidence: brackets are Wilson's over pooled counts, ± is Student's over replicates`,
-      ...(silent ? ["A rate without any event is given as its upper bound (rule of three), never as 0"] : []),
+      ...metrics.flatMap(({ id }) => {
+        const text = intervalsText(result, id);
+        return text === null ? [] : [`${id}: ${text}`];
+      }),
+      ...(recipesOf(result).some(({ id }) => metrics.some((m) => estimateOf(result, id, m.id)?.bound !== undefined))
+        ? ["< is the upper bound of a rate of which no event was seen"]
+        : []),
     ],
   };
 }
@@ -95,38 +94,36 @@ function intervals(result: BenchmarkResult, form: NumberForm): ReportTable {
       left("Recipe"),
       left("Metric"),
       right("n"),
-      right("Mean"),
-      right("Low"),
-      right("High"),
+      right("Value"),
       left("Interval"),
       right("Events"),
       right("Trials"),
+      left("Unit"),
+      right("Units"),
+      right("Failed units"),
     ],
-    rows: result.aggregates.map((row) => [
+    rows: shownAggregates(result).map((row) => [
       row.recipe_id,
       row.metric,
       { written: numberText(row.n, form) },
-      row.upper_bound === undefined
-        ? measure(row.mean, form)
-        : { written: estimateText(boundOf(row.upper_bound), form) },
-      measure(row.ci_low, form),
-      measure(row.ci_high, form),
-      row.ci_method === "wilson" ? "Wilson" : "Student t",
+      { written: estimateText(ofAggregate(row), form) },
+      METHODS[row.ci_method],
       measure(row.events, form),
       measure(row.trials, form),
+      UNITS[row.unit ?? "replicate"],
+      measure(row.units ?? row.n, form),
+      measure(row.unit_failures, form),
     ]),
     notes: [],
   };
 }
 
-const boundOf = (bound: Measure): Estimate => ({
-  n: 1,
-  mean: null,
-  low: null,
-  high: null,
-  method: null,
-  upperBound: toNumber(bound),
-});
+const METHODS: Readonly<Record<AggregateRow["ci_method"], string>> = {
+  wilson: "Wilson",
+  cluster_t: "clusters, t",
+  cluster_exact: "clusters, exact",
+  student_t: "Student t",
+};
 
 function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
   return {
@@ -136,10 +133,9 @@ function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
       left("Candidate"),
       left("Baseline"),
       left("Metric"),
+      left("Pairs of"),
       right("n"),
       right("Mean difference"),
-      right("Low"),
-      right("High"),
       right("p"),
       right("p (Holm)"),
       left("Better"),
@@ -148,16 +144,15 @@ function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
       row.candidate_id,
       row.baseline_id,
       row.metric,
+      row.pairing === "item" ? "items" : "replicates",
       { written: numberText(row.n, form) },
-      measure(row.mean_difference, form),
-      measure(row.ci_low, form),
-      measure(row.ci_high, form),
+      { written: estimateText(differenceOf(row), form) },
       measure(row.p_value, form, 2),
       measure(row.p_value_holm, form, 2),
       row.better ?? "–",
     ]),
     notes: [
-      "Paired differences, candidate minus baseline, over the replicates that both completed; p by exact sign flips up " +
+      "Paired differences, candidate minus baseline, over common items or else common replicates; p by exact sign flips up " +
       "to 20 pairs, else by a paired t test, corrected over all comparisons (Holm); a dash says that neither is distinguishably better",
     ],
   };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { parseJson } from "../contract/json.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import { isNumber, isObject, type JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { recipeSpecs } from "../research/specs.ts";
 import { MANIFEST_FILE, RECIPE_FILE, SUMS_FILE } from "../run/documents.ts";
@@ -15,7 +15,7 @@ import { writeSnapshot } from "./evidence.ts";
 import { type LoadedPack, type LoadedRecipe, recipeOfReplicate } from "./load_pack.ts";
 import type { PackEntry } from "./pack.ts";
 import { promoteMetrics, stepMetricsOf } from "./promote.ts";
-import type { ResultRow } from "./types.ts";
+import type { Measure, PackMetric, ResultRow } from "./types.ts";
 
 /** What every row of an entry has. */
 function blankRow(entry: PackEntry, replicate: number): ResultRow {
@@ -112,7 +112,7 @@ export async function runRow(
   if (retain || row.status === "failed") row.run_dir = `runs/${run.run_id}`;
   return row;
 
-  function measure(row: ResultRow, { summary }: RunResult): void {
+  function measure(row: ResultRow, { summary, directory: bundle }: RunResult): void {
     if (row.status === "failed") {
       const failure = (summary.failure ?? {}) as JsonObject;
       row.metrics = stepMetricsOf(summary);
@@ -120,9 +120,12 @@ export async function runRow(
       return;
     }
     try {
-      const { metrics, provenance } = promoteMetrics(summary, pack.metrics, entry.role);
+      const { metrics, metadata, provenance } = promoteMetrics(summary, pack.metrics, entry.role);
       row.metrics = metrics;
+      if (Object.keys(metadata).length > 0) row.metric_metadata = metadata;
       row.metric_provenance = provenance;
+      const items = pack.baselines.length === 0 ? {} : itemMetrics(bundle, summary, row, pack.metrics);
+      if (Object.keys(items).length > 0) row.item_metrics = items;
     } catch (error) {
       row.metrics = stepMetricsOf(summary);
       throw error;
@@ -135,6 +138,37 @@ export async function runRow(
       }
     }
   }
+}
+
+/** Values of declared metrics item by item, from the report of the step that each metric comes from. */
+function itemMetrics(
+  bundle: string,
+  { steps }: JsonObject,
+  { metric_provenance }: ResultRow,
+  metrics: readonly PackMetric[],
+): NonNullable<ResultRow["item_metrics"]> {
+  const found: NonNullable<ResultRow["item_metrics"]> = {};
+  const reports = new Map<string, JsonObject[]>();
+  for (const { id } of metrics) {
+    const stepId = metric_provenance[id]?.step_id;
+    const step = (steps as JsonObject[]).find((step) => step.id === stepId);
+    const output = isObject(step?.outputs) ? step.outputs.report : undefined;
+    if (!isObject(output)) continue;
+    const path = String(output.path);
+    const items = reports.get(path) ?? reportItems(join(bundle, path));
+    reports.set(path, items);
+    const values = items.flatMap(({ id: item, metrics }): [string, Measure][] => {
+      const value = isObject(metrics) ? metrics[id] : undefined;
+      return typeof item === "string" && isNumber(value) ? [[item, value]] : [];
+    });
+    if (values.length > 0) found[id] = Object.fromEntries(values);
+  }
+  return found;
+}
+
+function reportItems(path: string): JsonObject[] {
+  const report = parseJson(Deno.readTextFileSync(path));
+  return isObject(report) && Array.isArray(report.items) ? report.items.filter(isObject) : [];
 }
 
 /** What the replicates of a recipe share: neither names nor seeds. */

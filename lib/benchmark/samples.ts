@@ -1,40 +1,31 @@
 /** The numbers of completed rows that statistics are made of: per recipe, replicate by replicate, declared metrics only. */
-import { isNumber, toNumber } from "../contract/value.ts";
+import { recordedRate } from "../contract/metric_metadata.ts";
+import { isNumber, isObject, toNumber } from "../contract/value.ts";
+import type { RateCounts } from "../numeric/rate_interval.ts";
 import type { PackMetric, ResultRow } from "./types.ts";
 
-/** Declared metrics of one completed row, and the counts of its rates. */
+/** Declared metrics of one completed row, the counts of its rates, and the values of items such as images. */
 export interface Sample {
   replicate: number;
   values: { [metric: string]: number };
+  rates: { [metric: string]: RateCounts };
+  items: { [metric: string]: { [item: string]: number } };
 }
 
 /** Takes what statistics need from a row; null where it did not complete. */
 export function sampleOf(
-  row: Pick<ResultRow, "status" | "replicate" | "metrics">,
-  metrics: readonly Pick<PackMetric, "id" | "counts">[],
+  row: Pick<ResultRow, "status" | "replicate" | "metrics" | "metric_metadata" | "item_metrics">,
+  metrics: readonly Pick<PackMetric, "id">[],
 ): Sample | null {
   if (row.status !== "completed") return null;
-  const values: Sample["values"] = {};
-  for (const { id, counts } of metrics) {
-    for (const name of [id, ...(counts === null ? [] : [counts.events, counts.trials])]) {
-      const value = row.metrics[name];
-      if (isNumber(value)) values[name] = toNumber(value);
+  const sample: Sample = { replicate: Number(row.replicate), values: {}, rates: {}, items: {} };
+  for (const { id } of metrics) {
+    const value = row.metrics[id], rate = recordedRate(row, id), items = row.item_metrics?.[id];
+    if (isNumber(value)) sample.values[id] = toNumber(value);
+    if (rate !== null) sample.rates[id] = rate;
+    if (isObject(items)) {
+      sample.items[id] = Object.fromEntries(Object.entries(items).map(([item, value]) => [item, toNumber(value)]));
     }
   }
-  return { replicate: Number(row.replicate), values };
-}
-
-/** Events and trials summed over samples; null where a sample lacks them, or nothing was tried. */
-export function pooledCounts(
-  samples: readonly Sample[],
-  { counts }: Pick<PackMetric, "counts">,
-): { events: number; trials: number } | null {
-  if (counts === null) return null;
-  let events = 0, trials = 0;
-  for (const { values } of samples) {
-    if (values[counts.events] === undefined || values[counts.trials] === undefined) return null;
-    events += values[counts.events];
-    trials += values[counts.trials];
-  }
-  return trials > 0 ? { events, trials } : null;
+  return sample;
 }

@@ -2,18 +2,24 @@
  * When a recipe has enough replicates. The decision rests on its completed rows alone, in the order of the replicates, so
  * that a benchmark that was interrupted decides as an uninterrupted one.
  *
- * Stopping at N errors is inverse sampling: the estimate is biased upwards by about 1/N of itself, which at 100 errors is
- * a tenth of the interval's width.
+ * Errors are counted as failed units. Stopping at N of them is inverse sampling: the estimate is biased upwards by about 1/N
+ * of itself, which at 100 failures is a tenth of the interval's width.
  *
  * Source: Haldane, "On a method of estimating frequencies", Biometrika 33, 1945.
  */
 import { toNumber } from "../contract/value.ts";
-import { studentT, wilson } from "../numeric/inference.ts";
-import { pooledCounts, type Sample } from "./samples.ts";
+import { studentT } from "../numeric/inference.ts";
+import { clopperPearson, pooledRate, type RateCounts, rateEstimate } from "../numeric/rate_interval.ts";
+import type { Sample } from "./samples.ts";
 import type { PackMetric, Replication, StopReason } from "./types.ts";
 
 /** An interval of fewer means says too little about its own width. */
 const LEAST_MEANS = 3;
+/**
+ * Of units that fail with different numbers of events, the width of the interval is too uncertain to stop by when fewer
+ * failed. Below it a recipe stops only where the rate would be smaller than the half-width if failed units were all events.
+ */
+const LEAST_FAILURES = 100;
 
 /**
  * Why no more replicates are made.
@@ -26,14 +32,16 @@ export function stopReason(
   samples: readonly Sample[],
   made: number,
   replication: Replication,
-  metric: PackMetric | undefined,
+  metric: Pick<PackMetric, "id"> | undefined,
 ): StopReason | null {
   const { until_errors, until_halfwidth, max_bits, replicates, min_replicates } = replication;
   if (metric !== undefined && made >= min_replicates) {
-    const pooled = pooledCounts(samples, metric);
-    if (until_errors !== null && pooled !== null && pooled.events >= until_errors) return "errors";
+    const rates = samples.map(({ rates }) => rates[metric.id]);
+    const pooled = rates.every((rate) => rate !== undefined) ? pooledRate(rates) : null;
+    if (until_errors !== null && pooled !== null && pooled.unit_failures >= until_errors) return "errors";
     if (until_halfwidth !== null) {
-      const half = halfwidth(samples, metric, toNumber(replication.confidence_level));
+      const confidence = toNumber(replication.confidence_level);
+      const half = pooled === null ? meanHalfwidth(samples, metric.id, confidence) : rateHalfwidth(pooled, confidence);
       if (half !== null && half <= toNumber(until_halfwidth)) return "halfwidth";
     }
     if (max_bits !== null && pooled !== null && pooled.trials >= max_bits) return "max_bits";
@@ -41,14 +49,21 @@ export function stopReason(
   return made >= replicates ? "replicates" : null;
 }
 
-/** Half the width of the interval of a metric; null where there is none yet. */
-function halfwidth(samples: readonly Sample[], metric: PackMetric, confidence: number): number | null {
-  const pooled = pooledCounts(samples, metric);
-  if (pooled !== null) {
-    const { low, high } = wilson(pooled.events, pooled.trials, confidence);
-    return (high - low) / 2;
+function rateHalfwidth(counts: RateCounts, confidence: number): number | null {
+  const estimate = rateEstimate(counts, confidence);
+  if (estimate === null) return null;
+  const { low, high, bound } = estimate;
+  if (bound !== undefined) return bound;
+  const { unit, units, unit_failures, trials } = counts;
+  if (unit !== "bit" && units !== trials && unit_failures < LEAST_FAILURES) {
+    return clopperPearson(unit_failures, units, confidence).high;
   }
-  const values = samples.map(({ values }) => values[metric.id]).filter((value) => value !== undefined);
+  return (high! - low!) / 2;
+}
+
+/** Half the width of Student's interval over replicates; null where there is none yet. */
+function meanHalfwidth(samples: readonly Sample[], metric: string, confidence: number): number | null {
+  const values = samples.map(({ values }) => values[metric]).filter((value) => value !== undefined);
   if (values.length < LEAST_MEANS) return null;
   const { low, high } = studentT(values, confidence);
   return (high! - low!) / 2;

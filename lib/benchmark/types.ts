@@ -2,11 +2,12 @@
  * The result of a benchmark: `result.json`, the one truth from which tables, figures and pages are made.
  *
  * A *row* is one recipe of the pack in one replicate. An *aggregate* says what the replicates of a recipe tell about one
- * metric, a *comparison* how a candidate differs from a baseline, replicate by replicate. Numbers are typed values: read
+ * metric, a *comparison* how a candidate differs from a baseline, pair by pair. Numbers are typed values: read
  * them with `toNumber`.
  */
 import type { Diagnostic } from "../contract/error.ts";
 import type { Float, JsonObject } from "../contract/value.ts";
+import type { RateMethod, StatisticalUnit } from "../numeric/rate_interval.ts";
 
 /** A number of a document; `toNumber` gives its binary64 value. */
 export type Measure = number | bigint | Float;
@@ -97,6 +98,10 @@ export type ResultRow = {
   research: JsonObject | null;
   /** `steps.<step>.<metric>`, the promoted metrics by their own names, and `benchmark.resource_budget.…`. */
   metrics: { [id: string]: Measure };
+  /** Rates to their counts over statistical units: `{events, trials, unit, units, unit_failures, …}`. */
+  metric_metadata?: { [id: string]: JsonObject };
+  /** Declared metrics to the values of single items, such as images, by their ids; where the pack names baselines. */
+  item_metrics?: { [id: string]: { [item: string]: Measure } };
   /** Promoted metric to where it comes from. */
   metric_provenance: { [id: string]: MetricProvenance };
   /** `{relative_path, sha256, size_bytes}` of the gzip snapshot. */
@@ -116,30 +121,37 @@ export type AggregateRow = {
   metric: string;
   /** Replicates that it rests on. */
   n: number;
-  /** Of the replicates, or the pooled rate where `ci_method` is `wilson`; null where no event was seen. */
+  /** Of the replicates where `ci_method` is `student_t`, else the pooled rate; null where no event was seen. */
   mean: Measure | null;
   std: Measure | null;
   min: Measure;
   max: Measure;
   ci_low: Measure | null;
   ci_high: Measure | null;
-  ci_method: "wilson" | "student_t";
+  ci_method: RateMethod | "student_t";
   confidence_level: Measure;
-  /** Summed over the replicates. */
+  /** Of a rate, summed over the replicates; of a success rate, events are failures. */
   events?: number;
   trials?: number;
-  /** Of a rate without any event, by the rule of three. */
+  /** What fails as one. */
+  unit?: StatisticalUnit;
+  units?: number;
+  /** Units with an event. */
+  unit_failures?: number;
+  /** Of a rate without any event: -ln(1 - confidence) over the units. */
   upper_bound?: Measure;
   /** Why no more replicates were made. */
   stop_reason?: StopReason;
 };
 
-/** How a candidate differs from a baseline, replicate by replicate. */
+/** How a candidate differs from a baseline, pair by pair. */
 export type ComparisonRow = {
   candidate_id: string;
   baseline_id: string;
   metric: string;
-  /** Replicates that both completed. */
+  /** What a pair is: an item (image, text) that both have, averaged over the replicates, or a replicate that both completed. */
+  pairing: "item" | "replicate";
+  /** Pairs. */
   n: number;
   /** Candidate minus baseline. */
   mean_difference: Measure;

@@ -1,47 +1,38 @@
 /** Aggregates and comparisons of a benchmark for people. */
 import { toNumber } from "../contract/value.ts";
+import { pairsNeeded } from "../benchmark/compare.ts";
+import { differenceOf, metricFacts, ofAggregate, shownAggregates, UNITS } from "../benchmark/estimates.ts";
+import { estimateText, numberText } from "../figure/number_text.ts";
+import { unitText } from "../figure/unit_text.ts";
 import type { ResultDiff } from "../benchmark/compare_results.ts";
-import type { AggregateRow, BenchmarkResult, Measure, ResultRow } from "../benchmark/types.ts";
-import { formatNumber } from "./headline.ts";
+import type { BenchmarkResult, Measure, ResultRow } from "../benchmark/types.ts";
 import { formatTable } from "./table.ts";
 
-const number = (value: Measure | null) => value === null ? "" : formatNumber(toNumber(value), false);
+const number = (value: Measure | null) => value === null ? "" : numberText(toNumber(value), "unicode");
 
-/** One row per recipe and metric; of a rate with counts the interval over its pooled counts. */
-export function aggregateTable({ aggregates }: BenchmarkResult): string {
-  const pooled = new Set(
-    aggregates.filter(({ ci_method }) => ci_method === "wilson").map(({ recipe_id, metric }) =>
-      `${recipe_id}|${metric}`
-    ),
-  );
-  const shown = aggregates.filter(({ ci_method, recipe_id, metric }) =>
-    ci_method === "wilson" || !pooled.has(`${recipe_id}|${metric}`)
-  );
+/** One row per recipe and metric. */
+export function aggregateTable(result: BenchmarkResult): string {
+  const shown = shownAggregates(result);
   return formatTable(
     shown.map((row) => ({
       recipe: row.recipe_id,
       metric: row.metric,
-      value: row.upper_bound === undefined ? number(row.mean) : `<${number(row.upper_bound)}`,
-      interval: intervalText(row),
+      value: estimateText(ofAggregate(row), "unicode", unitText(metricFacts(result, row.metric).unit)),
       n: row.n,
       events: row.events === undefined ? "" : `${row.events}/${row.trials}`,
+      units: row.unit === undefined ? "" : `${row.unit_failures}/${row.units} ${UNITS[row.unit]}`,
       stopped: row.stop_reason ?? "",
     })),
     [
       { key: "recipe" },
       { key: "metric" },
-      { key: "value", align: "right" },
-      { key: "interval" },
+      { key: "value" },
       { key: "n", align: "right" },
       { key: "events", align: "right" },
+      { key: "units", title: "failed units", align: "right" },
       ...(shown.some(({ stop_reason }) => stop_reason !== undefined) ? [{ key: "stopped" }] : []),
     ],
   );
-}
-
-function intervalText({ ci_low, ci_high, upper_bound }: AggregateRow): string {
-  if (upper_bound !== undefined || ci_low === null || ci_high === null) return "";
-  return `${number(ci_low)} to ${number(ci_high)}`;
 }
 
 /** Who is better than whom, and how sure that is; only what was tested. */
@@ -53,7 +44,8 @@ export function comparisonTable({ comparisons }: BenchmarkResult): string {
       candidate: row.candidate_id,
       baseline: row.baseline_id,
       metric: row.metric,
-      difference: number(row.mean_difference),
+      difference: estimateText(differenceOf(row), "unicode"),
+      pairs: row.pairing === "item" ? "items" : "replicates",
       p: number(row.p_value_holm),
       n: row.n,
       better: row.better ?? (row.distinguishable ? "different" : "not distinguishable"),
@@ -62,7 +54,8 @@ export function comparisonTable({ comparisons }: BenchmarkResult): string {
       { key: "candidate" },
       { key: "baseline" },
       { key: "metric" },
-      { key: "difference", align: "right" },
+      { key: "difference" },
+      { key: "pairs" },
       { key: "p", title: "p (Holm)", align: "right" },
       { key: "n", align: "right" },
       { key: "better" },
@@ -78,11 +71,10 @@ export function powerRemark({ comparisons }: BenchmarkResult): string | null {
   const tested = comparisons.filter(({ p_method }) => p_method === "sign_flip");
   if (tested.length === 0 || tested.some(({ distinguishable }) => distinguishable)) return null;
   const level = 1 - toNumber(tested[0].confidence_level);
-  const most = Math.max(...tested.map(({ n }) => n));
-  if (tested.length * 2 / 2 ** most < level) return null;
-  const needed = Math.ceil(Math.log2(2 * comparisons.length / level));
-  return `${most} replicates cannot tell ${comparisons.length} comparisons apart at ${
-    formatNumber(level, false)
+  const most = Math.max(...tested.map(({ n }) => n)), needed = pairsNeeded(tested.length, level);
+  if (most >= needed) return null;
+  return `${most} pairs cannot tell ${tested.length} comparisons apart at ${
+    numberText(level)
   }: at least ${needed} are needed`;
 }
 

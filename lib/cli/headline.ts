@@ -1,6 +1,9 @@
 /** The numbers a communications engineer looks at first, gathered from the steps of a run. */
 import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
-import { wilsonInterval } from "../numeric/statistics.ts";
+import { recordedRate } from "../contract/metric_metadata.ts";
+import { UNITS as UNIT_NAMES } from "../benchmark/estimates.ts";
+import { estimateText } from "../figure/number_text.ts";
+import { type RateCounts, type RateEstimate, rateEstimate } from "../numeric/rate_interval.ts";
 import { type Column, formatTable } from "./table.ts";
 
 export interface HeadlineRow {
@@ -37,20 +40,14 @@ const UNITS: [RegExp, string][] = [
   [/bits_per_channel_use$/, "bit/channel use"],
 ];
 
-/** Digits that are worth reading: counts whole and grouped, reals to five significant digits. */
-export function formatNumber(value: number, isCount: boolean): string {
-  if (isCount) return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, " ");
-  return value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)
-    ? value.toExponential(3)
-    : String(Number(value.toPrecision(5)));
+/** A metric as it is read: counts whole and grouped, measured values as `estimateText` writes them. */
+export function metricText({ value, isCount, estimate }: HeadlineMetric, unit = ""): string {
+  if (!isCount) return estimateText(estimate ?? { mean: value, low: null, high: null }, "unicode", unit);
+  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, " ") + (unit === "" ? "" : ` ${unit}`);
 }
 
-/** A number with the unit that its id implies. */
-export function formatMetric(id: string, value: number, isCount: boolean): string {
-  const unit = UNITS.find(([pattern]) => pattern.test(id))?.[1] ?? "";
-  const text = formatNumber(value, isCount);
-  return unit ? `${text} ${unit}` : text;
-}
+/** The unit that the id of a metric implies. */
+export const impliedUnit = (id: string): string => UNITS.find(([pattern]) => pattern.test(id))?.[1] ?? "";
 
 /** A metric worth looking at first. */
 export interface HeadlineMetric {
@@ -58,12 +55,14 @@ export interface HeadlineMetric {
   metric: string;
   value: number;
   isCount: boolean;
-  /** The counts behind an error rate, and its 95 % Wilson interval. */
-  interval: { events: number; trials: number; low: number; high: number } | null;
+  /** Of a rate: its counts over units, and its 95 % interval. */
+  counts: RateCounts | null;
+  estimate: RateEstimate | null;
 }
 
 /**
  * The headline metrics of a run, in the order of the signal path.
+ *
  * @param steps step rows of a summary
  */
 export function headlineMetrics(steps: readonly JsonObject[]): HeadlineMetric[] {
@@ -74,63 +73,34 @@ export function headlineMetrics(steps: readonly JsonObject[]): HeadlineMetric[] 
       const family = FAMILIES.findIndex((pattern) => pattern.test(metric));
       if (family < 0 || !isNumber(value) || metric.startsWith("timing.")) continue;
       const isCount = typeof value === "bigint" || /_count$/.test(metric);
-      const interval = intervalOf(metric, metrics);
-      found.push({ step: String(step.id), metric, value: toNumber(value), isCount, interval, family });
+      const counts = recordedRate((step.metadata ?? {}) as JsonObject, metric);
+      const estimate = counts === null ? null : rateEstimate(counts, 0.95);
+      found.push({ step: String(step.id), metric, value: toNumber(value), isCount, counts, estimate, family });
     }
   }
   return found.sort((a, b) => a.family - b.family).map(({ family: _, ...item }) => item);
 }
 
 /**
- * Picks the headline metrics of a run; an error rate comes with its 95 % Wilson interval when its counts are there.
+ * Picks the headline metrics of a run; a rate comes with its 95 % interval and what that is counted over.
+ *
  * @param steps step rows of a summary
  */
 function headline(steps: readonly JsonObject[]): HeadlineRow[] {
-  const clustered = steps.some(fadesInBlocks);
-  const rows = headlineMetrics(steps).map(({ metric, value, isCount, interval }) => ({
-    metric,
-    value: formatMetric(metric, value, isCount),
-    note: intervalNote(interval) + (interval !== null && clustered ? ", too narrow: errors come in fades" : ""),
+  const rows = headlineMetrics(steps).map((item) => ({
+    metric: item.metric,
+    value: metricText(item, impliedUnit(item.metric)),
+    note: item.counts === null ? "" : countsText(item.counts),
   }));
   const seen = new Set<string>();
   return rows.filter(({ metric, value }) => !seen.has(metric + value) && seen.add(metric + value));
 }
 
-/** Channels whose errors are independent from symbol to symbol, as the interval takes them to be. */
-const INDEPENDENT_PRESETS = ["awgn", "interference_awgn"];
-
-/** Whether a step is a channel whose gain holds for many symbols: its errors come in clusters. */
-function fadesInBlocks(step: JsonObject): boolean {
-  return Object.values(step.outputs as JsonObject).some((output) => {
-    const record = ((output as JsonObject).metadata as JsonObject).wireless_channel;
-    if (step.op !== "wireless.channel" || !isObject(record)) return false;
-    const perSymbol = record.preset === "flat_rayleigh" && record.fading_scope === "symbol";
-    return !perSymbol && !INDEPENDENT_PRESETS.includes(String(record.preset));
-  });
-}
-
-function intervalOf(id: string, metrics: JsonObject): HeadlineMetric["interval"] {
-  const stem = /^channel\.(.*)(ber|bler)$/.exec(id);
-  if (stem === null) return null;
-  const [events, trials] = stem[2] === "ber"
-    ? [metrics[`channel.${stem[1]}error_count`], metrics[`channel.${stem[1]}compare_bit_count`]]
-    : [metrics[`channel.${stem[1]}block_error_count`], metrics[`channel.${stem[1]}block_count`]];
-  if (!isNumber(events) || !isNumber(trials) || toNumber(trials) === 0) return null;
-  const [k, n] = [toNumber(events), toNumber(trials)];
-  const { low, high } = wilsonInterval(k, n);
-  return { events: k, trials: n, low, high };
-}
-
-/** The largest rate that no error in so many trials still allows at 95 %, by the rule of three. */
-export function ruleOfThree(trials: number): string {
-  return (3 / trials).toExponential(1);
-}
-
-function intervalNote(interval: HeadlineMetric["interval"]): string {
-  if (interval === null) return "";
-  const { events, trials, low, high } = interval;
-  if (events === 0) return `no error in ${trials}: below ${ruleOfThree(trials)} (95 %)`;
-  return `95 % ${low.toExponential(2)} … ${high.toExponential(2)}, ${events} of ${trials}`;
+function countsText({ events, trials, unit, units, unit_failures, complement }: RateCounts): string {
+  const counted = `${events} of ${trials}${complement ? " failed" : ""}`;
+  return `95 %, ${counted}${
+    unit === "bit" || units === trials ? "" : `, in ${unit_failures} of ${units} ${UNIT_NAMES[unit]}`
+  }`;
 }
 
 /** The headline metrics as a table; empty without any. */

@@ -5,7 +5,7 @@
 import { isNumber } from "../contract/value.ts";
 import { valueText } from "../recipe/variant_name.ts";
 import type { MatrixRow } from "../run/run_matrix.ts";
-import { formatMetric, formatNumber, type HeadlineMetric, headlineMetrics, ruleOfThree } from "./headline.ts";
+import { type HeadlineMetric, headlineMetrics, impliedUnit, metricText } from "./headline.ts";
 import { type Column, formatTable, type Row, type TableFormat } from "./table.ts";
 
 /**
@@ -28,8 +28,14 @@ interface MetricColumn {
 }
 
 function metricColumns(rows: readonly MatrixRow[]): MetricColumn[] {
-  const found = rows.map(({ metrics }) =>
-    headlineMetrics(Object.entries(metrics).map(([id, values]) => ({ id, metrics: values })))
+  const found = rows.map(({ metrics, metric_metadata }) =>
+    headlineMetrics(
+      Object.entries(metrics).map(([id, values]) => ({
+        id,
+        metrics: values,
+        metadata: { metric_metadata: metric_metadata[id] ?? {} },
+      })),
+    )
   );
   const givers = new Map<string, Set<string>>();
   for (const { step, metric } of found.flat()) givers.set(metric, (givers.get(metric) ?? new Set()).add(step));
@@ -70,8 +76,8 @@ function csv(rows: readonly MatrixRow[], metrics: readonly MetricColumn[]): stri
     ...["status", "reused", "run_id", "variant_id"].map((key) => ({ key })),
     ...metrics.flatMap(({ title, cells }, at) => [
       { key: `value ${at}`, title },
-      ...(cells.some((cell) => cell?.interval)
-        ? [{ key: `low ${at}`, title: `${title}.low` }, { key: `high ${at}`, title: `${title}.high` }]
+      ...(cells.some((cell) => cell?.estimate)
+        ? ["low", "high", "upper_bound", "shown"].map((part) => ({ key: `${part} ${at}`, title: `${title}.${part}` }))
         : []),
     ]),
   ];
@@ -82,11 +88,16 @@ function csv(rows: readonly MatrixRow[], metrics: readonly MetricColumn[]): stri
     run_id: row.run_id,
     variant_id: row.variant_id,
     ...Object.fromEntries(coordinates(row)),
-    ...Object.fromEntries(metrics.flatMap(({ cells }, at) => [
-      [`value ${at}`, cells[line]?.value ?? null],
-      [`low ${at}`, cells[line]?.interval?.low ?? null],
-      [`high ${at}`, cells[line]?.interval?.high ?? null],
-    ])),
+    ...Object.fromEntries(metrics.flatMap(({ cells }, at) => {
+      const { value = null, estimate = null } = cells[line] ?? {};
+      return [
+        [`value ${at}`, estimate === null ? value : estimate.mean],
+        [`low ${at}`, estimate?.low ?? null],
+        [`high ${at}`, estimate?.high ?? null],
+        [`upper_bound ${at}`, estimate?.bound ?? null],
+        [`shown ${at}`, estimate === null ? null : metricText(cells[line]!)],
+      ];
+    })),
   }));
   return formatTable(lines, columns, "csv");
 }
@@ -106,22 +117,16 @@ function table(rows: readonly MatrixRow[], metrics: readonly MetricColumn[], for
   const lines = rows.map((row, line): Row => ({
     status: row.reused ? "completed before" : row.status,
     ...Object.fromEntries(coordinates(row)),
-    ...Object.fromEntries(varying.map(({ cells }, at) => [`value ${at}`, cellText(cells[line])])),
+    ...Object.fromEntries(
+      varying.map(({ cells }, at) => [`value ${at}`, cells[line] === undefined ? "" : metricText(cells[line])]),
+    ),
   }));
   const shared = metrics.filter(isConstant).map(({ title, metric, cells }) => {
     const cell = cells.find((candidate) => candidate !== undefined)!;
-    return `  ${title} ${formatMetric(metric, cell.value, cell.isCount)}\n`;
+    return `  ${title} ${metricText(cell, impliedUnit(metric))}\n`;
   });
   const below = shared.length === 0
     ? ""
     : `\nThe same at every point:\n${format === "md" ? "\n" : ""}${shared.join("")}`;
   return formatTable(lines, columns, format) + (format === "md" ? below.replaceAll("\n  ", "\n- ") : below);
-}
-
-/** A number in its column, whose title implies the unit. Error rates span decades; no errors at all bound the rate. */
-function cellText(cell: HeadlineMetric | undefined): string {
-  if (cell === undefined) return "";
-  const { value, isCount, interval } = cell;
-  if (interval === null) return formatNumber(value, isCount);
-  return interval.events === 0 ? `0 (<${ruleOfThree(interval.trials)})` : value.toExponential(3);
 }

@@ -47,20 +47,37 @@ function precision(value: number, reach: number): { exponent: number; decimals: 
   return { exponent, decimals };
 }
 
-/** A mean and half the width of its interval, both to the second digit of the latter: `0.0213 ± 0.0004`. */
-export function plusMinusText(mean: number, reach: number, form: NumberForm = "plain"): string {
-  const sign = { plain: " +/- ", unicode: " ± ", latex: " \\pm " }[form];
-  if (!(reach > 0) || !Number.isFinite(reach)) return numberText(mean, form);
-  const { exponent, decimals } = precision(mean, reach);
-  const pair = [mean, reach].map((value) => (value / 10 ** exponent).toFixed(decimals)).join(sign);
-  return exponent === 0 ? write(pair, 0, form) : write(`(${pair})`, exponent, form);
+/** A measured value with its interval, or the bound of a rate without events. */
+export interface ShownEstimate {
+  mean: number | null;
+  low: number | null;
+  high: number | null;
+  bound?: number;
 }
 
-/** A value and its interval to the second digit of half its width: `0.158 [0.153, 0.162]`. */
-export function bracketsText(value: number, low: number, high: number, form: NumberForm = "plain"): string {
-  if (!(high > low)) return numberText(value, form);
-  const { exponent, decimals } = precision(value, (high - low) / 2);
-  const [middle, ...ends] = [value, low, high].map((end) => (end / 10 ** exponent).toFixed(decimals));
-  const text = `${middle} [${ends.join(", ")}]`;
-  return exponent === 0 ? write(text, 0, form) : write(text, exponent, form);
+/** A spread below this share of the value is rounding: the value is a constant. */
+const ROUNDING = 1e-12;
+
+/**
+ * The one way to show a measured number: value, interval or bound, and unit, to the second digit of half the interval:
+ * `28.23 ± 0.04 dB`, `0.158 [0.153, 0.164]` for an interval that is not symmetric, `< 3.0×10⁻⁴`.
+ * @param unit as it is printed; empty for none
+ */
+export function estimateText(estimate: ShownEstimate | null, form: NumberForm = "plain", unit = ""): string {
+  if (estimate === null) return "–";
+  const behind = unit === "" ? "" : ` ${unit}`;
+  const { mean, low, high, bound } = estimate;
+  if (bound !== undefined) {
+    const text = numberText(bound, form, 2);
+    return (form === "latex" ? `$< ${text.slice(1)}` : `< ${text}`) + behind;
+  }
+  if (mean === null) return "–";
+  const reach = low === null || high === null ? NaN : (high - low) / 2;
+  if (!(reach > ROUNDING * Math.abs(mean)) || !Number.isFinite(reach)) return numberText(mean, form) + behind;
+  const { exponent, decimals } = precision(mean, reach);
+  const digits = (value: number) => (value / 10 ** exponent).toFixed(decimals);
+  const symmetric = Math.abs((high! + low!) / 2 - mean) <= 1e-9 * reach;
+  const sign = { plain: " +/- ", unicode: " ± ", latex: " \\pm " }[form];
+  const text = symmetric ? [mean, reach].map(digits).join(sign) : `${digits(mean)} [${digits(low!)}, ${digits(high!)}]`;
+  return write(symmetric && exponent !== 0 ? `(${text})` : text, exponent, form) + behind;
 }

@@ -55,6 +55,8 @@ export interface MatrixRow extends JsonObject {
   reused: boolean;
   /** Step id to its metrics. */
   metrics: { [stepId: string]: JsonObject };
+  /** Step id to the counts over units of its rates. */
+  metric_metadata: { [stepId: string]: JsonObject };
 }
 
 export interface MatrixRunResult {
@@ -92,6 +94,7 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
     status: "skipped",
     reused: false,
     metrics: {},
+    metric_metadata: {},
   }));
   const report = (kind: "matrix_variant_started" | "matrix_variant_completed", row: MatrixRow) => {
     const { index, variant_id, run_id, status, reused } = row;
@@ -112,7 +115,7 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
       const row = rows[at];
       const found = await completedRun(workspace, known, point);
       if (found !== null) {
-        Object.assign(row, { run_id: found.run_id, status: "completed", reused: true, metrics: found.metrics });
+        Object.assign(row, { run_id: found.run_id, status: "completed", reused: true, ...found.metrics });
         report("matrix_variant_started", row);
       } else {
         pool?.warmUp();
@@ -149,7 +152,7 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
         },
       });
       row.status = result.status;
-      row.metrics = metricsOf(result.summary);
+      Object.assign(row, metricsOf(result.summary));
       if (result.status === "failed") {
         const { code } = (result.summary.failure ?? {}) as { code?: string };
         row.error = { code: code ?? "run_failed", message: String(result.summary.error ?? "") };
@@ -223,7 +226,14 @@ function bindingText({ materialization_id, implementation_metadata: metadata }: 
   return canonicalJson([materialization_id, external_adapter_sdk, trained_artifact, models]);
 }
 
-function metricsOf(summary: JsonObject): { [stepId: string]: JsonObject } {
+/** Metrics of all steps, and the counts of their rates. */
+function metricsOf(summary: JsonObject): Pick<MatrixRow, "metrics" | "metric_metadata"> {
   const steps = Array.isArray(summary.steps) ? summary.steps as JsonObject[] : [];
-  return Object.fromEntries(steps.map((step) => [String(step.id), (step.metrics ?? {}) as JsonObject]));
+  const counted = ({ metadata }: JsonObject) => isObject(metadata) ? metadata.metric_metadata : undefined;
+  return {
+    metrics: Object.fromEntries(steps.map((step) => [String(step.id), (step.metrics ?? {}) as JsonObject])),
+    metric_metadata: Object.fromEntries(
+      steps.flatMap((step) => isObject(counted(step)) ? [[String(step.id), counted(step) as JsonObject]] : []),
+    ),
+  };
 }

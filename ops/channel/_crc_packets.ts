@@ -69,7 +69,8 @@ export interface ReceivedItem {
   /** Valid payload bits of intact packets, full payloads of the others, in order. */
   bestEffort: Uint8Array[];
   packets: number;
-  intactPackets: number;
+  /** 1 for a packet that is not intact, else 0. */
+  lost: number[];
 }
 
 /**
@@ -82,7 +83,7 @@ export function readPackets(bits: Uint8Array, packetCounts: readonly number[], t
   let at = 0;
   return packetCounts.map((packets, item) => {
     const bestEffort: Uint8Array[] = [];
-    let intactPackets = 0;
+    const lost: number[] = [];
     for (let index = 0; index < packets; index++, at += totalBits) {
       const packet = packBits(bits.subarray(at, at + totalBits));
       const view = new DataView(packet.buffer);
@@ -90,10 +91,10 @@ export function readPackets(bits: Uint8Array, packetCounts: readonly number[], t
       const crcHolds = view.getUint32(packet.length - 4) === nodeZlib().crc32(packet.subarray(0, -4));
       const inPlace = view.getUint8(0) === VERSION && view.getUint32(2) === item &&
         view.getUint32(6) === index * payloadBits && length <= payloadBits;
-      if (crcHolds && inPlace) intactPackets++;
+      lost.push(crcHolds && inPlace ? 0 : 1);
       const start = at + HEADER_BITS;
       bestEffort.push(bits.subarray(start, start + (crcHolds && length <= payloadBits ? length : payloadBits)));
     }
-    return { delivered: intactPackets === packets, bestEffort, packets, intactPackets };
+    return { delivered: !lost.includes(1), bestEffort, packets, lost };
   });
 }

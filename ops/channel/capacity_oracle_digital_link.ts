@@ -11,6 +11,7 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 
 const QPSK_BITS_PER_SYMBOL = 2;
@@ -55,6 +56,7 @@ export default defineOperation({
       link_outage: !delivered,
       on_decode_failure: params.on_decode_failure,
       capacity_bits_per_channel_use: float(capacity),
+      ...declareUnit(metadata, "source_item", { size: sent.length, total: sent.length }),
     });
     const received = bitsArtifact(delivered ? sent : new Uint8Array(sent.length), kept);
     return {

@@ -1,7 +1,8 @@
 /**
  * CRC32 verify and unpack. One failed packet fails its source item: with `gray_image` and `erasure` all payload bits of
  * the item become zeros; with `report_outage` they are the best estimate (valid lengths where the CRC holds, full
- * payloads elsewhere). Later decoders treat the items of failed_item_indices as failed, whatever their bits.
+ * payloads elsewhere). Later decoders treat the items of failed_item_indices as failed, whatever their bits. The
+ * statistical unit is the source item, or the packet where a packet fails alone.
  */
 import { BITS, DEMOD_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -18,6 +19,8 @@ import {
   metadataText,
   travel,
 } from "../../lib/artifact/values.ts";
+import { declareUnit, rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
+import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { LAYOUT_KEYS, PACKET_OVERHEAD_BITS, PACKET_PROTOCOL, readPackets } from "./_crc_packets.ts";
 
@@ -60,16 +63,16 @@ export default defineOperation({
     const { totalBits, packetCounts } = trustedLayout(inputs.bits.metadata, bits.length);
     const payloadBits = totalBits - PACKET_OVERHEAD_BITS;
     const items = readPackets(bits, packetCounts, totalBits);
+    const bestEffort = params.on_decode_failure === "report_outage";
     const pieces = items.map((item) =>
-      item.delivered || params.on_decode_failure === "report_outage"
-        ? item.bestEffort
-        : [new Uint8Array(item.packets * payloadBits)]
+      item.delivered || bestEffort ? item.bestEffort : [new Uint8Array(item.packets * payloadBits)]
     );
     const itemBitCounts = pieces.map((parts) => parts.reduce((sum, part) => sum + part.length, 0));
     const failed = items.flatMap((item, index) => (item.delivered ? [] : [index]));
-    const intact = items.reduce((sum, item) => sum + item.intactPackets, 0);
-    const packets = items.reduce((sum, item) => sum + item.packets, 0);
+    const lost = rateCounts(items.flatMap((item) => item.lost), inputs.bits.metadata, "packet");
+    const { trials: packets } = lost, intact = packets - lost.events;
     const metrics: Metrics = packets === 0 ? {} : { "channel.packet_success_rate": intact / packets };
+    const byPacket = bestEffort || packets === items.length;
     const metadata = travel(inputs.bits.metadata, {
       source_item_counts: itemBitCounts,
       item_bit_counts: itemBitCounts,
@@ -77,11 +80,15 @@ export default defineOperation({
       packet_success_count: intact,
       packet_count: packets,
       on_decode_failure: params.on_decode_failure,
+      ...declareUnit(inputs.bits.metadata, byPacket ? "packet" : "source_item", {
+        counts: byPacket ? pieces.flat().map((part) => part.length) : itemBitCounts,
+      }),
     }, LAYOUT_KEYS);
     const payload = bitsArtifact(concatenate(pieces.flat()), metadata, "payload.bits");
     return {
       outputs: { bits: { ...payload, companions: companionsOf(inputs.bits) } },
       metrics,
+      metadata: rateMetadata({ "channel.packet_success_rate": successes(lost) }),
     };
   },
 });

@@ -17,6 +17,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { float } from "../../lib/contract/value.ts";
 import { bitsArtifact, companionsOf, reportResult, travel } from "../../lib/artifact/values.ts";
+import { declareUnit, rateCounts } from "../../lib/artifact/statistical_unit.ts";
+import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import type { DecodedTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
 import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
 import { NR_LDPC_KEY, readStream, seedOf } from "./_nr_ldpc.ts";
@@ -88,6 +90,7 @@ export default defineOperation({
       decoder_implementation: DECODER_IMPLEMENTATION,
       failed_block_indices: failed,
       ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
+      ...declareUnit(metadata, "transport_block", { size: payloadBitsPerBlock, total: payloadBits }),
     }, [NR_LDPC_KEY, "source_item_counts"]);
     const codeBlockCount = blockCount * parameters.codeBlockCount;
     const { outputs: { report }, metrics } = reportResult(
@@ -108,10 +111,14 @@ export default defineOperation({
       },
     );
     const payload = bitsArtifact(bits, decoded, "payload.bits");
+    const lost = rateCounts(passed.map((crcPassed) => crcPassed ? 0 : 1), metadata, "transport_block");
     return {
       outputs: { bits: { ...payload, companions: companionsOf(inputs.llr) }, report },
       metrics,
-      metadata: { decoder_implementation: DECODER_IMPLEMENTATION },
+      metadata: {
+        decoder_implementation: DECODER_IMPLEMENTATION,
+        ...rateMetadata({ "channel.payload_delivery_block_error_rate": lost }),
+      },
     };
   },
 });

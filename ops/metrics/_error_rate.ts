@@ -1,4 +1,7 @@
-/** What the error rates share: names of metrics under a label, and streams of different length. */
+/** What the error rates share: names of metrics under a label, reports, and streams of different length. */
+import { reportResult } from "../../lib/artifact/values.ts";
+import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
+import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
 import { diagnostic, SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
@@ -34,11 +37,19 @@ export function errorRateNames(label: string, ending: "ber" | "bler", events: st
   return { rate: `channel.${label}`, events: `channel.${stem}${events}`, trials: `channel.${stem}${trials}` };
 }
 
-/** A report's metrics; without compared bits the rate is omitted. */
-export function errorRateMetrics(names: ReturnType<typeof errorRateNames>, events: number, trials: number) {
-  return {
+/** The report of an error rate, with its counts over units; the rate is left out when nothing was compared. */
+export function errorRateReport(
+  operation: string,
+  names: ReturnType<typeof errorRateNames>,
+  counts: RateCounts,
+  { label, facts, metadata }: { label: string; facts: JsonObject; metadata: JsonObject },
+) {
+  const { events, trials } = counts;
+  const counted = rateMetadata({ [names.rate]: counts });
+  const { outputs, metrics } = reportResult(operation, {
     ...(trials === 0 ? {} : { [names.rate]: events / trials }),
     [names.events]: BigInt(events),
     [names.trials]: BigInt(trials),
-  };
+  }, { label, facts: { ...facts, ...counted } });
+  return { outputs, metrics, metadata: { ...metadata, ...counted } };
 }

@@ -1,10 +1,14 @@
-/** Bit error rate: differing bits over compared bits, compared over the shorter of the two streams. */
+/**
+ * Bit error rate: differing bits over compared bits, compared over the shorter of the two streams. Errors are counted over
+ * the statistical unit that the received stream declares, for its interval.
+ */
 import { BITS_ANY, REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsOf, reportResult } from "../../lib/artifact/values.ts";
-import { allowLengthMismatch, comparedLengths, errorRateMetrics, errorRateNames } from "./_error_rate.ts";
+import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
+import { bitsOf } from "../../lib/artifact/values.ts";
+import { allowLengthMismatch, comparedLengths, errorRateNames, errorRateReport } from "./_error_rate.ts";
 
 export default defineOperation({
   id: "metrics.bit_error_rate",
@@ -28,13 +32,14 @@ export default defineOperation({
       params.allow_length_mismatch,
       "the rate is that of the shorter stream",
     );
-    let errors = 0;
-    for (let i = 0; i < compared; i++) errors += candidate[i] ^ reference[i];
+    const failed = new Uint8Array(compared);
+    for (let i = 0; i < compared; i++) failed[i] = candidate[i] ^ reference[i];
+    const counts = rateCounts(failed, inputs.candidate.metadata, "bit", candidate.length);
     const names = errorRateNames(params.label, "ber", "error_count", "compare_bit_count");
-    const result = reportResult("metrics.bit_error_rate", errorRateMetrics(names, errors, compared), {
+    return errorRateReport("metrics.bit_error_rate", names, counts, {
       label: params.label,
       facts: { ...facts, compare_bit_count: compared },
+      metadata,
     });
-    return { ...result, metadata };
   },
 });

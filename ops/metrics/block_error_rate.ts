@@ -1,13 +1,15 @@
 /**
  * Block error rate: share of blocks of the reference with an error. A partial last block counts; a block that is not
- * fully present in the candidate is in error.
+ * fully present in the candidate is in error. The unit of its interval is the block (packet), or the larger unit that
+ * the received stream declares.
  */
 import { BITS_ANY, REPORT } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsOf, reportResult } from "../../lib/artifact/values.ts";
-import { allowLengthMismatch, comparedLengths, errorRateMetrics, errorRateNames } from "./_error_rate.ts";
+import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
+import { bitsOf } from "../../lib/artifact/values.ts";
+import { allowLengthMismatch, comparedLengths, errorRateNames, errorRateReport } from "./_error_rate.ts";
 
 export default defineOperation({
   id: "metrics.block_error_rate",
@@ -31,19 +33,19 @@ export default defineOperation({
       params.allow_length_mismatch,
       "blocks that the candidate lacks are in error, further bits are ignored",
     );
-    let blocks = 0, failed = 0;
+    const failed: number[] = [];
     for (let start = 0; start < reference.length; start += params.block_size) {
       const end = Math.min(start + params.block_size, reference.length);
       let at = start;
       while (at < end && candidate[at] === reference[at]) at++;
-      blocks++;
-      if (at < end) failed++;
+      failed.push(at < end ? 1 : 0);
     }
     const names = errorRateNames(params.label, "bler", "block_error_count", "block_count");
-    const result = reportResult("metrics.block_error_rate", errorRateMetrics(names, failed, blocks), {
+    const counts = rateCounts(failed, inputs.candidate.metadata, "packet");
+    return errorRateReport("metrics.block_error_rate", names, counts, {
       label: params.label,
       facts: { ...facts, block_size: params.block_size },
+      metadata,
     });
-    return { ...result, metadata };
   },
 });

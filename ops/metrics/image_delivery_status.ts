@@ -7,6 +7,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
+import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { imagesOf, metadataCounts, reportResult } from "../../lib/artifact/values.ts";
 import { idsOfImages } from "../_image_ids.ts";
 
@@ -26,10 +28,14 @@ export default defineOperation({
     const delivered = deliveredImages(metadata, count);
     const ids = idsOfImages(metadata, count) ?? delivered.map((_, index) => `image_${index}`);
     const deliveredCount = delivered.filter((arrived) => arrived).length;
-    return reportResult("metrics.image_delivery_status", { "channel.outage_rate": (count - deliveredCount) / count }, {
-      facts: { image_count: count, delivered_image_count: deliveredCount, denominator: "images sent" },
+    const lost = rateCounts(delivered.map((arrived) => arrived ? 0 : 1), metadata, "source_item");
+    const counted = rateMetadata({ "channel.outage_rate": lost });
+    const rate = { "channel.outage_rate": lost.events / count };
+    const { outputs, metrics } = reportResult("metrics.image_delivery_status", rate, {
+      facts: { image_count: count, delivered_image_count: deliveredCount, denominator: "images sent", ...counted },
       items: ids.map((id, index) => ({ id, delivered: delivered[index] })),
     });
+    return { outputs, metrics, metadata: counted };
   },
 });
 

@@ -21,6 +21,8 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { isNumber, toNumber } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, reportResult, symbolsOf } from "../../lib/artifact/values.ts";
+import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
+import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { energy } from "../../lib/numeric/complex.ts";
 import { allocatedState, checkPlaced } from "./_ofdm_allocation.ts";
 
@@ -66,7 +68,9 @@ export default defineOperation({
     const blocks = passed.length, failures = passed.filter((good) => !good).length;
     const elements = allocated.power.length, spent = energy(sent);
     const name = (part: string) => `channel.nr_ldpc_ofdm.${part}`;
-    return reportResult("metrics.nr_ldpc_ofdm_delivery", {
+    const counts = rateCounts(passed.map((good) => good ? 0 : 1), inputs.decoded_payload.metadata, "transport_block");
+    const metadata = rateMetadata({ [name("block_error_rate")]: counts });
+    const { outputs, metrics } = reportResult("metrics.nr_ldpc_ofdm_delivery", {
       [name("transport_block_count")]: count(blocks),
       [name("delivered_block_count")]: count(blocks - failures),
       [name("crc_failure_count")]: count(failures),
@@ -77,7 +81,8 @@ export default defineOperation({
       ...(elements > 0 ? { [name("data_resource_element_utilization")]: occupied / elements } : {}),
       ...(occupied > 0 ? { [name("goodput_bits_per_resource_element")]: delivered / occupied } : {}),
       ...(delivered > 0 ? { [name("energy_per_delivered_bit")]: spent / delivered } : {}),
-    }, { facts: { transport_block_size_bits: size, undetected_error_block_count: undetected } });
+    }, { facts: { transport_block_size_bits: size, undetected_error_block_count: undetected, ...metadata } });
+    return { outputs, metrics, metadata };
   },
 });
 

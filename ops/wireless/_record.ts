@@ -1,6 +1,8 @@
 /** Channel metadata of received symbols. */
 import { float, type JsonObject } from "../../lib/contract/value.ts";
+import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { maximumDopplerHz } from "../../lib/numeric/delay_profile.ts";
+import type { PresetSettings } from "./_params.ts";
 
 /** Parameters that describe a channel. */
 interface ChannelParams {
@@ -21,6 +23,27 @@ interface ChannelParams {
   tdl_model: string;
   delay_spread_ns: number;
   normalize_channel: boolean;
+}
+
+/**
+ * Metadata that declare the fading block: the symbols that share one gain, matrix, grid or shadowing. Noise alone has none.
+ * @param count symbols of the stream
+ */
+export function fadingUnit(
+  metadata: JsonObject,
+  count: number,
+  { channel, fadingItems, sourceItems, txAntennas, ofdm }: PresetSettings,
+): JsonObject {
+  if (channel === "awgn" || channel === "interference_awgn") return {};
+  const size = channel === "flat_rayleigh" ? 1 : channel === "mimo_flat" ? txAntennas : ofdm.symbols * ofdm.subcarriers;
+  const blocks = declareUnit(
+    metadata,
+    "fading_block",
+    fadingItems === undefined ? { size, total: count } : { counts: fadingItems },
+  );
+  if (channel !== "urban_micro") return blocks;
+  const shadowing = declareUnit({ ...metadata, ...blocks }, "fading_block", { counts: sourceItems ?? [count] });
+  return { ...blocks, ...shadowing };
 }
 
 const OFDM_PRESETS = ["ofdm_tdl", "ofdm_cdl", "urban_micro"];

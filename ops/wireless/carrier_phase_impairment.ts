@@ -16,6 +16,7 @@ import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
@@ -72,7 +73,8 @@ export default defineOperation({
     });
     const { seed: _seed, ...scenario } = params;
     const settings = Object.fromEntries(Object.entries(scenario).map(([key, value]) => [key, float(value)]));
-    const changes = { carrier_phase_impairment: settings };
+    const unit = declareUnit(metadata, "fading_block", { counts: items });
+    const changes = { carrier_phase_impairment: settings, ...unit };
     return {
       outputs: {
         rx_symbols: symbolsArtifact(turned, travel(metadata, changes), companionsOf(inputs.rx_symbols)),

@@ -11,6 +11,7 @@ import { SvcError } from "../../lib/contract/error.ts";
 import type { ParameterProblem } from "../../lib/contract/operation.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { PROFILE_MODELS } from "../../lib/numeric/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
@@ -19,7 +20,7 @@ import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
 import { transmitExplicit } from "./_explicit.ts";
 import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, presetSettings } from "./_params.ts";
 import { awgn, transmit } from "./_presets.ts";
-import { channelRecord } from "./_record.ts";
+import { channelRecord, fadingUnit } from "./_record.ts";
 
 export default defineOperation({
   id: "wireless.channel",
@@ -92,7 +93,14 @@ export default defineOperation({
     if (received.effectiveVariance) companions.noise_variance = ndarray("float32", received.effectiveVariance);
     if (received.gains) companions.channel_gain = ndarray("complex64", received.gains);
     const motion = inputs.channel_state ? "sum_of_sinusoids" : "block_static";
-    const record = channelRecord(params, backend, received.noiseVariance, motion);
+    if (inputs.channel_state) {
+      const { symbols: ofdmSymbols, subcarriers } = ofdmStateOf(inputs.channel_state);
+      settings.ofdm = { ...settings.ofdm, symbols: ofdmSymbols, subcarriers };
+    }
+    const record = {
+      ...channelRecord(params, backend, received.noiseVariance, motion),
+      ...fadingUnit(metadata, symbols.length / 2, settings),
+    };
     return {
       outputs: { rx_symbols: symbolsArtifact(received.symbols, travel(metadata, record), companions) },
       metrics: {

@@ -13,7 +13,7 @@ import { modulatedMetadata } from "../_symbol_items.ts";
 import { checkBackend, PHYLIB_PRESETS } from "./_materializations.ts";
 import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, PRESETS, presetSettings } from "./_params.ts";
 import { transmit } from "./_presets.ts";
-import { channelRecord } from "./_record.ts";
+import { channelRecord, fadingUnit } from "./_record.ts";
 
 export default defineOperation({
   id: "wireless.digital_link",
@@ -48,15 +48,14 @@ export default defineOperation({
       params.modulation,
       BITS_PER_SYMBOL[params.modulation],
     );
-    const { symbols, effectiveVariance, noiseVariance: variance } = transmit(modulated, {
-      ...settings,
-      sourceItems: sourceItemCounts(layout, modulated.length / 2),
-    }, generator);
+    settings.sourceItems = sourceItemCounts(layout, modulated.length / 2);
+    const { symbols, effectiveVariance, noiseVariance: variance } = transmit(modulated, settings, generator);
     const bits = hardBits(
       demodulateLlrParallel(symbols, params.modulation, effectiveVariance ?? variance, { threads }),
     );
     const record = channelRecord({ ...params, ...CHANNEL_DEFAULTS }, backend, variance);
-    const metadata = travel(inputs.bits.metadata, { ...record, modulation: params.modulation });
+    const unit = fadingUnit(inputs.bits.metadata, modulated.length / 2, settings);
+    const metadata = travel(inputs.bits.metadata, { ...record, ...unit, modulation: params.modulation });
     const received = bitsArtifact(bits.slice(0, sent.length), metadata, "payload.bits");
     return {
       outputs: { bits: { ...received, companions: companionsOf(inputs.bits) } },

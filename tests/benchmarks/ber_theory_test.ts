@@ -6,6 +6,7 @@ import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../mod.ts";
 import { runBenchmark } from "../support/session.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { verifyBenchmark } from "../../lib/benchmark/verify.ts";
+import { shownAggregates } from "../../lib/benchmark/estimates.ts";
 import { wilsonInterval } from "../../lib/numeric/statistics.ts";
 import { majorityErrorRate, type TheoryChannel, type TheoryModulation } from "../support/repetition_theory.ts";
 
@@ -51,11 +52,13 @@ Deno.test("ber_theory_v1 agrees with theory, and the code is told from no code w
     const { result } = await runBenchmark(await threePoints(stateDir), { stateDir, projectRoot: fileURLToPath(ROOT) });
     assert.equal(result.status, "completed");
     const points = new Map(result.recipes.map((row) => [row.id, row.matrix_selection]));
-    const pooled = result.aggregates.filter(({ ci_method }) => ci_method === "wilson");
+    const pooled = shownAggregates(result);
     assert.equal(pooled.length, 36);
-    for (const { recipe_id, events, trials, stop_reason } of pooled) {
+    for (const { recipe_id, events, trials, stop_reason, ci_method, unit } of pooled) {
       assert.equal(stop_reason, "errors", recipe_id);
       assert.ok(events! >= 100, recipe_id);
+      const faded = /rayleigh/.test(recipe_id) && !/bpsk/.test(recipe_id);
+      assert.deepEqual([ci_method, unit], faded ? ["cluster_t", "fading_block"] : ["wilson", "bit"], recipe_id);
       const { channel, modulation, repetition, snr_db } = points.get(recipe_id)!;
       const theory = majorityErrorRate(
         channel as TheoryChannel,

@@ -1,5 +1,6 @@
 /** What the views of runs compute without a browser: filters, pivots, differences, densities, and what becomes of a text. */
 import assert from "node:assert/strict";
+import { bitCounts } from "../support/rates.ts";
 import { float, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import type { CurveFigure } from "../../lib/figure/types.ts";
 import { densityPixels, viridis } from "../../ui/charts/density.ts";
@@ -144,6 +145,7 @@ function compared(snr: number, errors: number, change: Partial<ComparedRun> = {}
       ["channel.error_count", errors],
       ["channel.compare_bit_count", 10_000],
     ]),
+    rates: new Map([["channel.ber", bitCounts(errors, 10_000)]]),
     timing: new Map<string, Value>([["mode", "sequential"], ["workers", 1]]),
     environment: new Map([["hardware.cpu", "one"]]),
     artifacts: new Map(),
@@ -204,23 +206,32 @@ Deno.test("runs that differ in their seed alone are one point", () => {
   assert.deepEqual(varying(runs).map(({ name }) => name).sort(), ["link.seed", "link.snr_db"]);
 });
 
-Deno.test("a pivot has a cell for each pair of values, with mean and spread of the runs that share it", () => {
+Deno.test("a pivot has a cell for each pair of values: rates with interval or bound, other metrics with their spread", () => {
   const runs = [compared(0, 700, {}, 1), compared(0, 900, {}, 2), compared(6, 20, {}, 1)];
   const pivot = pivotOf(runs, "link.snr_db", "link.seed", "channel.ber");
   assert.deepEqual([pivot.rows, pivot.columns], [["0", "6"], ["1", "2"]]);
   assert.equal(pivot.cells[1][1], null);
   const merged = pivotOf(runs, "link.snr_db", "", "channel.ber");
   assert.deepEqual(merged.cells[0][0]!.n, 2);
-  assert.ok(Math.abs(merged.cells[0][0]!.spread! - Math.SQRT2 * 0.01) < 1e-12);
+  assert.equal(merged.cells[0][0]!.mean, 0.08);
+  const silent = pivotOf([compared(12, 0, {}, 1)], "link.snr_db", "", "channel.ber");
+  assert.match(pivotMarkdown(silent), /\| 12 \| < 3×10⁻⁴ \|/);
+  const [psnr] = pivotOf(
+    runs.map((run, at) => ({ ...run, metrics: new Map([["quality.psnr_db", float(30 + at)]]) })),
+    "",
+    "",
+    "quality.psnr_db",
+  ).cells[0];
+  assert.deepEqual([psnr!.low, psnr!.mean, psnr!.high], [30, 31, 32]);
   const latex = pivotLatex(merged);
   assert.match(latex, /\\begin\{tabular\}\{lr\}/);
   assert.match(latex, /link\.snr\\_db & all runs \\\\/);
-  assert.match(latex, /0 & \$0\.080 \\pm 0\.014\$ \\\\/);
+  assert.match(latex, /0 & \$0\.0800 \[0\.0763, 0\.0838\]\$ \\\\/);
   assert.equal(latex.match(/\\begin/g)!.length, latex.match(/\\end/g)!.length);
   assert.match(pivotMarkdown(merged), /^\| link\.snr_db \| all runs \|\n\| --- \| ---: \|\n/);
   assert.match(
     pivotCsv(merged),
-    /^link\.snr_db,column,metric,mean,standard_deviation,n\r\n0,all runs,channel\.ber,0\.08,/,
+    /^link\.snr_db,column,metric,mean,low,high,upper_bound,n,shown\r\n0,all runs,channel\.ber,0\.08,/,
   );
 });
 

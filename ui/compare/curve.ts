@@ -3,9 +3,9 @@ import { unitText } from "../../lib/figure/unit_text.ts";
 import { theoryCurves, uncodedLink } from "../../lib/figure/theory_curves.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
-import { wilsonInterval, zeroEventsBound } from "../../lib/numeric/statistics.ts";
+import type { ShownEstimate } from "../../lib/figure/number_text.ts";
 import type { MetricEntry } from "../runs/metrics.ts";
-import { valueKey } from "./pivot.ts";
+import { estimateOver, valueKey } from "./pivot.ts";
 import { type ComparedRun, varying } from "./table.ts";
 
 /** Parameters whose values tell runs of one curve apart without being what it is about. */
@@ -36,7 +36,7 @@ export function curveFigure(
   const measured = [...groups].map(([label, members]): FigureSeries => ({
     label,
     kind: "measured",
-    points: pointsOf(members, x, metric, entry),
+    points: pointsOf(members, x, metric),
   }));
   const linked = [...groups.values()].map((members) =>
     members.map((run) => ({ x: toNumber(run.parameters.get(x) as number), link: uncodedLink(run.recipe) }))
@@ -51,12 +51,12 @@ export function curveFigure(
   // An error rate is read in decades; a rate that stays near 1 is not.
   const log = rate && entry?.direction === "lower_is_better" && values.length > 0 &&
     Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 10;
-  const counted = entry?.counts !== undefined;
+  const counted = runs.some(({ rates }) => rates.has(metric));
   return {
     form: "curves",
     type: "error-rate",
     title: `${entry?.name ?? metric} over ${lowerFirst(parameterAxis(x).title)}`,
-    subtitle: [`${runs.length} runs`, ...(counted ? ["95 % Wilson intervals"] : [])].join(" · "),
+    subtitle: [`${runs.length} runs`, ...(counted ? ["95 % intervals"] : [])].join(" · "),
     source: sourceOf(runs),
     x: { ...parameterAxis(x), scale: "linear", domain: null },
     y: {
@@ -106,32 +106,22 @@ const lowerFirst = (text: string) => /^[A-Z][a-z]/.test(text) ? text[0].toLowerC
 const lastPart = (name: string) => name.slice(name.lastIndexOf(".") + 1);
 const number = (value: Value | undefined): number | null => isNumber(value ?? null) ? toNumber(value as number) : null;
 
-function pointsOf(
-  runs: readonly ComparedRun[],
-  x: string,
-  metric: string,
-  entry: MetricEntry | undefined,
-): FigurePoint[] {
+function pointsOf(runs: readonly ComparedRun[], x: string, metric: string): FigurePoint[] {
   const byX = new Map<number, ComparedRun[]>();
   for (const run of runs) {
     const place = number(run.parameters.get(x))!;
     byX.set(place, [...byX.get(place) ?? [], run]);
   }
-  const prefix = metric.slice(0, metric.indexOf(":") + 1);
-  return [...byX].sort(([a], [b]) => a - b).map(([place, members]): FigurePoint => {
-    const values = members.map((run) => number(run.metrics.get(metric))!);
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    const sum = (name: string) =>
-      members.reduce((total, run) => total + (number(run.metrics.get(prefix + name)) ?? NaN), 0);
-    if (entry?.counts !== undefined) {
-      const events = sum(entry.counts.events), trials = sum(entry.counts.trials);
-      if (trials > 0 && events >= 0) {
-        if (events === 0) {
-          return { x: place, y: null, low: null, high: null, bound: zeroEventsBound(trials), n: members.length };
-        }
-        return { x: place, y: events / trials, ...wilsonInterval(events, trials), n: members.length };
-      }
-    }
-    return { x: place, y: mean, low: null, high: null, n: members.length };
-  });
+  return [...byX].sort(([a], [b]) => a - b).map(([place, members]) => ({
+    x: place,
+    ...pointOf(estimateOver(members, metric)!),
+    n: members.length,
+  }));
 }
+
+const pointOf = ({ mean, low, high, bound }: ShownEstimate) => ({
+  y: mean,
+  low,
+  high,
+  ...(bound === undefined ? {} : { bound }),
+});

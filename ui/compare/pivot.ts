@@ -1,16 +1,16 @@
 /** A metric over two parameters: runs that share both are one cell, with their mean, their spread and their count. */
 import { canonicalJson } from "../../lib/contract/json.ts";
-import { Float, isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
-import { numberText, plusMinusText } from "../../lib/figure/number_text.ts";
+import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
+import { estimateText, type NumberForm, type ShownEstimate } from "../../lib/figure/number_text.ts";
+import { pooledRate, rateEstimate } from "../../lib/numeric/rate_interval.ts";
+import { mean, standardDeviation } from "../../lib/numeric/statistics.ts";
 import { escapeLatex } from "../../lib/contract/escape.ts";
 import { latexTable } from "../../lib/figure/latex.ts";
 import { csvText } from "../charts/table.ts";
 import type { ComparedRun } from "./table.ts";
 
-export interface PivotCell {
-  mean: number;
-  /** Sample standard deviation; null of a single run. */
-  spread: number | null;
+/** Runs of one cell together: a rate with its 95 % interval or bound, else the mean ± one standard deviation. */
+export interface PivotCell extends ShownEstimate {
   n: number;
 }
 
@@ -34,19 +34,31 @@ export function pivotOf(runs: readonly ComparedRun[], rowName: string, columnNam
   const rows = keys(rowName), columns = keys(columnName);
   const cells = rows.map((row) =>
     columns.map((column) => {
-      const values = runs.filter((run) => keyOf(run, rowName) === row && keyOf(run, columnName) === column)
-        .map((run) => run.metrics.get(metric)).filter((value): value is number | Float => isNumber(value ?? null))
-        .map(toNumber);
-      return values.length === 0 ? null : cellOf(values);
+      return estimateOver(
+        runs.filter((run) => keyOf(run, rowName) === row && keyOf(run, columnName) === column),
+        metric,
+      );
     })
   );
   return { rowName, columnName, metric, rows, columns, cells };
 }
 
-function cellOf(values: readonly number[]): PivotCell {
-  const n = values.length, mean = values.reduce((sum, value) => sum + value, 0) / n;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, spread: n > 1 ? Math.sqrt(squares / (n - 1)) : null, n };
+/** A metric over runs; null where no run has it. */
+export function estimateOver(runs: readonly ComparedRun[], metric: string): PivotCell | null {
+  const having = runs.filter((run) => isNumber(run.metrics.get(metric) ?? null));
+  if (having.length === 0) return null;
+  const n = having.length, rates = having.flatMap(({ rates }) => rates.get(metric) ?? []);
+  const pooled = rates.length === n ? pooledRate(rates) : null;
+  const rate = pooled === null ? null : rateEstimate(pooled, 0.95);
+  if (rate !== null) return { ...rate, n };
+  const values = having.map((run) => toNumber(run.metrics.get(metric) as number)), centre = mean(values);
+  const spread = n > 1 ? standardDeviation(values) : null;
+  return {
+    mean: centre,
+    low: spread === null ? null : centre - spread,
+    high: spread === null ? null : centre + spread,
+    n,
+  };
 }
 
 /** A value as the head of a row: texts bare, 6.0 as 6. */
@@ -62,13 +74,8 @@ function sortedKeys(keys: string[]): string[] {
   return keys.sort((a, b) => rank(a) === rank(b) ? (a < b ? -1 : 1) : rank(a) - rank(b));
 }
 
-export type NumberForm = "plain" | "unicode" | "latex";
-
-export function cellText(cell: PivotCell | null, form: NumberForm): string {
-  if (cell === null) return "–";
-  if (cell.spread === null) return numberText(cell.mean, form);
-  return plusMinusText(cell.mean, cell.spread, form);
-}
+/** A cell as it is shown. */
+export const cellText = (cell: PivotCell | null, form: NumberForm): string => estimateText(cell, form);
 
 const corner = ({ rowName, columnName }: Pivot) => [rowName, columnName].filter(Boolean).join(" \\ ") || "runs";
 
@@ -97,7 +104,17 @@ export function pivotMarkdown(pivot: Pivot): string {
 /** One row a cell, every digit kept. */
 export function pivotCsv(pivot: Pivot): string {
   return csvText({
-    columns: [pivot.rowName || "row", pivot.columnName || "column", "metric", "mean", "standard_deviation", "n"],
+    columns: [
+      pivot.rowName || "row",
+      pivot.columnName || "column",
+      "metric",
+      "mean",
+      "low",
+      "high",
+      "upper_bound",
+      "n",
+      "shown",
+    ],
     rows: pivot.rows.flatMap((row, r) =>
       pivot.columns.flatMap((column, c) => {
         const cell = pivot.cells[r][c];
@@ -105,9 +122,9 @@ export function pivotCsv(pivot: Pivot): string {
           row,
           column,
           pivot.metric,
-          String(cell.mean),
-          cell.spread === null ? "" : String(cell.spread),
+          ...[cell.mean, cell.low, cell.high, cell.bound].map((value) => String(value ?? "")),
           `${cell.n}`,
+          cellText(cell, "unicode"),
         ]];
       })
     ),

@@ -1,6 +1,8 @@
 /** Runs as columns: what they were told, what they measured, how they ran, and where they differ. */
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
+import { recordedRate } from "../../lib/contract/metric_metadata.ts";
+import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
 import { artifactsOf, isVolatile, metricRows, type RunDocuments } from "../runs/documents.ts";
 
 /** A run with all that is compared of it. */
@@ -12,6 +14,8 @@ export interface ComparedRun {
   parameters: ReadonlyMap<string, Value>;
   /** By metric, or `<step>:<metric>` where several steps report it. */
   metrics: ReadonlyMap<string, Value>;
+  /** Counts over units of rates, by the names of the metrics. */
+  rates: ReadonlyMap<string, RateCounts>;
   /** Times, memory, mode and workers. */
   timing: ReadonlyMap<string, Value>;
   environment: ReadonlyMap<string, Value>;
@@ -43,6 +47,12 @@ export function comparedRun({ summary, manifest }: RunDocuments, recipe: JsonObj
     status: summary.status,
     parameters: parametersOf(recipe),
     metrics: new Map(named(false)),
+    rates: new Map(summary.steps.flatMap(({ id, metrics, metadata }) =>
+      Object.keys(metrics ?? {}).flatMap((metric) => {
+        const rate = recordedRate(metadata ?? {}, metric);
+        return rate === null ? [] : [[reports.get(metric)! > 1 ? `${id}:${metric}` : metric, rate]];
+      })
+    )),
     timing: new Map<string, Value>([
       ["mode", summary.execution.mode ?? null],
       ["workers", summary.execution.parallel_workers ?? null],

@@ -6,7 +6,7 @@ import { SvcError } from "../../contract/error.ts";
 import { toNumber } from "../../contract/value.ts";
 import { numberText } from "../../figure/number_text.ts";
 import type { Figure, FigureType } from "../../figure/types.ts";
-import { completedRows, type IntervalMethod, metricFacts, recipesOf } from "../estimates.ts";
+import { completedRows, intervalsText, metricFacts, recipesOf } from "../estimates.ts";
 import { axesOf, axisFacts, boundOf, defaultPlot, numericCoordinates } from "../plot_defaults.ts";
 import type { BenchmarkResult } from "../types.ts";
 import { channelUses } from "./channel_uses.ts";
@@ -54,7 +54,7 @@ export function benchmarkFigure(
     result_id: result.result_id,
     result_sha256: sha256,
   };
-  const titled = matrix ? { title: "", subtitle: "" } : titles(result, plot, x, y, request.interval);
+  const titled = matrix ? { title: "", subtitle: "" } : titles(result, plot, x, y);
   const base = { type: plot, source, ...titled };
   const figure = BUILDERS[plot]({ result, groups, base, request: { ...request, plot, x, y, bound }, evidence });
   return { figure, plot, x, y, group, bound };
@@ -71,26 +71,20 @@ export function requireComplete({ status, result_id, incomplete_reason, error }:
   });
 }
 
-const CONFIDENCE = (result: BenchmarkResult) =>
-  numberText(toNumber(result.replication?.confidence_level ?? 0.95) * 100);
-
 function titles(
   result: BenchmarkResult,
   plot: FigureType,
   x: string,
   y: string,
-  interval: IntervalMethod = "wilson",
 ): { title: string; subtitle: string } {
   const counts = recipesOf(result).map(({ id }) => completedRows(result, id).length).filter((count) => count > 0);
   const replicates = Math.max(0, ...counts);
-  const { name, counts: counting, statistic } = metricFacts(result, y);
-  const counted = statistic === "rate" && counting !== null && interval === "wilson";
-  const method = plot === "cdf"
-    ? "Dvoretzky-Kiefer-Wolfowitz band"
-    : counted
-    ? "Wilson intervals"
-    : "Student-t intervals";
-  const intervals = plot === "cdf" || counted || replicates > 1 ? [`${CONFIDENCE(result)} % ${method}`] : [];
+  const { name } = metricFacts(result, y);
+  const band = `${
+    numberText(toNumber(result.replication?.confidence_level ?? 0.95) * 100)
+  } % Dvoretzky-Kiefer-Wolfowitz band`;
+  const text = plot === "cdf" ? band : intervalsText(result, y);
+  const intervals = text === null ? [] : [text];
   const { id, version, name: pack } = result.benchmark;
   const over = plot === "cdf"
     ? `Distribution of ${lowerFirst(name)}`

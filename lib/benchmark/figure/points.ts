@@ -26,7 +26,7 @@ function pointOf(x: number, estimate: Estimate | null, outage: number | null): F
     y: estimate?.mean ?? null,
     low: estimate?.low ?? null,
     high: estimate?.high ?? null,
-    ...(estimate?.upperBound === undefined ? {} : { bound: estimate.upperBound }),
+    ...(estimate?.bound === undefined ? {} : { bound: estimate.bound }),
     ...(outage === null ? {} : { outage }),
     ...(estimate === null ? {} : { n: estimate.n }),
   };
@@ -48,7 +48,7 @@ export interface PlacedPoint {
 export function pointsOf({ result, request }: Draft, { recipes }: Group): PlacedPoint[] {
   return recipes.flatMap((recipe): PlacedPoint[] => {
     const x = placeOf(result, recipe, request.x);
-    const estimate = estimateOf(result, recipe.id, request.y, request.interval);
+    const estimate = estimateOf(result, recipe.id, request.y);
     const outage = outageOf(result, recipe, request);
     if (x === null || (estimate === null && !(outage !== null && outage > 0))) return [];
     return [{ recipe, point: pointOf(x, estimate, outage) }];

@@ -1,7 +1,6 @@
 /** What figures of a result are made from. */
 import type { JsonObject } from "../../contract/value.ts";
 import type { CurveFigure, Figure, FigureType } from "../../figure/types.ts";
-import type { IntervalMethod } from "../estimates.ts";
 import type { BenchmarkResult, ResultRow } from "../types.ts";
 
 /** A figure that is asked for; everything has a default. */
@@ -17,8 +16,6 @@ export interface PlotRequest {
   recipes?: readonly string[];
   /** Only recipes with these values of a coordinate or a metric. */
   where?: Readonly<Record<string, string | number>>;
-  /** Which interval of a rate with counts. */
-  interval?: IntervalMethod;
   /** Metric that bounds the one along y, drawn as theory; empty for none. */
   bound?: string;
 }

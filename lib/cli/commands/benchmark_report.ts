@@ -68,7 +68,6 @@ export const reportCommands: CommandSpec[] = [
       methodOrder: parsed("--method-order <names>", "series in this order, separated by commas", commaList),
       recipe: list("--recipe <id>", "only this recipe; repeat for more"),
       where: parsed("--where <id=value>", "only recipes with this value of a metric or coordinate; repeat", place, {}),
-      interval: choice("--interval <kind>", "interval of rates with counts", ["wilson", "student_t"]),
       bound: text("--bound <id>", "metric that bounds the one along y, drawn as a dashed line"),
       style: text("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)"),
       out: text("--out <folder>", "write there instead of into figures/ of the result"),

@@ -39,18 +39,15 @@ Deno.test("error rates: one series a method, baselines marked, points without er
   assert.deepEqual(labels(drawn), ["qpsk_awgn", "qam16_awgn", "qpsk_rayleigh"]);
   assert.deepEqual(drawn.series.map(({ kind }) => kind), ["measured", "measured", "baseline"]);
   const last = drawn.series[0].points.at(-1)!;
-  assert.deepEqual(last, { x: 12, y: null, low: 0, high: 3 / 25_000, bound: 3 / 25_000, n: 5 });
+  assert.deepEqual(last, { x: 12, y: null, low: null, high: null, bound: 3 / 25_000, n: 5 });
   const first = drawn.series[0].points[0];
   assert.ok(first.low! < first.y! && first.y! < first.high!);
   assert.deepEqual(drawn.source.result_sha256, SHA);
 });
 
-Deno.test("both intervals of a rate can be drawn", () => {
-  const wilson = curves(ERRORS).series[0].points[0];
-  const student = curves(ERRORS, { interval: "student_t" }).series[0].points[0];
-  assert.equal(wilson.y!.toPrecision(10), student.y!.toPrecision(10));
-  assert.notEqual(wilson.high, student.high);
-  assert.match(curves(ERRORS, { interval: "student_t" }).subtitle, /Student-t/);
+Deno.test("a caption names what the intervals are over", () => {
+  assert.match(curves(ERRORS).subtitle, / · 95 % intervals over bits$/);
+  assert.match(curves(qualityResult(5), { y: "quality.psnr_db" }).subtitle, / · 95 % intervals over replicates$/);
 });
 
 Deno.test("theory stands beside a link that it is about, and beside no other", () => {
@@ -277,12 +274,11 @@ Deno.test("the record of a plot binds its files to the result", async () => {
   const record = asObject(parseJson(files[`${name}.plot.json`] as string));
   assert.equal(record.kind, "svc.benchmark_plot");
   assert.equal(record.result_sha256, SHA);
-  assert.deepEqual([record.plot, record.x, record.y, record.group, record.interval], [
+  assert.deepEqual([record.plot, record.x, record.y, record.group], [
     "error-rate",
     "channel.snr_db",
     "channel.ber",
     "method",
-    "wilson",
   ]);
   assert.equal((record.theory as string[]).length, 3);
   const bound = record.files as { [name: string]: { sha256: string } };

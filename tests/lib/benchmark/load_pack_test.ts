@@ -20,7 +20,11 @@ const sweep = (params: JsonObject) =>
 Deno.test("a sound pack has no findings, and says what it will run", async () => {
   await withPack(twoLinks({ replication: { replicates: 2, base_seed: 5 } }), async ({ pack, projectRoot }) => {
     const loaded = await loadBenchmarkPack(pack, { projectRoot });
-    assert.deepEqual(loaded.diagnostics, []);
+    assert.deepEqual(loaded.diagnostics.map(({ code, severity }) => [code, severity]), [[
+      "comparison_underpowered",
+      "warning",
+    ]]);
+    assert.match(loaded.diagnostics[0].hint!, /at least 6 pairs/);
     assert.ok(loaded.valid);
     assert.deepEqual(loaded.recipes.map(({ recipe }) => recipe!.name), ["link__low", "link__high"]);
     assert.equal(loaded.pack.metrics[0].statistic, "rate");

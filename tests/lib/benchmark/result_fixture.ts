@@ -2,6 +2,8 @@
 import { aggregate } from "../../../lib/benchmark/aggregate.ts";
 import { sampleOf } from "../../../lib/benchmark/samples.ts";
 import type { BenchmarkResult, ComparisonRow, Measure, PackMetric, ResultRow } from "../../../lib/benchmark/types.ts";
+import { rateMetadata } from "../../../lib/contract/metric_metadata.ts";
+import { bitCounts } from "../../support/rates.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
@@ -34,6 +36,13 @@ export interface RowMaker {
   metrics: (replicate: number) => { [id: string]: Measure };
 }
 
+/** The metrics of a row; a bit error rate with counts of independent bits. */
+function measured(metrics: ResultRow["metrics"]): Pick<ResultRow, "metrics" | "metric_metadata"> {
+  const { "channel.error_count": events, "channel.compare_bit_count": trials } = metrics;
+  if (events === undefined || trials === undefined) return { metrics };
+  return { metrics, ...rateMetadata({ "channel.ber": bitCounts(Number(events), Number(trials)) }) as JsonObject };
+}
+
 /** A completed result of some recipes, `replicates` rows each. */
 export function resultOf(
   makers: readonly RowMaker[],
@@ -60,7 +69,7 @@ export function resultOf(
       recipe_sha256: "ab".repeat(32),
       semantic_recipe_sha256: null,
       research: null,
-      metrics: maker.metrics(replicate),
+      ...measured(maker.metrics(replicate)),
       metric_provenance: {},
       run_evidence_snapshot: null,
     }))
@@ -175,6 +184,7 @@ export function errorRateResult(replicates = 5, bits = 5_000): BenchmarkResult {
     candidate_id: "qpsk_awgn_0db",
     baseline_id: "qpsk_rayleigh_0db",
     metric: "channel.ber",
+    pairing: "replicate",
     n: replicates,
     mean_difference: -0.0525,
     ci_low: -0.0561,

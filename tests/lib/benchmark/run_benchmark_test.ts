@@ -271,7 +271,7 @@ Deno.test("a benchmark resumes only as it began", async () => {
 });
 
 Deno.test("each point stops for its own reason, and says so", async () => {
-  const document = twoLinks({ replication: { replicates: 6, until_errors: 500, max_bits: 5000 } });
+  const document = twoLinks({ replication: { replicates: 6, min_replicates: 1, until_errors: 500, max_bits: 5000 } });
   await withPack(document, async ({ pack, projectRoot }) => {
     const { result } = await runBenchmark(pack, { projectRoot });
     const reasons = Object.fromEntries(

@@ -1,12 +1,14 @@
 /** Intervals cover as often as they say, by simulation; rates without errors are bounds; comparisons are corrected. */
 import assert from "node:assert/strict";
 import { aggregate } from "../../../lib/benchmark/aggregate.ts";
-import { type ComparedRecipe, compareMethods } from "../../../lib/benchmark/compare.ts";
+import { type ComparedRecipe, compareMethods, pairsNeeded } from "../../../lib/benchmark/compare.ts";
 import type { Sample } from "../../../lib/benchmark/samples.ts";
 import { pairedSeed, replicateSeed } from "../../../lib/benchmark/seeds.ts";
 import { stopReason } from "../../../lib/benchmark/stop.ts";
 import type { PackMetric, Replication } from "../../../lib/benchmark/types.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
+import { addUnit, countRate, type RateCounts } from "../../../lib/numeric/rate_interval.ts";
+import { bitCounts } from "../../support/rates.ts";
 import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 
@@ -31,9 +33,15 @@ const PSNR: PackMetric = {
 };
 
 function counted(replicate: number, events: number, trials: number): Sample {
+  return sample(replicate, bitCounts(events, trials));
+}
+
+function sample(replicate: number, counts: RateCounts): Sample {
   return {
     replicate,
-    values: { "channel.ber": events / trials, "channel.error_count": events, "channel.compare_bit_count": trials },
+    values: { "channel.ber": counts.events / counts.trials },
+    rates: { "channel.ber": counts },
+    items: {},
   };
 }
 
@@ -71,22 +79,24 @@ for (const [rate, trials] of [[0.02, 500], [0.3, 100]] as const) {
   });
 }
 
-Deno.test("errors that come in bursts: Student's interval covers, Wilson's does not, which is why both are given", () => {
+Deno.test("errors that come in bursts are counted over units: the interval covers, where one over bits would not", () => {
   const random = Generator.seeded(2);
-  const rounds = 1000, blocks = 20, bits = 100, lost = 0.3;
-  let wilson = 0, student = 0;
+  const rounds = 1000, blocks = 50, bits = 100, lost = 0.3;
+  let covered = 0, wilson = 0;
   for (let round = 0; round < rounds; round++) {
     // A block is lost as a whole, half of its bits wrong.
-    const samples = Array.from(
-      { length: 10 },
-      (_, replicate) => counted(replicate, errors(random, blocks, lost) * bits / 2, blocks * bits),
-    );
-    for (const { ci_method, ci_low, ci_high } of aggregate([{ id: "link", samples }], [BER], 0.95)) {
-      const covered = Number(ci_low) <= lost / 2 && lost / 2 <= Number(ci_high);
-      if (covered) ci_method === "wilson" ? wilson++ : student++;
-    }
+    const samples = Array.from({ length: 10 }, (_, replicate) => {
+      const counts = countRate([], "transport_block");
+      for (const value of random.random(blocks)) addUnit(counts, value < lost ? bits / 2 : 0, bits);
+      return sample(replicate, counts);
+    });
+    const [{ ci_method, ci_low, ci_high, events, trials, units }] = aggregate([{ id: "link", samples }], [BER], 0.95);
+    assert.deepEqual([ci_method, units], ["cluster_t", 10 * blocks]);
+    if (Number(ci_low) <= lost / 2 && lost / 2 <= Number(ci_high)) covered++;
+    const naive = wilsonInterval(events!, trials!);
+    if (naive.low <= lost / 2 && lost / 2 <= naive.high) wilson++;
   }
-  assertShare(student, rounds, 0.925, 0.97, "Student");
+  assertShare(covered, rounds, 0.935, 0.965, "clusters");
   assert.ok(wilson < 0.5 * rounds, `Wilson: ${wilson} of ${rounds}`);
 });
 
@@ -123,19 +133,20 @@ Deno.test("stopping at 100 errors, the interval still covers 95 times in 100", (
 Deno.test("no error at all is an upper bound, never a rate of 0", () => {
   const samples = [counted(0, 0, 1000), counted(1, 0, 500)];
   const rows = aggregate([{ id: "link", samples, stop_reason: "max_bits" }], [BER], 0.95);
-  assert.deepEqual(rows.map(({ ci_method, mean }) => [ci_method, mean]), [["wilson", null], ["student_t", null]]);
-  assert.equal(rows[1].ci_low, null);
+  assert.deepEqual(
+    rows.map(({ ci_method, mean, ci_low, ci_high }) => [ci_method, mean, ci_low, ci_high]),
+    [["wilson", null, null, null], ["student_t", null, null, null]],
+  );
   for (const { upper_bound, events, trials, stop_reason } of rows) {
     assert.deepEqual([Number(upper_bound), events, trials, stop_reason], [3 / 1500, 0, 1500, "max_bits"]);
   }
-  assert.equal(Number(rows[0].ci_high), 3 / 1500);
 });
 
 Deno.test("a rate just above the bound of no errors stays without errors one time in 20", () => {
   const trials = 300, links = 6000, random = Generator.seeded(4);
   const bound = (events: number) => {
     const [row] = aggregate([{ id: "link", samples: [counted(0, events, trials)] }], [BER], 0.95);
-    return row.upper_bound === null ? null : Number(row.upper_bound);
+    return row.upper_bound === undefined ? null : Number(row.upper_bound);
   };
   const rate = 1.0001 * bound(0)!;
   let missed = 0;
@@ -154,7 +165,12 @@ function method(id: string, values: number[], more: Partial<ComparedRecipe> = {}
     baseline_id: null,
     aggregation_cell_id: null,
     matrix_selection: {},
-    samples: values.map((value, replicate) => ({ replicate, values: { "quality.psnr_db": value } })),
+    samples: values.map((value, replicate) => ({
+      replicate,
+      values: { "quality.psnr_db": value },
+      rates: {},
+      items: {},
+    })),
     ...more,
   };
 }
@@ -180,6 +196,32 @@ Deno.test("candidates are compared with the baseline of their own point, replica
   );
   // Two signs of three pairs: p = 2/8, twice that after Holm, nothing is told apart.
   assert.deepEqual([Number(rows[0].p_value), Number(rows[0].p_value_holm), rows[0].better], [0.25, 0.5, null]);
+});
+
+Deno.test("methods over the same images pair per image, averaged over the replicates; fewer than 6 images pair per replicate", () => {
+  const measured = (id: string, count: number, gain: number): ComparedRecipe => {
+    const recipe = method(id, [30, 30]);
+    const items = (noise: number) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, k) => [`image_${k}`, 20 + 5 * k + gain * (1 + k / 10) + noise]),
+      );
+    return {
+      ...recipe,
+      samples: recipe.samples.map((one, at) => ({ ...one, items: { "quality.psnr_db": items(at) } })),
+    };
+  };
+  const compare = (count: number) =>
+    compareMethods([measured("old", count, 0), measured("new", count, 1)], ["old"], [PSNR], 0.95)[0];
+  const { pairing, n, p_value, better } = compare(8);
+  assert.deepEqual([pairing, n, Number(p_value), better], ["item", 8, 2 / 2 ** 8, "candidate"]);
+  assert.deepEqual([compare(5).pairing, compare(5).n], ["replicate", 2]);
+});
+
+Deno.test("the pairs that a corrected comparison needs are the fewest that can reach its level", () => {
+  for (const comparisons of [1, 4, 30]) {
+    const needed = pairsNeeded(comparisons, 0.05);
+    assert.ok(comparisons * 2 / 2 ** needed < 0.05 && comparisons * 2 / 2 ** (needed - 1) >= 0.05, `${needed}`);
+  }
 });
 
 Deno.test("who is better depends on the direction of the metric, and is only said when it is sure", () => {

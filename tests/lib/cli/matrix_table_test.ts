@@ -1,5 +1,7 @@
 import { strictEqual } from "node:assert/strict";
 import { matrixTable } from "../../../lib/cli/matrix_table.ts";
+import { rateMetadata } from "../../../lib/contract/metric_metadata.ts";
+import { bitCounts } from "../../support/rates.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import type { MatrixRow } from "../../../lib/run/run_matrix.ts";
 
@@ -18,6 +20,16 @@ function row(
     status: "completed",
     reused: false,
     metrics,
+    metric_metadata: Object.fromEntries(
+      Object.entries(metrics).flatMap((
+        [step, { "channel.error_count": events, "channel.compare_bit_count": trials }],
+      ) =>
+        events === undefined ? [] : [[
+          step,
+          rateMetadata({ "channel.ber": bitCounts(Number(events), Number(trials)) }).metric_metadata as JsonObject,
+        ]]
+      ),
+    ),
     ...more,
   };
 }
@@ -40,14 +52,14 @@ const ROWS = [
   row(2, { snr_db: 12, mod: "e" }, {}, { status: "skipped", run_id: null }),
 ];
 
-Deno.test("dimensions first, error rates in powers of ten, what never changes below", () => {
+Deno.test("dimensions first, error rates with intervals or bounds, what never changes below", () => {
   strictEqual(
     matrixTable(ROWS, "table"),
     `\
-snr_db  mod  channel.ber  evaluation/quality.psnr_db  other/quality.psnr_db  status
-  -2.0  a|b     1.200e-1                      11.716                 12.716  completed
-  10.0  c,d  0 (<3.0e-3)                        34.2                   35.2  completed before
-    12  e                                                                    skipped
+snr_db  mod           channel.ber  evaluation/quality.psnr_db  other/quality.psnr_db  status
+  -2.0  a|b  0.120 [0.101, 0.142]                       11.72                  12.72  completed
+  10.0  c,d               < 0.003                        34.2                   35.2  completed before
+    12  e                                                                             skipped
 
 The same at every point:
   rate.payload_bpp 1.25 bit/pixel
@@ -58,7 +70,7 @@ The same at every point:
     `\
 | snr_db | mod | channel.ber | evaluation/quality.psnr_db | other/quality.psnr_db | rate.payload_bpp |
 | ---: | --- | ---: | ---: | ---: | ---: |
-| -2.0 | a\\|b | 1.200e-1 | 11.716 | 12.716 | 1.25 |
+| -2.0 | a\\|b | 0.120 [0.101, 0.142] | 11.72 | 12.72 | 1.25 |
 `,
   );
 });
@@ -68,13 +80,14 @@ Deno.test("CSV has every number in full, intervals, and what names the runs", ()
   strictEqual(
     lines[0],
     "matrix_index,snr_db,mod,status,reused,run_id,variant_id,channel.ber,channel.ber.low,channel.ber.high," +
-      "evaluation/quality.psnr_db,other/quality.psnr_db,rate.payload_bpp",
+      "channel.ber.upper_bound,channel.ber.shown,evaluation/quality.psnr_db,other/quality.psnr_db,rate.payload_bpp",
   );
   // Wilson interval of 120 in 1000: centre (p + z²/2n) / (1 + z²/n), computed apart.
-  const [, low, high] = /^0,-2\.0,a\|b,completed,false,run_0,mxv1-0,0\.12,([\d.]+),([\d.]+),11\.71584,12\.71584,1\.25$/
-    .exec(lines[1])!.map(Number);
+  const [, low, high] =
+    /^0,-2\.0,a\|b,completed,false,run_0,mxv1-0,0\.12,([\d.]+),([\d.]+),,"0\.120 \[0\.101, 0\.142\]",11\.71584,12\.71584,1\.25$/
+      .exec(lines[1])!.map(Number);
   strictEqual(low.toFixed(5), "0.10130");
   strictEqual(high.toFixed(5), "0.14161");
-  strictEqual(lines[2].startsWith('1,10.0,"c,d",completed,true,run_1,mxv1-1,0,0,'), true);
-  strictEqual(lines[3], "2,12,e,skipped,false,,mxv1-2,,,,,,");
+  strictEqual(lines[2].startsWith('1,10.0,"c,d",completed,true,run_1,mxv1-1,,,,0.003,< 0.003,'), true);
+  strictEqual(lines[3], "2,12,e,skipped,false,,mxv1-2,,,,,,,,");
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { decodePng, parsePng } from "../../../lib/artifact/png_decode.ts";
 import { decadesOf, position } from "../../../lib/figure/axis.ts";
 import { figureCsv } from "../../../lib/figure/figure_csv.ts";
-import { bracketsText, numberText, plusMinusText, superscript } from "../../../lib/figure/number_text.ts";
+import { estimateText, type NumberForm, numberText, superscript } from "../../../lib/figure/number_text.ts";
 import { paretoFront } from "../../../lib/figure/pareto.ts";
 import { renderPng, renderSvg } from "../../../lib/figure/render.ts";
 import { figureSpec } from "../../../lib/figure/spec.ts";
@@ -171,12 +171,23 @@ Deno.test("numbers for readers keep what matters", () => {
   ]);
   assert.equal(numberText(2.14159e-4, "latex"), "$2.142 \\times 10^{-4}$");
   assert.equal(numberText(null), "–");
-  assert.equal(plusMinusText(0.02131, 0.00042, "unicode"), "0.02131 ± 0.00042");
-  assert.equal(plusMinusText(30.123, 0.4567, "plain"), "30.12 +/- 0.46");
-  assert.equal(plusMinusText(2.1234e-5, 4.5e-6, "unicode"), "(2.12 ± 0.45)×10⁻⁵");
-  assert.equal(plusMinusText(3, 0, "unicode"), "3");
-  assert.equal(bracketsText(6.8e-4, 4.25e-4, 1.09e-3, "unicode"), "6.8 [4.3, 10.9]×10⁻⁴");
-  assert.equal(bracketsText(0.1575, 0.153, 0.1621, "latex"), "$0.1575 [0.1530, 0.1621]$");
+  const shown = (mean: number, low: number, high: number, form: NumberForm, unit?: string) =>
+    estimateText({ mean, low, high }, form, unit);
+  const around = (mean: number, reach: number, form: NumberForm, unit?: string) =>
+    shown(mean, mean - reach, mean + reach, form, unit);
+  assert.equal(around(0.02131, 0.00042, "unicode"), "0.02131 ± 0.00042");
+  assert.equal(around(30.123, 0.4567, "plain", "dB"), "30.12 +/- 0.46 dB");
+  assert.equal(around(2.1234e-5, 4.5e-6, "unicode"), "(2.12 ± 0.45)×10⁻⁵");
+  assert.equal(around(3, 0, "unicode"), "3");
+  assert.equal(around(28.232363030473, 2e-15, "latex", "dB"), "$28.23$ dB");
+  assert.equal(shown(6.8e-4, 4.25e-4, 1.09e-3, "unicode"), "6.8 [4.3, 10.9]×10⁻⁴");
+  assert.equal(shown(0.1575, 0.153, 0.1621, "latex"), "$0.1575 [0.1530, 0.1621]$");
+  const silent = { mean: null, low: null, high: null, bound: 7.5e-4 };
+  assert.deepEqual(
+    (["plain", "unicode", "latex"] as const).map((form) => estimateText(silent, form)),
+    ["< 7.5e-4", "< 7.5×10⁻⁴", "$< 7.5 \\times 10^{-4}$"],
+  );
+  assert.deepEqual([estimateText(null), estimateText({ mean: null, low: null, high: null })], ["–", "–"]);
   assert.equal(superscript(-10), "⁻¹⁰");
 });
 

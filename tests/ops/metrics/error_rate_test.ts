@@ -21,6 +21,7 @@ Deno.test("BER counts differing bits over the shorter stream", async () => {
     candidate_bit_count: 6,
     compare_bit_count: 4,
     length_mismatch: 2,
+    metric_metadata: { "channel.ber": { events: 2, trials: 4, unit: "bit", units: 4, unit_failures: 2 } },
   });
 });
 

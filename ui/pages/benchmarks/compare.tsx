@@ -2,7 +2,7 @@
 import type { Value } from "../../../lib/contract/value.ts";
 import { Page } from "../../frame.tsx";
 import { Pending } from "../../panels/notices.tsx";
-import { shownNumber } from "../../panels/number.ts";
+import { shownEstimate, shownNumber } from "../../panels/number.ts";
 import { address, place, refine } from "../../router.ts";
 import { useFetched } from "../../state/fetched.ts";
 
@@ -103,8 +103,9 @@ export function ComparePage({ a, b }: { a: string; b: string }) {
 function Measured({ value, interval }: { value: Value; interval: Value[] | null }) {
   return (
     <td class="number">
-      {shownNumber(value)}
-      {interval !== null && <div class="small muted">{shownNumber(interval[0])} to {shownNumber(interval[1])}</div>}
+      {value === null && interval !== null
+        ? shownEstimate(null, null, null, interval[1])
+        : shownEstimate(value, interval?.[0], interval?.[1])}
     </td>
   );
 }

@@ -5,7 +5,7 @@ import { unitText } from "../../../lib/figure/unit_text.ts";
 import { get } from "../../api.ts";
 import { Page } from "../../frame.tsx";
 import { Digest, Pending } from "../../panels/notices.tsx";
-import { shownNumber } from "../../panels/number.ts";
+import { shownEstimate, shownNumber } from "../../panels/number.ts";
 import { StateMark } from "../../panels/state_mark.tsx";
 import { lazy, Suspense, useEffect, useState } from "../../preact.ts";
 import { address, place, refine } from "../../router.ts";
@@ -108,11 +108,9 @@ export function ResultPage({ id }: { id: string }) {
 /** A table by recipe and metric: from replicates with their interval where there are some, else the one value. */
 function Measured({ result: { benchmark, recipes, aggregates } }: { result: Result }) {
   const entries = [...new Map(recipes.map((row) => [row.id, row])).values()];
-  // The pooled rate stands for a metric where there is one.
-  const aggregate = (recipe: string, metric: string) => {
-    const fitting = aggregates.filter((row) => row.recipe_id === recipe && row.metric === metric);
-    return fitting.find(({ ci_method }) => ci_method === "wilson") ?? fitting[0];
-  };
+  // The first is the one that is shown.
+  const aggregate = (recipe: string, metric: string) =>
+    aggregates.find((row) => row.recipe_id === recipe && row.metric === metric);
   return (
     <section aria-labelledby="measured">
       <h2 id="measured">What was measured</h2>
@@ -154,13 +152,10 @@ function Measured({ result: { benchmark, recipes, aggregates } }: { result: Resu
 
 function Estimate({ row, id, of }: { row: Row; id: string; of: Aggregate | undefined }) {
   if (of === undefined) return <td class="number">{shownNumber(row.metrics[id])}</td>;
-  const interval = of.ci_low === null || of.ci_high === null
-    ? of.upper_bound === undefined ? null : `below ${shownNumber(of.upper_bound)}`
-    : `${shownNumber(of.ci_low)} to ${shownNumber(of.ci_high)}`;
+  const over = of.unit === undefined ? `${of.n} replicates` : `${of.units} units (${of.unit})`;
   return (
-    <td class="number" title={`${of.ci_method}, n = ${of.n}`}>
-      {of.mean === null ? "no event" : shownNumber(of.mean)}
-      {interval !== null && <div class="small muted">{interval}</div>}
+    <td class="number" title={`${of.ci_method}, ${over}`}>
+      {shownEstimate(of.mean, of.ci_low, of.ci_high, of.upper_bound)}
     </td>
   );
 }
@@ -191,7 +186,7 @@ function Comparisons({ rows }: { rows: JsonObject[] }) {
                 <th>Baseline</th>
                 <th>Metric</th>
                 <th class="number">Difference</th>
-                <th class="number">Interval</th>
+                <th>Pairs of</th>
                 <th class="number">p (Holm)</th>
                 <th>Verdict</th>
               </tr>
@@ -202,10 +197,8 @@ function Comparisons({ rows }: { rows: JsonObject[] }) {
                   <td class="mono">{String(row.candidate_id)}</td>
                   <td class="mono">{String(row.baseline_id)}</td>
                   <td class="mono">{String(row.metric)}</td>
-                  <td class="number">{shownNumber(row.mean_difference)}</td>
-                  <td class="number">
-                    {row.ci_low === null ? "–" : `${shownNumber(row.ci_low)} to ${shownNumber(row.ci_high)}`}
-                  </td>
+                  <td class="number">{shownEstimate(row.mean_difference, row.ci_low, row.ci_high)}</td>
+                  <td>{String(row.n)} {row.pairing === "item" ? "items" : "replicates"}</td>
                   <td class="number">{shownNumber(row.p_value_holm)}</td>
                   <td>
                     {row.distinguishable !== true

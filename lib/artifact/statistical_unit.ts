@@ -1,0 +1,78 @@
+/**
+ * The statistical unit of a stream: the largest part whose trials fail together. Operations that create such parts declare
+ * them in the metadata; metrics count over them.
+ *
+ *     statistical_unit         "packet" | "transport_block" | "source_item" | "fading_block"; absent: each bit by itself
+ *     statistical_unit_layout  {size, total}: parts of equal size, the last one shorter; or {counts}: the size of each
+ *
+ * A layout is relative to its stream. It is scaled to the length of the stream at hand, so that it holds behind
+ * modulators and codes.
+ */
+import { countRate, type RateCounts, type StatisticalUnit } from "../numeric/rate_interval.ts";
+import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
+import { metadataCounts } from "./values.ts";
+
+/** Parts of a stream, in any element. */
+export type UnitLayout = { size: number; total: number } | { counts: readonly number[] };
+
+const UNIT = "statistical_unit", LAYOUT = "statistical_unit_layout";
+
+function unitCount(layout: UnitLayout): number {
+  return "counts" in layout ? layout.counts.length : Math.ceil(layout.total / layout.size);
+}
+
+/** Equal parts by their size, others by a list. */
+function plainLayout(layout: UnitLayout): UnitLayout {
+  if ("size" in layout) return layout;
+  const [size] = layout.counts, total = size * layout.counts.length;
+  return layout.counts.every((count) => count === size) ? { size, total } : { counts: [...layout.counts] };
+}
+
+function layoutOf({ [LAYOUT]: layout }: JsonObject): UnitLayout | null {
+  if (!isObject(layout)) return null;
+  const counts = metadataCounts(layout, "counts");
+  if (counts !== undefined) return { counts };
+  const { size, total } = layout;
+  return isNumber(size) && isNumber(total) ? { size: toNumber(size), total: toNumber(total) } : null;
+}
+
+/**
+ * Metadata that declare a unit, unless the declared one is as large.
+ * @param metadata of the stream so far
+ */
+export function declareUnit(metadata: JsonObject, unit: StatisticalUnit, layout: UnitLayout): JsonObject {
+  const units = unitCount(layout), declared = layoutOf(metadata);
+  if (units === 0 || declared !== null && unitCount(declared) <= units) return {};
+  return { [UNIT]: unit, [LAYOUT]: { ...plainLayout(layout) } };
+}
+
+/**
+ * Counts a rate over the units of a stream.
+ * @param failed 1 for each trial with an event, else 0
+ * @param own the unit where no larger one is declared: each trial by itself
+ * @param length trials of the whole stream, where not all of them were tried
+ */
+export function rateCounts(
+  failed: ArrayLike<number>,
+  metadata: JsonObject,
+  own: StatisticalUnit,
+  length = failed.length,
+): RateCounts {
+  const layout = layoutOf(metadata);
+  if (layout === null || unitCount(layout) >= length) return countRate(failed, own);
+  return countRate(failed, metadata[UNIT] as StatisticalUnit, unitEnds(layout, length));
+}
+
+/** The end of each unit in a stream of this length. */
+function* unitEnds(layout: UnitLayout, length: number): Generator<number> {
+  const equal = "size" in layout;
+  const total = equal ? layout.total : layout.counts.reduce((sum, count) => sum + count, 0);
+  let end = 0;
+  for (let unit = 0; unit < unitCount(layout); unit++) {
+    end = equal ? Math.min(total, end + layout.size) : end + layout.counts[unit];
+    yield Math.round(end / total * length);
+  }
+}
+
+/** The share of trials without an event. */
+export const successes = (counts: RateCounts): RateCounts => ({ ...counts, complement: true });
