@@ -22,8 +22,8 @@ function unitCount(layout: UnitLayout): number {
 }
 
 /** Equal parts by their size, others by a list. */
-function plainLayout(layout: UnitLayout): UnitLayout {
-  if ("size" in layout) return layout;
+function plainLayout(layout: UnitLayout): JsonObject {
+  if ("size" in layout) return { ...layout };
   const [size] = layout.counts, total = size * layout.counts.length;
   return layout.counts.every((count) => count === size) ? { size, total } : { counts: [...layout.counts] };
 }
@@ -43,7 +43,7 @@ function layoutOf({ [LAYOUT]: layout }: JsonObject): UnitLayout | null {
 export function declareUnit(metadata: JsonObject, unit: StatisticalUnit, layout: UnitLayout): JsonObject {
   const units = unitCount(layout), declared = layoutOf(metadata);
   if (units === 0 || declared !== null && unitCount(declared) <= units) return {};
-  return { [UNIT]: unit, [LAYOUT]: { ...plainLayout(layout) } };
+  return { [UNIT]: unit, [LAYOUT]: plainLayout(layout) };
 }
 
 /**

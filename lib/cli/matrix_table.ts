@@ -77,9 +77,12 @@ function csv(rows: readonly MatrixRow[], metrics: readonly MetricColumn[]): stri
     ...metrics.flatMap(({ title, cells }, at) => [
       { key: `value ${at}`, title },
       ...(cells.some((cell) => cell?.estimate)
-        ? ["low", "high", "upper_bound", "shown"].map((part) => ({ key: `${part} ${at}`, title: `${title}.${part}` }))
+        ? ["low", "high", "upper_bound"].map((part) => ({ key: `${part} ${at}`, title: `${title}.${part}` }))
         : []),
     ]),
+    ...metrics.flatMap(({ title, cells }, at) =>
+      cells.some((cell) => cell?.estimate) ? [{ key: `shown ${at}`, title: `${title}.shown` }] : []
+    ),
   ];
   const lines = rows.map((row, line): Row => ({
     index: row.index,

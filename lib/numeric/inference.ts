@@ -1,20 +1,16 @@
 /**
- * Statistics of repeated measurements: intervals for rates and means, paired comparisons of two methods, and the
- * correction for multiple comparisons.
+ * Statistics of repeated measurements: intervals for means, paired comparisons of two methods, and the correction for
+ * multiple comparisons. Rates: rate_interval.ts.
  *
- *     rate k of n          Wilson's interval; zero events give an upper bound, never a rate of 0
  *     mean of n values     mean ± t(n-1)·s/sqrt(n)
  *     paired difference    the same over differences; p by sign flips (exact up to 20 pairs), else by Student's t
  *     many p-values        Holm: p(i) times the count of hypotheses not yet rejected, never decreasing
  *
- * Source: Wilson, JASA 22, 1927; Student, Biometrika 6, 1908; Fisher, The Design of Experiments, 1935, ch. 3; Holm,
- * Scandinavian Journal of Statistics 6, 1979; Hanley and Lippman-Hand, JAMA 249, 1983 (rule of three).
+ * Source: Student, Biometrika 6, 1908; Fisher, The Design of Experiments, 1935, ch. 3; Holm,
+ * Scandinavian Journal of Statistics 6, 1979.
  */
 import { mean, standardDeviation, sum } from "./statistics.ts";
 import { studentQuantile, studentTwoSided } from "./student_t.ts";
-
-/** `wilson(events, trials, confidence)` and `ruleOfThree(trials, confidence)`. */
-export { wilsonInterval as wilson, zeroEventsBound as ruleOfThree } from "./statistics.ts";
 
 /** Up to this many pairs all sign patterns are enumerated. */
 const EXACT_PAIRS = 20;

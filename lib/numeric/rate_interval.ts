@@ -91,7 +91,7 @@ export function countRate(failed: ArrayLike<number>, unit: StatisticalUnit, ends
   return counts;
 }
 
-/** Adds a unit; one without trials says nothing. */
+/** Adds a unit; one without trials says nothing. Exported for tests. */
 export function addUnit(counts: RateCounts, events: number, trials: number): void {
   if (trials === 0) return;
   counts.events += events;
@@ -170,7 +170,6 @@ function clusterInterval(counts: RateCounts, confidence: number): { low: number;
 
 /**
  * Clopper and Pearson's interval of a share; of the failures or the successes, few may be counted one by one.
- * Exported for tests.
  * @throws RangeError for impossible counts
  */
 export function clopperPearson(events: number, trials: number, confidence: number): { low: number; high: number } {

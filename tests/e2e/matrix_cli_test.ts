@@ -67,7 +67,8 @@ Deno.test(
       ["10", "16.0", "completed"],
     ]);
     // Below the cliff every picture is lost, above it none.
-    assert.deepEqual([low, high].map((line) => line[column("channel.outage_rate")]), ["1", "0"]);
+    assert.deepEqual([low, high].map((line) => line[column("channel.outage_rate")]), ["1", ""]);
+    assert.equal(high[column("channel.outage_rate.upper_bound")], "0.75", "no loss of 4 images");
     const [rate, from, to] = ["", ".low", ".high"].map((end) => Number(low[column(`channel.coded.ber${end}`)]));
     assert.ok(from < rate && rate < to && to - from < 0.01);
     assert.deepEqual(cells(first.stderr, / +/).map((words) => words.slice(0, 2)), [

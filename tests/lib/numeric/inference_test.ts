@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { holm, pairedDifference, ruleOfThree, studentT, wilson } from "../../../lib/numeric/inference.ts";
+import { holm, pairedDifference, studentT } from "../../../lib/numeric/inference.ts";
+import { wilsonInterval as wilson, zeroEventsBound as ruleOfThree } from "../../../lib/numeric/statistics.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { studentQuantile, studentTwoSided } from "../../../lib/numeric/student_t.ts";
 import stored from "../../data/numeric/inference.json" with { type: "json" };
