@@ -1,5 +1,5 @@
 /** The numbers a communications engineer looks at first, gathered from the steps of a run. */
-import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
+import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
 import { recordedRate } from "../contract/metric_metadata.ts";
 import { UNITS as UNIT_NAMES } from "../benchmark/estimates.ts";
 import { estimateText } from "../figure/number_text.ts";

@@ -3,7 +3,7 @@ import type { WrittenFiles } from "../../benchmark/reports.ts";
 import { SvcError } from "../../contract/error.ts";
 import { FIGURE_TYPES, type FigureType } from "../../figure/types.ts";
 import { InvalidArgumentError } from "../commander.ts";
-import { choice, command, type CommandSpec, list, parsed, text } from "../command.ts";
+import { command, type CommandSpec, list, parsed, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 
 const commaList = (names: string): string[] => names.split(",").map((part) => part.trim()).filter(Boolean);
