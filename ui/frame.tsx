@@ -3,6 +3,7 @@ import { connection, giveToken, token, tokenWanted } from "./api.ts";
 import { type ComponentChildren, type JSX, useEffect, useRef, useState } from "./preact.ts";
 import { address, place, VIEWS } from "./router.ts";
 import { activeJobs, jobs } from "./state/events.ts";
+import { useFetched } from "./state/fetched.ts";
 import { theme, THEMES } from "./state/settings.ts";
 import { KeyboardSheet, openKeyboardSheet } from "./keyboard.tsx";
 import { openPalette, Palette } from "./palette.tsx";
@@ -79,13 +80,24 @@ function TopBar() {
   );
 }
 
+const HEALTH_INTERVAL_MS = 10_000;
+
 function Banner() {
-  if (connection.value === "ok") return null;
-  return (
-    <div class="banner" role="alert">
-      The server does not answer. What is shown stays; the page reconnects by itself.
-    </div>
-  );
+  const { data, again } = useFetched<{ status: string; reason?: { message: string } }>("/api/health");
+  useEffect(() => {
+    const ask = () => document.visibilityState === "visible" && connection.value === "ok" && again();
+    const timer = setTimeout(ask, HEALTH_INTERVAL_MS);
+    return () => clearTimeout(timer);
+  });
+  if (connection.value !== "ok") {
+    return (
+      <div class="banner" role="alert">
+        The server does not answer. What is shown stays; the page reconnects by itself.
+      </div>
+    );
+  }
+  if (data?.status !== "degraded") return null;
+  return <div class="banner" role="alert">The server is degraded: {data.reason?.message}.</div>;
 }
 
 function Shown() {

@@ -115,6 +115,31 @@ browserTest(
   },
 );
 
+browserTest("a degraded server is announced with its reason until it recovers", async ({ page, open }) => {
+  let degraded = true;
+  await page.clock.install();
+  await page.route("**/api/health", async (route) => {
+    const response = await route.fetch();
+    const reason = { code: "storage_unavailable", message: "Cannot use the storage of the server: disk full" };
+    await route.fulfill({
+      response,
+      json: { ...await response.json(), ...degraded && { status: "degraded", reason } },
+    });
+  });
+  await open("#/system");
+  const banner = page.getByRole("alert").filter({
+    hasText: "degraded: Cannot use the storage of the server: disk full.",
+  });
+  await banner.waitFor();
+  degraded = false;
+  // A hidden timer that did not run may wait once more.
+  for (let turn = 0; turn < 3 && await banner.isVisible(); turn++) {
+    await page.clock.runFor(11_000);
+    await page.waitForTimeout(200);
+  }
+  await banner.waitFor({ state: "hidden" });
+});
+
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
 browserTest("a server with a token is asked for it once", async ({ page, open, checkAccessibility }) => {
