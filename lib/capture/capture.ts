@@ -52,7 +52,7 @@ export interface CaptureOptions extends CaptureSource {
   workspace: Workspace;
   /** The folder as messages name it. */
   shownOut?: string;
-  /** Runs that may go on at once; 1 when left out. It never changes a byte. */
+  /** Number of parallel runs; default 1. It never changes a byte. */
   parallelWorkers?: number;
   /** Whether runs begin that cannot fit by the estimate of their plan; false when left out. */
   ignoreEstimate?: boolean;
@@ -61,7 +61,7 @@ export interface CaptureOptions extends CaptureSource {
   pool?: WorkerPool;
 }
 
-/** What a capture left. */
+/** The result of a capture. */
 export interface CaptureResult extends JsonObject {
   status: "completed" | "canceled";
   recipe_name: string;
@@ -80,13 +80,13 @@ export interface CaptureResult extends JsonObject {
   diagnostics: Diagnostic[];
 }
 
-/** File with the digest of every record, by which splits are told apart. */
+/** File with the digest of every record, which finds records that two splits share. */
 const DIGESTS_FILE = "record_digests.npz";
 
 /**
  * Captures a split. It is written beside its place and put there when it is whole: after a failure, a cancellation or a
- * crash an earlier capture is as it was.
- * @returns what was captured; fewer records than asked for, with a warning, where `max_runs` came first
+ * crash an earlier capture is unchanged.
+ * @returns the captured records; fewer than requested, with a warning, where `max_runs` was reached first
  * @throws SvcError `recipe_invalid`, `plan_invalid`, `dataset_capture_invalid` with every problem and
  *   `capture_conflict` before anything is written; `capture_splits_overlap` when a record of another split beside it
  *   comes up again; `disk_reserve_reached`; and the code of a step that failed
@@ -344,7 +344,7 @@ class Capture {
   }
 }
 
-/** What a capture is of: an exported capture recipe says it, and any other recipe is the scenario itself. */
+/** The scenario of a capture: named by an exported capture recipe; any other recipe is the scenario itself. */
 function identities(scenario: RecipeDocument, plan: string | null): JsonObject {
   const { capture_of: source } = scenario.metadata;
   if (!isObject(source)) return { scenario_sha256: scenarioSha256(scenario), training_plan_sha256: plan };

@@ -1,6 +1,6 @@
 /**
- * The recipe of a capture: the steps that its taps depend on, with random streams of its own. What was left out cannot change
- * what is captured, so that a baseline at the place of the block under training never runs.
+ * The recipe of a capture: the steps that its taps depend on, with random streams of its own. Omitted steps cannot change
+ * the captured data, so a baseline at the place of the block under training never runs.
  */
 import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { canonicalMatrix } from "../recipe/matrix.ts";
@@ -11,7 +11,7 @@ import { type CaptureConfig, captureDocument, type Split } from "./config.ts";
 
 const SUFFIX = /_dataset_capture_(train|validation|test)$/;
 
-/** A capture recipe, and what was changed on the way to it. */
+/** A capture recipe, and its changes to the source. */
 export interface CaptureRecipe {
   recipe: RecipeDocument;
   config: CaptureConfig;
@@ -21,8 +21,8 @@ export interface CaptureRecipe {
 
 /**
  * Reduces a recipe to the ancestors of its taps.
- * @param source normalised form; the result of an earlier reduction comes out as it is
- * @param identities of the scenario and the plan that it is exported from, for what is captured to name them
+ * @param source normalised form; the result of an earlier reduction is returned unchanged
+ * @param identities of the scenario and the plan that it is exported from, recorded with the captured data
  */
 export function captureRecipe(
   source: RecipeDocument,
@@ -74,7 +74,7 @@ function customProfile(profile: JsonObject): JsonObject {
 }
 
 function captureMetadata(source: RecipeDocument, stepIds: readonly string[], config: CaptureConfig): JsonObject {
-  // What it measures was left out with the evaluations, and the matrix is written anew.
+  // Its metrics were omitted with the evaluations, and the matrix is rewritten.
   const { research: _research, matrix: _matrix, sweeps: _sweeps, ui_sweeps: _uiSweeps, ...metadata } = source.metadata;
   const matrix = config.matrix_mode === "exclude" ? null : reducedMatrix(source, stepIds);
   return {
@@ -84,7 +84,7 @@ function captureMetadata(source: RecipeDocument, stepIds: readonly string[], con
   };
 }
 
-/** What a matrix gives to steps without asking a dimension; left over where every dimension has gone. */
+/** Step parameters that a matrix sets independently of its dimensions; kept where no dimension remains. */
 function constants(source: RecipeDocument): Record<string, JsonObject> {
   return canonicalMatrix(source, {}).matrix?.step_params ?? {};
 }

@@ -1,4 +1,4 @@
-/** The records of a capture as they come in: cut into shards, told apart by their digests, and counted. */
+/** The records of a capture in order of arrival: cut into shards, compared by digest, and counted. */
 import { writeNpz } from "../artifact/npz.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -11,7 +11,7 @@ import type { RunTaps } from "./perform_run.ts";
 import { RecordBuffer, recordSha256, sliceRecords } from "./records.ts";
 import type { CapturePoint } from "./runs.ts";
 
-/** What was captured so far. */
+/** The state of a capture. */
 export class Collected {
   captured = 0;
   duplicates = 0;
@@ -20,7 +20,7 @@ export class Collected {
   /** Runs that were begun, in order. */
   readonly planned: { run: number; point: CapturePoint; seed: number | bigint }[] = [];
   readonly #buffers = new Map<string, RecordBuffer>();
-  /** What the first run said of each tap. */
+  /** The description of each tap by the first run. */
   readonly #taps: JsonObject[] = [];
   readonly #seen = new Set<string>();
   readonly #digests: string[] = [];
@@ -50,7 +50,7 @@ export class Collected {
     return [...new Set(this.others.values())].sort();
   }
 
-  /** Whether a run would still be needed, should those before it give what the last one gave. */
+  /** Whether a run is needed if the runs before it give as many records as the last one. */
   mayNeed(run: number): boolean {
     return this.captured + (run - this.runs.length) * this.#perRun < this.config.samples;
   }

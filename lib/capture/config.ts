@@ -1,5 +1,5 @@
 /**
- * What a capture is asked for: taps, how many records, how they are cut into shards, seeded and spread over a matrix or a
+ * Configuration of a capture: taps, number of records, shards, seeded and spread over a matrix or a
  * sweep. Every member is checked and none is guessed; all that is wrong is said at once.
  */
 import { checkDocument } from "../artifact/json_schema.ts";
@@ -35,7 +35,7 @@ export type Tap = {
   from: string;
   /** Name of an array of the output; all of them when left out, the further ones as `<id>__<name>`. */
   array?: string;
-  /** Whether the whole array of a run is one record, whatever its shape. */
+  /** Whether the array of a run is one record, for any shape. */
   record?: "run";
 };
 
@@ -103,12 +103,12 @@ const SCHEMA: JsonObject = {
 
 const CODE = "dataset_capture_invalid";
 
-/** What a reader of a configuration is told about besides the configuration itself. */
+/** Context of a configuration for its reader. */
 export interface ConfigContext {
   /** The recipe that is captured, in normalised form. */
   recipe: RecipeDocument;
   registry: Registry;
-  /** Where the configuration stands, for diagnostics. */
+  /** Place of the configuration, for diagnostics. */
   place?: Place;
   /** The split that was asked for, in place of the one that is written. */
   split?: Split;
@@ -206,7 +206,7 @@ function readSplitPlan(value: JsonObject, refuse: Refuse): SplitPlan | null {
   return plan;
 }
 
-/** Records of each split: shares rounded down, and what is left over to the largest remainders. Exported for tests. */
+/** Records of each split: shares rounded down, the rest to the largest remainders. Exported for tests. */
 export function splitCounts({ total_samples, percentages }: SplitPlan): Record<Split, number> {
   const exact = SPLITS.map((split) => total_samples * percentages[split] / 100);
   const counts = exact.map(Math.floor);
@@ -292,7 +292,7 @@ export function invalidConfig(diagnostics: Diagnostic[]): SvcError {
   return new SvcError(CODE, message, { hint: single ? first.hint : null, diagnostics });
 }
 
-/** What is said where written seeds gave way. */
+/** The finding for authored seeds that were removed. */
 export function releasedSeeds(steps: readonly string[]): Diagnostic[] {
   if (steps.length === 0) return [];
   const message = `The written seeds of ${steps.join(", ")} give way to derived ones`;
@@ -300,7 +300,7 @@ export function releasedSeeds(steps: readonly string[]): Diagnostic[] {
   return [diagnostic("capture_seed_released", ["dataset_capture"], message, { hint, severity: "warning" })];
 }
 
-/** A finding about a document, as one about the place where the document stands. */
+/** Moves a finding about a document to the place of the document. */
 function moved(item: Diagnostic, place: Place): Diagnostic {
   const prefix = diagnostic(item.code, place, item.message);
   return { ...item, path: prefix.path + item.path.slice(1), pointer: prefix.pointer + (item.pointer ?? "") };

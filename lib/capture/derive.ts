@@ -1,4 +1,4 @@
-/** What a plan leaves open is derived from the recipe: taps from its boundaries and evaluations. */
+/** Derives the open fields of a plan from the recipe: taps from its boundaries and evaluations. */
 import { refusal } from "../contract/error.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";

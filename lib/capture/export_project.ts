@@ -1,5 +1,5 @@
 /**
- * Exports a training project: a folder with all that somebody needs to train a block of a recipe elsewhere and bring it back.
+ * Exports a training project: a folder with all that is needed to train a block of a recipe elsewhere and to import the result.
  * Recipes of its captures, contracts of data and interfaces, a draft of the artifact's manifest, and for PyTorch text for the
  * trainer, which nothing here ever runs.
  */
@@ -32,7 +32,7 @@ import { yamlDocument } from "./yaml_document.ts";
 const REMARK = ["Written by svc differentiable export; a new export replaces it."];
 const PLACEHOLDER = ".gitkeep";
 
-/** The trainer's text, the contract put where `@CONTRACT@` stands. */
+/** The trainer's text with the contract in place of `@CONTRACT@`. */
 const PYTHON: Record<string, () => Promise<{ default: string }>> = {
   "interfaces.py": () => import("./python/interfaces.py", { with: { type: "text" } }),
   "validate_contract.py": () => import("./python/validate_contract.py", { with: { type: "text" } }),
@@ -49,7 +49,7 @@ export interface ExportOptions extends ProjectSource {
   force?: boolean;
 }
 
-/** What was exported. */
+/** The result of an export. */
 export interface ExportedProject extends JsonObject {
   id: string;
   /** Absolute. */
@@ -66,7 +66,7 @@ export interface ExportedProject extends JsonObject {
 /**
  * Exports a project. All of it is made before the first file is written.
  * @throws SvcError `recipe_invalid`, `training_plan_invalid` and `dataset_capture_invalid` with every problem;
- *   `training_project_conflict` where something else lies
+ *   `training_project_conflict` for a place with other content
  */
 export async function exportTrainingProject(options: ExportOptions): Promise<ExportedProject> {
   const facts = projectFacts(options);
@@ -80,7 +80,7 @@ export async function exportTrainingProject(options: ExportOptions): Promise<Exp
     mkdirSync(folder, { recursive: true });
     if (readdirSync(folder).length === 0) writeFileAtomic(join(folder, PLACEHOLDER), "");
   }
-  // The manifest names the others, so it goes last.
+  // The manifest names the other files: write it last.
   for (const [path, text] of files) writeFileAtomic(join(out, path), text);
   return {
     id,

@@ -39,7 +39,7 @@ export function readCaptureSchema(folder: string): JsonObject | null {
 }
 
 /**
- * Refuses a place that something else lies in.
+ * Refuses a place with other content.
  * @param force whether an earlier capture gives way
  * @param shown the place as messages name it
  * @throws SvcError `capture_conflict`
@@ -57,12 +57,12 @@ export function checkPlace(out: string, force: boolean, shown = out): void {
   if (!force) throw conflict("a capture lies there", "Replace it with --force, or choose another place");
 }
 
-/** Beside the place of a split: `.<name>.capture-<uuid>` is a capture in the making, `.old` behind it what it replaces. */
+/** Beside the place of a split: `.<name>.capture-<uuid>` is an unfinished capture, with `.old` appended the one that it replaces. */
 const STAGING = /^\.(.+)\.capture-[0-9a-f-]{36}(\.old|\.lock)?$/;
 
 /**
- * Clears what captures left behind whose process has gone, and puts back what one of them was about to replace. A lock,
- * which the system frees with its process, tells which captures go on.
+ * Removes remains of captures whose process has ended, and restores the capture that one was replacing. A lock,
+ * which the system frees with its process, marks the running captures.
  * @param parent folder that holds the places of splits
  */
 export function sweepCaptures(parent: string): void {
@@ -74,7 +74,7 @@ export function sweepCaptures(parent: string): void {
   }
   for (const name of names) {
     const [, base, ending] = STAGING.exec(name) ?? [];
-    // A lock goes with its folder; one that has none any more is what is left of a capture that was put into its place.
+    // A lock without a folder remains from a capture that was moved to its place.
     if (base === undefined || (ending === ".lock" && names.some((other) => name.startsWith(other) && other !== name))) {
       continue;
     }
@@ -115,7 +115,7 @@ export class CaptureFolder {
     mkdirSync(join(this.#staging, "shards"), { recursive: true });
   }
 
-  /** A folder for what runs leave behind for a moment; it never reaches the result. */
+  /** A folder for temporary files of runs; it is no part of the result. */
   get scratch(): string {
     return join(this.#staging, ".runs");
   }
@@ -156,7 +156,7 @@ export class CaptureFolder {
     rmSync(old, { recursive: true, force: true });
   }
 
-  /** Removes what is not in its place; called in the end in any case. */
+  /** Removes unfinished files; always called at the end. */
   release(): void {
     rmSync(this.#staging, { recursive: true, force: true });
     rmSync(`${this.#staging}.lock`, { force: true });

@@ -28,7 +28,7 @@ export interface RunMeans {
   ignoreEstimate?: boolean;
 }
 
-/** What a run gave: its taps, and what it was. */
+/** The result of a run: taps and identity. */
 export interface RunTaps {
   name: string;
   effective: RecipeDocument;

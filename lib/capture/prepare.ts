@@ -1,4 +1,4 @@
-/** What is known of a capture before anything is written: its recipe, its configuration, its points, each of them planned. */
+/** A capture before anything is written: recipe, configuration, and points, each planned. */
 import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { Readiness } from "../plan/types.ts";
@@ -15,7 +15,7 @@ export interface CaptureSource {
   locate?: Locate;
   /** `dataset_capture` of a training plan; that of the recipe when left out. */
   config?: JsonObject;
-  /** In place of what the configuration says. */
+  /** Replaces the configuration's value. */
   split?: Split;
   samples?: number;
   registry: Registry;
@@ -25,7 +25,7 @@ export interface CaptureSource {
 export interface PreparedCapture {
   /** The recipe that runs. */
   recipe: RecipeDocument;
-  /** Effective form of the recipe as it was given. */
+  /** Effective form of the given recipe. */
   scenario: RecipeDocument;
   config: CaptureConfig;
   points: CapturePoint[];
@@ -33,7 +33,7 @@ export interface PreparedCapture {
   released_seeds: string[];
   /** Name of the scenario. */
   name: string;
-  /** Where the split goes unless somebody says otherwise, below the state directory. */
+  /** Default place of the split, below the state directory. */
   place: string;
 }
 
@@ -48,7 +48,7 @@ export async function prepareCapture(source: CaptureSource): Promise<PreparedCap
   const { recipe, released_seeds } = captureRecipe(normalized, config);
   const points = capturePoints(recipe, config, registry);
   const master = masterSeed(recipe);
-  // What is wrong with any point is known before the first one runs.
+  // Problems of all points are reported before the first one runs.
   for (const [index, point] of points.entries()) {
     await planRun(runRecipeOf(point, master, index), { registry, readiness });
   }

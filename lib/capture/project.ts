@@ -1,4 +1,4 @@
-/** Training projects as they lie on the disk: what was exported, which splits are captured, whether networks are there. */
+/** Training projects on the disk: exported files, captured splits, trained networks. */
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { checkDocument } from "../artifact/json_schema.ts";
@@ -22,7 +22,7 @@ const object = (properties: JsonObject): JsonObject => ({
 });
 const list = (items: JsonObject): JsonObject => ({ type: "array", minItems: 1, items });
 
-/** What is read of a manifest; a project may come from anybody. */
+/** The fields read from a manifest; projects are not trusted. */
 const MANIFEST_SCHEMA: JsonObject = object({
   kind: { type: "string", const: PROJECT_KIND },
   version: { type: "integer", const: 1 },
@@ -80,7 +80,7 @@ function manifestOf(folder: string, shown: string): JsonObject {
 }
 
 /**
- * The capture recipe of a split of a project, and where the split goes.
+ * The capture recipe of a split of a project, and the place of the split.
  * @throws SvcError `training_project_not_found`; `training_project_changed` when the recipe is not the one that was exported
  */
 export function projectCapture(folder: string, split: Split): { raw: Value; out: string; job: CaptureJob } {
@@ -113,7 +113,7 @@ const changed = (message: string, cause?: unknown) =>
     cause,
   });
 
-/** A project as it is now. */
+/** The present state of a project. */
 export interface ProjectView extends JsonObject {
   schema_version: 1;
   path: string;
@@ -122,7 +122,7 @@ export interface ProjectView extends JsonObject {
   identities: { scenario_sha256: string; training_plan_sha256: string };
   training: JsonObject;
   evaluation: JsonObject;
-  /** What was asked for, and what is there. */
+  /** Planned and captured records. */
   capture_jobs: (CaptureJob & { state: "missing" | "captured" | "outdated"; captured_samples: number })[];
   /** Components and whether their files are there. */
   components: { id: string; path: string; present: boolean }[];

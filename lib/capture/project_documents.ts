@@ -1,4 +1,4 @@
-/** The documents of a training project: what is trained, on which data, judged by what, and how it comes back. */
+/** The documents of a training project: trained blocks, data, evaluations, and the way back into a recipe. */
 import { sha256Json } from "../contract/hash.ts";
 import type { Registry } from "../contract/registry.ts";
 import { cloneValue, type JsonObject } from "../contract/value.ts";
@@ -153,7 +153,7 @@ export function artifactDraft(facts: ProjectFacts): JsonObject {
   };
 }
 
-/** What the Python files know; it stands in them as JSON. */
+/** The contract that the Python files contain as JSON. */
 export function pythonContract(facts: ProjectFacts, files: Record<string, string>): JsonObject {
   return {
     recipe: facts.recipe.name,
@@ -227,7 +227,7 @@ export function readme(facts: ProjectFacts): string {
   return `# Training for ${recipe.name}
 
 Written by \`svc differentiable export\`. Scenario \`${inspection.scenario_sha256}\`, training plan
-\`${inspection.training_plan_sha256}\`: what is trained here fits this scenario, whatever the plan says of data and loss.
+\`${inspection.training_plan_sha256}\`: a network trained here fits this scenario, for any data and loss in the plan.
 
 | block | network | takes | gives |
 |---|---|---|---|

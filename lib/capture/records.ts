@@ -1,8 +1,8 @@
 /**
- * Records: what the arrays of taps hold of them. A record is a row along axis 0 of an array of two and more dimensions. An
+ * Records in the arrays of taps. A record is a row along axis 0 of an array of two and more dimensions. An
  * array of one dimension is one record, unless its metadata says that it holds several (`record_axis`, `sample_axis` or
  * `capture_record_axis` of 0, `capture_record_count`, `capture_record_shape`), or it has a value for each record of the other
- * taps. With `record: run` an array is one record whatever its shape.
+ * taps. With `record: run` an array of any shape is one record.
  *
  * An artifact may hold more arrays than its main one. They come along: by rows where they have a row for each record, else
  * whole in every record, as the pilots of a grid do.
@@ -14,7 +14,7 @@ import { bytesOf, DTYPES, elementCount, type NdArray, type TypedData } from "../
 
 const AXIS_KEYS = ["record_axis", "sample_axis", "capture_record_axis"];
 
-/** Records that lie one behind the other. */
+/** Consecutive records. */
 export interface Records {
   count: number;
   /** Shape of one record. */
@@ -29,11 +29,11 @@ export interface TapArray {
   array: NdArray;
   metadata: JsonObject;
   from: string;
-  /** Whether it is one record whatever its shape. */
+  /** Whether it is one record, for any shape. */
   perRun: boolean;
 }
 
-/** Cuts the main arrays of all taps; those of one dimension are told by the others. */
+/** Cuts the main arrays of all taps; the records of one-dimensional arrays follow from the others. */
 export function cutTaps(taps: readonly TapArray[]): Records[] {
   const rows = new Set(
     taps.filter(({ array, perRun, metadata }) => !perRun && array.shape.length >= 2 && !isDeclared(metadata))

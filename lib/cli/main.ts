@@ -63,7 +63,7 @@ const GROUPS = {
 
 function buildProgram(): Command {
   const program = new Command("svc")
-    .description("Experiments for communication and semantic-communication research that one can trust.")
+    .description("Reproducible experiments for communication and semantic-communication research.")
     .version(version, "--version", "print the version")
     .option(
       "--workspace <dir>",

@@ -1,6 +1,6 @@
 /**
  * The table of a matrix: one row a variant, its coordinates first, then the headline metrics. What is the same at every
- * point is told once, below.
+ * point is reported once, below.
  */
 import { isNumber } from "../contract/value.ts";
 import { valueText } from "../recipe/variant_name.ts";

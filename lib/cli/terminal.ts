@@ -52,7 +52,7 @@ export function stdout(text: string): void {
   }
 }
 
-/** Writes everything else to standard error; when nobody reads it any more, the work goes on. */
+/** Writes everything else to standard error; when the reader has closed it, the work continues. */
 export function stderr(text: string): void {
   try {
     writeAll(Deno.stderr, text);

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { readJson } from "../recipe/json_reader.ts";
 
 /**
- * Reads a body. Bytes count as they arrive, whatever the headers promise.
+ * Reads a body. Received bytes count, not the length in the headers.
  * @throws SvcError `body_too_large`, `body_timeout`
  */
 export async function readBody(

@@ -31,7 +31,7 @@ dt { font-family: ui-monospace, monospace; } dd { margin: 0 0 .6rem; color: #555
 @media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #16181b; } dd { color: #a8a8a8; } a { color: #8ab4f8; } }
 </style>
 <h1>svc ${version}</h1>
-<p>Experiments for communication and semantic-communication research that one can trust. This server answers over HTTP with
+<p>Reproducible experiments for communication and semantic-communication research. This server answers over HTTP with
 the same library calls as the command line. Where it was started with a token, everything but this page and
 <code>/api/health</code> needs it.</p>
 <p><strong>The dashboard is not here:</strong> ${why}.</p>

@@ -85,7 +85,7 @@ const TITLES: Readonly<Record<number, string>> = {
   507: "Insufficient storage",
 };
 
-/** The status of an error: 500 for what nobody foresaw. */
+/** The status of an error: 500 for an unexpected error. */
 function statusOf(error: unknown): number {
   if (!(error instanceof SvcError)) return 500;
   if (error.code === "storage_unavailable" && isNoSpace(String(error.extra.system_code))) return 507;
@@ -99,7 +99,7 @@ export interface Problem {
 }
 
 /**
- * The problem document of an error. What a client cannot mend keeps its cause to itself: the reply has a reference, under
+ * The problem document of an error. A defect does not show its cause: the reply has a reference, under
  * which the log tells the rest.
  * @param reference of the request in the log
  */

@@ -23,7 +23,7 @@ const WIDENED = 0.25;
  * @param points at most this many points of a line, bins of a histogram, or cells of one axis squared
  * @param kind by the type of the array when left out
  * @param wanted of histograms: `robust` leaves out values that lie far from the rest, so that one of them does not shrink
- *   the picture of all others, and counts them
+ *   the outline of all others, and counts them
  * @returns `{kind, x, y, counts?, source_count, outside_count?}`; edges of bins are one more than bins
  */
 export function seriesOf(array: NdArray, points: number, kind?: SeriesKind, wanted: SeriesRange = "all"): JsonObject {

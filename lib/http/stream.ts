@@ -78,7 +78,7 @@ export function openStream(
         controller.enqueue(bytes);
       };
       const beat = () => {
-        // A client that left before its reply began is told of by nobody: whoever takes nothing from one comment to the
+        // No event reports a client that left before its reply began: one that reads nothing from one comment to the
         // next is gone.
         const now = sent - unread();
         if (unread() > 0 && now === taken) return stop();

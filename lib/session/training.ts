@@ -23,7 +23,7 @@ export interface ExportOptions extends TrainingOptions {
   /** The folder as messages name it. */
   shownOut?: string;
   force?: boolean;
-  /** Records over all splits, in place of what the plan says. */
+  /** Records over all splits, instead of the number in the plan. */
   samples?: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The template catalogue: which scenarios are offered, in which order, and which one is the default of its task.
  *
- * An entry names a recipe, never a graph of its own. What the recipe holds is read and checked whenever the entry is
+ * An entry names a recipe, never a graph of its own. The recipe is read and checked whenever the entry is
  * inspected or instantiated.
  */
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
@@ -9,7 +9,7 @@ import { didYouMean } from "../contract/nearest.ts";
 import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import packaged from "./catalog.json" with { type: "json" };
 
-/** A parameter that a short form edits in place, whatever else the graph holds. */
+/** A parameter that a short form edits in place, in any graph. */
 export interface EditorBinding extends JsonObject {
   step_id: string;
   op: string;
@@ -19,7 +19,7 @@ export interface EditorBinding extends JsonObject {
 export interface TemplateEntry extends JsonObject {
   id: string;
   label: string;
-  /** What the scenario is scored on; it builds no graph. */
+  /** The evaluation of the scenario; it does not change the graph. */
   task_id: string;
   /** The topology that the recipe must declare and keep. */
   execution_profile: { id: string; version: number };
@@ -66,7 +66,7 @@ export function packagedCatalog(): TemplateCatalog {
 }
 
 /**
- * Reads a catalogue and brings its entries into canonical form: bindings as a map by name, entries by rising order.
+ * Reads a catalogue and normalises its entries: bindings as a map by name, entries by rising order.
  * Exported for tests.
  * @throws SvcError `template_catalog_invalid` with everything that is wrong with it
  */

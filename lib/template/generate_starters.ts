@@ -12,7 +12,7 @@ const FOLDER = new URL("../../recipes/recipe_starters/", import.meta.url);
 export function startersSource(folder: URL = FOLDER): string {
   const names = [...Deno.readDirSync(folder)].filter(({ isFile, name }) => isFile && name.endsWith(".yaml"))
     .map(({ name }) => name).sort(compareCodePoints);
-  // Exact bytes: a decoder that drops a byte order mark or mends broken UTF-8 would change the digest.
+  // Exact bytes: a decoder that drops a byte order mark or replaces broken UTF-8 would change the digest.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   return prettyJson(Object.fromEntries(
     names.map((name) => [`recipe_starters/${name}`, decoder.decode(Deno.readFileSync(new URL(name, folder)))]),

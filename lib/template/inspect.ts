@@ -1,5 +1,5 @@
 /**
- * Inspection of the template catalogue. Every call selects each source anew, reads it once, compiles it strictly, checks
+ * Inspection of the template catalogue. Every call selects each source again, reads it once, compiles it strictly, checks
  * it against the registry and against what its entry promises: an earlier inspection authorises nothing.
  */
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
@@ -40,7 +40,7 @@ export interface InspectionOptions extends TemplateOptions {
   readiness: Readiness;
 }
 
-/** What a valid template's recipe is, in short. */
+/** Summary of a valid template's recipe. */
 export interface RecipeSummary extends JsonObject {
   name: string;
   description: string | null;
@@ -49,11 +49,11 @@ export interface RecipeSummary extends JsonObject {
   execution_profile: JsonObject;
 }
 
-/** A row of the inspection: the entry's fields and what was found. */
+/** A row of the inspection: the entry's fields and the findings. */
 export type TemplateRow = TemplateEntry & {
   available: boolean;
   validation: { status: "valid" | "unavailable" | "invalid"; errors: Diagnostic[] };
-  /** What was read, valid or not. */
+  /** The source that was read, valid or not. */
   source?: SourceRecord;
   recipe?: RecipeSummary;
   run_readiness?: RunReadiness;
@@ -221,7 +221,7 @@ function bindingMismatch({ step_id, op, param }: EditorBinding, steps: readonly 
   return { place, reason: `${op} has no parameter ${param}`, hint };
 }
 
-/** Neither a recipe of the project nor a starter is there: what the starter waits for. */
+/** Neither a recipe of the project nor a starter exists: the missing requirement of the starter. */
 function absent(entry: TemplateEntry, registry: Registry): Diagnostic {
   const { hint, needs } = waitsFor(entry, registry);
   return diagnostic("template_unavailable", [], `Cannot offer ${entry.id} yet: its starter ${needs}`, { hint });

@@ -1,5 +1,5 @@
 /**
- * From a template to a recipe that stands alone: strictly compiled, with the entry's task and topology, and with a record
+ * Makes an independent recipe of a template: strictly compiled, with the entry's task and topology, and with a record
  * of where it came from. Nothing depends on the template afterwards.
  */
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
@@ -33,7 +33,7 @@ export interface TemplateProvenance extends JsonObject {
 
 export interface Instantiation {
   status: "instantiated";
-  /** Normalised: it holds what the template and the overrides choose, and leaves defaults to the operations. */
+  /** Normalised: it has the choices of template and overrides, and leaves defaults to the operations. */
   recipe: RecipeDocument;
   provenance: TemplateProvenance;
   /** Warnings and infos. */
@@ -43,7 +43,7 @@ export interface Instantiation {
 }
 
 /**
- * Instantiates a template. Its source is selected, read and checked anew.
+ * Instantiates a template. Its source is selected, read and checked again.
  * @param id of the template
  * @param overrides `{step_params?, name?, description?}`, typed values
  * @throws SvcError `template_not_found`; `template_unavailable` when the row is unavailable or its source invalid, with
@@ -80,7 +80,7 @@ export async function instantiateTemplate(
     provenance,
     diagnostics: found,
     get text() {
-      // The line that names the schema for editors holds only where the starter lies.
+      // The line that names the schema for editors is valid in the folder of the starter only.
       const source = resolved.text.replace(/^# yaml-language-server:[^\n]*\n/, "");
       return editRecipeText(source, lean(recipe), { file: resolved.source.reference, format: "yaml" });
     },
@@ -105,7 +105,7 @@ function unavailable(entry: TemplateEntry, resolved: Exclude<ResolvedTemplate, {
     ? `Cannot instantiate ${entry.id}: it is not available`
     : `Cannot instantiate ${entry.id}: ${resolved.source?.reference ?? entry.recipe_path} is not valid`;
   return new SvcError("template_unavailable", message, {
-    hint: resolved.status === "invalid" ? `Mend or remove ${entry.recipe_path}` : null,
+    hint: resolved.status === "invalid" ? `Correct or remove ${entry.recipe_path}` : null,
     // That a template is planned is no fault of the catalogue, but whoever asks for it cannot have it.
     diagnostics: resolved.errors.map((item): Diagnostic => ({ ...item, severity: "error" })),
   });

@@ -80,7 +80,7 @@ function readStepParams(value: Value | undefined, report: Report): StepParams {
 }
 
 /**
- * Puts parameters into a recipe, which is not changed itself; the graph stays as it is.
+ * Returns a recipe with parameters replaced; recipe and graph are not changed.
  * @param found gets `template_step_unknown` and `template_param_unknown` with the nearest name; such parameters are
  *   left out
  */
@@ -115,7 +115,7 @@ export function applyStepParams(
   return { ...recipe, steps };
 }
 
-/** Moves findings about an overridden parameter to the place of the override, which is where it can be mended. */
+/** Moves findings about an overridden parameter to the place of the override, where it can be corrected. */
 export function atOverrides(
   diagnostics: readonly Diagnostic[],
   recipe: RecipeDocument,

@@ -1,6 +1,6 @@
 /**
  * Where a template's recipe comes from: the project's own file of that name, else the starter that comes with the
- * program. The bytes are read once; what is hashed is what is compiled.
+ * program. The bytes are read once: the hashed bytes are compiled.
  */
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -30,7 +30,7 @@ export interface TemplateSource {
 }
 
 /**
- * Selects and reads the source of a template. An override that is there is the source, whatever its state.
+ * Selects and reads the source of a template. An existing override is the source, even if it is invalid.
  * @returns null when neither an override nor a starter is there
  * @throws SvcError when the override cannot be read: `path_forbidden`, `path_refused`, `recipe_limit_exceeded` or
  *   `recipe_syntax_invalid`
@@ -86,7 +86,7 @@ async function readOverride(path: string, projectRoot: string): Promise<Uint8Arr
   } catch (error) {
     if (error instanceof SvcError) throw error;
     if (error instanceof Deno.errors.NotFound) return null;
-    // Whether there is an override cannot be told, so the starter must not take its place.
+    // An override may exist but cannot be read: the starter must not replace it.
     throw new SvcError("path_forbidden", `Cannot read ${path}: ${messageOf(error)}`, {
       hint: "Let the program read the project root",
     });

@@ -36,8 +36,8 @@ const GRAPH_METADATA = new Set([
 /**
  * Replaces a working copy by the instance of another template.
  * @param current the working copy, with the author's edits
- * @param next what the chosen template gives
- * @param previous what the working copy began as; what still equals it is not the author's and follows the template.
+ * @param next values of the chosen template
+ * @param previous initial values of the working copy; values that still equal them follow the template.
  *   Without it every name, description and protocol field of the working copy counts as the author's
  * @returns a new document: graph, profile and research of `next`, identity and protocol of the author
  */

@@ -19,8 +19,8 @@ interface Value {
 }
 
 /**
- * Why `offered` cannot stand where `wanted` is asked for, or null.
- * @param sizes what the open sizes of `wanted` have stood for so far; a name is one size throughout an entrypoint
+ * The reason why `offered` cannot replace `wanted`, or null.
+ * @param sizes values of the open sizes of `wanted` so far; a name has one size in an entrypoint
  */
 function valueProblem(wanted: Value, offered: Value, sizes: Map<string, Dimension>): string | null {
   if (wanted.dtype !== offered.dtype) return `its dtype is ${wanted.dtype}, not ${offered.dtype}`;
@@ -146,7 +146,7 @@ export function checkAgainstGraph(entrypoint: Entrypoint, index: number, graph: 
         report([side, at], `Cannot run the entrypoint ${entrypoint.id}: ${claimed.name}, in the model ${why}`);
       }
     });
-    // An output that nobody asks for does no harm; an input that nobody gives does.
+    // Extra outputs are allowed; extra inputs have no value.
     if (side === "inputs") {
       for (const name of real.keys()) {
         report([side], `Cannot run the entrypoint ${entrypoint.id}: the model also takes ${name}`);
@@ -159,7 +159,7 @@ export function checkAgainstGraph(entrypoint: Entrypoint, index: number, graph: 
 /** Members of an ABI that a slot contract freezes. */
 const FROZEN = ["component_id", "component_role", "entrypoint_id", "inputs", "outputs"] as const;
 
-/** Compares what an artifact was trained for with what the operation is now. */
+/** Compares the ABI that an artifact was trained for with the present ABI of the operation. */
 export function checkAgainstContract(
   row: CompatibleOperation,
   index: number,

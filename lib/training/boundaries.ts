@@ -17,7 +17,7 @@ export interface Boundary extends JsonObject {
   reason: string | null;
   built_in_fine_tuning: boolean;
   portable_replacement: boolean;
-  /** What the contract says of derivatives; it never decides whether the step can be replaced. */
+  /** Differentiability in the contract; it never decides whether the step can be replaced. */
   differentiability: JsonObject;
   /** What an artifact must offer; null where there is no slot. */
   slot: JsonObject | null;

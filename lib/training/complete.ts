@@ -1,5 +1,5 @@
 /**
- * Completes the draft of a manifest: digests are taken from the files, and what is left out follows from the operations
+ * Completes the draft of a manifest: digests come from the files, and missing fields follow from the operations
  * and the models. What an author has written stays, whether it fits is for the inspection to say.
  */
 import { SvcError } from "../contract/error.ts";
@@ -13,7 +13,7 @@ import { packageIdentity } from "./identity.ts";
 import { trainableSlotContract } from "./slot_contract.ts";
 import type { ArtifactComponent, SymbolicDimension } from "./types.ts";
 
-/** What a draft is completed from. */
+/** Sources for the completion of a draft. */
 export interface DraftSources {
   /** The bytes of a file of the package, or null when it is not there. */
   read(path: string): Uint8Array | null;

@@ -17,7 +17,7 @@ export interface ReadDocument {
 }
 
 /**
- * Reads YAML, or JSON by its suffix; what the reader refuses becomes `artifact_schema_invalid`.
+ * Reads YAML, or JSON by its suffix; syntax errors become `artifact_schema_invalid`.
  * @param file name for messages and locations
  */
 export function readDocument(bytes: Uint8Array, file: string): ReadDocument {
@@ -182,7 +182,7 @@ function checkPublication(manifest: TrainedManifest): Diagnostic[] {
   )];
 }
 
-/** Checks a slot contract against its schema; what it says is compared elsewhere. */
+/** Checks a slot contract against its schema; its content is compared elsewhere. */
 export function checkSlotContract(document: Value, path: string): Diagnostic[] {
   const version = isObject(document) ? document.schema_version : undefined;
   if (version !== undefined && version !== 1) {

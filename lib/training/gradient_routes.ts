@@ -1,6 +1,6 @@
 /**
  * Routes from a replaced block to an evaluation. The steps on the way are frozen: a live loss graph exists where each of them
- * passes gradients and can be exported. The block itself is the trainer's own, and never stands in its own way.
+ * passes gradients and can be exported. The trainable block itself is always open.
  */
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";

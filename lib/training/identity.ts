@@ -9,7 +9,7 @@ import type { ArtifactComponent, PackageIdentity, SupportFile } from "./types.ts
 
 const digestOf = (value: JsonObject): string => sha256Hex(canonicalJson(value, { ascii: true }));
 
-/** What is known of the files of a package. */
+/** Digests of the files of a package. */
 export interface PackageDigests {
   manifest_sha256: string;
   /** Of the canonical JSON of the slot contract, and of its exact bytes. */

@@ -31,15 +31,15 @@ import type { PackageIdentity, PublicationReadiness, SlotContract, TrainedManife
 
 export type ArtifactStatus = "ready" | "unavailable" | "invalid";
 
-/** A file of a package as it was found. */
+/** A file found in a package. */
 export interface PackageFile {
   sha256: string;
   size_bytes: number;
 }
 
-/** What is known of a package. */
+/** The result of an inspection. */
 export interface InspectedPackage {
-  /** `unavailable`: nothing is wrong with what is there, but files or operations are missing. */
+  /** `unavailable`: files or operations are missing; the present ones are valid. */
   status: ArtifactStatus;
   /** Null when the text or its schema was refused. */
   manifest: TrainedManifest | null;
@@ -69,7 +69,7 @@ export interface InspectOptions {
 
 /**
  * Inspects a package.
- * @returns what was found, with every problem
+ * @returns the findings, with every problem
  * @throws SvcError `artifact_manifest_missing` or `artifact_limit_exceeded` when there is no manifest to begin with
  */
 export function inspectPackage(source: PackageSource, options: InspectOptions = {}): InspectedPackage {
@@ -168,7 +168,7 @@ class Inspection {
     return sha256;
   }
 
-  /** Reads a listed file and compares its digest; null when there is nothing to go on with. */
+  /** Reads a listed file and compares its digest; null when the file cannot be used. */
   #read(path: string, place: Place, limit: number, expected: { key: string; sha256: string }): Uint8Array | null {
     let bytes: Uint8Array | null;
     try {
@@ -278,7 +278,7 @@ class Inspection {
     }
   }
 
-  /** Compares what operations ask for, what the manifest claims and what the graphs take. */
+  /** Compares the ABI of the operations, the claims of the manifest and the tensors of the graphs. */
   #compare(manifest: TrainedManifest): void {
     manifest.runtime.entrypoints.forEach((entrypoint, index) => {
       const graph = this.#graphs.get(entrypoint.component);

@@ -1,5 +1,5 @@
 /**
- * What can be trained in a recipe: the blocks that can be replaced, the evaluations they reach, and whether a loss can be
+ * Trainable parts of a recipe: the replaceable blocks, the evaluations they reach, and whether a loss can be
  * followed back to them or captured data must do.
  */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
@@ -22,16 +22,16 @@ export type TrainingStatus =
 export type SuggestedTap = JsonObject & {
   id: string;
   from: string;
-  /** `input`: what the replaced block reads; `reference`: what an evaluation compares with. */
+  /** `input`: read by the replaced block; `reference`: compared by an evaluation. */
   purpose: "input" | "reference";
   /** Beside streams of bits or symbols, of which a run gives one record, other arrays are one record as well. */
   record?: "run";
 };
 
-/** Streams of a channel path: arrays of one dimension, whatever is in them. */
+/** Streams of a channel path: arrays of one dimension, of any content. */
 const STREAM = /^channel\.(payload_bits|coded_bits|framed_bits|demod_bits|bits|symbols|rx_symbols|llr)\./;
 
-/** The name that a tap has where nobody chose one. */
+/** The default name of a tap. */
 const tapId = (from: string): string => from.replaceAll(/[^A-Za-z0-9]+/g, "_").slice(0, 64);
 
 export interface EvaluationSink extends JsonObject {
@@ -203,7 +203,7 @@ function recommend(
   return list;
 }
 
-/** What the selected blocks read, and what the evaluations compare with that no selected block has touched. */
+/** Inputs of the selected blocks, and references of the evaluations that do not depend on a selected block. */
 function suggestTaps(
   recipe: RecipeDocument,
   registry: Registry,
@@ -220,7 +220,7 @@ function suggestTaps(
     taps.set(from, { id: tapId(from), from, purpose });
     kinds.set(from, kind);
   };
-  // A block behind another selected one reads what that one gives, which changes as it is trained.
+  // The input of a block after another selected one changes during training.
   const touched = (id: string) => selected.some((other) => other === id || reach.reaches(other, id));
   for (const id of selected) {
     const contract = registry.get(step(id).op).operation.contract;

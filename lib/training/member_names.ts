@@ -6,7 +6,7 @@ const DEVICE = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-
 /** Names under which a manifest is found in a folder or a ZIP file. */
 export const MANIFEST_NAMES = ["trained_artifact.yaml", "trained_artifact.yml", "trained_artifact.json"];
 
-/** File of the store that no package brings. */
+/** File that the store adds to a package. */
 export const IMPORT_RECORD = ".svc_import.json";
 
 /**
@@ -16,7 +16,7 @@ export const IMPORT_RECORD = ".svc_import.json";
 export function unsafeName(path: string): string | null {
   if (path === "") return "its name is empty";
   if (!path.isWellFormed()) return "its name is no valid text";
-  // deno-lint-ignore no-control-regex -- control characters are what is refused
+  // deno-lint-ignore no-control-regex -- control characters are refused
   if (/[\u0000-\u001f\u007f]/.test(path)) return "its name holds a control character";
   if (path.includes("\\")) return "its name holds a backslash";
   if (path.startsWith("/")) return "its path is absolute";
@@ -26,7 +26,7 @@ export function unsafeName(path: string): string | null {
     if (part === "") return "its path has an empty part";
     if (part === "." || part === "..") return `its path has a part ${part}`;
     if (/[. ]$/.test(part)) return "a part of its path ends with a dot or a space";
-    // A device keeps its name whatever stands after the first dot.
+    // Windows reserves a device name with every suffix.
     if (DEVICE.test(part.split(".")[0].trimEnd())) return `${part} is the name of a device`;
     if (new TextEncoder().encode(part).length > 255) return "a part of its path is longer than 255 bytes";
   }

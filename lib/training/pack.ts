@@ -23,13 +23,13 @@ export interface PackageOptions {
   contractOf: (operation: string) => OperationContract | undefined;
   /** Operations whose slots the models fill, for a folder without a draft. */
   operations?: readonly string[];
-  /** Where the ZIP file goes; `<id>.zip` beside the folder when left out. */
+  /** Path of the ZIP file; default `<id>.zip` beside the folder. */
   out?: string;
   /** Replaces a ZIP file that holds something else. */
   force?: boolean;
 }
 
-/** What was packaged. */
+/** The result of packaging. */
 export interface PackagedArtifact extends JsonObject {
   id: string;
   /** Value for `artifact_package_sha256`. */
@@ -52,7 +52,7 @@ export interface PackagedArtifact extends JsonObject {
  * it as an import would, and writes a ZIP file whose bytes depend on nothing but the files. Comments and order of a
  * manifest stay. Nothing is written unless everything is right.
  * @param from folder, or its manifest or draft
- * @returns digests and what was written
+ * @returns digests and written files
  * @throws SvcError `artifact_invalid` with every problem; `artifact_manifest_missing` without a draft or operations;
  *   `artifact_conflict` when another file is in the way
  */
@@ -91,7 +91,7 @@ export function packageTrainedArtifact(from: string, options: PackageOptions): P
   const archive = resolve(options.out ?? join(dirname(folder), `${manifest.id}.zip`));
   refuseOverwrite(archive, archiveBytes, options.force === true);
   const written = [...files].filter(([path, bytes]) => !holds(join(folder, path), bytes)).map(([path]) => path);
-  // The manifest names the others, so it goes last.
+  // The manifest names the other files: write it last.
   for (const path of written) writeFileAtomic(join(folder, path), files.get(path)!);
   if (!holds(archive, archiveBytes)) writeFileAtomic(archive, archiveBytes);
   return {

@@ -1,4 +1,4 @@
-/** Where the program lies, when it lies in a folder. */
+/** Folder of the program, where it has one. */
 import { fileURLToPath } from "node:url";
 
 /** Folder of the program, whose `recipes/models/` any project may name; undefined when it was imported by URL. */

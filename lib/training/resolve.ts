@@ -1,6 +1,6 @@
 /**
  * From the parameters that bind a slot (`artifact_manifest_path`, `artifact_package_sha256`, `artifact_entrypoint`) to
- * the component that fills it, hash checked, or to everything that stands in the way.
+ * the component that fills it, hash checked, or to all problems.
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import {
   type TrainedManifest,
 } from "./types.ts";
 
-/** What a step says about the artifact in its slot. */
+/** The artifact parameters of a step. */
 export interface ArtifactBinding {
   /** `artifact_manifest_path`: a manifest or the folder of a package; empty to search the managed store. */
   manifestPath: string;
@@ -32,7 +32,7 @@ export interface ArtifactBinding {
   contract: OperationContract;
   /** Effective parameters of the step; compared with those the artifact was trained for. */
   params?: JsonObject;
-  /** Where those parameters stand in the recipe, for diagnostics; `["params"]` when left out. */
+  /** Place of those parameters in the recipe, for diagnostics; default `["params"]`. */
   place?: Place;
 }
 
@@ -140,8 +140,8 @@ export function resolveTrainedArtifact(
 }
 
 /**
- * Where the package lies: at the path that was named, else in the store under its digest, else among the packages that
- * come with the program. The digest decides what is accepted, so where it was found does not matter.
+ * Finds the package: at the given path, else in the store under its digest, else among the bundled packages.
+ * Only the digest decides whether it is accepted.
  */
 function locate(binding: ArtifactBinding, places: ArtifactPlaces): { path: string; imported: boolean } {
   const { manifestPath, packageSha256 } = binding;
@@ -201,7 +201,7 @@ function bindRow(
   const row = offering[fitting];
   const entrypoint = manifest.runtime.entrypoints.find(({ id }) => id === row.runtime_entrypoint);
   const component = manifest.components.find(({ id }) => id === entrypoint?.component);
-  // The inspection has named what is missing.
+  // The inspection has reported the missing parts.
   return entrypoint === undefined || component === undefined ? [] : { row, entrypoint, component };
 }
 
@@ -212,7 +212,7 @@ function conflictOf(
   at: (parameter: string) => Place,
   shown: string,
 ): Diagnostic[] {
-  // How the slot is bound is not what the artifact was trained for.
+  // The slot is bound in another way than the artifact was trained for.
   if (params === undefined || name.startsWith("artifact_")) return [];
   const actual = params[name];
   if (sameValue(actual, value)) return [];
@@ -256,12 +256,12 @@ export interface BoundSlot {
   /** Step id, for messages. */
   step_id: string;
   artifact: ResolvedArtifact;
-  /** Where the parameters of the step stand. */
+  /** Place of the parameters of the step. */
   place: Place;
 }
 
 /**
- * What one step cannot know: an artifact that is applied as a group fills every slot of that group, from one package.
+ * Checks across steps: an artifact that is applied as a group fills every slot of that group, from one package.
  * An encoder whose decoder is another network would produce numbers that mean nothing.
  * @param slots all slots of a recipe that hold artifacts
  */

@@ -30,7 +30,7 @@ interface SelectionHistory extends JsonObject {
   candidates: Candidate[];
 }
 
-/** What a package knows about its selection. */
+/** The selection history of a package. */
 export interface SelectionFacts {
   /** Document of the selection history; undefined when the manifest names none. */
   history: Value | undefined;
@@ -38,7 +38,7 @@ export interface SelectionFacts {
   /** Bytes of a support file. */
   read(path: string): Uint8Array | null;
   runtime_component_set_sha256: string;
-  /** Whether it came from elsewhere: then nobody here can vouch for how it was chosen. */
+  /** Whether it was imported: then its selection cannot be checked here. */
   imported: boolean;
 }
 

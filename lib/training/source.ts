@@ -14,13 +14,13 @@ import { IMPORT_RECORD, MANIFEST_NAMES, nameCollisions, unsafeName } from "./mem
 /** A package that was opened; paths are relative to the folder of its manifest, with `/` between parts. */
 export interface PackageSource {
   readonly kind: "directory" | "manifest" | "archive";
-  /** What was opened, for messages. */
+  /** Name of the opened package, for messages. */
   readonly name: string;
   /** File name of the manifest. */
   readonly manifestName: string;
-  /** Where the manifest lies, as people name it. */
+  /** Displayed path of the manifest. */
   readonly manifestShown: string;
-  /** Every file that is there; null when only a manifest was named, whose neighbours are nobody's business. */
+  /** All files of the package; null when only a manifest was named, so that unlisted files do not count. */
   readonly members: readonly string[] | null;
   /**
    * The bytes of a file, or null when it is not there.
@@ -176,7 +176,7 @@ function zipEntries(bytes: Uint8Array, name: string): ZipEntry[] {
   return asMember(() => openZip(bytes, name, limits));
 }
 
-/** What the ZIP reader refuses about one entry is an unsafe member of a package. */
+/** Reports an entry that the ZIP reader refuses as an unsafe member of the package. */
 function asMember<T>(read: () => T): T {
   try {
     return read();
@@ -246,7 +246,7 @@ function readPrefix(path: string, length: number): Uint8Array {
   return bytes;
 }
 
-/** The bytes of a regular file, never those behind a link, a pipe or a device; null when there is none. */
+/** The bytes of a regular file; links, pipes and devices are not followed; null when there is no such file. */
 function readRegularFile(path: string, limit: number, name: string): Uint8Array | null {
   let descriptor: number;
   try {

@@ -24,9 +24,9 @@ import { madeFor, type SourceClass } from "./types.ts";
 /** Where artifacts are kept, and which operations they are compared with. */
 export interface ArtifactStore {
   stateDir: string;
-  /** Also lists what lies in `recipes/models/` here. */
+  /** Also lists the packages in `recipes/models/` of the project. */
   projectRoot?: string;
-  /** Also lists what comes with the program. */
+  /** Also lists the bundled packages. */
   programRoot?: string;
   /** Contracts of the operations that are registered; without it artifacts are not compared with them. */
   contractOf?: (operation: string) => OperationContract | undefined;
@@ -55,7 +55,7 @@ export interface ArtifactRow extends JsonObject {
   package_sha256: string | null;
   status: ArtifactStatus;
   source_class: SourceClass;
-  /** Where it lies: the managed store, the project, beside the program, or wherever it was named by its path. */
+  /** Its place: managed store, project, program, or a path given by the user. */
   place: "store" | "project" | "program" | "elsewhere";
   path: string;
   operations: string[];
@@ -84,7 +84,7 @@ export interface ImportOptions {
 
 /** What an import did. */
 export interface ImportedArtifact extends JsonObject {
-  /** `imported`, `present` when it was there already, `repaired` when what was there had been damaged. */
+  /** `imported`; `present` when it was stored before; `repaired` when the stored copy was damaged. */
   outcome: "imported" | "present" | "repaired";
   artifact: ArtifactRow;
   /** Digest of the archive, or of the listed files, as a release record names it. */
@@ -94,7 +94,7 @@ export interface ImportedArtifact extends JsonObject {
 }
 
 /**
- * Brings a package into the store: everything is checked before anything is written, the files are staged, hashed again
+ * Imports a package into the store: everything is checked before anything is written, the files are staged, hashed again
  * from the disk and renamed into place. Afterwards all of it is there, or nothing.
  * @param from folder, manifest or ZIP file; or the bytes of a ZIP file
  * @throws SvcError `artifact_invalid` with every problem, or what opening it throws
@@ -228,7 +228,7 @@ function locations({ stateDir, projectRoot, programRoot }: ArtifactStore): Locat
   return found;
 }
 
-/** What is known of a package at its place; a folder of the store must hold what its name says. */
+/** Inspects a package at its place; a folder of the store must match the digest in its name. */
 function describe(located: Located, store: ArtifactStore): ArtifactDetail {
   const { path, place } = located;
   let inspected: InspectedPackage;
@@ -372,7 +372,7 @@ function verifyAt(path: string, store: ArtifactStore, sha256: string): ArtifactV
 /**
  * Removes an artifact from the managed store; those of a project or the program are their owners'.
  * @param reference digest, beginning of one, or id
- * @returns what was removed
+ * @returns the row of the removed artifact
  * @throws SvcError `artifact_not_found`, `artifact_ambiguous`
  */
 export function removeTrainedArtifact(reference: string, store: ArtifactStore): ArtifactRow {
@@ -386,7 +386,7 @@ export function removeTrainedArtifact(reference: string, store: ArtifactStore): 
   mkdirSync(root, { recursive: true });
   const staging = stage(root);
   try {
-    // One step takes it out of sight; what a crash leaves of it is cleared with the staging folder.
+    // A rename removes it atomically; remains after a crash are cleared with the staging folder.
     renameSync(row.path, join(staging.folder, "removed"));
     syncFolder(root);
   } catch (error) {

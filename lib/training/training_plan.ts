@@ -1,5 +1,5 @@
 /**
- * Training plans: which blocks of a scenario are to be replaced, which evaluations judge them, and what is captured for that.
+ * Training plans: the blocks of a scenario to replace, the evaluations that score them, and the data to capture.
  * A plan has an identity of its own; changing it never changes the scenario it was made for.
  */
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
@@ -43,7 +43,7 @@ export const EMPTY_TRAINING_PLAN: TrainingPlan = {
 };
 
 /**
- * Brings a plan to its normal form.
+ * Normalises a plan.
  * @param value decoded YAML or JSON; an empty mapping is a plan of which nothing has been chosen
  * @throws SvcError `training_plan_invalid` with every problem
  */

@@ -1,7 +1,7 @@
 /**
  * Staging for the managed store: a package is written in a folder of its own and renamed into place, so that a reader, or
- * a program that starts after a crash, sees all of it or nothing. What a crash leaves behind is removed by the next one
- * who stages something; a lock, which the system frees with its process, tells what is still being worked on.
+ * a program that starts after a crash, sees all of it or nothing. Remains of a crash are removed by the next caller
+ * that stages a file; a lock, which the system frees with its process, marks staging that is in progress.
  */
 import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";

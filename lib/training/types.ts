@@ -62,7 +62,7 @@ export interface TrainedManifest extends JsonObject {
   source: { origin: SourceClass };
 }
 
-/** Roles of components that are trained together: only its partner can read what one of them writes. */
+/** Roles of components that are trained together: only its partner can read the output of one of them. */
 const JOINT_ROLES = [["encoder", "decoder"], ["csi_feedback_encoder", "csi_feedback_decoder"]];
 
 /** The role that a component needs beside it. */
@@ -70,7 +70,7 @@ export function partnerRole(role: string | undefined): string | undefined {
   return JOINT_ROLES.find((roles) => roles.some((one) => one === role))?.find((other) => other !== role);
 }
 
-/** What a package can be used for, in words. */
+/** The intended use of a package, as text. */
 export function madeFor({ compatible_operations: rows }: TrainedManifest): string {
   if (rows.length === 0) return "It fills no slot; operations run it by its name, as model_id";
   return `It was made for ${rows.map(({ operation }) => operation).join(", ")}`;
@@ -78,7 +78,7 @@ export function madeFor({ compatible_operations: rows }: TrainedManifest): strin
 
 export type SourceClass = "imported" | "published_reference" | "reference_baseline" | "project_trained";
 
-/** The slot contract that a package was trained for: the ABI of each operation, as it was then. */
+/** The slot contract that a package was trained for: the ABI of each operation at that time. */
 export interface SlotContract extends JsonObject {
   schema_version: 1;
   kind: "svc.trainable_slot_contract";

@@ -74,7 +74,7 @@ Deno.test(
     assert.match(broken.stdout, /error\[recipe_validation_error\]/);
     const refused = await svc(["template", "instantiate", CODEC, "--json"], { cwd });
     assert.deepEqual([refused.code, refused.json.code], [3, "template_unavailable"]);
-    assert.equal(refused.json.hint, "Mend or remove recipes/image_codec_default.yaml");
+    assert.equal(refused.json.hint, "Correct or remove recipes/image_codec_default.yaml");
   }),
 );
 

@@ -58,10 +58,10 @@ export const captureCommands: CommandSpec[] = [
     options: {
       ...PLAN,
       framework: choice("--framework <name>", "also write Python text for it", ["torch", "torch-phylib"]),
-      samples: parsed("--samples <n>", "records over all splits, in place of what the plan says", SAMPLES),
+      samples: parsed("--samples <n>", "records over all splits, instead of the number in the plan", SAMPLES),
       out: text(
         "--out <folder>",
-        "where the project goes (default: training_projects/<recipe> of the state directory)",
+        "folder of the project (default: training_projects/<recipe> of the state directory)",
       ),
       force: flag("--force", "replace the exported files of a project there; its data and other files stay"),
     },
@@ -92,12 +92,12 @@ export const captureCommands: CommandSpec[] = [
     options: {
       plan: text("--plan <file>", "training plan whose dataset_capture is used, in place of the recipe's own"),
       split: choice("--split <split>", "which split (default: train; of a project all)", SPLITS),
-      tap: list("--tap <id=step.output>", "array to capture, in place of what is written; repeat for more"),
-      wholeRuns: flag("--whole-runs", "with --tap: the whole array of a run is one record, whatever its shape"),
-      samples: parsed("--samples <n>", "records to capture, in place of what is written", SAMPLES),
+      tap: list("--tap <id=step.output>", "array to capture instead of the configured ones; repeat for more"),
+      wholeRuns: flag("--whole-runs", "with --tap: the array of a run is one record, for any shape"),
+      samples: parsed("--samples <n>", "records to capture, instead of the configured number", SAMPLES),
       out: text(
         "--out <folder>",
-        "where the split goes (default: dataset_captures/<recipe>/<split> of the state directory)",
+        "folder of the split (default: dataset_captures/<recipe>/<split> of the state directory)",
       ),
       force: flag("--force", "replace an earlier capture at that place"),
       ignoreEstimate: IGNORE_ESTIMATE,

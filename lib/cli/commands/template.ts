@@ -64,7 +64,7 @@ export const templateCommands: CommandSpec[] = [
   }),
   command({
     usage: "template show <id>",
-    summary: "show a template: its recipe, where that comes from, and why it cannot be used",
+    summary: "show a template: its recipe, its source, and the reason where it cannot be used",
     examples: ["svc template show semantic_comm.image_reconstruction.default"],
     call: ({ svc, args: [id] }) => svc.templates.show(id),
     show(row, { context }) {

@@ -42,7 +42,7 @@ export const benchmarkRoutes = [
   get("/api/benchmarks/results/:result_id/verify", "Check a result against its ledger, its pack and its evidence", {
     replies: {
       200: reply(
-        "The report, whatever its verdict",
+        "The report, valid or not",
         z.object({ status: z.enum(["valid", "warning", "invalid"]), target_id: z.string() }),
       ),
       ...refusals(404, 409),

@@ -105,7 +105,7 @@ export const runRoutes = [
   get("/api/runs/:run_id/verify", "Hash a bundle again and check every link between its documents", {
     replies: {
       200: reply(
-        "The report, whatever its verdict",
+        "The report, valid or not",
         documentOf<VerificationReport>(
           z.object({
             status: z.enum(["valid", "warning", "invalid"]),

@@ -295,7 +295,7 @@ Deno.test("what is not available is not instantiated: planned, without a starter
   await inProject({ [CODEC_PATH]: edited(CODEC_TEXT, ["quality: 75", "quality: 750"]) }, async (options, folder) => {
     const error = await refusal(instantiateTemplate(CODEC, {}, options));
     assert.equal(error.code, "template_unavailable");
-    assert.equal(error.hint, `Mend or remove ${CODEC_PATH}`);
+    assert.equal(error.hint, `Correct or remove ${CODEC_PATH}`);
     assert.deepEqual(error.diagnostics.map(({ code, path }) => [code, path]), [
       ["operation_params_schema_invalid", "$.steps[1].params.quality"],
     ]);
