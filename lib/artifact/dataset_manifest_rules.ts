@@ -118,7 +118,7 @@ function originsOf(sample: ImageSample): string[] {
 
 /** Relative, with `/` between parts, without empty, `.` and `..` parts, schemes and control characters. */
 export function isPlainPath(path: string): boolean {
-  // deno-lint-ignore no-control-regex -- control characters are what is refused
+  // deno-lint-ignore no-control-regex -- the pattern refuses control characters
   if (/[\\\u0000-\u001f]/.test(path) || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(path)) return false;
   return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }

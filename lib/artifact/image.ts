@@ -1,4 +1,4 @@
-/** Images in memory: 8-bit samples, row by row from the top left, channels of a pixel side by side. */
+/** Images in memory: 8-bit samples, row by row from the top left, interleaved channels. */
 
 export interface Image {
   readonly width: number;

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 
 /**
- * The text of the file `LICENSE` in a model's folder: licence and provenance of weights and data. Null without the
- * file.
+ * The text of `LICENSE` in a model's folder, with licence and provenance of weights and data; null without the file.
  */
 export function licenceText(folder: string): string | null {
   try {

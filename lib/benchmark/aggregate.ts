@@ -19,7 +19,7 @@ export interface RecipeSamples {
 }
 
 /**
- * Aggregates recipes in their order, metrics in theirs; a metric that a recipe does not have gets no row.
+ * Aggregates recipes in their order, metrics in theirs; a recipe without a metric gets no row for it.
  * @param confidence two-sided, inside 0 … 1
  */
 export function aggregate(

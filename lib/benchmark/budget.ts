@@ -1,4 +1,4 @@
-/** Resource budgets: a row whose use of a resource exceeds the maximum is rejected, with what was observed. */
+/** Resource budgets: a row that exceeds a maximum is rejected, with the observed value. */
 import { float, isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import type { Pack, PackEntry } from "./pack.ts";
 import type { Measure } from "./types.ts";
@@ -12,8 +12,8 @@ export interface Admission {
 }
 
 /**
- * Holds the metrics of a row against its budget, the entry's or the pack's.
- * @returns null where there is none
+ * Compares the metrics of a row with its budget, the entry's or the pack's.
+ * @returns null without a budget
  */
 export function admit(pack: Pack, entry: PackEntry, metrics: { [id: string]: Measure }): Admission | null {
   const budget = entry.params.resource_budget ?? pack.metadata.resource_budget;
@@ -24,7 +24,7 @@ export function admit(pack: Pack, entry: PackEntry, metrics: { [id: string]: Mea
   const maximum = number("maximum", Infinity), tolerance = number("tolerance", 0);
   const observed = isNumber(observedMetric) ? toNumber(observedMetric) * number("conversion", 1) : null;
   const excess = observed === null ? null : Math.max(0, observed - maximum);
-  // What cannot be measured cannot be admitted.
+  // A resource without a measurement is not admitted.
   const admitted = excess !== null && excess <= tolerance;
   const name = (member: string) => `benchmark.resource_budget.${member}`;
   return {

@@ -3,7 +3,7 @@
  * over the replicates; otherwise rows of one replicate pair, which share their noise.
  *
  * A baseline is compared with the candidates of its own point: those of its aggregation cell, else those with the same
- * coordinates. One without either is compared with all.
+ * coordinates. A baseline without either is compared with all.
  */
 import { canonicalJson } from "../contract/json.ts";
 import { float, type JsonObject, toNumber } from "../contract/value.ts";
@@ -24,12 +24,12 @@ interface Place {
   matrix_selection: JsonObject;
 }
 
-/** A recipe as comparisons see it. */
+/** The data of a recipe for comparisons. */
 export interface ComparedRecipe extends Place {
   samples: readonly Sample[];
 }
 
-/** Where a recipe is compared; null where everywhere. */
+/** The point of a comparison; null for all points. */
 function pointOf({ aggregation_cell_id, matrix_selection }: Place): string | null {
   if (aggregation_cell_id !== null) return `cell ${aggregation_cell_id}`;
   return Object.keys(matrix_selection).length === 0 ? null : canonicalJson(matrix_selection);

@@ -1,4 +1,4 @@
-/** Compares two results recipe by recipe: each metric with its interval, and whether the intervals let them be equal. */
+/** Compares two results recipe by recipe: each metric with its interval, and whether the intervals overlap. */
 import { float, toNumber } from "../contract/value.ts";
 import { shownAggregates } from "./estimates.ts";
 import type { AggregateRow, BenchmarkResult, Measure } from "./types.ts";
@@ -7,17 +7,17 @@ import type { AggregateRow, BenchmarkResult, Measure } from "./types.ts";
 export interface ResultDiffRow {
   recipe_id: string;
   metric: string;
-  /** Null where the result has none. */
+  /** Null if the result does not have it. */
   a: Measure | null;
   b: Measure | null;
   a_ci: [Measure, Measure] | null;
   b_ci: [Measure, Measure] | null;
-  /** b minus a; null where one is missing, or saw no event. */
+  /** b minus a; null if one is missing or has no event. */
   difference: Measure | null;
   relative: Measure | null;
   /**
-   * `equal` to the bit, `overlapping` intervals, `apart`, `untold` where there is no interval to judge by, or in one
-   * result only.
+   * `equal` bit by bit, `overlapping` intervals, `apart`, `untold` without an interval or with a metric of one result
+   * only.
    */
   verdict: "equal" | "overlapping" | "apart" | "untold" | "only_a" | "only_b";
 }
@@ -27,9 +27,9 @@ export interface ResultDiff {
   kind: "svc.benchmark_result_diff";
   a: string;
   b: string;
-  /** Whether both are of the same pack, to the letter. */
+  /** Whether both have the same pack, by digest. */
   same_pack: boolean;
-  /** Whether every number is the same. */
+  /** Whether all numbers are equal. */
   equal: boolean;
   metrics: ResultDiffRow[];
 }

@@ -1,6 +1,7 @@
 /**
- * Common conditions: the methods of a cell are compared at the same power, with the same noise, over the same channel,
- * behind the same knowledge of it, on the same data, and with the same fate of what is lost. Each recipe of a cell shows what it was made under, and the methods must show the same.
+ * Common conditions: the methods of a cell are compared with the same power, noise, channel, channel knowledge, data
+ * and treatment of lost items. Each recipe of a cell has a record of its conditions, and the records of its methods
+ * must agree.
  */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -10,7 +11,7 @@ import type { RecipeDocument, StepDocument } from "../recipe/types.ts";
 import type { Pack, PackEntry } from "./pack.ts";
 import { pairedSeed, type Pairing } from "./seeds.ts";
 
-/** Where a recipe belongs among those it is compared with; null where its metadata do not say. */
+/** The cell of a recipe in comparisons; null if its metadata have none. */
 export interface Cell {
   aggregation_cell_id: string | null;
   pairing_id: string | null;
@@ -19,7 +20,7 @@ export interface Cell {
 
 const PAIRING_KEYS = ["pairing_id", "paired_seed", "benchmark_paired_seed"] as const;
 
-/** The cell that the metadata of a recipe name. */
+/** The cell in the metadata of a recipe. */
 export function cellOf({ metadata }: { metadata: JsonObject }): Cell {
   const text = (value: Value | undefined) => typeof value === "string" ? value : isNumber(value) ? String(value) : null;
   const pairing = PAIRING_KEYS.map((key) => text(metadata[key])).find((value) => value !== null);
@@ -33,13 +34,13 @@ export function cellOf({ metadata }: { metadata: JsonObject }): Cell {
 const conditionsOf = (pack: Pack): JsonObject | null =>
   isObject(pack.metadata.common_conditions) ? pack.metadata.common_conditions : null;
 
-/** Operations whose seed is the same in every method of a cell. */
+/** Operations with the same seed in every method of a cell. */
 export function pairedOperations(pack: Pack): string[] {
   const randomness = conditionsOf(pack)?.randomness;
   return isObject(randomness) ? (randomness.paired_operation_ids ?? []) as string[] : [];
 }
 
-/** Gives the paired operations their seed. The recipe is changed in place. */
+/** Sets the seed of the paired operations. The recipe is changed in place. */
 export function pairSeeds(pack: Pack, recipe: RecipeDocument, replicate: number | null): void {
   const operations = pairedOperations(pack);
   const { aggregation_cell_id, pairing_id } = cellOf(recipe);
@@ -57,13 +58,13 @@ export function pairSeeds(pack: Pack, recipe: RecipeDocument, replicate: number 
   }
 }
 
-/** A recipe of the pack as it will run, defaults in place. */
+/** A recipe of the pack with its defaults. */
 export interface ConditionedRecipe {
   entry: PackEntry;
   effective: RecipeDocument;
 }
 
-/** What a row was made under: the members that its cell shares, and their digest. */
+/** Conditions of a row: the members that its cell shares, and their digest. */
 export function conditionEvidence(pack: Pack, effective: RecipeDocument): JsonObject | undefined {
   if (conditionsOf(pack) === null || cellOf(effective).aggregation_cell_id === null) return undefined;
   const identity = comparisonIdentity(pack, effective);
@@ -105,10 +106,10 @@ function comparisonIdentity(pack: Pack, { steps }: RecipeDocument): JsonObject {
   };
 }
 
-/** Parameters that say, in the same words, what becomes of a source item that does not arrive. */
+/** Parameters about the treatment of a lost source item. */
 const FATES = ["on_decode_failure", "on_outage"];
 
-/** A step that a signal-to-noise ratio is set at: a channel, or an oracle of one. */
+/** A step with an Es/N0 parameter: a channel, or a bound of one. */
 const isChannel = ({ op, params }: StepDocument) =>
   params.snr_db !== undefined && (op.startsWith("wireless.") || op.startsWith("channel."));
 
@@ -118,7 +119,7 @@ function uniqueValues(values: Value[]): Value[] {
 
 /**
  * Checks the common conditions over the recipes of a pack.
- * @returns `pack_common_conditions_violated` at the recipe that differs, and where the declaration cannot hold
+ * @returns `pack_common_conditions_violated` at each differing recipe and each invalid declaration
  */
 export function checkConditions(pack: Pack, recipes: readonly ConditionedRecipe[]): Diagnostic[] {
   const conditions = conditionsOf(pack);
@@ -156,7 +157,7 @@ export function checkConditions(pack: Pack, recipes: readonly ConditionedRecipe[
     for (const { entry, identity } of others) {
       for (const [member, value] of Object.entries(identity)) {
         const expected = first.identity[member];
-        // A method without symbols has no power to normalise, one without noise of its own no seed to share.
+        // A method without symbols has no power to normalise; one without noise has no seed to share.
         if (sameValue(value, expected) || isEmptyList(value) || isEmptyList(expected)) continue;
         violated(
           entry,

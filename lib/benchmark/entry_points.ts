@@ -1,4 +1,4 @@
-/** The rows that an entry of a pack stands for: one recipe, or the points of a matrix. */
+/** The rows of a pack's entry: one recipe, or the points of a matrix. */
 import { sameValue } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { MatrixExpansion, MatrixPoint } from "../recipe/expand_matrix.ts";
@@ -10,7 +10,7 @@ type Dimensions = { [name: string]: Value[] };
 /**
  * A recipe whose matrix is that of the entry: its dimensions replace those of the recipe with the same name, and those
  * that `matrix_selection` fixes to a value of the recipe keep only this value.
- * @param declared the matrix of the recipe; null where it has none
+ * @param declared the matrix of the recipe; null without one
  */
 export function withOwnMatrix(value: JsonObject, declared: JsonObject | null, entry: PackEntry): JsonObject {
   const { dimensions = {}, step_params = {} } = entry.matrix as { dimensions?: JsonObject; step_params?: JsonObject };
@@ -31,9 +31,9 @@ export function withOwnMatrix(value: JsonObject, declared: JsonObject | null, en
 }
 
 /**
- * The entries of the points that an entry stands for; the entry itself where it names one recipe. The points that
- * `matrix_selection` excludes are left out.
- * @param isBaseline whether the pack names the entry as a baseline
+ * The entries of an entry's points; the entry itself if it has one recipe. Points excluded by `matrix_selection` are
+ * omitted.
+ * @param isBaseline whether the pack lists the entry as a baseline
  */
 export function entriesOfPoints(entry: PackEntry, expansion: MatrixExpansion, isBaseline: boolean): PackEntry[] {
   const { params, matrix } = entry, given = params.matrix_selection ?? {};

@@ -1,6 +1,6 @@
 /**
- * What a result says about one metric of one recipe: the aggregate where there is one, else an estimate made of the rows.
- * Tables, figures and pages all ask here, so that they never disagree.
+ * The estimate of a metric of a recipe: the aggregate if there is one, else an estimate from the rows. Tables, figures
+ * and pages all use this module, so their numbers agree.
  */
 import { toNumber } from "../contract/value.ts";
 import { findMetric } from "../research/catalog.ts";
@@ -10,9 +10,9 @@ import { aggregate } from "./aggregate.ts";
 import { sampleOf } from "./samples.ts";
 import type { AggregateRow, BenchmarkResult, ComparisonRow, Measure, PackMetric, ResultRow } from "./types.ts";
 
-/** Value and interval of a metric; the value is null where a rate showed no event and only a bound is known. */
+/** Value and interval of a metric; the value is null for a rate without events, which has only a bound. */
 export interface Estimate extends ShownEstimate {
-  /** Replicates that it rests on. */
+  /** Number of replicates. */
   n: number;
   /** How the interval was made. */
   method: AggregateRow["ci_method"];
@@ -20,7 +20,7 @@ export interface Estimate extends ShownEstimate {
   unit?: StatisticalUnit;
 }
 
-/** What a metric is called, measured in and good for. */
+/** Name, unit and direction of a metric. */
 export interface MetricFacts {
   id: string;
   name: string;
@@ -28,7 +28,7 @@ export interface MetricFacts {
   direction: PackMetric["direction"];
 }
 
-/** Declared by the pack, else known to the catalogue, else nothing but its id. */
+/** Declared by the pack, else from the catalogue, else only the id. */
 export function metricFacts(result: BenchmarkResult, id: string): MetricFacts {
   const declared = result.benchmark.metrics.find((metric) => metric.id === id);
   const known = findMetric(id);
@@ -40,7 +40,7 @@ export function metricFacts(result: BenchmarkResult, id: string): MetricFacts {
   };
 }
 
-/** The recipes of a result in the order of the pack: each by the first of its rows. */
+/** The recipes of a result in the order of the pack, each with the first of its rows. */
 export function recipesOf(result: BenchmarkResult): ResultRow[] {
   const seen = new Set<string>();
   return result.recipes.filter(({ id }) => !seen.has(id) && seen.add(id));
@@ -51,7 +51,7 @@ export function completedRows(result: BenchmarkResult, recipeId: string): Result
   return result.recipes.filter((row) => row.id === recipeId && row.status === "completed");
 }
 
-/** Whether recipes were run more than once. */
+/** Whether recipes have several replicates. */
 export function isReplicated(result: BenchmarkResult): boolean {
   return result.recipes.some((row) => row.replicate > 0);
 }
@@ -87,7 +87,7 @@ export function shownAggregates({ aggregates }: Pick<BenchmarkResult, "aggregate
 
 /**
  * The estimate of a metric.
- * @returns null when no completed row has the metric
+ * @returns null without a completed row that has the metric
  */
 export function estimateOf(result: BenchmarkResult, recipeId: string, metric: string): Estimate | null {
   const stored = result.aggregates.find((row) => row.recipe_id === recipeId && row.metric === metric);

@@ -1,7 +1,7 @@
 /**
- * The evidence of a row: a gzip snapshot of what its backing run wrote about itself, small enough to keep when the run is
- * pruned. It holds the documents of the bundle word for word, the reports that its metrics stand in, and the digests of
- * everything else that was there.
+ * The evidence of a row: a gzip snapshot of the documents of its backing run, small enough to keep when the run is
+ * pruned. It contains the documents of the bundle verbatim, the reports with its metrics, and the digests of all other
+ * files.
  */
 import { gunzipSync, gzipSync } from "node:zlib";
 import { join } from "node:path";
@@ -13,12 +13,12 @@ import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUM
 import { EVIDENCE_FOLDER } from "./types.ts";
 
 const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE, SUMS_FILE] as const;
-/** A report is a few numbers; what is larger is no report. */
+/** Limit of a report; larger artifacts are not reports. */
 const REPORT_LIMIT_BYTES = 256 * 1024;
 /** Of an unpacked snapshot. */
 const MAX_SNAPSHOT_BYTES = 256 * 2 ** 20;
 
-/** What a snapshot holds. */
+/** The contents of a snapshot. */
 export type Snapshot = {
   schema_version: 1;
   kind: "svc.run_evidence_snapshot";
@@ -27,7 +27,7 @@ export type Snapshot = {
   documents: { [name: string]: string };
   /** Path in the bundle to the text of a report. */
   reports: { [path: string]: string };
-  /** Path in the bundle to the bytes of an artifact that the pack wants kept, as base64. */
+  /** Path in the bundle to the bytes of an artifact that the pack retains, as base64. */
   retained: { [path: string]: string };
 };
 
@@ -67,7 +67,7 @@ export function writeSnapshot(
     reports: readReports(bundle, summary),
     retained: Object.fromEntries(retained.map((path) => [path, readRetained(bundle, path)])),
   };
-  // A run is compressed for the disk's sake, not for the last byte: level 1 takes a third of the time of the default.
+  // Level 1 takes a third of the time of the default level, with a slightly larger file.
   const bytes = gzipSync(canonicalJson(snapshot), { level: 1 });
   const relative_path = snapshotPath(row.id, row.replicate);
   Deno.mkdirSync(join(directory, EVIDENCE_FOLDER), { recursive: true });
@@ -102,7 +102,7 @@ function readRetained(bundle: string, path: string): string {
 
 /**
  * Reads a snapshot.
- * @param expected of the row; its digest is checked
+ * @param expected record in the row; its digest is checked
  * @throws SvcError `bundle_file_missing`, `bundle_hash_mismatch`, `bundle_schema_invalid`
  */
 export function readSnapshot(directory: string, { relative_path, sha256 }: JsonObject): Snapshot {

@@ -1,4 +1,4 @@
-/** Finds snapshots that no row of their result names: a process was killed between the snapshot and its row. */
+/** Finds snapshots without a row in their result, left by a process that was killed between the two. */
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { tryLockRun } from "../run/lock.ts";
@@ -8,7 +8,7 @@ import type { Workspace } from "../run/workspace.ts";
 import { benchmarkWorkspace, resultIds, settleResult } from "./store.ts";
 import { EVIDENCE_FOLDER } from "./types.ts";
 
-/** Finds and, unless `dryRun`, removes snapshots without a row. Results that are being made are left alone. */
+/** Finds and, unless `dryRun`, removes snapshots without a row. Results in progress are skipped. */
 export function collectEvidence(workspace: Workspace, dryRun: boolean): Garbage {
   const places = benchmarkWorkspace(workspace);
   return resultIds(workspace).flatMap((id) => {

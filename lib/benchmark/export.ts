@@ -1,6 +1,6 @@
 /**
  * The files derived from `result.json`: tables for programs (CSV, every digit) and for readers (Markdown, LaTeX). They
- * are a pure function of the result, so that exporting again gives the same bytes.
+ * are a pure function of the result, so a new export gives the same bytes.
  */
 import { csvText } from "../artifact/csv.ts";
 import { canonicalJson, compareCodePoints } from "../contract/json.ts";
@@ -12,13 +12,13 @@ import { markdownTable } from "./markdown.ts";
 import { reportTables } from "./report_tables.ts";
 import type { BenchmarkResult, ResultRow } from "./types.ts";
 
-/** A field of a CSV file: texts as they are, nothing for null, numbers with every digit. */
+/** A field of a CSV file: texts unchanged, an empty field for null, numbers with every digit. */
 function field(value: Value | undefined): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : canonicalJson(value);
 }
 
-/** One line per metric of each row, steps' own metrics included. */
+/** One line per metric of each row, including metrics of steps. */
 function metricsCsv({ benchmark, recipes }: BenchmarkResult): string {
   const header = ["benchmark_id", "benchmark_version", "recipe_id", "recipe_label", "recipe_role", "replicate"];
   const lines = recipes.flatMap((row) => {
@@ -30,7 +30,7 @@ function metricsCsv({ benchmark, recipes }: BenchmarkResult): string {
 
 const IDENTITY = ["id", "label", "role", "method_id", "baseline_id", "replicate", "matrix_selection"] as const;
 
-/** One line per row with the metrics that the pack declares. */
+/** One line per row with the declared metrics of the pack. */
 function recipesCsv({ benchmark, recipes }: BenchmarkResult): string {
   const metrics = benchmark.metrics.map(({ id }) => id);
   const line = (row: ResultRow) =>
@@ -78,7 +78,7 @@ export function reportFacts(result: BenchmarkResult): [name: string, value: stri
     ["Benchmark", `${benchmark.id}, version ${benchmark.version}`],
     ["Tier", benchmark.benchmark_tier],
     ["Pack SHA-256", benchmark.sha256],
-    ["Data set", dataset || "–"],
+    ["Dataset", dataset || "–"],
     ["Task", named(benchmark.task?.id) || "–"],
     ["Rows", `${completed} of ${result.recipes.length} completed`],
     ["Replicates", replicates],
@@ -107,9 +107,9 @@ function summary(result: BenchmarkResult): string {
 }
 
 /**
- * Everything that is derived from a result.
- * @returns texts by file name: metrics.csv, recipes.csv, summary.md, summary.tex and, where recipes were run more than
- *   once, aggregates.csv and comparisons.csv
+ * All files derived from a result.
+ * @returns texts by file name: metrics.csv, recipes.csv, summary.md, summary.tex and, for several replicates,
+ *   aggregates.csv and comparisons.csv
  */
 export function exportResult(result: BenchmarkResult): Record<string, string> {
   const files: Record<string, string> = {
@@ -127,7 +127,7 @@ export function exportResult(result: BenchmarkResult): Record<string, string> {
     );
   }
   files["summary.md"] = summary(result);
-  // The intervals of every recipe and metric are no table for a page of print; they are in aggregates.csv.
+  // The table of all intervals is too long for print; it is in aggregates.csv.
   const printed = reportTables(result, "latex").filter(({ id }) => id !== "intervals");
   files["summary.tex"] = latexTables(result, printed);
   return files;

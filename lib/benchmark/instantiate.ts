@@ -1,4 +1,4 @@
-/** Makes the concrete recipe of a pack's entry: a point of the source's matrix, overrides, name and metadata. */
+/** Creates the concrete recipe of a pack's entry: a point of the source's matrix, overrides, name and metadata. */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -13,8 +13,8 @@ import type { PackEntry } from "./pack.ts";
 /**
  * The recipe of an entry, without seeds.
  * @param expansion of the source recipe, whose matrix may be absent
- * @param diagnostics gets what stands in the way, at places of the pack
- * @returns null where there is no recipe to speak of
+ * @param diagnostics receives the findings, at places of the pack
+ * @returns null if no recipe can be made
  */
 export function instantiate(
   entry: PackEntry,
@@ -45,7 +45,7 @@ export function instantiate(
   return recipe;
 }
 
-/** The point that the entry selects, with its coordinates recorded; the source itself where it has no matrix. */
+/** The selected point of the entry, with its coordinates recorded; the source itself without a matrix. */
 function choosePoint(entry: PackEntry, expansion: MatrixExpansion, diagnostics: Diagnostic[]): RecipeDocument | null {
   const { recipe, points, canonical_matrix: { source, matrix } } = expansion;
   if (recipe === null) return null;
@@ -95,7 +95,7 @@ function choosePoint(entry: PackEntry, expansion: MatrixExpansion, diagnostics: 
   return { ...point.recipe, name: recipe.name, metadata };
 }
 
-/** A recipe that was materialised before keeps its coordinates; other coordinates are only a record. */
+/** A recipe that is already a point keeps its coordinates; other coordinates are only a record. */
 function recordedPoint(
   recipe: RecipeDocument,
   selection: JsonObject,
@@ -118,7 +118,7 @@ function recordedPoint(
   return { ...recipe, metadata };
 }
 
-/** The path to a parameter that the matrix binds and an override sets to another value; null where there is none. */
+/** The path to a parameter that the matrix binds and an override sets to another value, or null. */
 function conflict(
   given: Value | undefined,
   override: Value | undefined,

@@ -1,9 +1,9 @@
 /**
- * The attempt ledger of a benchmark: one line of canonical JSON per event, appended and made durable before the next one
- * begins. Each event holds the digest of the one before it, so nothing can be taken out or altered afterwards.
+ * The attempt ledger of a benchmark: one line of canonical JSON per event, appended and made durable before the next
+ * one begins. Each event contains the digest of the previous one, so that removed or altered events are detected.
  *
- * A line that was cut off, as by a kill in the middle of a write, was never an event: it is taken off when the benchmark
- * goes on. Rows stand in the ledger whole, so that whatever finished is known whenever the process ends.
+ * A truncated line, as after a kill during a write, is not an event and is removed when the benchmark resumes. The
+ * ledger contains complete rows, so finished rows survive any end of the process.
  */
 import { canonicalJson, parseJson } from "../contract/json.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -19,13 +19,13 @@ export type LedgerEventKind =
   | "recipe_stopped"
   | "attempt_ended";
 
-/** An event as it stands in the ledger. */
+/** An event in the ledger. */
 export interface LedgerEvent {
   seq: number;
   kind: LedgerEventKind;
   attempt_id: string;
   time: string;
-  /** Of the line before; null in the first. */
+  /** Of the previous line; null in the first. */
   previous_sha256: string | null;
   fields: JsonObject;
   /** Of this line; not part of it. */
@@ -34,14 +34,14 @@ export interface LedgerEvent {
 
 export interface LedgerState {
   events: LedgerEvent[];
-  /** Bytes behind the last whole event. */
+  /** Bytes after the last complete event. */
   torn_bytes: number;
 }
 
 /**
  * Reads a ledger. Exported for tests.
  * @param bytes whole file
- * @throws SvcError `bundle_hash_mismatch` where the chain is broken anywhere before its torn end
+ * @throws SvcError `bundle_hash_mismatch` for a broken chain before the truncated end
  */
 export function readLedger(bytes: Uint8Array): LedgerState {
   const events: LedgerEvent[] = [];
@@ -77,7 +77,7 @@ export class Ledger {
   #seq: number;
   #previous: string | null;
 
-  /** Opens a ledger for appending, without its torn end. @throws SvcError `bundle_hash_mismatch` */
+  /** Opens a ledger for appending, without its truncated end. @throws SvcError `bundle_hash_mismatch` */
   static open(path: string, attemptId: string): { ledger: Ledger; state: LedgerState } {
     const state = readLedgerFile(path);
     const ledger = new Ledger(path, attemptId, state);
@@ -93,8 +93,8 @@ export class Ledger {
   }
 
   /**
-   * Appends an event. The system has it when this returns, so that no kill can take it away.
-   * @param durable whether to wait until the disk has it, so that it cannot go with the power either
+   * Appends an event. The system has the data on return, so it survives a kill of the process.
+   * @param durable whether to wait for the disk, so that it also survives a power failure
    * @returns the digest of its line
    */
   append(kind: LedgerEventKind, fields: JsonObject, durable = true): string {
@@ -113,7 +113,7 @@ export class Ledger {
     return this.#previous = sha256Hex(line);
   }
 
-  /** Sees that the disk gets what was appended; the caller goes on meanwhile. */
+  /** Syncs appended events to the disk; the caller continues meanwhile. */
   async sync(): Promise<void> {
     await this.#file.syncData();
   }
@@ -133,19 +133,19 @@ export function readLedgerFile(path: string): LedgerState {
   }
 }
 
-/** What the events of a ledger add up to. */
+/** The state that results from the events of a ledger. */
 export interface LedgerSummary {
   start: LedgerEvent | null;
   /** Latest row by `rowKey`, as documents. */
   rows: Map<string, { row: JsonObject; event: LedgerEvent }>;
   stops: Map<string, StopReason>;
-  /** The last end, where nothing follows it. */
+  /** The last end, if no event follows it. */
   end: { status: TerminalStatus; event: LedgerEvent } | null;
-  /** Ids of all runs that were begun. */
+  /** Ids of all started runs. */
   started: string[];
 }
 
-/** A row among all rows. */
+/** Key of a row. */
 export const rowKey = (recipeId: string, replicate: number): string => `${recipeId}|${replicate}`;
 
 export function summarizeLedger(events: readonly LedgerEvent[]): LedgerSummary {

@@ -1,6 +1,4 @@
-/**
- * Loads a pack: its text, the recipes it names, and every check that needs no run. All that is wrong is reported at once.
- */
+/** Loads a pack: its text, its recipes, and every check that needs no run. All problems are reported at once. */
 import { basename, dirname, resolve } from "node:path";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -28,10 +26,10 @@ import { replicateSeed } from "./seeds.ts";
 import { checkTier } from "./tiers.ts";
 import type { PackMetric, Replication } from "./types.ts";
 
-/** A recipe of the pack, ready to be given the seeds of a replicate. */
+/** A recipe of the pack before the seeds of a replicate are set. */
 export interface LoadedRecipe {
   entry: PackEntry;
-  /** Normalised form; null where the entry is skipped. */
+  /** Normalised form; null for a skipped entry. */
   recipe: RecipeDocument | null;
   locate?: Locate;
 }
@@ -41,7 +39,7 @@ export interface LoadedPack {
   file: string;
   /** Its entries are those of {@link recipes}. */
   pack: Pack;
-  /** A recipe for each point that an entry of the text stands for. */
+  /** A recipe for each point of an entry. */
   recipes: LoadedRecipe[];
   replication: Replication | null;
   /** Whether it can be run. */
@@ -53,16 +51,16 @@ export interface LoadOptions extends ReplicationOptions {
   registry: Registry;
   /** Absolute. */
   projectRoot: string;
-  /** How the recipes will be planned: backend, implementation, readiness. */
+  /** Planning options of the recipes: backend, implementation, readiness. */
   planning?: Pick<PlanOptions, "backend" | "implementation" | "readiness" | "lint">;
 }
 
 /**
  * Loads a pack from a file, or the pack of recipes from theirs.
  * @param paths one pack, or recipes, each of which is a method
- * @returns the pack with everything found; null where its text has no such shape
- * @throws SvcError `recipe_not_found` and the like where a file cannot be read, `recipe_invalid`, `usage_invalid` where
- *   packs and recipes are mixed
+ * @returns the pack with all findings; null for a text that is not a pack
+ * @throws SvcError `recipe_not_found` and others for an unreadable file, `recipe_invalid`, `usage_invalid` if packs and
+ *   recipes are mixed
  */
 export async function loadPack(
   paths: string | readonly string[],
@@ -94,7 +92,7 @@ async function readSources(paths: readonly string[], registry: Registry): Promis
   })));
   const [{ file, value, locate }] = sources;
   if (sources.every((source) => isRecipe(source.value))) {
-    // Places of a pack that no text has are those of no file.
+    // A pack without a text has no lines.
     return { file, ...packOfValue(packOfRecipes(sources, registry), () => undefined) };
   }
   if (sources.length === 1) return { file, ...packOfValue(value, locate) };
@@ -127,7 +125,7 @@ async function loadRecipes(
       const expansion = isObject(entry.matrix) && isObject(value)
         ? expandMatrix(withOwnMatrix(value, declared.canonical_matrix.matrix, entry), { registry })
         : declared;
-      // Bad values of points that no entry chooses are nobody's concern; those of this entry's point are found below.
+      // Bad values of unselected points are ignored; those of this entry's point are found below.
       if (expansion.recipe === null || expansion.canonical_matrix.source !== "none" && expansion.points.length === 0) {
         found.push(...expansion.diagnostics.map((item) => ofRecipe(entry, item)));
         continue;
@@ -159,7 +157,7 @@ interface ExpandedFile extends Pick<RecipeSource, "value" | "locate"> {
   expansion: MatrixExpansion;
 }
 
-/** A finding about a recipe, told at the entry that names it. */
+/** A finding about a recipe, at the entry that uses it. */
 function ofRecipe(entry: PackEntry, item: Diagnostic): Diagnostic {
   const { path, location, step_id: _step, ...rest } = item;
   const where = path === "$" || path === undefined ? "" : ` at ${path}`;
@@ -176,11 +174,11 @@ function diagnosticPlace(place: (string | number)[]): Pick<Diagnostic, "path" | 
   return { path, pointer };
 }
 
-/** What entries share is said once. */
+/** Merges findings that several entries share. */
 function merged(found: readonly Diagnostic[]): Diagnostic[] {
   const groups = new Map<string, Diagnostic[]>();
   for (const item of found) {
-    // The name of the entry stands in the bracket that `ofRecipe` adds.
+    // The name of the entry is in the bracket that `ofRecipe` adds.
     const key = `${item.code}|${item.message.replace(/ \([^()]*: /, " (")}`;
     groups.set(key, [...groups.get(key) ?? [], item]);
   }
@@ -191,7 +189,7 @@ function merged(found: readonly Diagnostic[]): Diagnostic[] {
 
 /**
  * The recipe of one replicate: the seeds of the replicate as master seed, and the paired seeds of the cell.
- * @param replication null where the recipe keeps its own seeds
+ * @param replication null if the recipe keeps its own seeds
  * @param replicate from 0
  */
 export function recipeOfReplicate(
@@ -213,7 +211,7 @@ export function recipeOfReplicate(
   return made;
 }
 
-/** Compiles and plans every recipe as its first replicate would be, and holds it against the pack. */
+/** Compiles and plans every recipe as its first replicate, and checks it against the pack. */
 async function checkRecipes(
   pack: Pack,
   recipes: readonly LoadedRecipe[],
@@ -244,7 +242,7 @@ function lintStrictly(compilation: Compilation, { registry }: LoadOptions, repor
   issues.filter(({ severity }) => severity === "error").forEach(report);
 }
 
-/** A seed that the author fixed makes all replicates alike at that step. */
+/** A seed fixed by the author makes all replicates equal at that step. */
 function checkAuthoredSeeds(pack: Pack, entry: PackEntry, recipe: RecipeDocument, found: Diagnostic[]): void {
   const paired = pairedOperations(pack);
   for (const { id, op, params } of recipe.steps) {
@@ -262,7 +260,7 @@ function checkAuthoredSeeds(pack: Pack, entry: PackEntry, recipe: RecipeDocument
   }
 }
 
-/** Dataset and task of the recipe are those of the pack. */
+/** Dataset and task of the recipe must be those of the pack. */
 function checkSpecs(pack: Pack, entry: PackEntry, effective: RecipeDocument, found: Diagnostic[]): void {
   const specs = recipeSpecs(effective);
   for (const [kind, name] of [["dataset", "dataset"], ["task", "task"]] as const) {
@@ -288,7 +286,7 @@ function checkSpecs(pack: Pack, entry: PackEntry, effective: RecipeDocument, fou
   }
 }
 
-/** What can be told before a run about where a metric comes from. */
+/** Checks before a run of the source of a metric. */
 function checkSource(metric: PackMetric, entry: PackEntry, { steps }: RecipeDocument, found: Diagnostic[]): void {
   if (!appliesTo(metric, entry.role)) return;
   const index = entry.index;
@@ -365,7 +363,7 @@ function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replicati
   return [diagnostic("comparison_underpowered", ["baselines"], message, { hint, severity: "warning" })];
 }
 
-/** What was run, for the record: the pack and the recipes that were made of it. */
+/** The record of the run recipes: the pack and the recipes made from it. */
 export function packRecord({ pack, recipes, file }: LoadedPack, projectRoot: string): JsonObject {
   return {
     schema_version: 1,

@@ -1,14 +1,14 @@
-/** Where the files of a pack lie: paths start at the pack, then at the project root, and never leave either. */
+/** Locates the files of a pack: paths start at the pack, then at the project root, and never leave either. */
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { PROGRAM_ROOT } from "../plan/implementation_source.ts";
 import type { PackEntry } from "./pack.ts";
 
-/** The folder of the program, where it has one. */
+/** The folder of the program, if it has one. */
 export const PROGRAM_FOLDER: string | null = PROGRAM_ROOT.startsWith("file:") ? fileURLToPath(PROGRAM_ROOT) : null;
 
-/** Whether a path lies in a folder; both without links. */
+/** Whether a path is inside a folder; both without links. */
 function within(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === "" || (!way.startsWith("..") && !isAbsolute(way));

@@ -18,11 +18,11 @@ import {
 import { PACK_SCHEMA } from "./pack_schema.ts";
 import type { Measure, PackMetric, Tier } from "./types.ts";
 
-/** What the loader understands of the parameters of an entry. */
+/** Known fields of an entry's parameters. */
 export interface EntryParams {
   method_id: string | null;
   baseline_id: string | null;
-  /** Null where the entry names no point. */
+  /** Null for an entry without a point. */
   matrix_selection: JsonObject | null;
   step_params: { [stepId: string]: JsonObject };
   name: string | null;
@@ -34,22 +34,22 @@ export interface EntryParams {
 
 /** A recipe of a pack. */
 export interface PackEntry {
-  /** Its place among the recipes of the pack. */
+  /** Its index among the recipes of the pack. */
   index: number;
   id: string;
   label: string;
   role: string;
   path: string;
-  /** The matrix that it expands to rows: that of the recipe, or its own; null where it names none. */
+  /** The matrix that it expands to rows: that of the recipe, or its own; null without one. */
   matrix: "inherit" | { dimensions?: JsonObject; step_params?: JsonObject } | null;
   params: EntryParams;
-  /** Why it is not run; null where it is. */
+  /** The reason for skipping it; null if it runs. */
   skip_reason: string | null;
 }
 
-/** Replication as the pack writes it. */
+/** Replication as written in the pack. */
 export interface PackReplication {
-  /** Null where it is left out. */
+  /** Null if omitted. */
   replicates: number | null;
   base_seed: number | bigint;
   master_seeds: (number | bigint)[] | null;
@@ -75,14 +75,14 @@ export interface Pack {
   metadata: JsonObject;
   tier: Tier;
   traceability: boolean;
-  /** As it was written. */
+  /** As written. */
   document: JsonObject;
   /** SHA-256 of the canonical JSON of the document. */
   sha256: string;
 }
 
 export interface ReadPack {
-  /** Null where its shape is too broken to go on. */
+  /** Null for an invalid structure. */
   pack: Pack | null;
   diagnostics: Diagnostic[];
   locate: Locate;
@@ -91,15 +91,15 @@ export interface ReadPack {
 /**
  * Reads a pack; all findings are diagnostics.
  * @param text YAML or JSON
- * @param file names the text in locations
- * @throws SvcError as a recipe whose text cannot be read
+ * @param file name of the text in locations
+ * @throws SvcError as for a recipe whose text cannot be read
  */
 export function readPack(text: string, file: string): ReadPack {
   const { value, locate } = readRecipeText(text, { file });
   return packOfValue(value, locate);
 }
 
-/** {@link readPack} of a value that was read. */
+/** {@link readPack} of a decoded value. */
 export function packOfValue(value: Value, locate: Locate): ReadPack {
   const found = checkValue(PACK_SCHEMA, value, [], { code: "pack_invalid" }).map(aboutFields);
   if (found.length > 0 || !isObject(value)) {
@@ -111,7 +111,7 @@ export function packOfValue(value: Value, locate: Locate): ReadPack {
   return { pack, diagnostics: attachLocations(diagnostics, locate), locate };
 }
 
-/** The check of parameters, in the words for a pack. */
+/** The parameter check, with messages for a pack. */
 function aboutFields(item: Diagnostic): Diagnostic {
   return {
     ...item,
@@ -198,7 +198,7 @@ function metricsOf(written: readonly Value[], diagnostics: Diagnostic[]): PackMe
   return metrics;
 }
 
-/** An error rate under a label of one's own, such as `channel.link.ber`, with its counts. */
+/** A user-defined error-rate label, such as `channel.link.ber`, with its counts. */
 function labelledMetric(id: string): MetricEntry | undefined {
   const [, stem, rate] = /^channel\.(.+\.)(ber|bler)$/.exec(id) ?? [];
   if (stem === undefined) return undefined;
@@ -297,7 +297,7 @@ function entryParams(params: JsonObject, index: number, diagnostics: Diagnostic[
   };
 }
 
-/** Dataset, task, metrics and baselines among themselves and in the research catalogue. */
+/** Dataset, task, metrics and baselines among each other and in the research catalogue. */
 function checkCatalogue(pack: Pack): Diagnostic[] {
   const found: Diagnostic[] = [], suggestions = new Suggestions();
   const same = (spec: JsonObject, entry: object, member: string, place: Place) => {
@@ -336,7 +336,7 @@ function checkCatalogue(pack: Pack): Diagnostic[] {
   return found;
 }
 
-/** Whether a metric is asked of a row with this role. */
+/** Whether a metric is required of a row with this role. */
 export function appliesTo(metric: PackMetric, role: string): boolean {
   return metric.applicable_roles === null || metric.applicable_roles.includes(role);
 }

@@ -1,4 +1,4 @@
-/** The benchmark pack as JSON Schema: what `svc schema pack` prints, and what a pack is checked against first. */
+/** The benchmark pack as JSON Schema: output of `svc schema pack`, and the first check of a pack. */
 import type { JsonObject } from "../contract/value.ts";
 
 const text: JsonObject = { type: "string", minLength: 1 };
@@ -102,7 +102,7 @@ const replication = object([], {
   max_bits: { type: "integer", minimum: 1, description: "no more replicates once this many trials were made" },
 }, "how often every recipe runs, and from which seeds");
 
-/** A maximum that a metric must not exceed. */
+/** A maximum for a metric. */
 const budget = object(["metric", "maximum"], {
   metric: text,
   maximum: { type: "number" },
@@ -174,7 +174,7 @@ const metadata: JsonObject = {
   },
 };
 
-/** What `svc schema pack` prints. */
+/** Output of `svc schema pack`. */
 export const PACK_SCHEMA: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "svc benchmark pack",

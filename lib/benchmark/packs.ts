@@ -1,4 +1,4 @@
-/** The packs there are: those of the project's `benchmarks/`, and those that come with the program. */
+/** Finds packs: those of the project's `benchmarks/`, and those of the program. */
 import { join, relative } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -8,7 +8,7 @@ import { PROGRAM_FOLDER } from "./locate_recipe.ts";
 
 /** A pack in a list. */
 export interface PackListRow {
-  /** The name to run it by: its path under `benchmarks/`, without its ending. */
+  /** Its name: the path under `benchmarks/`, without the extension. */
   name: string;
   /** Absolute. */
   file: string;
@@ -38,7 +38,7 @@ function packFiles(folder: string): string[] {
   }
 }
 
-/** The folders of packs, the project's first; the program's own is left out where it is the same. */
+/** The folders of packs, the project's first; the program's own is omitted if it is the same. */
 function packFolders(projectRoot: string): string[] {
   const folders = [join(projectRoot, "benchmarks")];
   if (PROGRAM_FOLDER !== null && join(PROGRAM_FOLDER, ".") !== join(projectRoot, ".")) {
@@ -95,14 +95,14 @@ function packRow(name: string, file: string): PackListRow {
 }
 
 /**
- * The file of a pack that a person names: a path, or a name as `listBenchmarkPacks` gives it, or an id.
+ * The file of a pack: given by a path, a name as in `listBenchmarkPacks`, or an id.
  * @throws SvcError `pack_not_found` with the nearest name
  */
 export function resolvePack(wanted: string, projectRoot: string): string {
   try {
     if (Deno.statSync(wanted).isFile) return wanted;
   } catch {
-    // Then it is a name.
+    // Not a path, so it is a name.
   }
   const packs = listBenchmarkPacks(projectRoot);
   const found = packs.find(({ name }) => name === wanted) ?? packs.find(({ id }) => id === wanted);

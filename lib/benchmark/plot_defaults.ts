@@ -1,4 +1,4 @@
-/** What a plot shows unless told otherwise, and what there is to choose from. */
+/** Defaults of plots, and available choices. */
 import { SvcError } from "../contract/error.ts";
 import { nearestName } from "../contract/nearest.ts";
 import { isNumber, isObject } from "../contract/value.ts";
@@ -9,7 +9,7 @@ import type { BenchmarkResult } from "./types.ts";
 
 const QUALITY = /^(quality|semantic|text|task|classification|faithfulness|segmentation|detection|retrieval)\./;
 
-/** Metrics by preference; a pattern stands for any metric of the result that it fits. */
+/** Metrics by preference; a pattern matches any metric of the result. */
 const Y: Record<FigureType, readonly (string | RegExp)[]> = {
   "error-rate": ["channel.ber", "channel.payload.ber", "channel.bler", /(^|[._])(ber|bler|wer|cer)$/, /error_rate$/],
   "graceful-degradation": ["quality.psnr_db", "quality.ms_ssim", "quality.ssim", QUALITY],
@@ -29,7 +29,7 @@ const RATES = [
 ];
 const COORDINATES = ["channel.snr_db", "snr_db", /(^|[._])snr_db$/];
 
-/** The figure that a pack asks for, or that fits what it measures. */
+/** The figure requested by a pack, or one that fits its metrics. */
 export function defaultPlot(result: BenchmarkResult): FigureType {
   const asked = defaultsOf(result).plot;
   if (typeof asked === "string" && (FIGURE_TYPES as readonly string[]).includes(asked)) return asked as FigureType;
@@ -43,7 +43,7 @@ function defaultsOf({ benchmark }: BenchmarkResult) {
   return isObject(default_plot) ? default_plot : {};
 }
 
-/** The first of the choices that is there. */
+/** The first existing choice. */
 function first(choices: readonly (string | RegExp)[], there: readonly string[]): string | null {
   for (const choice of choices) {
     const found = typeof choice === "string" ? there.find((id) => id === choice) : there.find((id) => choice.test(id));
@@ -52,7 +52,7 @@ function first(choices: readonly (string | RegExp)[], there: readonly string[]):
   return null;
 }
 
-/** Metrics that a completed row has: declared ones first, then promoted ones, without those of single steps. */
+/** Metrics of completed rows: declared ones first, then promoted ones, without those of single steps. */
 function metricsThere(result: BenchmarkResult): string[] {
   const there = new Set(
     result.recipes.filter(({ status }) => status === "completed").flatMap((row) => Object.keys(row.metrics)),
@@ -72,7 +72,7 @@ export function numericCoordinates(result: BenchmarkResult): string[] {
   );
 }
 
-/** The axes of a figure, as asked for or by default. @throws SvcError `usage_invalid` that lists what there is */
+/** The axes of a figure, as requested or by default. @throws SvcError `usage_invalid` with the available choices */
 export function axesOf(
   result: BenchmarkResult,
   type: FigureType,
@@ -93,7 +93,7 @@ export function axesOf(
     throw nothingToShow(type, "x", [...metrics, ...coordinates]);
   }
   for (const [name, id, there] of [["y", y, metrics], ["x", x, [...metrics, ...coordinates]]] as const) {
-    // Metrics of single steps may be asked for by their whole name.
+    // Metrics of single steps can be requested by their full name.
     const known = id === null || there.includes(id) || result.recipes.some((row) => id in row.metrics);
     if (known || (type === "cdf" && name === "x")) continue;
     const near = nearestName(id, there);
@@ -105,8 +105,8 @@ export function axesOf(
 }
 
 /**
- * The metric that bounds what is along y: as asked for, or the pack's where its own axes are drawn; empty for none.
- * @throws SvcError `usage_invalid` when no completed row has it
+ * The metric that bounds the one along y: as requested, or the pack's for its own axes; empty for none.
+ * @throws SvcError `usage_invalid` if no completed row has it
  */
 export function boundOf(result: BenchmarkResult, type: FigureType, y: string, asked?: string): string {
   const authored = defaultsOf(result);

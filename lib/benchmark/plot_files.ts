@@ -1,6 +1,6 @@
 /**
- * The files of a plot: specification, SVG, PNG and CSV, and `<name>.plot.json`, which binds them to the result they show:
- * its digest, the request with every default filled in, and the digest of each file.
+ * The files of a plot: specification, SVG, PNG and CSV, and `<name>.plot.json`, which binds them to their result: its
+ * digest, the request with all defaults, and the digest of each file.
  */
 import { sha256Hex } from "../contract/hash.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
@@ -21,16 +21,16 @@ export interface PlotFiles extends PlotOutcome {
   files: Record<string, string | Uint8Array>;
 }
 
-/** Name of the files of a plot: its type, what it shows, and the style unless that is the usual one. */
+/** Name of the files of a plot: type, axes, and the style unless it is the default. */
 function nameOf({ plot, y }: PlotOutcome, style: FigureStyle): string {
   return [plot, ...(y === "" ? [] : [y]), ...(style.name === "svc" ? [] : [style.name])].join("_")
     .replace(/[^A-Za-z0-9._-]/g, "-");
 }
 
 /**
- * Makes a plot.
+ * Creates a plot.
  * @param sha256 of the bytes of `result.json`
- * @param name of the files; made of the request unless it is given
+ * @param name of the files; default derived from the request
  * @throws SvcError `benchmark_incomplete`, `usage_invalid`
  */
 export async function plotFiles(

@@ -1,7 +1,7 @@
 /**
- * From the metrics of steps to those of a row. Every metric stays as `steps.<step>.<metric>`; its bare name is promoted
- * where exactly one step produced it, or where the pack says which. A declared metric that no step or several steps
- * produced fails the row: a number whose origin is a guess is no result.
+ * From the metrics of steps to those of a row. Every metric is kept as `steps.<step>.<metric>`; its bare name is
+ * promoted if exactly one step produced it, or if the pack names the step. A declared metric that no step or several
+ * steps produced fails the row, because its origin would be a guess.
  */
 import { SvcError } from "../contract/error.ts";
 import { isNumber, isObject, type JsonObject } from "../contract/value.ts";
@@ -29,7 +29,7 @@ interface Producer {
  * Promotes the metrics of a run.
  * @param summary of the run
  * @param role of the row
- * @throws SvcError `metric_source_missing` or `metric_source_ambiguous` with every declared metric that it concerns
+ * @throws SvcError `metric_source_missing` or `metric_source_ambiguous` with all affected metrics
  */
 export function promoteMetrics(summary: JsonObject, declared: readonly PackMetric[], role: string): Promotion {
   const steps = (summary.steps ?? []) as JsonObject[];
@@ -87,7 +87,7 @@ export function promoteMetrics(summary: JsonObject, declared: readonly PackMetri
       return [{ code: "metric_source_ambiguous", message: `Cannot tell which ${id} is meant: ${names} produced it` }];
     }
     add(id, found[0], definition_version);
-    // The counts of a rate are those of the step that it comes from, whoever else counts.
+    // The counts of a rate come from the same step as the rate.
     for (const name of metric.counts === null ? [] : Object.values(metric.counts)) {
       if (isNumber(found[0].metrics[name])) {
         add(name, { ...found[0], value: found[0].metrics[name] }, definition_version);
@@ -112,14 +112,14 @@ export function promoteMetrics(summary: JsonObject, declared: readonly PackMetri
   }
 }
 
-/** The digest of the artifact that a step's metrics stand in: its report, or its only output. */
+/** The digest of the artifact with a step's metrics: its report, or its only output. */
 export function reportOf(step: JsonObject): string | null {
   const outputs = isObject(step.outputs) ? Object.entries(step.outputs) as [string, JsonObject][] : [];
   const chosen = outputs.find(([name]) => name === "report") ?? (outputs.length === 1 ? outputs[0] : undefined);
   return (chosen?.[1].sha256 ?? null) as string | null;
 }
 
-/** The metrics that a row keeps when it failed before they could be promoted: those of its steps. */
+/** Metrics of a row that failed before promotion: those of its steps. */
 export function stepMetricsOf(summary: JsonObject): ResultRow["metrics"] {
   const { metrics } = promoteMetrics(summary, [], "");
   return Object.fromEntries(Object.entries(metrics).filter(([id]) => id.startsWith("steps.")));

@@ -1,10 +1,10 @@
-/** Removes backing runs whose snapshot is kept: out of sight at once, off the disk while the next row runs. */
+/** Removes backing runs whose snapshot is kept: renamed at once, deleted while the next row runs. */
 import { join } from "node:path";
 import { tryLockRun } from "../run/lock.ts";
 import { markRemoved } from "../run/reservation.ts";
 import type { Workspace } from "../run/workspace.ts";
 
-/** Folders that may wait to be deleted; beyond that the benchmark waits. */
+/** Maximum number of folders that wait for deletion; beyond it the benchmark waits. */
 const MOST_WAITING = 4;
 
 export class Pruner {
@@ -16,7 +16,7 @@ export class Pruner {
     this.#workspace = workspace;
   }
 
-  /** Moves a finished run out of sight and starts to delete it; a run that somebody is looking at stays. */
+  /** Moves a finished run away and starts to delete it; a run that another process has locked stays. */
   async prune(runId: string): Promise<void> {
     const { transit, runs } = this.#workspace;
     const lock = tryLockRun(this.#workspace, runId);
@@ -24,7 +24,7 @@ export class Pruner {
     const grave = join(transit, runId);
     try {
       Deno.mkdirSync(transit, { recursive: true });
-      // In one step: nobody ever sees half a bundle.
+      // One rename, so that no reader sees a partial bundle.
       markRemoved(this.#workspace, runId);
       Deno.renameSync(join(runs, runId), grave);
     } catch (error) {
@@ -33,7 +33,7 @@ export class Pruner {
     }
     const deleted = Deno.remove(grave, { recursive: true })
       .catch((error) => {
-        // Another process that lists runs sweeps the folder as well.
+        // Another process that lists runs cleans the folder as well.
         if (!(error instanceof Deno.errors.NotFound)) this.#failure ??= error;
       })
       .finally(() => {
@@ -44,7 +44,7 @@ export class Pruner {
     if (this.#waiting.size >= MOST_WAITING) await Promise.race(this.#waiting);
   }
 
-  /** Waits until everything is off the disk. @throws what kept a folder from being deleted */
+  /** Waits until everything is deleted. @throws the first error of a deletion */
   async finish(): Promise<void> {
     await Promise.all(this.#waiting);
     if (this.#failure !== undefined) throw this.#failure;

@@ -1,6 +1,6 @@
 /**
- * A result as one static HTML page: figures, tables, protocol and digests. It needs nothing but itself: the figures are in
- * the page, so is the font, there is no script, and its policy forbids every request.
+ * A result as one static HTML page: figures, tables, protocol and digests. The page is self-contained: figures and font
+ * are embedded, there is no script, and its policy forbids every request.
  */
 import { prettyJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
@@ -50,15 +50,15 @@ function factsHtml(facts: readonly (readonly [string, string])[]): string {
   return `<div class="scroll"><table class="facts"><tbody>${lines.join("\n")}</tbody></table></div>`;
 }
 
-/** Definitions in an image are named anew: names are those of the whole page. */
+/** Makes definition names in an image unique in the page. */
 function inlineSvg(svg: string, prefix: string, className: string): string {
   const named = svg.trim().replace(/\b((?:clip|gradient|pattern)_?\d+)\b/g, `${prefix}-$1`);
   return named.replace(/^<svg /, `<svg data-figure="${prefix}" `).replace(/class="marks"/, `class="${className}"`);
 }
 
 /**
- * Every figure that the result has the numbers for, the one that its pack asks for first. A distribution over all points of
- * a sweep says little: it is drawn where it is asked for, or nothing else can be.
+ * All figures that the result has data for, first that of its pack. A distribution over all points of a sweep has
+ * little meaning: it is drawn on request, or if no other figure is possible.
  */
 export function figuresOf(result: BenchmarkResult, sha256: string, evidence?: RowEvidence): PlotOutcome[] {
   const outcomes: PlotOutcome[] = [];
@@ -69,7 +69,7 @@ export function figuresOf(result: BenchmarkResult, sha256: string, evidence?: Ro
         outcomes.push(benchmarkFigure(result, sha256, { plot }, evidence));
       }
     } catch (error) {
-      // Not every benchmark measures everything; what cannot be drawn is left out.
+      // Figures without data are omitted.
       if (!(error instanceof SvcError) || error.code !== "usage_invalid") throw error;
     }
   }
@@ -84,7 +84,7 @@ function benchmarkTypes({ benchmark }: BenchmarkResult): FigureType[] {
 
 async function figureHtml({ plot, figure }: PlotOutcome, style: FigureStyle): Promise<string> {
   const pictures: string[] = [];
-  // One after the other: the library numbers definitions for the image that it draws.
+  // One at a time: the library numbers definitions per image.
   for (const [look, name] of [[style, "on-light"], [darkened(style), "on-dark"]] as const) {
     pictures.push(inlineSvg(await renderSvg(figureSpec(figure, look), look), `${plot}-${name}`, name));
   }
@@ -93,11 +93,11 @@ async function figureHtml({ plot, figure }: PlotOutcome, style: FigureStyle): Pr
   }.</strong> ${escapeXml(figure.subtitle)}</figcaption>\n</figure>`;
 }
 
-/** What a reader has to know to judge the numbers: data, task, conditions, budget, seeds, execution. */
+/** Context of the numbers: data, task, conditions, budget, seeds, execution. */
 function protocolOf({ benchmark, replication, execution, storage }: BenchmarkResult): [string, JsonObject][] {
   const { dataset, task, metadata } = benchmark;
   const parts: [string, JsonObject | null][] = [
-    ["Data set", dataset],
+    ["Dataset", dataset],
     ["Task", task],
     ["Replication", replication],
     ["Conditions and further declarations", metadata],
@@ -124,7 +124,7 @@ function rowsHtml({ recipes }: BenchmarkResult): string {
   ].join("\n");
 }
 
-/** The font of figures and page, in the page. */
+/** The embedded font of figures and page. */
 function fontFaces(): string {
   return Object.entries(inter.woff2_base64).map(([weight, bytes]) =>
     `@font-face { font-family: Inter; font-weight: ${weight}; src: url(data:font/woff2;base64,${bytes}) format("woff2"); }`

@@ -1,4 +1,4 @@
-/** The looks of a published page: one column of text, tables that scroll in themselves, both colour schemes, print. */
+/** Style of a published page: one column of text, scrolling tables, both colour schemes, print. */
 export const PAGE_STYLE = `
 :root { color-scheme: light dark; --bg: #f7f8f9; --panel: #fff; --line: #dfe3e8; --ink: #1b2330; --soft: #4d596b;
   --accent: #0b5cad; --warn: #8a5a00; }

@@ -8,10 +8,10 @@ import { compileRecipe } from "../recipe/compile.ts";
 import type { Locate, RecipeDocument } from "../recipe/types.ts";
 import { recipeSpecs } from "../research/specs.ts";
 
-/** Id of a dataset or task that no recipe declares and none implies. */
+/** Id of an undeclared dataset or task. */
 export const UNDECLARED = "undeclared";
 
-/** A recipe file that was read. */
+/** A recipe file and its contents. */
 export interface RecipeSource {
   /** Absolute path. */
   file: string;
@@ -19,13 +19,13 @@ export interface RecipeSource {
   locate: Locate;
 }
 
-/** Whether a document is a recipe and not a pack. */
+/** Whether a document is a recipe instead of a pack. */
 export const isRecipe = (value: unknown): boolean => isObject(value) && "steps" in value && !("recipes" in value);
 
 /**
  * The pack of recipes: dataset, task and metrics are those that all recipes share; there are no baselines.
  * @returns the document; its paths start at the folder of the first file
- * @throws SvcError `recipe_invalid` with every diagnostic, `pack_invalid` where the recipes share no metric
+ * @throws SvcError `recipe_invalid` with every diagnostic, `pack_invalid` if the recipes share no metric
  */
 export function packOfRecipes(sources: readonly RecipeSource[], registry: Registry): JsonObject {
   const compiled = sources.map(({ file, value, locate }) => {
@@ -62,7 +62,7 @@ export function packOfRecipes(sources: readonly RecipeSource[], registry: Regist
 const names = (recipes: readonly { effective: RecipeDocument }[], joint = ", ") =>
   recipes.map(({ effective: { name } }) => name).join(joint);
 
-/** The name of the recipe, numbered where it occurs again. */
+/** The name of the recipe, with a number for a repeated one. */
 function entryId({ name }: RecipeDocument, before: readonly { effective: RecipeDocument }[]): string {
   const id = name.replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^[^A-Za-z0-9]+/, "").slice(0, 90) || "recipe";
   const uses = before.filter(({ effective }) => effective.name === name).length;

@@ -1,10 +1,10 @@
-/** How many replicates a benchmark makes, and when a recipe has enough of them. */
+/** The number of replicates of a benchmark, and its stopping criteria. */
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { float, toNumber } from "../contract/value.ts";
 import type { Pack, PackReplication } from "./pack.ts";
 import type { Measure, Replication } from "./types.ts";
 
-/** What a caller asks for; it comes before what the pack says. */
+/** Options of a caller, which take precedence over the pack. */
 export interface ReplicationOptions {
   replicates?: number;
   untilErrors?: number;
@@ -12,7 +12,7 @@ export interface ReplicationOptions {
   maxBits?: number;
 }
 
-/** Where a criterion stops a recipe, so many replicates are the most when nobody says. */
+/** Default maximum number of replicates with a stopping criterion. */
 const ADAPTIVE_LIMIT = 10_000;
 
 /** Where a criterion stops a recipe, no decision is made on fewer replicates. */
@@ -30,9 +30,9 @@ const NONE: PackReplication = {
 };
 
 /**
- * Settles the replication of a run.
- * @param diagnostics gets `pack_invalid` where a criterion has no metric to judge by
- * @returns null where the recipes run once, with the seeds they have
+ * Determines the replication of a run.
+ * @param diagnostics receives `pack_invalid` for a criterion without a metric
+ * @returns null if the recipes run once, with their own seeds
  */
 export function settleReplication(
   pack: Pack,
@@ -69,7 +69,7 @@ export function settleReplication(
   };
 }
 
-/** The options that ask for a replication that was settled before. */
+/** The options of a replication that was determined before. */
 export function replicationArguments(replication: Replication | null): ReplicationOptions {
   if (replication === null) return {};
   const { replicates, until_errors, until_halfwidth, max_bits } = replication;

@@ -1,4 +1,4 @@
-/** The tables of a benchmark for readers; Markdown, LaTeX and HTML are three ways to write the same ones. */
+/** The tables of a benchmark for readers, in a form that Markdown, LaTeX and HTML writers share. */
 import { estimateText, type NumberForm, numberText } from "../figure/number_text.ts";
 import { unitText } from "../figure/unit_text.ts";
 import { isNumber, toNumber, type Value } from "../contract/value.ts";
@@ -15,7 +15,7 @@ import {
 } from "./estimates.ts";
 import type { AggregateRow, BenchmarkResult, Measure } from "./types.ts";
 
-/** A text that a writer escapes, or one that is already in the language of the form. */
+/** A text to be escaped by the writer, or one already in the output language. */
 export type Cell = string | { readonly written: string };
 
 export interface ReportColumn {
@@ -30,7 +30,7 @@ export interface ReportTable {
   title: string;
   columns: ReportColumn[];
   rows: Cell[][];
-  /** What a reader has to know to read it. */
+  /** Notes for readers. */
   notes: string[];
 }
 
@@ -48,7 +48,7 @@ const measure = (value: Measure | null | undefined, form: NumberForm, digits?: n
   written: numberText(value === null || value === undefined ? null : toNumber(value), form, digits),
 });
 
-/** Coordinates that the recipes of a result differ in, in the order they first appear. */
+/** Coordinates in which the recipes of a result differ, in the order of first appearance. */
 export function coordinatesOf(result: BenchmarkResult): string[] {
   const names = new Set(result.recipes.flatMap((row) => Object.keys(row.matrix_selection ?? {})));
   return [...names];
@@ -174,8 +174,8 @@ function notCompleted(result: BenchmarkResult): ReportTable {
 }
 
 /**
- * The tables of a result; those that would be empty are left out.
- * @param form how numbers are written
+ * The tables of a result, without empty ones.
+ * @param form notation of numbers
  */
 export function reportTables(result: BenchmarkResult, form: NumberForm): ReportTable[] {
   const tables = [results(result, form), comparisons(result, form), intervals(result, form), notCompleted(result)];

@@ -1,4 +1,6 @@
-/** Stored results as files for others: tables, plots and pages, written beside the result or where they are wanted. */
+/**
+ * Stored results as files for readers: tables, plots and pages, written to the folder of the result or to another one.
+ */
 import { join, resolve } from "node:path";
 import { writeFileAtomic } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
@@ -18,7 +20,7 @@ import { showBenchmarkResult } from "./store.ts";
 import { FIGURES_FOLDER } from "./verify_plots.ts";
 import { type BenchmarkResult, RESULT_FILE, type ResultRow } from "./types.ts";
 
-/** What was written. */
+/** The written files. */
 export interface WrittenFiles {
   result_id: string;
   result_sha256: string;
@@ -69,10 +71,10 @@ function write(directory: string, files: Readonly<Record<string, string | Uint8A
 }
 
 /**
- * Makes the tables of a result again: metrics.csv, recipes.csv, summary.md, summary.tex and, for more than one
+ * Writes the tables of a result again: metrics.csv, recipes.csv, summary.md, summary.tex and, for more than one
  * replicate, aggregates.csv and comparisons.csv. The same result gives the same bytes.
- * @param wanted id or a unique beginning of one
- * @param options `out` is a folder to write to instead of that of the result
+ * @param wanted id or a unique prefix
+ * @param options `out` is the output folder; default that of the result
  * @throws SvcError `result_not_found`
  */
 export function exportBenchmark(workspace: Workspace, wanted: string, options: { out?: string } = {}): WrittenFiles {
@@ -83,15 +85,17 @@ export function exportBenchmark(workspace: Workspace, wanted: string, options: {
   return { result_id: result.result_id, result_sha256: sha256, directory: target, files: Object.keys(files) };
 }
 
-/** The tables of a result as {@link exportBenchmark} writes them, and nothing written. @throws SvcError `result_not_found` */
+/**
+ * The tables of a result as {@link exportBenchmark} writes them, without writing. @throws SvcError `result_not_found`
+ */
 export function exportedTables(workspace: Workspace, wanted: string) {
   const { result, sha256 } = open(workspace, wanted);
   return { result_id: result.result_id, result_sha256: sha256, files: exportResult(result) };
 }
 
 /**
- * The files of a plot as {@link plotBenchmark} writes them, and nothing written; and whether the reports hold a confusion
- * matrix beside what is drawn. @throws SvcError as there
+ * The files of a plot as {@link plotBenchmark} writes them, without writing; and whether the reports have a confusion
+ * matrix besides the drawn data. @throws SvcError as {@link plotBenchmark}
  */
 export async function drawnPlot(
   workspace: Workspace,
@@ -99,7 +103,7 @@ export async function drawnPlot(
   request: PlotRequest,
 ): Promise<PlotFiles & { confusion: boolean }> {
   const { result, sha256, evidence } = open(workspace, wanted);
-  // Rows of one pack are measured alike: the first stands for all.
+  // Rows of one pack have the same measurements: the first is representative.
   const row = result.recipes.find(({ status }) => status === "completed");
   const confusion = row !== undefined && evidence.reports(row).some((report) => confusionOf(report) !== null);
   return { ...await plotFiles(result, sha256, request, STYLES.svc, { evidence }), confusion };
@@ -107,8 +111,8 @@ export async function drawnPlot(
 
 /**
  * Draws a result: specification, SVG, PNG, CSV and the record that binds them to it.
- * @param wanted id or a unique beginning of one
- * @param options `out` is a folder to write to instead of `figures` in that of the result; `name` that of the files
+ * @param wanted id or a unique prefix
+ * @param options `out` is the output folder, default `figures` in that of the result; `name` that of the files
  * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
  */
 export async function plotBenchmark(
@@ -134,11 +138,11 @@ function requireName(name: string, what: string, pattern: RegExp): void {
 }
 
 /**
- * Publishes a result as a folder that any web server can show, or a browser from disk: `index.html`, which needs
- * nothing else, and beside it the result, its tables and its figures.
- * @param wanted id or a unique beginning of one
- * @param options `slug` names the folder, by default the pack's id; `out` is the folder to put it into, by default
- *   `published` in that of the result
+ * Publishes a result as a folder for a web server or a local browser: the self-contained `index.html`, the result, its
+ * tables and its figures.
+ * @param wanted id or a unique prefix
+ * @param options `slug` names the folder, default the pack's id; `out` is its parent folder, default `published` in
+ *   that of the result
  * @throws SvcError `result_not_found`, `benchmark_incomplete`, `usage_invalid`
  */
 export async function publishBenchmark(

@@ -1,4 +1,4 @@
-/** Assembles `result.json` from its head, which is known at the start, and the ledger, which knows the rest. */
+/** Assembles `result.json` from its head, known at the start, and the ledger. */
 import { prettyJson } from "../contract/json.ts";
 import { aggregate } from "./aggregate.ts";
 import { compareMethods } from "./compare.ts";
@@ -19,7 +19,7 @@ import {
 /** What is known before the first row. */
 export type ResultHead = Omit<BenchmarkResult, "recipes" | "aggregates" | "comparisons">;
 
-/** What a result embeds of its pack. */
+/** The part of its pack in a result. */
 export function identityOf(pack: Pack, validation: BenchmarkIdentity["catalog_validation"]): BenchmarkIdentity {
   const { id, version, name, sha256, tier, traceability, dataset, task, metrics, baselines, metadata, suite } = pack;
   return {
@@ -39,27 +39,27 @@ export function identityOf(pack: Pack, validation: BenchmarkIdentity["catalog_va
   };
 }
 
-/** How a benchmark ended. */
+/** The end of a benchmark. */
 export type BenchmarkEnd = {
   status: TerminalStatus;
   completed_at_utc: string;
   incomplete_reason?: string;
   error?: { code: string; message: string };
-  /** Names of the files that are made of the result. */
+  /** Names of the files derived from the result. */
   reports: string[];
 };
 
-/** The status of a result by that of its last attempt: a rejected row is a finding, not a failure. */
+/** The status of a result from its last attempt: a rejected row is a finding, not a failure. */
 function resultStatus(status: TerminalStatus): "completed" | "incomplete" | "failed" {
   if (status === "failed") return "failed";
   return status === "completed" || status === "resource_rejected" ? "completed" : "incomplete";
 }
 
 /**
- * The whole result.
- * @param head as it stood at the start
+ * The complete result.
+ * @param head as at the start
  * @param ledger with the rows
- * @param order ids of the entries, as the pack lists them
+ * @param order ids of the entries in the order of the pack
  */
 export function assembleResult(
   head: ResultHead,
@@ -85,7 +85,7 @@ export function assembleResult(
   };
 }
 
-/** Aggregates and comparisons of rows: a pure function of them, which verification calls again. */
+/** Aggregates and comparisons of rows: a pure function, which verification calls again. */
 export function statistics(
   rows: readonly ResultRow[],
   { metrics, baselines }: Pick<BenchmarkIdentity, "metrics" | "baselines">,
@@ -113,7 +113,7 @@ export function statistics(
   };
 }
 
-/** Why a recipe has no more replicates; nothing where all get the same number, or where it was interrupted. */
+/** The stop reason of a recipe; undefined if all get the same number of replicates, or after an interruption. */
 function stopOf(
   group: readonly ResultRow[],
   replication: Replication | null,

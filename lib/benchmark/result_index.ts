@@ -1,6 +1,6 @@
 /**
- * The index of stored results: a list of many without reading each. A row is a copy of what its result.json says, and is read
- * again when that file is another one, and as long as the benchmark goes on.
+ * The index of stored results: lists results without reading each. A row is a copy of its result.json, and is read
+ * again when that file changes, and while the benchmark runs.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -20,8 +20,7 @@ type Stored = {
 };
 
 /**
- * Lists the stored results, newest first, from the index, which is brought in step with the results.
- * Exported for tests.
+ * Lists the stored results, newest first, from the index, after synchronising it with the results. Exported for tests.
  * @param database of the state directory
  */
 export function listIndexedResults(workspace: Workspace, database: DatabaseSync): ResultListRow[] {
@@ -31,7 +30,7 @@ export function listIndexedResults(workspace: Workspace, database: DatabaseSync)
   const known = new Map(stored.map((row) => [row.result_id, row]));
   const read: Stored[] = [];
   const rows = resultIds(workspace).map((id) => {
-    // The stamp first: a result that is replaced in between is noticed the next time.
+    // The stamp is read first, so that the next pass notices a result replaced in between.
     const stamp = stampOf(join(places.runs, id, RESULT_FILE));
     const row = known.get(id);
     known.delete(id);
@@ -58,13 +57,13 @@ export function listIndexedResults(workspace: Workspace, database: DatabaseSync)
   return rows.sort(newestFirst);
 }
 
-/** Forgets all rows and reads every result again. @returns how many there are */
+/** Deletes all rows and reads every result again. @returns the number of results */
 export function rebuildResultIndex(workspace: Workspace, database: DatabaseSync): number {
   database.exec("DELETE FROM benchmark_results");
   return listIndexedResults(workspace, database).length;
 }
 
-/** As {@link listIndexedResults}, for who has no database open. @throws SvcError as `openDatabase` */
+/** As {@link listIndexedResults}, without an open database. @throws SvcError as `openDatabase` */
 export function listResultsFromIndex(workspace: Workspace): ResultListRow[] {
   const { database } = openDatabase(workspace.stateDir);
   try {
@@ -80,7 +79,7 @@ function stampOf(path: string): { mtime: string; size: number } {
     const { mtimeNs, size } = statSync(path, { bigint: true });
     return { mtime: String(mtimeNs), size: Number(size) };
   } catch {
-    // What is wrong with the folder is said in its row, which is read each time.
+    // The row itself reports the problem of the folder, and is read each time.
     return { mtime: "", size: -1 };
   }
 }

@@ -1,4 +1,4 @@
-/** Checks the form of `result.json`, which may come from somebody else: the types that its readers rely on. */
+/** Checks the form of `result.json`, which may be from another author: the types that its readers rely on. */
 import { checkDocument } from "../artifact/json_schema.ts";
 import type { Diagnostic } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -7,7 +7,7 @@ const text = { type: "string" }, nullableText = { type: ["string", "null"] };
 const number = { type: "number" }, nullableNumber = { type: ["number", "null"] };
 const list = (items: JsonObject): JsonObject => ({ type: "array", items });
 const mapping: JsonObject = { type: "object" };
-/** An object that may have more members; a member whose type includes null may be missing. */
+/** An object that may have further fields; a field whose type includes null may be missing. */
 function object(properties: Record<string, JsonObject>, nullable = false): JsonObject {
   const required = Object.keys(properties).filter((name) => ![properties[name].type].flat().includes("null"));
   return { type: nullable ? ["object", "null"] : "object", properties, required };
@@ -122,7 +122,7 @@ const RESULT_SCHEMA = object({
   comparisons: list(comparison),
 });
 
-/** @returns the members that no reader could use; empty for a result */
+/** @returns the unusable fields; empty for a valid result */
 export function checkResult(document: JsonObject): Diagnostic[] {
   return checkDocument(RESULT_SCHEMA, document, "bundle_schema_invalid");
 }

@@ -1,4 +1,4 @@
-/** One row of a benchmark: a recipe in one replicate, run, measured, held against its budget, and kept as evidence. */
+/** One row of a benchmark: a recipe in one replicate, run, measured, compared with its budget, and kept as evidence. */
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -17,7 +17,7 @@ import type { PackEntry } from "./pack.ts";
 import { promoteMetrics, stepMetricsOf } from "./promote.ts";
 import type { Measure, PackMetric, ResultRow } from "./types.ts";
 
-/** What every row of an entry has. */
+/** Common fields of all rows of an entry. */
 function blankRow(entry: PackEntry, replicate: number): ResultRow {
   return {
     id: entry.id,
@@ -42,7 +42,7 @@ function blankRow(entry: PackEntry, replicate: number): ResultRow {
   };
 }
 
-/** The row of an entry that is not run. */
+/** The row of a skipped entry. */
 export function skippedRow(entry: PackEntry): ResultRow {
   return { ...blankRow(entry, 0), status: "skipped", skip_reason: entry.skip_reason ?? "It could not be loaded" };
 }
@@ -51,13 +51,14 @@ export interface RowContext {
   runOptions: Omit<RunOptions, "raw">;
   /** Of the result. */
   directory: string;
-  /** Whether the backing run stays. */
+  /** Whether the backing run is kept. */
   retain: boolean;
 }
 
 /**
  * Runs a row.
- * @returns the row, its snapshot written; null where the run was cancelled. `run_dir` is null where the backing run may go
+ * @returns the row, with its snapshot written; null if the run was cancelled. `run_dir` is null if the backing run may
+ *   be
  */
 export async function runRow(
   { pack, replication }: LoadedPack,
@@ -77,7 +78,7 @@ export async function runRow(
   try {
     run = await runRecipe({ ...runOptions, raw, locate });
   } catch (error) {
-    // A recipe that is refused after all, as when a file it reads has gone, fails alone; a defect does not pass as that.
+    // A recipe refused now, for example because an input file is gone, fails alone; other errors are defects.
     if (!(error instanceof SvcError)) throw error;
     row.error = { code: error.code, message: error.diagnostics[0]?.message ?? error.message };
     return row;
@@ -108,7 +109,7 @@ export async function runRow(
     row.status = "failed";
     row.error = { code: error.code, message: messageOf(error) };
   }
-  // The run of a failed row stays: it is what one wants to look at.
+  // The run of a failed row is kept for inspection.
   if (retain || row.status === "failed") row.run_dir = `runs/${run.run_id}`;
   return row;
 
@@ -171,7 +172,7 @@ function reportItems(path: string): JsonObject[] {
   return isObject(report) && Array.isArray(report.items) ? report.items.filter(isObject) : [];
 }
 
-/** What the replicates of a recipe share: neither names nor seeds. */
+/** Digest of the part that the replicates of a recipe share, without names and seeds. */
 function withoutIdentity({ name: _, description: __, metadata, steps, ...rest }: RecipeDocument): JsonObject {
   const { seed: _seed, seed_namespace: _namespace, ...kept } = metadata;
   return {

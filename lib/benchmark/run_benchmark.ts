@@ -1,9 +1,9 @@
 /**
  * Runs a benchmark: every recipe of a pack in every replicate, each as an ordinary run.
  *
- * Replicates follow one another, and within each the recipes in the order of the pack. What a row comes to is in the
- * attempt ledger before the next one starts; `result.json` is made of it at the end. So nothing that finished is ever
- * lost, and a benchmark that was interrupted goes on where it stopped, with the numbers it would have had.
+ * Replicates run in order, and within each the recipes in the order of the pack. The attempt ledger has a row before
+ * the next one starts; `result.json` is made from it at the end. So finished rows are never lost, and an interrupted
+ * benchmark resumes where it stopped, with the same numbers.
  */
 import { join } from "node:path";
 import { exists } from "../artifact/path_kind.ts";
@@ -59,37 +59,37 @@ export type BenchmarkEvent = RunEvent | {
 };
 
 export interface BenchmarkRunOptions extends ReplicationOptions {
-  /** File of the pack, or those of recipes that make one. */
+  /** File of the pack, or recipe files that form one. */
   pack: string | readonly string[];
-  /** The pack as `loadPack` read it, which is not read again; a benchmark that is resumed reads it again. */
+  /** The pack as read by `loadPack`; a resumed benchmark reads it again. */
   loaded?: LoadedPack;
   registry: Registry;
   workspace: Workspace;
   readiness?: Readiness;
   backend?: string;
   implementation?: string;
-  /** Of each run by itself; 1 when left out, or what a resumed benchmark had. */
+  /** Workers of each run; default 1, or that of a resumed benchmark. */
   parallelWorkers?: number;
-  /** Whether rows begin that cannot fit by the estimate of their plan; false when left out. */
+  /** Whether to start rows whose estimate does not fit; default false. */
   ignoreEstimate?: boolean;
   /** Whether findings of the lint of links become warnings; default true. */
   lint?: boolean;
-  /** Whether they refuse the pack; default false. */
+  /** Whether these warnings refuse the pack; default false. */
   strictLint?: boolean;
   usePlanCache?: boolean;
   planCache?: PlanCache;
-  /** Whether the rows behind a failed one run; false when left out. */
+  /** Whether to continue with the next row after a failure; default false. */
   continueOnError?: boolean;
-  /** Id of an unfinished result to go on with, or a unique beginning of one. */
+  /** Id of an unfinished result to resume, or a unique prefix. */
   resume?: string;
-  /** Whether the runs are kept beside their snapshots; false when left out. */
+  /** Whether to keep the runs besides their snapshots; default false. */
   retainBackingRuns?: boolean;
-  /** Artifacts of kept runs that stay, once their row is complete; default `all`. */
+  /** Artifacts of kept runs that are kept after their row is complete; default `all`. */
   keep?: KeepOptions["keep"];
   drop?: KeepOptions["drop"];
   jobId?: string | null;
   cancellation: CancellationToken;
-  /** Makes the files that are derived of the result, by name; those of `exportResult` when left out. */
+  /** Makes the derived files of the result, by name; default those of `exportResult`. */
   exportReports?(result: BenchmarkResult): Record<string, string>;
   onEvent?(event: BenchmarkEvent): void;
   execute?: RunOptions["execute"];
@@ -175,7 +175,7 @@ class Benchmark {
   readonly #resultId: string;
   readonly #directory: string;
   readonly #lock: ReturnType<typeof tryLockRun>;
-  /** Ended with the benchmark; none where the caller executes. */
+  /** Closed with the benchmark; null if the caller executes. */
   readonly #pool: WorkerPool | undefined;
   readonly #ledger: Ledger;
   readonly #before: LedgerSummary;
@@ -209,7 +209,7 @@ class Benchmark {
     if (this.#lock === null) throw mismatch(`${this.#resultId} is still being made`, "Wait for its end, or cancel it");
     const attempt_id = crypto.randomUUID();
     let opened: ReturnType<typeof Ledger.open> | undefined;
-    // A new result appears with its first files at once: they are written in transit, and the folder is renamed.
+    // A new result appears with its first files: they are written in transit, and the folder is renamed.
     const nursery = earlier === null ? join(places.transit, this.#resultId) : this.#directory;
     try {
       Deno.mkdirSync(nursery, { recursive: true });
@@ -229,7 +229,7 @@ class Benchmark {
     }
   }
 
-  /** What must be the same when a benchmark goes on. */
+  /** The record that must be equal when a benchmark resumes. */
   #startFields(earlier: BenchmarkResult | null): JsonObject {
     const { pack, recipes, replication } = this.#loaded;
     const { parallelWorkers, backend, implementation, retainBackingRuns } = this.#options;
@@ -272,7 +272,7 @@ class Benchmark {
     throw mismatch(different.map(([, why]) => why).join(", "), "Start it anew without --resume");
   }
 
-  /** @returns the digest of the event that the benchmark started with */
+  /** @returns the digest of the start event of the benchmark */
   #begin(earlier: BenchmarkResult | null, start: JsonObject, tornBytes: number): string {
     if (earlier === null) return this.#ledger.append("attempt_started", start);
     for (const [key, { row }] of this.#before.rows) {
@@ -283,7 +283,7 @@ class Benchmark {
     return this.#before.start!.sha256;
   }
 
-  /** Removes what an interrupted row left among the runs. */
+  /** Removes partial runs of an interrupted row. */
   #sweep(): void {
     const { workspace } = this.#options;
     const kept = new Set([...this.#before.rows.values()].map(({ row }) => row.run_dir === null ? null : row.run_id));
@@ -370,7 +370,7 @@ class Benchmark {
     return { result: this.#finish(), directory: this.#directory };
   }
 
-  /** @returns null where it was cancelled */
+  /** @returns null after a cancellation */
   async #row(loaded: LoadedRecipe, replicate: number): Promise<ResultRow | null> {
     const { entry } = loaded;
     const { workspace, registry, onEvent = () => {} } = this.#options;
@@ -434,7 +434,7 @@ class Benchmark {
     return row;
   }
 
-  /** The snapshot of the row has what the result needs of the artifacts. */
+  /** The snapshot of the row has all required artifact data. */
   #pruneArtifacts(runId: string): void {
     const { workspace, keep, drop } = this.#options;
     if (keep === undefined && drop === undefined) return;
@@ -442,16 +442,16 @@ class Benchmark {
     pruneBundle(workspace, runId, (step) => keep !== "metrics" && !drop?.includes(step), DISK);
   }
 
-  /** Appends the row at once; the disk gets it while the next one runs, and has it before that one is appended. */
+  /** Appends the row at once; it is synced while the next row runs, and durable before that one is appended. */
   async #keep(row: ResultRow): Promise<void> {
     await this.#synced;
     this.#ledger.append("row_completed", { row }, false);
     this.#synced = this.#ledger.sync();
-    // It is awaited before the next row, and a failure is told there.
+    // It is awaited before the next row, and a failure is reported there.
     this.#synced.catch(() => {});
   }
 
-  /** Takes a row into account: what it says, and whether its recipe has enough. */
+  /** Adds a row to the statistics, and checks whether its recipe has enough replicates. */
   #judge(row: ResultRow, replication: Replication | null): void {
     const { metrics } = this.#loaded.pack;
     if (row.status === "failed") {
@@ -488,7 +488,7 @@ class Benchmark {
       ...(this.#failed === undefined ? {} : { error: this.#failed }),
       reports: [],
     };
-    // Rows are read again only now: while it goes on, a benchmark holds no more of them than statistics need.
+    // Rows are read again only now: a running benchmark keeps only their statistics.
     const state = summarizeLedger(readLedgerFile(join(this.#directory, LEDGER_FILE)).events);
     const assemble = () => assembleResult(this.#head, state, orderOf(state), end);
     const reports = (this.#options.exportReports ?? exportResult)(assemble());
@@ -496,7 +496,7 @@ class Benchmark {
     for (const [name, text] of Object.entries(reports)) replaceFile(DISK, join(this.#directory, name), text);
     const result = assemble();
     const text = resultText(result);
-    // The ledger first: whoever stops in between leaves an end that the result is made of.
+    // The ledger first: after an interruption the result is made from its end.
     this.#ledger.append("attempt_ended", endFields(end, sha256Hex(text)));
     replaceFile(DISK, join(this.#directory, RESULT_FILE), text, true);
     DISK.sync(this.#directory);

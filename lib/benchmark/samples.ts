@@ -1,4 +1,4 @@
-/** The numbers of completed rows that statistics are made of: per recipe, replicate by replicate, declared metrics only. */
+/** The numbers of completed rows for statistics: per recipe, replicate by replicate, declared metrics only. */
 import { recordedRate } from "../contract/metric_metadata.ts";
 import { isNumber, isObject, toNumber } from "../contract/value.ts";
 import type { RateCounts } from "../numeric/rate_interval.ts";
@@ -12,7 +12,7 @@ export interface Sample {
   items: { [metric: string]: { [item: string]: number } };
 }
 
-/** Takes what statistics need from a row; null where it did not complete. */
+/** Extracts the statistics of a row; null for a row that did not complete. */
 export function sampleOf(
   row: Pick<ResultRow, "status" | "replicate" | "metrics" | "metric_metadata" | "item_metrics">,
   metrics: readonly Pick<PackMetric, "id">[],

@@ -1,7 +1,7 @@
 /**
- * Seeds of a benchmark. Replicate r takes `master_seeds[r]`, else SHA-256 of
- * `<pack id>|<pack version>|<base seed>|replicate|<r>`; methods that are compared share a paired seed, SHA-256 of the
- * canonical JSON of what they have in common. A digest is read as one big-endian integer, modulo 2^31 - 1.
+ * Seeds of a benchmark. Replicate r takes `master_seeds[r]`, else SHA-256 of `<pack id>|<pack version>|<base
+ * seed>|replicate|<r>`; compared methods share a paired seed, SHA-256 of the canonical JSON of their common identity. A
+ * digest is read as one big-endian integer, modulo 2^31 - 1.
  */
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import type { PackReplication } from "./pack.ts";
@@ -22,17 +22,17 @@ export function replicateSeed(
   return given ?? reduce(sha256Hex(`${id}|${version}|${base_seed}|replicate|${replicate}`));
 }
 
-/** What the methods of a cell have in common when they are given the same noise. */
+/** Common identity of the methods of a cell with the same noise. */
 export interface Pairing {
   benchmark_id: string;
   benchmark_version: string;
   aggregation_cell_id: string;
   pairing_id: string;
-  /** Left out where the pack has no replicates. */
+  /** Omitted without replicates. */
   replicate?: number;
 }
 
-/** The seed that the paired operations of every method of a cell are given; never 0. */
+/** The seed of the paired operations in every method of a cell; never 0. */
 export function pairedSeed(pairing: Pairing): number {
   return reduce(sha256Json({ ...pairing })) || 1;
 }

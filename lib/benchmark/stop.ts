@@ -1,6 +1,6 @@
 /**
- * When a recipe has enough replicates. The decision rests on its completed rows alone, in the order of the replicates, so
- * that a benchmark that was interrupted decides as an uninterrupted one.
+ * Decides whether a recipe has enough replicates. The decision depends only on its completed rows, in the order of the
+ * replicates, so an interrupted benchmark decides like an uninterrupted one.
  *
  * Errors are counted as failed units. Stopping at N of them is inverse sampling: the estimate is biased upwards by about 1/N
  * of itself, which at 100 failures is a tenth of the interval's width.
@@ -13,7 +13,7 @@ import { clopperPearson, pooledRate, type RateCounts, rateEstimate } from "../nu
 import type { Sample } from "./samples.ts";
 import type { PackMetric, Replication, StopReason } from "./types.ts";
 
-/** An interval of fewer means says too little about its own width. */
+/** The width of an interval of fewer means is too uncertain. */
 const LEAST_MEANS = 3;
 /**
  * Of units that fail with different numbers of events, the width of the interval is too uncertain to stop by when fewer
@@ -22,11 +22,11 @@ const LEAST_MEANS = 3;
 const LEAST_FAILURES = 100;
 
 /**
- * Why no more replicates are made.
+ * The reason to stop.
  * @param samples of completed rows, by replicate
- * @param made replicates that were tried, failed ones too
+ * @param made number of tried replicates, including failed ones
  * @param metric the one of `stop_metric`
- * @returns null where another one is wanted
+ * @returns null to continue
  */
 export function stopReason(
   samples: readonly Sample[],

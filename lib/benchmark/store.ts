@@ -1,4 +1,4 @@
-/** Stored results: where they lie, which there are, and what an interrupted one comes to. */
+/** Stored results: their folders, lists, and the completion of interrupted ones. */
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { nearestName } from "../contract/nearest.ts";
@@ -15,7 +15,7 @@ import { checkResult } from "./result_schema.ts";
 import { assembleResult, type BenchmarkEnd, type ResultHead, resultText } from "./result.ts";
 import { type BenchmarkResult, LEDGER_FILE, RESULT_FILE, type ResultStatus } from "./types.ts";
 
-/** The folder of the results in place of that of the runs, so that ids and locks work alike. */
+/** A workspace with the folder of results instead of runs, so that ids and locks work the same. */
 export function benchmarkWorkspace(workspace: Workspace): Workspace {
   const runs = join(workspace.stateDir, "benchmarks");
   return {
@@ -38,11 +38,11 @@ export type ResultListRow = {
   rows: number;
   completed_rows: number;
   suite: string | null;
-  /** Why the row could not be filled. */
+  /** Why the row is incomplete. */
   problem?: string;
 };
 
-/** Ids of the results that lie there. */
+/** Ids of the stored results. */
 export function resultIds(workspace: Workspace): string[] {
   try {
     return [...Deno.readDirSync(benchmarkWorkspace(workspace).runs)]
@@ -64,7 +64,7 @@ export function newestFirst(a: ResultListRow, b: ResultListRow): number {
   return x < y ? 1 : x > y ? -1 : a.result_id < b.result_id ? 1 : -1;
 }
 
-/** What a list shows of a result; one that was interrupted is settled on the way. */
+/** The row of a result in a list; an interrupted one is settled first. */
 export function listRow(workspace: Workspace, result_id: string): ResultListRow {
   const row: ResultListRow = {
     result_id,
@@ -97,8 +97,8 @@ export function listRow(workspace: Workspace, result_id: string): ResultListRow 
 }
 
 /**
- * The result that a person means.
- * @param wanted a whole id, or a beginning that only one id has
+ * Resolves a result id.
+ * @param wanted a whole id or a unique prefix
  * @throws SvcError `result_not_found` with the nearest id
  */
 export function resolveResultId(workspace: Workspace, wanted: string): string {
@@ -121,8 +121,8 @@ export function resolveResultId(workspace: Workspace, wanted: string): string {
 }
 
 /**
- * Reads a result; an interrupted one is settled first, and one that is being made is shown as far as it has come.
- * @param wanted id or a unique beginning of one
+ * Reads a result; an interrupted one is settled first, and one in progress is shown so far.
+ * @param wanted id or a unique prefix
  * @throws SvcError `result_not_found`, `bundle_file_missing`, `bundle_schema_invalid`
  */
 export function showBenchmarkResult(
@@ -139,8 +139,8 @@ export function orderOf({ start }: LedgerSummary): string[] {
 }
 
 /**
- * The result as it stands. Where its process has gone without an end, the ledger tells how far it came: the result is
- * written as incomplete, or with the end that the ledger already holds.
+ * The current result. If its process ended early, it is built from the ledger and written as incomplete, or with the
+ * end that the ledger contains.
  */
 export function settleResult(workspace: Workspace, resultId: string): BenchmarkResult {
   const places = benchmarkWorkspace(workspace);
@@ -170,12 +170,12 @@ export function settleResult(workspace: Workspace, resultId: string): BenchmarkR
   }
 }
 
-/** The members of a result that are known at its start. */
+/** The fields of a result that are known at its start. */
 function headOf({ recipes: _, aggregates: __, comparisons: ___, ...head }: BenchmarkResult): ResultHead {
   return head;
 }
 
-/** What is there while it is being made. */
+/** The current part of a result in progress. */
 function soFar(stored: BenchmarkResult, summary: LedgerSummary): BenchmarkResult {
   const end: BenchmarkEnd = { status: "incomplete", completed_at_utc: "", reports: [] };
   const { recipes, aggregates, comparisons } = assembleResult(headOf(stored), summary, orderOf(summary), end);
@@ -199,12 +199,12 @@ function interrupted(path: string, stored: BenchmarkResult, summary: LedgerSumma
   return end;
 }
 
-/** The end of an attempt as its event tells it. */
+/** The end of an attempt from its event. */
 export function endFields(end: BenchmarkEnd, resultSha256: string): JsonObject {
   return { ...end, result_sha256: resultSha256 };
 }
 
-/** The end that such an event tells. */
+/** The end described by such an event. */
 function endOf({ result_sha256: _, ...end }: JsonObject): BenchmarkEnd {
   return end as BenchmarkEnd;
 }

@@ -1,8 +1,8 @@
 /**
- * A benchmark as it is handed in: a folder with the pack (`pack.yaml`, `pack.yml`, `pack.json`, or the record
- * `benchmark.json` of a result), `result.json`, and `verification.json`, what `svc benchmark verify --json` said. The three
- * are held against each other: the result is of this pack, follows from its own rows, is complete, and is the very file
- * that was verified. Nothing is executed, and no workspace is needed.
+ * A submitted benchmark: a folder with the pack (`pack.yaml`, `pack.yml`, `pack.json`, or the record `benchmark.json`
+ * of a result), `result.json`, and `verification.json`, the output of `svc benchmark verify --json`. They are checked
+ * against each other: the result belongs to this pack, follows from its own rows, is complete, and is the verified
+ * file. Nothing is executed, and no workspace is needed.
  */
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -23,7 +23,7 @@ export interface SubmissionReport {
   target_type: "submission";
   /** The folder. */
   path: string;
-  /** What the parts call themselves; null where one cannot be read. */
+  /** Ids in the parts; null for an unreadable one. */
   pack: { id: string; version: string; sha256: string } | null;
   result_id: string | null;
   result_sha256: string | null;
@@ -34,8 +34,8 @@ export interface SubmissionReport {
 
 /**
  * Validates a submission.
- * @param folder where its files are
- * @throws SvcError `file_not_found` when there is no such folder
+ * @param folder folder of its files
+ * @throws SvcError `file_not_found` without this folder
  */
 export function validateSubmission(folder: string): SubmissionReport {
   requireFolder(folder);
@@ -75,7 +75,7 @@ function requireFolder(folder: string): void {
   });
 }
 
-/** The text of a regular file; null, with a finding, where there is none. */
+/** The text of a regular file; null, with a finding, if it is missing. */
 function textOf(folder: string, name: string, findings: Findings): string | null {
   try {
     if (Deno.lstatSync(join(folder, name)).isFile) return Deno.readTextFileSync(join(folder, name));

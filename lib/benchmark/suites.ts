@@ -1,6 +1,6 @@
 /**
- * Suites: families of benchmark protocols. A suite has tasks, and the packs that name it; which of its tasks can be run today
- * is what the research catalogue says of them.
+ * Suites: families of benchmark protocols. A suite has tasks, and packs that belong to it; the research catalogue
+ * states which of its tasks can be run.
  */
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -8,16 +8,16 @@ import type { JsonObject } from "../contract/value.ts";
 import { findTask } from "../research/catalog.ts";
 import { listBenchmarkPacks } from "./packs.ts";
 
-/** A suite and what belongs to it. */
+/** A suite with its tasks and packs. */
 export interface Suite extends JsonObject {
   id: string;
   name: string;
   status: "active" | "experimental";
   version: string;
   summary: string;
-  /** Where its protocol is written down. */
+  /** Document of its protocol. */
   docs: string;
-  /** Tasks that run today, and those that the catalogue only plans. */
+  /** Tasks that can be run, and tasks that are only planned in the catalogue. */
   supported_tasks: string[];
   planned_tasks: string[];
   /** `{id, path, status, task}`; the path is relative to `benchmarks/`. */

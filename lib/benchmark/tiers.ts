@@ -1,4 +1,4 @@
-/** What a pack of a tier must have: nothing more for smoke and experimental, a fixed protocol for canonical. */
+/** Requirements of tiers: none for smoke and experimental, a fixed protocol for canonical. */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import type { Pack } from "./pack.ts";
@@ -19,7 +19,7 @@ const TRACEABLE = [
   "require_identical_source_transform",
 ] as const;
 
-/** Checks what the tier of a pack asks for. @returns `pack_tier_requirement_missing`, all of them */
+/** Checks the requirements of a pack's tier. @returns `pack_tier_requirement_missing`, all of them */
 export function checkTier(pack: Pack): Diagnostic[] {
   const found: Diagnostic[] = [];
   const missing = (place: Place, what: string, why: string) =>

@@ -1,8 +1,8 @@
 /**
- * The result of a benchmark: `result.json`, the one truth from which tables, figures and pages are made.
+ * The result of a benchmark: `result.json`, the only source of tables, figures and pages.
  *
- * A *row* is one recipe of the pack in one replicate. An *aggregate* says what the replicates of a recipe tell about one
- * metric, a *comparison* how a candidate differs from a baseline, pair by pair. Numbers are typed values: read
+ * A *row* is one recipe of the pack in one replicate. An *aggregate* summarises one metric over the replicates of a
+ * recipe, metric, a *comparison* how a candidate differs from a baseline, pair by pair. Numbers are typed values: read
  * them with `toNumber`.
  */
 import type { Diagnostic } from "../contract/error.ts";
@@ -14,15 +14,15 @@ export type Measure = number | bigint | Float;
 
 export const RESULT_KIND = "svc.benchmark_result";
 export const RESULT_FILE = "result.json";
-/** The pack and the recipes made of it, as they were run. */
+/** The pack and the recipes made from it, as they were run. */
 export const PACK_RECORD_FILE = "benchmark.json";
 export const LEDGER_FILE = ".attempt-ledger";
-/** Folder of the gzip snapshots, one a row. */
+/** Folder of the gzip snapshots, one per row. */
 export const EVIDENCE_FOLDER = "evidence";
 
 export type ResultStatus = "running" | "completed" | "incomplete" | "failed";
 export type RowStatus = "completed" | "failed" | "skipped" | "rejected_resource_budget";
-/** How an attempt ended, in the ledger. */
+/** The end of an attempt, in the ledger. */
 export type TerminalStatus = "completed" | "incomplete" | "resource_rejected" | "failed" | "canceled";
 export type StopReason = "errors" | "halfwidth" | "max_bits" | "replicates";
 export type Tier = "smoke" | "experimental" | "canonical";
@@ -31,7 +31,7 @@ export type Tier = "smoke" | "experimental" | "canonical";
 export type PackMetric = {
   id: string;
   definition_version: number;
-  /** The only step, or the only operations, that it is taken from; where one is named, several may produce it. */
+  /** The only step, or the only operations, that it comes from; several steps may then produce it. */
   source_step: string | null;
   source_operations: string[] | null;
   /** Roles of the rows that must have it; null for all. */
@@ -40,11 +40,11 @@ export type PackMetric = {
   unit: string;
   direction: "higher_is_better" | "lower_is_better" | "neutral";
   statistic: "rate" | "mean" | "count" | "constant";
-  /** Of a rate: the metrics that count its events and its trials. */
+  /** Of a rate: the metrics with its events and its trials. */
   counts: { events: string; trials: string } | null;
 };
 
-/** What the pack declares, as the result embeds it. */
+/** The declarations of the pack in the result. */
 export type BenchmarkIdentity = {
   id: string;
   version: string;
@@ -62,7 +62,7 @@ export type BenchmarkIdentity = {
   catalog_validation: { errors: Diagnostic[]; warnings: Diagnostic[] };
 };
 
-/** Where a promoted metric comes from; null where a run as a whole was measured. */
+/** Origin of a promoted metric; null for a measurement of the whole run. */
 export type MetricProvenance = {
   step_id: string | null;
   operation_id: string | null;
@@ -81,19 +81,19 @@ export type ResultRow = {
   method_id: string | null;
   baseline_id: string | null;
   recipe_name: string;
-  /** As the pack writes it. */
+  /** As written in the pack. */
   recipe_path: string;
-  /** Coordinates of the point; empty where the recipe has none. */
+  /** Coordinates of the point; empty without any. */
   matrix_selection: JsonObject;
   run_id: string | null;
-  /** Relative to the state directory; null where the backing run was pruned, or none was made. */
+  /** Relative to the state directory; null for a pruned backing run, or without one. */
   run_dir: string | null;
   status: RowStatus;
   /** Of the run: `{path, sha256}`, the path relative to the bundle of the run. */
   manifest: JsonObject | null;
   /** Of the effective recipe. */
   recipe_sha256: string | null;
-  /** The same without names, descriptions and seeds: what the replicates of a recipe share. */
+  /** The same without names, descriptions and seeds: equal for the replicates of a recipe. */
   semantic_recipe_sha256: string | null;
   research: JsonObject | null;
   /** `steps.<step>.<metric>`, the promoted metrics by their own names, and `benchmark.resource_budget.…`. */
@@ -102,7 +102,7 @@ export type ResultRow = {
   metric_metadata?: { [id: string]: JsonObject };
   /** Declared metrics to the values of single items, such as images, by their ids; where the pack names baselines. */
   item_metrics?: { [id: string]: { [item: string]: Measure } };
-  /** Promoted metric to where it comes from. */
+  /** Origin of each promoted metric. */
   metric_provenance: { [id: string]: MetricProvenance };
   /** `{relative_path, sha256, size_bytes}` of the gzip snapshot. */
   run_evidence_snapshot: JsonObject | null;
@@ -115,11 +115,11 @@ export type ResultRow = {
   error?: { code: string; message: string };
 };
 
-/** What the replicates of a recipe tell about one metric. */
+/** Summary of one metric over the replicates of a recipe. */
 export type AggregateRow = {
   recipe_id: string;
   metric: string;
-  /** Replicates that it rests on. */
+  /** Number of replicates. */
   n: number;
   /** Of the replicates where `ci_method` is `student_t`, else the pooled rate; null where no event was seen. */
   mean: Measure | null;
@@ -140,7 +140,7 @@ export type AggregateRow = {
   unit_failures?: number;
   /** Of a rate without any event: -ln(1 - confidence) over the units. */
   upper_bound?: Measure;
-  /** Why no more replicates were made. */
+  /** Why the replicates stopped. */
   stop_reason?: StopReason;
 };
 
@@ -163,23 +163,23 @@ export type ComparisonRow = {
   p_value_holm: Measure | null;
   p_method: "sign_flip" | "paired_t" | null;
   distinguishable: boolean;
-  /** Null where they are not distinguishable, or no direction is better. */
+  /** Null if they are not distinguishable, or without a better direction. */
   better: "candidate" | "baseline" | null;
 };
 
-/** How many replicates are made, from which seeds, and when a recipe has enough of them. */
+/** The number of replicates, their seeds, and the stopping criterion. */
 export type Replication = {
-  /** Per recipe; the most of them where a criterion stops earlier. */
+  /** Per recipe; the maximum with a stopping criterion. */
   replicates: number;
   base_seed: number | bigint;
   master_seeds: (number | bigint)[] | null;
   confidence_level: Measure;
-  /** No recipe is stopped before so many. */
+  /** Minimum number of replicates of each recipe. */
   min_replicates: number;
   until_errors: number | null;
   until_halfwidth: Measure | null;
   max_bits: number | null;
-  /** The metric that decides; null where all recipes get the same number of replicates. */
+  /** The deciding metric; null if all recipes get the same number of replicates. */
   stop_metric: string | null;
 };
 
@@ -201,12 +201,12 @@ export type BenchmarkResult = {
   completed_at_utc: string | null;
   execution: JsonObject;
   storage: { backing_run_policy: "pruned_after_snapshot" | "retained" };
-  /** Null where the recipes keep their own seeds and run once. */
+  /** Null if the recipes keep their own seeds and run once. */
   replication: Replication | null;
   resume?: JsonObject;
   incomplete_reason?: string;
   error?: { code: string; message: string };
-  /** Files made of this document, by name. */
+  /** Files made from this document, by name. */
   reports: string[];
   /** Replicate by replicate, each in the order of the pack. */
   recipes: ResultRow[];

@@ -1,7 +1,7 @@
 /**
  * Verifies a stored result without executing anything: the chain of its ledger, the pack and the rows against it, the
- * snapshot of every row against its digest, every number against the documents in the snapshot, and aggregates and
- * comparisons against the rows, from which they are made again.
+ * snapshot of every row against its digest, every number against the documents in the snapshot, and recomputed
+ * aggregates and comparisons.
  */
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
@@ -29,7 +29,7 @@ export type BenchmarkVerification = {
   target_id: string;
   /** Of the result, absolute. */
   path: string;
-  /** SHA-256 of the file result.json that was verified; null where there is none to be read. */
+  /** SHA-256 of the verified file result.json; null if it is not readable. */
   result_sha256: string | null;
   errors: Finding[];
   warnings: Finding[];
@@ -44,14 +44,14 @@ export type BenchmarkVerification = {
 };
 
 export interface VerifyOptions {
-  /** Makes the files that are derived of the result, to be compared with those that are there; those of `exportResult` when left out. */
+  /** Makes the derived files of the result for comparison with the existing ones; default those of `exportResult`. */
   exportReports?(result: BenchmarkResult): Record<string, string>;
 }
 
 /**
  * Verifies a result.
  * @param wanted id or a unique beginning of one
- * @throws SvcError `result_not_found`, or `run_still_executing` while it is being made
+ * @throws SvcError `result_not_found`, or `run_still_executing` while the benchmark runs
  */
 export async function verifyBenchmark(
   workspace: Workspace,
@@ -81,7 +81,7 @@ export async function verifyBenchmark(
     checkPlots(directory, findings);
   }
   const invalid = findings.errors.length > 0;
-  // What is preliminary, or not complete, proves nothing to others.
+  // A preliminary or incomplete result is not publication evidence.
   const canonical = result?.status === "completed" && result.benchmark.benchmark_tier === "canonical";
   const evidence = canonical ? "current_profile" : "nonpublication_evidence";
   return {
@@ -178,7 +178,7 @@ function checkPack({ benchmark }: BenchmarkResult, directory: string, findings: 
   }
 }
 
-/** Every row of the result is the last that the ledger holds of it, and none is missing. */
+/** Every row of the result is the last one in the ledger, and none is missing. */
 function checkRows({ recipes }: BenchmarkResult, ledger: LedgerSummary, findings: Findings): void {
   findings.looked(recipes.length);
   const seen = new Set<string>();
@@ -233,7 +233,7 @@ async function checkEvidence(
   }
 }
 
-/** What of a row is not as the documents of its run say; each number is looked up where it came from. */
+/** Differences between a row and the documents of its run; each number is looked up at its origin. */
 function checkSnapshot(row: ResultRow, { run_id, documents, reports }: Snapshot): string[] {
   const problems: string[] = [];
   const differs = (what: string) => problems.push(`${row.id} r${row.replicate}: ${what}`);
@@ -269,7 +269,7 @@ function checkSnapshot(row: ResultRow, { run_id, documents, reports }: Snapshot)
   return problems;
 }
 
-/** Aggregates and comparisons, made again from the rows. */
+/** Recomputes aggregates and comparisons from the rows. */
 export function checkStatistics(result: BenchmarkResult, findings: Findings): void {
   const made = statistics(result.recipes, result.benchmark, result.replication);
   for (const part of ["aggregates", "comparisons"] as const) {

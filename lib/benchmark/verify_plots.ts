@@ -1,4 +1,4 @@
-/** Whether the plots beside a result still show it: their records name its digest and those of their files. */
+/** Checks the plots of a result: their records name its digest and those of their files. */
 import { join } from "node:path";
 import { messageOf } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -19,7 +19,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Checks every record in the folder of figures; what no longer fits is a warning, for plots can be drawn again. */
+/** Checks every record in the folder of figures; a mismatch is a warning, because plots can be drawn again. */
 export function checkPlots(directory: string, findings: Findings): void {
   const folder = join(directory, FIGURES_FOLDER);
   const records = namesIn(folder).filter((name) => name.endsWith(RECORD));

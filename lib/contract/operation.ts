@@ -75,7 +75,7 @@ export interface ParameterProblem {
   code?: string;
 }
 
-/** An artifact as an operation reads it. Arrays are private copies; a changed input fails the step. */
+/** An input artifact of an operation. Arrays are private copies; a changed input fails the step. */
 export interface InputArtifact {
   readonly kind: ArtifactKind;
   readonly metadata: JsonObject;
@@ -345,7 +345,7 @@ export type MaterializationRow = {
   notes?: string;
 };
 
-/** What an operation asks of an artifact in its learned mode. */
+/** Requirements of an operation for the artifact of its learned mode. */
 export type OperationAbi = {
   component_id: string;
   component_role: string;

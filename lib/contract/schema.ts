@@ -205,7 +205,7 @@ function checkRange(node: JsonObject, item: number | bigint | Float, at: Place, 
   }
 }
 
-/** What a text that matches a pattern is, for a message. */
+/** The requirement of a pattern, for a message. */
 export function patternText(pattern: string): string {
   return /^\^\(?\[0-9a-f\]\{64\}\)?\??\$$/.test(pattern)
     ? "be a SHA-256, 64 lower-case hexadecimal digits"

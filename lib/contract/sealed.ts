@@ -15,7 +15,7 @@ export function seal(document: object): SealedText {
   return { text, sha256: sha256Hex(text) };
 }
 
-/** @throws SvcError `internal_error` for a text that is not the one that was sealed */
+/** @throws SvcError `internal_error` for a text that does not match its digest */
 export function unseal({ text, sha256 }: SealedText): Value {
   if (sha256Hex(text) === sha256) return parseJson(text);
   throw new SvcError("internal_error", "Cannot read the document of another thread: its digest differs");

@@ -28,7 +28,7 @@ const OPTIONS = {
   logLevel: "silent",
 } as const;
 
-/** What YAML calls non-printable, apart from tab, line feed, carriage return and next line. */
+/** Non-printable characters of YAML, except tab, line feed, carriage return and next line. */
 // deno-lint-ignore no-control-regex -- control characters are what is looked for
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff]/;
 
@@ -178,7 +178,7 @@ class TokenGuard {
         return;
       case "flow-map-end":
       case "flow-seq-end":
-        if (--this.#depth < 0) refuse(`Cannot read the YAML: ${lexeme} closes nothing`);
+        if (--this.#depth < 0) refuse(`Cannot read the YAML: ${lexeme} closes no open collection`);
         break;
       case "tag":
         refuse(`Cannot use the YAML tag ${lexeme.slice(0, 40)}`, "Write the value without it; quotes make a text");

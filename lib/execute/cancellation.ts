@@ -42,7 +42,7 @@ export function createCancellation(): CancellationToken {
   };
 }
 
-/** An operation's view of a shared flag. */
+/** A read-only view of a shared flag for an operation. */
 export function cancellationOf(flag: Int32Array<SharedArrayBuffer>): Cancellation {
   return {
     get isCancelled() {

@@ -1,6 +1,6 @@
 /**
- * Garbage collection on request, for memory that V8 does not count. V8 leaves shared memory out when it decides to collect:
- * a thread that passes on large images in shared memory would keep all of them.
+ * Garbage collection on request. V8 does not count shared memory when it decides to collect, so a thread that passes on
+ * large images in shared memory would keep all of them.
  */
 import { nodeV8, nodeVm } from "../contract/node_builtins.ts";
 
@@ -10,7 +10,7 @@ const DROPPED_BYTES = 128 * 1024 ** 2;
 let gc: (() => void) | undefined;
 let dropped = 0;
 
-/** Collects the garbage of this thread. Without `gc` in the runtime, memory returns at V8's next own collection. */
+/** Collects the garbage of this thread. If the runtime has no `gc`, memory is freed at V8's next collection. */
 export function collectGarbage(): void {
   if (gc === undefined) {
     // V8 has the function in contexts that are made while the flag is set.
@@ -21,7 +21,7 @@ export function collectGarbage(): void {
   gc();
 }
 
-/** Counts shared memory that this thread does not need any more, and collects once it is much. */
+/** Counts unneeded shared memory, and collects above the limit. */
 export function dropShared(bytes: number): void {
   dropped += bytes;
   if (dropped < DROPPED_BYTES) return;

@@ -85,7 +85,7 @@ export const STYLES: Readonly<Record<"svc" | "paper" | "compact", FigureStyle>> 
   },
 };
 
-/** The same style for a dark screen. */
+/** The same style for a dark page. */
 export function darkened(style: FigureStyle): FigureStyle {
   return {
     ...style,

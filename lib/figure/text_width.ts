@@ -11,7 +11,7 @@ export function textWidth(text: string, size: number, weight: number | string = 
   const bold = weight === "bold" || Number(weight) >= 600;
   const widths = WIDTHS[bold ? "600" : "400"];
   let total = 0;
-  // A letter missing in the font counts like an m.
+  // A letter missing in the font has the width of an m.
   for (const character of text) total += widths[character] ?? widths.m;
   return total / inter.units_per_em * size;
 }

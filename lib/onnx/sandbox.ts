@@ -45,7 +45,7 @@ async function watched<T>(start: () => Promise<T>): Promise<T> {
   guard.allow(timeoutMs);
   try {
     const { result } = await guard.enter(() => ({ result: start().finally(() => settled = true) }));
-    if (!settled) throw new TypeError("the runtime computed outside of its time limit");
+    if (!settled) throw new TypeError("the runtime computed outside its time limit");
     return await result;
   } finally {
     guard.allow(null);

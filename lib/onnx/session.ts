@@ -59,7 +59,7 @@ export interface SessionOptions {
  * @returns a session that its holder releases
  * @throws SvcError `artifact_hash_mismatch`; `onnx_time_exceeded` and `onnx_memory_exceeded` while loading; or
  * `runtime_unavailable` where workers cannot be restricted, without the runtime, and for a graph that it cannot load
- * @example
+ *   `runtime_unavailable` if workers cannot be restricted, without the runtime, and for a graph that it cannot load
  * ```ts ignore
  * const session = await openOnnxSession(await Deno.readFile("receiver.onnx"));
  * const { bit_llr } = await session.run({ rx_symbols_ri: ndarray("float32", symbols, [symbols.length / 2, 2]) });

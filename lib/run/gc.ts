@@ -1,4 +1,4 @@
-/** Removes what killed processes left in a state directory. */
+/** Removes remains of killed processes in a state directory. */
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -11,11 +11,11 @@ import { parseAge } from "./select.ts";
 import { readRunRow, removeRuns, runIds } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** A process that has reserved an id locks it and writes its bundle within this time. */
+/** Maximum time between the reservation of an id and the lock and bundle of its process. */
 const RESERVATION_AGE_MS = 60_000;
 
 export interface GarbageOptions {
-  /** Removes incomplete runs that began at least this long ago: `7d`; none when left out. */
+  /** Minimum age of incomplete runs to be removed: `7d`; default none are removed. */
   incomplete?: string;
   /** Whether nothing is removed; default false. */
   dryRun?: boolean;
@@ -38,7 +38,7 @@ export type Garbage = GarbageReport["items"];
 
 /**
  * Removes staging of killed processes, unused reservations and locks, stored artifacts without a bundle, and old
- * incomplete runs. One collection works at a time; runs that execute keep all they have.
+ * incomplete runs. One collection runs at a time; executing runs keep all their files.
  *
  * @param more finds, and unless `dryRun` removes, garbage of other modules under the same lock
  * @throws SvcError `usage_invalid`, `gc_running`

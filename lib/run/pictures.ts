@@ -1,8 +1,8 @@
 /**
- * The images of a run as PNG files, source beside received, and as one strip.
+ * The images of a run as PNG files, source next to received, and as one strip.
  *
- * The image batches of a run are taken in the order of its steps. Images belong together by their item id; a batch without
- * ids and with as many images as the first one takes the ids of that.
+ * The image batches of a run are in the order of its steps. Images are paired by their item id; a batch without ids and
+ * with as many images as the first one uses the ids of that.
  */
 import { join } from "node:path";
 import { decodeArtifact } from "../artifact/codec.ts";
@@ -18,7 +18,7 @@ import type { JsonObject, Value } from "../contract/value.ts";
 import { type ShownRun, showRun } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Height of an image in a strip, images side by side, and images at most. */
+/** Height of an image in a strip, and maximum numbers of images. */
 const HEIGHT = 128, ACROSS = 8, MOST = 32;
 
 interface Batch {
@@ -39,7 +39,8 @@ export type RunPictures = {
 };
 
 /**
- * Writes every image of a run and one strip to a folder, which is made. Existing files of the same names are replaced.
+ * Writes every image of a run and one strip to a folder, which is created. Existing files of the same names are
+ * replaced.
  * @throws SvcError `run_not_found`, `pictures_missing` for a run without images, `run_pruned`, `artifact_hash_mismatch`
  */
 export function writePictures(workspace: Workspace, wanted: string, directory: string): RunPictures {
@@ -116,7 +117,7 @@ const idsOf = (ids: Value | undefined, count: number): string[] | undefined =>
 
 const itemsOf = (batches: readonly Batch[]) => [...new Set(batches.flatMap(({ ids }) => ids))];
 
-/** An item id as the beginning of a file name. */
+/** The start of a file name from an item id. */
 const fileName = (id: string) => id.replace(/[^\p{L}\p{N}_-]+/gu, "_").slice(0, 100);
 
 /** Items from left to right, the batches of an item from top to bottom; items that do not fit go below. */

@@ -1,8 +1,8 @@
 /**
  * Removes artifacts of a finished bundle and keeps its documents.
  *
- * `pruned.json` names the removed files with digest and size. It is written before the first file goes and grows only, so
- * a bundle never claims a file that it does not have, wherever the process stops. SHA256SUMS and all other documents stay.
+ * `pruned.json` names the removed files with digest and size. It is written before the first file is removed and only
+ * grows, so a bundle never claims a missing file, wherever the process stops. SHA256SUMS and other documents stay.
  */
 import { dirname, join } from "node:path";
 import { compareCodePoints, prettyJson } from "../contract/json.ts";
@@ -144,7 +144,7 @@ export function pruneBundle(
   return found;
 }
 
-/** Lets the index read the size of the bundle again: it watches the time of the summary. */
+/** Touches the summary, so that the index reads the size of the bundle again. */
 export function touchSummary(directory: string): void {
   const now = new Date();
   Deno.utimeSync(join(directory, SUMMARY_FILE), now, now);

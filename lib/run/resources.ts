@@ -40,7 +40,7 @@ export type ReadFree = (folder: string) => { memory: number | null; disk: number
 
 const readFree: ReadFree = (folder) => ({ memory: freeMemory(), disk: freeDisk(folder) });
 
-/** Size of memory, less the reserve, and of the disk: what a queued run may find when it starts. */
+/** Memory less the reserve, and size of the disk: the maximum that a queued run can get. */
 export const readCapacity: ReadFree = (folder) => ({ memory: freeMemory("total"), disk: freeDisk(folder, "blocks") });
 
 /**

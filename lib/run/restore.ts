@@ -1,4 +1,4 @@
-/** Restores a pruned run: executes its recipe again and puts back artifacts with the recorded digests. */
+/** Restores a pruned run: executes its recipe again and stores artifacts with the recorded digests. */
 import { dirname, join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
 import { SvcError } from "../contract/error.ts";
@@ -69,7 +69,7 @@ export async function restoreRun(
   return { run_id, status: "restored", files: missing.length, size_bytes };
 }
 
-/** While `pruned.json` stands, the bundle claims none of these files. */
+/** While `pruned.json` exists, the bundle claims none of these files. */
 function putBack(directory: string, scratch: string, missing: readonly PrunedFile[], files: BundleFiles): void {
   const folders = new Set<string>();
   for (const { path } of missing) {

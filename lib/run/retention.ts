@@ -1,4 +1,4 @@
-/** Prunes and removes selected runs, with the bytes that the disk gets back. */
+/** Prunes and removes selected runs, with the freed bytes. */
 import { join } from "node:path";
 import type { JsonObject } from "../contract/value.ts";
 import { contentsPath } from "../execute/contents.ts";
@@ -10,10 +10,10 @@ import { type RunSelection, selectRuns } from "./select.ts";
 import { lockRuns, removeRuns, type RunRow } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** What pruning or removing selected runs took, or would take with `dryRun`. */
+/** Result of pruning or removing selected runs, also with `dryRun`. */
 export interface RetentionReport extends JsonObject {
   dry_run: boolean;
-  /** `size_bytes` counts the files that go. */
+  /** `size_bytes` counts the removed files. */
   runs: { run_id: string; recipe_name: string | null; files: number; size_bytes: number }[];
   files: number;
   size_bytes: number;
@@ -93,10 +93,10 @@ function reportOf(
   return { dry_run, runs, files: sum("files"), size_bytes: sum("size_bytes"), freed_bytes: disk.freed };
 }
 
-/** Counts the bytes of files whose last name goes. */
+/** Counts the bytes of files without a remaining name. */
 class DiskBytes {
   freed = 0;
-  /** Names that stay, by file. */
+  /** Remaining names, by file. */
   readonly #names = new Map<string, number>();
 
   constructor(private readonly contents: string) {}

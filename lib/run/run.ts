@@ -98,7 +98,7 @@ export interface RunResult {
   diagnostics: Diagnostic[];
 }
 
-/** What compiler and planner made of a recipe that is to run once; plain data. */
+/** Result of compiler and planner for a recipe that is run once; plain data. */
 export type PreparedRun = {
   /** The normalised form. */
   authored: RecipeDocument;
@@ -150,7 +150,7 @@ export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> 
   };
 }
 
-/** Whether a prepared run of another thread is the one that {@link prepareRun} would make here; see {@link planHolds}. */
+/** Whether a prepared run of another thread equals that of {@link prepareRun} here; see {@link planHolds}. */
 export async function preparedHolds(
   { planned, effective }: PreparedRun,
   options: Omit<PrepareOptions, "raw">,
@@ -160,7 +160,7 @@ export async function preparedHolds(
 
 /**
  * Runs a recipe once.
- * @returns how it ended: a failed or cancelled run has a bundle too
+ * @returns the outcome: a failed or cancelled run has a bundle too
  * @throws SvcError `execution_invalid`, `recipe_invalid` or `plan_invalid`, the latter two with all diagnostics, and
  *   `resources_insufficient`; nothing is written before these errors
  */
@@ -169,7 +169,7 @@ export async function runRecipe(options: RunOptions): Promise<RunResult> {
   return await runPrepared(await prepareRun(options), options);
 }
 
-/** The warnings of a plan as the summary keeps them: lines of the text belong to the command that read it. */
+/** The warnings of a plan in the summary, without lines of the text. */
 function warningsOf(diagnostics: readonly Diagnostic[]): JsonObject[] {
   return diagnostics.filter(({ severity }) => severity === "warning")
     .map(({ location: _, ...item }) => ({ ...item }));

@@ -5,7 +5,7 @@ import { curves } from "./curves.ts";
 import { axis, requirePoints } from "./points.ts";
 import type { Draft } from "./types.ts";
 
-/** Bars where each method has one value, lines where it depends on a coordinate. */
+/** Bars if each method has one value, lines if it depends on a coordinate. */
 export function channelUses(draft: Draft): CurveFigure | BarFigure {
   const { result, groups, base, request } = draft;
   const constant = groups.map(({ recipes }) => {
@@ -16,7 +16,7 @@ export function channelUses(draft: Draft): CurveFigure | BarFigure {
   const bars = groups.flatMap(({ label, kind }, i) => {
     const estimate = constant[i];
     if (estimate?.mean === null || estimate?.mean === undefined) return [];
-    // Methods whose count never varies have no interval worth drawing.
+    // A constant count has no interval to draw.
     const { mean, low, high } = estimate;
     return [{ label, kind, value: mean, low: low === high ? null : low, high: low === high ? null : high }];
   });

@@ -7,14 +7,14 @@ import type { MatrixFigure } from "../../figure/types.ts";
 import { completedRows } from "../estimates.ts";
 import type { Draft } from "./types.ts";
 
-/** A confusion matrix of one method, of all its frames or of those between two SNRs. */
+/** A confusion matrix of one method, of all its frames or of one SNR bin. */
 interface Part extends Confusion {
   method: string;
-  /** Lower end of the bin and its text; null where a report does not tell SNRs apart. */
+  /** Lower end of the bin and its text; null for a report without SNR bins. */
   bin: { low: number; text: string } | null;
 }
 
-/** The matrices of a report: one for each of its `snr_bins`, or the one of everything. */
+/** The matrices of a report: one for each of its `snr_bins`, or the total one. */
 function partsOf(method: string, report: JsonObject): Part[] {
   const whole = confusionOf(report);
   if (whole === null) return [];
@@ -34,8 +34,8 @@ function added(parts: readonly Confusion[]): number[][] {
 }
 
 /**
- * A matrix for every method and SNR bin, or the one matrix of all.
- * @throws SvcError `usage_invalid` when no report has a matrix, or their classes differ
+ * A matrix for every method and SNR bin, or the sum of all.
+ * @throws SvcError `usage_invalid` without a matrix in the reports, or with different classes
  */
 export function confusionFigure({ result, groups, base, evidence }: Draft): MatrixFigure {
   let rows = 0;

@@ -1,4 +1,4 @@
-/** Values over a coordinate: error rates, quality, packet success; with closed forms and bounds beside them. */
+/** Values over a coordinate (error rates, quality, packet success) with closed forms and bounds. */
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../figure/types.ts";
 import { theoryCurves, uncodedLink } from "../../figure/theory_curves.ts";
 import { mean } from "../../numeric/statistics.ts";
@@ -49,10 +49,10 @@ export function curves(draft: Draft): CurveFigure {
   };
 }
 
-/** Whether a logarithmic axis has a place for it: an exact 0, as of an oracle, has none. */
+/** Whether a logarithmic axis can show it: an exact 0, as of an oracle, has no place. */
 const isDrawable = ({ y, bound, outage = 0 }: FigurePoint) => y !== 0 || bound !== undefined || outage > 0;
 
-/** The bound at every place, the mean over all recipes there: what they share needs no interval. */
+/** The bound at every place, as the mean over all recipes there, without an interval. */
 function boundSeries({ result, groups, request }: Draft, bound: string): FigureSeries {
   const found = new Map<number, number[]>();
   for (const recipe of groups.flatMap(({ recipes }) => recipes)) {

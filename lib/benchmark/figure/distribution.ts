@@ -5,7 +5,7 @@ import { completedRows } from "../estimates.ts";
 import { axis, PROBABILITY, requirePoints } from "./points.ts";
 import type { Draft } from "./types.ts";
 
-/** Values of a metric item by item, where exactly one report of a row has them. */
+/** Values of a metric item by item, if exactly one report of a row has them. */
 function itemValues(reports: readonly JsonObject[], id: string): number[] | null {
   const lists = reports.map(({ items }) =>
     (Array.isArray(items) ? items : []).flatMap((item) => {
@@ -17,8 +17,8 @@ function itemValues(reports: readonly JsonObject[], id: string): number[] | null
 }
 
 /**
- * Share of items, such as images, at or below each value, or of rows where reports do not tell items apart; with the band
- * that holds the whole function at the confidence.
+ * Share of items, such as images, at or below each value, or of rows if reports have no items; with the band that
+ * contains the whole function at the confidence.
  */
 export function distribution(draft: Draft): CurveFigure {
   const { result, groups, base, request, evidence } = draft;

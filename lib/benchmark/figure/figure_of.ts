@@ -1,6 +1,6 @@
 /**
  * From a result to a figure. The numbers come from `result.json`; confusion matrices, distributions over items, and the
- * recipes that tell whether a closed form applies come from the evidence of the rows.
+ * recipes for the selection of closed forms come from the evidence of the rows.
  */
 import { SvcError } from "../../contract/error.ts";
 import { toNumber } from "../../contract/value.ts";
@@ -29,7 +29,7 @@ const BUILDERS: Record<FigureType, (draft: Draft) => Figure> = {
 
 /**
  * The figure of a result.
- * @param sha256 of `result.json`, to which the figure is bound
+ * @param sha256 of `result.json`, recorded in the figure
  * @throws SvcError `benchmark_incomplete`, `usage_invalid`
  */
 export function benchmarkFigure(
@@ -60,7 +60,7 @@ export function benchmarkFigure(
   return { figure, plot, x, y, group, bound };
 }
 
-/** @throws SvcError `benchmark_incomplete`: a figure of half a benchmark looks like one of a whole */
+/** @throws SvcError `benchmark_incomplete`: a figure of an incomplete result would look complete */
 export function requireComplete({ status, result_id, incomplete_reason, error }: BenchmarkResult): void {
   if (status === "completed") return;
   const why = error?.message ?? incomplete_reason;
@@ -96,5 +96,5 @@ function titles(
   return { title: over, subtitle: [`${pack || id}, version ${version}`, ...count, ...intervals].join(" · ") };
 }
 
-/** Sentence case in the middle of a sentence; abbreviations stay. */
+/** Sentence case in the middle of a sentence; abbreviations are kept. */
 const lowerFirst = (text: string) => /^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;

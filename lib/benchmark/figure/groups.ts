@@ -1,4 +1,4 @@
-/** The recipes of a figure, and the series that they form. */
+/** The recipes of a figure, and its series. */
 import { basename } from "node:path";
 import { SvcError } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
@@ -11,7 +11,7 @@ import { coordinatesOf } from "../report_tables.ts";
 import type { BenchmarkResult, ResultRow } from "../types.ts";
 import type { Group, PlotRequest } from "./types.ts";
 
-/** The recipes that a request selects. @throws SvcError `usage_invalid` when it selects none */
+/** The recipes selected by a request. @throws SvcError `usage_invalid` for none */
 export function chosenRecipes(result: BenchmarkResult, { recipes: wanted, where = {} }: PlotRequest): ResultRow[] {
   const recipes = recipesOf(result).filter(({ id }) => completedRows(result, id).length > 0);
   const unknown = (wanted ?? []).filter((id) => !recipes.some((recipe) => recipe.id === id));
@@ -38,7 +38,7 @@ function matches(result: BenchmarkResult, recipe: ResultRow, id: string, value: 
   return value !== "" && placeOf(result, recipe, id) === Number(value);
 }
 
-/** The different values of a coordinate or a metric for a message. */
+/** The distinct values of a coordinate or a metric, for a message. */
 function textsOf(result: BenchmarkResult, recipes: readonly ResultRow[], id: string): string[] {
   const texts = recipes.flatMap(({ matrix_selection }) => {
     const value = matrix_selection?.[id];
@@ -47,13 +47,13 @@ function textsOf(result: BenchmarkResult, recipes: readonly ResultRow[], id: str
   return texts.length > 0 ? [...new Set(texts)] : valuesOf(result, recipes, id).map(String);
 }
 
-/** The different values of a coordinate or a metric, ascending. */
+/** The distinct values of a coordinate or a metric, ascending. */
 export function valuesOf(result: BenchmarkResult, recipes: readonly ResultRow[], id: string): number[] {
   const values = recipes.map((recipe) => placeOf(result, recipe, id)).filter((value) => value !== null);
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
-/** The value of a metric or a coordinate of a recipe; null where it has none. */
+/** The value of a metric or a coordinate of a recipe, or null. */
 export function placeOf(result: BenchmarkResult, recipe: ResultRow, id: string): number | null {
   const coordinate = recipe.matrix_selection?.[id];
   if (isNumber(coordinate)) return toNumber(coordinate);
@@ -92,7 +92,10 @@ export function groupsOf(
   );
 }
 
-/** What the labels of a method's recipes begin with, up to the comma before what differs: "MUSIC" of "MUSIC, 0 dB". */
+/**
+ * Common prefix of the labels of a method's recipes, up to the last comma before the difference: "MUSIC" of "MUSIC, 0
+ * dB".
+ */
 function sharedLabel(recipes: readonly ResultRow[]): string | null {
   if (recipes.every(({ id, label }) => id === label)) return null;
   const [first, ...others] = recipes.map(({ label }) => label.split(", "));
@@ -101,7 +104,9 @@ function sharedLabel(recipes: readonly ResultRow[]): string | null {
   return shared.length > 0 ? shared.join(", ") : null;
 }
 
-/** The series of each recipe. A method that was measured twice at one x is told apart by what else its recipes differ in. */
+/**
+ * The series of each recipe. A method with several values at one x is split by the other differences of its recipes.
+ */
 function groupLabels(
   result: BenchmarkResult,
   recipes: readonly ResultRow[],

@@ -1,4 +1,4 @@
-/** The points of a series, its axes, and the checks that both can be drawn. */
+/** The points of a series, its axes, and checks that both can be drawn. */
 import { SvcError } from "../../contract/error.ts";
 import { numberText } from "../../figure/number_text.ts";
 import type { FigureAxis, FigurePoint, FigureSeries } from "../../figure/types.ts";
@@ -32,7 +32,7 @@ function pointOf(x: number, estimate: Estimate | null, outage: number | null): F
   };
 }
 
-/** Share of items that a recipe lost, where it says so and the figure is not about that itself. */
+/** Share of lost items of a recipe, if it is recorded and not the subject of the figure. */
 function outageOf(result: BenchmarkResult, recipe: ResultRow, { plot, y }: Draft["request"]): number | null {
   if (plot !== "graceful-degradation" && plot !== "rate-distortion") return null;
   if (y === "channel.outage_rate") return null;
@@ -55,7 +55,7 @@ export function pointsOf({ result, request }: Draft, { recipes }: Group): Placed
   }).sort((a, b) => a.point.x - b.point.x || (a.point.y ?? -Infinity) - (b.point.y ?? -Infinity));
 }
 
-/** @throws SvcError `usage_invalid` where a line would have to be in two places at once */
+/** @throws SvcError `usage_invalid` for a series with two points at one x */
 export function requireOneLine({ request }: Draft, { label }: Group, points: readonly PlacedPoint[]): void {
   const twice = points.findIndex(({ point }, i) => i > 0 && point.x === points[i - 1].point.x);
   if (twice < 0) return;

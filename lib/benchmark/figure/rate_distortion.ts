@@ -1,4 +1,4 @@
-/** Quality over rate, with the Pareto front of what was measured. */
+/** Quality over rate, with the Pareto front of the measured points. */
 import { numberText } from "../../figure/number_text.ts";
 import { paretoFront } from "../../figure/pareto.ts";
 import type { CurveFigure, FigureSeries } from "../../figure/types.ts";
@@ -15,7 +15,7 @@ export function rateDistortion(draft: Draft): CurveFigure {
     points: pointsOf(draft, group).map(({ point }) => point),
   })).filter(({ points }) => points.length > 0);
   requirePoints(draft, series);
-  // A rate is a cost, whether or not the catalogue takes sides.
+  // A rate is a cost, even without a direction in the catalogue.
   const direction = (id: string, otherwise: "lower_is_better" | "higher_is_better") => {
     const known = metricFacts(result, id).direction;
     return known === "neutral" ? otherwise : known;
@@ -24,7 +24,7 @@ export function rateDistortion(draft: Draft): CurveFigure {
   const drawn = series.flatMap(({ points }) => points).filter((point) => point.y !== null);
   const flags = paretoFront(drawn.map((point) => ({ x: point.x, y: point.y! })), x, y);
   drawn.forEach((point, i) => point.front = flags[i]);
-  // A front over several channels compares what was not measured alike: say so.
+  // A front over several channels compares different conditions, which is noted.
   const snrs = valuesOf(result, groups.flatMap(({ recipes }) => recipes), "channel.snr_db");
   const [low, high] = [snrs[0], snrs.at(-1)!].map((value) => numberText(value, "unicode"));
   const mixed = snrs.length > 1 ? ` · SNR from ${low} to ${high} dB together` : "";

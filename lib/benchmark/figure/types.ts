@@ -1,14 +1,14 @@
-/** What figures of a result are made from. */
+/** Types of figures of a result. */
 import type { JsonObject } from "../../contract/value.ts";
 import type { CurveFigure, Figure, FigureType } from "../../figure/types.ts";
 import type { BenchmarkResult, ResultRow } from "../types.ts";
 
-/** A figure that is asked for; everything has a default. */
+/** A requested figure; every field has a default. */
 export interface PlotRequest {
   plot?: FigureType;
   x?: string;
   y?: string;
-  /** `method`, `recipe`, `role` or `metric:<id>`: what makes a series. */
+  /** `method`, `recipe`, `role` or `metric:<id>`: the key of a series. */
   group?: string;
   /** Series in this order; the others follow in the order of the pack. */
   methodOrder?: readonly string[];
@@ -30,7 +30,7 @@ export interface RowEvidence {
 
 export const NO_EVIDENCE: RowEvidence = { recipe: () => null, reports: () => [] };
 
-/** A figure, and the request that made it with its defaults filled in. */
+/** A figure, and its request with all defaults. */
 export interface PlotOutcome {
   figure: Figure;
   plot: FigureType;
@@ -48,7 +48,7 @@ export interface Group {
   recipes: ResultRow[];
 }
 
-/** A figure that is being made: the result, its series, and the request with its defaults filled in. */
+/** A figure in progress: the result, its series, and the request with all defaults. */
 export interface Draft {
   result: BenchmarkResult;
   groups: readonly Group[];
