@@ -27,6 +27,9 @@ export const text = (flags: string, description: string): OptionSpec<string | un
   option: new Option(flags, description),
 });
 
+/** Whether a table of a run shows every metric. */
+export const ALL_METRICS = flag("--all-metrics", "show every metric, also those beside the task");
+
 /** An option that may be repeated. */
 export const list = (flags: string, description: string): OptionSpec<string[]> => ({
   option: new Option(flags, description).argParser((one: string, before: string[]) => [...before, one])

@@ -1,9 +1,10 @@
-/** The numbers a communications engineer looks at first, gathered from the steps of a run. */
+/** The first numbers to read of a run: the metrics of its task, then the link in the order of the signal path. */
 import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
 import { recordedRate } from "../contract/metric_metadata.ts";
 import { UNITS as UNIT_NAMES } from "../benchmark/estimates.ts";
 import { estimateText } from "../figure/number_text.ts";
 import { type RateCounts, type RateEstimate, rateEstimate } from "../numeric/rate_interval.ts";
+import { type HeadlineView, remarkOn } from "./headline_view.ts";
 import { type Column, formatTable } from "./table.ts";
 
 export interface HeadlineRow {
@@ -20,9 +21,12 @@ const FAMILIES = [
   /^quality\.psnr_db$/,
   /^quality\.ssim$/,
   /^quality\.ms_ssim$/,
-  /^(semantic|text)\./,
-  /^task\.|^faithfulness\./,
-  /^(classification|vqa|detection|segmentation|caption|retrieval|generation|embedding)\./,
+  /^semantic\.(lexical_similarity|kb_coverage)$|^text\.(exact_match|remaining_mask_count)$/,
+  /^faithfulness\.(concept_f1|fact_f1|unsupported_assertion_rate)$|^semantic\.fact_count_knowledge$/,
+  /^(classification|vqa|caption|retrieval|generation|embedding)\./,
+  /^detection\.(f1|ap|map)_at_|^segmentation\.\w+_(miou|pixel_accuracy)$/,
+  /^resource\.(theoretical_shannon_sum_bits_per_ofdm_symbol|theoretical_shannon_spectral_efficiency_bps_hz)$/,
+  /^task\./,
   /^external\./,
   /^codec\.jpeg\.selected_quality_mean$/,
   /^rate\.(payload_bpp|coded_bpp)$/,
@@ -38,6 +42,8 @@ const UNITS: [RegExp, string][] = [
   [/bit_count$/, "bits"],
   [/channel_use_count$/, "channel uses"],
   [/bits_per_channel_use$/, "bit/channel use"],
+  [/_bits_per_ofdm_symbol$/, "bit/OFDM symbol"],
+  [/_bps_hz$/, "bit/s/Hz"],
 ];
 
 /** A metric as it is read: counts whole and grouped, measured values as `estimateText` writes them. */
@@ -58,42 +64,48 @@ export interface HeadlineMetric {
   /** Of a rate: its counts over units, and its 95 % interval. */
   counts: RateCounts | null;
   estimate: RateEstimate | null;
+  /** Without which the number misleads. */
+  remark: string | null;
 }
 
 /**
- * The headline metrics of a run, in the order of the signal path.
+ * The headline metrics of a run: those of its task in their order, then the link in the order of the signal path; with
+ * `all` every further metric in the order of the steps.
  *
  * @param steps step rows of a summary
  */
-export function headlineMetrics(steps: readonly JsonObject[]): HeadlineMetric[] {
+export function headlineMetrics(steps: readonly JsonObject[], view: HeadlineView): HeadlineMetric[] {
   const found: (HeadlineMetric & { family: number })[] = [];
   for (const step of steps) {
     const metrics = step.metrics as JsonObject;
     for (const [metric, value] of Object.entries(metrics)) {
-      const family = FAMILIES.findIndex((pattern) => pattern.test(metric));
-      if (family < 0 || !isNumber(value) || metric.startsWith("timing.")) continue;
+      if (!isNumber(value)) continue;
+      const known = FAMILIES.findIndex((pattern) => pattern.test(metric)), own = view.task.indexOf(metric);
+      if (known < 0 && own < 0 && !view.all) continue;
+      const family = own >= 0 ? own - view.task.length : known < 0 ? FAMILIES.length : known;
       const isCount = typeof value === "bigint" || /_count$/.test(metric);
       const counts = recordedRate((step.metadata ?? {}) as JsonObject, metric);
       const estimate = counts === null ? null : rateEstimate(counts, 0.95);
-      found.push({ step: String(step.id), metric, value: toNumber(value), isCount, counts, estimate, family });
+      const remark = remarkOn(metric, String(step.id), steps, view);
+      found.push({ step: String(step.id), metric, value: toNumber(value), isCount, counts, estimate, remark, family });
     }
   }
   return found.sort((a, b) => a.family - b.family).map(({ family: _, ...item }) => item);
 }
 
 /**
- * Picks the headline metrics of a run; a rate comes with its 95 % interval and what that is counted over.
- *
- * @param steps step rows of a summary
+ * The headline metrics of a run; a rate comes with its 95 % interval and its counts. Where several steps give a metric, the
+ * step stands before it.
  */
-function headline(steps: readonly JsonObject[]): HeadlineRow[] {
-  const rows = headlineMetrics(steps).map((item) => ({
-    metric: item.metric,
+function headline(steps: readonly JsonObject[], view: HeadlineView): HeadlineRow[] {
+  const items = headlineMetrics(steps, view);
+  const several = (id: string) => items.filter(({ metric }) => metric === id).length > 1;
+  return items.map((item) => ({
+    metric: several(item.metric) ? `${item.step}/${item.metric}` : item.metric,
     value: metricText(item, impliedUnit(item.metric)),
-    note: item.counts === null ? "" : countsText(item.counts),
+    note: [item.counts === null ? null : countsText(item.counts), item.remark].filter((part) => part !== null)
+      .join("; "),
   }));
-  const seen = new Set<string>();
-  return rows.filter(({ metric, value }) => !seen.has(metric + value) && seen.add(metric + value));
 }
 
 function countsText({ events, trials, unit, units, unit_failures, complement }: RateCounts): string {
@@ -104,8 +116,8 @@ function countsText({ events, trials, unit, units, unit_failures, complement }: 
 }
 
 /** The headline metrics as a table; empty without any. */
-export function headlineTable(steps: readonly JsonObject[]): string {
-  const rows = headline(steps);
+export function headlineTable(steps: readonly JsonObject[], view: HeadlineView): string {
+  const rows = headline(steps, view);
   if (rows.length === 0) return "";
   const columns: Column[] = [{ key: "metric" }, { key: "value", align: "right" }, { key: "note" }];
   return formatTable(rows.map((row) => ({ ...row })), columns);

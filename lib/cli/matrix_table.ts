@@ -6,6 +6,7 @@ import { isNumber } from "../contract/value.ts";
 import { valueText } from "../recipe/variant_name.ts";
 import type { MatrixRow } from "../run/run_matrix.ts";
 import { type HeadlineMetric, headlineMetrics, impliedUnit, metricText } from "./headline.ts";
+import type { HeadlineView } from "./headline_view.ts";
 import { type Column, formatTable, type Row, type TableFormat } from "./table.ts";
 
 /**
@@ -13,8 +14,8 @@ import { type Column, formatTable, type Row, type TableFormat } from "./table.ts
  * @param format CSV has every column, with numbers in full, the intervals of error rates and the run ids; the others are
  *   for reading
  */
-export function matrixTable(rows: readonly MatrixRow[], format: TableFormat): string {
-  const columns = metricColumns(rows);
+export function matrixTable(rows: readonly MatrixRow[], format: TableFormat, view: HeadlineView): string {
+  const columns = metricColumns(rows, view);
   return format === "csv" ? csv(rows, columns) : table(rows, columns, format);
 }
 
@@ -27,7 +28,7 @@ interface MetricColumn {
   cells: (HeadlineMetric | undefined)[];
 }
 
-function metricColumns(rows: readonly MatrixRow[]): MetricColumn[] {
+function metricColumns(rows: readonly MatrixRow[], view: HeadlineView): MetricColumn[] {
   const found = rows.map(({ metrics, metric_metadata }) =>
     headlineMetrics(
       Object.entries(metrics).map(([id, values]) => ({
@@ -35,6 +36,7 @@ function metricColumns(rows: readonly MatrixRow[]): MetricColumn[] {
         metrics: values,
         metadata: { metric_metadata: metric_metadata[id] ?? {} },
       })),
+      view,
     )
   );
   const givers = new Map<string, Set<string>>();
@@ -53,7 +55,7 @@ function metricColumns(rows: readonly MatrixRow[]): MetricColumn[] {
 }
 
 function sameValues(a: MetricColumn, b: MetricColumn): boolean {
-  return a.cells.every((cell, row) => cell?.value === b.cells[row]?.value);
+  return a.cells.every((cell, row) => cell?.value === b.cells[row]?.value && cell?.remark === b.cells[row]?.remark);
 }
 
 /** Coordinates as members of a row. */
@@ -79,6 +81,7 @@ function csv(rows: readonly MatrixRow[], metrics: readonly MetricColumn[]): stri
       ...(cells.some((cell) => cell?.estimate)
         ? ["low", "high", "upper_bound"].map((part) => ({ key: `${part} ${at}`, title: `${title}.${part}` }))
         : []),
+      ...(cells.some((cell) => cell?.remark) ? [{ key: `remark ${at}`, title: `${title}.remark` }] : []),
     ]),
     ...metrics.flatMap(({ title, cells }, at) =>
       cells.some((cell) => cell?.estimate) ? [{ key: `shown ${at}`, title: `${title}.shown` }] : []
@@ -99,6 +102,7 @@ function csv(rows: readonly MatrixRow[], metrics: readonly MetricColumn[]): stri
         [`high ${at}`, estimate?.high ?? null],
         [`upper_bound ${at}`, estimate?.bound ?? null],
         [`shown ${at}`, estimate === null ? null : metricText(cells[line]!)],
+        [`remark ${at}`, cells[line]?.remark ?? null],
       ];
     })),
   }));
@@ -108,7 +112,9 @@ function csv(rows: readonly MatrixRow[], metrics: readonly MetricColumn[]): stri
 function table(rows: readonly MatrixRow[], metrics: readonly MetricColumn[], format: TableFormat): string {
   const isConstant = ({ cells }: MetricColumn) => {
     const reached = cells.filter((_, line) => Object.keys(rows[line].metrics).length > 0);
-    return reached.length > 1 && reached.every((cell) => cell !== undefined && cell.value === reached[0]?.value);
+    const same = (cell: HeadlineMetric | undefined) =>
+      cell !== undefined && cell.value === reached[0]?.value && cell.remark === reached[0].remark;
+    return reached.length > 1 && reached.every(same);
   };
   const varying = metrics.filter((column) => !isConstant(column));
   const eventful = rows.some(({ status, reused }) => status !== "completed" || reused);
@@ -121,15 +127,25 @@ function table(rows: readonly MatrixRow[], metrics: readonly MetricColumn[], for
     status: row.reused ? "completed before" : row.status,
     ...Object.fromEntries(coordinates(row)),
     ...Object.fromEntries(
-      varying.map(({ cells }, at) => [`value ${at}`, cells[line] === undefined ? "" : metricText(cells[line])]),
+      varying.map(({ cells }, at) => [`value ${at}`, cellText(cells[line])]),
     ),
   }));
   const shared = metrics.filter(isConstant).map(({ title, metric, cells }) => {
     const cell = cells.find((candidate) => candidate !== undefined)!;
-    return `  ${title} ${metricText(cell, impliedUnit(metric))}\n`;
+    const remark = cell.remark === null ? "" : ` (${cell.remark})`;
+    return `  ${title} ${metricText(cell, impliedUnit(metric))}${remark}\n`;
   });
+  const remarks = varying.flatMap(({ title, cells }) =>
+    [...new Set(cells.map((cell) => cell?.remark ?? null))].filter((remark) => remark !== null)
+      .map((remark) => `\n* ${title}: ${remark}\n`)
+  );
   const below = shared.length === 0
     ? ""
     : `\nThe same at every point:\n${format === "md" ? "\n" : ""}${shared.join("")}`;
-  return formatTable(lines, columns, format) + (format === "md" ? below.replaceAll("\n  ", "\n- ") : below);
+  return formatTable(lines, columns, format) + remarks.join("") +
+    (format === "md" ? below.replaceAll("\n  ", "\n- ") : below);
 }
+
+/** A number in its column; a star refers to its remark below the table. */
+const cellText = (cell: HeadlineMetric | undefined): string =>
+  cell === undefined ? "" : metricText(cell) + (cell.remark === null ? "" : "*");

@@ -2,6 +2,7 @@
 import { prettyJson } from "../../contract/json.ts";
 import type { MatrixRow, MatrixRunResult } from "../../run/run_matrix.ts";
 import {
+  ALL_METRICS,
   command,
   type CommandSpec,
   flag,
@@ -13,6 +14,7 @@ import {
   SET,
   WORKERS,
 } from "../command.ts";
+import { headlineView } from "../headline_view.ts";
 import { EXIT } from "../problem.ts";
 import { formatTable } from "../table.ts";
 import { PLANNING } from "./recipe.ts";
@@ -73,23 +75,27 @@ export const matrixCommands: CommandSpec[] = [
       ...KEEP,
       strictLegacy: STRICT_LEGACY,
       format: FORMAT,
+      allMetrics: ALL_METRICS,
     },
     examples: [
       "svc recipe run-matrix recipe.yaml --parallel-workers 4",
       "svc recipe run-matrix recipe.yaml --points 0,5,10 --format csv > sweep.csv",
       "svc recipe run-matrix recipe.yaml --points snr_db=6.0 --rerun",
     ],
-    async call({ svc, args: [file], options: { set, planCache: usePlanCache, format: _, ...options }, ...means }) {
-      const { context, cancellation, onEvent } = means;
+    async call({ svc, args: [file], options: { set, planCache: usePlanCache, format: _, ...given }, ...means }) {
+      const { context, cancellation, onEvent } = means, { allMetrics, ...options } = given;
       const recipe = await context.recipe(svc, file, set);
-      return await svc.recipes.runMatrix(recipe, { ...options, usePlanCache, cancellation, onEvent });
+      const result = await svc.recipes.runMatrix(recipe, { ...options, usePlanCache, cancellation, onEvent });
+      const first = result.rows.find(({ run_id }) => run_id !== null)?.run_id ?? null;
+      const none = { task: [], filled: [], all: allMetrics };
+      return { ...result, view: first === null ? none : await headlineView(svc, first, allMetrics) };
     },
     json: documentOf,
     async show(result, { context, options: { format } }) {
-      const { status, recipe_name, rows } = result;
+      const { status, recipe_name, rows, view } = result;
       if (format === "json") return prettyJson(documentOf(result));
       const { matrixTable } = await import("../matrix_table.ts");
-      context.print(matrixTable(rows, format));
+      context.print(matrixTable(rows, format, view));
       const color = status === "completed" ? "green" : status === "canceled" ? "yellow" : "red";
       const outcome = `${context.paint(color, status)}  ${recipe_name}: ${countText(rows)}`;
       // After data for other programs, remarks go to standard error.

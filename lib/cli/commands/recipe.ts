@@ -2,9 +2,21 @@
 import type { JsonObject } from "../../contract/value.ts";
 import { type Diagnostic, SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
-import { choice, command, type CommandSpec, flag, IGNORE_ESTIMATE, KEEP, SET, text, WORKERS } from "../command.ts";
+import {
+  ALL_METRICS,
+  choice,
+  command,
+  type CommandSpec,
+  flag,
+  IGNORE_ESTIMATE,
+  KEEP,
+  SET,
+  text,
+  WORKERS,
+} from "../command.ts";
 import { type CliContext, readStandardInput } from "../context.ts";
 import { headlineTable } from "../headline.ts";
+import { headlineView } from "../headline_view.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatBytes } from "../table.ts";
 
@@ -136,6 +148,7 @@ export const recipeCommands: CommandSpec[] = [
       ignoreEstimate: IGNORE_ESTIMATE,
       ...KEEP,
       dryRun: flag("--dry-run", "plan only, as recipe plan"),
+      allMetrics: ALL_METRICS,
     },
     examples: [
       "svc recipe run recipes/quickstart.yaml",
@@ -143,20 +156,21 @@ export const recipeCommands: CommandSpec[] = [
       "cat recipe.yaml | svc recipe run - --json",
     ],
     async call(call) {
-      const { svc, args: [file], options: { set, dryRun: _, ...options }, context, cancellation, onEvent } = call;
-      if (call.options.dryRun) return { planned: await planOf(call), run: null, strip: null };
+      const { svc, args: [file], options: { set, dryRun: _, allMetrics, ...options } } = call;
+      const { context, cancellation, onEvent } = call;
+      if (call.options.dryRun) return { planned: await planOf(call), run: null, strip: null, view: null };
       const [recipe] = await Promise.all([context.recipe(svc, file, set), svc.warmUp()]);
       const run = await svc.recipes.run(recipe, { ...planOptions(options), cancellation, onEvent });
       const visible = run.status === "completed" && run.pruned.length === 0 && !context.json;
       const strip = visible ? await svc.runs.strip(run.run_id) : null;
-      return { planned: null, run, strip };
+      return { planned: null, run, strip, view: await headlineView(svc, run.run_id, allMetrics) };
     },
     json({ planned, run }) {
       if (run === null) return planDocument(planned!);
       const { diagnostics: _, ...document } = run;
       return { schema_version: 1, ...document };
     },
-    async show({ planned, run, strip }, { context }) {
+    async show({ planned, run, strip, view }, { context }) {
       if (run === null) return await showPlan(planned!, context);
       const { status, run_id, directory, summary, pruned } = run;
       const steps = summary.steps as JsonObject[];
@@ -165,7 +179,7 @@ export const recipeCommands: CommandSpec[] = [
           context.paint(status === "completed" ? "green" : status === "canceled" ? "yellow" : "red", status)
         }  ${run_id}`,
       );
-      const [, ...metrics] = headlineTable(steps).trimEnd().split("\n");
+      const [, ...metrics] = headlineTable(steps, view).trimEnd().split("\n");
       for (const line of metrics) context.print(`  ${line}`);
       // Warnings of the plan came before the run.
       context.findings((summary.warnings as unknown as Diagnostic[]).slice(run.diagnostics.filter(isWarning).length));

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { prettyJson } from "../../contract/json.ts";
 import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
 import {
+  ALL_METRICS,
   choice,
   command,
   type CommandSpec,
@@ -15,6 +16,7 @@ import {
   WORKERS,
 } from "../command.ts";
 import { headlineTable } from "../headline.ts";
+import { headlineView } from "../headline_view.ts";
 import { EXIT, reportText } from "../problem.ts";
 import type { RetentionReport } from "../../run/retention.ts";
 import { formatBytes, formatTable } from "../table.ts";
@@ -65,9 +67,13 @@ export const runsCommands: CommandSpec[] = [
   command({
     usage: "runs show <run>",
     summary: "show the outcome of a run; a unique prefix of its id is enough",
-    call: ({ svc, args: [id] }) => svc.runs.show(id),
+    options: { allMetrics: ALL_METRICS },
+    async call({ svc, args: [id], options: { allMetrics } }) {
+      const shown = await svc.runs.show(id);
+      return { ...shown, view: await headlineView(svc, shown.run_id, allMetrics) };
+    },
     json: ({ directory, summary, manifest }) => ({ schema_version: 1, directory, summary, manifest }),
-    show({ summary, directory }, { context }) {
+    show({ summary, directory, view }, { context }) {
       const steps = summary.steps as JsonObject[];
       context.print(`${context.paint("bold", String(summary.run_id))}  ${summary.status}`);
       context.print(`  recipe ${summary.recipe_name}, hash ${summary.recipe_sha256}`);
@@ -80,7 +86,7 @@ export const runsCommands: CommandSpec[] = [
       });
       const columns = ["step", "operation", "status"].map((key) => ({ key }));
       context.print(formatTable(rows, [...columns, { key: "ms", align: "right" }]));
-      const metrics = headlineTable(steps);
+      const metrics = headlineTable(steps, view);
       if (metrics !== "") context.print(metrics);
       return `bundle ${directory}`;
     },

@@ -46,6 +46,8 @@ const measured = (errors: number, psnr: number): MatrixRow["metrics"] => ({
   other: { "quality.psnr_db": float(psnr + 1) },
 });
 
+const VIEW = { task: [], filled: [], all: false };
+
 const ROWS = [
   row(0, { snr_db: float(-2), mod: "a|b" }, measured(120, 11.71584)),
   row(1, { snr_db: float(10), mod: "c,d" }, measured(0, 34.2), { reused: true }),
@@ -54,7 +56,7 @@ const ROWS = [
 
 Deno.test("dimensions first, error rates with intervals or bounds, what never changes below", () => {
   strictEqual(
-    matrixTable(ROWS, "table"),
+    matrixTable(ROWS, "table", VIEW),
     `\
 snr_db  mod           channel.ber  evaluation/quality.psnr_db  other/quality.psnr_db  status
   -2.0  a|b  0.120 [0.101, 0.142]                       11.72                  12.72  completed
@@ -66,7 +68,7 @@ The same at every point:
 `,
   );
   strictEqual(
-    matrixTable(ROWS.slice(0, 1), "md"),
+    matrixTable(ROWS.slice(0, 1), "md", VIEW),
     `\
 | snr_db | mod | channel.ber | evaluation/quality.psnr_db | other/quality.psnr_db | rate.payload_bpp |
 | ---: | --- | ---: | ---: | ---: | ---: |
@@ -76,7 +78,7 @@ The same at every point:
 });
 
 Deno.test("CSV has every number in full, intervals, and what names the runs", () => {
-  const lines = matrixTable(ROWS, "csv").trimEnd().split("\n");
+  const lines = matrixTable(ROWS, "csv", VIEW).trimEnd().split("\n");
   strictEqual(
     lines[0],
     "matrix_index,snr_db,mod,status,reused,run_id,variant_id,channel.ber,channel.ber.low,channel.ber.high," +
