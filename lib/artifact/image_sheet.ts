@@ -1,4 +1,4 @@
-/** Images as they are looked at: 8-bit samples of a batch, and contact sheets of several images on white. */
+/** 8-bit samples of images for display, and contact sheets of several images on white. */
 import { type Image, toRgb } from "./image.ts";
 import { resizeTriangle, roundSamples } from "./image_resize.ts";
 import { imageAt, type ImageBatch } from "./values.ts";

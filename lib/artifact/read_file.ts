@@ -1,4 +1,4 @@
-/** Reads a file whose size somebody else decides. */
+/** Reads a file of unknown origin and size. */
 import { SvcError } from "../contract/error.ts";
 
 /**

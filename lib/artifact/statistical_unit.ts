@@ -1,11 +1,11 @@
 /**
- * The statistical unit of a stream: the largest part whose trials fail together. Operations that create such parts declare
- * them in the metadata; metrics count over them.
+ * The statistical unit of a stream: the largest part whose trials fail together. Operations that create such parts
+ * declare them in the metadata; metrics count over them.
  *
- *     statistical_unit         "packet" | "transport_block" | "source_item" | "fading_block"; absent: each bit by itself
+ *     statistical_unit         "packet" | "transport_block" | "source_item" | "fading_block"; absent: each bit
  *     statistical_unit_layout  {size, total}: parts of equal size, the last one shorter; or {counts}: the size of each
  *
- * A layout is relative to its stream. It is scaled to the length of the stream at hand, so that it holds behind
+ * A layout is relative to its stream. It is scaled to the length of another stream, so that it stays valid after
  * modulators and codes.
  */
 import { countRate, type RateCounts, type StatisticalUnit } from "../numeric/rate_interval.ts";
@@ -38,7 +38,7 @@ function layoutOf({ [LAYOUT]: layout }: JsonObject): UnitLayout | null {
 
 /**
  * Metadata that declare a unit, unless the declared one is as large.
- * @param metadata of the stream so far
+ * @param metadata of the stream before
  */
 export function declareUnit(metadata: JsonObject, unit: StatisticalUnit, layout: UnitLayout): JsonObject {
   const units = unitCount(layout), declared = layoutOf(metadata);
@@ -49,8 +49,8 @@ export function declareUnit(metadata: JsonObject, unit: StatisticalUnit, layout:
 /**
  * Counts a rate over the units of a stream.
  * @param failed 1 for each trial with an event, else 0
- * @param own the unit where no larger one is declared: each trial by itself
- * @param length trials of the whole stream, where not all of them were tried
+ * @param own the unit if no larger one is declared: each trial
+ * @param length trials of the whole stream, if not all of them were counted
  */
 export function rateCounts(
   failed: ArrayLike<number>,

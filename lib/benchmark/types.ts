@@ -2,7 +2,7 @@
  * The result of a benchmark: `result.json`, the only source of tables, figures and pages.
  *
  * A *row* is one recipe of the pack in one replicate. An *aggregate* summarises one metric over the replicates of a
- * recipe, metric, a *comparison* how a candidate differs from a baseline, pair by pair. Numbers are typed values: read
+ * recipe, a *comparison* the difference of a candidate and a baseline, pair by pair. Numbers are typed values: read
  * them with `toNumber`.
  */
 import type { Diagnostic } from "../contract/error.ts";

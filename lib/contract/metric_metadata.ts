@@ -2,7 +2,7 @@
 import type { RateCounts } from "../numeric/rate_interval.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber } from "./value.ts";
 
-/** What a step records of its rates. Of bits, the sums over units are the counts themselves and left out. */
+/** Record of a step's rates. For bits, the sums over units equal the counts and are omitted. */
 export function rateMetadata(rates: Readonly<Record<string, RateCounts>>): JsonObject {
   const record = (
     { events_squared, events_trials, trials_squared, complement, ...counts }: RateCounts,
@@ -20,7 +20,7 @@ export function rateMetadata(rates: Readonly<Record<string, RateCounts>>): JsonO
   };
 }
 
-/** The counts of a metric as a step or a row records them, or null. */
+/** The recorded counts of a metric of a step or a row, or null. */
 export function recordedRate(
   { metric_metadata: all }: { metric_metadata?: unknown },
   metric: string,

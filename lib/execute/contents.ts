@@ -31,12 +31,12 @@ export async function shareFile(
     if (await hashStoredFile(link) === sha256) return Deno.renameSync(link, path);
     Deno.removeSync(link);
   }
-  // Damaged, gone, or at the limit of links to one file: this file takes the name.
+  // Damaged, missing, or at the limit of links to one file: this file takes the name.
   forget(stored);
   linkFile(path, stored);
 }
 
-/** @returns `refused` where the file system, or a missing file, allows no link */
+/** @returns `refused` if the file system allows no link, or the file is missing */
 function linkFile(from: string, to: string): "done" | "taken" | "refused" {
   for (const retry of [true, false]) {
     try {
@@ -51,7 +51,7 @@ function linkFile(from: string, to: string): "done" | "taken" | "refused" {
   return "refused";
 }
 
-/** Whether an error says that this link cannot be made, rather than that storage failed. */
+/** Whether an error means that this link cannot be made, instead of a storage failure. */
 const isUnlinkable = (error: unknown): boolean =>
   error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotSupported ||
   /^E(ACCES|MLINK|NOSYS|NOTCAPABLE|NOTSUP|OPNOTSUPP|PERM|XDEV)$/.test(
@@ -66,7 +66,7 @@ function forget(path: string): void {
   }
 }
 
-/** Whether a stored file has no name but the one in `contents`. */
+/** Whether a stored file has no other name than the one in `contents`. */
 function isUnused(path: string): boolean {
   try {
     return Deno.lstatSync(path).nlink === 1;
@@ -76,7 +76,7 @@ function isUnused(path: string): boolean {
   }
 }
 
-/** Removes the stored files of these digests that no bundle has any more. @returns their bytes */
+/** Removes the stored files of these digests that no bundle uses. @returns their bytes */
 export function releaseContents(contents: string, digests: Iterable<string>): number {
   let bytes = 0;
   for (const sha256 of new Set(digests)) {
@@ -88,7 +88,7 @@ export function releaseContents(contents: string, digests: Iterable<string>): nu
   return bytes;
 }
 
-/** Digests of the stored files that no bundle has. */
+/** Digests of the stored files that no bundle uses. */
 export function unusedContents(contents: string): string[] {
   const names = (folder: string) => {
     try {

@@ -15,10 +15,10 @@
 import { wilsonInterval, zeroEventsBound } from "./statistics.ts";
 import { studentQuantile } from "./student_t.ts";
 
-/** From the smallest to the largest that links usually have. */
+/** Usual statistical units of links, from the smallest to the largest. */
 export type StatisticalUnit = "bit" | "fading_block" | "source_item" | "transport_block" | "packet";
 
-/** Counts of a rate, and the sums over units that let replicates be pooled without their units. */
+/** Counts of a rate, and sums over units for pooling replicates without their units. */
 export interface RateCounts {
   events: number;
   trials: number;
@@ -26,7 +26,7 @@ export interface RateCounts {
   units: number;
   /** Units with an event. */
   unit_failures: number;
-  /** Σe². For bits it equals the events, as Σe·n does, and Σn² the trials. */
+  /** Σe². For bits it equals the events, as Σe·n does; Σn² equals the trials. */
   events_squared: number;
   /** Σe·n. */
   events_trials: number;
@@ -47,13 +47,13 @@ export interface RateEstimate {
   bound?: number;
 }
 
-/** So many failed units let the normal theory of the ratio estimator hold. */
+/** Minimum number of failed units for the normal theory of the ratio estimator. */
 const LEAST_FAILURES = 10;
 
 /**
  * Counts a rate over units.
  * @param failed 1 for a trial with an event, else 0
- * @param ends index after the last trial of each unit, rising; undefined where each trial is a unit
+ * @param ends index after the last trial of each unit, ascending; undefined if each trial is a unit
  */
 export function countRate(failed: ArrayLike<number>, unit: StatisticalUnit, ends?: Iterable<number>): RateCounts {
   const counts: RateCounts = {
@@ -91,7 +91,7 @@ export function countRate(failed: ArrayLike<number>, unit: StatisticalUnit, ends
   return counts;
 }
 
-/** Adds a unit; one without trials says nothing. Exported for tests. */
+/** Adds a unit; one without trials is ignored. Exported for tests. */
 export function addUnit(counts: RateCounts, events: number, trials: number): void {
   if (trials === 0) return;
   counts.events += events;
@@ -103,7 +103,7 @@ export function addUnit(counts: RateCounts, events: number, trials: number): voi
   counts.trials_squared += trials * trials;
 }
 
-/** The counts of several runs together; null where there are none, or where their units differ. */
+/** The pooled counts of several runs; null without counts, or with different units. */
 export function pooledRate(counts: readonly RateCounts[]): RateCounts | null {
   if (counts.length === 0 || counts.some(({ unit }) => unit !== counts[0].unit)) return null;
   const total = { ...counts[0] };
@@ -169,7 +169,7 @@ function clusterInterval(counts: RateCounts, confidence: number): { low: number;
 }
 
 /**
- * Clopper and Pearson's interval of a share; of the failures or the successes, few may be counted one by one.
+ * Clopper and Pearson's interval of a share.
  * @throws RangeError for impossible counts
  */
 export function clopperPearson(events: number, trials: number, confidence: number): { low: number; high: number } {
@@ -197,7 +197,7 @@ function atMost(k: number, n: number, p: number): number {
   return total;
 }
 
-/** The root of a falling function inside 0 … 1, by halving. */
+/** The root of a decreasing function in 0 … 1, by bisection. */
 function rootOf(fall: (p: number) => number): number {
   let low = 0, high = 1;
   for (let step = 0; step < 200 && high - low > 1e-15 * high; step++) {

@@ -49,7 +49,7 @@ export function clauseFacts(text: string): Fact[] {
 const isWord = (piece: string | undefined): piece is string => piece !== undefined && /^[\p{L}\p{N}]/u.test(piece);
 const lower = (piece: string | undefined) => isWord(piece) ? piece.toLowerCase() : "";
 
-/** How many words the verb has that begins at a place; 0 where none does. */
+/** Number of words of the verb at a position; 0 for none. */
 function verbLength(words: readonly string[], at: number, continued = false): number {
   const word = lower(words[at]), before = lower(words[at - 1]), after = lower(words[at + 1]);
   if (MODALS.has(word)) return isWord(words[at + 1]) ? 2 : 0;

@@ -24,7 +24,7 @@ export default defineOperation({
   outputs: { images: IMAGES, segmentation: SEGMENTATION },
   params: z.strictObject({
     dataset_dir: z.string().min(1).default(FOLDER).describe("folder with images/ and labels/"),
-    split: z.enum(["train", "val"]).default("val").describe("split of the data set"),
+    split: z.enum(["train", "val"]).default("val").describe("split of the dataset"),
     limit: z.int().positive().default(4).describe("number of images, the first ones by name"),
     image_size: z.int().min(16).max(4096).default(320).describe("width and height in pixels"),
     download: z.boolean().default(true).describe("accepted without effect: a run never uses the network"),

@@ -22,7 +22,7 @@ export default defineOperation({
   outputs: { images: IMAGES, texts: TEXTS, targets: "retrieval.targets.json" },
   params: z.strictObject({
     dataset_dir: z.string().min(1).default(FOLDER).describe("folder of the captions, splits and images"),
-    split: z.enum(["test", "validation"]).default("validation").describe("split of the data set"),
+    split: z.enum(["test", "validation"]).default("validation").describe("split of the dataset"),
     limit: z.int().positive().default(16).describe("number of images, the first ones of the split"),
     caption_index: z.int().min(0).max(4).default(0).describe("index of the caption of each image"),
     image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),

@@ -19,7 +19,7 @@ export default defineOperation({
   description: "Built-in images of coloured shapes with captions and retrieval targets",
   outputs: { images: IMAGES, texts: TEXTS, targets: "retrieval.targets.json" },
   params: z.strictObject({
-    dataset: z.enum(["retrieval_smoke"]).default("retrieval_smoke").describe("built-in data set"),
+    dataset: z.enum(["retrieval_smoke"]).default("retrieval_smoke").describe("built-in dataset"),
     sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty uses all"),
     image_size: z.int().min(32).max(1024).default(224).describe("width and height in pixels"),
   }),

@@ -45,7 +45,7 @@ export default defineOperation({
     vqa_reference: "vqa.answers.json",
   },
   params: z.strictObject({
-    dataset: z.enum(["semantic_artifact_smoke"]).default("semantic_artifact_smoke").describe("built-in data set"),
+    dataset: z.enum(["semantic_artifact_smoke"]).default("semantic_artifact_smoke").describe("built-in dataset"),
     embedding_dim: z.int().min(1).max(65536).default(8).describe("size of an embedding"),
   }),
   outputMetadataGuarantees: {

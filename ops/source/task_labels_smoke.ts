@@ -29,7 +29,7 @@ export default defineOperation({
   description: "Built-in labels and predictions for task-metric smoke tests",
   outputs: { candidate: PREDICTIONS, reference: LABELS },
   params: z.strictObject({
-    dataset: z.enum(["task_smoke"]).default("task_smoke").describe("built-in data set"),
+    dataset: z.enum(["task_smoke"]).default("task_smoke").describe("built-in dataset"),
     sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty uses all"),
   }),
   outputMetadataGuarantees: { candidate: { keys: ["dataset"] }, reference: { keys: ["dataset"] } },

@@ -17,7 +17,7 @@ export default defineOperation({
   description: "Built-in sentences selected by comma-separated ids, optionally repeated",
   outputs: { texts: TEXTS },
   params: z.strictObject({
-    dataset: z.enum(["semantic_text_smoke"]).default("semantic_text_smoke").describe("built-in data set"),
+    dataset: z.enum(["semantic_text_smoke"]).default("semantic_text_smoke").describe("built-in dataset"),
     sample_ids: z.string().default(KNOWN.join(",")).describe("comma-separated ids, in this order; empty uses all"),
     repeat_count: z.int().positive().default(1).describe("number of repetitions of the list"),
   }),

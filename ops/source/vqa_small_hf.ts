@@ -19,7 +19,7 @@ export default defineOperation({
   outputs: { answers: ANSWERS, images: IMAGES, questions: QUESTIONS },
   params: z.strictObject({
     dataset_dir: z.string().min(1).default(FOLDER).describe("folder of <split>.jsonl and the images"),
-    split: z.enum(["test", "train", "validation"]).default("validation").describe("split of the data set"),
+    split: z.enum(["test", "train", "validation"]).default("validation").describe("split of the dataset"),
     limit: z.int().positive().default(8).describe("number of records, from the first on"),
     image_size: z.int().min(1).max(4096).default(224).describe("width and height in pixels"),
     download: z.boolean().default(true).describe("accepted without effect: a run never uses the network"),

@@ -20,7 +20,7 @@ export default defineOperation({
   description: "Built-in images of coloured shapes with questions, answers and boxes",
   outputs: { answers: ANSWERS, detections: DETECTIONS, images: IMAGES, questions: QUESTIONS },
   params: z.strictObject({
-    dataset: z.enum(["coco_vqa_smoke"]).default("coco_vqa_smoke").describe("built-in data set"),
+    dataset: z.enum(["coco_vqa_smoke"]).default("coco_vqa_smoke").describe("built-in dataset"),
     sample_ids: z.string().default("").describe("comma-separated ids, in this order; empty uses all"),
   }),
   outputMetadataGuarantees: { images: { keys: ["boundary_contract", "dataset", "image_ids"] } },
