@@ -19,7 +19,7 @@ import type {
 } from "./operation.ts";
 import { RUNNERS } from "./operation.ts";
 import { parameterSchema } from "./publish_schema.ts";
-import { checkValue, unknownKeyword } from "./schema.ts";
+import { activeWhen, checkValue, unknownKeyword } from "./schema.ts";
 import { sha256Json } from "./hash.ts";
 import { canonicalJson } from "./json.ts";
 import { float, isObject, type JsonObject, type Value } from "./value.ts";
@@ -140,11 +140,8 @@ function buildContract(definition: PlainDefinition): OperationContract {
       const [problem] = checkValue(node, node.default, [name]);
       if (problem) refuse(`the default of ${name} does not match its schema: ${problem.message}`);
     }
-    const condition = isObject(node) ? node["x-svc-effective-when"] : undefined;
-    if (isObject(condition)) {
-      for (const controller of Object.keys(condition)) {
-        if (!(controller in (schema.properties as JsonObject))) refuse(`${name} depends on the unknown ${controller}`);
-      }
+    for (const controller of Object.keys(activeWhen(node) ?? {})) {
+      if (!(controller in (schema.properties as JsonObject))) refuse(`${name} depends on the unknown ${controller}`);
     }
   }
 

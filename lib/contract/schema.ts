@@ -36,7 +36,7 @@ export function dataPlaneParameter() {
     .describe("data-plane implementation; auto is the portable one, cpp_native the native extension");
 }
 
-const ANNOTATIONS = ["x-svc-effective-when", "x-svc-materialization-selector", "x-svc-ui"] as const;
+const ANNOTATIONS = ["x-svc-effective-when", "x-svc-used-when", "x-svc-materialization-selector", "x-svc-ui"] as const;
 
 /** Integers that binary64 holds exactly, and 64-bit seeds. */
 const INTEGER_RANGE = [-(2n ** 53n), 2n ** 53n, "-2^53 to 2^53"] as const;
@@ -228,18 +228,27 @@ function checkText(node: JsonObject, item: string, at: Place, problem: Report): 
 }
 
 /**
- * Whether a conditional parameter is active: with `x-svc-effective-when {controller: value}`, every controller (its
- * given value, else its default) must have that value. Parameters without the annotation are always active.
+ * The condition under which a parameter is active: `{controller: value}`, or null for always.
+ * `x-svc-effective-when`: an inactive parameter does not stand in the effective recipe. `x-svc-used-when`: it stands there
+ * with its default.
  */
+export function activeWhen(node: Value | undefined): JsonObject | null {
+  if (!isObject(node)) return null;
+  const condition = node["x-svc-effective-when"] ?? node["x-svc-used-when"];
+  return isObject(condition) ? condition : null;
+}
+
+/** The value of a parameter that controls others: the given one, else its default. */
+export function controllerValue(schema: JsonObject, controller: string, params: JsonObject): Value | undefined {
+  const definition = ((schema.properties ?? {}) as JsonObject)[controller];
+  return params[controller] ?? (isObject(definition) ? definition.default : undefined);
+}
+
+/** Whether a parameter is active: every controller of its condition has the wanted value. */
 export function isEffective(schema: JsonObject, property: string, params: JsonObject): boolean {
-  const properties = (schema.properties ?? {}) as JsonObject;
-  const node = properties[property];
-  const condition = isObject(node) ? node["x-svc-effective-when"] : undefined;
-  if (!isObject(condition)) return true;
-  return Object.entries(condition).every(([controller, wanted]) => {
-    const definition = properties[controller];
-    const fallback = isObject(definition) ? definition.default : undefined;
-    const actual = params[controller] ?? fallback;
+  const condition = activeWhen(((schema.properties ?? {}) as JsonObject)[property]);
+  return Object.entries(condition ?? {}).every(([controller, wanted]) => {
+    const actual = controllerValue(schema, controller, params);
     return actual !== undefined && canonicalJson(actual) === canonicalJson(wanted);
   });
 }

@@ -128,6 +128,9 @@ function yamlError(text: string, refuse: YamlRefusal, offset: number, code: stri
 
 /** The hint where a line has the wrong indentation; the library reports its consequence. */
 function indentationHint(text: string, offset: number, code: string, message: string): string | null {
+  if (/must be sufficiently indented and end with a/.test(message)) {
+    return "Close every bracket, and indent the lines between";
+  }
   if (/without - indicator/.test(message)) return "Align this line with the line above that it continues";
   if (code !== "BLOCK_AS_IMPLICIT_KEY") return null;
   const start = text.lastIndexOf("\n", offset - 1) + 1;

@@ -9,11 +9,13 @@ import { sha256Json } from "../contract/hash.ts";
 import type { Suggestions } from "../contract/nearest.ts";
 import type { Registry } from "../contract/registry.ts";
 import { checkValue } from "../contract/schema.ts";
-import { cloneValue, type JsonObject, type Value } from "../contract/value.ts";
+import { sameValue } from "../contract/json.ts";
+import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { materializeDefaults } from "./defaults.ts";
 import { recipeFromValue } from "./from_value.ts";
 import { Findings } from "./findings.ts";
 import { canonicalMatrix } from "./matrix.ts";
+import type { Matrix } from "./matrix_definition.ts";
 import { normalizeRecipe } from "./normalize.ts";
 import { ofdmLinks, settleScenario, shareAuthored } from "./ofdm_link.ts";
 import { attachLocations } from "./positions.ts";
@@ -41,14 +43,22 @@ export function compileRecipe(raw: unknown, options: CompileOptions): Compilatio
   const diagnostics = findings.list;
   const value = takeValue(raw, diagnostics);
   const normalized = value === undefined ? null : normalizeRecipe(cloneValue(value), findings);
+  let matrix: Matrix | null = null;
   if (normalized) {
-    addDiagnostics(diagnostics, canonicalMatrix(normalized.document, { ...options, suggestions }).diagnostics);
+    const found = canonicalMatrix(normalized.document, { ...options, suggestions });
+    matrix = found.matrix;
+    addDiagnostics(diagnostics, found.diagnostics);
   }
   const seeds = normalized && new SeedPolicy(normalized.document.metadata, normalized.document.name, diagnostics);
   const written = normalized?.document.steps ?? [];
   const links = ofdmLinks(written);
   const steps = shareAuthored(written, links, diagnostics).map((step, index) =>
-    effectiveStep(step, index, options.registry, seeds!, findings)
+    effectiveStep(step, index, {
+      registry: options.registry,
+      seeds: seeds!,
+      findings,
+      varied: variedParams(step.id, normalized!.document.metadata, matrix),
+    })
   );
   const scenario = settleScenario(written, steps, links, diagnostics);
   const valid = diagnostics.every((item) => item.severity !== "error");
@@ -79,13 +89,27 @@ function takeValue(raw: unknown, diagnostics: Diagnostic[]): Value | undefined {
   }
 }
 
+interface StepContext {
+  registry: Registry;
+  seeds: SeedPolicy;
+  findings: Findings;
+  varied: (param: string, value: Value | undefined) => boolean;
+}
+
+/** Whether the matrix varies a parameter of a step; a point of a matrix is known by a coordinate with its value. */
+function variedParams(id: string, { matrix_selection }: JsonObject, matrix: Matrix | null): StepContext["varied"] {
+  const given = matrix !== null && Object.hasOwn(matrix.step_params, id) ? matrix.step_params[id] : undefined;
+  const coordinates = isObject(matrix_selection) ? Object.values(matrix_selection) : [];
+  return (param, value) =>
+    isObject(given) && Object.hasOwn(given, param) ||
+    value !== undefined && coordinates.some((coordinate) => sameValue(coordinate, value));
+}
+
 /** A step with concrete defaults and seed; incomplete for an invalid step. */
 function effectiveStep(
   step: StepDocument,
   index: number,
-  registry: Registry,
-  seeds: SeedPolicy,
-  { list: diagnostics, suggestions }: Findings,
+  { registry, seeds, findings: { list: diagnostics, suggestions }, varied }: StepContext,
 ): StepDocument {
   // A step without an operation was reported before.
   if (step.op.trim() === "") return step;
@@ -104,7 +128,7 @@ function effectiveStep(
   const seed = seedNode(schema);
   if (seed !== undefined) given.seed = seeds.seedOf(step.id, given.seed, seed.default);
   const found: Diagnostic[] = [];
-  const params = materializeDefaults(schema, given, place, found);
+  const params = materializeDefaults(schema, given, place, found, varied);
   found.push(...checkValue(schema, params, place, { code: "operation_params_schema_invalid", suggestions }));
   addDiagnostics(diagnostics, found.map((item) => ({ ...item, step_id: step.id })));
   return { ...step, params: params as JsonObject };

@@ -1,20 +1,28 @@
 /** Adds schema defaults, through object properties and array items at every depth. */
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
-import { checkValue, isEffective } from "../contract/schema.ts";
-import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { sameValue } from "../contract/json.ts";
+import { activeWhen, checkValue, controllerValue, isEffective } from "../contract/schema.ts";
+import { cloneValue, isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 
 /**
  * Copies a value with the defaults of its schema. Fields have the schema's order, undeclared ones last.
  *
- * A conditional parameter has its default only while its condition holds; an authored value otherwise is
- * `operation_param_inactive`.
+ * An authored value of an inactive parameter that is not its default is `operation_param_inactive`: a warning where a
+ * matrix varies the controlling parameter, an error elsewhere.
  * @param schema node of the contract subset
  * @param value authored value
  * @param place place of the value in the recipe
  * @param diagnostics receives the findings
+ * @param varied whether a matrix varies a parameter of the step, which has this value here
  */
-export function materializeDefaults(schema: JsonObject, value: Value, place: Place, diagnostics: Diagnostic[]): Value {
+export function materializeDefaults(
+  schema: JsonObject,
+  value: Value,
+  place: Place,
+  diagnostics: Diagnostic[],
+  varied: (param: string, value: Value | undefined) => boolean = () => false,
+): Value {
   const node = branchFor(schema, value);
   if (Array.isArray(value)) {
     const { items } = node;
@@ -29,15 +37,18 @@ export function materializeDefaults(schema: JsonObject, value: Value, place: Pla
     if (!isObject(inner)) continue;
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     const active = isEffective(node, name, value);
-    if (given !== undefined && !active) {
-      const condition = Object.entries(inner["x-svc-effective-when"] as JsonObject);
+    if (!active && given !== undefined && !isDefault(inner, given)) {
+      const condition = Object.entries(activeWhen(inner)!);
+      const swept = condition.some(([key]) => varied(key, controllerValue(node, key, value)));
       diagnostics.push(
         diagnostic("operation_param_inactive", [...place, name], `Cannot use ${name} with the other parameters`, {
           hint: `It applies only with ${condition.map(([key, wanted]) => `${key}=${wanted}`).join(" and ")}`,
+          severity: swept ? "warning" : "error",
         }),
       );
     }
-    const chosen = given === undefined && active ? inner.default : given;
+    const stands = active || inner["x-svc-effective-when"] === undefined;
+    const chosen = stands ? given ?? inner.default : undefined;
     if (chosen !== undefined) {
       members.push([name, materializeDefaults(inner, chosen, [...place, name], diagnostics)]);
     }
@@ -46,6 +57,12 @@ export function materializeDefaults(schema: JsonObject, value: Value, place: Pla
     if (!Object.hasOwn(properties, name)) members.push([name, cloneValue(item)]);
   }
   return Object.fromEntries(members);
+}
+
+/** Whether a value is the default of its parameter; 12 is 12.0. */
+function isDefault({ default: fallback }: JsonObject, value: Value): boolean {
+  if (fallback === undefined) return false;
+  return isNumber(value) && isNumber(fallback) ? toNumber(value) === toNumber(fallback) : sameValue(value, fallback);
 }
 
 const NONE = new Suggestions(0);

@@ -4,10 +4,10 @@ import { z } from "../../lib/contract/zod.ts";
 
 /**
  * @param defaultModel published name
- * @param when condition under which a model is used, for `x-svc-effective-when`
+ * @param when condition under which a model is used, for `x-svc-used-when`
  */
 export function pretrainedParams(defaultModel: string, when?: Record<string, string>) {
-  const meta = when === undefined ? {} : { "x-svc-effective-when": when };
+  const meta = when === undefined ? {} : { "x-svc-used-when": when };
   return {
     model_id: z.string().min(1).default(defaultModel).meta(meta)
       .describe("published name of a fetched model, or a local folder of an ONNX export"),

@@ -33,9 +33,9 @@ export default defineOperation({
     backend: z.enum(["local_semantic", "local_color_histogram", "transformers_clip"]).default("local_semantic")
       .describe("space of the embeddings: hashed concepts, colour histogram, or a CLIP model"),
     dimensions: z.int().min(1).max(65536).default(8).describe("size of an embedding; texts must use the same")
-      .meta({ "x-svc-effective-when": { backend: "local_semantic" } }),
+      .meta({ "x-svc-used-when": { backend: "local_semantic" } }),
     bins: z.int().min(1).max(256).default(16).describe("histogram bins of each colour channel")
-      .meta({ "x-svc-effective-when": { backend: "local_color_histogram" } }),
+      .meta({ "x-svc-used-when": { backend: "local_color_histogram" } }),
     ...pretrainedParams(CLIP_MODEL, { backend: "transformers_clip" }),
   }),
   outputMetadataGuarantees: { embeddings: { keys: ["embedding_ids", "embedding_space"], from: "images" } },

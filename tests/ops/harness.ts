@@ -66,7 +66,8 @@ export function materialise(schema: JsonObject, given: JsonObject = {}): JsonObj
   const params = cloneValue(given);
   for (const [name, node] of Object.entries(properties)) {
     if (!isObject(node)) continue;
-    if (params[name] === undefined && node.default !== undefined && isEffective(schema, name, given)) {
+    const stands = node["x-svc-effective-when"] === undefined || isEffective(schema, name, given);
+    if (params[name] === undefined && node.default !== undefined && stands) {
       params[name] = cloneValue(node.default);
     }
     params[name] = materialiseInside(node, params[name]);

@@ -4,6 +4,7 @@ import { sha256Json } from "../../../lib/contract/hash.ts";
 import { float, type JsonObject, type Value } from "../../../lib/contract/value.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
+import { createRegistry } from "../../../ops/registry.ts";
 import { compileText, findings, registry } from "./_registry.ts";
 
 /** Compact JSON with the keys in their own order. */
@@ -121,6 +122,8 @@ Deno.test("a conditional parameter counts only while its condition holds", () =>
   deepStrictEqual(findings(compiled("{noise_mode: fixed_variance, snr_db: 1}")), [
     "operation_param_inactive $.steps[1].params.snr_db 7:40",
   ]);
+  // A value that equals the default says nothing else.
+  strictEqual(effective("{noise_mode: fixed_variance, snr_db: 12}"), effective("{noise_mode: fixed_variance}"));
   strictEqual(
     compiled("{noise_variance: 2.0}").diagnostics[0].hint,
     "It applies only with noise_mode=fixed_variance",
@@ -228,4 +231,46 @@ Deno.test("a value that is no document is reported, not thrown", () => {
   deepStrictEqual(codes(many), ["recipe_limit_exceeded $.steps"]);
   (many.steps as Value[]).pop();
   deepStrictEqual(codes(many), []);
+});
+
+Deno.test("an inactive parameter is a warning in a matrix over its selector, and stays out of the effective recipe", () => {
+  const swept = compileText(`name: x
+metadata: {matrix: {dimensions: {mode: [snr_at_unit_power, fixed_variance]}, step_params: {b: {noise_mode: {matrix: mode}}}}}
+steps:
+- {id: a, op: source.random_bits}
+- {id: b, op: wireless.channel, inputs: {symbols: a.bits}, params: {noise_variance: 2.0}}`);
+  const point = compileText(`name: x
+metadata: {matrix_selection: {mode: snr_at_unit_power}}
+steps:
+- {id: a, op: source.random_bits}
+- {id: b, op: wireless.channel, inputs: {symbols: a.bits}, params: {noise_mode: snr_at_unit_power, noise_variance: 2.0}}`);
+  for (const compilation of [swept, point]) {
+    deepStrictEqual(compilation.diagnostics.map(({ code, severity }) => [code, severity]), [
+      ["operation_param_inactive", "warning"],
+    ]);
+    strictEqual(
+      canonicalJson(compilation.effective!.steps[1].params),
+      '{"noise_mode":"snr_at_unit_power","seed":0,"snr_db":12.0}',
+    );
+  }
+});
+
+Deno.test("a parameter that only a variant uses stands in the effective recipe with its default", async () => {
+  const builtIn = await createRegistry();
+  const compile = (params: string) =>
+    compileRecipe(
+      readRecipeText(
+        `name: x
+steps:
+- {id: s, op: source.image_dataset}
+- {id: e, op: foundation.clip_image_embed, inputs: {images: s.images}, params: ${params}}`,
+        { file: "x.yaml" },
+      ).value,
+      { mode: "strict", registry: builtIn },
+    );
+  const { backend, bins, dimensions, device } = compile("{bins: 16}").effective!.steps[1].params;
+  deepStrictEqual([backend, bins, dimensions, device], ["local_semantic", 16, 8, "cpu"]);
+  deepStrictEqual(compile("{bins: 8}").diagnostics.map(({ code, severity }) => [code, severity]), [
+    ["operation_param_inactive", "error"],
+  ]);
 });

@@ -169,4 +169,5 @@ Deno.test("a wrong indentation is reported as such", () => {
   ) strictEqual(hintOf(text), `Indent the next line by ${spaces} spaces, as this one`, text);
   strictEqual(hintOf("a: b: c\n"), "Put a text that holds a colon and a space in quotes");
   strictEqual(hintOf('a: "x\n'), "Close every quote and bracket");
+  strictEqual(hintOf("steps:\n  - {id: a, op: x\n"), "Close every bracket, and indent the lines between");
 });
