@@ -11,6 +11,7 @@ import { type PlanOptions, planRecipe } from "../plan/planner.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import { expandMatrix, type MatrixExpansion } from "../recipe/expand_matrix.ts";
 import { attachLocations, readRecipeFile } from "../recipe/read.ts";
+import type { PlanResources } from "../plan/estimate.ts";
 import type { Compilation, Locate, RecipeDocument } from "../recipe/types.ts";
 import { recipeSpecs } from "../research/specs.ts";
 import { stepMetrics } from "../research/evaluations.ts";
@@ -32,6 +33,8 @@ export interface LoadedRecipe {
   /** Normalised form; null for a skipped entry. */
   recipe: RecipeDocument | null;
   locate?: Locate;
+  /** The estimate of one replicate; absent where it cannot be planned. */
+  resources?: PlanResources;
 }
 
 export interface LoadedPack {
@@ -220,7 +223,8 @@ async function checkRecipes(
 ): Promise<ConditionedRecipe[]> {
   const { registry, replication, planning = {} } = options;
   const checked: ConditionedRecipe[] = [];
-  for (const { entry, recipe, locate } of recipes) {
+  for (const loaded of recipes) {
+    const { entry, recipe, locate } = loaded;
     if (recipe === null) continue;
     const report = (item: Diagnostic) => found.push(ofRecipe(entry, item));
     const raw = recipeOfReplicate(pack, recipe, replication, 0);
@@ -228,6 +232,7 @@ async function checkRecipes(
     const planned = await planRecipe(compilation, { ...planning, registry, singleRun: true, locate });
     planned.diagnostics.filter(({ severity }) => severity !== "info").forEach(report);
     if (planned.status === "refused" || compilation.effective === null) continue;
+    loaded.resources = planned.plan.resources;
     checked.push({ entry, effective: planned.recipe });
     if (pack.tier === "canonical") lintStrictly(compilation, options, report);
     if (replication !== null) checkAuthoredSeeds(pack, entry, recipe, found);

@@ -16,6 +16,7 @@ import { executePlan } from "../execute/execute.ts";
 import { WorkerPool } from "../execute/pool.ts";
 import type { CancellationToken } from "../execute/types.ts";
 import type { PlanCache } from "../plan/cache.ts";
+import { estimateOfRuns } from "../plan/estimate.ts";
 import { lintSeverity } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import { captureEnvironment } from "../run/environment.ts";
@@ -51,7 +52,7 @@ import {
 
 /** Events of a benchmark: its start with `result_id`, those of its runs, and the ends of its rows. */
 export type BenchmarkEvent = RunEvent | {
-  kind: "benchmark_started" | "benchmark_row_started" | "benchmark_row_completed";
+  kind: "resources_estimated" | "benchmark_started" | "benchmark_row_started" | "benchmark_row_completed";
   level: "info" | "warning" | "error";
   message: string;
   /** recipe_id, replicate, replicates, index, count, status?, run_id, reused? */
@@ -349,6 +350,8 @@ class Benchmark {
       fields: { result_id },
     });
     announceWarnings(this.#loaded.diagnostics, onEvent);
+    const count = replication?.replicates ?? 1;
+    onEvent(estimateOfRuns(recipes.flatMap(({ resources }) => resources === undefined ? [] : [{ resources, count }])));
     for (const loaded of recipes) {
       if (loaded.recipe !== null || this.#before.rows.has(rowKey(loaded.entry.id, 0))) continue;
       await this.#keep(skippedRow(loaded.entry));

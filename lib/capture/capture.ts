@@ -124,7 +124,8 @@ class Capture {
     checkPlace(out, force, shown);
     this.#warnOfSeeds(config, released_seeds, points.length);
 
-    this.#phase("preparing", `Preparing ${config.samples} records of ${name} for ${config.split}`);
+    const { text, ...size } = prepared.size;
+    this.#phase("preparing", `Preparing ${config.split} of ${name}: ${text}`, size);
     const folder = new CaptureFolder(out);
     try {
       const others = this.#otherSplits(out, config.split);

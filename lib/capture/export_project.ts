@@ -27,6 +27,7 @@ import {
   trainingContract,
 } from "./project_documents.ts";
 import { PROJECT_FILE, readProjectManifest } from "./project.ts";
+import { type CaptureSize, captureSize } from "./size.ts";
 import { yamlDocument } from "./yaml_document.ts";
 
 const REMARK = ["Written by svc differentiable export; a new export replaces it."];
@@ -59,6 +60,8 @@ export interface ExportedProject extends JsonObject {
   status: string;
   /** Paths in the folder. */
   files: string[];
+  /** The size of every split. */
+  sizes: (CaptureSize & { split: string })[];
   /** Warnings. */
   diagnostics: Diagnostic[];
 }
@@ -89,6 +92,10 @@ export async function exportTrainingProject(options: ExportOptions): Promise<Exp
     training_plan_sha256: inspection.training_plan_sha256,
     status: inspection.status,
     files: [...files.keys()],
+    sizes: facts.captures.map(({ split, config }) => ({
+      split,
+      ...captureSize(config, facts.effective, facts.registry),
+    })),
     diagnostics: releasedSeeds(facts.captures[0].released_seeds),
   };
 }

@@ -7,6 +7,7 @@ import { captureRecipe, scenarioName } from "./capture_recipe.ts";
 import { type CaptureConfig, invalidConfig, readCaptureConfig, type Split } from "./config.ts";
 import { compiled } from "./derive.ts";
 import { planRun } from "./perform_run.ts";
+import { type CaptureSize, captureSize } from "./size.ts";
 import { type CapturePoint, capturePoints, masterSeed, runRecipeOf } from "./runs.ts";
 
 export interface CaptureSource {
@@ -35,6 +36,7 @@ export interface PreparedCapture {
   name: string;
   /** Default place of the split, below the state directory. */
   place: string;
+  size: CaptureSize;
 }
 
 /** @throws SvcError `recipe_invalid`, `plan_invalid`, `dataset_capture_invalid`, with every problem */
@@ -49,10 +51,12 @@ export async function prepareCapture(source: CaptureSource): Promise<PreparedCap
   const points = capturePoints(recipe, config, registry);
   const master = masterSeed(recipe);
   // Problems of all points are reported before the first one runs.
+  let planned: RecipeDocument | undefined;
   for (const [index, point] of points.entries()) {
-    await planRun(runRecipeOf(point, master, index), { registry, readiness });
+    planned = (await planRun(runRecipeOf(point, master, index), { registry, readiness })).recipe;
   }
+  const size = captureSize(config, planned!, registry);
   const name = scenarioName(normalized);
   const place = `dataset_captures/${name.replace(/[^A-Za-z0-9._-]/g, "_")}/${config.split}`;
-  return { recipe, scenario, config, points, master, released_seeds, name, place };
+  return { recipe, scenario, config, points, master, released_seeds, name, place, size };
 }

@@ -58,6 +58,8 @@ export function progressReporter(context: CliContext): ProgressReporter {
         clear();
         context.findings([{ ...fields, severity: "warning", message } as unknown as Diagnostic]);
         return draw();
+      case "resources_estimated":
+        return line(paint("dim", message));
       case "run_started":
         total = Number(fields.step_count);
         return;

@@ -8,6 +8,7 @@
 import { formatOfKind } from "../contract/kinds.ts";
 import type { OutputEstimate, OutputSize } from "../contract/operation.ts";
 import { plainParams } from "../contract/schema.ts";
+import { formatBytes } from "../contract/units.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { DTYPES, elementCount } from "../numeric/ndarray.ts";
 import type { CheckedStep } from "./check_steps.ts";
@@ -31,8 +32,39 @@ export interface PlanResources extends JsonObject {
   per_step: StepResources[];
 }
 
+/**
+ * The need of runs one after another, as an event before the first: the memory of the largest, the disk of all.
+ * @param runs needs of the runs, each with the number of its repetitions
+ */
+export function estimateOfRuns(runs: readonly { resources: PlanResources; count: number }[]) {
+  const count = runs.reduce((sum, run) => sum + run.count, 0);
+  const memory_bytes = Math.max(0, ...runs.map(({ resources }) => resources.memory_bytes));
+  const disk_bytes = bounded(runs.reduce((sum, { resources, count }) => sum + count * resources.disk_bytes, 0));
+  const exact = runs.every(({ resources }) => resources.exact);
+  return {
+    kind: "resources_estimated" as const,
+    level: "info" as const,
+    message: `${count} ${count === 1 ? "run needs" : "runs need"} ${exact ? "" : "about "}${
+      formatBytes(memory_bytes)
+    } of memory and ${formatBytes(disk_bytes)} on the disk`,
+    fields: { runs: count, memory_bytes, disk_bytes, exact } as JsonObject,
+  };
+}
+
+/** The part of a step that an estimate reads. */
+export type EstimatedStep = Pick<CheckedStep, "step" | "params" | "registered">;
+
 /** Estimates the steps of a recipe, in plan order. */
-export function estimateResources(steps: readonly CheckedStep[]): PlanResources {
+export function estimateResources(steps: readonly EstimatedStep[]): PlanResources {
+  return estimateSteps(steps).resources;
+}
+
+/** The size of every output, by `step.output`. */
+export function outputSizes(steps: readonly EstimatedStep[]): ReadonlyMap<string, OutputSize> {
+  return estimateSteps(steps).sizes;
+}
+
+function estimateSteps(steps: readonly EstimatedStep[]): { resources: PlanResources; sizes: Map<string, OutputSize> } {
   const sizes = new Map<string, OutputSize>();
   const per_step = steps.map(({ step, params, registered: { operation } }): StepResources => {
     const inputs = Object.fromEntries(
@@ -51,12 +83,13 @@ export function estimateResources(steps: readonly CheckedStep[]): PlanResources 
     const held = 2 * (written + read.reduce((sum, bytes) => sum + bytes, 0));
     return { step_id: step.id, memory_bytes: bounded(held), disk_bytes: bounded(written), exact };
   });
-  return {
+  const resources = {
     memory_bytes: Math.max(0, ...per_step.map(({ memory_bytes }) => memory_bytes)),
     disk_bytes: bounded(per_step.reduce((sum, { disk_bytes }) => sum + disk_bytes, 0)),
     exact: per_step.every(({ exact }) => exact),
     per_step,
   };
+  return { resources, sizes };
 }
 
 /** Size in bytes, and the shape of its main array. Exported for tests. */

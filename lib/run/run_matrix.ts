@@ -7,6 +7,7 @@ import { canonicalJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import { WorkerPool } from "../execute/pool.ts";
+import { estimateOfRuns } from "../plan/estimate.ts";
 import { lintSeverity } from "../plan/planner.ts";
 import { planMatrix, type PlannedPoint } from "../plan/plan_matrix.ts";
 import { expandMatrix, type MatrixExpansion } from "../recipe/expand_matrix.ts";
@@ -21,7 +22,7 @@ import type { Workspace } from "./workspace.ts";
 
 /** Events of a matrix: those of its runs, and the ends of variants. */
 export type MatrixEvent = RunEvent | {
-  kind: "matrix_variant_started" | "matrix_variant_completed";
+  kind: "resources_estimated" | "matrix_variant_started" | "matrix_variant_completed";
   level: "info" | "warning" | "error";
   message: string;
   fields: JsonObject;
@@ -82,6 +83,7 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
   checkOptions(options);
   const { expansion, points, diagnostics } = await prepare(options);
   announceWarnings(diagnostics, onEvent);
+  onEvent(estimateOfRuns(points.map(({ planned: { plan } }) => ({ resources: plan.resources, count: 1 }))));
   const count = expansion.points.length;
   const known = options.rerun ? [] : listRuns(workspace).filter(({ status }) => status === "completed");
 

@@ -13,6 +13,7 @@ import type { NdArray } from "../../lib/numeric/ndarray.ts";
 import { executed, native } from "../_backends.ts";
 import { madeNatively, nativeKernels } from "../_native.ts";
 import { relayBits } from "./_relay.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 
 export default defineOperation({
   id: "channel.bit_boundary",
@@ -32,6 +33,7 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   materializations: [...executed("numpy", "default"), ...native("default")],
   outputMetadataGuarantees: { bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
+  estimate: (_params, { bits }) => ({ bits: sizeOfInput(bits, "uint8") }),
   threadSafe: true,
   async run({ inputs, params, backend }) {
     const bits = backend === "cpp"

@@ -4,6 +4,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { relayBits } from "./_relay.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 
 export default defineOperation({
   id: "channel.identity_decoder",
@@ -13,6 +14,7 @@ export default defineOperation({
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({ data_plane_backend: dataPlaneParameter() }),
   outputMetadataGuarantees: { bits: { from: "coded_bits", keys: ["boundary_contract", "bit_count"] } },
+  estimate: (_params, { coded_bits }) => ({ bits: sizeOfInput(coded_bits, "uint8") }),
   threadSafe: true,
   run: ({ inputs }) => ({ outputs: { bits: relayBits(inputs.coded_bits, "payload.bits") } }),
 });

@@ -4,6 +4,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { relayBits } from "./_relay.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 
 export default defineOperation({
   id: "channel.identity_encoder",
@@ -13,6 +14,7 @@ export default defineOperation({
   outputs: { coded_bits: CODED_BITS },
   params: z.strictObject({ data_plane_backend: dataPlaneParameter() }),
   outputMetadataGuarantees: { coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
+  estimate: (_params, { bits }) => ({ coded_bits: sizeOfInput(bits, "uint8") }),
   threadSafe: true,
   run: ({ inputs }) => ({ outputs: { coded_bits: relayBits(inputs.bits, "channel.bits") } }),
 });

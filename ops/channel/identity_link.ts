@@ -4,6 +4,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { relayBits } from "./_relay.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 
 export default defineOperation({
   id: "channel.identity_link",
@@ -26,6 +27,7 @@ export default defineOperation({
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "none" },
   outputMetadataGuarantees: { bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
+  estimate: (_params, { bits }) => ({ bits: sizeOfInput(bits, "uint8") }),
   threadSafe: true,
   run: ({ inputs, params }) => ({
     outputs: { bits: relayBits(inputs.bits, "channel.bits") },

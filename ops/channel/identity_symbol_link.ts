@@ -4,6 +4,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { executed, exportPlanned } from "../_backends.ts";
 import { relaySymbols, SYMBOL_KEYS } from "./_relay.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 
 export default defineOperation({
   id: "channel.identity_symbol_link",
@@ -20,6 +21,7 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: SYMBOL_KEYS } },
+  estimate: (_params, { symbols }) => ({ symbols: sizeOfInput(symbols, "complex64") }),
   threadSafe: true,
   run: ({ inputs, params }) => ({
     outputs: { symbols: relaySymbols(inputs.symbols) },

@@ -16,6 +16,7 @@ import { float } from "../../lib/contract/value.ts";
 import { meanPower } from "../../lib/numeric/complex.ts";
 import { executed, exportPlanned } from "../_backends.ts";
 import { SYMBOL_KEYS } from "./_relay.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 
 const SCOPES = ["source_item", "global"] as const;
 
@@ -39,6 +40,7 @@ export default defineOperation({
     ...SCOPES.map((scope) => exportPlanned("torch", `torch_${scope}_power_normalizer`, { normalization_scope: scope })),
   ],
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: [...SYMBOL_KEYS, "target_power"] } },
+  estimate: (_params, { symbols }) => ({ symbols: sizeOfInput(symbols, "complex64") }),
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.symbols);

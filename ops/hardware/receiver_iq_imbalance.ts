@@ -11,6 +11,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { impairIq } from "../../lib/numeric/iq_imbalance.ts";
 import { executed, exportPlanned } from "../_backends.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 
 const IMPLEMENTATION = "fixed_affine_receiver_iq_impairment";
 
@@ -46,6 +47,7 @@ export default defineOperation({
   outputMetadataGuarantees: {
     rx_symbols: { from: "rx_symbols", keys: ["boundary_contract", "symbol_count", "receiver_iq_imbalance"] },
   },
+  estimate: (_params, { rx_symbols }) => ({ rx_symbols: sizeOfInput(rx_symbols, "complex64") }),
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.rx_symbols);

@@ -21,6 +21,7 @@ import { transmitExplicit } from "./_explicit.ts";
 import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, presetSettings } from "./_params.ts";
 import { awgn, transmit } from "./_presets.ts";
 import { channelRecord, fadingUnit } from "./_record.ts";
+import { sizeOfInput } from "../_same_shape.ts";
 
 export default defineOperation({
   id: "wireless.channel",
@@ -72,6 +73,8 @@ export default defineOperation({
     return problems;
   },
   nativeKernels: (params) => params.channel === "awgn",
+  // Other presets give a noise variance for every symbol.
+  estimate: ({ channel }, { symbols }) => channel === "awgn" ? { rx_symbols: sizeOfInput(symbols, "complex64") } : {},
   threadSafe: true,
   async run({ inputs, params, generator, backend, threads }) {
     checkBackend(params.channel, backend, inputs.channel_state !== undefined);

@@ -61,6 +61,7 @@ Deno.test(
     const swept = await svc(["recipe", "run-matrix", "-"], { cwd, stdin: matrix });
     assert.equal(swept.code, 0, swept.stderr);
     assert.equal(swept.stderr.match(/warning\[modulation_mismatch\]/g)!.length, 1);
+    assert.match(swept.stderr, /2 runs need (about )?\d.* of memory and \d.* on the disk/);
 
     Deno.writeTextFileSync(join(cwd, "mistakes.yaml"), MISTAKES);
     Deno.writeTextFileSync(
@@ -70,6 +71,7 @@ Deno.test(
     const run = await svc(["benchmark", "run", "pack.yaml"], { cwd });
     assert.equal(run.code, 0, run.stderr);
     assert.match(run.stderr, /warning\[modulation_mismatch\]/);
+    assert.match(run.stderr, /1 run needs (about )?\d.* of memory and \d.* on the disk/);
     assert.doesNotMatch(
       (await svc(["benchmark", "run", "pack.yaml", "--no-lint"], { cwd })).stderr,
       /modulation_mismatch/,

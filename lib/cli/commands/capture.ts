@@ -75,13 +75,14 @@ export const captureCommands: CommandSpec[] = [
       const place = out === undefined ? undefined : resolve(out);
       return await svc.training.export(await context.recipe(svc, file), { plan, samples, out: place, force });
     },
-    show({ id, out, files, scenario_sha256, training_plan_sha256, diagnostics }, { context }) {
+    show({ id, out, files, sizes, scenario_sha256, training_plan_sha256, diagnostics }, { context }) {
       context.findings(diagnostics);
       const folder = context.shownPath(out);
       return [
         `${context.paint("green", "exported")}  ${id}: ${files.length} files in ${folder}`,
         `  scenario       ${scenario_sha256}`,
         `  training plan  ${training_plan_sha256}`,
+        ...sizes.map(({ split, text }) => `  ${split.padEnd(13)}  ${text}`),
         `  next: svc dataset-capture run ${folder}`,
       ].join("\n");
     },

@@ -24,14 +24,13 @@ async function planOf(params: JsonObject) {
 Deno.test("a plan estimates memory and disk of each step from parameters alone", async () => {
   const { resources } = await planOf({ bit_count: 1000, batch_size: 4 });
   assert.deepEqual(resources, {
-    // The channel does not estimate its output: it is taken to be as large as its input.
     memory_bytes: 2 * (16_000 + 16_000),
     disk_bytes: 4000 + 16_000 + 16_000,
-    exact: false,
+    exact: true,
     per_step: [
       { step_id: "data", memory_bytes: 2 * 4000, disk_bytes: 4000, exact: true },
       { step_id: "mod", memory_bytes: 2 * (4000 + 16_000), disk_bytes: 16_000, exact: true },
-      { step_id: "link", memory_bytes: 2 * (16_000 + 16_000), disk_bytes: 16_000, exact: false },
+      { step_id: "link", memory_bytes: 2 * (16_000 + 16_000), disk_bytes: 16_000, exact: true },
     ],
   });
 });

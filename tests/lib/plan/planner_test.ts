@@ -233,7 +233,7 @@ const CASES: Case[] = [
     "matrix_unresolved",
     "$.metadata.matrix",
     /unresolved matrix/,
-    /expand-matrix/,
+    /run-matrix/,
   ],
   [
     "entry that is planned",

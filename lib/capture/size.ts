@@ -1,0 +1,46 @@
+/** The size of a capture before it is made: records times the shape of a record. */
+import type { Registry } from "../contract/registry.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { formatBytes } from "../contract/units.ts";
+import { outputSizes } from "../plan/estimate.ts";
+import type { RecipeDocument } from "../recipe/types.ts";
+import type { CaptureConfig } from "./config.ts";
+
+export interface CaptureSize extends JsonObject {
+  records: number;
+  /** Of all records whose shape is known. */
+  bytes: number;
+  /** Whether the shapes of all taps are known. */
+  exact: boolean;
+  /** Such as `1000 records × (rx [64]) = 500.0 KiB`. */
+  text: string;
+}
+
+/**
+ * The size of a split.
+ * @param effective recipe of its runs
+ */
+export function captureSize(
+  { samples, taps }: Pick<CaptureConfig, "samples" | "taps">,
+  effective: RecipeDocument,
+  registry: Registry,
+): CaptureSize {
+  const sizes = outputSizes(
+    effective.steps.map((step) => ({ step, params: step.params, registered: registry.get(step.op) })),
+  );
+  let record = 0, exact = true;
+  const shapes = taps.map(({ id, from, array, record: unit }) => {
+    const { bytes = 0, shape } = sizes.get(from) ?? {};
+    // An array of one dimension is one record; see records.ts.
+    const whole = unit === "run" || shape?.length === 1;
+    if (shape === undefined || array !== undefined || (!whole && !(shape[0] > 0))) {
+      exact = false;
+      return `${id} [?]`;
+    }
+    record += whole ? bytes : bytes / shape[0];
+    return `${id} [${(whole ? shape : shape.slice(1)).join(", ")}]`;
+  });
+  const bytes = Math.min(Math.ceil(samples * record), Number.MAX_SAFE_INTEGER);
+  const text = `${samples} records × (${shapes.join(", ")}) = ${exact ? "" : "at least "}${formatBytes(bytes)}`;
+  return { records: samples, bytes, exact, text };
+}

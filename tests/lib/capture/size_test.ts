@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { captureSize } from "../../../lib/capture/size.ts";
+import { compileRecipe } from "../../../lib/recipe/compile.ts";
+import { createRegistry } from "../../../ops/registry.ts";
+
+Deno.test("a capture is as large as its records times their shapes", async () => {
+  const registry = await createRegistry();
+  const steps = [
+    { id: "data", op: "source.random_bits", params: { bit_count: 96 } },
+    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+    {
+      id: "link",
+      op: "wireless.channel",
+      params: { channel: "flat_rayleigh" },
+      inputs: { symbols: "modulator.symbols" },
+    },
+    { id: "pilots", op: "source.beamforming_scenario", params: { example_count: 5, tx_antennas: 4 } },
+  ];
+  const { effective } = compileRecipe({ name: "sizes", steps }, { mode: "strict", registry });
+  const size = (...taps: { id: string; from: string; record?: "run" }[]) =>
+    captureSize({ samples: 10, taps }, effective!, registry);
+  const bits = { id: "b", from: "data.bits" };
+  // 96 bits in uint8, and 48 complex64 symbols: one record each.
+  assert.deepEqual(size(bits, { id: "s", from: "modulator.symbols" }), {
+    records: 10,
+    bytes: 10 * (96 + 8 * 48),
+    exact: true,
+    text: "10 records × (b [96], s [48]) = 4.7 KiB",
+  });
+  const rows = effective!.steps[3], [port] = Object.keys(registry.get(rows.op).operation.contract.output_kinds);
+  const row = size({ id: "r", from: `pilots.${port}` }),
+    whole = size({ id: "r", from: `pilots.${port}`, record: "run" });
+  assert.equal(whole.bytes, 5 * row.bytes);
+  const unknown = size(bits, { id: "rx", from: "link.rx_symbols" });
+  assert.deepEqual([unknown.exact, unknown.text], [false, "10 records × (b [96], rx [?]) = at least 960 B"]);
+});
