@@ -51,6 +51,8 @@ export function jsonPointer(place: Place): string {
 
 /** Limit of reported findings about one document. */
 const MAX_DIAGNOSTICS = 1000;
+/** Limit of the texts of all reported findings together, in characters. */
+const MAX_DIAGNOSTICS_LENGTH = 2 ** 20;
 
 /** Adds findings up to one more than {@link limitDiagnostics} keeps; the first error is always added. */
 export function addDiagnostics(list: Diagnostic[], found: Iterable<Diagnostic>): void {
@@ -60,15 +62,22 @@ export function addDiagnostics(list: Diagnostic[], found: Iterable<Diagnostic>):
   }
 }
 
-/** The first 1000 findings; `diagnostics_truncated` replaces the others, with the highest severity among them. */
+/** The first findings, 1000 and 1 Mi characters at most; `diagnostics_truncated` replaces the others, as severe as they. */
 export function limitDiagnostics(list: Diagnostic[]): Diagnostic[] {
-  if (list.length <= MAX_DIAGNOSTICS) return list;
-  const rest = new Set(list.slice(MAX_DIAGNOSTICS).map(({ severity }) => severity));
+  let left = MAX_DIAGNOSTICS_LENGTH;
+  // Long names in the document are in the path of every finding below them.
+  const beyond = list.findIndex((item, index) => (left -= lengthOf(item)) < 0 && index > 0);
+  const kept = Math.min(MAX_DIAGNOSTICS, beyond < 0 ? list.length : beyond);
+  if (kept === list.length) return list;
+  const rest = new Set(list.slice(kept).map(({ severity }) => severity));
   const severity = (["error", "warning", "info"] as const).find((level) => rest.has(level));
-  const message = `Cannot list more than ${MAX_DIAGNOSTICS} findings`;
+  const message = `Cannot list more than ${kept} findings`;
   const hint = "Fix those listed, then check again";
-  return [...list.slice(0, MAX_DIAGNOSTICS), diagnostic("diagnostics_truncated", [], message, { hint, severity })];
+  return [...list.slice(0, kept), diagnostic("diagnostics_truncated", [], message, { hint, severity })];
 }
+
+const lengthOf = ({ message, path, hint, pointer = "", step_id = "" }: Diagnostic): number =>
+  message.length + path.length + (hint?.length ?? 0) + pointer.length + step_id.length;
 
 /** Builds a diagnostic at a place; default severity error. */
 export function diagnostic(

@@ -59,7 +59,9 @@ export async function open(folder: string): Promise<Fuzzer> {
       throw new Error(`${what}\n${printed.slice(0, 3000)}`);
     }
     // Behind an option that takes a value, the last word may be that value.
-    if (args.at(-1) === "--json" && !args.at(-2)?.startsWith("-") && printed.trim() !== "") JSON.parse(printed);
+    if (args.at(-1) === "--json" && !args.at(-2)?.startsWith("-") && code !== 0 && printed.trim() !== "") {
+      JSON.parse(printed);
+    }
     return printed;
   };
   const completions = async (words: string[]): Promise<string[]> =>

@@ -97,6 +97,24 @@ Deno.test("a document with thousands of problems gets a thousand of them, and on
   }
 });
 
+Deno.test("long names do not multiply with the problems below them", async () => {
+  const long = "s".repeat(60_000);
+  const raws = [
+    { name: "corpus", steps: [{ id: long, op: "source.random_bits", params: FLOOD }] },
+    { ...recipe("source.random_bits", { bit_count: 8 }), execution_profile: { [long]: FLOOD } },
+    recipe("source.random_bits", {}, {
+      metadata: { matrix: { dimensions: { [long]: [1] }, step_params: { [long]: FLOOD } } },
+    }),
+  ];
+  for (const raw of raws) {
+    const { diagnostics } = await plan(raw);
+    assert.ok(JSON.stringify(diagnostics).length < 2 ** 21, `${JSON.stringify(diagnostics).length} characters`);
+    assert.equal(diagnostics.at(-1)!.severity, "error");
+    const { issues } = lintRecipe(compileRecipe(raw, { mode: "strict", registry }), { registry });
+    assert.ok(JSON.stringify(issues).length < 2 ** 21);
+  }
+});
+
 Deno.test("an error behind a thousand warnings still refuses the recipe", () => {
   const raw = recipe("no.such_operation", {}, FLOOD);
   const { status, diagnostics } = compileRecipe(raw, { mode: "compat", registry });
@@ -194,6 +212,18 @@ Deno.test("the overview of a recipe with parameters of another type has its prob
     assert.ok(diagnostics.length > 0);
   }
   svc.close();
+});
+
+Deno.test("an input that is no text is one finding, and no rule of lint reads it", () => {
+  const inputs = { symbols: { toString: 1 } as JsonObject };
+  const steps = [
+    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+    { id: "wireless_channel", op: "wireless.channel", inputs },
+  ];
+  const execution_profile = { id: "layered_digital", version: 1 };
+  const raw = { name: "corpus", execution_profile, steps };
+  const { issues } = lintRecipe(compileRecipe(raw, { mode: "strict", registry }), { registry });
+  assert.ok(issues.some(({ path, severity }) => path === "$.steps[1].inputs.symbols" && severity === "error"));
 });
 
 Deno.test("a float beyond binary64 is no JSON", () => {

@@ -166,7 +166,7 @@ export async function open(): Promise<Fuzzer> {
       "a malformed Host": () => bytes(new TextEncoder().encode(raw("GET /api/health", "a b"))),
       "a key of 70,000 characters over 3,000 unknown ones": () => {
         const deep = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`k${n}`, n]));
-        const steps = [{ id: "a", op: "source.random_bits", params: { ["k".repeat(70_000)]: deep } }];
+        const steps = [{ id: "k".repeat(70_000), op: "source.random_bits", params: deep }];
         const metadata = { matrix: { dimensions: { d: [1] }, step_params: { ["s".repeat(70_000)]: deep } } };
         const init = { method: "POST", headers: { "content-type": "application/json" } };
         return ask(openServer, "/api/recipe/validate", {

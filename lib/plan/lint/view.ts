@@ -50,7 +50,8 @@ export class LintView {
       op: step.op,
       params: step.params,
       authored: new Set(Object.keys(authored[index]?.params ?? {})),
-      inputs: step.inputs,
+      // Of a recipe that does not compile, an input may be anything.
+      inputs: Object.fromEntries(Object.entries(step.inputs).filter(([, from]) => typeof from === "string")),
       contract: registry.find(step.op)?.operation.contract,
     }));
     for (const step of this.steps) if (!this.#byId.has(step.id)) this.#byId.set(step.id, step);
