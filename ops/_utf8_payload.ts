@@ -1,8 +1,11 @@
-/** Payloads of JSON in UTF-8: the bytes of their only source item, and their text. */
+/** Payloads of UTF-8 text: the bytes of their source items, their text, and what is wrong with them. */
 import { SvcError } from "../lib/contract/error.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 import { metadataCounts } from "../lib/artifact/values.ts";
 import { packBits } from "../lib/numeric/bit_packing.ts";
+
+/** `payload_format` of a payload whose source items are the texts themselves. */
+export const ITEM_FORMAT = "utf8_items";
 
 const UNREADABLE = "boundary_utf8_invalid";
 
@@ -30,6 +33,28 @@ export function payloadBytes(bits: Uint8Array, metadata: JsonObject, strict: boo
   const payload = bits.subarray(0, counts?.[0] ?? bits.length);
   if (strict && payload.length % 8 !== 0) throw unreadable(`its ${payload.length} bits are not whole bytes`);
   return packBits(payload.subarray(0, payload.length - payload.length % 8));
+}
+
+/**
+ * The bytes of each source item by the trusted layout; undefined where the link lost it, or where bits are missing.
+ * @throws SvcError `boundary_count_mismatch` when the layout has another number of items
+ */
+export function payloadItems(bits: Uint8Array, metadata: JsonObject, count: number): (Uint8Array | undefined)[] {
+  const counts = metadataCounts(metadata, "item_bit_counts") ?? metadataCounts(metadata, "source_item_counts");
+  if (counts?.length !== count) {
+    throw new SvcError(
+      "boundary_count_mismatch",
+      `Cannot cut a payload into ${count} items: its layout says otherwise`,
+    );
+  }
+  const failed = new Set(metadataCounts(metadata, "failed_item_indices"));
+  let start = 0;
+  return counts.map((length, index) => {
+    const end = start + length, part = bits.subarray(start, end);
+    start = end;
+    const whole = part.length === length && length % 8 === 0;
+    return failed.has(index) || !whole ? undefined : packBits(part);
+  });
 }
 
 /** UTF-8 as text; bad sequences become U+FFFD, or are refused when strict. */

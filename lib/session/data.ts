@@ -1,14 +1,16 @@
-/** Datasets: those of the program, of the state directory, published ones, and manifests of image folders. */
-import { dirname, join } from "node:path";
+/** Datasets: those of the program, of the state directory, published ones, and manifests of images, texts and bits. */
+import { basename, dirname, extname, join, resolve } from "node:path";
 import type { ImageManifest, MakeManifestOptions } from "../artifact/dataset_manifest.ts";
+import type { TextManifest } from "../artifact/text_manifest.ts";
+import type { MakeTextOptions } from "../artifact/text_manifest_files.ts";
 import type { FetchDatasetOptions } from "../fetch/datasets.ts";
-import { isFolder } from "../artifact/path_kind.ts";
+import { exists, isFolder } from "../artifact/path_kind.ts";
 import { readBounded } from "../artifact/read_file.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
-import type { JsonObject } from "../contract/value.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
 import type { SessionCore } from "./core.ts";
 
 /** A dataset that the program knows or that lies in the state directory. */
@@ -35,7 +37,7 @@ export interface WrittenManifest {
 
 /** A manifest that was read, with its digest. */
 export interface CheckedManifest {
-  manifest: ImageManifest;
+  manifest: ImageManifest | TextManifest;
   sha256: string;
 }
 
@@ -176,48 +178,87 @@ export class Data {
   }
 
   /**
-   * Writes an image-dataset manifest for a folder of PNG and JPEG files.
-   * @param options `out` is `manifest.json` in the folder when left out
-   * @throws SvcError `manifest_exists` without `force`, `dataset_manifest_invalid`
+   * Writes a manifest: of texts for .txt, JSON Lines and CSV files and folders of .txt files, of bit payloads for .npy, .bin
+   * and .bits files, of images for other folders.
+   *
+   * @param options `out` is `manifest.json` in a folder and `<name>.manifest.json` beside a file when left out; `bits` reads
+   *   any file as bits
+   * @throws SvcError `manifest_exists` without `force`, `text_manifest_invalid`, `dataset_manifest_invalid`,
+   *   `boundary_value_invalid`, `boundary_shape_invalid`
    */
   async makeManifest(
-    folder: string,
-    { out = join(folder, "manifest.json"), force = false, ...options }: MakeManifestOptions & {
+    path: string,
+    { out, force = false, bits = false, ...options }: MakeManifestOptions & Omit<MakeTextOptions, "inline"> & {
       out?: string;
       force?: boolean;
+      bits?: boolean;
     },
   ): Promise<WrittenManifest> {
-    const { makeImageManifest } = await import("../artifact/dataset_manifest.ts");
+    const folder = isFolder(path);
+    out ??= folder
+      ? join(path, "manifest.json")
+      : join(dirname(path), `${basename(path, extname(path))}.manifest.json`);
+    const elsewhere = resolve(dirname(out)) !== resolve(folder ? path : dirname(path));
+    const { manifest, files } = await this.#describe(path, { ...options, bits: bits && !folder, inline: elsewhere });
     const { writeFileAtomic } = await import("../artifact/write_file.ts");
-    const manifest = await makeImageManifest(folder, options);
-    if (!force && await Deno.lstat(out).then(() => true, () => false)) {
-      throw new SvcError("manifest_exists", `Cannot write ${out}: it exists`, { hint: "Add --force to replace it" });
+    const places = [...files].map(([name, bytes]) => [join(dirname(out), name), bytes] as const);
+    const taken = [out, ...places.map(([place]) => place)].find(exists);
+    if (!force && taken !== undefined) {
+      throw new SvcError("manifest_exists", `Cannot write ${taken}: it exists`, { hint: "Add --force to replace it" });
     }
+    for (const [place, bytes] of places) writeFileAtomic(place, bytes);
     const text = prettyJson(manifest);
     writeFileAtomic(out, text);
     return { path: out, sha256: sha256Hex(text), manifest };
   }
 
+  async #describe(
+    path: string,
+    { bits, ...options }: MakeManifestOptions & MakeTextOptions & { bits: boolean },
+  ): Promise<{ manifest: JsonObject; files: ReadonlyMap<string, Uint8Array> }> {
+    const files = new Map<string, Uint8Array>();
+    const [{ holdsTexts, makeTextManifest }, { holdsBits, makeBitManifest }] = await Promise.all([
+      import("../artifact/text_manifest_files.ts"),
+      import("../artifact/bit_manifest_file.ts"),
+    ]);
+    if (exists(path) && !isFolder(path) && (bits || holdsBits(path))) {
+      return makeBitManifest(await Deno.readFile(path), basename(path), !options.inline);
+    }
+    if (holdsTexts(path)) return { manifest: makeTextManifest(path, options), files };
+    const { makeImageManifest } = await import("../artifact/dataset_manifest.ts");
+    return { manifest: await makeImageManifest(path, options), files };
+  }
+
   /**
-   * Checks an image-dataset manifest: schema, splits, ancestry and, unless `files` is false, its files.
-   * @throws SvcError `file_not_found`, `dataset_manifest_invalid` with every problem at its line
+   * Checks a manifest of images or texts: schema, splits, ancestry and, unless `files` is false, its files.
+   * @throws SvcError `file_not_found`, `dataset_manifest_invalid` or `text_manifest_invalid` with every problem at its line
    */
   async checkManifest(
     file: string,
     { files = true, decode }: { files?: boolean; decode?: boolean } = {},
   ): Promise<CheckedManifest> {
     const { checkManifestFiles, parseImageManifest } = await import("../artifact/dataset_manifest.ts");
+    const { parseTextManifest, TEXT_MANIFEST_KIND, textOfSample } = await import("../artifact/text_manifest.ts");
     const { attachLocations } = await import("../recipe/positions.ts");
     const { readJson } = await import("../recipe/json_reader.ts");
     const bytes = await readManifest(file);
     // The recipe reader keeps lines and columns; it also rejects repeated keys.
-    const { locate } = readJson(new TextDecoder().decode(bytes), file);
+    const { locate, value } = readJson(new TextDecoder().decode(bytes), file);
+    const texts = isObject(value) && value.kind === TEXT_MANIFEST_KIND;
     const refuse = (found: Diagnostic[]): never => {
-      throw new SvcError("dataset_manifest_invalid", `Cannot use the image-dataset manifest ${file}`, {
+      const [code, what] = texts ? ["text_manifest_invalid", "text"] : ["dataset_manifest_invalid", "image"];
+      throw new SvcError(code, `Cannot use the ${what}-dataset manifest ${file}`, {
         diagnostics: attachLocations(found, locate),
       });
     };
     try {
+      if (texts) {
+        const manifest = parseTextManifest(bytes);
+        for (const sample of files ? manifest.samples : []) {
+          await textOfSample(sample, file, (path) => readManifest(path));
+        }
+        return { manifest, sha256: sha256Hex(bytes) };
+      }
       const manifest = parseImageManifest(bytes);
       const found = files ? await checkManifestFiles(manifest, dirname(file), { decode }) : [];
       return found.length > 0 ? refuse(found) : { manifest, sha256: sha256Hex(bytes) };

@@ -8,7 +8,7 @@ import type { Diagnosis } from "../run/doctor.ts";
 import type { SessionCore } from "./core.ts";
 
 /** Kinds of files with a published JSON Schema. */
-export const SCHEMAS = ["recipe", "pack", "manifest", "trained-artifact"] as const;
+export const SCHEMAS = ["recipe", "pack", "manifest", "text-manifest", "trained-artifact"] as const;
 export type SchemaName = typeof SCHEMAS[number];
 
 export class System {
@@ -43,6 +43,8 @@ export class System {
         return (await import("../benchmark/pack_schema.ts")).PACK_SCHEMA;
       case "manifest":
         return (await import("../artifact/dataset_manifest_schema.ts")).IMAGE_MANIFEST_SCHEMA;
+      case "text-manifest":
+        return (await import("../artifact/text_manifest.ts")).TEXT_MANIFEST_SCHEMA;
       case "trained-artifact":
         return (await import("../training/schema.ts")).TRAINED_ARTIFACT_SCHEMA;
     }

@@ -9,11 +9,9 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { messageOf, SvcError } from "../../lib/contract/error.ts";
 import { parseJson } from "../../lib/contract/json.ts";
 import { PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsOf, metadataCounts, travel } from "../../lib/artifact/values.ts";
-import { packBits } from "../../lib/numeric/bit_packing.ts";
-import { decodeUtf8, isUnreadable, trustedIds, unreadable } from "../_utf8_payload.ts";
+import { bitsOf, travel } from "../../lib/artifact/values.ts";
+import { decodeUtf8, isUnreadable, payloadItems, trustedIds, unreadable } from "../_utf8_payload.ts";
 import { PACKET, packetArtifact } from "../_vqa.ts";
 
 export default defineOperation({
@@ -38,7 +36,7 @@ export default defineOperation({
         hint: "Its metadata need question_ids, which foundation.vqa_payload_encode writes",
       });
     }
-    const lines = linesOf(bitsOf(inputs.bits), metadata, ids.length);
+    const lines = payloadItems(bitsOf(inputs.bits), metadata, ids.length);
     const labels = lines.map((line, index) => {
       try {
         return labelOf(line, strict);
@@ -58,26 +56,7 @@ export default defineOperation({
   },
 });
 
-/** The bytes of each line by the trusted layout; undefined for a lost or incomplete one. */
-function linesOf(bits: Uint8Array, metadata: JsonObject, count: number): (Uint8Array | undefined)[] {
-  const counts = metadataCounts(metadata, "item_bit_counts") ?? metadataCounts(metadata, "source_item_counts");
-  if (counts?.length !== count) {
-    throw new SvcError(
-      "boundary_count_mismatch",
-      `Cannot split a VQA payload into ${count} lines: its layout has another number`,
-    );
-  }
-  const failed = new Set(metadataCounts(metadata, "failed_item_indices"));
-  let start = 0;
-  return counts.map((length, index) => {
-    const end = start + length, part = bits.subarray(start, end);
-    start = end;
-    const whole = part.length === length && length % 8 === 0;
-    return failed.has(index) || !whole ? undefined : packBits(part);
-  });
-}
-
-/** @throws SvcError for an unreadable line */
+/** @throws SvcError that says why a line cannot be read */
 function labelOf(line: Uint8Array | undefined, strict: boolean): string {
   if (line === undefined) throw unreadable("the link lost it");
   let label: unknown;

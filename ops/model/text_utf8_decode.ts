@@ -1,17 +1,26 @@
 /**
  * Payload bits back to texts. Ids come from the trusted metadata (`text_ids`), texts from the payload.
  *
- * on_error = replace puts U+FFFD for every bad UTF-8 sequence; if the JSON is unreadable, does not have one text per
- * id, or the link reported the payload as failed, the texts are empty. on_error = fail refuses all of these.
+ * on_error = replace puts U+FFFD for every bad UTF-8 sequence; where the JSON cannot be read, does not hold one text an
+ * id, or the link reported the payload as failed, the texts are empty. In a payload of text by text (`payload_format`
+ * utf8_items) only the texts of lost source items are empty. on_error = fail refuses all of these.
  */
 import { PAYLOAD_OR_BITS, TEXTS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { messageOf } from "../../lib/contract/error.ts";
-import { isObject } from "../../lib/contract/value.ts";
+import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { parseJson } from "../../lib/contract/json.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, type TextItem, textsArtifact, travel } from "../../lib/artifact/values.ts";
-import { decodeUtf8, isUnreadable, payloadBytes, trustedIds, unreadable } from "../_utf8_payload.ts";
+import {
+  decodeUtf8,
+  isUnreadable,
+  ITEM_FORMAT,
+  payloadBytes,
+  payloadItems,
+  trustedIds,
+  unreadable,
+} from "../_utf8_payload.ts";
 
 export default defineOperation({
   id: "model.text_utf8_decode",
@@ -31,24 +40,49 @@ export default defineOperation({
     const { metadata } = inputs.bits;
     const ids = trustedIds(metadata, "text_ids");
     const strict = params.on_error === "fail";
-    let items: TextItem[], delivered = true;
-    try {
-      items = readPayload(payloadBytes(bitsOf(inputs.bits), metadata, strict), ids, strict);
-    } catch (error) {
-      // Without trusted ids the number of empty texts is unknown.
-      if (strict || ids === undefined || !isUnreadable(error)) throw error;
-      items = ids.map((id) => ({ id, text: "" }));
-      delivered = false;
-    }
+    const bits = bitsOf(inputs.bits);
+    const { items, lost } = metadata.payload_format === ITEM_FORMAT && ids !== undefined
+      ? readItems(payloadItems(bits, metadata, ids.length), ids, strict)
+      : readBatch(bits, metadata, ids, strict);
     const delivery = {
       text_ids: items.map(({ id }) => id),
-      delivered: items.map(() => delivered),
-      failed_item_indices: delivered ? [] : items.map((_, index) => index),
+      delivered: items.map((_, index) => !lost.includes(index)),
+      failed_item_indices: lost,
     };
     const kept = travel(metadata, delivery, ["source_item_counts", "item_bit_counts"]);
     return { outputs: { texts: textsArtifact(items, kept) } };
   },
 });
+
+/** Texts with the indices of those that the link lost. */
+interface ReadTexts {
+  items: TextItem[];
+  lost: number[];
+}
+
+function readItems(parts: readonly (Uint8Array | undefined)[], ids: readonly string[], strict: boolean): ReadTexts {
+  const lost = parts.flatMap((part, index) => part === undefined ? [index] : []);
+  if (strict && lost.length > 0) throw unreadable(`the link lost the text ${ids[lost[0]]}`);
+  return {
+    items: parts.map((part, index) => ({ id: ids[index], text: part === undefined ? "" : decodeUtf8(part, strict) })),
+    lost,
+  };
+}
+
+function readBatch(
+  bits: Uint8Array,
+  metadata: JsonObject,
+  ids: string[] | undefined,
+  strict: boolean,
+): ReadTexts {
+  try {
+    return { items: readPayload(payloadBytes(bits, metadata, strict), ids, strict), lost: [] };
+  } catch (error) {
+    // Without trusted ids there is nothing that empty texts could stand for.
+    if (strict || ids === undefined || !isUnreadable(error)) throw error;
+    return { items: ids.map((id) => ({ id, text: "" })), lost: ids.map((_, index) => index) };
+  }
+}
 
 function readPayload(bytes: Uint8Array, ids: string[] | undefined, strict: boolean): TextItem[] {
   const items = parseItems(decodeUtf8(bytes, strict));

@@ -1,6 +1,9 @@
 /**
- * Texts as payload bits: canonical JSON of the batch, {items, kind, schema_version}, as UTF-8, eight bits per byte,
- * most significant first. The whole payload is one source item. The ids go into the trusted metadata, the texts do not.
+ * Texts as payload bits, eight bits a byte, most significant first. The ids go into the trusted metadata, the texts do not.
+ *
+ * `json`: canonical JSON of the batch, {items, kind, schema_version}, as UTF-8; the whole payload is one source item.
+ * `items`: the UTF-8 bytes of each text one after another; each text is one source item, so that a lost packet or block
+ * loses only its text.
  */
 import { PAYLOAD_BITS, TEXTS } from "../../lib/contract/kinds.ts";
 import { canonicalJson } from "../../lib/contract/json.ts";
@@ -8,14 +11,18 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, textsArtifact, textsOf, travel } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { ITEM_FORMAT } from "../_utf8_payload.ts";
 
 export default defineOperation({
   id: "model.text_utf8_encode",
   name: "Text to UTF-8 bit payload",
-  description: "Serialises the text batch as JSON in UTF-8 and emits payload bits",
+  description: "Serialises the text batch in UTF-8, as one JSON document or text by text, and emits payload bits",
   inputs: { texts: [TEXTS] },
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
+    wire_format: z.enum(["json", "items"]).default("json").describe(
+      "json: the batch is one source item; items: each text is one, and a lost packet loses one text",
+    ),
     payload_format: z.enum(["json_utf8"]).default("json_utf8").describe("canonical JSON of the batch in UTF-8"),
   }),
   outputMetadataGuarantees: {
@@ -28,12 +35,14 @@ export default defineOperation({
   threadSafe: true,
   run({ inputs, params }) {
     const texts = textsOf(inputs.texts);
-    const bytes = new TextEncoder().encode(canonicalJson(textsArtifact(texts).json!));
+    const perItem = params.wire_format === "items";
+    const parts = perItem ? texts.map(({ text }) => text) : [canonicalJson(textsArtifact(texts).json!)];
+    const encoder = new TextEncoder(), bytes = encoder.encode(parts.join(""));
     const bits = unpackBits(bytes);
     const metadata = travel(inputs.texts.metadata, {
-      payload_format: params.payload_format,
+      payload_format: perItem ? ITEM_FORMAT : params.payload_format,
       text_ids: texts.map(({ id }) => id),
-      source_item_counts: [bits.length],
+      source_item_counts: parts.map((part) => 8 * encoder.encode(part).length),
     });
     return {
       outputs: { bits: bitsArtifact(bits, metadata, "payload.bits") },

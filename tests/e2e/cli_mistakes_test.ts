@@ -80,6 +80,48 @@ Deno.test(
 );
 
 Deno.test(
+  "sentences of one's own cross a link from an empty folder, and one lost packet costs one of them",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "own.txt"), "Der Zug fährt um 12 Uhr.\nGrüße aus Köln.\n");
+    const made = await svc(["data", "make-manifest", "own.txt", "--lines", "--json"], { cwd });
+    assert.deepEqual([made.json.text_count, made.json.path], [2, "own.manifest.json"]);
+    assert.equal((await svc(["data", "validate-manifest", "own.manifest.json"], { cwd })).code, 0);
+    const step = (id: string, op: string, params: object, from?: string) => ({
+      id,
+      op,
+      params,
+      inputs: from === undefined ? {} : { [from.split(".")[1]]: from },
+    });
+    const source = {
+      dataset: "own",
+      manifest_path: made.json.path,
+      manifest_sha256: made.json.sha256,
+      repeat_count: 20,
+    };
+    const steps = [
+      step("data", "source.text_dataset", source),
+      step("sender", "model.text_utf8_encode", { wire_format: "items" }, "data.texts"),
+      step("packetizer", "channel.packetize_crc32", { packet_payload_bits: 256 }, "sender.bits"),
+      step("modulator", "modulation.digital_modulate", { modulation: "qpsk" }, "packetizer.bits"),
+      step("link", "wireless.channel", { snr_db: 9.5 }, "modulator.symbols"),
+      step("demodulator", "demodulation.digital_demodulate", {}, "link.rx_symbols"),
+      step("check", "channel.crc32_check", { on_decode_failure: "report_outage" }, "demodulator.bits"),
+      step("receiver", "model.text_utf8_decode", {}, "check.bits"),
+    ];
+    const recipe = { name: "own", metadata: { seed: 5 }, steps };
+    const run = await svc(["recipe", "run", "-", "--json"], { cwd, stdin: JSON.stringify(recipe) });
+    assert.equal(run.code, 0, run.stdout);
+    const read = async (id: string): Promise<string[]> =>
+      JSON.parse(await Deno.readTextFile(join(run.json.directory, `artifacts/${id}/texts.json`)))
+        .items.map(({ text }: { text: string }) => text);
+    const sent = await read("data"), received = await read("receiver");
+    const whole = received.filter((text, index) => text === sent[index]).length;
+    assert.ok(whole > 0 && whole < 40, `${whole} of 40 texts arrived`);
+    assert.ok(received.every((text, index) => text === "" || text === sent[index]));
+  }),
+);
+
+Deno.test(
   "a manifest of one's own pictures and the parameters that the README names are all that a recipe needs",
   inFolder(async (cwd) => {
     await Deno.mkdir(join(cwd, "my_photos"));

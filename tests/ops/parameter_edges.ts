@@ -29,7 +29,8 @@ export function parameterEdges(schema: JsonObject): Edges {
   if (Array.isArray(schema.type)) {
     return parameterEdges({ anyOf: (schema.type as string[]).map((type): JsonObject => ({ type })) });
   }
-  if (Array.isArray(schema.anyOf)) {
+  // Beside a type of its own, anyOf only suggests values.
+  if (Array.isArray(schema.anyOf) && schema.type === undefined) {
     const branches = (schema.anyOf as JsonObject[]).map(parameterEdges);
     const nullable = (schema.anyOf as JsonObject[]).some((branch) => branch.type === "null");
     const refused = branches.flatMap((branch) => branch.refused).filter((value) => value !== null || !nullable);

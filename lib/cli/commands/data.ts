@@ -1,8 +1,16 @@
-/** `svc data`: datasets, and manifests of image folders. */
+/** `svc data`: datasets, and manifests of images, texts and bits. */
+import type { JsonObject } from "../../contract/value.ts";
 import { command, type CommandSpec, flag, text } from "../command.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
 import { formatBytes, formatTable } from "../table.ts";
+import { counted } from "./recipe.ts";
+
+/** Number and kind of what a manifest lists. */
+function contentOf({ kind, samples, items }: JsonObject): [number, "image" | "text" | "payload"] {
+  if (Array.isArray(items)) return [items.length, "payload"];
+  return [(samples as unknown[]).length, kind === "svc.text_dataset_manifest" ? "text" : "image"];
+}
 
 export const dataCommands: CommandSpec[] = [
   command({
@@ -63,30 +71,40 @@ export const dataCommands: CommandSpec[] = [
     exit: ({ status }) => status === "valid" ? EXIT.ok : EXIT.differs,
   }),
   command({
-    usage: "data make-manifest <folder>",
-    summary: "write an image-dataset manifest for a folder of PNG and JPEG files and print its SHA-256",
+    usage: "data make-manifest <path>",
+    summary: "write a manifest of images, texts or bits and print its SHA-256",
     options: {
-      id: text("--id <id>", "dataset id (default: the name of the folder)"),
+      id: text("--id <id>", "dataset id (default: the name of the folder or file)"),
       version: text("--version <version>", "dataset version (default: 1)"),
-      out: text("--out <file>", "where to write it (default: manifest.json in the folder)"),
+      out: text("--out <file>", "where to write it (default: manifest.json in the folder, or beside the file)"),
+      lines: flag("--lines", "each line of a .txt file is a text"),
+      column: text("--column <name>", "column of a CSV file, or field of JSON Lines, with the text (default: text)"),
+      bits: flag("--bits", "read the file as bits: lines of 0 and 1, else eight bits a byte"),
       force: flag("--force", "replace an existing file"),
     },
-    examples: ["svc data make-manifest photos --id my_photos"],
-    call: ({ svc, args: [folder], options }) =>
-      svc.data.makeManifest(folder, { ...options, version: options.version ?? "1" }),
-    json: ({ path, sha256, manifest }) => ({
-      schema_version: 1,
-      path,
-      sha256,
-      id: manifest.id,
-      image_count: (manifest.samples as unknown[]).length,
-    }),
-    show: ({ path, sha256, manifest }) =>
-      `${path}\n  ${(manifest.samples as unknown[]).length} images\n  manifest_sha256: ${sha256}`,
+    notes:
+      "A folder of PNG and JPEG files gives images; .txt, .jsonl and .csv files, and folders of .txt files, texts;\n" +
+      ".npy, .bin and .bits files bit payloads for source.bit_manifest.",
+    examples: [
+      "svc data make-manifest photos --id my_photos",
+      "svc data make-manifest sentences.txt --lines",
+      "svc data make-manifest captions.csv --column caption",
+      "svc data make-manifest payload.npy",
+    ],
+    call: ({ svc, args: [path], options }) =>
+      svc.data.makeManifest(path, { ...options, version: options.version ?? "1" }),
+    json: ({ path, sha256, manifest }) => {
+      const [count, what] = contentOf(manifest);
+      return { schema_version: 1, path, sha256, id: manifest.id ?? null, [`${what}_count`]: count };
+    },
+    show({ path, sha256, manifest }) {
+      const [count, what] = contentOf(manifest);
+      return `${path}\n  ${counted(count, what)}\n  manifest_sha256: ${sha256}`;
+    },
   }),
   command({
     usage: "data validate-manifest <file>",
-    summary: "check an image-dataset manifest: schema, splits, ancestry, and its files; exit 3 with every finding",
+    summary: "check a manifest of images or texts: schema, splits, ancestry, and its files; exit 3 with every finding",
     options: {
       files: flag("--no-files", "leave the files alone"),
       decode: flag("--decode", "also decode the images whose samples are hashed"),

@@ -95,3 +95,27 @@ Deno.test("no pattern of bit errors breaks the receiver", async () => {
     assert.deepEqual(items.map(({ id }) => id), ["a", "b", "c"]);
   }
 });
+
+Deno.test("text by text, one lost item costs one text", async () => {
+  const { outputs } = await runOperation(encode, {
+    inputs: { texts: textsArtifact(ITEMS) },
+    params: { wire_format: "items" },
+  });
+  const { metadata } = outputs.bits, bits = bitsOf(outputs.bits);
+  assert.deepEqual(metadata.source_item_counts, ITEMS.map(({ text }) => 8 * new TextEncoder().encode(text).length));
+  assert.equal(new TextDecoder().decode(packBits(bits)), ITEMS.map(({ text }) => text).join(""));
+  for (const on_error of ["replace", "fail"]) {
+    assert.deepEqual((await decoded(bits, metadata, { on_error })).items, ITEMS);
+  }
+  const lost = { ...metadata, failed_item_indices: [0] };
+  const { items, delivered } = await decoded(bits, lost);
+  assert.deepEqual(items.map(({ text }) => text), ["", "", ITEMS[2].text]);
+  assert.deepEqual(delivered, [false, true, true]);
+  await refuses("boundary_utf8_invalid", () => decoded(bits, lost, { on_error: "fail" }));
+  const damaged = bits.slice();
+  damaged.fill(1, 0, 8);
+  assert.equal((await decoded(damaged, metadata)).items[0].text, `\ufffd${ITEMS[0].text.slice(1)}`);
+  await refuses("boundary_utf8_invalid", () => decoded(damaged, metadata, { on_error: "fail" }));
+  const cut = await decoded(bits.subarray(0, bits.length - 8), metadata);
+  assert.deepEqual(cut.delivered, [true, true, false]);
+});

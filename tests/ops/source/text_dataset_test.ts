@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import textDataset from "../../../ops/source/text_dataset.ts";
 import { textsOf } from "../../../lib/artifact/values.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { canonicalJson } from "../../../lib/contract/json.ts";
+import { SEMANTIC_TEXT_SMOKE } from "../../../ops/source/_semantic_text_smoke.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { refuses, runOperation } from "../harness.ts";
 
@@ -33,6 +36,68 @@ Deno.test("samples come in the order asked for, repeated as a whole with numbere
 
 Deno.test("an unknown sample is refused before anything runs", async () => {
   await refuses("params_invalid", () => texts({ sample_ids: "weather_repot" }));
-  const [problem] = textDataset.definition.check!({ sample_ids: "weather_repot" }, new Set());
+  const [problem] = textDataset.definition.check!({
+    dataset: "semantic_text_smoke",
+    sample_ids: "weather_repot",
+    text_ids: "",
+    split: "",
+    manifest_path: "",
+    manifest_sha256: "",
+    repeat_count: 1,
+  }, new Set());
   assert.match(problem.hint!, /weather_report/);
+});
+
+const MANIFEST = canonicalJson({
+  schema_version: 1,
+  kind: "svc.text_dataset_manifest",
+  id: "mine",
+  version: "2",
+  splits: { test: ["b"] },
+  samples: [
+    { sample_id: "a", text: "eins", sha256: sha256Hex("eins") },
+    { sample_id: "b", path: "sub/b.txt", sha256: sha256Hex("zwei ü") },
+  ],
+});
+
+const own = (params: JsonObject = {}, file = "zwei ü", sha256 = sha256Hex(MANIFEST)) =>
+  runOperation(textDataset, {
+    params: { dataset: "mine", manifest_path: "texts/manifest.json", manifest_sha256: sha256, ...params },
+    files: { "texts/manifest.json": MANIFEST, "texts/sub/b.txt": file },
+  });
+
+Deno.test("texts of one's own come by a pinned manifest, chosen by ids or by split", async () => {
+  const { texts } = (await own()).outputs;
+  assert.deepEqual(textsOf(texts), [{ id: "a", text: "eins" }, { id: "b", text: "zwei ü" }]);
+  assert.deepEqual(texts.metadata.dataset, { id: "mine", version: "2" });
+  const chosen = async (params: JsonObject) => textsOf((await own(params)).outputs.texts).map(({ id }) => id);
+  assert.deepEqual(await chosen({ text_ids: "b,a" }), ["b", "a"]);
+  assert.deepEqual(await chosen({ split: "test", repeat_count: 2 }), ["b", "b#2"]);
+});
+
+Deno.test("a manifest or a text that changed, and a selection that contradicts itself, are refused", async () => {
+  await refuses("boundary_hash_mismatch", () => own({}, "zwei u"));
+  await refuses("boundary_hash_mismatch", () => own({}, "zwei ü", "0".repeat(64)));
+  await refuses("text_manifest_invalid", () => own({ dataset: "other" }));
+  await refuses("dataset_sample_unknown", () => own({ text_ids: "c" }));
+  await refuses("dataset_split_unknown", () => own({ split: "train" }));
+  const places = (params: JsonObject) =>
+    textDataset.definition.check!({
+      dataset: "semantic_text_smoke",
+      sample_ids: Object.keys(SEMANTIC_TEXT_SMOKE).join(","),
+      text_ids: "",
+      split: "",
+      manifest_path: "",
+      manifest_sha256: "",
+      repeat_count: 1,
+      ...params,
+    }, new Set()).map(({ place }) => place?.[0]);
+  const pinned = { dataset: "mine", manifest_path: "m.json", manifest_sha256: "0".repeat(64) };
+  assert.deepEqual(places({}), []);
+  assert.deepEqual(places(pinned), []);
+  assert.deepEqual(places({ dataset: "mine" }), ["manifest_path"]);
+  assert.deepEqual(places({ split: "test" }), ["split"]);
+  assert.deepEqual(places({ ...pinned, manifest_sha256: "" }), ["manifest_sha256"]);
+  assert.deepEqual(places({ ...pinned, sample_ids: "a" }), ["sample_ids"]);
+  assert.deepEqual(places({ ...pinned, text_ids: "a", split: "test" }), ["split"]);
 });

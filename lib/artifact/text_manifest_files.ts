@@ -1,0 +1,193 @@
+/** Makes a text-dataset manifest of .txt files, lines, JSON Lines or CSV. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, extname, join, resolve } from "node:path";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { compareCodePoints, parseJson } from "../contract/json.ts";
+import { isObject } from "../contract/value.ts";
+import { isPlainPath } from "./dataset_manifest_rules.ts";
+import {
+  checkText,
+  invalidTextManifest,
+  TEXT_MANIFEST_KIND,
+  type TextManifest,
+  type TextSample,
+} from "./text_manifest.ts";
+
+export interface MakeTextOptions {
+  /** Id of the dataset; default the name of the file or folder. */
+  id?: string;
+  /** Default "1". */
+  version?: string | number;
+  /** Name of the one split with all samples; default "test". */
+  split?: string;
+  /** Whether each line that is not empty is a text; default one text a file. */
+  lines?: boolean;
+  /** Whether texts of .txt files stand in the manifest, for a manifest in another folder; default false. */
+  inline?: boolean;
+  /** Column of a CSV file, or field of JSON Lines, that holds the text; default `text`. */
+  column?: string;
+}
+
+/** A text before it has an id of its own. */
+type Found = { id: string; text: string; language?: string } | { id: string; path: string; sha256: string };
+
+const IMAGE_FILE = /\.(png|jpe?g)$/i;
+/** Files that hold texts. */
+const TEXT_FILE = /\.(txt|jsonl|ndjson|csv)$/i;
+
+/** Whether texts are made of a path: a text file, or a folder with .txt files and without images. */
+export function holdsTexts(path: string): boolean {
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (info?.isDirectory()) {
+    const names = readdirSync(path);
+    return names.some((name) => /^[^.].*\.txt$/i.test(name)) && !names.some((name) => IMAGE_FILE.test(name));
+  }
+  return info?.isFile() === true && TEXT_FILE.test(path);
+}
+
+/**
+ * Describes texts: a .txt file or the .txt files of a folder and its subfolders, a JSON Lines file of texts or of objects,
+ * or a CSV file with a header. `id` or `sample_id`, and `language`, of a row are kept.
+ *
+ * @returns the manifest; .txt files that are one text are named by path, all other texts stand in it
+ * @throws SvcError `text_manifest_invalid`
+ */
+export function makeTextManifest(path: string, options: MakeTextOptions = {}): TextManifest {
+  const { split = "test", version = "1" } = options;
+  const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  const found = folder
+    ? textFiles(path, "").sort(compareCodePoints).flatMap((file) => readText(join(path, file), file, options))
+    : /\.txt$/i.test(path)
+    ? readText(path, basename(path), options)
+    : readRows(path, options);
+  if (found.length === 0) throw invalidTextManifest(`${path} holds no text`);
+  const taken = new Set<string>();
+  const samples = found.map(({ id, ...rest }): TextSample => ({
+    sample_id: uniqueId(id, taken),
+    ..."text" in rest ? { sha256: sha256Hex(rest.text), ...rest } : rest,
+  }));
+  return {
+    schema_version: 1,
+    kind: TEXT_MANIFEST_KIND,
+    id: options.id ?? basename(resolve(path), folder ? "" : extname(path)),
+    version,
+    splits: { [split]: samples.map(({ sample_id }) => sample_id) },
+    samples,
+  };
+}
+
+function textFiles(folder: string, prefix: string): string[] {
+  return readdirSync(join(folder, prefix), { withFileTypes: true }).flatMap((entry) => {
+    const path = prefix + entry.name;
+    if (entry.name.startsWith(".")) return [];
+    if (entry.isDirectory()) return textFiles(folder, `${path}/`);
+    if (!/\.txt$/i.test(entry.name)) return [];
+    if (entry.isFile() && isPlainPath(path)) return [path];
+    throw invalidTextManifest(`${path} is not a regular file or has an unsafe name`);
+  });
+}
+
+function readText(file: string, path: string, { lines, inline }: MakeTextOptions): Found[] {
+  const bytes = readFileSync(file), stem = basename(path, extname(path));
+  if (!lines) {
+    const text = checkText(bytes, path);
+    return [inline ? { id: stem, text } : { id: stem, path, sha256: sha256Hex(bytes) }];
+  }
+  return linesOf(bytes, file).map(({ line, number }) => ({
+    id: `${stem}_${number}`,
+    text: limited(line, file, number),
+  }));
+}
+
+/** The lines of a file that are not empty, counted from 1. */
+function linesOf(bytes: Uint8Array, file: string): { line: string; number: number }[] {
+  return decode(bytes, file).split(/\r?\n/).map((line, index) => ({ line, number: index + 1 }))
+    .filter(({ line }) => line !== "");
+}
+
+/** A file of many texts has no limit of its own. */
+function decode(bytes: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidTextManifest(`${file} is no valid UTF-8`);
+  }
+}
+
+const limited = (text: string, file: string, row: number): string =>
+  checkText(new TextEncoder().encode(text), `${file}:${row}`);
+
+function readRows(file: string, { column = "text" }: MakeTextOptions): Found[] {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw new SvcError("file_not_found", `Cannot read ${file}: ${messageOf(error)}`);
+  }
+  const rows = /\.csv$/i.test(file) ? csvRows(decode(bytes, file), file, column) : jsonRows(bytes, file, column);
+  return rows.map(({ number, row }) => {
+    const { id, sample_id = id, language } = row, text = row[column];
+    if (typeof text !== "string") {
+      throw invalidTextManifest(`row ${number} of ${file} has no text in ${column}; name its column with --column`);
+    }
+    return {
+      id: typeof sample_id === "string" && sample_id !== "" ? sample_id : `row_${number}`,
+      text: limited(text, file, number),
+      ...(typeof language === "string" && language !== "" ? { language } : {}),
+    };
+  });
+}
+
+type Row = { number: number; row: Record<string, unknown> };
+
+function jsonRows(bytes: Uint8Array, file: string, column: string): Row[] {
+  return linesOf(bytes, file).map(({ line, number }) => {
+    let value;
+    try {
+      value = parseJson(line);
+    } catch (error) {
+      throw invalidTextManifest(`line ${number} of ${file} is no JSON: ${messageOf(error)}`);
+    }
+    if (typeof value === "string") return { number, row: { [column]: value } };
+    if (isObject(value)) return { number, row: value };
+    throw invalidTextManifest(`line ${number} of ${file} is neither a text nor an object`);
+  });
+}
+
+/** Rows of a CSV file (RFC 4180) by the names of its header. */
+function csvRows(text: string, file: string, column: string): Row[] {
+  const [header = [], ...rows] = parseCsv(text);
+  if (!header.includes(column)) {
+    throw invalidTextManifest(
+      `${file} has no column ${column}; name one with --column: ${header.join(", ") || "none"}`,
+    );
+  }
+  return rows.map((cells, index) => ({
+    number: index + 2,
+    row: Object.fromEntries(header.map((name, at) => [name, cells[at]])),
+  }));
+}
+
+function parseCsv(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  // A cell with its separator: quoted, with doubled quotes, or plain.
+  for (const [cell, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+    if (cell === "" && row.length === 0) break;
+    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === ",") continue;
+    if (row.length > 1 || row[0] !== "") rows.push(row);
+    row = [];
+  }
+  return rows;
+}
+
+/** An id without characters that id lists reserve, numbered if taken. */
+function uniqueId(wanted: string, taken: Set<string>): string {
+  const stem = wanted.replace(/[\s,#]+/g, "_") || "text";
+  let id = stem;
+  for (let number = 2; taken.has(id); number++) id = `${stem}_${number}`;
+  taken.add(id);
+  return id;
+}

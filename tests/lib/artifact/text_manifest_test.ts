@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { SvcError } from "../../../lib/contract/error.ts";
+import { canonicalJson } from "../../../lib/contract/json.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { holdsBits, makeBitManifest } from "../../../lib/artifact/bit_manifest_file.ts";
+import { parseTextManifest, selectTexts } from "../../../lib/artifact/text_manifest.ts";
+import { holdsTexts, makeTextManifest, type MakeTextOptions } from "../../../lib/artifact/text_manifest_files.ts";
+
+const refusedWith = (code: string, message = /./) => (error: unknown) => {
+  assert.ok(error instanceof SvcError, String(error));
+  assert.equal(error.code, code);
+  assert.match(error.message, message);
+  return true;
+};
+
+/** The manifest of a folder with these files, or of one of them. */
+function made(files: Record<string, string | Uint8Array>, options: MakeTextOptions = {}, of = "") {
+  const folder = Deno.makeTempDirSync();
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      if (name.includes("/")) Deno.mkdirSync(join(folder, name, ".."), { recursive: true });
+      if (typeof content === "string") Deno.writeTextFileSync(join(folder, name), content);
+      else Deno.writeFileSync(join(folder, name), content);
+    }
+    assert.ok(holdsTexts(join(folder, of)));
+    const manifest = makeTextManifest(join(folder, of), options);
+    // What is made can be read.
+    assert.deepEqual(parseTextManifest(new TextEncoder().encode(canonicalJson(manifest))), manifest);
+    return manifest;
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+const samples = (manifest: ReturnType<typeof made>) =>
+  manifest.samples.map(({ sample_id, sha256: _, ...rest }) => [sample_id, rest]);
+
+Deno.test("a folder gives one text a file, named by its path, or its lines", () => {
+  const files = {
+    "b one.txt": "Grüße\n",
+    "a.txt": "x",
+    "sub/a.txt": "y\r\n\r\nz",
+    ".hidden.txt": "no",
+    "notes.md": "no",
+  };
+  const manifest = made(files, { id: "mine", split: "train" });
+  assert.deepEqual(samples(manifest), [
+    ["a", { path: "a.txt" }],
+    ["b_one", { path: "b one.txt" }],
+    ["a_2", { path: "sub/a.txt" }],
+  ]);
+  assert.deepEqual(manifest.splits, { train: ["a", "b_one", "a_2"] });
+  assert.equal(manifest.samples[1].sha256, sha256Hex("Grüße\n"));
+  assert.deepEqual(samples(made(files, { lines: true })).slice(2), [
+    ["a_1_2", { text: "y" }],
+    ["a_3", { text: "z" }],
+  ]);
+  assert.deepEqual(samples(made(files, { inline: true }))[0], ["a", { text: "x" }]);
+});
+
+Deno.test("rows of JSON Lines and CSV keep ids and languages", () => {
+  const lines = '{"id":"one","text":"hello","language":"en","more":1}\n\n"plain"\n{"sample_id":"x y","text":""}\n';
+  assert.deepEqual(samples(made({ "d.jsonl": lines }, {}, "d.jsonl")), [
+    ["one", { text: "hello", language: "en" }],
+    ["row_3", { text: "plain" }],
+    ["x_y", { text: "" }],
+  ]);
+  const csv = 'id,"cap ""tion""",language\r\n1,"two\nlines, ""quoted""",\r\n,plain,de\r\n';
+  assert.deepEqual(samples(made({ "d.csv": csv }, { column: 'cap "tion"' }, "d.csv")), [
+    ["1", { text: 'two\nlines, "quoted"' }],
+    ["row_3", { text: "plain", language: "de" }],
+  ]);
+});
+
+Deno.test("what is no text is refused with its place", () => {
+  const refused = (files: Record<string, string | Uint8Array>, of: string, message: RegExp, options = {}) =>
+    assert.throws(() => made(files, options, of), refusedWith("text_manifest_invalid", message));
+  refused({ "a.txt": Uint8Array.of(0xff) }, "", /a\.txt.*UTF-8/);
+  refused({ "a.txt": "x".repeat((1 << 20) + 1) }, "", /a\.txt.*1048577 bytes/);
+  refused({ "a.txt": "\n" }, "a.txt", /holds no text/, { lines: true });
+  refused({ "d.csv": "a,b\n1,2\n" }, "d.csv", /no column text; name one with --column: a, b/);
+  refused({ "d.jsonl": '{"text":"x"}\n{' }, "d.jsonl", /line 2 of .* is no JSON/);
+  refused({ "d.jsonl": '{"caption":"x"}' }, "d.jsonl", /row 1 .* no text in text/);
+});
+
+Deno.test("a manifest that contradicts itself is refused with every problem", () => {
+  const text = "x", sha256 = sha256Hex(text), sample = { sample_id: "a", text, sha256 };
+  const base = {
+    schema_version: 1,
+    kind: "svc.text_dataset_manifest",
+    id: "t",
+    version: 1,
+    splits: {},
+    samples: [sample],
+  };
+  const problems = (changes: JsonObject) => {
+    try {
+      parseTextManifest(new TextEncoder().encode(canonicalJson({ ...base, ...changes })));
+    } catch (error) {
+      assert.ok(refusedWith("text_manifest_invalid")(error));
+      return (error as SvcError).diagnostics.map(({ path }) => path);
+    }
+    return [];
+  };
+  assert.deepEqual(problems({}), []);
+  assert.deepEqual(problems({ samples: [sample, sample] }), ["$.samples[1].sample_id"]);
+  assert.deepEqual(problems({ samples: [{ ...sample, text: "y" }] }), ["$.samples[0].text"]);
+  assert.deepEqual(problems({ samples: [{ ...sample, path: "x.txt" }, { sample_id: "b", sha256 }] }), [
+    "$.samples[0]",
+    "$.samples[1]",
+  ]);
+  assert.deepEqual(problems({ samples: [{ sample_id: "a", path: "../x.txt", sha256 }] }), ["$.samples[0].path"]);
+  assert.deepEqual(problems({ splits: { test: ["a", "b"] } }), ["$.splits.test[1]"]);
+  assert.equal(problems({ kind: "svc.image_dataset_manifest", more: 1 }).length, 2);
+});
+
+Deno.test("texts are selected by ids, by split, or all", () => {
+  const manifest = made({ "a.txt": "1", "b.txt": "2" });
+  const ids = (selection: Parameters<typeof selectTexts>[1]) =>
+    selectTexts(manifest, selection).map((s) => s.sample_id);
+  assert.deepEqual(ids({ ids: [], split: "" }), ["a", "b"]);
+  assert.deepEqual(ids({ ids: ["b"], split: "" }), ["b"]);
+  assert.deepEqual(ids({ ids: [], split: "test" }), ["a", "b"]);
+  assert.throws(() => ids({ ids: [], split: "tset" }), refusedWith("dataset_split_unknown"));
+  assert.throws(() => ids({ ids: ["c"], split: "" }), refusedWith("dataset_sample_unknown"));
+});
+
+/** An NPY file of version 1. */
+function npy(descr: string, shape: string, data: Uint8Array): Uint8Array {
+  const header = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape}), }`.padEnd(117) + "\n";
+  const head = new TextEncoder().encode(header);
+  return Uint8Array.of(0x93, ...new TextEncoder().encode("NUMPY"), 1, 0, head.length, 0, ...head, ...data);
+}
+
+Deno.test("bits are read from arrays, from lines of 0 and 1, and from bytes", () => {
+  const items = (bytes: Uint8Array, file: string, beside = true) => {
+    const { manifest, files } = makeBitManifest(bytes, file, beside);
+    return [(manifest.items as JsonObject[]).map(({ sha256: _, ...item }) => item), [...files.keys()]];
+  };
+  assert.ok(holdsBits("a.npy") && holdsBits("a.bin") && !holdsBits("a.txt"));
+  const rows = npy("|u1", "2, 3", Uint8Array.of(1, 0, 1, 1, 1, 0));
+  assert.deepEqual(items(rows, "a.npy"), [
+    [{ id: "a_1", bit_count: 3, bits_hex: "a0" }, { id: "a_2", bit_count: 3, bits_hex: "c0" }],
+    [],
+  ]);
+  assert.deepEqual(items(new TextEncoder().encode("01\r\n11\n"), "a.txt")[0], [
+    { id: "a_1", bit_count: 2, bits_hex: "40" },
+    { id: "a_2", bit_count: 2, bits_hex: "c0" },
+  ]);
+  assert.deepEqual(items(Uint8Array.of(0xa5), "x y.bin")[0], [{ id: "x_y", bit_count: 8, bits_hex: "a5" }]);
+  const large = new Uint8Array(5000).fill(7);
+  assert.deepEqual(items(large, "p.bin"), [[{ id: "p", bit_count: 40000, path: "p.bin" }], []]);
+  assert.deepEqual(items(large, "p.bin", false), [[{ id: "p", bit_count: 40000, path: "p.bits" }], ["p.bits"]]);
+  const values = npy("<f8", "2,", new Uint8Array(Float64Array.of(0, 0.5).buffer));
+  assert.throws(() => makeBitManifest(values, "v.npy", true), refusedWith("boundary_value_invalid", /value 0\.5/));
+  assert.throws(() => makeBitManifest(new Uint8Array(), "v.bin", true), refusedWith("boundary_shape_invalid"));
+});
