@@ -15,6 +15,8 @@ import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import type { JpegEncoder } from "../../lib/artifact/jpeg/encoder.ts";
+import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
+import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
 import { quantile } from "../../lib/numeric/statistics.ts";
 import {
@@ -97,6 +99,7 @@ export default defineOperation({
       else writer.fill(index, params.on_outage === "zeros" ? "zeros" : "grey");
       progress(index + 1, count, { phase: "encode", unit: "images" });
     }
+    const lost = delivered.map((arrived) => arrived ? 0 : 1);
     const selected = qualities.filter((quality) => quality !== null);
     return {
       outputs: {
@@ -127,6 +130,7 @@ export default defineOperation({
         "channel.snr_db": params.snr_db,
         "channel.awgn.capacity_bpp": budget / pixels,
       },
+      metadata: rateMetadata({ "channel.outage_rate": rateCounts(lost, {}, "source_item") }),
     };
   },
 });

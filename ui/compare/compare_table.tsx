@@ -1,10 +1,11 @@
 /** The table of a comparison: runs as columns, what differs as rows, a baseline that the others are held against. */
 import { unitText } from "../../lib/figure/unit_text.ts";
 import type { Value } from "../../lib/contract/value.ts";
+import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
 import { address, place, refine } from "../router.ts";
 import { get, useLoaded } from "../runs/fetch_artifact.ts";
-import { directionText, entryOf, metricEntries, valueText } from "../runs/metrics.ts";
+import { directionText, entryOf, metricEntries, shownMetric } from "../runs/metrics.ts";
 import { StateMark } from "../runs/state_mark.tsx";
 import { Changes } from "../runs/recipe_view.tsx";
 import { changeText } from "./changes.ts";
@@ -112,7 +113,7 @@ function Row(
       </th>
       {row.values.map((value, index) => (
         <td key={runs[index].id} class={part === "metrics" || part === "timing" ? "number" : undefined}>
-          <Cell value={value} part={part} />
+          <Cell value={value} part={part} rate={part === "metrics" ? runs[index].rates.get(row.name) : undefined} />
           {index > 0 && part === "metrics" && (
             <Difference value={value} baseline={row.values[0]} direction={entry?.direction} />
           )}
@@ -125,13 +126,13 @@ function Row(
   );
 }
 
-function Cell({ value, part }: { value: Value | undefined; part: Part }) {
+function Cell({ value, part, rate }: { value: Value | undefined; part: Part; rate: RateCounts | undefined }) {
   if (value === undefined) return <span class="muted">–</span>;
   if (part === "artifacts") return <span class="mono small" title={String(value)}>{String(value).slice(0, 10)}</span>;
   if (typeof value === "object" && value !== null && !("value" in value)) {
     return <span class="mono small">{changeText(value)}</span>;
   }
-  return <span class="mono" title={String(value)}>{valueText(value)}</span>;
+  return <span class="mono" title={String(value)}>{shownMetric(value, rate)}</span>;
 }
 
 function Difference(

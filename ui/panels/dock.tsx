@@ -10,7 +10,8 @@ import { jobOf, metricOf, useSummary } from "../state/summaries.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { statesOf } from "../state/runs.ts";
 import { Log } from "./log.tsx";
-import { brief, headlineMetrics } from "./matrix.tsx";
+import { measuredText } from "../runs/metrics.ts";
+import { headlineMetrics } from "./matrix.tsx";
 import { CacheOutcome, Plan } from "./plan.tsx";
 import { RunCommand } from "./run_command.tsx";
 
@@ -150,11 +151,12 @@ function Results({ copy }: { copy: Copy }) {
   const failed = [...statesOf(copy) ?? []].find(([, { state }]) => state === "failed")?.[0];
   const headline = headlineMetrics(copy.verdict?.specs ?? null),
     units = new Map(headline.map(({ id, unit }) => [id, unit]));
-  const rows = (summary?.steps ?? []).flatMap(({ id, metrics }) =>
+  const rows = (summary?.steps ?? []).flatMap(({ id, metrics, metadata }) =>
     Object.entries(metrics).filter(([name]) => !name.startsWith("timing.")).map(([name, value]) => ({
       id,
       name,
       value,
+      text: measuredText({ metrics, metadata }, name),
     }))
   );
   return (
@@ -193,8 +195,8 @@ function Results({ copy }: { copy: Copy }) {
           {headline.filter(({ id }) => metricOf(summary, id) !== undefined).map(({ id, unit, direction }) => (
             <div key={id}>
               <dt>{id}</dt>
-              <dd title={String(metricOf(summary, id))}>
-                {brief(metricOf(summary, id)!)} <span class="unit">{unit ?? ""}</span>
+              <dd title={String(metricOf(summary, id)!.value)}>
+                {metricOf(summary, id)!.text} <span class="unit">{unit ?? ""}</span>
               </dd>
               <dd class="small muted">{direction?.replaceAll("_", " ")}</dd>
             </div>
@@ -212,11 +214,11 @@ function Results({ copy }: { copy: Copy }) {
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ id, name, value }) => (
+            {rows.map(({ id, name, value, text }) => (
               <tr key={`${id} ${name}`}>
                 <td class="mono">{id}</td>
                 <td class="mono">{name}</td>
-                <td class="number mono" title={String(value)}>{brief(value)}</td>
+                <td class="number mono" title={String(value)}>{text}</td>
                 <td>{units.get(name) ?? ""}</td>
               </tr>
             ))}

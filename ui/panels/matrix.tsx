@@ -204,7 +204,11 @@ function Variants({ copy }: { copy: Copy }) {
         {isRunning() && <span class="small muted">one after another</span>}
         <RunCommand copy={copy} />
       </div>
-      <VariantCurve dimensions={dimensions} metrics={metrics} rows={rows} />
+      <VariantCurve
+        dimensions={dimensions}
+        metrics={metrics}
+        rows={rows.map(({ variant, values }) => ({ variant, values: values.map((found) => found?.value) }))}
+      />
       <table>
         <thead>
           <tr>
@@ -249,8 +253,8 @@ function Variants({ copy }: { copy: Copy }) {
                   : <a href={address("runs", [job.run_id])}>{job.state}</a>}
               </td>
               {values.map((value, index) => (
-                <td key={metrics[index].id} class="number mono" title={value === undefined ? "" : String(value)}>
-                  {value === undefined ? "" : brief(value)}
+                <td key={metrics[index].id} class="number mono" title={value === undefined ? "" : String(value.value)}>
+                  {value?.text}
                 </td>
               ))}
               <td>

@@ -1,5 +1,6 @@
 /** What `/api/runs/<id>` answers, as far as the page reads it. */
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+import { measuredText } from "./metrics.ts";
 import type { Diagnostic } from "../api.ts";
 
 export interface Output {
@@ -70,9 +71,16 @@ export function artifactsOf({ steps }: RunSummary): Artifact[] {
 }
 
 /** Metrics of all steps in plan order; timings are told apart by their name. */
-export function metricRows({ steps }: RunSummary): { step: string; metric: string; value: unknown }[] {
-  return steps.flatMap(({ id, metrics }) =>
-    Object.entries(metrics ?? {}).map(([metric, value]) => ({ step: id, metric, value }))
+export function metricRows(
+  { steps }: RunSummary,
+): { step: string; metric: string; value: unknown; shown: string }[] {
+  return steps.flatMap(({ id, metrics, metadata }) =>
+    Object.entries(metrics ?? {}).map(([metric, value]) => ({
+      step: id,
+      metric,
+      value,
+      shown: measuredText({ metrics, metadata }, metric),
+    }))
   );
 }
 

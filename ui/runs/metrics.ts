@@ -1,5 +1,8 @@
 /** Metrics for readers: names, units and directions from the research catalogue, values with the digits that matter. */
-import { numberText } from "../../lib/figure/number_text.ts";
+import { recordedRate } from "../../lib/contract/metric_metadata.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { estimateText, numberText } from "../../lib/figure/number_text.ts";
+import { type RateCounts, rateEstimate } from "../../lib/numeric/rate_interval.ts";
 import { get } from "../api.ts";
 import { signal } from "../preact.ts";
 
@@ -62,6 +65,20 @@ export function valueText(value: unknown): string {
   // Counts keep every digit.
   if (Number.isInteger(number) && Math.abs(number) < 1e15) return number.toLocaleString("en").replaceAll(",", "\u202f");
   return numberText(number, "unicode");
+}
+
+/** A metric of a step as it is read: a rate with its 95 % interval or bound, other values by themselves. */
+export function measuredText(
+  { metrics, metadata }: { metrics: Record<string, unknown>; metadata?: JsonObject },
+  metric: string,
+): string {
+  return shownMetric(metrics[metric], recordedRate(metadata ?? {}, metric) ?? undefined);
+}
+
+/** The same of a value and its counts. */
+export function shownMetric(value: unknown, rate: RateCounts | undefined): string {
+  const estimate = rate === undefined ? null : rateEstimate(rate, 0.95);
+  return estimate === null ? valueText(value) : estimateText(estimate, "unicode");
 }
 
 export const directionText = (direction: MetricEntry["direction"] | undefined): string =>

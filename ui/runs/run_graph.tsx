@@ -5,7 +5,7 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import type { StepState } from "../state/runs.ts";
 import type { RunDocuments } from "./documents.ts";
 import { json, useLoaded } from "./fetch_artifact.ts";
-import { secondsText, valueText } from "./metrics.ts";
+import { measuredText, secondsText } from "./metrics.ts";
 import { StateMark } from "./state_mark.tsx";
 
 export default function RunGraph({ documents: { summary } }: { documents: RunDocuments }) {
@@ -62,10 +62,10 @@ export default function RunGraph({ documents: { summary } }: { documents: RunDoc
               ))}
               <h3>Metrics</h3>
               <dl class="facts">
-                {Object.entries(step.metrics ?? {}).map(([name, value]) => (
+                {Object.keys(step.metrics ?? {}).map((name) => (
                   <>
                     <dt key={name} class="mono small">{name}</dt>
-                    <dd class="mono">{valueText(value)}</dd>
+                    <dd class="mono">{measuredText(step, name)}</dd>
                   </>
                 ))}
               </dl>

@@ -6,7 +6,7 @@ import { Diagnostics } from "../panels/notices.tsx";
 import { Waterfall } from "../charts/waterfall.tsx";
 import { artifactsOf, isVolatile, metricRows, type RunDocuments } from "./documents.ts";
 import { json, useLoaded } from "./fetch_artifact.ts";
-import { directionText, entryOf, keyMetric, valueText } from "./metrics.ts";
+import { directionText, entryOf, keyMetric } from "./metrics.ts";
 
 export function Summary({ documents: { summary } }: { documents: RunDocuments }) {
   const [timings, setTimings] = useState(false);
@@ -59,7 +59,7 @@ export function Summary({ documents: { summary } }: { documents: RunDocuments })
                   </tr>
                 </thead>
                 <tbody>
-                  {shown.map(({ step, metric, value }) => {
+                  {shown.map(({ step, metric, value, shown: text }) => {
                     const entry = entryOf(metric);
                     return (
                       <tr key={`${step} ${metric}`} class={metric === key ? "key-metric" : undefined}>
@@ -72,7 +72,7 @@ export function Summary({ documents: { summary } }: { documents: RunDocuments })
                             </>
                           )}
                         </td>
-                        <td class="number mono" title={String(value)}>{valueText(value)}</td>
+                        <td class="number mono" title={String(value)}>{text}</td>
                         <td>{unitText(entry?.unit ?? "")}</td>
                         <td class="muted">{directionText(entry?.direction)}</td>
                         <td class="mono">{step}</td>

@@ -1,6 +1,7 @@
 /** Summaries of runs, read once each when a run has ended. */
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { get } from "../api.ts";
+import { measuredText } from "../runs/metrics.ts";
 import { signal, useEffect } from "../preact.ts";
 import type { Copy } from "./copies.ts";
 import { isEnded, type Job, jobs } from "./events.ts";
@@ -16,6 +17,7 @@ export interface StepRow {
   id: string;
   op: string;
   metrics: { [name: string]: Value };
+  metadata?: JsonObject;
   outputs: { [port: string]: OutputFacts };
 }
 
@@ -55,7 +57,8 @@ export function shapeOf({ metadata }: OutputFacts): string {
   return [dtype, Array.isArray(shape) ? `[${shape.join(", ")}]` : null].filter(Boolean).map(String).join(" ");
 }
 
-/** The value of a metric in a summary: the last step that measured it. */
-export function metricOf({ steps }: Summary, metric: string): Value | undefined {
-  for (const { metrics } of [...steps].reverse()) if (metrics[metric] !== undefined) return metrics[metric];
+/** A metric in a summary, of the last step that measured it: its value, and how it is shown. */
+export function metricOf({ steps }: Summary, metric: string): { value: Value; text: string } | undefined {
+  const step = steps.findLast(({ metrics }) => metrics[metric] !== undefined);
+  return step === undefined ? undefined : { value: step.metrics[metric], text: measuredText(step, metric) };
 }
