@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import encode from "../../../ops/foundation/text_semantic_state_encode.ts";
+import ground from "../../../ops/foundation/semantic_state_ground.ts";
+import knowledge from "../../../ops/foundation/knowledge_base.ts";
 import faithfulness from "../../../ops/metrics/semantic_state_faithfulness.ts";
 import {
   emptyState,
@@ -6,8 +9,10 @@ import {
   knowledgeArtifact,
   type SemanticState,
   statesArtifact,
+  statesOf,
 } from "../../../ops/_semantic_state.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { textsInput } from "../inputs.ts";
 import { refuses, runOperation } from "../harness.ts";
 
 const fact = (text: string): Fact => {
@@ -98,6 +103,33 @@ Deno.test("facts that knowledge added count as facts of the candidate, never of 
     3,
   ]);
   assert.deepEqual(items[0].unsupported_facts, [known("rain|falls from|clouds"), known("Lisbon|is in|Portugal")]);
+});
+
+Deno.test("whatever the built-in knowledge adds to sentences that it does not know is counted as unsupported", async () => {
+  const texts = {
+    // Most words of a built-in fact, and another city, number or person.
+    porto: "Heavy rain will reach Porto before noon.",
+    sensor: "Sensor Delta measured 21 degrees Celsius at dusk.",
+    doctor: "Doctor Smith prescribed 500 milligrams of ibuprofen twice daily.",
+    market: "The doctor bought 7 apples in Paris.",
+  };
+  const { outputs: { kb } } = await runOperation(knowledge, { params: { max_builtin_concepts: 100 } });
+  const { outputs: { state: source } } = await runOperation(encode, { inputs: { texts: textsInput(texts) } });
+  const { outputs: { state: received } } = await runOperation(ground, { inputs: { state: source, kb } });
+  const inputs = { reference: source, candidate: received, kb };
+  const { metrics, outputs: { report } } = await runOperation(faithfulness, { inputs });
+  const [stated, claimed] = [source, received].map(statesOf);
+  const added = claimed.map(({ facts }, index) => facts.slice(stated[index].facts.length));
+  assert.deepEqual(added.map((facts) => facts.length > 0), [true, true, true, false]);
+  assert.deepEqual((report.json().items as JsonObject[]).map((item) => item.unsupported_facts), added);
+  const count = added.flat().length, facts = stated.flatMap(({ facts }) => facts).length;
+  assert.deepEqual(
+    ["reference", "candidate", "knowledge"].map((part) => Number(metrics[`semantic.fact_count_${part}`])),
+    [facts, facts + count, count],
+  );
+  assert.equal(metrics["faithfulness.knowledge_fact_precision"], 0);
+  const rates = added.map((facts, index) => facts.length / claimed[index].facts.length);
+  near(Number(metrics["faithfulness.unsupported_assertion_rate"]), rates.reduce((sum, rate) => sum + rate, 0) / 4);
 });
 
 Deno.test("silence omits everything and asserts nothing", async () => {
