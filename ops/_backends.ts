@@ -1,7 +1,16 @@
 /** Materialisations of backends, for operations of several groups. */
-import type { Materialization } from "../lib/contract/operation.ts";
+import type { Differentiability, Materialization } from "../lib/contract/operation.ts";
 import { EXPORT_NOTE } from "../lib/contract/slot.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
+
+const differentiability = (exportable: boolean) =>
+(
+  framework: Differentiability["framework"],
+  gradient: Differentiability["gradient"],
+  reason: string,
+): Differentiability => ({ framework, gradient, trainable_params: false, exportable, reason });
+/** Derivatives of an operation without trainable parameters, which training projects contain or leave out. */
+export const exportable = differentiability(true), notExported = differentiability(false);
 
 const NATIVE_NOTE = "Needs the native extension: deno task build:native";
 

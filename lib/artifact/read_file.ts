@@ -3,7 +3,6 @@ import { SvcError } from "../contract/error.ts";
 
 /**
  * Reads a regular file up to a limit. The size that the system reports is not relied on: files below `/proc` have more.
- *
  * @param name names the file in messages
  * @throws SvcError `path_refused` for a pipe, a device, a folder or a link, `artifact_limit_exceeded`; errors of the system
  */

@@ -13,7 +13,6 @@ export const contentsPath = (contents: string, sha256: string): string => join(c
 
 /**
  * Replaces a file by a link to a stored one with the same bytes, or stores it. Without hard links nothing changes.
- *
  * @param path absolute path of a complete file
  * @param sha256 digest of its bytes
  * @param places `contents` is the folder of the links; `staging` a folder of the same file system

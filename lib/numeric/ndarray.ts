@@ -1,21 +1,5 @@
 /** Typed n-dimensional arrays as in NumPy: a dtype, a shape, and C-order data. */
 
-export type Dtype =
-  | "bool"
-  | "int8"
-  | "int16"
-  | "int32"
-  | "int64"
-  | "uint8"
-  | "uint16"
-  | "uint32"
-  | "uint64"
-  | "float16"
-  | "float32"
-  | "float64"
-  | "complex64"
-  | "complex128";
-
 export type TypedData =
   | Uint8Array
   | Int8Array
@@ -44,7 +28,7 @@ interface DtypeInfo {
   make: (buffer: ArrayBufferLike, byteOffset: number, slots: number) => TypedData;
 }
 
-export const DTYPES: Readonly<Record<Dtype, DtypeInfo>> = {
+export const DTYPES = {
   bool: { itemSize: 1, slots: 1, make: (b, o, n) => new Uint8Array(b, o, n) },
   int8: { itemSize: 1, slots: 1, make: (b, o, n) => new Int8Array(b, o, n) },
   int16: { itemSize: 2, slots: 1, make: (b, o, n) => new Int16Array(b, o, n) },
@@ -59,7 +43,8 @@ export const DTYPES: Readonly<Record<Dtype, DtypeInfo>> = {
   float64: { itemSize: 8, slots: 1, make: (b, o, n) => new Float64Array(b, o, n) },
   complex64: { itemSize: 8, slots: 2, make: (b, o, n) => new Float32Array(b, o, n) },
   complex128: { itemSize: 16, slots: 2, make: (b, o, n) => new Float64Array(b, o, n) },
-};
+} satisfies Record<string, DtypeInfo>;
+export type Dtype = keyof typeof DTYPES;
 
 /** The number of elements of a shape; 1 for a scalar. */
 export function elementCount(shape: readonly number[]): number {

@@ -124,7 +124,6 @@ export function pooledRate(counts: readonly RateCounts[]): RateCounts | null {
  * @param confidence two-sided, of a bound one-sided; inside 0 … 1
  * @returns null without trials
  * @throws RangeError for a confidence out of range
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

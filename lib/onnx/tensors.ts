@@ -9,22 +9,7 @@ export interface TensorInfo {
   shape: readonly Dimension[];
 }
 
-/** Tensor types by their runtime names. ONNX has no complex type, and texts are not arrays. */
-export type TensorType =
-  | "float32"
-  | "float16"
-  | "float64"
-  | "int8"
-  | "int16"
-  | "int32"
-  | "int64"
-  | "uint8"
-  | "uint16"
-  | "uint32"
-  | "uint64"
-  | "bool";
-
-const TYPES: readonly string[] = [
+const TYPES = [
   "float32",
   "float16",
   "float64",
@@ -37,11 +22,13 @@ const TYPES: readonly string[] = [
   "uint32",
   "uint64",
   "bool",
-] satisfies TensorType[];
+] as const;
+/** Tensor types by their runtime names. ONNX has no complex type, and texts are not arrays. */
+export type TensorType = typeof TYPES[number];
 
 /** Whether arrays of a dtype can be tensors; the names are equal. */
 export function isTensorType(dtype: string): dtype is TensorType & Dtype {
-  return TYPES.includes(dtype);
+  return (TYPES as readonly string[]).includes(dtype);
 }
 
 /** A copy of an array, for transfer to another thread. */

@@ -106,7 +106,6 @@ export function sizeOf(path: string): number | null {
 
 /**
  * Removes the artifacts of steps from a finished bundle. The caller holds the lock of the run.
- *
  * @param isKept whether the artifacts of a step stay
  * @returns the removed files
  */

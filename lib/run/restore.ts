@@ -30,7 +30,6 @@ export interface RestoreReport extends JsonObject {
 
 /**
  * Restores the artifacts of a pruned run. The bundle changes only when every digest equals the recorded one.
- *
  * @param wanted run id or a unique prefix
  * @param options as for a run; the worker limit defaults to that of the original
  * @throws SvcError `run_not_found`, `run_still_executing`, `restore_mismatch` with the first step that differed,

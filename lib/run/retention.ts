@@ -29,7 +29,6 @@ export interface RetentionOptions {
 
 /**
  * Removes artifacts of the selected runs and keeps every document and digest.
- *
  * @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing`, `bundle_schema_invalid`
  */
 export function pruneRuns(

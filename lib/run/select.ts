@@ -45,7 +45,6 @@ const isOfRecipe = (name: string | null, recipe: string): boolean =>
 
 /**
  * Selects finished runs, newest first.
- *
  * @throws SvcError `usage_invalid` without a selection, `run_not_found`, `run_still_executing` for a named run
  */
 export function selectRuns(

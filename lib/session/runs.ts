@@ -136,7 +136,6 @@ export class Runs {
 
   /**
    * Removes the artifacts of finished runs and keeps every document and digest; {@link restore} makes them again.
-   *
    * @throws SvcError `usage_invalid`, `run_not_found`, `run_still_executing`
    */
   async prune(selection: RunSelection, { dryRun }: DryRun = {}): Promise<RetentionReport> {
@@ -145,7 +144,6 @@ export class Runs {
 
   /**
    * Executes a pruned run again and puts its artifacts back when every digest equals the recorded one.
-   *
    * @throws SvcError `restore_mismatch` with the first step that differed; the bundle is unchanged
    */
   async restore(id: string, options: RestoreOptions = {}): Promise<RestoreReport> {
@@ -165,7 +163,6 @@ export class Runs {
   /**
    * Removes staging of killed processes, unused reservations, stored artifacts without a bundle, evidence without a row,
    * and incomplete runs older than `incomplete`.
-   *
    * @throws SvcError `usage_invalid`, `gc_running`
    */
   async gc({ incomplete, dryRun }: GarbageOptions = {}): Promise<GarbageReport> {

@@ -66,8 +66,7 @@ export function packagedCatalog(): TemplateCatalog {
 }
 
 /**
- * Reads a catalogue and normalises its entries: bindings as a map by name, entries by rising order.
- * Exported for tests.
+ * Reads a catalogue and normalises its entries: bindings as a map by name, entries by rising order. Exported for tests.
  * @throws SvcError `template_catalog_invalid` with everything that is wrong with it
  */
 export function readCatalog(value: Value): TemplateCatalog {

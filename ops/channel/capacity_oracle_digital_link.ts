@@ -13,6 +13,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { notExported } from "../_backends.ts";
 
 const QPSK_BITS_PER_SYMBOL = 2;
 
@@ -32,13 +33,11 @@ export default defineOperation({
     label: z.string().default("capacity_oracle_awgn").describe("name of the link in the step row"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  differentiability: {
-    framework: "none",
-    gradient: "none",
-    trainable_params: false,
-    exportable: false,
-    reason: "Theoretical reference for coded digital AWGN links; not differentiable",
-  },
+  differentiability: notExported(
+    "none",
+    "none",
+    "Theoretical reference for coded digital AWGN links; not differentiable",
+  ),
   outputMetadataGuarantees: {
     bits: { from: "bits", keys: ["boundary_contract", "bit_count", "failed_item_indices", "link_outage"] },
   },

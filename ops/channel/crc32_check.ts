@@ -22,6 +22,7 @@ import {
 import { declareUnit, rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
+import { notExported } from "../_backends.ts";
 import { LAYOUT_KEYS, PACKET_OVERHEAD_BITS, PACKET_PROTOCOL, readPackets } from "./_crc_packets.ts";
 
 export default defineOperation({
@@ -35,13 +36,7 @@ export default defineOperation({
       .describe("bits of a failed item: zeros, or the received bits"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  differentiability: {
-    framework: "numpy",
-    gradient: "stop",
-    trainable_params: false,
-    exportable: false,
-    reason: "Hard decisions",
-  },
+  differentiability: notExported("numpy", "stop", "Hard decisions"),
   inputMetadataRequirements: { bits: { all_of: LAYOUT_KEYS.slice(0, 3) } },
   outputMetadataGuarantees: {
     bits: {

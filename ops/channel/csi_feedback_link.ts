@@ -13,7 +13,7 @@ import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exportable, exportPlanned } from "../_backends.ts";
 import { FEEDBACK_CODE, RECEIVED_CODE } from "../_csi_feedback.ts";
 
 export default defineOperation({
@@ -29,13 +29,11 @@ export default defineOperation({
     bits_per_latent: z.int().min(1).max(24).default(8).describe("bits per latent of uniform_quantized"),
     clip_value: z.number().positive().default(1).describe("largest modulus of a latent for uniform_quantized"),
   }),
-  differentiability: {
-    framework: "torch",
-    gradient: "surrogate",
-    trainable_params: false,
-    exportable: true,
-    reason: "Quantisation needs a surrogate, such as a straight-through estimator",
-  },
+  differentiability: exportable(
+    "torch",
+    "surrogate",
+    "Quantisation needs a surrogate, such as a straight-through estimator",
+  ),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "float32" },

@@ -3,6 +3,7 @@ import { BITS, BITS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
+import { notExported } from "../_backends.ts";
 import { relayBits } from "./_relay.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
@@ -16,13 +17,7 @@ export default defineOperation({
     label: z.string().default("identity_channel").describe("name of the link in the step row"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  differentiability: {
-    framework: "numpy",
-    gradient: "stop",
-    trainable_params: false,
-    exportable: false,
-    reason: "Discrete bypass; channel.identity_symbol_link keeps gradients",
-  },
+  differentiability: notExported("numpy", "stop", "Discrete bypass; channel.identity_symbol_link keeps gradients"),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "none" },

@@ -19,6 +19,7 @@ import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
 import { quantile } from "../../lib/numeric/statistics.ts";
+import { notExported } from "../_backends.ts";
 import {
   channelMeans,
   DELIVERED_IMAGES,
@@ -51,13 +52,7 @@ export default defineOperation({
   inputs: { images: [IMAGES] },
   outputs: { images: DELIVERED_IMAGES },
   params: parameters,
-  differentiability: {
-    framework: "none",
-    gradient: "none",
-    trainable_params: false,
-    exportable: false,
-    reason: "Theoretical separation reference",
-  },
+  differentiability: notExported("none", "none", "Theoretical separation reference"),
   entropyInfo: JPEG_ENTROPY,
   outputMetadataGuarantees: { images: { from: "images" } },
   threadSafe: true,

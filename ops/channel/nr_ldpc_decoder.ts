@@ -21,6 +21,7 @@ import { declareUnit, rateCounts } from "../../lib/artifact/statistical_unit.ts"
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import type { DecodedTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
 import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
+import { notExported } from "../_backends.ts";
 import { NR_LDPC_KEY, readStream, seedOf } from "./_nr_ldpc.ts";
 
 /** Interval of progress reports, on several threads. */
@@ -36,13 +37,7 @@ export default defineOperation({
     on_tb_crc_failure: z.enum(["zero_fill", "keep_estimate", "raise"]).default("zero_fill")
       .describe("payload of a block whose CRC fails: zeros, or the last estimate of the decoder; raise fails the step"),
   }),
-  differentiability: {
-    framework: "torch",
-    gradient: "stop",
-    trainable_params: false,
-    exportable: false,
-    reason: "Hard bits and CRC decisions",
-  },
+  differentiability: notExported("torch", "stop", "Hard bits and CRC decisions"),
   backends: { benchmark_run: ["phylib"], dataset_capture: ["phylib"] },
   inputMetadataRequirements: { llr: { all_of: [NR_LDPC_KEY] } },
   outputMetadataGuarantees: {

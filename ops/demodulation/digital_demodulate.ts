@@ -18,7 +18,7 @@ import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { BITS_PER_SYMBOL, type Modulation } from "../../lib/numeric/modulation.ts";
 import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
 import { demodulateLlrParallel } from "../../lib/numeric/parallel/modulation.ts";
-import { executed, native } from "../_backends.ts";
+import { executed, native, notExported } from "../_backends.ts";
 import { madeNatively, nativeKernels } from "../_native.ts";
 import { BIT_LOADED, unpaddedBitCount } from "../_symbol_items.ts";
 import { allocatedLlr, loadingOf } from "./_allocation.ts";
@@ -46,13 +46,7 @@ export default defineOperation({
     modulation: z.enum(CHOICES).default("auto").describe("auto uses the modulation in the metadata"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  differentiability: {
-    framework: "numpy",
-    gradient: "stop",
-    trainable_params: false,
-    exportable: false,
-    reason: "Hard decisions stop gradients",
-  },
+  differentiability: notExported("numpy", "stop", "Hard decisions stop gradients"),
   backends: { benchmark_run: ["numpy", "cpp"], dataset_capture: ["numpy", "cpp"] },
   equivalence: { type: "numerical", tolerance: { atol: 1e-7, rtol: 1e-6 } },
   formats: { artifact: "npz", tensor: "none" },

@@ -7,7 +7,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exportable, exportPlanned } from "../_backends.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
 import { noiseVarianceOf } from "./_noise.ts";
 import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
@@ -24,13 +24,7 @@ export default defineOperation({
     label: z.string().default("identity_phy_demodulator").describe("name of the stage in the step row"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  differentiability: {
-    framework: "torch",
-    gradient: "surrogate",
-    trainable_params: false,
-    exportable: true,
-    reason: "An export may stay soft; hard decisions are surrogate only",
-  },
+  differentiability: exportable("torch", "surrogate", "An export may stay soft; hard decisions are surrogate only"),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },

@@ -1,6 +1,4 @@
-/**
- * Tensors of graphs of different exporters: by the first of several names, token ids in the required type.
- */
+/** Tensors of graphs of different exporters: by the first of several names, token ids in the required type. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { ModelSession, NamedModel } from "../../lib/contract/operation.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";

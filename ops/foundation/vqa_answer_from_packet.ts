@@ -1,6 +1,4 @@
-/**
- * Answers questions with the labels of the received packet; an empty label (a lost selection) is an empty answer.
- */
+/** Answers questions with the labels of the received packet; an empty label (a lost selection) is an empty answer. */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";

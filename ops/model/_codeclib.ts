@@ -119,10 +119,7 @@ export const anyModel = (): ModelRequest[] =>
     optional: true,
   }));
 
-/**
- * Opens a codec.
- * @throws SvcError `model_unavailable`, `artifact_manifest_invalid` for tables of another model
- */
+/** Opens a codec. @throws SvcError `model_unavailable`, `artifact_manifest_invalid` for tables of another model */
 export async function openCodec(find: (role: string) => NamedModel, name: string): Promise<Codec> {
   const model = find(name);
   if (!model.has(TABLES)) {

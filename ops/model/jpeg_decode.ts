@@ -19,6 +19,7 @@ import {
 } from "../../lib/artifact/image_payload.ts";
 import type { JpegImage } from "../../lib/artifact/jpeg/encoder.ts";
 import { bitsOf, imagesArtifact, travel } from "../../lib/artifact/values.ts";
+import { notExported } from "../_backends.ts";
 import { DELIVERED_IMAGES, deliveryMetadata, ImageBatchWriter, JPEG_ENTROPY } from "../_jpeg_images.ts";
 
 export default defineOperation({
@@ -32,13 +33,7 @@ export default defineOperation({
       .describe("treatment of a failed image: an error, black (zeros, erasure) or middle grey"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  differentiability: {
-    framework: "numpy",
-    gradient: "stop",
-    trainable_params: false,
-    exportable: false,
-    reason: "Entropy decoding",
-  },
+  differentiability: notExported("numpy", "stop", "Entropy decoding"),
   entropyInfo: JPEG_ENTROPY,
   outputMetadataGuarantees: { images: { from: "bits" } },
   timingMetric: "decoder.payload_decode",

@@ -14,6 +14,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { IMAGE_PAYLOAD_METADATA, imagePayloadMetadata, packImagePayload } from "../../lib/artifact/image_payload.ts";
 import { BIT_METADATA, bitsArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
 import { unpackBits } from "../../lib/numeric/bit_packing.ts";
+import { notExported } from "../_backends.ts";
 import { DELIVERY_KEYS, JPEG_ENTROPY, jpegImageAt, subsamplingOf } from "../_jpeg_images.ts";
 
 export default defineOperation({
@@ -32,13 +33,7 @@ export default defineOperation({
       .describe("container of the files; with compact_binary_v1 every image is a source item"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  differentiability: {
-    framework: "numpy",
-    gradient: "stop",
-    trainable_params: false,
-    exportable: false,
-    reason: "Quantisation and entropy coding",
-  },
+  differentiability: notExported("numpy", "stop", "Quantisation and entropy coding"),
   entropyInfo: JPEG_ENTROPY,
   outputMetadataGuarantees: { bits: { from: "images" } },
   timingMetric: "encoder.payload_encode",

@@ -21,6 +21,7 @@ import {
   PROFILE_MODELS,
   tdlProfile,
 } from "../../lib/numeric/delay_profile.ts";
+import { notExported } from "../_backends.ts";
 
 const KEYS = ["noise_variance", "average_power_budget", "grid_count", "num_ofdm_symbols", "ofdm_fft_size"];
 
@@ -46,13 +47,7 @@ export default defineOperation({
       .describe("ratio of resource elements to symbols, for allocations that leave elements empty"),
     seed: seedParameter(),
   }),
-  differentiability: {
-    framework: "phylib",
-    gradient: "none",
-    trainable_params: false,
-    exportable: false,
-    reason: "A realisation is data",
-  },
+  differentiability: notExported("phylib", "none", "A realisation is data"),
   backends: { benchmark_run: ["phylib"], dataset_capture: ["phylib"] },
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "none" },

@@ -2,12 +2,10 @@
  * Removes from a thread all functions that an adapter does not need, before any of its code is loaded.
  *
  * The permissions of the worker limit files, network, environment, programs and libraries. They do not limit
- * everything:
- * npm packages are fetched without any permission, a signal handler or a change of the working directory affects the
- * whole
- * process, and a refused access prompts at the terminal. So the code gets the language, the pure parts of the web
- * platform, and a `Deno` with a few functions, each of which checks its permission before use. Modules come from a
- * table of hashed sources.
+ * everything: npm packages are fetched without any permission, a signal handler or a change of the working directory
+ * affects the whole process, and a refused access prompts at the terminal. So the code gets the language, the pure
+ * parts of the web platform, and a `Deno` with a few functions, each of which checks its permission before use. Modules
+ * come from a table of hashed sources.
  */
 import { registerHooks } from "node:module";
 import type { Guard } from "../../onnx/guard.ts";

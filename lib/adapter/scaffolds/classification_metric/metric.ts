@@ -1,7 +1,6 @@
 /**
  * Cohen's kappa: agreement of labels and predictions beyond chance, (observed - expected) / (1 - expected), 1 for
- * perfect
- * agreement, 0 for chance. Replace it by your own metric.
+ * perfect agreement, 0 for chance. Replace it by your own metric.
  *
  * Source: Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20(1), 1960.
  */
