@@ -1,11 +1,11 @@
 /**
  * Selects closed-form curves for measured series. A curve is drawn only for the exact measured quantity: a bit error
- * rate of an uncoded link of known steps over AWGN or flat Rayleigh fading, with x the Es/N0 of its channel. Unknown
+ * rate of an uncoded link of known steps over AWGN or flat Rayleigh fading, with x its Es/N0 or Eb/N0 in dB. Unknown
  * operations count as changing the error rate.
  */
 import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../numeric/theory.ts";
-import type { Modulation } from "../numeric/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation } from "../numeric/modulation.ts";
 
 const NAMES: Record<string, string> = { bpsk: "BPSK", qpsk: "QPSK", qam16: "16-QAM", qam64: "64-QAM" };
 
@@ -93,15 +93,19 @@ export function theoryCurves(
   const known = series.flatMap((points, index) => {
     const first = points[0]?.link;
     if (!first) return [];
-    const same = points.every(({ x, link }) =>
-      link?.modulation === first.modulation && link.channel === first.channel && Math.abs(link.snrDb - x) < 1e-9
+    // Es/N0 less x: 0, or the bits of a symbol in dB where x is Eb/N0.
+    const offset = [0, 10 * Math.log10(BITS_PER_SYMBOL[first.modulation])].find((offset) =>
+      points.every(({ x, link }) =>
+        link?.modulation === first.modulation && link.channel === first.channel &&
+        Math.abs(link.snrDb - x - offset) < 1e-9
+      )
     );
-    return same ? [{ ...first, index }] : [];
+    return offset === undefined ? [] : [{ ...first, index, offset }];
   });
   const xs = series.flat().map(({ x }) => x);
   const low = Math.min(...xs), high = Math.max(...xs);
   const curves = new Map<string, TheoryCurve>();
-  for (const { modulation, channel, index } of known) {
+  for (const { modulation, channel, index, offset } of known) {
     const label = `Theory: ${NAMES[modulation]}, ${channel === "awgn" ? "AWGN" : "Rayleigh"}`;
     curves.get(label)?.series.push(index);
     if (curves.has(label) || !(high > low)) continue;
@@ -109,7 +113,7 @@ export function theoryCurves(
     const points = Array.from({ length: POINTS }, (_, i) => {
       const x = Number((low + (high - low) * i / (POINTS - 1)).toPrecision(12));
       // Twelve digits: the last ones of exp differ between machines.
-      return { x, y: Number(rate(modulation, 10 ** (x / 10)).toPrecision(12)) };
+      return { x, y: Number(rate(modulation, 10 ** ((x + offset) / 10)).toPrecision(12)) };
     });
     curves.set(label, { label, points, series: [index] });
   }

@@ -25,6 +25,7 @@ import {
   summaryDocument,
   SUMS_FILE,
 } from "./documents.ts";
+import { ebn0Metric } from "./ebn0.ts";
 import { type BundleFiles, DISK, formatSha256Sums, listFiles, replaceFile } from "./files.ts";
 import type { MemorySampler } from "./memory.ts";
 import type { Workspace } from "./workspace.ts";
@@ -91,7 +92,7 @@ export class BundleWriter {
       ...end,
       completedAtUtc: new Date().toISOString(),
       rows: this.#rowsInPlanOrder(),
-      metrics,
+      metrics: { ...metrics, ...ebn0Metric([...this.#rows.values()]) },
       measurementEvidence: { "memory.run.rss": evidence },
     };
     this.#files.remove(join(this.directory, STAGING_PATH));

@@ -27,7 +27,7 @@ export function rateDistortion(draft: Draft): CurveFigure {
   // A front over several channels compares different conditions, which is noted.
   const snrs = valuesOf(result, groups.flatMap(({ recipes }) => recipes), "channel.snr_db");
   const [low, high] = [snrs[0], snrs.at(-1)!].map((value) => numberText(value, "unicode"));
-  const mixed = snrs.length > 1 ? ` · SNR from ${low} to ${high} dB together` : "";
+  const mixed = snrs.length > 1 ? ` · Es/N0 from ${low} to ${high} dB together` : "";
   return {
     ...base,
     subtitle: base.subtitle + mixed,

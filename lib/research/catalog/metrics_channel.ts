@@ -29,8 +29,9 @@ const PER_ELEMENT = "bit/resource_element";
 export const CHANNEL_METRICS = family("channel", [
   ...ERROR_RATES,
   ...ERROR_COUNTS,
-  neutral("snr_db", "dB", "SNR", CONSTANT),
-  neutral("tx_effective_snr_db", "dB", "SNR at the transmitted power"),
+  neutral("snr_db", "dB", "Es/N0", CONSTANT),
+  neutral("ebn0_db", "dB", "Eb/N0", CONSTANT),
+  neutral("tx_effective_snr_db", "dB", "Es/N0 at the transmitted power"),
   neutral("tx_gain_db", "dB", "Gain of the transmit power stage"),
   neutral("noise_variance", "normalized_power", "Noise variance of a complex symbol"),
   higher("packet_success_rate", "fraction", "Packets that passed their checksum", RATE),

@@ -107,7 +107,7 @@ Deno.test("lost images are marked where nothing came through", () => {
 
 Deno.test("rate and distortion: the front is that of cost and quality, and says what it mixes", () => {
   const figure = curves(QUALITY, { plot: "rate-distortion" });
-  assert.match(figure.subtitle, /SNR from −2 to 19 dB together/);
+  assert.match(figure.subtitle, /Es\/N0 from −2 to 19 dB together/);
   const one = curves(QUALITY, { plot: "rate-distortion", where: { snr_db: 13 } });
   assert.doesNotMatch(one.subtitle, /together/);
   assert.equal(one.front, "after");

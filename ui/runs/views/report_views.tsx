@@ -49,7 +49,7 @@ export function ConfusionView({ report, summary }: { report: Report; summary: Ru
       controls={all.length > 1
         ? (
           <Select
-            label="SNR"
+            label="Es/N0"
             value={chosen}
             options={all.map((one, i) => [String(i), one.label] as const)}
             onChoose={setChosen}
@@ -62,7 +62,7 @@ export function ConfusionView({ report, summary }: { report: Report; summary: Ru
           form: "matrix",
           type: "confusion-matrix",
           title: `Confusion matrix of ${report.artifact.step}`,
-          subtitle: label === "all" ? "" : `SNR ${label}`,
+          subtitle: label === "all" ? "" : `Es/N0 ${label}`,
           source: sourceOf(summary, report.artifact),
           labels,
           counts,
