@@ -8,7 +8,7 @@ import { BUILTIN_OPERATIONS } from "./index.ts";
  * Builds a registry.
  * @param modules URLs of modules whose default export is an operation, or a list of operations, each of which is also
  *   the default export of its own module
- * @throws SvcError `operation_module_invalid` for a module that cannot be loaded or exports no operation,
+ * @throws SvcError `operation_file_invalid` for a module that cannot be loaded or exports no operation,
  *   `operation_duplicate` for a repeated id
  * @example
  * ```ts
@@ -17,7 +17,7 @@ import { BUILTIN_OPERATIONS } from "./index.ts";
  *
  * const registry = await createRegistry();
  * assert.ok(registry.has("source.random_bits"));
- * await assert.rejects(createRegistry(["file:///my_operation.ts"]), { code: "operation_module_invalid" });
+ * await assert.rejects(createRegistry(["file:///my_operation.ts"]), { code: "operation_file_invalid" });
  * ```
  */
 export async function createRegistry(modules: readonly (URL | string)[] = []): Promise<Registry> {
@@ -34,7 +34,7 @@ async function loadOperation(url: URL | string): Promise<RegisteredOperation> {
     module = await import(moduleUrl);
   } catch (error) {
     throw new SvcError(
-      "operation_module_invalid",
+      "operation_file_invalid",
       `Cannot load the operation module ${moduleUrl}: ${messageOf(error)}`,
       {
         cause: error,
@@ -43,7 +43,7 @@ async function loadOperation(url: URL | string): Promise<RegisteredOperation> {
   }
   const operation = module.default;
   if (typeof operation?.id !== "string" || typeof operation.definition?.run !== "function") {
-    throw new SvcError("operation_module_invalid", `Cannot find an operation as the default export of ${moduleUrl}`, {
+    throw new SvcError("operation_file_invalid", `Cannot find an operation as the default export of ${moduleUrl}`, {
       hint: "Write export default defineOperation({ … })",
     });
   }

@@ -1,5 +1,6 @@
 /** The means of every command: the global options, the session and the two streams. */
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { adapterPaths } from "../adapter/paths.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { prettyJson } from "../contract/json.ts";
@@ -30,6 +31,7 @@ export interface GlobalOptions {
   color?: ColorChoice;
   adapter?: string[];
   grant?: string[];
+  operation?: string[];
 }
 
 export class CliContext {
@@ -71,13 +73,14 @@ export class CliContext {
 
   /** The session of this command: adapters by flag and by SVC_ADAPTER_PATHS, with what the flags grant. */
   session(): Session {
-    const { projectRoot, workspace: stateDir, onnxAccelerator } = this.options;
+    const { projectRoot, workspace: stateDir, onnxAccelerator, operation = [] } = this.options;
     const { folders, grants } = this.adapters();
     return new Session({
       projectRoot,
       stateDir,
       adapters: folders.map((folder) => ({ folder })),
       grants,
+      operations: operation.map((file) => pathToFileURL(resolve(file))),
       accelerator: onnxAccelerator,
       logger: (finding) => this.note(formatDiagnostic(finding, this.paintError)),
     });

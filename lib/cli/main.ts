@@ -77,6 +77,11 @@ function buildProgram(): Command {
       gather,
     )
     .option("--grant <grant>", "grant an adapter <name>:net=<host[:port]>, :read=<path> or :env=<NAME>; repeat", gather)
+    .option(
+      "--operation <file>",
+      "load an operation of your own; its code runs with the rights of this program; repeat for several",
+      gather,
+    )
     .option("--json", "print one JSON value on standard output, errors included")
     .option("-q, --quiet", "print errors only")
     .option("-v, --verbose", "print more; repeat for a trace", (_: string, count: number) => count + 1, 0)

@@ -90,7 +90,7 @@ export class Session implements AsyncDisposable {
 
 /**
  * Opens a session on a project: loads the operations, those of adapters included, and checks the adapters' grants.
- * @throws SvcError `operation_module_invalid`, or codes `adapter_*` with every finding
+ * @throws SvcError `operation_file_invalid`, or codes `adapter_*` with every finding
  * @example
  * ```ts
  * import assert from "node:assert/strict";

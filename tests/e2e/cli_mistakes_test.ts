@@ -80,6 +80,25 @@ Deno.test(
 );
 
 Deno.test(
+  "an operation of one's own is loaded from its file, and its digest is in the plan",
+  inFolder(async (cwd) => {
+    const file = join(ROOT_PATH, "tests/recipes/operations/indices.ts");
+    const recipe = { name: "own", steps: [{ id: "indices", op: "test.indices", params: { codebook_size: 7 } }] };
+    const stdin = JSON.stringify(recipe);
+    const run = await svc(["--operation", file, "recipe", "run", "-", "--json"], { cwd, stdin });
+    assert.equal(run.code, 0, run.stdout);
+    const plan = JSON.parse(await Deno.readTextFile(join(run.json.directory, "execution-plan.json")));
+    assert.match(plan.steps[0].implementation_metadata.source_sha256, /^[0-9a-f]{64}$/);
+    assert.equal((await svc(["recipe", "run", "-"], { cwd, stdin })).code, 3);
+    await Deno.writeTextFile(join(cwd, "no.ts"), "export default 1;");
+    for (const wrong of ["missing.ts", "no.ts"]) {
+      const refused = await svc(["--operation", wrong, "ops", "list", "--json"], { cwd });
+      assert.deepEqual([refused.code, refused.json.code], [3, "operation_file_invalid"]);
+    }
+  }),
+);
+
+Deno.test(
   "sentences of one's own cross a link from an empty folder, and one lost packet costs one of them",
   inFolder(async (cwd) => {
     await Deno.writeTextFile(join(cwd, "own.txt"), "Der Zug fährt um 12 Uhr.\nGrüße aus Köln.\n");
