@@ -56,7 +56,7 @@ export function progressReporter(context: CliContext): ProgressReporter {
     switch (kind) {
       case "recipe_warning":
         clear();
-        context.findings([{ ...fields, severity: "warning", message } as unknown as Diagnostic]);
+        context.findings([{ ...fields, severity: "warning", message } as Diagnostic]);
         return draw();
       case "resources_estimated":
         return line(paint("dim", message));

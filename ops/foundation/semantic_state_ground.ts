@@ -11,7 +11,7 @@
 import { KNOWLEDGE_BASE, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { diagnostic } from "../../lib/contract/error.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+
 import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import {
@@ -73,7 +73,7 @@ function coverageOf(states: readonly SemanticState[], kb: string) {
     severity: "warning",
     hint: "Add facts about these texts with facts_json, or leave grounding out",
   });
-  return { metrics, metadata: { warnings: [warning as unknown as JsonObject] } };
+  return { metrics, metadata: { warnings: [warning] } };
 }
 
 const isBareNumber = (word: string) => /^[\p{N}.,]+$/u.test(word);

@@ -50,7 +50,7 @@ const planDocument = ({ result: { plan, cache, diagnostics } }: Awaited<ReturnTy
   schema_version: 1,
   plan,
   cache,
-  diagnostics: diagnostics as unknown as JsonObject[],
+  diagnostics,
 });
 
 async function planOf(
@@ -182,7 +182,7 @@ export const recipeCommands: CommandSpec[] = [
       const [, ...metrics] = headlineTable(steps, view).trimEnd().split("\n");
       for (const line of metrics) context.print(`  ${line}`);
       // Warnings of the plan came before the run.
-      context.findings((summary.warnings as unknown as Diagnostic[]).slice(run.diagnostics.filter(isWarning).length));
+      context.findings((summary.warnings as Diagnostic[]).slice(run.diagnostics.filter(isWarning).length));
       context.print(`  bundle  ${directory}`);
       if (pruned.length > 0) {
         const bytes = formatBytes(pruned.reduce((total, { size_bytes }) => total + size_bytes, 0));
