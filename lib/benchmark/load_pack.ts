@@ -347,11 +347,8 @@ function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replicati
     role: entry.role,
     items: selectedItems(effective),
   }));
-  const replicates = replication === null
-    ? 1
-    : replication.stop_metric === null
-    ? replication.replicates
-    : Math.min(replication.replicates, replication.min_replicates);
+  // A criterion may stop a row earlier; what can be reached counts here.
+  const replicates = replication?.replicates ?? 1;
   const pairs = comparedPairs(recipes, pack.baselines).flatMap(({ candidate, baseline }) =>
     pack.metrics.filter((metric) => appliesTo(metric, candidate.role) && appliesTo(metric, baseline.role))
       .map(({ id }) => {
@@ -362,7 +359,9 @@ function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replicati
   const level = 1 - toNumber(replication?.confidence_level ?? 0.95);
   const needed = pairsNeeded(pairs.length, level), most = Math.max(...pairs);
   if (pairs.length === 0 || most >= needed) return [];
-  const message = `Cannot tell ${pairs.length} comparisons apart with ${most} pairs each`;
+  const message = `Cannot tell ${pairs.length} comparisons apart: each has at most ${most} ${
+    most === 1 ? "pair" : "pairs"
+  }`;
   const hint = `At the level ${numberText(level)} after correction at least ${needed} pairs are needed: ` +
     `set replicates to ${needed}, or compare fewer recipes and metrics`;
   return [diagnostic("comparison_underpowered", ["baselines"], message, { hint, severity: "warning" })];
