@@ -238,7 +238,7 @@ Deno.test("a pivot has a cell for each pair of values: rates with interval or bo
 Deno.test("the table of a figure holds what is drawn, with every digit, and no theory", () => {
   const figure = curveFigure([compared(0, 790), compared(12, 0)], "link.snr_db", "channel.ber", entryOf) as CurveFigure;
   const table = figureTable(figure);
-  assert.deepEqual(table.columns, ["Series", "Es/N0 (dB)", "Bit error rate", "Low", "High"]);
+  assert.deepEqual(table.columns, ["Series", "SNR (dB)", "Bit error rate", "Low", "High"]);
   assert.equal(table.rows.length, 2);
   assert.deepEqual(table.rows[1].slice(1), ["12", "", "", "0.0003"]);
   assert.equal(csvText({ columns: ["a"], rows: [['say "x", y']] }), 'a\r\n"say ""x"", y"\r\n');
