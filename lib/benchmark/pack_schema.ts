@@ -93,7 +93,11 @@ const replication = object([], {
     minimum: 1,
     description: "no recipe is stopped before so many; 10 where a criterion stops it, else 1",
   },
-  until_errors: { type: "integer", minimum: 1, description: "a recipe has enough replicates at this many errors" },
+  until_errors: {
+    type: "integer",
+    minimum: 1,
+    description: "a recipe has enough replicates at this many failed units (packets, blocks, items; else bits)",
+  },
   until_halfwidth: {
     type: "number",
     exclusiveMinimum: 0,

@@ -149,7 +149,11 @@ export const benchmarkCommands: CommandSpec[] = [
     notes: "Recipe files in place of a pack are its methods, each with a row for every point of its matrix.",
     options: {
       replicates: parsed("--replicates <n>", "replicates of every recipe, or the most of them", whole(1)),
-      untilErrors: parsed("--until-errors <n>", "stop a recipe when it has counted this many errors", whole(1)),
+      untilErrors: parsed(
+        "--until-errors <n>",
+        "stop a recipe at this many failed packets, blocks or items (bits where errors are independent)",
+        whole(1),
+      ),
       untilHalfwidth: parsed("--until-halfwidth <x>", "stop a recipe when its interval is within ± this", positive),
       maxBits: parsed("--max-bits <n>", "stop a recipe when it has compared this many bits", whole(1)),
       parallelWorkers: parsed(
