@@ -1,36 +1,42 @@
 /**
- * The server, as the page talks to it: typed JSON both ways (1.0 stays 1.0), problems as errors, and a token where the server
- * asks for one. The token lives in session storage alone.
+ * The server, as the page talks to it: documents with the types of the routes, typed JSON both ways (1.0 stays 1.0), problems
+ * as errors, and a token where the server needs one. The token lives in session storage alone.
  */
+import type { Diagnostic } from "../lib/contract/error.ts";
 import { canonicalJson, parseJson } from "../lib/contract/json.ts";
 import type { JsonObject, Value } from "../lib/contract/value.ts";
+import type { PathOf, ReplyOf } from "../lib/http/client.ts";
 import { signal } from "./preact.ts";
 
-/** A problem of RFC 9457, as the server tells it. */
-export interface Diagnostic {
-  code: string;
-  severity?: "error" | "warning" | "info";
-  level?: string;
-  path?: string;
-  pointer?: string;
-  message: string;
-  hint?: string | null;
-  step_id?: string | null;
-}
+export type { Diagnostic, ReplyOf };
+/** Paths of GET routes. */
+export type Readable = PathOf<"get">;
+/** The document of a GET route. */
+export type Reply<Path extends Readable> = ReplyOf<"get", Path>;
 
+/** A problem of RFC 9457. */
 export class Problem extends Error {
   constructor(readonly status: number, readonly code: string, message: string, readonly body: JsonObject = {}) {
     super(message);
   }
   get diagnostics(): Diagnostic[] {
-    return (this.body.diagnostics ?? []) as unknown as Diagnostic[];
+    return (this.body.diagnostics ?? []) as Diagnostic[];
   }
   get hint(): string | null {
     return (this.body.hint ?? null) as string | null;
   }
 }
 
-/** Whether the server answered last time, and whether it wants a token. */
+/** The findings of a refusal: its diagnostics, or one made of the error itself. */
+export function findingsOf(error: unknown): Diagnostic[] {
+  if (error instanceof Problem && error.diagnostics.length > 0) return error.diagnostics;
+  const { code, hint } = error instanceof Problem ? error : { code: "internal_error", hint: null };
+  return [{ severity: "error", code, message: messageOf(error), path: "$", hint }];
+}
+
+export const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error);
+
+/** Whether the server answered the last request, and whether it needs a token. */
 export const connection = signal<"ok" | "lost">("ok");
 export const tokenWanted = signal(false);
 
@@ -41,15 +47,30 @@ export function giveToken(text: string): void {
   tokenWanted.value = false;
 }
 
-export function headers(more: Record<string, string> = {}): Record<string, string> {
-  const known = token();
-  return known === null ? more : { ...more, authorization: `Bearer ${known}` };
+/** What a request has besides its path and its body. */
+export interface Request {
+  /** Values of the names after a colon in the path. */
+  params?: Record<string, string>;
+  /** Members that are undefined or null are left out. */
+  query?: Record<string, string | number | null | undefined>;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
 }
 
-async function send(path: string, init: RequestInit): Promise<Response> {
+/** The address of a path with its parameters and its query. */
+export function addressOf(path: string, { params = {}, query = {} }: Pick<Request, "params" | "query"> = {}): string {
+  const kept = Object.entries(query).flatMap(([name, value]) => value == null ? [] : [[name, String(value)]]);
+  const search = kept.length === 0 ? "" : `?${new URLSearchParams(kept)}`;
+  return path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(params[name])) + search;
+}
+
+/** Sends a request. @throws Problem where the server cannot be reached or refuses */
+export async function send(path: string, request: Request = {}, init: RequestInit = {}): Promise<Response> {
+  const known = token(),
+    headers = { ...request.headers, ...(known === null ? {} : { authorization: `Bearer ${known}` }) };
   let response: Response;
   try {
-    response = await fetch(path, init);
+    response = await fetch(addressOf(path, request), { ...init, headers, signal: request.signal });
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
     connection.value = "lost";
@@ -57,52 +78,34 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   }
   connection.value = "ok";
   if (response.status === 401) tokenWanted.value = true;
-  return response;
+  if (response.ok) return response;
+  const text = await response.text(), body = text === "" ? {} : parseJson(text) as JsonObject;
+  const message = String(body.detail ?? body.title ?? response.statusText);
+  throw new Problem(response.status, String(body.code ?? response.status), message, body);
 }
 
-async function typed(response: Response): Promise<Value> {
-  const text = await response.text();
-  const value = text === "" ? null : parseJson(text) as Value;
-  if (response.ok) return value;
-  const body = (value ?? {}) as JsonObject;
-  throw new Problem(
-    response.status,
-    String(body.code ?? response.status),
-    String(body.detail ?? body.title ?? response.statusText),
-    body,
-  );
-}
+const read = async (response: Response): Promise<Value> => parseJson(await response.text()) as Value;
 
 /** GET a document. @throws Problem */
-export async function get<T = JsonObject>(path: string, signal?: AbortSignal): Promise<T> {
-  return await typed(await send(path, { headers: headers({ accept: "application/json" }), signal })) as T;
-}
+export const get = async <Path extends Readable>(path: Path, request?: Request): Promise<Reply<Path>> =>
+  await read(await send(path, request)) as Reply<Path>;
 
 /** GET a document with its ETag. @throws Problem */
-export async function getTagged<T = JsonObject>(path: string): Promise<{ document: T; etag: string | null }> {
-  const response = await send(path, { headers: headers() });
-  return { document: await typed(response) as T, etag: response.headers.get("etag") };
+export async function getTagged<Path extends Readable>(
+  path: Path,
+  request?: Request,
+): Promise<{ document: Reply<Path>; etag: string | null }> {
+  const response = await send(path, request);
+  return { document: await read(response) as Reply<Path>, etag: response.headers.get("etag") };
 }
 
 /** POST a document. @throws Problem */
-export async function post<T = JsonObject>(
-  path: string,
+export const post = async <Path extends PathOf<"post">>(
+  path: Path,
   body: JsonObject = {},
-  more: { headers?: Record<string, string>; signal?: AbortSignal } = {},
-): Promise<T> {
-  return await typed(
-    await send(path, {
-      method: "POST",
-      headers: headers({ "content-type": "application/json", ...more.headers }),
-      body: canonicalJson(body),
-      signal: more.signal,
-    }),
-  ) as T;
-}
-
-/** Bytes of the server as an address for `<img>` and downloads; revoke it when it is no longer shown. @throws Problem */
-export async function blobUrl(path: string, signal?: AbortSignal): Promise<string> {
-  const response = await send(path, { headers: headers(), signal });
-  if (!response.ok) await typed(response);
-  return URL.createObjectURL(await response.blob());
-}
+  request: Request = {},
+): Promise<ReplyOf<"post", Path>> => {
+  const headers = { "content-type": "application/json", ...request.headers };
+  const init = { method: "POST", body: canonicalJson(body) };
+  return await read(await send(path, { ...request, headers }, init)) as ReplyOf<"post", Path>;
+};

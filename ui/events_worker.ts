@@ -5,7 +5,8 @@ const ports = new Set<MessagePort>();
 let state: "ok" | "lost" = "ok", opened = false;
 const tell = (message: unknown) => ports.forEach((port) => port.postMessage(message));
 
-(self as unknown as { onconnect: (event: MessageEvent) => void }).onconnect = ({ ports: [port] }) => {
+addEventListener("connect", (event) => {
+  const [port] = (event as MessageEvent).ports;
   ports.add(port);
   port.start();
   port.postMessage({ state });
@@ -17,4 +18,4 @@ const tell = (message: unknown) => ports.forEach((port) => port.postMessage(mess
     onEvent: (event) => tell({ event }),
     onState: (next) => tell({ state: state = next }),
   });
-};
+});

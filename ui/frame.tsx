@@ -1,6 +1,7 @@
 /** The frame of all views: rail, top bar, banners, and the view itself, which is loaded when it is first wanted. */
 import { connection, giveToken, token, tokenWanted } from "./api.ts";
-import { type ComponentChildren, type JSX, useEffect, useRef, useState } from "./preact.ts";
+import { Hidden, Page, Select, Trouble } from "./parts.tsx";
+import { type JSX, useEffect, useRef, useState } from "./preact.ts";
 import { address, place, VIEWS } from "./router.ts";
 import { activeJobs, jobs } from "./state/events.ts";
 import { useFetched } from "./state/fetched.ts";
@@ -63,15 +64,12 @@ function TopBar() {
         <a class="state" data-tone={active.length > 0 ? "busy" : undefined} href={address("runs")}>
           {active.length === 0 ? "No jobs" : `${running} running, ${active.length - running} queued`}
         </a>
-        <label class="row">
-          <span class="hidden-text">Theme</span>
-          <select
-            value={theme.value}
-            onChange={(event) => theme.value = event.currentTarget.value as typeof theme.value}
-          >
-            {THEMES.map((name) => <option key={name} value={name}>{name}</option>)}
-          </select>
-        </label>
+        <Select
+          label={<Hidden>Theme</Hidden>}
+          value={theme.value}
+          options={THEMES}
+          onChoose={(name) => theme.value = name}
+        />
         <button type="button" class="quiet" aria-label="Keyboard" title="Keyboard (?)" onClick={openKeyboardSheet}>
           ?
         </button>
@@ -83,21 +81,18 @@ function TopBar() {
 const HEALTH_INTERVAL_MS = 10_000;
 
 function Banner() {
-  const { data, again } = useFetched<{ status: string; reason?: { message: string } }>("/api/health");
+  const { value: health, again } = useFetched("/api/health");
   useEffect(() => {
     const ask = () => document.visibilityState === "visible" && connection.value === "ok" && again();
-    const timer = setTimeout(ask, HEALTH_INTERVAL_MS);
-    return () => clearTimeout(timer);
-  });
-  if (connection.value !== "ok") {
-    return (
-      <div class="banner" role="alert">
-        The server does not answer. What is shown stays; the page reconnects by itself.
-      </div>
-    );
-  }
-  if (data?.status !== "degraded") return null;
-  return <div class="banner" role="alert">The server is degraded: {data.reason?.message}.</div>;
+    const timer = setInterval(ask, HEALTH_INTERVAL_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const text = connection.value !== "ok"
+    ? "The server does not answer. The page keeps its contents and reconnects."
+    : health?.status === "degraded"
+    ? `The server is degraded: ${health.reason?.message}.`
+    : null;
+  return text === null ? null : <div class="banner" role="alert">{text}</div>;
 }
 
 function Shown() {
@@ -130,21 +125,6 @@ function Shown() {
   return <loaded.Page />;
 }
 
-/** A view with a heading. */
-export function Page(
-  { title, actions, children }: { title: string; actions?: ComponentChildren; children: ComponentChildren },
-) {
-  return (
-    <div class="page">
-      <div class="row spread">
-        <h1>{title}</h1>
-        <div class="row">{actions}</div>
-      </div>
-      {children}
-    </div>
-  );
-}
-
 function TokenDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
@@ -160,11 +140,11 @@ function TokenDialog() {
           location.reload();
         }}
       >
-        <h2 id="token-title">This server asks for its token</h2>
+        <h2 id="token-title">This server needs a token</h2>
         <p class="muted" id="token-help">
-          It is in the file that the server was started with, and is kept for this tab alone.
+          It is in the token file of the server. The page keeps it for this tab only.
         </p>
-        {refused && <p class="notice" data-tone="error" role="alert">The server refused the token that was given</p>}
+        <Trouble text={refused ? "The server refused the token" : null} />
         <div class="row">
           <label for="token">Token</label>
           <input

@@ -1,5 +1,7 @@
+// deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The sheet of keys, opened by `?` and from the system view, and the keys that work everywhere. */
-import { signal, useEffect, useRef } from "./preact.ts";
+import { Dialog, Facts } from "./parts.tsx";
+import { signal } from "./preact.ts";
 import { go } from "./router.ts";
 
 const open = signal(false);
@@ -63,33 +65,17 @@ globalThis.addEventListener("keydown", (event: KeyboardEvent) => {
 });
 
 export function KeyboardSheet() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (open.value && !dialog.current!.open) dialog.current!.showModal();
-  }, [open.value]);
+  if (!open.value) return null;
   return (
-    <dialog ref={dialog} aria-labelledby="keyboard-title" onClose={() => open.value = false}>
-      <h2 id="keyboard-title">Keyboard</h2>
+    <Dialog title="Keyboard" onClose={() => open.value = false}>
       <div class="sheet">
         {KEYS.map(([where, keys]) => (
           <section key={where}>
             <h3>{where}</h3>
-            <dl class="facts">
-              {keys.map(([key, does]) => (
-                <>
-                  <dt>
-                    <kbd>{key}</kbd>
-                  </dt>
-                  <dd>{does}</dd>
-                </>
-              ))}
-            </dl>
+            <Facts of={keys.map(([key, action]) => [<kbd>{key}</kbd>, action] as const)} />
           </section>
         ))}
       </div>
-      <div class="row dialog-end">
-        <button type="button" onClick={() => dialog.current!.close()}>Close</button>
-      </div>
-    </dialog>
+    </Dialog>
   );
 }

@@ -51,6 +51,17 @@ type SchemaOf<T> = T extends TypedRoute<infer M, infer Path, infer Query, infer 
 type Together<Union> = (Union extends unknown ? (item: Union) => void : never) extends (item: infer All) => void ? All
   : never;
 
+type RouteOf<M extends Method, Path extends string> = Extract<typeof TYPED_ROUTES[number], { method: M; path: Path }>;
+
+/** The paths of a method, with the names of their parameters. */
+export type PathOf<M extends Method> = Extract<typeof TYPED_ROUTES[number], { method: M }>["path"];
+
+/** The document with which a route replies where it succeeds. */
+export type ReplyOf<M extends Method, Path extends string> = {
+  [Status in 200 | 201 | 202]: RouteOf<M, Path>["replies"] extends
+    { [K in Status]: { schema: infer Schema extends z.ZodType } } ? z.output<Schema> : never;
+}[200 | 201 | 202];
+
 /** The interface as hono's client reads it. */
 export type Api = Hono<BlankEnv, Together<SchemaOf<typeof TYPED_ROUTES[number]>>, "/">;
 export type ApiClient = ReturnType<typeof hc<Api>>;

@@ -212,7 +212,7 @@ browserTest(
     const { page, open, allow, shot } = scene;
     allow(REFUSED);
     await open();
-    await page.getByText("Nothing to mend").waitFor();
+    await page.getByText("No problems: the recipe is valid").waitFor();
     await page.getByRole("tab", { name: /^Raw JSON/ }).click();
     // The id of a stage, and the two inputs that take from it.
     for (let turn = 0; turn < 3; turn++) await replaceText(scene, "tx_bit_boundary", "sent");
@@ -220,10 +220,10 @@ browserTest(
     await page.getByText("Applied; no file was written").waitFor();
     await page.getByText("execution_profile_mismatch").first().waitFor();
     assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
-    await page.getByText(/problems? to mend first/).waitFor();
+    await page.getByText(/problems? to fix first/).waitFor();
     await shot("editor_profile");
     await page.getByRole("button", { name: "Make it custom" }).first().click();
-    await page.getByText("Nothing to mend").waitFor();
+    await page.getByText("No problems: the recipe is valid").waitFor();
     await drafted(
       scene,
       /"execution_profile":\{"based_on":\{"id":"layered_digital","version":1\},"id":"custom","version":1\}/,
@@ -233,7 +233,7 @@ browserTest(
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("execution_profile_mismatch").first().waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("Nothing to mend").waitFor();
+    await page.getByText("No problems: the recipe is valid").waitFor();
 
     await page.getByRole("tab", { name: "Graph" }).click();
     await page.locator('.block[data-step="channel_encoder"]').click();
@@ -260,7 +260,7 @@ browserTest(
     await field(scene, "data", "bit_count").fill("-5");
     const edited = await drafted(scene, /"bit_count":-5/);
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByRole("alert").getByText(/Cannot compile the recipe.*data\.bit_count: Cannot use -5/).waitFor();
+    await page.getByRole("alert").getByText(/Cannot accept the recipe.*data\.bit_count: Cannot use -5/).waitFor();
     assert.deepEqual(await Deno.readFile(path), before);
     await scene.checkAccessibility();
     // A page that goes without a word leaves its drafts to the next one.
@@ -289,7 +289,7 @@ browserTest(
     await page.getByRole("button", { name: /^Replace mine/ }).first().click();
     const dialog = page.getByRole("dialog");
     for (const kept of ["mine", "what I measure", "77"]) await dialog.getByText(kept, { exact: true }).waitFor();
-    await dialog.getByRole("button", { name: "Replace" }).click();
+    await dialog.getByRole("button", { name: "Replace", exact: true }).click();
     const replaced = JSON.parse(await drafted(scene, /^(?!.*jpeg)/, "mine"));
     assert.deepEqual([replaced.name, replaced.description, replaced.metadata.seed], ["mine", "what I measure", 77]);
     await page.getByRole("button", { name: "Undo" }).click();

@@ -81,7 +81,7 @@ browserTest("a wrong value is told at its field and in the list, and stands in t
   await field(scene, "chan", "snr_db").fill("inf");
   await page.getByText('Cannot use "inf" as a number').first().waitFor();
   assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
-  await page.getByText("1 problem to mend first").waitFor();
+  await page.getByText("1 problem to fix first").waitFor();
   await page.locator('.block[data-step="data"]').click();
   await page.getByRole("tab", { name: /^Problems/ }).click();
   await page.getByRole("button", { name: "chan.snr_db" }).click();
@@ -124,7 +124,7 @@ browserTest("saving keeps comments, and a file that changed meanwhile is not wri
   await Deno.writeTextFile(path, theirs);
   await field(scene, "chan", "snr_db").fill("5");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  const dialog = page.getByRole("dialog", { name: /holds something else/ });
+  const dialog = page.getByRole("dialog", { name: /has other contents/ });
   await dialog.getByText("8.0").waitFor();
   await dialog.getByText("5.0").waitFor();
   await scene.checkAccessibility();
@@ -136,8 +136,8 @@ browserTest("saving keeps comments, and a file that changed meanwhile is not wri
   await page.getByRole("button", { name: "Save as" }).click();
   await page.getByRole("textbox", { name: /File in recipes/ }).fill("other.yaml");
   await page.getByRole("dialog", { name: "Save as" }).getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByRole("dialog", { name: /other.yaml holds something else/ }).getByRole("button", {
-    name: "Leave both",
+  await page.getByRole("dialog", { name: /other.yaml has other contents/ }).getByRole("button", {
+    name: "Cancel",
   }).click();
   assert.equal(await Deno.readTextFile(join(folder, "recipes/other.yaml")), LINK);
 }, { files: { "recipes/link.yaml": `# A study\n${LINK}`, "recipes/other.yaml": LINK } });
@@ -231,7 +231,7 @@ browserTest(
     await page.getByText("1 completed").waitFor();
     await page.getByRole("button", { name: "Run matrix (6)" }).click();
     await page.getByText("6 completed").waitFor();
-    await page.getByRole("img", { name: /channel\.ber.* over snr_db, 6 points/ }).waitFor();
+    await page.getByRole("img", { name: /channel\.ber.* over snr_db.* 6 points/ }).waitFor();
     assert.equal(bundles(scene).length, 7);
     await shot("matrix");
     await page.getByRole("button", { name: "Open variant 1", exact: false }).first().click();

@@ -144,7 +144,7 @@ const TOKEN = "0123456789abcdef0123456789abcdef";
 
 browserTest("a server with a token is asked for it once", async ({ page, open, checkAccessibility }) => {
   await open("#/system");
-  const dialog = page.getByRole("dialog", { name: /asks for its token/ });
+  const dialog = page.getByRole("dialog", { name: /needs a token/ });
   await dialog.waitFor();
   await checkAccessibility();
   await dialog.getByLabel("Token").fill("not the token");

@@ -19,12 +19,12 @@ browserTest(
     assert.ok(usable.length >= 10, String(usable.length));
     for (const { id, recipe, run_readiness } of usable) {
       await open(`#/templates?q=${id}`);
-      await page.getByRole("article").filter({ hasText: id }).getByRole("button", { name: "Start from it" }).first()
+      await page.getByRole("article").filter({ hasText: id }).getByRole("button", { name: "Open", exact: true }).first()
         .click();
       await until(`document.querySelectorAll(".graph .block").length === ${recipe.step_count}`);
       await page.getByRole("tab", { name: new RegExp(`^${recipe.name}`), selected: true }).waitFor();
       // What waits for a model says which one.
-      const said = run_readiness.ready ? "Nothing to mend" : /^Cannot run \w+ with the model /;
+      const said = run_readiness.ready ? "No problems: the recipe is valid" : /^Cannot run \w+ with the model /;
       await page.getByText(said).first().waitFor();
     }
   },
@@ -47,7 +47,7 @@ browserTest("a loaded adapter shows its operations, its grants and that they run
 
 browserTest("a run by keys alone, found again in the list of runs", async ({ page, open, shot }) => {
   await open();
-  await page.getByText("Nothing to mend").waitFor();
+  await page.getByText("No problems: the recipe is valid").waitFor();
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Find" }).fill("quality");
   await page.getByRole("option", { name: /^Parameter quality sender/, selected: true }).waitFor();
@@ -56,7 +56,7 @@ browserTest("a run by keys alone, found again in the list of runs", async ({ pag
   await page.keyboard.press("Control+a");
   await page.keyboard.type("40");
   await page.keyboard.press("Tab");
-  await page.getByText("Nothing to mend").waitFor();
+  await page.getByText("No problems: the recipe is valid").waitFor();
   await page.waitForTimeout(600);
   await page.keyboard.press("Control+Enter");
   await page.getByRole("banner").getByText("1 running").waitFor();

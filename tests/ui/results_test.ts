@@ -154,9 +154,9 @@ browserTest("directions, places, meaning, boxes and answers are marked as the re
 
   const seen = await run(scene, "detection_scenes_default");
   await open(`#/runs/${seen}/media`);
-  const found = page.getByRole("region", { name: "Found in pictures" });
+  const found = page.getByRole("region", { name: "Detections in images" });
   await found.getByRole("img", { name: "scene_0000 with 1 reference boxes and 1 detections" }).waitFor();
-  await found.getByRole("slider", { name: "Picture" }).press("ArrowRight");
+  await found.getByRole("slider", { name: "Image" }).press("ArrowRight");
   await found.getByRole("img", { name: "scene_0001 with 2 reference boxes and 2 detections" }).waitFor();
   assert.equal(await found.locator(".scene-picture .found").count(), 2);
   await found.getByRole("combobox", { name: "Mask" }).selectOption({ index: 1 });

@@ -51,7 +51,7 @@ browserTest(
     await openFile(scene, "link");
     await page.getByRole("tab", { name: "Plan" }).click();
     await runOnce(scene);
-    await outcome(/Plan cache: miss, there was no plan of a recipe of this name yet/);
+    await outcome(/Plan cache: miss, no plan of a recipe of this name was kept/);
     await runOnce(scene);
     await outcome(/Plan cache: hit/);
     await page.locator('.block[data-step="chan"]').click();
@@ -67,7 +67,7 @@ browserTest(
     await outcome(/Plan cache: hit/);
     await page.getByRole("checkbox", { name: "Plan cache" }).uncheck();
     const bypassed = await runOnce(scene);
-    await outcome(/Plan cache: bypass, it was switched off for this run/);
+    await outcome(/Plan cache: bypass, it was off for this run/);
     assert.equal(bypassed.execution_plan.cache.outcome, "bypass");
     await page.getByRole("checkbox", { name: "Plan cache" }).check();
 
@@ -119,20 +119,20 @@ browserTest(
     await page.locator('.block[data-step^="chan"][data-state="running"]').first().waitFor();
     await kill();
     await page.getByRole("alert").getByText("The server does not answer").waitFor();
-    // What is shown stays, and edits go on.
+    // The contents stay and can be edited.
     await page.locator('.block[data-step="data"]').click();
     await field(scene, "data", "bit_count").fill("1000");
     await drafted(scene, /"bit_count":1000/, "slow");
     await shot("editor_offline");
     assert.equal(await runState(scene, "failed").count(), 0, "Nobody knows yet that it failed");
-    await page.getByText("Not checked since the server does not answer").waitFor();
+    await page.getByText("Not checked: the server does not answer").waitFor();
     await page.getByRole("button", { name: "Cancel" }).waitFor();
     await restart();
     await page.getByRole("alert").getByText("The server does not answer").waitFor({ state: "hidden" });
     await runState(scene, "incomplete").waitFor();
     // The last word about a step may have been lost with the server: then it counts as interrupted as well.
     await page.locator('.block[data-state="interrupted"]').first().waitFor();
-    await page.getByText("Nothing to mend").waitFor();
+    await page.getByText("No problems: the recipe is valid").waitFor();
     await page.getByRole("tab", { name: "Results" }).click();
     await page.getByRole("tabpanel", { name: "Results" }).getByText("incomplete").first().waitFor();
     // It goes on as if nothing had been.
@@ -165,11 +165,11 @@ browserTest(
     await openFile(scene, "failing");
     await openFile(scene, "swept");
     await press(scene, "Run all");
-    await page.getByText(/Sequence over · 1 completed · failing failed · 2 not started/).waitFor();
+    await page.getByText(/Sequence ended · 1 completed · failing failed · 2 not started/).waitFor();
     await page.getByRole("checkbox", { name: "Stop after failure" }).uncheck();
     await press(scene, "Run all");
     await page.getByText(/^Run \d of 4: /).first().waitFor();
-    await page.getByText(/Sequence over · 3 completed · failing failed/).waitFor();
+    await page.getByText(/Sequence ended · 3 completed · failing failed/).waitFor();
     const summaries = await Promise.all(bundles(scene).map((run) => summaryOf(scene, run)));
     assert.equal(summaries.length, 6);
     const spans = summaries.map((one): [string, string] => [one.created_at_utc, one.completed_at_utc]).sort();

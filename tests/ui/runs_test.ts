@@ -44,7 +44,7 @@ const run = async ({ url }: Scene, recipe: unknown, execution = {}) =>
 browserTest("the list says what to do when there is nothing, sieves, and leads to a comparison", async (scene) => {
   const { page, open } = scene;
   await open("#/runs");
-  await page.getByText("Nothing was run yet").waitFor();
+  await page.getByText("No runs yet").waitFor();
   await scene.checkAccessibility();
   for (const snr of [1, 4, 7]) await run(scene, link(snr + 0.5));
   await page.getByRole("button", { name: "Refresh" }).click();
@@ -57,7 +57,7 @@ browserTest("the list says what to do when there is nothing, sieves, and leads t
   await page.getByRole("searchbox", { name: "Filter" }).fill("mode:sequential cache:miss");
   await page.getByText(/^[1-3] of 3 runs|^3 runs/).waitFor();
   await page.getByRole("searchbox", { name: "Filter" }).fill("metric.ber>2");
-  await page.getByText("No run fits the filter").waitFor();
+  await page.getByText("No run matches the filter").waitFor();
   await page.getByRole("button", { name: "Show all runs" }).click();
 
   await page.getByRole("checkbox", { name: /Choose .*link_1/ }).check();
@@ -128,7 +128,7 @@ browserTest(
     assert.match(svg, /Theory: QPSK, AWGN/);
     for (const id of ids) assert.ok(svg.includes(id), "the file names its runs");
     await page.getByRole("button", { name: "Table", exact: true }).last().click();
-    assert.equal(await page.getByRole("region", { name: /Table of/ }).getByRole("row").count(), 4);
+    assert.equal(await page.getByRole("group", { name: /Table of/ }).getByRole("row").count(), 4);
     await scene.checkAccessibility();
 
     await page.getByRole("button", { name: "Pivot" }).click();

@@ -56,7 +56,7 @@ browserTest(
     assert.deepEqual([schema.scenario_sha256, schema.training_plan_sha256], identities);
     // A network that a trainer puts there is seen without a reload.
     await Deno.writeTextFile(join(root, "receiver.onnx"), "weights");
-    await project.getByText("there", { exact: true }).waitFor();
+    await project.getByText("present", { exact: true }).waitFor();
     await shot("training_project");
   },
   { files: { "recipes/small_link.yaml": LINK } },
@@ -75,7 +75,7 @@ browserTest(
     await shot("training_codec");
     await sender.uncheck();
     assert.equal(await page.getByRole("checkbox", { name: "Train receiver" }).isChecked(), false);
-    await page.getByText("Tick at least one block").waitFor();
+    await page.getByText("Choose at least one block").waitFor();
     assert.equal(await page.getByRole("button", { name: "Export", exact: true }).isDisabled(), true);
     await sender.check();
     assert.equal(await page.getByRole("checkbox", { name: "Train receiver" }).isChecked(), true);

@@ -57,7 +57,7 @@ browserTest(
     const row = page.getByRole("row", { name: /channel\.llr\.numpy/ });
     await row.getByRole("link", { name: "demodulation.digital_demodulate" }).first().waitFor();
     for (
-      const [part, word] of [["Tasks", "bit_transport"], ["Data sets", "svc_sample_images"], ["Metrics", "channel.ber"]]
+      const [part, word] of [["Tasks", "bit_transport"], ["Datasets", "svc_sample_images"], ["Metrics", "channel.ber"]]
     ) {
       await page.getByRole("navigation", { name: "Parts of the catalog" }).getByRole("link", { name: part }).click();
       await page.getByRole("row", { name: new RegExp(word.replace(".", "\\.")) }).first().waitFor();
@@ -93,11 +93,11 @@ browserTest(
     const card = page.getByRole("article", { name: "Image codec over an ideal link" });
     await card.getByText("invalid", { exact: true }).waitFor();
     assert.match(await card.innerText(), /recipes\/image_codec_default\.yaml/);
-    assert.equal(await card.getByRole("button", { name: "Start from it" }).count(), 0);
+    assert.equal(await card.getByRole("button", { name: "Open", exact: true }).count(), 0);
     await page.getByText(/Catalogue (degraded|invalid)/).waitFor();
     await shot("templates_invalid");
     await Deno.remove(`${folder}/recipes/image_codec_default.yaml`);
-    await page.getByRole("button", { name: "Read again" }).click();
+    await page.getByRole("button", { name: "Refresh" }).click();
     await card.getByText("valid", { exact: true }).waitFor();
     await card.getByText("built-in").waitFor();
   },
@@ -114,9 +114,9 @@ browserTest(
     const card = page.getByRole("article").filter({ has: page.getByRole("button", { name: /^Replace/ }) }).first();
     await card.getByRole("button", { name: /^Replace/ }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText(/blocks go/).waitFor();
+    await dialog.getByText(/blocks of the template replace/).waitFor();
     await shot("replace");
-    await dialog.getByRole("button", { name: "Replace" }).click();
+    await dialog.getByRole("button", { name: "Replace", exact: true }).click();
     await until(graphSays("UTF-8"));
     assert.equal(await page.evaluate(graphSays("JPEG")), false);
     await page.getByRole("button", { name: "Undo" }).click();
@@ -137,7 +137,7 @@ browserTest(
     await page.getByText("2 completed").first().waitFor({ timeout: 60_000 });
     await shot("pack");
     await page.getByRole("link", { name: "Open the result" }).click({ timeout: 60_000 });
-    await page.getByRole("heading", { name: "What was measured" }).waitFor();
+    await page.getByRole("heading", { name: "Measured values" }).waitFor();
     await page.getByRole("img", { name: /^Bit error rate over/ }).waitFor();
     const id = decodeURIComponent(page.url().split("/").at(-1)!);
     await page.getByRole("button", { name: "Verify" }).click();

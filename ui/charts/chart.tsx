@@ -1,12 +1,14 @@
-/** A figure with what belongs to it: a crosshair, a legend that hides, parts of it, a sentence, a table, and files. */
+/** A figure with a crosshair, a legend that hides series, zoom, a sentence, a table, and files. */
 import { levelEntries } from "../../lib/figure/levels_spec.ts";
 import { figureSpec } from "../../lib/figure/spec.ts";
 import type { FigureStyle } from "../../lib/figure/style.ts";
 import type { PlotFrame } from "../../lib/figure/svg.ts";
 import { textWidth } from "../../lib/figure/text_width.ts";
 import type { CurveFigure, Figure, FigureSpec, LevelFigure, MatrixFigure } from "../../lib/figure/types.ts";
+import { messageOf } from "../api.ts";
+import { type Column, Select, Table, Toggle, Trouble } from "../parts.tsx";
 import { type ComponentChildren, useEffect, useMemo, useRef, useState } from "../preact.ts";
-import { saveAs, saveText } from "../runs/fetch_artifact.ts";
+import { saveAs, saveText } from "../state/files.ts";
 import { Legend } from "./legend.tsx";
 import { fileStyle, isNarrow, screenStyle, useDark } from "./page_style.ts";
 import { PlotTools, type Zoom } from "./plot_tools.tsx";
@@ -26,135 +28,49 @@ interface Drawn {
   size: { width: number; height: number };
 }
 
+const NOTHING_CHANGED: View = { hidden: new Set(), scale: {}, cells: "counts", zoom: null };
+
 export function Chart({ figure, controls }: Props) {
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0), [drawn, setDrawn] = useState<Drawn | null>(null);
-  const [problem, setProblem] = useState<string | null>(null), [asTable, setAsTable] = useState(false);
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set()), [zoom, setZoom] = useState<Zoom | null>(null);
-  const [scale, setScale] = useState<Partial<Record<"x" | "y", "linear" | "log">>>({});
-  const [cells, setCells] = useState<MatrixFigure["cells"]>("counts");
+  const box = useRef<HTMLDivElement>(null), width = useWidth(box), dark = useDark();
+  const [view, setView] = useState(NOTHING_CHANGED), [asTable, setAsTable] = useState(false);
   const [place, setPlace] = useState<number | null>(null);
-  const dark = useDark();
+  const change = (part: Partial<View>) => setView((before) => ({ ...before, ...part }));
+  // A zoom belongs to one figure and its axes.
   useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry.contentRect.width / 20) * 20));
-    observer.observe(box.current!);
-    return () => observer.disconnect();
-  }, []);
-  // A part of a figure means nothing in another one.
-  useEffect(() => {
-    setZoom(null);
+    change({ zoom: null });
     setPlace(null);
-  }, [figure.title, figure.subtitle, scale]);
-
-  const shown = useMemo(() => adapted(figure, { hidden, scale, cells, zoom }), [figure, hidden, scale, cells, zoom]);
+  }, [figure.title, figure.subtitle, view.scale]);
+  const shown = useMemo(() => adapted(figure, view), [figure, view]);
   const style = useMemo(() => screenStyle(width, legendWidth(figure), dark), [width, figure, dark]);
-  const key = JSON.stringify(shown) + style.name + width;
-  useEffect(() => {
-    if (width === 0) return;
-    let wanted = true;
-    draw(figureSpec(shown, style), style).then((made) => {
-      if (!wanted) return;
-      setDrawn(made);
-      setProblem(null);
-    }, (error) => wanted && setProblem((error as Error).message));
-    return () => wanted = false;
-  }, [key]);
-
-  const table = useMemo(() => figureTable(shown), [shown]), name = fileName(figure);
-  const inFile = async () => {
-    const chosen = fileStyle(style);
-    return (await draw(figureSpec(shown, chosen), chosen)).svg;
-  };
-  const curves = shown.form === "curves" ? shown : null;
-  const toggle = (label: string) => {
-    const next = new Set(hidden);
-    if (!next.delete(label)) next.add(label);
-    setHidden(next);
-  };
-  const isolate = (label: string) => {
-    const others = figure.form === "curves" && label !== "" ? figure.series.filter((one) => one.label !== label) : [];
-    setHidden(new Set(others.map(({ label }) => label)));
-  };
+  const { drawn, problem } = useDrawn(shown, style, width);
+  const table = useMemo(() => figureTable(shown), [shown]);
   return (
     <figure class="chart" ref={box} data-narrow={isNarrow(width)}>
-      <div class="row spread chart-head">
-        <p class="chart-title">{figure.title}</p>
-        <div class="row" role="group" aria-label={`Tools of ${figure.title}`}>
-          {zoom !== null && <button type="button" class="quiet" onClick={() => setZoom(null)}>Reset zoom</button>}
-          <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
-          <button
-            type="button"
-            class="quiet"
-            onClick={async () => saveText(await inFile(), `${name}.svg`, "image/svg+xml")}
-          >
-            SVG
-          </button>
-          <button type="button" class="quiet" onClick={async () => savePng(await inFile(), name)}>PNG</button>
-          <button type="button" class="quiet" onClick={() => saveText(csvText(table), `${name}.csv`, "text/csv")}>
-            CSV
-          </button>
-        </div>
-      </div>
+      <Head figure={figure} shown={shown} style={style} csv={() => csvText(table)}>
+        {view.zoom !== null && (
+          <button type="button" class="quiet" onClick={() => change({ zoom: null })}>Reset zoom</button>
+        )}
+        <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+      </Head>
       <div class="row chart-tools">
         {controls}
-        {figure.form === "curves" && figure.joined !== false &&
-          (["y", "x"] as const).filter((axis) => mayBeLogarithmic(figure, axis)).map((axis) => (
-            <label class="row" key={axis}>
-              {axis === "y" ? "Axis" : "x axis"}
-              <select
-                value={scale[axis] ?? figure[axis].scale}
-                onChange={(event) =>
-                  setScale({ ...scale, [axis]: event.currentTarget.value as "linear" | "log" })}
-              >
-                <option value="linear">linear</option>
-                <option value="log">logarithmic</option>
-              </select>
-            </label>
-          ))}
-        {figure.form === "matrix" && (
-          <div class="row" role="group" aria-label="Cells">
-            {([["counts", "counts"], ["rows", "row %"], ["columns", "column %"]] as const).map(([id, label]) => (
-              <button
-                key={id}
-                type="button"
-                aria-pressed={cells === id}
-                onClick={() => setCells(id)}
-              >
-                {label}
-              </button>
-            ))}
-          </div>
-        )}
+        <ViewTools figure={figure} view={view} change={change} />
       </div>
-      {problem !== null && <p class="notice" data-tone="error">Cannot draw the figure: {problem}</p>}
-      {asTable
-        ? <FigureTableView table={table} title={figure.title} />
-        : drawn === null
-        ? problem === null && <p class="muted chart-wait" aria-busy="true">Drawing</p>
-        : (
-          <div class="chart-body">
-            <div class="chart-picture">
-              <div class="chart-plot">
-                <Picture svg={drawn.svg} name={`${shown.title}. ${figureSentence(shown)}`} />
-                {curves !== null && drawn.frame !== null && (
-                  <PlotTools
-                    figure={curves}
-                    frame={drawn.frame}
-                    size={drawn.size}
-                    place={place}
-                    zoomed={zoom !== null}
-                    onPlace={setPlace}
-                    onZoom={setZoom}
-                  />
-                )}
-              </div>
-            </div>
-            {curves !== null && (
-              <Legend figure={curves} style={style} place={place} onToggle={toggle} onIsolate={isolate} />
-            )}
-            {shown.form === "levels" && <LevelLegend figure={shown} style={style} />}
-          </div>
-        )}
+      <Trouble text={problem && `Cannot draw the figure: ${problem}`} />
+      {asTable ? <FigureTableView table={table} title={figure.title} /> : drawn !== null
+        ? (
+          <Drawing
+            figure={figure}
+            shown={shown}
+            style={style}
+            drawn={drawn}
+            place={place}
+            onPlace={setPlace}
+            view={view}
+            change={change}
+          />
+        )
+        : problem === null && <p class="muted chart-wait" aria-busy="true">Drawing</p>}
       <figcaption>
         {figure.subtitle !== "" && <span class="chart-subtitle">{`${figure.subtitle}. `}</span>}
         {figureSentence(shown)}
@@ -163,37 +79,165 @@ export function Chart({ figure, controls }: Props) {
   );
 }
 
+/** The width of an element in steps of 20 pixels; 0 before it is known. */
+function useWidth(box: { current: HTMLElement | null }): number {
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry.contentRect.width / 20) * 20));
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
+
+function useDrawn(shown: Figure, style: FigureStyle, width: number) {
+  const [drawn, setDrawn] = useState<Drawn | null>(null), [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    if (width === 0) return;
+    let wanted = true;
+    draw(figureSpec(shown, style), style).then((made) => {
+      if (!wanted) return;
+      setDrawn(made);
+      setProblem(null);
+    }, (error) => wanted && setProblem(messageOf(error)));
+    return () => wanted = false;
+  }, [JSON.stringify(shown) + style.name + width]);
+  return { drawn, problem };
+}
+
+/** The title, and the buttons for the files. */
+function Head({ figure, shown, style, csv, children }: {
+  figure: Figure;
+  shown: Figure;
+  style: FigureStyle;
+  csv(): string;
+  children: ComponentChildren;
+}) {
+  const name = fileName(figure);
+  const svg = async () => {
+    const chosen = fileStyle(style);
+    return (await draw(figureSpec(shown, chosen), chosen)).svg;
+  };
+  const files: [label: string, save: () => unknown][] = [
+    ["SVG", async () => saveText(await svg(), `${name}.svg`, "image/svg+xml")],
+    ["PNG", async () => savePng(await svg(), name)],
+    ["CSV", () => saveText(csv(), `${name}.csv`, "text/csv")],
+  ];
+  return (
+    <div class="row spread chart-head">
+      <p class="chart-title">{figure.title}</p>
+      <div class="row" role="group" aria-label={`Tools of ${figure.title}`}>
+        {children}
+        {files.map(([label, save]) => (
+          <button key={label} type="button" class="quiet" onClick={() => void save()}>{label}</button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const CELLS = [["counts", "counts"], ["rows", "row %"], ["columns", "column %"]] as const;
+const SCALES = ["linear", ["log", "logarithmic"]] as const;
+
+interface Changing {
+  figure: Figure;
+  view: View;
+  change(part: Partial<View>): void;
+}
+
+/** The scales of the axes, or the form of the cells. */
+function ViewTools({ figure, view: { scale, cells }, change }: Changing) {
+  if (figure.form === "matrix") {
+    return <Toggle label="Cells" value={cells ?? "counts"} options={CELLS} onChoose={(cells) => change({ cells })} />;
+  }
+  if (figure.form !== "curves" || figure.joined === false) return null;
+  return (
+    <>
+      {(["y", "x"] as const).filter((axis) => mayBeLogarithmic(figure, axis)).map((axis) => (
+        <Select
+          key={axis}
+          label={axis === "y" ? "Axis" : "x axis"}
+          value={scale[axis] ?? figure[axis].scale}
+          options={SCALES}
+          onChoose={(chosen) => change({ scale: { ...scale, [axis]: chosen } })}
+        />
+      ))}
+    </>
+  );
+}
+
+interface DrawingProps extends Changing {
+  shown: Figure;
+  style: FigureStyle;
+  drawn: Drawn;
+  place: number | null;
+  onPlace(place: number | null): void;
+}
+
+/** The picture with its crosshair and its legend. */
+function Drawing({ figure, shown, style, drawn, place, onPlace, view, change }: DrawingProps) {
+  const toggle = (label: string) => {
+    const hidden = new Set(view.hidden);
+    if (!hidden.delete(label)) hidden.add(label);
+    change({ hidden });
+  };
+  const isolate = (label: string) => {
+    const others = figure.form === "curves" && label !== "" ? figure.series.filter((one) => one.label !== label) : [];
+    change({ hidden: new Set(others.map(({ label }) => label)) });
+  };
+  return (
+    <div class="chart-body">
+      <div class="chart-picture">
+        <div class="chart-plot">
+          <Picture svg={drawn.svg} name={`${shown.title}. ${figureSentence(shown)}`} />
+          {shown.form === "curves" && drawn.frame !== null && (
+            <PlotTools
+              figure={shown}
+              frame={drawn.frame}
+              size={drawn.size}
+              place={place}
+              zoomed={view.zoom !== null}
+              onPlace={onPlace}
+              onZoom={(zoom) => change({ zoom })}
+            />
+          )}
+        </div>
+      </div>
+      {shown.form === "curves" && (
+        <Legend figure={shown} style={style} place={place} onToggle={toggle} onIsolate={isolate} />
+      )}
+      {shown.form === "levels" && <LevelLegend figure={shown} style={style} />}
+    </div>
+  );
+}
+
 function FigureTableView(
   { table: { columns, rows }, title }: { table: ReturnType<typeof figureTable>; title: string },
 ) {
   return (
-    <div class="scroll-x tall" tabIndex={0} role="region" aria-label={`Table of ${title}`}>
-      <table>
-        <thead>
-          <tr>{columns.map((column) => <th key={column}>{column}</th>)}</tr>
-        </thead>
-        <tbody>
-          {rows.slice(0, MOST_ROWS).map((row, index) => (
-            <tr key={index}>{row.map((cell, at) => <td key={at} class="mono">{cell}</td>)}</tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Table
+        label={`Table of ${title}`}
+        look="tall"
+        rows={rows.slice(0, MOST_ROWS)}
+        columns={columns.map((column, at): Column<string[]> => [column, (row) => row[at], "mono"])}
+      />
       {rows.length > MOST_ROWS && (
         <p class="muted">The first {MOST_ROWS} of {rows.length} rows; the CSV file has all.</p>
       )}
-    </div>
+    </>
   );
 }
 
 const MOST_ROWS = 2000;
 
-/** Vega's picture, parsed and put into the document: it has no scripts, and its style attributes would be refused. */
+/** The picture of Vega in the document, without style attributes, which the content policy refuses. */
 function Picture({ svg, name }: { svg: string; name: string }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const parsed = new DOMParser().parseFromString(svg.replaceAll(/ style="[^"]*"/g, ""), "image/svg+xml");
     const root = document.importNode(parsed.documentElement, true);
-    // One picture with one name: what its parts are is in the table.
+    // One image with one name: the table has its parts.
     for (const part of root.querySelectorAll("[role], [aria-roledescription]")) {
       part.removeAttribute("role");
       part.removeAttribute("aria-roledescription");
@@ -233,7 +277,7 @@ interface View {
   zoom: Zoom | null;
 }
 
-/** A figure with the axes that were chosen, the part that is looked at, and without the series that were put away. */
+/** A figure with the chosen axes and zoom, and without the hidden series. */
 function adapted(figure: Figure, { hidden, scale, cells, zoom }: View): Figure {
   if (figure.form === "matrix") return { ...figure, cells };
   if (figure.form !== "curves") return figure;

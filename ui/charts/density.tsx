@@ -1,18 +1,12 @@
 /** A constellation: how often the symbols of an artifact fell where, painted cell by cell. */
 import { useEffect, useRef, useState } from "../preact.ts";
-import { get, seriesAddress, useLoaded } from "../runs/fetch_artifact.ts";
 import { STYLES } from "../../lib/figure/style.ts";
-import { saveText } from "../runs/fetch_artifact.ts";
+import type { Reply } from "../api.ts";
+import { Table, Wait } from "../parts.tsx";
+import { saveText } from "../state/files.ts";
 import { densityColour, densityPixels } from "./density.ts";
+import { useSeries } from "./series.tsx";
 import { csvText } from "./table.ts";
-
-interface Histogram2d {
-  x: number[];
-  y: number[];
-  counts: number[][];
-  source_count: number;
-  outside_count?: number;
-}
 
 const CELLS = 160, SIDE = 320, MARGIN = 40;
 /** Of the canvas; the style sheet gives it its place. */
@@ -27,10 +21,7 @@ interface Props {
 }
 
 export function Constellation({ path, array, title, source }: Props) {
-  const { value, problem } = useLoaded(
-    (signal) => get<Histogram2d>(seriesAddress(path, array, "histogram_2d", CELLS * CELLS), signal),
-    path,
-  );
+  const { value, ...wait } = useSeries(path, array, "histogram_2d", CELLS * CELLS);
   const canvas = useRef<HTMLCanvasElement>(null), axes = useRef<SVGSVGElement>(null);
   const [asTable, setAsTable] = useState(false);
   const picture = value === null ? null : squared(value);
@@ -40,8 +31,7 @@ export function Constellation({ path, array, title, source }: Props) {
     paint(canvas.current, picture);
     canvas.current.dataset.paintMs = String(performance.now() - began);
   }, [value, asTable]);
-  if (problem !== null) return <p class="notice" data-tone="warn">{problem}</p>;
-  if (picture === null) return <p class="muted" aria-busy="true">Counting symbols</p>;
+  if (picture === null) return <Wait of={wait} what="the symbols" />;
   const { low, high, count } = picture;
   const ticks = ticksOf(low, high), place = (at: number) => (at - low) / (high - low) * SIDE;
   const sentence = [
@@ -136,10 +126,10 @@ interface Picture {
 }
 
 /** Both axes with one scale and 0 in the middle: a constellation must keep its shape. */
-function squared({ x, y, counts, source_count, outside_count = 0 }: Histogram2d): Picture {
-  const [left, right, bottom, top] = [x[0], x.at(-1)!, y[0], y.at(-1)!].map(Number);
+function squared({ x, y, counts, source_count, outside_count = 0 }: Reply<"/api/series">): Picture {
+  const [left, right, bottom, top] = [x[0], x.at(-1), y[0], y.at(-1)].map(Number);
   const reach = Math.max(Math.abs(left), Math.abs(right), Math.abs(bottom), Math.abs(top), 1e-9) * 1.05;
-  const numbers = counts.map((row) => row.map(Number));
+  const numbers = counts!.map((row) => row.map(Number));
   return {
     low: -reach,
     high: reach,
@@ -216,25 +206,14 @@ function Busiest({ histogram }: { histogram: Picture }) {
   const { count } = histogram;
   const cells = cellsOf(histogram).sort((a, b) => b.amount - a.amount).slice(0, 16);
   return (
-    <table>
-      <thead>
-        <tr>
-          <th class="number">In phase</th>
-          <th class="number">Quadrature</th>
-          <th class="number">Count</th>
-          <th class="number">Share</th>
-        </tr>
-      </thead>
-      <tbody>
-        {cells.map(({ amount, i, q }) => (
-          <tr key={`${i} ${q}`}>
-            <td class="number mono">{i.toFixed(3)}</td>
-            <td class="number mono">{q.toFixed(3)}</td>
-            <td class="number mono">{amount}</td>
-            <td class="number mono">{(100 * amount / count).toPrecision(3)} %</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      rows={cells}
+      columns={[
+        ["In phase", ({ i }) => i.toFixed(3), "number mono"],
+        ["Quadrature", ({ q }) => q.toFixed(3), "number mono"],
+        ["Count", ({ amount }) => amount, "number mono"],
+        ["Share", ({ amount }) => `${(100 * amount / count).toPrecision(3)} %`, "number mono"],
+      ]}
+    />
   );
 }

@@ -1,7 +1,7 @@
-/** Pictures of the server as pixels. */
-import { blobUrl } from "../api.ts";
+/** Images of the server as pixels. */
+import { blobUrl } from "../state/files.ts";
 
-/** The pixels of a picture. @throws Problem */
+/** The pixels of an image. @throws Problem */
 export async function readPixels(address: string, signal: AbortSignal): Promise<ImageData> {
   const url = await blobUrl(address, signal);
   try {

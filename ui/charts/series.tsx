@@ -1,17 +1,12 @@
 /** An array as a line over its index, or as a histogram; thinned by the server. */
 import { useState } from "../preact.ts";
 import type { CurveFigure } from "../../lib/figure/types.ts";
-import { get, seriesAddress, useLoaded } from "../runs/fetch_artifact.ts";
+import type { Reply } from "../api.ts";
+import { Select, Shown } from "../parts.tsx";
+import { useFetched } from "../state/fetched.ts";
 import { Chart } from "./chart.tsx";
 
-interface Series {
-  kind: "line" | "histogram";
-  array: string;
-  x: number[];
-  y: (number | null)[];
-  source_count: number;
-  outside_count?: number;
-}
+type Series = Reply<"/api/series">;
 
 interface Props {
   path: string;
@@ -31,25 +26,22 @@ const POINTS = 600, BINS = 80;
 
 export function SeriesChart({ path, array, title, kind, value: axis, index = "Index", source }: Props) {
   const [chosen, setChosen] = useState(kind);
-  const address = seriesAddress(path, array, chosen, chosen === "line" ? POINTS : BINS);
-  const { value, problem } = useLoaded((signal) => get<Series>(address, signal), address);
-  if (problem !== null) return <p class="notice" data-tone="warn">{problem}</p>;
-  if (value === null) return <p class="muted" aria-busy="true">Reading the array</p>;
+  const points = chosen === "line" ? POINTS : BINS;
   return (
-    <Chart
-      figure={seriesFigure(value, title, axis, index, source)}
-      controls={
-        <label class="row">
-          Form
-          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value as typeof chosen)}>
-            <option value="line">line</option>
-            <option value="histogram">histogram</option>
-          </select>
-        </label>
-      }
-    />
+    <Shown of={useSeries(path, array, chosen, points)} what="the array">
+      {(series) => (
+        <Chart
+          figure={seriesFigure(series, title, axis, index, source)}
+          controls={<Select label="Form" value={chosen} options={["line", "histogram"]} onChoose={setChosen} />}
+        />
+      )}
+    </Shown>
   );
 }
+
+/** An array reduced by the server. An outlier does not shrink the histogram of the other values. */
+export const useSeries = (path: string, array: string | null, kind: Series["kind"], points: number) =>
+  useFetched("/api/series", { query: { path, array, kind, points, range: kind === "line" ? null : "robust" } });
 
 /** The figure of a thinned array. */
 function seriesFigure(

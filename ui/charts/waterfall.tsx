@@ -1,4 +1,5 @@
 /** From source bits to channel uses, bar by bar. */
+import { Table } from "../parts.tsx";
 import { useState } from "../preact.ts";
 import { rateSentence, type RateStep, rateSteps } from "./rates.ts";
 
@@ -18,26 +19,19 @@ export function Waterfall({ report }: { report: Record<string, unknown> }) {
       <figcaption>{rateSentence(steps)}</figcaption>
       {asTable
         ? (
-          <table>
-            <thead>
-              <tr>
-                <th>Step</th>
-                <th class="number">Amount</th>
-                <th>Unit</th>
-                <th>What it is</th>
-              </tr>
-            </thead>
-            <tbody>
-              {steps.map(({ label, amount, unit, kind, explanation }) => (
-                <tr key={label}>
-                  <td>{label}</td>
-                  <td class="number mono">{kind === "added" ? "+" : ""}{amount.toLocaleString("en")}</td>
-                  <td>{unit}</td>
-                  <td class="muted">{explanation}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            rows={steps}
+            columns={[
+              ["Step", ({ label }) => label],
+              [
+                "Amount",
+                ({ kind, amount }) => `${kind === "added" ? "+" : ""}${amount.toLocaleString("en")}`,
+                "number mono",
+              ],
+              ["Unit", ({ unit }) => unit],
+              ["Description", ({ explanation }) => explanation, "muted"],
+            ]}
+          />
         )
         : (
           <div class="scroll-x" tabIndex={0} role="region" aria-label="Waterfall">

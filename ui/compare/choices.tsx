@@ -1,4 +1,5 @@
-/** Menus of what a view is about, kept in the address. */
+/** Menus of a comparison, kept in the address. */
+import { Select } from "../parts.tsx";
 import { refine } from "../router.ts";
 import { entryOf } from "../runs/metrics.ts";
 
@@ -13,12 +14,14 @@ interface Props {
 
 export function Choice({ label, name, value, options, none }: Props) {
   return (
-    <label class="row">
-      {label}
-      <select value={value} onChange={(event) => refine({ [name]: event.currentTarget.value })}>
-        {none !== undefined && <option value="-">{none}</option>}
-        {options.map((option) => <option key={option} value={option}>{entryOf(option)?.name ?? option}</option>)}
-      </select>
-    </label>
+    <Select<string>
+      label={label}
+      value={value}
+      options={[
+        ...(none === undefined ? [] : [["-", none] as const]),
+        ...options.map((option) => [option, entryOf(option)?.name ?? option] as const),
+      ]}
+      onChoose={(chosen) => refine({ [name]: chosen })}
+    />
   );
 }

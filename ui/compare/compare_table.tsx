@@ -4,11 +4,10 @@ import type { Value } from "../../lib/contract/value.ts";
 import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
 import { address, place, refine } from "../router.ts";
-import { get, useLoaded } from "../runs/fetch_artifact.ts";
 import { directionText, entryOf, metricEntries, shownMetric } from "../runs/metrics.ts";
-import { StateMark } from "../runs/state_mark.tsx";
-import { Changes } from "../runs/recipe_view.tsx";
-import { changeText } from "./changes.ts";
+import { Changes, changeText } from "../panels/changes.tsx";
+import { Check, Hidden, Shown, StateMark } from "../parts.tsx";
+import { useFetched } from "../state/fetched.ts";
 import { type ComparedRun, type CompareRow, deltaOf, type Part, rowsOf, timingWarnings } from "./table.ts";
 
 const PARTS: readonly [Part, string][] = [
@@ -34,15 +33,10 @@ export function CompareTable({ runs: all, onRemove }: { runs: readonly ComparedR
   const hidden = parts.reduce((sum, { rows, count }) => sum + count - rows.length, 0);
   return (
     <div class="stack">
-      <label class="row">
-        <input
-          type="checkbox"
-          checked={!everything}
-          onChange={(event) => refine({ all: event.currentTarget.checked ? "" : "1" })}
-        />
-        Only differences
+      <div class="row">
+        <Check label="Only differences" checked={!everything} onChange={(only) => refine({ all: only ? "" : "1" })} />
         {!everything && <span class="muted">{hidden} equal rows are not shown</span>}
-      </label>
+      </div>
       {all.length > runs.length && (
         <p class="notice">
           The first {runs.length} of {all.length} runs are columns here. Curves and Pivot take all of them.
@@ -68,11 +62,11 @@ export function CompareTable({ runs: all, onRemove }: { runs: readonly ComparedR
                       ? <span class="tag">baseline</span>
                       : (
                         <button type="button" class="quiet" onClick={() => refine({ base: run.id })}>
-                          Baseline<span class="hidden-text">{run.id}</span>
+                          Baseline<Hidden>{run.id}</Hidden>
                         </button>
                       )}
                     <button type="button" class="quiet" onClick={() => onRemove(run.id)}>
-                      Remove<span class="hidden-text">{run.id}</span>
+                      Remove<Hidden>{run.id}</Hidden>
                     </button>
                   </div>
                 </th>
@@ -152,28 +146,19 @@ function Difference(
   );
 }
 
-interface Diff {
-  equal: boolean;
-  recipe: { path: string; a?: Value; b?: Value }[];
-  plan: { path: string; a?: Value; b?: Value }[];
-  environment: { path: string; a?: Value; b?: Value }[];
-}
-
-/** What two runs differ in, place by place, as `svc runs diff` says it. */
-function Documents({ a, b }: { a: string; b: string }) {
-  const address = `/api/runs/diff?${new URLSearchParams({ a, b })}`;
-  const { value, problem } = useLoaded((signal) => get<Diff>(address, signal), address);
-  if (problem !== null) return <p class="notice" data-tone="warn">{problem}</p>;
-  if (value === null) return <p class="muted" aria-busy="true">Comparing the documents</p>;
-  return (
-    <section class="panel" aria-label="Documents">
-      <h2>{value.equal ? "✓ The runs agree in recipe, plan, metrics and artifacts" : "Documents, place by place"}</h2>
-      {(["recipe", "plan", "environment"] as const).map((part) => (
-        <details key={part}>
-          <summary>{part}: {value[part].length} {value[part].length === 1 ? "difference" : "differences"}</summary>
-          <Changes changes={value[part]} left={a} right={b} />
-        </details>
-      ))}
-    </section>
-  );
-}
+/** The differences of two runs, path by path, as `svc runs diff` lists them. */
+const Documents = ({ a, b }: { a: string; b: string }) => (
+  <Shown of={useFetched("/api/runs/diff", { query: { a, b } })} what="the differences">
+    {(diff) => (
+      <section class="panel" aria-label="Documents">
+        <h2>{diff.equal ? "✓ Recipe, plan, metrics and artifacts are equal" : "Differences of the documents"}</h2>
+        {(["recipe", "plan", "environment"] as const).map((part) => (
+          <details key={part}>
+            <summary>{part}: {diff[part].length} {diff[part].length === 1 ? "difference" : "differences"}</summary>
+            <Changes changes={diff[part]} a={a} b={b} />
+          </details>
+        ))}
+      </section>
+    )}
+  </Shown>
+);

@@ -11,6 +11,8 @@ import { type ComparedRun, varying } from "./table.ts";
 /** Parameters whose values tell runs of one curve apart without being what it is about. */
 const isSeed = (name: string) => /(^|\.)seed$/.test(name);
 
+type Entry = Pick<MetricEntry, "name" | "unit" | "direction" | "statistic">;
+
 /**
  * The figure of runs.
  *
@@ -22,7 +24,7 @@ export function curveFigure(
   runs: readonly ComparedRun[],
   x: string,
   metric: string,
-  entryOf: (metric: string) => MetricEntry | undefined,
+  entryOf: (metric: string) => Entry | undefined,
 ): CurveFigure {
   const entry = entryOf(metric);
   const others = varying(runs).map(({ name }) => name).filter((name) => name !== x && !isSeed(name));

@@ -1,7 +1,7 @@
 /** The runs of a comparison, a few at a time, in the order that was asked for. */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import type { RunDocuments } from "../runs/documents.ts";
-import { get, json } from "../runs/fetch_artifact.ts";
+import { get, messageOf } from "../api.ts";
+import { json } from "../runs/fetch_artifact.ts";
 import { useEffect, useState } from "../preact.ts";
 import { type ComparedRun, comparedRun } from "./table.ts";
 
@@ -25,14 +25,14 @@ export function useComparedRuns(ids: readonly string[]): ComparedRuns {
     const work = async () => {
       for (let id = queue.shift(); id !== undefined && !stop.signal.aborted; id = queue.shift()) {
         try {
-          const documents = await get<RunDocuments>(`/api/runs/${encodeURIComponent(id)}`, stop.signal);
+          const documents = await get("/api/runs/:run_id", { params: { run_id: id }, signal: stop.signal });
           const recipe = await json<JsonObject>(`runs/${documents.summary.run_id}/recipe.json`, stop.signal);
           const run = comparedRun(documents, recipe);
           // What still runs is read again next time.
           if (run.status !== "running") known.set(id, run);
           setCount((count) => count + 1);
         } catch (error) {
-          if (!stop.signal.aborted) setProblems((all) => [...all, `${id}: ${(error as Error).message}`]);
+          if (!stop.signal.aborted) setProblems((all) => [...all, `${id}: ${messageOf(error)}`]);
         }
       }
     };

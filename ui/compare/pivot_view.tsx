@@ -3,7 +3,7 @@ import { unitText } from "../../lib/figure/unit_text.ts";
 import { useMemo, useState } from "../preact.ts";
 import { place } from "../router.ts";
 import { entryOf, keyMetric } from "../runs/metrics.ts";
-import { saveText } from "../runs/fetch_artifact.ts";
+import { saveText } from "../state/files.ts";
 import { Choice } from "./choices.tsx";
 import { cellText, pivotCsv, pivotLatex, pivotMarkdown, pivotOf } from "./pivot.ts";
 import { type ComparedRun, numericMetrics, varying } from "./table.ts";
@@ -17,8 +17,8 @@ export default function PivotView({ runs }: { runs: readonly ComparedRun[] }) {
     return value === "-" ? "" : value;
   };
   // Seeds tell repetitions apart: a table is about their mean.
-  const told = names.filter((name) => !/(^|\.)seed$/.test(name));
-  const rows = chosen("rows", told.at(-1) ?? ""), columns = chosen("cols", told.at(-2) ?? "");
+  const plain = names.filter((name) => !/(^|\.)seed$/.test(name));
+  const rows = chosen("rows", plain.at(-1) ?? ""), columns = chosen("cols", plain.at(-2) ?? "");
   const metric = query.get("metric") ?? keyMetric(Object.fromEntries(metrics.map((name) => [name, 0]))) ?? "";
   const pivot = useMemo(() => pivotOf(runs, rows, columns, metric), [runs, runs.length, rows, columns, metric]);
   const merged = pivot.cells.flat().some((cell) => (cell?.n ?? 0) > 1);

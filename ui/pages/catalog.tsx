@@ -1,19 +1,18 @@
-/** What recipes can be made of: operations with their contracts, tasks, data sets, metrics, kinds of artifacts. */
-import { Page } from "../frame.tsx";
-import { Pending } from "../panels/notices.tsx";
+/** The catalog: operations with their contracts, tasks, datasets, metrics, kinds of artifacts. */
+import { Page, Shown, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address, place } from "../router.ts";
 import { contracts, loadContracts } from "../state/contracts.ts";
-import { type Research, ResearchTables } from "./catalog/research.tsx";
-import { OperationList } from "./catalog/operations.tsx";
-import { OperationPage } from "./catalog/operation.tsx";
-import { Kinds } from "./catalog/kinds.tsx";
 import { useFetched } from "../state/fetched.ts";
+import { Kinds } from "./catalog/kinds.tsx";
+import { OperationPage } from "./catalog/operation.tsx";
+import { OperationList } from "./catalog/operations.tsx";
+import { ResearchTables } from "./catalog/research.tsx";
 
 const PARTS = [
   ["operations", "Operations"],
   ["tasks", "Tasks"],
-  ["datasets", "Data sets"],
+  ["datasets", "Datasets"],
   ["metrics", "Metrics"],
   ["kinds", "Kinds"],
 ] as const;
@@ -21,7 +20,7 @@ const PARTS = [
 export default function Catalog() {
   const { path: [part = "operations", id] } = place.value;
   const [problem, setProblem] = useState<string | null>(null);
-  const research = useFetched<Research>("/api/research/catalog");
+  const research = useFetched("/api/research/catalog");
   useEffect(() => void loadContracts().catch((error) => setProblem(error.message)), []);
   if (part === "operations" && id !== undefined) return <OperationPage key={id} id={id} />;
   return (
@@ -31,14 +30,16 @@ export default function Catalog() {
           <a key={name} href={address("catalog", [name])} aria-current={name === part ? "page" : undefined}>{label}</a>
         ))}
       </nav>
-      {problem !== null && <p class="notice" data-tone="error" role="alert">{problem}</p>}
+      <Trouble text={problem} />
       {part === "operations"
         ? contracts.value.size === 0 ? <p class="empty">Reading the operations</p> : <OperationList />
         : part === "kinds"
         ? <Kinds />
-        : research.data === null
-        ? <Pending of={research} what="the research catalogue" />
-        : <ResearchTables part={part} research={research.data} />}
+        : (
+          <Shown of={research} what="the research catalogue">
+            {(found) => <ResearchTables part={part} research={found} />}
+          </Shown>
+        )}
     </Page>
   );
 }

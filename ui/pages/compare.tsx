@@ -1,11 +1,11 @@
-/** Runs beside each other: what differs, curves over what varied, and tables for a paper. The address holds the view. */
-import { Page } from "../frame.tsx";
+/** Comparison of runs: differences, curves over a parameter, and tables for a paper. The address holds the view. */
+import { get } from "../api.ts";
+import { Page, Toggle, Trouble } from "../parts.tsx";
 import { lazy, Suspense, useEffect, useMemo, useState } from "../preact.ts";
 import { address, go, place, refine } from "../router.ts";
 import { CompareTable } from "../compare/compare_table.tsx";
 import { useComparedRuns } from "../compare/load.ts";
 import type { RunRow } from "../runs/filter.ts";
-import { get } from "../runs/fetch_artifact.ts";
 import { loadMetrics } from "../runs/metrics.ts";
 
 const Curves = lazy(() => import("../compare/curves.tsx"));
@@ -24,31 +24,27 @@ export default function Compare() {
     go("compare", [], { ...Object.fromEntries(query), runs: next.join(","), base: "" });
   return (
     <Page title="Compare" actions={<AddRun present={ids} onAdd={(id) => set([...ids, id])} />}>
-      {problems.length > 0 && <p class="notice" data-tone="warn" role="alert">{problems.join(". ")}</p>}
+      <Trouble tone="warn" text={problems.join(". ")} />
       {ids.length === 0
         ? (
           <p class="empty">
-            Nothing to compare yet. Choose two or more under <a href={address("runs")}>Runs</a>, or add one above.
+            No runs are chosen. Choose two or more under <a href={address("runs")}>Runs</a>, or add one above.
           </p>
         )
         : (
           <>
-            <div class="row" role="group" aria-label="How to compare">
-              {VIEWS.map(([id, label]) => (
-                <button
-                  key={id}
-                  type="button"
-                  aria-pressed={view === id}
-                  onClick={() => refine({ view: id === "table" ? "" : id })}
-                >
-                  {label}
-                </button>
-              ))}
+            <div class="row">
+              <Toggle<string>
+                label="Form of the comparison"
+                value={view}
+                options={VIEWS}
+                onChoose={(id) => refine({ view: id === "table" ? "" : id })}
+              />
               <span class="muted" role="status">
                 {loading > 0 ? `Reading ${loading} of ${ids.length} runs` : `${runs.length} runs`}
               </span>
             </div>
-            {ids.length === 1 && loading === 0 && <p class="notice">Add another run to see what differs.</p>}
+            {ids.length === 1 && loading === 0 && <p class="notice">Add another run to compare.</p>}
             <div class="run-part">
               <Suspense fallback={<p class="empty">Loading the view</p>}>
                 {runs.length === 0
@@ -70,7 +66,7 @@ function AddRun({ present, onAdd }: { present: readonly string[]; onAdd(id: stri
   const [recent, setRecent] = useState<readonly RunRow[]>([]), [text, setText] = useState("");
   useEffect(() => {
     const stop = new AbortController();
-    get<{ runs: RunRow[] }>("/api/runs?limit=100", stop.signal).then(({ runs }) => setRecent(runs), () => {});
+    get("/api/runs", { query: { limit: 100 }, signal: stop.signal }).then(({ runs }) => setRecent(runs), () => {});
     return () => stop.abort();
   }, []);
   return (

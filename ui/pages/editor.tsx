@@ -1,4 +1,4 @@
-/** The editor: open recipes as tabs, the outline, the graph, the inspector, and what the server says below. */
+/** The editor: open recipes as tabs, the outline, the graph, the inspector, and the panels below. */
 import { attempt, Bar, openFiles, trouble, whyNotRun } from "../panels/bar.tsx";
 import { Centre } from "../panels/centre.tsx";
 import { OpenDialog } from "../panels/files.tsx";
@@ -98,7 +98,7 @@ function Desk({ copy }: { copy: Copy }) {
   }, [LEFT.size.value, RIGHT.size.value, DOCK.size.value]);
   const { jobId } = copy, job = jobId === null ? undefined : jobs.value.get(jobId);
   useEffect(() => {
-    // After a reload the job is known, and what its steps did is not.
+    // After a reload the job is known, and the states of its steps are not.
     if (jobId !== null && job !== undefined && !stepStates.value.has(jobId)) catchUp(jobId).catch(() => {});
   }, [jobId, job === undefined]);
   const problems = problemsByStep(copy), states = statesOf(copy);
@@ -129,9 +129,9 @@ function shortcuts(event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-/** Does what Ctrl with a key stands for; false where it stands for nothing. */
+/** Performs the command of Ctrl with a key; false where there is none. */
 function command(copy: Copy, event: KeyboardEvent): boolean {
-  // In a text the browser's own undo goes on.
+  // In a text field the undo of the browser stays.
   const key = event.key.toLowerCase(),
     typing = (event.target as Element).matches("input[type=text], textarea, .cm-content");
   if (key === "s") attempt(() => save(copy));

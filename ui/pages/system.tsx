@@ -1,21 +1,12 @@
-/** The machine and this browser: what `svc doctor` says, jobs, adapters, trained artifacts, settings, licences. */
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { openKeyboardSheet } from "../keyboard.tsx";
-import { Page } from "../frame.tsx";
-import { Diagnostics, Digest, Pending } from "../panels/notices.tsx";
-import { StateMark } from "../panels/state_mark.tsx";
-import type { Diagnostic } from "../api.ts";
-import { activeJobs, type Job, jobs } from "../state/events.ts";
-import { useFetched } from "../state/fetched.ts";
+// deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
+/** The machine and this browser: the checks of `svc doctor`, jobs, adapters, trained artifacts, settings, licences. */
 import { commandOf, CopyCommand } from "../copy_command.tsx";
+import { openKeyboardSheet } from "../keyboard.tsx";
+import { Diagnostics, Digest, Facts, Page, Section, Select, Shown, StateMark, Table } from "../parts.tsx";
+import { timeText } from "../runs/metrics.ts";
+import { activeJobs, jobs } from "../state/events.ts";
+import { useFetched } from "../state/fetched.ts";
 import { DENSITIES, density, theme, THEMES } from "../state/settings.ts";
-
-interface Check {
-  id: string;
-  status: string;
-  detail: string;
-  hint: string | null;
-}
 
 export default function System() {
   return (
@@ -31,234 +22,139 @@ export default function System() {
 }
 
 function Doctor() {
-  const found = useFetched<{ status: string; version: string; checks: Check[] }>("/api/doctor");
+  const found = useFetched("/api/doctor");
+  const actions = (
+    <>
+      <CopyCommand command={commandOf("doctor")} />
+      <button type="button" onClick={found.again}>Refresh</button>
+    </>
+  );
   return (
-    <section aria-labelledby="doctor">
-      <div class="row spread">
-        <h2 id="doctor">Doctor</h2>
-        <span class="row">
-          <CopyCommand command={commandOf("doctor")} />
-          <button type="button" onClick={found.again}>Look again</button>
-        </span>
-      </div>
-      {found.data === null
-        ? <Pending of={found} what="the machine" />
-        : (
-          <div class="scroll" role="group" aria-label="Checks" tabindex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th>Check</th>
-                  <th>State</th>
-                  <th>Detail</th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.data.checks.map(({ id, status, detail, hint }) => (
-                  <tr key={id} data-check={id}>
-                    <td class="mono">{id}</td>
-                    <td>
-                      <StateMark state={status} />
-                    </td>
-                    <td>{detail}{hint && <div class="muted">{hint}</div>}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+    <Section title="Doctor" actions={actions}>
+      <Shown of={found} what="the machine">
+        {({ checks }) => (
+          <Table
+            label="Checks"
+            rows={checks}
+            attributes={({ id }) => ({ "data-check": id })}
+            columns={[
+              ["Check", ({ id }) => id, "mono"],
+              ["State", ({ status }) => <StateMark state={status} />],
+              ["Detail", ({ detail, hint }) => <>{detail}{hint && <div class="muted">{hint}</div>}</>],
+            ]}
+          />
         )}
-    </section>
+      </Shown>
+    </Section>
   );
 }
+
+const MOST_JOBS = 20;
 
 function Queue() {
-  const all = [...jobs.value.values()].sort((a, b) => a.created_at_utc < b.created_at_utc ? 1 : -1).slice(0, 20);
+  const all = [...jobs.value.values()].sort((a, b) => a.created_at_utc < b.created_at_utc ? 1 : -1).slice(0, MOST_JOBS);
   return (
-    <section aria-labelledby="queue">
-      <h2 id="queue">Jobs</h2>
-      <p class="muted">{activeJobs().length} at work or waiting</p>
+    <Section title="Jobs">
+      <p class="muted">{activeJobs().length} running or queued</p>
       {all.length > 0 && (
-        <div class="scroll" role="group" aria-label="Jobs" tabindex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th>Recipe</th>
-                <th>State</th>
-                <th>Run</th>
-                <th>Created (UTC)</th>
-              </tr>
-            </thead>
-            <tbody>
-              {all.map((job: Job) => (
-                <tr key={job.job_id}>
-                  <td>{job.recipe_name ?? "–"}</td>
-                  <td>
-                    <StateMark state={job.state} />
-                  </td>
-                  <td class="mono small">{job.run_id ?? "–"}</td>
-                  <td class="mono small">{job.created_at_utc.slice(0, 19).replace("T", " ")}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Jobs"
+          rows={all}
+          keyOf={({ job_id }) => job_id}
+          columns={[
+            ["Recipe", ({ recipe_name }) => recipe_name ?? "–"],
+            ["State", ({ state }) => <StateMark state={state} />],
+            ["Run", ({ run_id }) => run_id ?? "–", "mono small"],
+            ["Created (UTC)", ({ created_at_utc }) => timeText(created_at_utc), "mono small"],
+          ]}
+        />
       )}
-    </section>
+    </Section>
   );
 }
 
-interface Adapter {
-  name: string;
-  version: string;
-  folder_sha256: string;
-  operations: (string | JsonObject)[];
-  permissions_requested: unknown;
-  permissions_granted: unknown;
-}
-
-/** A list of grants, or what a mapping of them says, in one line. */
-const told = (value: unknown): string => {
-  if (Array.isArray(value)) return value.map(told).join(", ") || "none";
+/** A list of grants, or a mapping of them, in one line. */
+const grantsText = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(grantsText).join(", ") || "none";
   if (typeof value !== "object" || value === null) return String(value ?? "none");
-  return Object.entries(value).filter(([, of]) => told(of) !== "none" && of !== false)
-    .map(([name, of]) => of === true ? name : `${name}: ${told(of)}`).join("; ") || "none";
+  return Object.entries(value).filter(([, of]) => grantsText(of) !== "none" && of !== false)
+    .map(([name, of]) => of === true ? name : `${name}: ${grantsText(of)}`).join("; ") || "none";
 };
 
 function Adapters() {
-  const found = useFetched<{ adapters: Adapter[] }>("/api/adapters");
   return (
-    <section aria-labelledby="adapters">
-      <h2 id="adapters">Adapters</h2>
-      {found.data === null
-        ? <Pending of={found} what="the adapters" />
-        : found.data.adapters.length === 0
-        ? (
-          <p class="muted">
-            None is loaded. Start the server with <code>svc --adapter &lt;folder&gt; ui serve</code>
-          </p>
-        )
-        : (
-          <div class="scroll" role="group" aria-label="Adapters" tabindex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th>Adapter</th>
-                  <th>Operations</th>
-                  <th>Asks for</th>
-                  <th>Is granted</th>
-                  <th>SHA-256</th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.data.adapters.map((adapter) => (
-                  <tr key={adapter.name}>
-                    <td>{adapter.name} {adapter.version}</td>
-                    <td class="mono small">
-                      {adapter.operations.map((one) => typeof one === "string" ? one : String(one.id)).join(", ")}
-                    </td>
-                    <td class="small">{told(adapter.permissions_requested)}</td>
-                    <td class="small">{told(adapter.permissions_granted)}</td>
-                    <td>
-                      <Digest text={adapter.folder_sha256} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-    </section>
+    <Section title="Adapters">
+      <Shown of={useFetched("/api/adapters")} what="the adapters">
+        {({ adapters }) =>
+          adapters.length === 0
+            ? (
+              <p class="muted">
+                No adapter is loaded. Start the server with <code>svc --adapter &lt;folder&gt; ui serve</code>
+              </p>
+            )
+            : (
+              <Table
+                label="Adapters"
+                rows={adapters}
+                columns={[
+                  ["Adapter", ({ name, version }) => `${name} ${version}`],
+                  ["Operations", ({ operations }) => operations.map(({ id }) => id).join(", "), "mono small"],
+                  ["Requested", (adapter) => grantsText(adapter.permissions_requested), "small"],
+                  ["Granted", (adapter) => grantsText(adapter.permissions_granted), "small"],
+                  ["SHA-256", ({ folder_sha256 }) => <Digest text={folder_sha256} />],
+                ]}
+              />
+            )}
+      </Shown>
+    </Section>
   );
 }
 
-interface Artifact {
-  id: string;
-  name: string;
-  package_sha256: string;
-  status: string;
-  source_class: string;
-  place: string;
-  operations: string[];
-  diagnostics: Diagnostic[];
-}
-
 function Artifacts() {
-  const found = useFetched<{ artifacts: Artifact[] }>("/api/trained-artifacts");
   return (
-    <section aria-labelledby="artifacts">
-      <h2 id="artifacts">Trained artifacts</h2>
-      {found.data === null
-        ? <Pending of={found} what="the artifacts" />
-        : found.data.artifacts.length === 0
-        ? <p class="muted">None is here</p>
-        : (
-          <div class="scroll" role="group" aria-label="Trained artifacts" tabindex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th>Artifact</th>
-                  <th>State</th>
-                  <th>Fills the slot of</th>
-                  <th>From</th>
-                  <th>SHA-256</th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.data.artifacts.map((artifact) => (
-                  <tr key={`${artifact.place} ${artifact.id}`}>
-                    <td>
-                      {artifact.name}
-                      <div class="mono small muted">{artifact.id}</div>
-                    </td>
-                    <td>
-                      <StateMark state={artifact.status} />
-                      {artifact.diagnostics.length > 0 && <Diagnostics items={artifact.diagnostics} />}
-                    </td>
-                    <td class="mono small">{artifact.operations.join(", ")}</td>
-                    <td>{artifact.place}, {artifact.source_class.replaceAll("_", " ")}</td>
-                    <td>
-                      <Digest text={artifact.package_sha256} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-    </section>
+    <Section title="Trained artifacts">
+      <Shown of={useFetched("/api/trained-artifacts")} what="the artifacts">
+        {({ artifacts }) =>
+          artifacts.length === 0 ? <p class="muted">No trained artifact is installed</p> : (
+            <Table
+              label="Trained artifacts"
+              rows={artifacts}
+              columns={[
+                ["Artifact", ({ name, id }) => (
+                  <>
+                    {name} <div class="mono small muted">{id}</div>
+                  </>
+                )],
+                ["State", ({ status, diagnostics }) => (
+                  <>
+                    <StateMark state={status} />
+                    {diagnostics.length > 0 && <Diagnostics items={diagnostics} />}
+                  </>
+                )],
+                ["Trainable component of", ({ operations }) => operations.join(", "), "mono small"],
+                ["From", (artifact) => `${artifact.place}, ${artifact.source_class.replaceAll("_", " ")}`],
+                ["SHA-256", ({ package_sha256 }) => <Digest text={package_sha256} />],
+              ]}
+            />
+          )}
+      </Shown>
+    </Section>
   );
 }
 
 function Settings() {
   return (
-    <section aria-labelledby="settings">
-      <h2 id="settings">Settings of this browser</h2>
+    <Section title="Settings of this browser">
       <div class="row">
-        <label class="row">
-          Theme
-          <select
-            value={theme.value}
-            onChange={(event) => theme.value = event.currentTarget.value as typeof theme.value}
-          >
-            {THEMES.map((name) => <option key={name} value={name}>{name}</option>)}
-          </select>
-        </label>
-        <label class="row">
-          Density
-          <select
-            value={density.value}
-            onChange={(event) => density.value = event.currentTarget.value as typeof density.value}
-          >
-            {DENSITIES.map((name) => <option key={name} value={name}>{name}</option>)}
-          </select>
-        </label>
+        <Select label="Theme" value={theme.value} options={THEMES} onChoose={(name) => theme.value = name} />
+        <Select label="Density" value={density.value} options={DENSITIES} onChoose={(name) => density.value = name} />
         <button type="button" onClick={openKeyboardSheet}>Keyboard …</button>
       </div>
-    </section>
+    </Section>
   );
 }
 
-/** What the page is made of, with its licences. */
+/** Parts of the page, with their licences. */
 const PARTS: [name: string, licence: string][] = [
   ["Preact and Signals", "MIT"],
   ["Inter, by The Inter Project Authors", "SIL Open Font Licence 1.1"],
@@ -266,30 +162,21 @@ const PARTS: [name: string, licence: string][] = [
 ];
 
 function About() {
-  const health = useFetched<{ version: string; workspace: string; read_only: boolean }>("/api/health");
+  const { value } = useFetched("/api/health");
   return (
-    <section aria-labelledby="about">
-      <h2 id="about">About</h2>
-      <dl class="facts">
-        <dt>svc</dt>
-        <dd>{health.data?.version ?? "–"}, Apache Licence 2.0</dd>
-        <dt>Page</dt>
-        <dd>
-          <code>{/static\/([0-9a-f]+)\//.exec(import.meta.url)?.[1] ?? "–"}</code>
-        </dd>
-        <dt>State</dt>
-        <dd class="mono">{health.data?.workspace ?? "–"}{health.data?.read_only && " (read-only)"}</dd>
-        {PARTS.map(([name, licence]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{licence}</dd>
-          </>
-        ))}
-      </dl>
+    <Section title="About">
+      <Facts
+        of={[
+          ["svc", `${value?.version ?? "–"}, Apache Licence 2.0`],
+          ["Page", <code>{/static\/([0-9a-f]+)\//.exec(import.meta.url)?.[1] ?? "–"}</code>],
+          ["State", <span class="mono">{value?.workspace ?? "–"}{value?.read_only && " (read-only)"}</span>],
+          ...PARTS,
+        ]}
+      />
       <p class="small muted">
-        The page sends nothing anywhere but to this server. The interface is described at{" "}
+        The page sends data to this server only. The interface is described at{" "}
         <a href="/api/openapi.json">/api/openapi.json</a>.
       </p>
-    </section>
+    </Section>
   );
 }

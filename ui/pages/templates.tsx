@@ -1,119 +1,104 @@
-/** Scenarios to start from: a gallery by task, each with what was found when it was read just now. */
-import { replaceWorkingCopy } from "../../lib/template/working_copy.ts";
+// deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
+/** Templates of recipes: a gallery by task, each with the findings of its present inspection. */
 import { canonicalJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { type Diagnostic, post } from "../api.ts";
+import { replaceWorkingCopy } from "../../lib/template/working_copy.ts";
+import { messageOf, post, type Reply } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
-import { Page } from "../frame.tsx";
-import { Diagnostics, Digest, Pending } from "../panels/notices.tsx";
-import { StateMark } from "../panels/state_mark.tsx";
-import { useEffect, useRef, useState } from "../preact.ts";
+import {
+  Diagnostics,
+  Dialog,
+  Digest,
+  Facts,
+  Filters,
+  Page,
+  Section,
+  Select,
+  Shown,
+  StateMark,
+  Trouble,
+  Wait,
+} from "../parts.tsx";
+import { useEffect, useState } from "../preact.ts";
 import { go, place, refine } from "../router.ts";
 import { active, activeId, copies, type Copy, edit, nameOf, openTemplate, restore, stepsOf } from "../state/copies.ts";
-import { useFetched } from "../state/fetched.ts";
+import { useFetched, useLoaded } from "../state/fetched.ts";
 
-export interface TemplateRow {
-  id: string;
-  label: string;
-  task_id: string;
-  status: string;
-  default: boolean;
-  available: boolean;
-  execution_profile: { id: string; version: number };
-  recipe_path: string;
-  validation: { status: string; errors: Diagnostic[] };
-  source?: { kind: string; reference: string; digest: string };
-  recipe?: { name: string; description: string | null; step_count: number };
-  run_readiness?: { ready: boolean; missing: JsonObject[] };
-}
-
-interface Catalog {
-  status: string;
-  templates: TemplateRow[];
-}
+type Catalogue = Reply<"/api/recipe-templates">;
+type TemplateRow = Catalogue["templates"][number];
 
 export default function Templates() {
-  const found = useFetched<Catalog>("/api/recipe-templates");
+  const found = useFetched("/api/recipe-templates");
+  // A replacement needs the open recipes.
+  useEffect(() => void restore().catch(() => {}), []);
+  return (
+    <Page title="Templates" actions={<button type="button" onClick={found.again}>Refresh</button>}>
+      {found.value === null ? <Wait of={found} what="the templates" /> : <Gallery catalogue={found.value} />}
+    </Page>
+  );
+}
+
+function Gallery({ catalogue: { status, templates } }: { catalogue: Catalogue }) {
   const [chosen, setChosen] = useState<TemplateRow | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  // Replacing needs to know what is open.
-  useEffect(() => void restore().catch(() => {}), []);
-  if (found.data === null) {
-    return (
-      <Page title="Templates">
-        <Pending of={found} what="the templates" />
-      </Page>
-    );
-  }
   const wanted = place.value.query.get("show") ?? "", typed = place.value.query.get("q") ?? "";
-  const fits = (row: TemplateRow) =>
+  const rows = templates.filter((row) =>
     (wanted === "" || (wanted === "usable" ? row.available : row.validation.status === wanted)) &&
-    `${row.id} ${row.label} ${row.recipe?.description ?? ""}`.toLowerCase().includes(typed.toLowerCase());
-  const rows = found.data.templates.filter(fits);
-  const tasks = [...new Set(rows.map(({ task_id }) => task_id))];
-  const usable = found.data.templates.filter(({ available }) => available).length;
-  const start = (row: TemplateRow) => async () => {
+    `${row.id} ${row.label} ${row.recipe?.description ?? ""}`.toLowerCase().includes(typed.toLowerCase())
+  );
+  const usable = templates.filter(({ available }) => available).length, current = active();
+  const start = async (row: TemplateRow) => {
     setProblem(null);
     try {
       await openTemplate(row.id);
       go("editor");
     } catch (error) {
-      setProblem((error as Error).message);
+      setProblem(messageOf(error));
     }
   };
-  const current = active();
   return (
-    <Page
-      title="Templates"
-      actions={<button type="button" onClick={found.again}>Read again</button>}
-    >
+    <>
       <p class="row">
-        <StateMark state={found.data.status} word={`Catalogue ${found.data.status}`} />
+        <StateMark state={status} word={`Catalogue ${status}`} />
         <span class="muted">
-          {usable} of {found.data.templates.length}{" "}
-          can be used here. A file of the same name in recipes/ takes the place of a built-in one.
+          {usable} of {templates.length}{" "}
+          are usable. A file of the same name in recipes/ takes the place of a built-in template.
         </span>
       </p>
-      {problem !== null && <p class="notice" data-tone="error" role="alert">{problem}</p>}
-      <div class="row filters">
-        <label class="row">
-          Find
-          <input type="search" value={typed} onInput={(event) => refine({ q: event.currentTarget.value })} />
-        </label>
-        <label class="row">
-          Show
-          <select value={wanted} onChange={(event) => refine({ show: event.currentTarget.value })}>
-            <option value="">all</option>
-            <option value="usable">usable</option>
-            <option value="unavailable">unavailable</option>
-            <option value="invalid">invalid</option>
-          </select>
-        </label>
-      </div>
+      <Trouble text={problem} />
+      <Filters>
+        <Select<string>
+          label="Show"
+          value={wanted}
+          options={[["", "all"], "usable", "unavailable", "invalid"]}
+          onChoose={(show) => refine({ show })}
+        />
+      </Filters>
       {rows.length === 0 && (
         <p class="empty">
-          No template fits.{" "}
+          No template matches.{" "}
           <button type="button" onClick={() => refine({ q: undefined, show: undefined })}>Show all</button>
         </p>
       )}
-      {tasks.map((task) => (
-        <section key={task} aria-labelledby={`task-${task}`}>
-          <h2 id={`task-${task}`}>{task.replaceAll("_", " ")}</h2>
+      {[...new Set(rows.map(({ task_id }) => task_id))].map((task) => (
+        <Section key={task} title={task.replaceAll("_", " ")}>
           <div class="cards">
-            {rows.filter(({ task_id }) => task_id === task).map((row) => (
+            {rows.filter(({ task_id }) =>
+              task_id === task
+            ).map((row) => (
               <Card
                 key={row.id}
                 row={row}
                 current={current}
-                onStart={start(row)}
+                onStart={() => start(row)}
                 onReplace={() => setChosen(row)}
               />
             ))}
           </div>
-        </section>
+        </Section>
       ))}
-      {chosen !== null && current !== null && <Replace row={chosen} copy={current} onEnd={() => setChosen(null)} />}
-    </Page>
+      {chosen !== null && current !== null && <Replace row={chosen} copy={current} onClose={() => setChosen(null)} />}
+    </>
   );
 }
 
@@ -125,7 +110,7 @@ interface CardProps {
 }
 
 function Card({ row, current, onStart, onReplace }: CardProps) {
-  const { validation, source, recipe, run_readiness } = row;
+  const { validation, source, recipe, run_readiness: readiness, execution_profile: profile } = row;
   return (
     <article class="panel card" aria-label={row.label}>
       <div class="row spread">
@@ -139,38 +124,31 @@ function Card({ row, current, onStart, onReplace }: CardProps) {
       <code class="small muted">{row.id}</code>
       {recipe?.description && <p>{recipe.description}</p>}
       {validation.errors.length > 0 && <Diagnostics items={validation.errors} />}
-      <dl class="facts small">
-        <dt>Profile</dt>
-        <dd>{row.execution_profile.id} {row.execution_profile.version}</dd>
-        {recipe && (
-          <>
-            <dt>Steps</dt>
-            <dd>{recipe.step_count}</dd>
-          </>
-        )}
-        {source && (
-          <>
-            <dt>Source</dt>
-            <dd>
-              {source.kind === "packaged_builtin" ? "built-in" : "project"} <code>{source.reference}</code>{" "}
-              <Digest text={source.digest} />
-            </dd>
-          </>
-        )}
-        {run_readiness && (
-          <>
-            <dt>To run</dt>
-            <dd>
-              {run_readiness.ready
-                ? <StateMark state="ready" word="everything is here" />
-                : <StateMark state="unavailable" word={`missing ${missingOf(run_readiness.missing)}`} />}
-            </dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        look="small"
+        of={[
+          ["Profile", `${profile.id} ${profile.version}`],
+          recipe && ["Steps", recipe.step_count],
+          source && [
+            "Source",
+            (
+              <>
+                {source.kind === "packaged_builtin" ? "built-in" : "project"} <code>{source.reference}</code>{" "}
+                <Digest text={source.digest} />
+              </>
+            ),
+          ],
+          readiness && [
+            "To run",
+            readiness.ready
+              ? <StateMark state="ready" word="all parts are present" />
+              : <StateMark state="unavailable" word={`missing ${missingOf(readiness.missing)}`} />,
+          ],
+        ]}
+      />
       {row.available && (
         <div class="row">
-          <button type="button" class="primary" onClick={onStart}>Start from it</button>
+          <button type="button" class="primary" onClick={onStart}>Open</button>
           {current !== null && <button type="button" onClick={onReplace}>Replace {nameOf(current)} …</button>}
           <CopyCommand command={commandOf("template", "instantiate", row.id)} />
         </div>
@@ -182,83 +160,52 @@ function Card({ row, current, onStart, onReplace }: CardProps) {
 const missingOf = (missing: readonly JsonObject[]) =>
   missing.map((item) => String(item.name ?? item.id ?? item.detail ?? canonicalJson(item))).join(", ");
 
-/** What stays and what goes when a working copy gets another template, before it is done. */
-function Replace({ row, copy, onEnd }: { row: TemplateRow; copy: Copy; onEnd: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const [found, setFound] = useState<{ next: JsonObject; fresh: JsonObject } | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => {
-    dialog.current!.showModal();
-    let wanted = true;
-    const instance = (id: string) =>
-      post<{ recipe: JsonObject }>("/api/recipe-templates/instantiate", { template_id: id }).then(({ recipe }) =>
-        recipe
-      );
+const instanceOf = async (id: string, signal: AbortSignal): Promise<JsonObject> =>
+  (await post("/api/recipe-templates/instantiate", { template_id: id }, { signal })).recipe;
+
+/** The fields that stay and the steps that go when a working copy gets another template, before it is done. */
+function Replace({ row, copy, onClose }: { row: TemplateRow; copy: Copy; onClose(): void }) {
+  const found = useLoaded(async (signal) => {
     const origin = (copy.recipe.metadata as JsonObject | undefined)?.template_provenance as JsonObject | undefined;
     const began = typeof origin?.template_id === "string"
-      ? instance(origin.template_id).catch(() => undefined)
+      ? instanceOf(origin.template_id, signal).catch(() => undefined)
       : undefined;
-    Promise.all([instance(row.id), began]).then(([fresh, previous]) => {
-      const whole = (recipe: JsonObject) => ({ metadata: {}, steps: [], ...recipe });
-      const replaced = replaceWorkingCopy(
-        whole(copy.recipe) as never,
-        whole(fresh) as never,
-        previous && whole(previous) as never,
-      );
-      if (wanted) setFound({ next: replaced as JsonObject, fresh });
-    }, (error) => wanted && setProblem(error.message));
-    return () => wanted = false;
-  }, []);
-  const next = found?.next ?? null, kept = found === null ? [] : keptFields(found.fresh, found.next);
+    const [fresh, previous] = await Promise.all([instanceOf(row.id, signal), began]);
+    const whole = (recipe: JsonObject) => ({ metadata: {}, steps: [], ...recipe }) as never;
+    const next = replaceWorkingCopy(whole(copy.recipe), whole(fresh), previous && whole(previous)) as JsonObject;
+    return { next, kept: keptFields(fresh, next) };
+  }, `${copy.id} ${row.id}`);
+  const replace = () => {
+    edit(copy.id, found.value!.next);
+    if (copies.value.some(({ id }) => id === copy.id)) activeId.value = copy.id;
+    onClose();
+    go("editor");
+  };
   return (
-    <dialog ref={dialog} aria-labelledby="replace-title" onClose={onEnd}>
-      <h2 id="replace-title">Replace {nameOf(copy)} by {row.label}</h2>
-      {problem !== null
-        ? <p class="notice" data-tone="error" role="alert">{problem}</p>
-        : next === null
-        ? <p class="muted">Reading the template</p>
-        : (
+    <Dialog title={`Replace ${nameOf(copy)} by ${row.label}`} onClose={onClose}>
+      <Shown of={found} what="the template">
+        {({ next, kept }) => (
           <>
             <p>
-              All {stepsOf(copy.recipe).length} blocks go, {stepsOf(next).length}{" "}
-              of the template come. Undo brings back what was there.
+              {stepsOf(next).length} blocks of the template replace the {stepsOf(copy.recipe).length}{" "}
+              present blocks. Undo restores the recipe.
             </p>
-            <h3>What stays</h3>
+            <h3>Kept fields</h3>
             {kept.length === 0
-              ? <p class="muted">Nothing of its own: every field was the template's</p>
-              : (
-                <dl class="facts">
-                  {kept.map(([name, value]) => (
-                    <>
-                      <dt>{name}</dt>
-                      <dd class="mono">{value}</dd>
-                    </>
-                  ))}
-                </dl>
-              )}
+              ? <p class="muted">None: every field has the value of the template</p>
+              : <Facts of={kept} mono="mono" />}
           </>
         )}
+      </Shown>
       <div class="row dialog-end">
-        <button type="button" onClick={() => dialog.current!.close()}>Keep it</button>
-        <button
-          type="button"
-          class="primary"
-          disabled={next === null}
-          onClick={() => {
-            edit(copy.id, next!);
-            if (copies.value.some(({ id }) => id === copy.id)) activeId.value = copy.id;
-            dialog.current!.close();
-            go("editor");
-          }}
-        >
-          Replace
-        </button>
+        <button type="button" onClick={onClose}>Cancel</button>
+        <button type="button" class="primary" disabled={found.value === null} onClick={replace}>Replace</button>
       </div>
-    </dialog>
+    </Dialog>
   );
 }
 
-/** Identity and protocol of the author: where the replaced copy differs from the template as it comes. */
+/** Identity and protocol of the author: fields in which the replaced copy differs from the template. */
 function keptFields(fresh: JsonObject, replaced: JsonObject): [name: string, value: string][] {
   const told = (value: unknown) => typeof value === "string" ? value : canonicalJson(value as JsonObject);
   const own = (of: JsonObject, plain: JsonObject, keys: string[], prefix: string): [string, string][] =>

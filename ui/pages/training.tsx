@@ -1,16 +1,15 @@
 /**
- * The training workbench: which blocks of a recipe can be trained and why others cannot, the routes of gradients, what is
- * captured, the identities of scenario and plan, and the export of a project, which is watched below.
+ * The training workbench: the blocks of a recipe that can be trained and the reasons why others cannot, the routes of
+ * gradients, the captured data, the identities of scenario and plan, and the export of a project, which is watched below.
  */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { type Diagnostic, get, post, Problem } from "../api.ts";
-import { Page } from "../frame.tsx";
-import { Diagnostics } from "../panels/notices.tsx";
+import { type Diagnostic, findingsOf, get, post } from "../api.ts";
+import { Diagnostics, Page, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address, place, refine } from "../router.ts";
 import { loadContracts } from "../state/contracts.ts";
-import { active, copies, listFiles, nameOf, restore } from "../state/copies.ts";
-import { useFetched } from "../state/fetched.ts";
+import { active, copies, nameOf, restore } from "../state/copies.ts";
+import { useFetched, useLoaded } from "../state/fetched.ts";
 import { inspect, type Inspection, keepDraft, keptDraft, NEW_PLAN, type PlanDraft } from "../state/training.ts";
 import { Blocks } from "./training/blocks.tsx";
 import { CapturePlan } from "./training/capture_plan.tsx";
@@ -26,13 +25,13 @@ export default function Training() {
   const wanted = place.value.query.get("of");
   const copy = copies.value.find(({ id }) => `copy:${id}` === wanted) ?? (wanted === null ? active() : null);
   const source = wanted ?? (copy === null ? null : `copy:${copy.id}`);
-  const recipe = useRecipe(source, copy?.recipe ?? null, setProblem);
+  const read = useLoaded((signal) => recipeOf(source!, signal), source?.startsWith("copy:") ? null : source);
+  const recipe = source?.startsWith("copy:") ? copy?.recipe ?? null : read.value;
   return (
     <Page title="Training">
-      {problem !== null && <p class="notice" data-tone="error" role="alert">{problem}</p>}
+      <Trouble text={problem ?? read.problem} />
       <p class="muted">
-        Training happens elsewhere: this view derives a plan, captures the data, and exports the project that a trainer
-        works in.
+        Training runs outside svc: this view derives a plan, captures the data, and exports the project for a trainer.
         {copy !== null && (
           <>
             {" "}The open recipe is <a href={address("editor")}>{nameOf(copy)}</a>.
@@ -48,17 +47,24 @@ export default function Training() {
   );
 }
 
-interface Template {
-  id: string;
-  label: string;
-  available: boolean;
+/** The recipe of a file or of a template. @throws Problem */
+async function recipeOf(source: string, signal: AbortSignal): Promise<JsonObject> {
+  const [kind, name] = [source.slice(0, source.indexOf(":")), source.slice(source.indexOf(":") + 1)];
+  const { recipe } = kind === "file"
+    ? await get("/api/recipe", { query: { path: name }, signal })
+    : await post("/api/recipe-templates/instantiate", { template_id: name }, { signal });
+  return recipe;
 }
 
-/** Any recipe can be chosen: one that is open, a file of the project, or a template. */
+/** The choice of a recipe: an open one, a file of the project, or a template. */
 function Source({ chosen }: { chosen: string | null }) {
-  const templates = useFetched<{ templates: Template[] }>("/api/recipe-templates");
-  const [files, setFiles] = useState<string[]>([]);
-  useEffect(() => void listFiles().then((found) => setFiles(found.map(({ path }) => path)), () => {}), []);
+  const templates = useFetched("/api/recipe-templates").value?.templates ?? [];
+  const files = useFetched("/api/recipes").value?.recipes ?? [];
+  const groups: [label: string, options: (readonly [value: string, text: string])[]][] = [
+    ["Open recipes", copies.value.map((copy) => [`copy:${copy.id}`, nameOf(copy)])],
+    ["Files of the project", files.map(({ path }) => [`file:${path}`, path])],
+    ["Templates", templates.filter(({ available }) => available).map(({ id, label }) => [`template:${id}`, label])],
+  ];
   return (
     <p class="row">
       <label for="training-source">Derive from</label>
@@ -68,38 +74,14 @@ function Source({ chosen }: { chosen: string | null }) {
         onChange={(event) => refine({ of: event.currentTarget.value })}
       >
         {chosen === null && <option value="">Choose a recipe</option>}
-        <optgroup label="Open recipes">
-          {copies.value.map((copy) => <option key={copy.id} value={`copy:${copy.id}`}>{nameOf(copy)}</option>)}
-        </optgroup>
-        <optgroup label="Files of the project">
-          {files.map((path) => <option key={path} value={`file:${path}`}>{path}</option>)}
-        </optgroup>
-        <optgroup label="Templates">
-          {(templates.data?.templates ?? []).filter(({ available }) => available).map(({ id, label }) => (
-            <option key={id} value={`template:${id}`}>{label}</option>
-          ))}
-        </optgroup>
+        {groups.map(([label, options]) => (
+          <optgroup key={label} label={label}>
+            {options.map(([value, text]) => <option key={value} value={value}>{text}</option>)}
+          </optgroup>
+        ))}
       </select>
     </p>
   );
-}
-
-/** The recipe behind a choice; null while it is read. */
-function useRecipe(
-  source: string | null,
-  open: JsonObject | null,
-  onProblem: (message: string | null) => void,
-): JsonObject | null {
-  const [read, setRead] = useState<{ source: string; recipe: JsonObject } | null>(null);
-  useEffect(() => {
-    if (source === null || source.startsWith("copy:")) return onProblem(null);
-    const [kind, name] = [source.slice(0, source.indexOf(":")), source.slice(source.indexOf(":") + 1)];
-    const asked: Promise<{ recipe: JsonObject }> = kind === "file"
-      ? get<{ recipe: JsonObject }>(`/api/recipe?path=${encodeURIComponent(name)}`)
-      : post<{ recipe: JsonObject }>("/api/recipe-templates/instantiate", { template_id: name });
-    asked.then(({ recipe }) => (setRead({ source, recipe }), onProblem(null)), (error) => onProblem(error.message));
-  }, [source]);
-  return source?.startsWith("copy:") ? open : read?.source === source ? read.recipe : null;
 }
 
 function Workbench({ source, recipe }: { source: string; recipe: JsonObject }) {
@@ -131,14 +113,14 @@ function Workbench({ source, recipe }: { source: string; recipe: JsonObject }) {
       {findings.length > 0 && (
         <section class="notice" data-tone="error" aria-label="Problems of the plan">
           <Diagnostics items={findings} />
-          <button type="button" onClick={() => setDraft(NEW_PLAN)}>Begin the plan anew</button>
+          <button type="button" onClick={() => setDraft(NEW_PLAN)}>Reset the plan</button>
         </section>
       )}
-      {inspection === null ? findings.length === 0 && <p class="empty">Looking at the recipe</p> : (
+      {inspection === null ? findings.length === 0 && <p class="empty">Inspecting the recipe</p> : (
         <>
           <Identities inspection={inspection} />
           <Blocks inspection={inspection} draft={draft} change={change} />
-          {nothing && <p class="notice" data-tone="warn">Tick at least one block to train.</p>}
+          {nothing && <p class="notice" data-tone="warn">Choose at least one block to train.</p>}
           <Routes inspection={inspection} draft={draft} change={change} />
           <CapturePlan recipe={recipe} inspection={inspection} draft={draft} change={change} />
           {inspection.selected_steps.length > 0 && (
@@ -148,10 +130,4 @@ function Workbench({ source, recipe }: { source: string; recipe: JsonObject }) {
       )}
     </div>
   );
-}
-
-function findingsOf(error: Error): readonly Diagnostic[] {
-  if (error instanceof Problem && error.diagnostics.length > 0) return error.diagnostics;
-  const code = error instanceof Problem ? error.code : "internal_error";
-  return [{ code, message: error.message, hint: error instanceof Problem ? error.hint : null }];
 }

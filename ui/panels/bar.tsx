@@ -1,6 +1,7 @@
-/** Above the editor: the open recipes as tabs, what is done with the present one, and how it runs. */
+/** Above the editor: the open recipes as tabs, the actions on the present one, and the options of its runs. */
 import { connection } from "../api.ts";
-import { type Signal, signal, useState } from "../preact.ts";
+import { Check, Select } from "../parts.tsx";
+import { signal, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import {
   activeId,
@@ -20,29 +21,29 @@ import { otherTabs } from "../state/other_tabs.ts";
 import { cancelRun, startRun, stopping } from "../state/runs.ts";
 import { hasMatrix, isRunning, itemsOf, runInSequence, sequence, stopSequence } from "../state/sequence.ts";
 import { planCache, stopAfterFailure, WORKERS, workers } from "../state/settings.ts";
-import { ConflictDialog, OpenDialog, SaveAsDialog, told } from "./files.tsx";
+import { ConflictDialog, OpenDialog, problemText, SaveAsDialog } from "./files.tsx";
 
-/** What the last action could not do. */
+/** The problem of the last action. */
 export const trouble = signal<string | null>(null);
 
-/** Does something and says where it failed. */
+/** Performs an action and shows its problem. */
 export async function attempt(work: () => unknown): Promise<void> {
   trouble.value = null;
   try {
     await work();
   } catch (error) {
-    trouble.value = told(error);
+    trouble.value = problemText(error);
   }
 }
 
 export function whyNotRun(copy: Copy): string | null {
   if (connection.value === "lost") return "The server does not answer";
   const unread = Object.keys(copy.unread).length;
-  if (copy.verdict === null && unread === 0) return "Being checked";
+  if (copy.verdict === null && unread === 0) return "Checking";
   const errors = unread +
     (copy.verdict?.diagnostics ?? []).filter(({ severity }) => severity !== "warning" && severity !== "info").length;
   if (copy.verdict?.valid === false || errors > 0) {
-    return `${errors} ${errors === 1 ? "problem" : "problems"} to mend first`;
+    return `${errors} ${errors === 1 ? "problem" : "problems"} to fix first`;
   }
   return hasMatrix(copy.recipe) ? "A matrix runs from its tab" : null;
 }
@@ -75,8 +76,7 @@ export function Bar({ copy }: { copy: Copy }) {
       <SequenceStrip />
       {otherTabs.value > 0 && (
         <p class="notice" data-tone="warn" role="status">
-          These recipes are open in another tab of this browser too. Drafts are shared: the last change is the one that
-          is kept.
+          These recipes are open in another tab of this browser too. Tabs share their drafts: the last change is kept.
         </p>
       )}
       {trouble.value !== null && (
@@ -122,6 +122,8 @@ function RecipeTab({ copy, selected }: { copy: Copy; selected: boolean }) {
   );
 }
 
+const SWITCHES = [["Plan cache", planCache], ["Stop after failure", stopAfterFailure]] as const;
+
 function Tools({ copy }: { copy: Copy }) {
   const [busy, setBusy] = useState(false);
   const job = copy.jobId === null ? undefined : jobs.value.get(copy.jobId);
@@ -152,17 +154,21 @@ function Tools({ copy }: { copy: Copy }) {
         Revert
       </button>
       <span class="row end-tools">
-        <label class="row">
-          <span class="small muted">Workers</span>
-          <select
-            value={workers.value}
-            onChange={(event) => workers.value = event.currentTarget.value as typeof workers.value}
-          >
-            {WORKERS.map((count) => <option key={count} value={count}>{count === "1" ? "Sequential" : count}</option>)}
-          </select>
-        </label>
-        <Switch label="Plan cache" of={planCache} />
-        <Switch label="Stop after failure" of={stopAfterFailure} />
+        <Select
+          label={<span class="small muted">Workers</span>}
+          value={workers.value}
+          options={WORKERS.map((count) => [count, count === "1" ? "Sequential" : count] as const)}
+          onChoose={(count) => workers.value = count}
+        />
+        {SWITCHES.map(([label, of]) => (
+          <Check
+            key={label}
+            label={label}
+            look="small"
+            checked={of.value === "on"}
+            onChange={(on) => of.value = on ? "on" : "off"}
+          />
+        ))}
         <button
           type="button"
           disabled={isRunning() || busy}
@@ -174,7 +180,7 @@ function Tools({ copy }: { copy: Copy }) {
         {running
           ? (
             <button type="button" onClick={() => attempt(() => cancelRun(copy.jobId!))}>
-              {stopping.value.has(job.job_id) ? "Canceling, waits for the running operation" : "Cancel"}
+              {stopping.value.has(job.job_id) ? "Canceling after the running operation" : "Cancel"}
             </button>
           )
           : (
@@ -194,20 +200,7 @@ function Tools({ copy }: { copy: Copy }) {
   );
 }
 
-function Switch({ label, of }: { label: string; of: Signal<"on" | "off"> }) {
-  return (
-    <label class="row small">
-      <input
-        type="checkbox"
-        checked={of.value === "on"}
-        onChange={(event) => of.value = event.currentTarget.checked ? "on" : "off"}
-      />
-      {label}
-    </label>
-  );
-}
-
-/** How far a sequence of runs has come. */
+/** The progress of a sequence of runs. */
 function SequenceStrip() {
   const present = sequence.value;
   if (present === null) return null;
@@ -217,7 +210,7 @@ function SequenceStrip() {
   return (
     <p class="notice row spread" data-tone={failed.length > 0 ? "warn" : undefined}>
       <span>
-        {at === null ? "Sequence over" : `Run ${at + 1} of ${items.length}: ${items[at].label}`} · {done} completed
+        {at === null ? "Sequence ended" : `Run ${at + 1} of ${items.length}: ${items[at].label}`} · {done} completed
         {failed.map(({ label, state }) => ` · ${label} ${state}`).join("")}
         {items.some(({ state }) => state === "not started")
           ? ` · ${items.filter(({ state }) => state === "not started").length} not started`

@@ -2,6 +2,7 @@
 import { Graph } from "../graph/graph.tsx";
 import { matrixFacts } from "../form/matrix.ts";
 import { isGeneric } from "../form/presentation.ts";
+import { Tabs } from "../parts.tsx";
 import { signal } from "../preact.ts";
 import { type Copy, update } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
@@ -9,11 +10,10 @@ import { jobOf, shapeOf, useSummary } from "../state/summaries.ts";
 import { Matrix } from "./matrix.tsx";
 import { Raw } from "./raw.tsx";
 import { Specs } from "./specs.tsx";
-import { walkTabs } from "../tabs.ts";
 import { TaskForm } from "./task_form.tsx";
 
 const VIEWS = ["Graph", "Matrix", "Raw JSON", "Specs"] as const;
-export type CentreView = typeof VIEWS[number];
+type CentreView = typeof VIEWS[number];
 const centreView = signal<CentreView>("Graph");
 
 interface Props {
@@ -24,6 +24,11 @@ interface Props {
 
 export function Centre({ copy, problems, states }: Props) {
   const view = centreView.value, { count } = matrixFacts(copy.recipe);
+  const textOf = (name: CentreView): string => {
+    if (name === "Graph" && isGeneric(copy.recipe)) return "Blocks";
+    if (name === "Matrix" && count > 0) return `Matrix (${count})`;
+    return name === "Raw JSON" && copy.rawDraft !== null ? "Raw JSON *" : name;
+  };
   const summary = useSummary(jobOf(copy));
   const outputs = new Map(
     (summary?.steps ?? []).flatMap(({ id, outputs }) =>
@@ -34,22 +39,12 @@ export function Centre({ copy, problems, states }: Props) {
   );
   return (
     <section class="centre" aria-label="Recipe">
-      <div class="tabs" role="tablist" aria-label="Views of the recipe" onKeyDown={(event) => walkTabs(event)}>
-        {VIEWS.map((name) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            aria-selected={view === name}
-            tabindex={view === name ? 0 : -1}
-            onClick={() => centreView.value = name}
-          >
-            {name === "Graph" && isGeneric(copy.recipe) ? "Blocks" : name}
-            {name === "Matrix" && count > 0 ? ` (${count})` : ""}
-            {name === "Raw JSON" && copy.rawDraft !== null ? " *" : ""}
-          </button>
-        ))}
-      </div>
+      <Tabs
+        label="Views of the recipe"
+        value={view}
+        options={VIEWS.map((name) => [name, textOf(name)] as const)}
+        onChoose={(name) => centreView.value = name}
+      />
       <div
         class="centre-body"
         data-view={view}

@@ -1,40 +1,31 @@
-/** The smallest changes between two recipes, as a table. */
+/** Differences between two documents, as a table. */
 import { canonicalJson } from "../../lib/contract/json.ts";
-import type { Value } from "../../lib/contract/value.ts";
+import type { JsonObject, Value } from "../../lib/contract/value.ts";
+import { Table } from "../parts.tsx";
 
-export interface Change {
-  path: string;
-  kind: string;
-  a?: Value;
-  b?: Value;
+const LONGEST = 200;
+
+/** A value in one line; a very long text is cut. */
+export function changeText(value: Value): string {
+  const text = canonicalJson(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
-export function Changes({ changes, a, b }: { changes: readonly Change[]; a: string; b: string }) {
+const shown = (value: Value | undefined) =>
+  value === undefined ? <span class="muted">not present</span> : <code>{changeText(value)}</code>;
+
+/** @param changes `{path, a, b}`; a side without a value is absent */
+export function Changes({ changes, a, b }: { changes: readonly JsonObject[]; a: string; b: string }) {
   if (changes.length === 0) return <p class="muted">There is no difference.</p>;
-  const shown = (value: Value | undefined) => {
-    if (value === undefined) return <span class="muted">not there</span>;
-    return <code>{canonicalJson(value)}</code>;
-  };
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label="Differences">
-      <table>
-        <thead>
-          <tr>
-            <th>Where</th>
-            <th>{a}</th>
-            <th>{b}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map((change) => (
-            <tr key={change.path}>
-              <td class="mono">{change.path}</td>
-              <td>{shown(change.a)}</td>
-              <td>{shown(change.b)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Differences"
+      rows={changes}
+      columns={[
+        ["Path", ({ path }) => String(path), "mono"],
+        [a, (change) => shown(change.a)],
+        [b, (change) => shown(change.b)],
+      ]}
+    />
   );
 }

@@ -1,18 +1,19 @@
 /** Below the recipe: problems, the latest run, the plan, the log. */
 import { connection, type Diagnostic } from "../api.ts";
-import { useState } from "../preact.ts";
-import { asCustom } from "../form/replacement.ts";
-import { address } from "../router.ts";
-import { walkTabs } from "../tabs.ts";
-import { type Copy, edit, stepsOf, textOf, update, validate } from "../state/copies.ts";
-import { checkMode } from "../state/settings.ts";
-import { jobOf, metricOf, useSummary } from "../state/summaries.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
+import { asCustom } from "../form/replacement.ts";
+import { Table, Tabs, toneOf } from "../parts.tsx";
+import { useState } from "../preact.ts";
+import { address } from "../router.ts";
+import { directionText, measuredText } from "../runs/metrics.ts";
+import { type Copy, edit, stepsOf, textOf, update, validate } from "../state/copies.ts";
+import type { Job } from "../state/events.ts";
 import { statesOf } from "../state/runs.ts";
+import { jobOf, metricOf, type Summary, useSummary } from "../state/summaries.ts";
+import { headlineMetrics } from "./headline.ts";
 import { Log } from "./log.tsx";
-import { measuredText } from "../runs/metrics.ts";
-import { headlineMetrics } from "./matrix.tsx";
 import { CacheOutcome, Plan } from "./plan.tsx";
+import { CheckMode } from "./raw.tsx";
 import { RunCommand } from "./run_command.tsx";
 
 const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
@@ -22,21 +23,12 @@ export function Dock({ copy }: { copy: Copy }) {
   const count = (copy.verdict?.diagnostics.length ?? 0) + Object.keys(copy.unread).length;
   return (
     <section class="dock" aria-label="Below the graph">
-      <div class="tabs" role="tablist" aria-label="Panels" onKeyDown={(event) => walkTabs(event)}>
-        {PANELS.map((name) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            aria-selected={panel === name}
-            tabindex={panel === name ? 0 : -1}
-            onClick={() => setPanel(name)}
-          >
-            {name}
-            {name === "Problems" && count > 0 ? ` (${count})` : ""}
-          </button>
-        ))}
-      </div>
+      <Tabs
+        label="Panels"
+        value={panel}
+        options={PANELS.map((name) => [name, name === "Problems" && count > 0 ? `Problems (${count})` : name] as const)}
+        onChoose={setPanel}
+      />
       <div class="dock-body" role="tabpanel" aria-label={panel} tabindex={0}>
         {panel === "Problems" && <Problems copy={copy} />}
         {panel === "Results" && <Results copy={copy} />}
@@ -52,29 +44,16 @@ function Problems({ copy }: { copy: Copy }) {
   const found = verdict?.diagnostics ?? [], stale = verdict !== null && verdict.text !== textOf(copy);
   return (
     <>
-      <label class="row small">
-        Check
-        <select
-          value={checkMode.value}
-          onChange={(event) => {
-            checkMode.value = event.currentTarget.value as "strict" | "compat";
-            validate(copy.id);
-          }}
-        >
-          <option value="strict">strict, as runs are</option>
-          <option value="compat">compat, as older recipes are read</option>
-        </select>
-      </label>
-      {verdict === null && <p class="muted">Being checked</p>}
+      <CheckMode onChoose={() => validate(copy.id)} />
+      {verdict === null && <p class="muted">Checking</p>}
       {verdict !== null && stale && connection.value === "lost"
         ? (
           <p class="muted">
-            Not checked since the server does not answer;{" "}
-            {found.length === 0 ? "there was nothing to mend before." : "this was found before:"}
+            Not checked: the server does not answer. The check before found {found.length} problems.
           </p>
         )
         : verdict !== null && found.length + unread.length === 0 && (
-          <p class="muted">Nothing to mend: the recipe is valid.</p>
+          <p class="muted">No problems: the recipe is valid.</p>
         )}
       <ul>
         {unread.map(([field, { stepId, param, message }]) => (
@@ -106,25 +85,25 @@ function showField(copy: Copy, stepId: string, param: string | undefined): void 
 function Finding({ copy, one }: { copy: Copy; one: Diagnostic }) {
   const match = /^\/steps\/(\d+)(?:\/params\/([^/]+))?/.exec(one.pointer ?? "");
   const step = match === null ? undefined : stepsOf(copy.recipe)[Number(match[1])];
-  const tone = one.severity === "warning" ? "warn" : one.severity === "info" ? undefined : "error";
   return (
     <div class="row">
-      <span class="tag" data-tone={tone}>{one.severity ?? "error"}</span>
-      {step === undefined
-        ? null
-        : (
-          <button type="button" class="quiet mono" onClick={() => showField(copy, step.id, match?.[2])}>
-            {step.id}
-            {match![2] ? `.${match![2]}` : ""}
-          </button>
-        )}
+      <span class="tag" data-tone={toneOf(one)}>{one.severity}</span>
+      {step !== undefined && (
+        <button
+          type="button"
+          class="quiet mono"
+          onClick={() => showField(copy, step.id, match?.[2])}
+        >
+          {[step.id, match?.[2]].filter(Boolean).join(".")}
+        </button>
+      )}
       <span>{one.message} {one.hint ? <span class="muted">· {one.hint}</span> : null}</span>
       <code class="small muted">{one.code}</code>
       {one.code === "execution_profile_mismatch" && (
         <button
           type="button"
           class="small"
-          title="The recipe claims no standard topology any more, and says which one it is based on"
+          title="Sets the profile custom, with based_on"
           onClick={() => edit(copy.id, asCustom(copy.recipe))}
         >
           Make it custom
@@ -134,24 +113,67 @@ function Finding({ copy, one }: { copy: Copy; one: Diagnostic }) {
   );
 }
 
-function NotRunYet({ copy }: { copy: Copy }) {
+function Results({ copy }: { copy: Copy }) {
+  const job = jobOf(copy), summary = useSummary(job);
+  if (job === undefined) {
+    return (
+      <div class="stack">
+        <p class="muted">
+          This recipe has not run yet. <kbd>Ctrl+Enter</kbd> runs it; its metrics are shown here.
+        </p>
+        <RunCommand copy={copy} />
+      </div>
+    );
+  }
   return (
-    <div class="stack">
-      <p class="muted">
-        This recipe was not run yet. <kbd>Ctrl+Enter</kbd> runs it; what it measures stands here then.
-      </p>
-      <RunCommand copy={copy} />
+    <>
+      <RunLine job={job} summary={summary} />
+      <RunError copy={copy} job={job} />
+      {summary !== null && <Metrics copy={copy} summary={summary} />}
+    </>
+  );
+}
+
+function RunLine({ job: { state, run_id }, summary }: { job: Job; summary: Summary | null }) {
+  const { mode, parallel_workers } = summary?.execution ?? {};
+  return (
+    <p class="row">
+      <strong>{state}</strong>
+      {run_id !== null && <a class="mono" href={address("runs", [run_id])}>{run_id}</a>}
+      {summary !== null && (
+        <>
+          <span class="muted">{mode === "parallel" ? `parallel with ${parallel_workers} workers` : String(mode)}</span>
+          <CacheOutcome summary={summary} />
+        </>
+      )}
+      {run_id !== null && <CopyCommand command={commandOf("runs", "show", run_id)} />}
+    </p>
+  );
+}
+
+function RunError({ copy, job: { error } }: { copy: Copy; job: Job }) {
+  if (error === null) return null;
+  const failed = [...statesOf(copy) ?? []].find(([, { state }]) => state === "failed")?.[0];
+  return (
+    <div class="notice row" data-tone="error">
+      {failed !== undefined && (
+        <button
+          type="button"
+          class="quiet mono"
+          onClick={() => update(copy.id, { selected: failed })}
+        >
+          {failed}
+        </button>
+      )}
+      <span>{String(error.detail ?? error.message ?? error.code)}</span>
+      {error.hint != null && <span class="muted">{String(error.hint)}</span>}
     </div>
   );
 }
 
-function Results({ copy }: { copy: Copy }) {
-  const job = jobOf(copy), summary = useSummary(job);
-  if (job === undefined) return <NotRunYet copy={copy} />;
-  const failed = [...statesOf(copy) ?? []].find(([, { state }]) => state === "failed")?.[0];
-  const headline = headlineMetrics(copy.verdict?.specs ?? null),
-    units = new Map(headline.map(({ id, unit }) => [id, unit]));
-  const rows = (summary?.steps ?? []).flatMap(({ id, metrics, metadata }) =>
+function Metrics({ copy, summary }: { copy: Copy; summary: Summary }) {
+  const headline = headlineMetrics(copy), units = new Map(headline.map(({ id, unit }) => [id, unit]));
+  const rows = summary.steps.flatMap(({ id, metrics, metadata }) =>
     Object.entries(metrics).filter(([name]) => !name.startsWith("timing.")).map(([name, value]) => ({
       id,
       name,
@@ -161,69 +183,28 @@ function Results({ copy }: { copy: Copy }) {
   );
   return (
     <>
-      <p class="row">
-        <strong>{job.state}</strong>
-        {job.run_id !== null && <a class="mono" href={address("runs", [job.run_id])}>{job.run_id}</a>}
-        {summary?.execution !== undefined && (
-          <span class="muted">
-            {summary.execution.mode}
-            {summary.execution.mode === "parallel" ? ` with ${summary.execution.parallel_workers} workers` : ""}
-          </span>
-        )}
-        {summary !== null && <CacheOutcome summary={summary} />}
-        {job.run_id !== null && <CopyCommand command={commandOf("runs", "show", job.run_id)} />}
-      </p>
-      {job.error !== null && (
-        <div class="notice row" data-tone="error">
-          {failed !== undefined && (
-            <button
-              type="button"
-              class="quiet mono"
-              onClick={() => update(copy.id, { selected: failed })}
-            >
-              {failed}
-            </button>
-          )}
-          <span>{String(job.error.detail ?? job.error.message ?? job.error.code)}</span>
-          {job.error.hint !== undefined && job.error.hint !== null && (
-            <span class="muted">{String(job.error.hint)}</span>
-          )}
-        </div>
-      )}
-      {summary !== null && (
-        <dl class="headline">
-          {headline.filter(({ id }) => metricOf(summary, id) !== undefined).map(({ id, unit, direction }) => (
-            <div key={id}>
-              <dt>{id}</dt>
-              <dd title={String(metricOf(summary, id)!.value)}>
-                {metricOf(summary, id)!.text} <span class="unit">{unit ?? ""}</span>
-              </dd>
-              <dd class="small muted">{direction?.replaceAll("_", " ")}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      <dl class="headline">
+        {headline.filter(({ id }) => metricOf(summary, id) !== undefined).map(({ id, unit, direction }) => (
+          <div key={id}>
+            <dt>{id}</dt>
+            <dd title={String(metricOf(summary, id)!.value)}>
+              {metricOf(summary, id)!.text} <span class="unit">{unit ?? ""}</span>
+            </dd>
+            <dd class="small muted">{directionText(direction)}</dd>
+          </div>
+        ))}
+      </dl>
       {rows.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th>Step</th>
-              <th>Metric</th>
-              <th class="number">Value</th>
-              <th>Unit</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ id, name, value, text }) => (
-              <tr key={`${id} ${name}`}>
-                <td class="mono">{id}</td>
-                <td class="mono">{name}</td>
-                <td class="number mono" title={String(value)}>{text}</td>
-                <td>{units.get(name) ?? ""}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={rows}
+          keyOf={({ id, name }) => `${id} ${name}`}
+          columns={[
+            ["Step", ({ id }) => id, "mono"],
+            ["Metric", ({ name }) => name, "mono"],
+            ["Value", ({ text }) => text, "number mono", ({ value }) => String(value)],
+            ["Unit", ({ name }) => units.get(name) ?? ""],
+          ]}
+        />
       )}
     </>
   );

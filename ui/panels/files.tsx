@@ -1,30 +1,29 @@
-/** What is done with files: opening one of the project's, saving under a name, and what to do where a file has changed. */
-import { type Diagnostic, Problem } from "../api.ts";
-import { useEffect, useState } from "../preact.ts";
+/** Files of the project: opening one, saving under a name, and the choice where a file has changed. */
+import { canonicalJson } from "../../lib/contract/json.ts";
+import { type Diagnostic, messageOf, Problem } from "../api.ts";
+import { Dialog, Trouble, Wait } from "../parts.tsx";
+import { useState } from "../preact.ts";
 import {
   conflict,
   copies,
   type Copy,
   edit,
   fileOf,
-  listFiles,
   nameOf,
   openFile,
-  type RecipeFile,
   save,
   saveOver,
   update,
 } from "../state/copies.ts";
-import { canonicalJson } from "../../lib/contract/json.ts";
+import { useFetched } from "../state/fetched.ts";
 import { Changes } from "./changes.tsx";
-import { Dialog } from "./dialog.tsx";
 
-export const told = (error: unknown): string =>
+export const problemText = (error: unknown): string =>
   error instanceof Problem
     ? [error.message, ...error.diagnostics.map(placed), error.hint].filter(Boolean).join(". ")
-    : String((error as Error).message ?? error);
+    : messageOf(error);
 
-/** A finding with the block and the parameter it is about. */
+/** A finding with its block and its parameter. */
 function placed({ message, step_id, pointer }: Diagnostic): string {
   const param = /^\/steps\/\d+\/params\/([^/]+)/.exec(pointer ?? "")?.[1];
   const where = [step_id, param].filter(Boolean).join(".") || pointer;
@@ -32,13 +31,10 @@ function placed({ message, step_id, pointer }: Diagnostic): string {
 }
 
 export function OpenDialog({ onClose }: { onClose(): void }) {
-  const [files, setFiles] = useState<RecipeFile[] | null>(null);
+  const found = useFetched("/api/recipes"), files = found.value?.recipes ?? [];
   const [filter, setFilter] = useState(""), [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => {
-    listFiles().then(setFiles, (error) => setProblem(told(error)));
-  }, []);
-  const open = (path: string) => openFile(path).then(onClose, (error) => setProblem(told(error)));
-  const shown = (files ?? []).filter(({ path, description }) =>
+  const open = (path: string) => openFile(path).then(onClose, (error) => setProblem(problemText(error)));
+  const shown = files.filter(({ path, description }) =>
     `${path} ${description ?? ""}`.toLowerCase().includes(filter.toLowerCase())
   );
   return (
@@ -53,26 +49,20 @@ export function OpenDialog({ onClose }: { onClose(): void }) {
         onInput={(event) => setFilter(event.currentTarget.value)}
         onKeyDown={(event) => event.key === "Enter" && shown.length > 0 && open(shown[0].path)}
       />
-      {problem !== null && <p class="notice" data-tone="error" role="alert">{problem}</p>}
-      {files === null && problem === null && <p class="muted">Reading the files</p>}
-      {files !== null && shown.length === 0 && (
+      <Trouble text={problem} />
+      {found.value === null && <Wait of={found} what="the files" />}
+      {found.value !== null && shown.length === 0 && (
         <p class="empty">
-          {files.length === 0
-            ? "There is no file in recipes/ yet. Save puts an open recipe there."
-            : "No file fits the filter."}
+          {files.length === 0 ? "No files in recipes/ yet. Save puts an open recipe there." : "No file matches."}
         </p>
       )}
       <ul class="choices">
         {shown.map((file) => (
           <li key={file.path}>
-            <button
-              type="button"
-              class="choice"
-              onClick={() => open(file.path)}
-            >
+            <button type="button" class="choice" onClick={() => open(file.path)}>
               <span class="mono">{file.path}</span>
               <span class="tag" data-tone={file.status === "valid" ? "ok" : "error"}>{file.status}</span>
-              <span class="muted clip">{file.description ?? file.diagnostics?.[0]?.message ?? ""}</span>
+              <span class="muted clip">{file.description ?? file.diagnostics[0]?.message ?? ""}</span>
             </button>
           </li>
         ))}
@@ -88,7 +78,7 @@ export function SaveAsDialog({ copy, onClose }: { copy: Copy; onClose(): void })
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          save(copy, path.trim()).then(onClose, (error) => setProblem(told(error)));
+          save(copy, path.trim()).then(onClose, (error) => setProblem(problemText(error)));
         }}
       >
         <label for="save-as">File in recipes/, ending in .yaml or .json</label>
@@ -102,13 +92,13 @@ export function SaveAsDialog({ copy, onClose }: { copy: Copy; onClose(): void })
           />
           <button type="submit" class="primary">Save</button>
         </div>
-        {problem !== "" && <p class="notice" data-tone="error" role="alert">{problem}</p>}
+        <Trouble text={problem} />
       </form>
     </Dialog>
   );
 }
 
-/** Shown where a file holds something else than what was read from it. */
+/** The choice where a file changed since it was read. */
 export function ConflictDialog() {
   const [problem, setProblem] = useState("");
   const found = conflict.value;
@@ -117,16 +107,16 @@ export function ConflictDialog() {
   const { path, etag, recipe, changes } = found;
   const close = () => conflict.value = null;
   return (
-    <Dialog title={`${path} holds something else`} onClose={close}>
+    <Dialog title={`${path} has other contents`} onClose={close}>
       <p>
         {copy.file?.path === path
           ? "The file changed since it was read here."
-          : "There is a file of this name already."} Nothing was written. This is what saving would change:
+          : "There is a file of this name already."} Nothing was written. Saving would make these changes:
       </p>
       <Changes changes={changes} a="In the file" b="Here" />
-      {problem !== "" && <p class="notice" data-tone="error" role="alert">{problem}</p>}
+      <Trouble text={problem} />
       <div class="row end-tools">
-        <button type="button" onClick={close}>Leave both</button>
+        <button type="button" onClick={close}>Cancel</button>
         <button
           type="button"
           onClick={() => {
@@ -135,12 +125,12 @@ export function ConflictDialog() {
             close();
           }}
         >
-          Take the file's version
+          Use the file's version
         </button>
         <button
           type="button"
           class="primary"
-          onClick={() => saveOver(copy, path, etag).catch((error) => setProblem(told(error)))}
+          onClick={() => saveOver(copy, path, etag).catch((error) => setProblem(problemText(error)))}
         >
           Overwrite the file
         </button>

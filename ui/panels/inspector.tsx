@@ -1,38 +1,29 @@
-/** What a block is and how it is set: contract, parameters, inputs and outputs. */
-import { canonicalJson } from "../../lib/contract/json.ts";
+// deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
+/** The selected block: contract, parameters, inputs and outputs. */
 import { isEffective } from "../../lib/contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
-import { get } from "../api.ts";
+import type { Reply } from "../api.ts";
 import { choicesOf, isSelector, SELECTORS } from "../form/choices.ts";
 import { Field } from "../form/field.tsx";
 import { bind, matrixFacts, unbind } from "../form/matrix.ts";
+import { Check, Facts, Hidden, Trouble } from "../parts.tsx";
 import { signal, useState } from "../preact.ts";
 import { address } from "../router.ts";
-import { contracts } from "../state/contracts.ts";
-import { type Copy, edit, setParam, setUnread, stepsOf, update } from "../state/copies.ts";
+import { type Contract, contracts } from "../state/contracts.ts";
+import { type Copy, edit, setParam, setUnread, type Step, stepsOf, update } from "../state/copies.ts";
+import { useFetched } from "../state/fetched.ts";
+import { jobOf, type Output, shapeOf, useSummary } from "../state/summaries.ts";
 import { ReplaceDialog } from "./replace.tsx";
-import { jobOf, type OutputFacts, shapeOf, useSummary } from "../state/summaries.ts";
 
-/** Whether only what the author wrote is shown. */
+/** Whether only modified parameters are shown. */
 const modifiedOnly = signal(false);
 
 export function Inspector({ copy }: { copy: Copy }) {
   const steps = stepsOf(copy.recipe), index = steps.findIndex(({ id }) => id === copy.selected), step = steps[index];
   const summary = useSummary(jobOf(copy));
-  const [replacing, setReplacing] = useState<string | null>(null);
   if (step === undefined) return <RecipeForm copy={copy} />;
   const contract = contracts.value.get(step.op);
-  const properties = (contract?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
-  const names = Object.keys(properties).sort((a, b) => rank(a, properties[a]) - rank(b, properties[b]));
-  const { bindings, dimensions } = matrixFacts(copy.recipe);
-  const dimensionOf = (name: string) =>
-    bindings.find(({ stepId, param }) => stepId === step.id && param.split(".")[0] === name)?.dimension ?? null;
-  const isModified = (name: string) => step.params[name] !== undefined || dimensionOf(name) !== null;
-  const shown = modifiedOnly.value ? names.filter(isModified) : names;
   const measured = summary?.steps.find(({ id }) => id === step.id);
-  const effectiveStep = (copy.verdict?.effective?.steps as JsonObject[] | undefined)?.find(({ id }) => id === step.id);
-  const params = { ...(effectiveStep?.params as JsonObject ?? defaults(properties)), ...step.params };
-  const own = (copy.verdict?.diagnostics ?? []).filter(({ pointer }) => pointer?.startsWith(`/steps/${index}/params/`));
   return (
     <section class="inspector" aria-label="Inspector">
       <h2>{contract?.name ?? step.op}</h2>
@@ -42,17 +33,53 @@ export function Inspector({ copy }: { copy: Copy }) {
       </p>
       {contract === undefined
         ? <p class="notice" data-tone="error">No operation of this name is known here.</p>
-        : <p class="muted">{String(contract.description ?? "")}</p>}
+        : <p class="muted">{contract.description ?? ""}</p>}
+      <Parameters copy={copy} step={step} index={index} contract={contract} />
+      <h3>Inputs</h3>
+      <Ports
+        ports={{ ...contract?.input_kinds, ...contract?.optional_input_kinds }}
+        wired={step.inputs}
+        onFollow={(id) => update(copy.id, { selected: id })}
+      />
+      <h3>Outputs</h3>
+      {Object.entries(contract?.output_kinds ?? {}).map(([port, kind]) => (
+        <OutputView key={`${summary?.run_id} ${port}`} port={port} kind={kind} facts={measured?.outputs[port]} />
+      ))}
+      {contract !== undefined && <ContractFacts copy={copy} stepId={step.id} contract={contract} />}
+    </section>
+  );
+}
+
+interface ParametersProps {
+  copy: Copy;
+  step: Step;
+  /** Of the step in the recipe. */
+  index: number;
+  contract: Contract | undefined;
+}
+
+function Parameters({ copy, step, index, contract }: ParametersProps) {
+  const properties = (contract?.params_schema.properties ?? {}) as { [name: string]: JsonObject };
+  const names = Object.keys(properties).sort((a, b) => rank(a, properties[a]) - rank(b, properties[b]));
+  const { bindings, dimensions } = matrixFacts(copy.recipe);
+  const dimensionOf = (name: string) =>
+    bindings.find(({ stepId, param }) => stepId === step.id && param.split(".")[0] === name)?.dimension ?? null;
+  const isModified = (name: string) => step.params[name] !== undefined || dimensionOf(name) !== null;
+  const shown = modifiedOnly.value ? names.filter(isModified) : names;
+  const effective = copy.verdict?.forms?.effective.steps.find(({ id }) => id === step.id);
+  const params = { ...(effective?.params as JsonObject ?? defaults(properties)), ...step.params };
+  const findings = copy.verdict?.diagnostics ?? [];
+  const at = (name: string) => `/steps/${index}/params/${name}`;
+  return (
+    <>
       <div class="row spread">
         <h3>Parameters</h3>
-        <label class="row small">
-          <input
-            type="checkbox"
-            checked={modifiedOnly.value}
-            onChange={(event) => modifiedOnly.value = event.currentTarget.checked}
-          />
-          Modified only ({names.filter(isModified).length})
-        </label>
+        <Check
+          look="small"
+          label={`Modified only (${names.filter(isModified).length})`}
+          checked={modifiedOnly.value}
+          onChange={(only) => modifiedOnly.value = only}
+        />
       </div>
       {shown.length === 0 && (
         <p class="muted">
@@ -73,9 +100,7 @@ export function Inspector({ copy }: { copy: Copy }) {
             value={step.params[name] as Value | undefined}
             effective={isEffective(contract!.params_schema, name, params)}
             choices={isSelector(name, schema) ? choicesOf(name, schema, contract!.materializations) : undefined}
-            diagnostics={own.filter(({ pointer }) =>
-              pointer === `/steps/${index}/params/${name}` || pointer!.startsWith(`/steps/${index}/params/${name}/`)
-            )}
+            diagnostics={findings.filter(({ pointer }) => pointer === at(name) || pointer?.startsWith(`${at(name)}/`))}
             unread={copy.unread[key]}
             dimension={dimensionOf(name)}
             dimensions={dimensions.map(({ name }) => name)}
@@ -88,38 +113,26 @@ export function Inspector({ copy }: { copy: Copy }) {
           />
         );
       })}
-      <h3>Inputs</h3>
-      <Ports
-        ports={{ ...contract?.input_kinds, ...contract?.optional_input_kinds }}
-        wired={step.inputs}
-        onFollow={(id) => update(copy.id, { selected: id })}
+    </>
+  );
+}
+
+function ContractFacts({ copy, stepId, contract }: { copy: Copy; stepId: string; contract: Contract }) {
+  const [replacing, setReplacing] = useState<string | null>(null);
+  return (
+    <>
+      <button type="button" class="small" onClick={() => setReplacing(stepId)}>Duplicate as custom recipe …</button>
+      {replacing === stepId && <ReplaceDialog copy={copy} stepId={stepId} onClose={() => setReplacing(null)} />}
+      <h3>Contract</h3>
+      <Facts
+        of={[
+          ["Status", contract.status],
+          ["Backends", (contract.backends.benchmark_run ?? []).join(", ")],
+          ["Thread-safe", contract.execution_safety.thread_safe ? "yes" : "no, runs alone"],
+          ["Equivalence", String(contract.equivalence.type)],
+        ]}
       />
-      <h3>Outputs</h3>
-      {Object.entries(contract?.output_kinds ?? {}).map(([port, kind]) => (
-        <Output key={`${summary?.run_id} ${port}`} port={port} kind={kind} facts={measured?.outputs?.[port]} />
-      ))}
-      {contract !== undefined && (
-        <>
-          <button type="button" class="small" onClick={() => setReplacing(step.id)}>
-            Duplicate as custom recipe …
-          </button>
-          {replacing === step.id && <ReplaceDialog copy={copy} stepId={step.id} onClose={() => setReplacing(null)} />}
-          <h3>Contract</h3>
-          <dl class="facts">
-            <dt>Status</dt>
-            <dd>{contract.status}</dd>
-            <dt>Backends</dt>
-            <dd>{(contract.backends.benchmark_run ?? []).join(", ")}</dd>
-            <dt>Runs beside others</dt>
-            <dd>
-              {isObject(contract.execution_safety) && contract.execution_safety.thread_safe ? "yes" : "no, alone"}
-            </dd>
-            <dt>Equivalence</dt>
-            <dd>{isObject(contract.equivalence) ? String(contract.equivalence.type) : ""}</dd>
-          </dl>
-        </>
-      )}
-    </section>
+    </>
   );
 }
 
@@ -142,69 +155,62 @@ function Ports(
 ) {
   if (Object.keys(ports).length === 0) return <p class="muted">None</p>;
   return (
-    <dl class="facts">
-      {Object.entries(ports).map(([port, kinds]) => (
-        <>
-          <dt class="mono" title={kinds.join(", ")}>{port}</dt>
-          <dd>
-            {wired[port] === undefined
-              ? <span class="muted">not wired</span>
-              : (
-                <button type="button" class="quiet mono" onClick={() => onFollow(wired[port].split(".")[0])}>
-                  {wired[port]}
-                </button>
-              )}
-          </dd>
-        </>
-      ))}
-    </dl>
+    <Facts
+      of={Object.entries(ports).map(([port, kinds]) => [
+        <span class="mono" title={kinds.join(", ")}>{port}</span>,
+        wired[port] === undefined
+          ? <span class="muted">not wired</span>
+          : (
+            <button type="button" class="quiet mono" onClick={() => onFollow(wired[port].split(".")[0])}>
+              {wired[port]}
+            </button>
+          ),
+      ])}
+    />
   );
 }
 
-/** An output: its kind, and what the last run gave it. */
-function Output({ port, kind, facts }: { port: string; kind: string; facts: OutputFacts | undefined }) {
-  const [preview, setPreview] = useState<JsonObject | null>(null),
-    [problem, setProblem] = useState<string | null>(null);
-  const load = () =>
-    get<{ preview: JsonObject }>(`/api/artifact?path=${encodeURIComponent(facts!.path)}`).then(
-      ({ preview }) => setPreview(preview),
-      (error) => setProblem(error.message),
-    );
+/** An output: its kind, and its array of the last run. */
+function OutputView({ port, kind, facts }: { port: string; kind: string; facts: Output | undefined }) {
+  const [wanted, setWanted] = useState(false);
+  const { value, problem } = useFetched(wanted ? "/api/artifact" : null, { query: { path: facts?.path } });
   return (
     <div class="output">
       <span class="mono">{port}</span> <span class="mono small muted">{kind}</span>
       {facts !== undefined && (
-        <dl class="facts">
-          <dt>Last run</dt>
-          <dd class="mono small">{shapeOf(facts) || "no array"}</dd>
-          <dt>SHA-256</dt>
-          <dd class="mono small" title={facts.sha256}>{facts.sha256.slice(0, 16)}…</dd>
-        </dl>
+        <Facts
+          mono="mono small"
+          of={[
+            ["Last run", shapeOf(facts) || "no array"],
+            ["SHA-256", <span title={facts.sha256}>{facts.sha256.slice(0, 16)}…</span>],
+          ]}
+        />
       )}
-      {facts !== undefined && preview === null && problem === null && (
-        <button type="button" class="small" onClick={load}>
-          First values<span class="hidden-text">of {port}</span>
+      {facts !== undefined && value === null && problem === null && (
+        <button
+          type="button"
+          class="small"
+          onClick={() => setWanted(true)}
+        >
+          First values<Hidden>of {port}</Hidden>
         </button>
       )}
-      {problem !== null && <p class="notice" data-tone="error">{problem}</p>}
-      {preview !== null && <pre class="preview small" tabindex={0}>{firstOf(preview)}</pre>}
+      <Trouble text={problem} />
+      {value !== null && <pre class="preview small" tabindex={0}>{firstOf(value.preview)}</pre>}
     </div>
   );
 }
 
 const MOST_CHARACTERS = 400;
 
-function firstOf(preview: JsonObject): string {
-  const arrays = Array.isArray(preview.arrays) ? preview.arrays as JsonObject[] : null;
-  const text = arrays === null
-    ? canonicalJson(preview)
-    : arrays.map(({ name, values }) => `${name}: ${(values as Value[]).slice(0, 16).map(String).join(", ")}`).join(
-      "\n",
-    );
+function firstOf(preview: Reply<"/api/artifact">["preview"]): string {
+  const text = preview?.arrays === undefined
+    ? preview?.text ?? "no preview"
+    : preview.arrays.map(({ name, values }) => `${name}: ${values.slice(0, 16).map(String).join(", ")}`).join("\n");
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }
 
-/** What the recipe as such says; shown while no block is selected. */
+/** The fields of the recipe itself; shown while no block is selected. */
 function RecipeForm({ copy }: { copy: Copy }) {
   const { recipe } = copy, metadata = isObject(recipe.metadata) ? recipe.metadata : {};
   const text = (key: "name" | "description") => (
@@ -242,19 +248,22 @@ function RecipeForm({ copy }: { copy: Copy }) {
         onUnread={(unread) =>
           setUnread(copy.id, "seed", unread === null ? null : { ...unread, stepId: "", param: "seed" })}
       />
-      <dl class="facts spaced">
-        <dt>File</dt>
-        <dd class="mono small">{copy.file?.path ?? "not saved yet"}</dd>
-        <dt>Profile</dt>
-        <dd class="mono small">
-          {isObject(recipe.execution_profile) ? String(recipe.execution_profile.id) : "custom"}
-        </dd>
-        <dt>Blocks</dt>
-        <dd>{stepsOf(recipe).length}</dd>
-      </dl>
+      <Facts
+        look="spaced"
+        of={[
+          ["File", <span class="mono small">{copy.file?.path ?? "not saved yet"}</span>],
+          [
+            "Profile",
+            <span class="mono small">
+              {isObject(recipe.execution_profile) ? String(recipe.execution_profile.id) : "custom"}
+            </span>,
+          ],
+          ["Blocks", stepsOf(recipe).length],
+        ]}
+      />
       <p class="muted">
-        Select a block to see and change its parameters. Wiring is changed in Raw JSON; a recipe that is wired otherwise
-        than its profile says has the profile custom, with based_on.
+        Select a block to change its parameters. Change the wiring in Raw JSON; a recipe with another topology than that
+        of its profile has the profile custom, with based_on.
       </p>
     </section>
   );
@@ -263,5 +272,5 @@ function RecipeForm({ copy }: { copy: Copy }) {
 const SEED: JsonObject = {
   type: "integer",
   minimum: 0,
-  description: "master seed; every step's stream follows from it",
+  description: "master seed; the streams of all steps derive from it",
 };

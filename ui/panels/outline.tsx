@@ -1,7 +1,6 @@
-/** The blocks as a list: what the graph shows, for reading and for the keyboard. */
-import type { GraphBlock } from "../../lib/plan/graph_layout.ts";
+/** The blocks of the graph as a list, for reading and for the keyboard. */
 import { layoutGraph } from "../../lib/plan/graph_layout.ts";
-import { GLYPHS, graphOf, PLANES } from "../graph/graph.tsx";
+import { GLYPHS, graphOf, PLANES } from "../graph/model.ts";
 import { useMemo, useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Copy, stepsOf, update } from "../state/copies.ts";
@@ -17,7 +16,7 @@ export function Outline({ copy, problems, states }: Props) {
   const [filter, setFilter] = useState("");
   const steps = stepsOf(copy.recipe);
   const planes = useMemo(
-    () => new Map(layoutGraph(graphOf(copy.recipe)).blocks.map((block: GraphBlock) => [block.id, block.plane])),
+    () => new Map(layoutGraph(graphOf(copy.recipe)).blocks.map((block) => [block.id, block.plane])),
     [JSON.stringify(steps.map(({ id, op }) => [id, op])), contracts.value.size],
   );
   const shown = steps.filter(({ id, op }) =>
@@ -36,7 +35,7 @@ export function Outline({ copy, problems, states }: Props) {
       </div>
       {shown.length === 0 && (
         <p class="empty">
-          No block fits the filter. <button type="button" class="quiet" onClick={() => setFilter("")}>Show all</button>
+          No block matches. <button type="button" class="quiet" onClick={() => setFilter("")}>Show all</button>
         </p>
       )}
       <ol>

@@ -1,59 +1,66 @@
 /**
- * The recipe as text. What is typed is a draft of its own, kept even while it cannot be read; Apply hands it to the server and
- * adopts what the server made of it. No file is written.
+ * The recipe as text. The typed text is a draft, kept also while it cannot be read; Apply sends it to the server and adopts
+ * the result. No file is written.
  */
 import { parseJson, prettyJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { type Diagnostic, post, Problem } from "../api.ts";
+import { type Diagnostic, findingsOf, messageOf, post, Problem } from "../api.ts";
 import { jsonParts } from "../form/json_ranges.ts";
+import { Diagnostics, Select, Shown } from "../parts.tsx";
 import { type ComponentChildren, lazy, Suspense, useEffect, useState } from "../preact.ts";
 import { type Copy, edit, keepRaw, textOf, update } from "../state/copies.ts";
+import { useLoaded } from "../state/fetched.ts";
 import { checkMode } from "../state/settings.ts";
-import { type Change, Changes } from "./changes.tsx";
+import { Changes } from "./changes.tsx";
 
 const Code = lazy(() => import("./code.tsx"));
 const VIEWS = ["authored", "normalised", "effective", "difference"] as const;
 const CHECK_AFTER_MS = 400;
+const MODES = [["strict", "strict, as for runs"], ["compat", "compat, for older recipes"]] as const;
 
-/** What the server, or the reader before it, says of a text. */
-async function judge(
-  text: string,
-  stop?: AbortSignal,
-): Promise<{ recipe: JsonObject | null; diagnostics: Diagnostic[] }> {
+/** The choice between the checks of a recipe. */
+export const CheckMode = ({ onChoose }: { onChoose?(): void }) => (
+  <Select
+    label="Check"
+    look="small"
+    value={checkMode.value}
+    options={MODES}
+    onChoose={(mode) => {
+      checkMode.value = mode;
+      onChoose?.();
+    }}
+  />
+);
+
+interface Judgement {
+  /** Null where the text is refused. */
+  recipe: JsonObject | null;
+  diagnostics: Diagnostic[];
+}
+
+/** Reads a text and lets the server check it. */
+async function judge(text: string, signal?: AbortSignal): Promise<Judgement> {
   let recipe: JsonObject;
   try {
     recipe = parseJson(text) as JsonObject;
   } catch (error) {
-    return {
-      recipe: null,
-      diagnostics: [{ code: "json_invalid", message: `Cannot read this as JSON: ${(error as Error).message}` }],
-    };
+    const message = `Cannot read this as JSON: ${messageOf(error)}`;
+    return { recipe: null, diagnostics: findingsOf(new Problem(0, "json_invalid", message)) };
   }
   try {
-    const answer = await post<{ recipe: JsonObject; validation: JsonObject }>("/api/recipe/validate", {
-      recipe,
-      mode: checkMode.value,
-    }, { signal: stop });
-    return { recipe: answer.recipe, diagnostics: answer.validation.diagnostics as unknown as Diagnostic[] };
+    const answer = await post("/api/recipe/validate", { recipe, mode: checkMode.value }, { signal });
+    return { recipe: answer.recipe, diagnostics: answer.validation.diagnostics };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const { diagnostics } = error;
-    return { recipe: null, diagnostics: diagnostics.length > 0 ? diagnostics : [error as Diagnostic] };
+    return { recipe: null, diagnostics: findingsOf(error) };
   }
 }
 
 export function Raw({ copy }: { copy: Copy }) {
   const [view, setView] = useState<typeof VIEWS[number]>("authored");
-  const picker = (
-    <label class="row small">
-      View
-      <select value={view} onChange={(event) => setView(event.currentTarget.value as typeof view)}>
-        {VIEWS.map((name) => <option key={name} value={name}>{name}</option>)}
-      </select>
-    </label>
-  );
+  const picker = <Select label="View" look="small" value={view} options={VIEWS} onChoose={setView} />;
   if (view === "authored") return <Authored key={copy.id} copy={copy} picker={picker} />;
-  const shown = view === "effective" ? copy.verdict?.effective : copy.verdict?.normalized;
+  const shown = view === "effective" ? copy.verdict?.forms?.effective : copy.verdict?.forms?.recipe;
   return (
     <div class="raw">
       <div class="row raw-tools">
@@ -75,7 +82,7 @@ export function Raw({ copy }: { copy: Copy }) {
 
 function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
   const text = copy.rawDraft ?? prettyJson(copy.recipe), draft = copy.rawDraft !== null;
-  const [found, setFound] = useState<Diagnostic[]>([]), [told, setTold] = useState("");
+  const [found, setFound] = useState<Diagnostic[]>([]), [note, setNote] = useState("");
   const { brokenAt } = jsonParts(text);
   useEffect(() => {
     const stop = new AbortController();
@@ -91,17 +98,17 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
   const apply = async () => {
     const { recipe, diagnostics } = await judge(text);
     setFound(diagnostics);
-    if (recipe === null) return setTold("Not applied: the text stays as it is until it is mended");
+    if (recipe === null) return setNote("Not applied: fix the problems first; the text stays");
     edit(copy.id, recipe);
     update(copy.id, { unread: {} });
     keepRaw(copy.id, null);
-    setTold("Applied; no file was written");
+    setNote("Applied; no file was written");
   };
   const format = () => {
     try {
       keepRaw(copy.id, prettyJson(parseJson(text)));
     } catch {
-      setTold("Only text that is JSON can be formatted");
+      setNote("Cannot format text that is not JSON");
     }
   };
   const errors = found.filter(({ severity }) => severity !== "warning" && severity !== "info");
@@ -110,30 +117,22 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
       <div class="row raw-tools">
         {picker}
         <button type="button" class="primary" disabled={!draft} onClick={apply}>Apply</button>
-        <button type="button" disabled={!draft} onClick={() => (keepRaw(copy.id, null), setTold("Discarded"))}>
+        <button type="button" disabled={!draft} onClick={() => (keepRaw(copy.id, null), setNote("Discarded"))}>
           Discard
         </button>
         <button type="button" onClick={format}>Format</button>
         <button
           type="button"
           onClick={() =>
-            navigator.clipboard.writeText(text).then(() => setTold("Copied"), () => setTold("The browser refused"))}
+            navigator.clipboard.writeText(text).then(() => setNote("Copied"), () =>
+              setNote("The browser denied access to the clipboard"))}
         >
           Copy
         </button>
-        <label class="row small">
-          Check
-          <select
-            value={checkMode.value}
-            onChange={(event) => checkMode.value = event.currentTarget.value as "strict" | "compat"}
-          >
-            <option value="strict">strict</option>
-            <option value="compat">compat</option>
-          </select>
-        </label>
+        <CheckMode />
         {draft && <span class="tag" data-tone="accent">not applied</span>}
-        {errors.length > 0 && <span class="tag" data-tone="error">{errors.length} to mend</span>}
-        <span class="small muted" role="status">{told}</span>
+        {errors.length > 0 && <span class="tag" data-tone="error">{errors.length} to fix</span>}
+        <span class="small muted" role="status">{note}</span>
       </div>
       <div class="raw-body">
         <Suspense fallback={<p class="muted pad">Loading the editor</p>}>
@@ -143,42 +142,34 @@ function Authored({ copy, picker }: { copy: Copy; picker: ComponentChildren }) {
             diagnostics={brokenAt === null ? found : []}
             brokenAt={brokenAt}
             onChange={(next) => {
-              setTold("");
+              setNote("");
               keepRaw(copy.id, next === prettyJson(copy.recipe) ? null : next);
             }}
           />
         </Suspense>
         {errors.length > 0 && (
-          <ul class="raw-problems" aria-label="Problems of the text">
-            {errors.map(({ message, hint, pointer, code }) => (
-              <li key={`${pointer} ${message}`}>
-                {message} {hint ? <span class="muted">· {hint}</span> : null}{" "}
-                <code class="small muted">{pointer ?? code}</code>
-              </li>
-            ))}
-          </ul>
+          <div class="raw-problems">
+            <Diagnostics label="Problems of the text" items={errors} />
+          </div>
         )}
       </div>
     </div>
   );
 }
 
-/** What the defaults and the normal form add to what was written. */
+/** The additions of defaults and normal form to the authored recipe. */
 function Difference({ copy }: { copy: Copy }) {
-  const [changes, setChanges] = useState<Change[] | null>(null);
-  const effective = copy.verdict?.effective ?? null;
-  useEffect(() => {
-    const stop = new AbortController();
-    if (effective === null) return;
-    post<{ changes: Change[] }>("/api/recipe/diff", { a: copy.recipe, b: effective }, { signal: stop.signal })
-      .then(({ changes }) => setChanges(changes), () => {});
-    return () => stop.abort();
-  }, [textOf(copy), effective]);
-  if (effective === null) return null;
-  if (changes === null) return <p class="muted pad">Comparing</p>;
+  const effective = copy.verdict?.forms?.effective;
+  const found = useLoaded(
+    (signal) => post("/api/recipe/diff", { a: copy.recipe, b: effective! }, { signal }),
+    effective === undefined ? null : `${textOf(copy)} ${copy.verdict!.text}`,
+  );
+  if (effective === undefined) return null;
   return (
     <div class="pad">
-      <Changes changes={changes} a="Authored" b="Effective" />
+      <Shown of={found} what="the differences">
+        {({ changes }) => <Changes changes={changes} a="Authored" b="Effective" />}
+      </Shown>
     </div>
   );
 }

@@ -1,9 +1,9 @@
-/** Another operation in the place of a block: a recipe of its own, since a template's topology is not changed under its name. */
+/** Another operation in place of a block, in a new recipe: a template keeps its topology. */
 import { fittingOperations, withOperation } from "../form/replacement.ts";
+import { Dialog } from "../parts.tsx";
 import { useState } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
 import { type Copy, openCopy, stepsOf, update } from "../state/copies.ts";
-import { Dialog } from "./dialog.tsx";
 
 export function ReplaceDialog({ copy, stepId, onClose }: { copy: Copy; stepId: string; onClose(): void }) {
   const [filter, setFilter] = useState("");
@@ -14,11 +14,11 @@ export function ReplaceDialog({ copy, stepId, onClose }: { copy: Copy; stepId: s
   return (
     <Dialog title={`Another operation for ${stepId}`} onClose={onClose}>
       <p>
-        These operations have ports that fit the wires of{" "}
-        <span class="mono">{stepId}</span>. The choice opens a copy of the recipe with the profile custom; this one
-        stays as it is.
+        The ports of these operations fit the wires of{" "}
+        <span class="mono">{stepId}</span>. The choice opens a copy with the profile custom; this recipe does not
+        change.
       </p>
-      {fitting.length === 0 ? <p class="empty">No other operation has ports that fit.</p> : (
+      {fitting.length === 0 ? <p class="empty">No other operation fits.</p> : (
         <>
           <label class="hidden-text" for="operation-filter">Filter operations</label>
           <input
@@ -28,7 +28,7 @@ export function ReplaceDialog({ copy, stepId, onClose }: { copy: Copy; stepId: s
             value={filter}
             onInput={(event) => setFilter(event.currentTarget.value)}
           />
-          {shown.length === 0 && <p class="empty">No operation fits the filter.</p>}
+          {shown.length === 0 && <p class="empty">No operation matches.</p>}
           <ul class="choices">
             {shown.map((contract) => (
               <li key={contract.id}>

@@ -1,16 +1,12 @@
-/** The ledger: every file with its digest, its beginning, and whether it is still what it was. */
-import type { JsonObject } from "../../lib/contract/value.ts";
+// deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
+/** The ledger: every file with its digest, its beginning, and its verification. */
+import { get, messageOf, type Reply } from "../api.ts";
+import { Facts, Hidden, Shown, Table, Trouble } from "../parts.tsx";
 import { useState } from "../preact.ts";
+import { useFetched } from "../state/fetched.ts";
+import { saveArtifact } from "../state/files.ts";
 import { type Artifact, artifactsOf, type RunDocuments } from "./documents.ts";
-import { artifactAddress, get, saveArtifact, useLoaded } from "./fetch_artifact.ts";
 import { bytesText } from "./metrics.ts";
-
-interface Verdict {
-  status: "valid" | "warning" | "invalid";
-  checks: { id: string; status: string; count: number }[];
-  errors: JsonObject[];
-  warnings: JsonObject[];
-}
 
 export function Artifacts({ documents: { summary } }: { documents: RunDocuments }) {
   const artifacts = artifactsOf(summary);
@@ -18,112 +14,97 @@ export function Artifacts({ documents: { summary } }: { documents: RunDocuments 
   return (
     <div class="stack">
       <Verify runId={summary.run_id} />
-      {artifacts.length === 0
-        ? <p class="empty">This run left no artifacts.</p>
-        : (
-          <div class="scroll-x panel" tabIndex={0} role="region" aria-label="Ledger of artifacts">
-            <table>
-              <thead>
-                <tr>
-                  <th>Artifact</th>
-                  <th>Kind</th>
-                  <th>Values</th>
-                  <th>SHA-256</th>
-                  <th>
-                    <span class="hidden-text">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {artifacts.map((artifact) => (
-                  <ArtifactRow
-                    key={artifact.path}
-                    artifact={artifact}
-                    open={open === artifact.path}
-                    onOpen={() => setOpen(open === artifact.path ? null : artifact.path)}
-                  />
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+      {artifacts.length === 0 ? <p class="empty">This run has no artifacts.</p> : (
+        <Table
+          label="Ledger of artifacts"
+          rows={artifacts}
+          keyOf={({ path }) => path}
+          columns={[
+            ["Artifact", ({ step, name }) => `${step}.${name}`, "mono"],
+            ["Kind", ({ kind }) => kind, "mono small"],
+            [
+              "Values",
+              ({ dtype, shape }) => dtype === null ? "" : `${dtype} [${shape?.join(", ") ?? ""}]`,
+              "mono small",
+            ],
+            ["SHA-256", ({ sha256 }) => `${sha256.slice(0, 12)}…`, "mono small", ({ sha256 }) => sha256],
+            [<Hidden>Actions</Hidden>, (artifact) => (
+              <Actions
+                artifact={artifact}
+                open={open === artifact.path}
+                onOpen={() => setOpen(open === artifact.path ? null : artifact.path)}
+              />
+            )],
+          ]}
+        />
+      )}
+      {artifacts.filter(({ path }) => path === open).map((artifact) => (
+        <section key={artifact.path} class="panel" aria-label={`Preview of ${artifact.step}.${artifact.name}`}>
+          <Preview artifact={artifact} />
+        </section>
+      ))}
     </div>
   );
 }
 
-function ArtifactRow({ artifact, open, onOpen }: { artifact: Artifact; open: boolean; onOpen(): void }) {
-  const { step, name, kind, dtype, shape, sha256, path } = artifact;
+function Actions(
+  { artifact: { step, name, path }, open, onOpen }: { artifact: Artifact; open: boolean; onOpen(): void },
+) {
   const [problem, setProblem] = useState<string | null>(null);
-  const download = () => saveArtifact(path).catch((error) => setProblem((error as Error).message));
   return (
     <>
-      <tr>
-        <td class="mono">{step}.{name}</td>
-        <td class="mono small">{kind}</td>
-        <td class="mono small">{dtype === null ? "" : `${dtype} [${shape?.join(", ") ?? ""}]`}</td>
-        <td class="mono small" title={sha256}>{sha256.slice(0, 12)}…</td>
-        <td>
-          <div class="row nowrap">
-            <button type="button" class="quiet" aria-expanded={open} onClick={onOpen}>
-              Preview<span class="hidden-text">of {step}.{name}</span>
-            </button>
-            <button type="button" class="quiet" onClick={download}>
-              Download<span class="hidden-text">{step}.{name}</span>
-            </button>
-          </div>
-          {problem !== null && <span class="state" data-tone="error">{problem}</span>}
-        </td>
-      </tr>
-      {open && (
-        <tr>
-          <td colSpan={5}>
-            <Preview artifact={artifact} />
-          </td>
-        </tr>
-      )}
+      <div class="row nowrap">
+        <button type="button" class="quiet" aria-expanded={open} onClick={onOpen}>
+          Preview<Hidden>of {step}.{name}</Hidden>
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => saveArtifact(path).catch((error) => setProblem(messageOf(error)))}
+        >
+          Download<Hidden>{step}.{name}</Hidden>
+        </button>
+      </div>
+      <Trouble text={problem} />
     </>
   );
 }
 
-interface PreviewAnswer {
-  format: string;
-  size_bytes: number;
-  sha256: string;
-  preview: { arrays?: { name: string; dtype: string; shape: number[]; values: unknown[] }[]; text?: string } | null;
-  truncated: boolean;
-}
-
 function Preview({ artifact: { path, sha256 } }: { artifact: Artifact }) {
-  const { value, problem } = useLoaded((signal) => get<PreviewAnswer>(artifactAddress(path), signal), path);
-  if (problem !== null) return <p class="notice" data-tone="error">{problem}</p>;
-  if (value === null) return <p class="muted" aria-busy="true">Reading the file</p>;
-  // The summary hashes what an artifact holds; the answer hashes the file that holds it.
+  // The summary hashes the content of an artifact; the reply hashes the file.
   return (
-    <div class="stack">
-      <dl class="facts">
-        <dt>File</dt>
-        <dd class="mono">{path}</dd>
-        <dt>Size</dt>
-        <dd>{bytesText(value.size_bytes)} ({value.size_bytes} bytes), {value.format}</dd>
-        <dt>SHA-256 in the ledger</dt>
-        <dd class="mono">{sha256}</dd>
-        <dt>SHA-256 of the file</dt>
-        <dd class="mono">
-          {value.sha256} {value.sha256 === sha256
-            ? <span class="state" data-tone="ok">✓ equal</span>
-            : <span class="state" data-tone="error">✕ differs</span>}
-        </dd>
-      </dl>
-      {value.preview?.arrays?.map(({ name, dtype, shape, values }) => (
-        <div key={name}>
-          <p class="mono small muted">{name}: {dtype} [{shape.join(", ")}]</p>
-          <pre class="values">{values.map(cellText).join("  ")}{value.truncated ? "  …" : ""}</pre>
+    <Shown of={useFetched("/api/artifact", { query: { path } })} what="the file">
+      {(file) => (
+        <div class="stack">
+          <Facts
+            of={[
+              ["File", <span class="mono">{path}</span>],
+              ["Size", `${bytesText(file.size_bytes)} (${file.size_bytes} bytes), ${file.format}`],
+              ["SHA-256 in the ledger", <span class="mono">{sha256}</span>],
+              [
+                "SHA-256 of the file",
+                (
+                  <span class="mono">
+                    {file.sha256} {file.sha256 === sha256
+                      ? <span class="state" data-tone="ok">✓ equal</span>
+                      : <span class="state" data-tone="error">✕ differs</span>}
+                  </span>
+                ),
+              ],
+            ]}
+          />
+          {file.preview?.arrays?.map(({ name, dtype, shape, values }) => (
+            <div key={name}>
+              <p class="mono small muted">{name}: {dtype} [{shape.join(", ")}]</p>
+              <pre class="values">{values.map(cellText).join("  ")}{file.truncated ? "  …" : ""}</pre>
+            </div>
+          ))}
+          {file.preview?.text !== undefined &&
+            <pre class="values">{file.preview.text}{file.truncated ? "\n…" : ""}</pre>}
+          {file.preview === null && <p class="muted">There is no preview of this format. Download the file.</p>}
         </div>
-      ))}
-      {value.preview?.text !== undefined &&
-        <pre class="values">{value.preview.text}{value.truncated ? "\n…" : ""}</pre>}
-      {value.preview === null && <p class="muted">There is no preview of this format. Download the file.</p>}
-    </div>
+      )}
+    </Shown>
   );
 }
 
@@ -133,15 +114,15 @@ const short = (value: unknown): string =>
   typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(5))) : String(value);
 
 function Verify({ runId }: { runId: string }) {
-  const [report, setReport] = useState<Verdict | null>(null);
-  const [state, setState] = useState<"idle" | "running" | string>("idle");
+  const [report, setReport] = useState<Reply<"/api/runs/:run_id/verify"> | null>(null);
+  const [state, setState] = useState("idle");
   const verify = () => {
     setState("running");
     setReport(null);
-    get<Verdict>(`/api/runs/${encodeURIComponent(runId)}/verify`).then((found) => {
+    get("/api/runs/:run_id/verify", { params: { run_id: runId } }).then((found) => {
       setReport(found);
       setState("idle");
-    }, (error) => setState((error as Error).message));
+    }, (error) => setState(messageOf(error)));
   };
   const wrong = [...report?.errors ?? [], ...report?.warnings ?? []];
   const done = report?.checks.reduce((sum, { count }) => sum + Number(count), 0);
@@ -149,11 +130,11 @@ function Verify({ runId }: { runId: string }) {
     <section class="panel" aria-label="Verification">
       <div class="row">
         <button type="button" class="primary" disabled={state === "running"} onClick={verify}>Verify</button>
-        <span class="muted">Hashes every file again and checks all that links them.</span>
+        <span class="muted">Hashes every file again and checks the links between the documents.</span>
       </div>
       <div role="status">
         {state === "running" && <p class="muted">Hashing</p>}
-        {state !== "idle" && state !== "running" && <p class="notice" data-tone="error">{state}</p>}
+        {state !== "idle" && state !== "running" && <Trouble text={state} />}
         {report !== null && (
           <p
             class="notice"

@@ -1,51 +1,15 @@
-/** What `/api/runs/<id>` answers, as far as the page reads it. */
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+/** The documents of a run: its artifacts and metrics in plan order. */
+import { isObject, type Value } from "../../lib/contract/value.ts";
+import type { Reply } from "../api.ts";
 import { measuredText } from "./metrics.ts";
-import type { Diagnostic } from "../api.ts";
 
-export interface Output {
-  kind: string;
-  /** From the state directory, ready for `/api/artifact`. */
-  path: string;
-  metadata: JsonObject;
-  sha256: string;
-}
-
-export interface RunStep {
-  id: string;
-  op: string;
-  status: "completed" | "failed" | "canceled";
-  execution_binding: JsonObject;
-  outputs: Record<string, Output>;
-  metrics: JsonObject;
-  metadata: JsonObject;
-}
-
-export interface RunSummary {
-  run_id: string;
-  job_id: string | null;
-  recipe_name: string;
-  status: string;
-  created_at_utc: string;
-  completed_at_utc: string | null;
-  steps: RunStep[];
-  metrics: JsonObject;
-  execution: JsonObject;
-  execution_plan: JsonObject;
-  seed_policy: JsonObject;
-  error?: string;
-  failure?: JsonObject;
-  warnings?: Diagnostic[];
-  [key: string]: unknown;
-}
-
-export interface RunDocuments {
-  summary: RunSummary;
-  manifest: JsonObject;
-}
+/** Paths of outputs begin at the state directory. */
+export type RunDocuments = Reply<"/api/runs/:run_id">;
+export type RunSummary = RunDocuments["summary"];
+type Output = RunSummary["steps"][number]["outputs"][string];
 
 /** An output with the step that left it. */
-export interface Artifact extends Output {
+export interface Artifact extends Pick<Output, "kind" | "path" | "metadata" | "sha256"> {
   step: string;
   name: string;
   dtype: string | null;
@@ -56,7 +20,7 @@ export interface Artifact extends Output {
 
 export function artifactsOf({ steps }: RunSummary): Artifact[] {
   return steps.flatMap(({ id, outputs }) =>
-    Object.entries(outputs ?? {}).map(([name, output]) => {
+    Object.entries(outputs).map(([name, output]) => {
       const { dtype, shape, array } = isObject(output.metadata) ? output.metadata : {};
       return {
         ...output,
@@ -70,12 +34,10 @@ export function artifactsOf({ steps }: RunSummary): Artifact[] {
   );
 }
 
-/** Metrics of all steps in plan order; timings are told apart by their name. */
-export function metricRows(
-  { steps }: RunSummary,
-): { step: string; metric: string; value: unknown; shown: string }[] {
+/** Metrics of all steps in plan order, timings included. */
+export function metricRows({ steps }: RunSummary): { step: string; metric: string; value: Value; shown: string }[] {
   return steps.flatMap(({ id, metrics, metadata }) =>
-    Object.entries(metrics ?? {}).map(([metric, value]) => ({
+    Object.entries(metrics).map(([metric, value]) => ({
       step: id,
       metric,
       value,
@@ -84,5 +46,5 @@ export function metricRows(
   );
 }
 
-/** Whether a metric tells of time or memory, which differ from run to run. */
+/** Whether a metric is a time or a memory size, which differ from run to run. */
 export const isVolatile = (metric: string): boolean => /^(timing|memory|encoder|decoder)\./.test(metric);

@@ -1,5 +1,5 @@
 /** Blocks of arrays with every digit, for views that compute with them. */
-import { get } from "./fetch_artifact.ts";
+import { get } from "../api.ts";
 
 /** A block in C order. */
 export interface Block {
@@ -16,13 +16,6 @@ export interface Block {
 /** What the server sends of an array at once. */
 export const MOST_VALUES = 65_536;
 
-interface Answer {
-  shape: number[];
-  block_shape: number[];
-  real: unknown[];
-  imaginary: unknown[] | null;
-}
-
 /**
  * Reads the part of an array below the indices of its leading axes.
  *
@@ -33,9 +26,10 @@ export async function readBlock(
   at: readonly number[],
   signal?: AbortSignal,
 ): Promise<Block> {
-  const query = new URLSearchParams({ path, at: at.join(","), ...(array === null ? {} : { array }) });
-  const { shape, block_shape, real, imaginary } = await get<Answer>(`/api/array?${query}`, signal);
-  const numbers = (values: unknown[]) => Float64Array.from(values, (value) => value === null ? NaN : Number(value));
+  const query = { path, at: at.join(","), array };
+  const { shape, block_shape, real, imaginary } = await get("/api/array", { query, signal });
+  const numbers = (values: readonly unknown[]) =>
+    Float64Array.from(values, (value) => value === null ? NaN : Number(value));
   return {
     shape: shape.map(Number),
     sizes: block_shape.map(Number),

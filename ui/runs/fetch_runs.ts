@@ -1,10 +1,10 @@
 /** Pages of the list of runs, appended as they are wanted. */
-import { get, Problem } from "../api.ts";
+import { get, messageOf } from "../api.ts";
 import { useEffect, useRef, useState } from "../preact.ts";
 import type { RunRow } from "./filter.ts";
 
 const PAGE = 100;
-/** Later pages are larger: who gets there is looking for something. */
+/** Later pages are larger: they are read for a search. */
 const LATER_PAGE = 400;
 const FIELDS = "metrics,effective_recipe_sha256,step_count,size_bytes,task_id,mode,parallel_workers,plan_cache,problem";
 
@@ -16,11 +16,6 @@ export interface Listing {
   problem: string | null;
   /** Asks for the next page; nothing where one is on its way. */
   more(): void;
-}
-
-interface Answer {
-  runs: RunRow[];
-  next_cursor: string | null;
 }
 
 /**
@@ -37,10 +32,8 @@ export function useRuns(query: { status?: string; recipe_name?: string; suite?: 
   const load = (before: RunRow[], cursor: string | null) => {
     const stop = running.current = new AbortController();
     setState("loading");
-    const parts = new URLSearchParams({ limit: String(cursor === null ? PAGE : LATER_PAGE), fields: FIELDS });
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) parts.set(name, value);
-    if (cursor !== null) parts.set("cursor", cursor);
-    get<Answer>(`/api/runs?${parts}`, stop.signal).then(({ runs, next_cursor }) => {
+    const page = { limit: cursor === null ? PAGE : LATER_PAGE, fields: FIELDS, cursor };
+    get("/api/runs", { query: { ...query, ...page }, signal: stop.signal }).then(({ runs, next_cursor }) => {
       if (stop.signal.aborted) return;
       // A run that came meanwhile may push a row onto the next page.
       const known = new Set(before.map(({ run_id }) => run_id));
@@ -50,7 +43,7 @@ export function useRuns(query: { status?: string; recipe_name?: string; suite?: 
     }, (error) => {
       if (stop.signal.aborted) return;
       setState("failed");
-      setProblem(error instanceof Problem ? error.message : String(error));
+      setProblem(messageOf(error));
     }).finally(() => {
       if (running.current === stop) running.current = null;
     });

@@ -1,28 +1,14 @@
 /**
- * What a person types above the list of runs: words, and tokens such as `state:failed`, `recipe:quickstart`, `after:2026-11-01`
- * or `metric.channel.ber<1e-3`. The server answers some of them; the page sieves by the rest.
+ * The filter of the list of runs: words, and tokens such as `state:failed`, `recipe:quickstart`, `after:2026-11-01` or
+ * `metric.channel.ber<1e-3`. The server applies some of them, the page applies the rest.
  */
+
+import type { Reply } from "../api.ts";
 
 const STATES = ["running", "completed", "failed", "canceled", "incomplete"] as const;
 
 /** A run as lists show it. */
-export interface RunRow {
-  run_id: string;
-  status: string;
-  recipe_name: string | null;
-  suite: string | null;
-  created_at_utc: string | null;
-  completed_at_utc: string | null;
-  effective_recipe_sha256?: string | null;
-  step_count?: number;
-  size_bytes?: number;
-  task_id?: string | null;
-  mode?: string | null;
-  parallel_workers?: number | null;
-  plan_cache?: string | null;
-  problem?: string | null;
-  metrics?: Record<string, unknown>;
-}
+export type RunRow = Reply<"/api/runs">["runs"][number];
 
 interface MetricCondition {
   metric: string;
@@ -57,7 +43,7 @@ function read(part: string, filter: Filter): void {
   const condition = /^metric\.(.+?)(<=|>=|<|>|=)(.+)$/.exec(part);
   if (condition !== null) {
     const value = Number(condition[3]);
-    if (Number.isNaN(value)) filter.problems.push(`${part}: ${condition[3]} is no number`);
+    if (Number.isNaN(value)) filter.problems.push(`${part}: ${condition[3]} is not a number`);
     else filter.metrics.push({ metric: condition[1], relation: condition[2] as MetricCondition["relation"], value });
     return;
   }
@@ -136,7 +122,9 @@ function holds(known: number, relation: MetricCondition["relation"], value: numb
 }
 
 /** Seconds from the start of a run to its end, or null. */
-export function secondsOf({ created_at_utc, completed_at_utc }: RunRow): number | null {
+export function secondsOf(
+  { created_at_utc, completed_at_utc }: Pick<RunRow, "created_at_utc" | "completed_at_utc">,
+): number | null {
   if (created_at_utc === null || completed_at_utc === null) return null;
   const seconds = (Date.parse(completed_at_utc) - Date.parse(created_at_utc)) / 1000;
   return Number.isFinite(seconds) ? seconds : null;

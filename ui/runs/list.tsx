@@ -1,15 +1,14 @@
-/** The list of runs: what is going on above, what was left below, two ticks away from a comparison. */
-import { get } from "../api.ts";
+/** The list of runs: active jobs above, stored runs below, chosen for a comparison. */
 import { commandOf, CopyCommand } from "../copy_command.tsx";
-import { Page } from "../frame.tsx";
-import { type JSX, useEffect, useMemo, useRef, useState } from "../preact.ts";
+import { Page, StateMark, Trouble } from "../parts.tsx";
+import { type JSX, useEffect, useMemo, useState } from "../preact.ts";
 import { address, go, place, refine } from "../router.ts";
-import { activeJobs, isEnded, type Job, jobs, onEvent, refreshJobs } from "../state/events.ts";
-import { cancelRun, stepStates } from "../state/runs.ts";
+import { onEvent } from "../state/events.ts";
 import { density } from "../state/settings.ts";
-import type { RunDocuments } from "./documents.ts";
-import { matches, metricOf, parseFilter, type RunRow, secondsOf, sievesHere } from "./filter.ts";
+import { ActiveJobs } from "./active_jobs.tsx";
 import { useRuns } from "./fetch_runs.ts";
+import { matches, metricOf, parseFilter, type RunRow, secondsOf, sievesHere } from "./filter.ts";
+import { FilterBar } from "./filter_bar.tsx";
 import {
   bytesText,
   entryOf,
@@ -20,7 +19,6 @@ import {
   timeText,
   valueText,
 } from "./metrics.ts";
-import { StateMark } from "./state_mark.tsx";
 import { VirtualTable } from "./virtual.tsx";
 
 const SORTS = ["time", "state", "recipe", "task", "metric", "duration", "size"] as const;
@@ -29,127 +27,151 @@ type Sort = typeof SORTS[number];
 const COLUMNS = "28px 96px minmax(230px, 3fr) minmax(110px, 1fr) minmax(150px, 1fr) 92px 52px 68px 68px 136px 72px";
 const MOST_COMPARED = 256;
 
-export function RunList() {
+/** The state of the list in the address. */
+function listing() {
   const { query } = place.value;
-  const text = query.get("q") ?? "", chosenMetric = query.get("metric") ?? "";
-  const sort = (query.get("sort") ?? "time") as Sort, descending = query.get("order") !== "up";
+  return {
+    text: query.get("q") ?? "",
+    metric: query.get("metric") ?? "",
+    sort: (query.get("sort") ?? "time") as Sort,
+    descending: query.get("order") !== "up",
+  };
+}
+
+export function RunList() {
+  const { text, metric, sort, descending } = listing();
   const filter = useMemo(() => parseFilter(text), [text]);
-  const [refresh, setRefresh] = useState(0);
+  const [refresh, setRefresh] = useState(0), again = () => setRefresh((count) => count + 1);
   const { rows, cursor, state, problem, more } = useRuns(filter.query, refresh);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => void loadMetrics().catch(() => {}), []);
   // A run that ended belongs into the list.
-  useEffect(() =>
-    onEvent(({ kind }) => {
-      if (/^job_(completed|failed|canceled)$/.test(kind)) setRefresh((count) => count + 1);
-    }), []);
+  useEffect(() => onEvent(({ kind }) => /^job_(completed|failed|canceled)$/.test(kind) && again()), []);
   const everything = sievesHere(filter) || sort !== "time" || !descending;
   useEffect(() => {
     if (everything && cursor !== null && state === "ready") more();
   }, [everything, cursor, state, rows.length]);
-
   const shown = useMemo(() => {
     const kept = rows.filter((row) => matches(row, filter));
-    return sort === "time" && descending ? kept : sorted(kept, sort, descending, chosenMetric);
-  }, [rows, filter, sort, descending, chosenMetric, metricEntries.value]);
-  const metricNames = useMemo(
-    () => [...new Set(rows.flatMap(({ metrics }) => Object.keys(metrics ?? {})))].sort(),
-    [rows],
+    return sort === "time" && descending ? kept : sorted(kept, sort, descending, metric);
+  }, [rows, filter, sort, descending, metric, metricEntries.value]);
+  const names = useMemo(() => [...new Set(rows.flatMap(({ metrics }) => Object.keys(metrics ?? {})))].sort(), [rows]);
+  const actions = (
+    <>
+      <CopyCommand command={listCommand(filter.query)} />
+      <button type="button" onClick={again}>Refresh</button>
+    </>
   );
-  const tick = (runId: string) => {
-    const next = new Set(ticked);
-    if (!next.delete(runId)) next.add(runId);
-    setTicked(next);
-  };
-  const compare = () => go("compare", [], { runs: [...ticked].slice(0, MOST_COMPARED).join(",") });
-  const sortBy = (name: Sort) =>
-    refine({ sort: name === "time" ? "" : name, order: sort === name && descending ? "up" : "" });
-  const heading = (name: Sort, label: string, number = false) => (
-    <div
-      role="columnheader"
-      class={number ? "number" : undefined}
-      aria-sort={sort === name ? descending ? "descending" : "ascending" : "none"}
-    >
-      <button type="button" class="quiet" onClick={() => sortBy(name)}>
-        {label}
-        {sort === name ? <span aria-hidden="true">{descending ? " ↓" : " ↑"}</span> : null}
-      </button>
-    </div>
-  );
-
   return (
-    <Page
-      title="Runs"
-      actions={
-        <>
-          <CopyCommand command={listCommand(filter.query)} />
-          <button type="button" onClick={() => setRefresh(refresh + 1)}>Refresh</button>
-        </>
-      }
-    >
-      <Active />
-      <FilterBar text={text} names={metricNames} metric={chosenMetric} />
-      {filter.problems.length > 0 && (
-        <p class="notice" data-tone="warn" role="alert">{filter.problems.join(". ")}. These parts are left out.</p>
-      )}
-      {ticked.size > 0 && (
-        <div class="compare-bar row" role="region" aria-label="Chosen runs">
-          <strong>{ticked.size} chosen</strong>
-          <button type="button" class="primary" disabled={ticked.size < 2} onClick={compare}>Compare</button>
-          {ticked.size < 2 && <span class="muted">Choose one more to compare.</span>}
-          {ticked.size > MOST_COMPARED && <span class="muted">The first {MOST_COMPARED} will be compared.</span>}
-          <button type="button" class="quiet" onClick={() => setTicked(new Set())}>Clear</button>
-        </div>
-      )}
-      {state === "failed" && (
-        <p class="notice" data-tone="error" role="alert">
-          {problem}. <button type="button" onClick={() => setRefresh(refresh + 1)}>Try again</button>
-        </p>
-      )}
+    <Page title="Runs" actions={actions}>
+      <ActiveJobs />
+      <FilterBar text={text} names={names} metric={metric} />
+      <Trouble
+        tone="warn"
+        text={filter.problems.length === 0 ? null : `${filter.problems.join(". ")}. The filter ignores these parts.`}
+      />
+      {ticked.size > 0 && <CompareBar ticked={ticked} onClear={() => setTicked(new Set())} />}
+      <Trouble
+        text={state === "failed" && (
+          <>
+            {problem}. <button type="button" onClick={again}>Try again</button>
+          </>
+        )}
+      />
       {rows.length === 0 && state === "loading"
         ? <p class="empty" aria-busy="true">Reading the runs</p>
-        : shown.length === 0 && state !== "failed"
-        ? <Nothing filtered={text !== ""} searching={state === "loading" || (everything && cursor !== null)} />
-        : shown.length > 0 && (
-          <VirtualTable
-            label="Runs"
-            count={shown.length}
-            rowHeight={density.value === "comfortable" ? 36 : 30}
-            columns={COLUMNS}
-            onEnd={more}
-            head={
-              <div class="virtual-row head" role="row">
-                <div role="columnheader">
-                  <input
-                    type="checkbox"
-                    aria-label="Choose all that are shown"
-                    checked={ticked.size > 0 && shown.every(({ run_id }) => ticked.has(run_id))}
-                    onChange={(event) =>
-                      setTicked(new Set(event.currentTarget.checked ? shown.map(({ run_id }) => run_id) : []))}
-                  />
-                </div>
-                {heading("state", "State")}
-                {heading("recipe", "Run of recipe")}
-                {heading("task", "Task")}
-                {heading("metric", chosenMetric === "" ? "Key metric" : chosenMetric, true)}
-                <div role="columnheader">Mode</div>
-                <div role="columnheader">Plan</div>
-                {heading("duration", "Took", true)}
-                {heading("size", "Size", true)}
-                {heading("time", "Created (UTC)")}
-                <div role="columnheader">Digest</div>
-              </div>
-            }
-            row={(index) => (
-              <Row row={shown[index]} metric={chosenMetric} ticked={ticked.has(shown[index].run_id)} onTick={tick} />
-            )}
-          />
-        )}
+        : shown.length > 0
+        ? <Runs rows={shown} ticked={ticked} setTicked={setTicked} more={more} />
+        : state !== "failed" &&
+          <Nothing filtered={text !== ""} searching={state === "loading" || (everything && cursor !== null)} />}
       <p class="muted small" role="status">
         {shown.length === rows.length ? countText(rows.length) : `${shown.length} of ${countText(rows.length)}`}
         {cursor === null ? "" : everything ? ", reading the rest" : ", more below"}
       </p>
     </Page>
+  );
+}
+
+type Ticked = ReadonlySet<string>;
+
+function CompareBar({ ticked, onClear }: { ticked: Ticked; onClear(): void }) {
+  const compare = () => go("compare", [], { runs: [...ticked].slice(0, MOST_COMPARED).join(",") });
+  return (
+    <div class="compare-bar row" role="region" aria-label="Chosen runs">
+      <strong>{ticked.size} chosen</strong>
+      <button type="button" class="primary" disabled={ticked.size < 2} onClick={compare}>Compare</button>
+      {ticked.size < 2 && <span class="muted">Choose one more to compare.</span>}
+      {ticked.size > MOST_COMPARED && <span class="muted">The first {MOST_COMPARED} will be compared.</span>}
+      <button type="button" class="quiet" onClick={onClear}>Clear</button>
+    </div>
+  );
+}
+
+interface RunsProps {
+  rows: readonly RunRow[];
+  ticked: Ticked;
+  setTicked(ticked: Ticked): void;
+  more(): void;
+}
+
+function Runs({ rows, ticked, setTicked, more }: RunsProps) {
+  const { metric } = listing();
+  const tick = (runId: string) => {
+    const next = new Set(ticked);
+    if (!next.delete(runId)) next.add(runId);
+    setTicked(next);
+  };
+  const all = rows.every(({ run_id }) => ticked.has(run_id));
+  const head = (
+    <div class="virtual-row head" role="row">
+      <div role="columnheader">
+        <input
+          type="checkbox"
+          aria-label="Choose all that are shown"
+          checked={ticked.size > 0 && all}
+          onChange={(event) => setTicked(new Set(event.currentTarget.checked ? rows.map(({ run_id }) => run_id) : []))}
+        />
+      </div>
+      <Heading name="state" label="State" />
+      <Heading name="recipe" label="Run of recipe" />
+      <Heading name="task" label="Task" />
+      <Heading name="metric" label={metric === "" ? "Key metric" : metric} number />
+      <div role="columnheader">Mode</div>
+      <div role="columnheader">Plan</div>
+      <Heading name="duration" label="Duration" number />
+      <Heading name="size" label="Size" number />
+      <Heading name="time" label="Created (UTC)" />
+      <div role="columnheader">Digest</div>
+    </div>
+  );
+  return (
+    <VirtualTable
+      label="Runs"
+      count={rows.length}
+      rowHeight={density.value === "comfortable" ? 36 : 30}
+      columns={COLUMNS}
+      onEnd={more}
+      head={head}
+      row={(index) => <Row row={rows[index]} metric={metric} ticked={ticked.has(rows[index].run_id)} onTick={tick} />}
+    />
+  );
+}
+
+/** The heading of a column that sorts. */
+function Heading({ name, label, number }: { name: Sort; label: string; number?: true }) {
+  const { sort, descending } = listing(), chosen = sort === name;
+  const choose = () => refine({ sort: name === "time" ? "" : name, order: chosen && descending ? "up" : "" });
+  return (
+    <div
+      role="columnheader"
+      class={number ? "number" : undefined}
+      aria-sort={chosen ? descending ? "descending" : "ascending" : "none"}
+    >
+      <button type="button" class="quiet" onClick={choose}>
+        {label}
+        {chosen && <span aria-hidden="true">{descending ? " ↓" : " ↑"}</span>}
+      </button>
+    </div>
   );
 }
 
@@ -225,7 +247,7 @@ function Row({ row, metric, ticked, onTick }: RowProps): JSX.Element {
   );
 }
 
-/** What of a filter the command line lists by. */
+/** The command that lists by the same filter. */
 const listCommand = ({ status, recipe_name }: { status?: string; recipe_name?: string }): string =>
   commandOf(
     "runs",
@@ -244,148 +266,19 @@ const unitBehind = (unit = "") => ["", "fraction", "ratio"].includes(unit) ? "" 
 
 const shortName = (metric: string) => metric.slice(metric.lastIndexOf(".") + 1);
 
-const TYPING_MS = 150;
-
-function FilterBar({ text, names, metric }: { text: string; names: string[]; metric: string }) {
-  const [typed, setTyped] = useState(text);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => setTyped(text), [text]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement;
-      if (event.key !== "/" || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
-      event.preventDefault();
-      field.current?.focus();
-    };
-    addEventListener("keydown", onKey);
-    return () => {
-      removeEventListener("keydown", onKey);
-      clearTimeout(timer.current);
-    };
-  }, []);
-  const type = (next: string) => {
-    setTyped(next);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => refine({ q: next.trim() }), TYPING_MS);
-  };
-  return (
-    <div class="filter-bar row" role="search">
-      <label for="run-filter">Filter</label>
-      <input
-        id="run-filter"
-        ref={field}
-        type="search"
-        class="mono grow"
-        placeholder="words  state:failed  task:bit_transport  after:2026-11-01  metric.channel.ber<1e-3"
-        value={typed}
-        aria-describedby="run-filter-help"
-        onInput={(event) => type(event.currentTarget.value)}
-      />
-      <span id="run-filter-help" class="hidden-text">
-        Words are looked for in names and digests. Tokens: state, recipe, suite, task, mode, cache, after, before, each
-        with a colon; metric, a point, its name, a relation and a number.
-      </span>
-      <label for="run-metric">Metric</label>
-      <select
-        id="run-metric"
-        class="metric-choice"
-        value={metric}
-        onChange={(event) => refine({ metric: event.currentTarget.value })}
-      >
-        <option value="">the key metric of each run</option>
-        {metric !== "" && !names.includes(metric) && <option value={metric}>{metric}</option>}
-        {names.map((name) => <option key={name} value={name}>{name}</option>)}
-      </select>
-    </div>
-  );
-}
-
 function Nothing({ filtered, searching }: { filtered: boolean; searching: boolean }) {
-  if (searching) return <p class="empty" aria-busy="true">Looking through the runs</p>;
+  if (searching) return <p class="empty" aria-busy="true">Searching the runs</p>;
   if (filtered) {
     return (
       <p class="empty">
-        No run fits the filter. <button type="button" onClick={() => refine({ q: "" })}>Show all runs</button>
+        No run matches the filter. <button type="button" onClick={() => refine({ q: "" })}>Show all runs</button>
       </p>
     );
   }
   return (
     <p class="empty">
-      Nothing was run yet. <a href={address("editor")}>Open a recipe</a> and press Run, or type{" "}
+      No runs yet. <a href={address("editor")}>Open a recipe</a> and run it, or type{" "}
       <code>svc recipe run recipes/quickstart.yaml</code>.
     </p>
   );
-}
-
-/** Jobs that did not end, with their progress. */
-function Active() {
-  const [canceling, setCanceling] = useState<ReadonlySet<string>>(new Set());
-  const active = jobs.value.size > 0 ? activeJobs() : [];
-  const totals = useStepCounts(active);
-  // A job that another tab or a script started is known by its events alone: they do not say its name.
-  const nameless = active.some(({ recipe_name }) => recipe_name === null);
-  useEffect(() => {
-    if (nameless) refreshJobs().catch(() => {});
-  }, [nameless]);
-  if (active.length === 0) return null;
-  const cancel = (jobId: string) => {
-    setCanceling(new Set([...canceling, jobId]));
-    cancelRun(jobId).catch(() => setCanceling(new Set([...canceling].filter((id) => id !== jobId))));
-  };
-  return (
-    <section class="panel active-jobs" aria-label="Running and queued">
-      <h2>Running and queued</h2>
-      <ul>
-        {active.map((job) => {
-          const steps = [...(stepStates.value.get(job.job_id)?.entries() ?? [])];
-          const done = steps.filter(([, { state }]) => state === "completed").length;
-          const current = steps.find(([, { state }]) => state === "running");
-          const total = totals.get(job.run_id ?? "") ?? 0;
-          const waiting = canceling.has(job.job_id) || job.cancel_requested === true;
-          return (
-            <li key={job.job_id} class="row">
-              <StateMark state={job.state} />
-              <strong>{job.recipe_name ?? job.job_id}</strong>
-              {job.kind !== "run" && <span class="tag">{job.kind}</span>}
-              {job.state === "running" && (
-                <>
-                  <progress
-                    aria-label={`Progress of ${job.recipe_name ?? job.job_id}`}
-                    max={total || undefined}
-                    value={total > 0 ? done : undefined}
-                  />
-                  <span class="muted">
-                    {total > 0 ? `${done} of ${total} steps` : `${done} steps done`}
-                    {current ? `, now ${current[0]}` : ""}
-                  </span>
-                </>
-              )}
-              {job.run_id !== null && <a class="mono small" href={address("runs", [job.run_id])}>{job.run_id}</a>}
-              {waiting && !isEnded(job.state)
-                ? <span class="state" data-tone="warn">canceling, waits for the running operation</span>
-                : <button type="button" onClick={() => cancel(job.job_id)}>Cancel</button>}
-            </li>
-          );
-        })}
-      </ul>
-    </section>
-  );
-}
-
-/** How many steps the runs in sight have, as their plans tell. */
-function useStepCounts(active: readonly Job[]): ReadonlyMap<string, number> {
-  const [totals, setTotals] = useState<ReadonlyMap<string, number>>(new Map());
-  const wanted = active.flatMap(({ run_id }) => run_id === null || totals.has(run_id) ? [] : [run_id]);
-  useEffect(() => {
-    const stop = new AbortController();
-    for (const runId of wanted) {
-      get<RunDocuments>(`/api/runs/${encodeURIComponent(runId)}`, stop.signal).then(({ manifest }) => {
-        const { steps } = manifest.execution_plan as unknown as { steps: unknown[] };
-        setTotals((known) => new Map(known).set(runId, steps.length));
-      }, () => {});
-    }
-    return () => stop.abort();
-  }, [wanted.join(" ")]);
-  return totals;
 }

@@ -1,4 +1,4 @@
-/** What was sent and what arrived, to look at: pictures, texts, constellations, soft values, spectra. */
+/** Sent and received data: images, texts, constellations, soft values, spectra. */
 import { Constellation } from "../charts/density.tsx";
 import { ImageCompare } from "../charts/image_compare.tsx";
 import { SeriesChart } from "../charts/series.tsx";
@@ -6,7 +6,9 @@ import { diffTexts } from "../charts/text_diff.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { type JSX, useEffect, useMemo, useState } from "../preact.ts";
 import { type Artifact, artifactsOf, type RunDocuments, type RunSummary } from "./documents.ts";
-import { json, useLoaded } from "./fetch_artifact.ts";
+import { Section, Select, Trouble } from "../parts.tsx";
+import { useLoaded } from "../state/fetched.ts";
+import { json } from "./fetch_artifact.ts";
 import { valueText } from "./metrics.ts";
 import { allocationsOf } from "./views/allocations.ts";
 import { AngleView, hearingOf } from "./views/angle_view.tsx";
@@ -23,7 +25,7 @@ import { ConfusionView, ErrorView, hasConfusion, hasErrors, type Report } from "
 
 /** Complex arrays that are points of a plane rather than channels, weights or spectra. */
 const POINTS = /symbols|frames|noise|iq_/;
-/** Reports with pictures in them, which the views of pictures show. */
+/** Reports with images, which the views of images show. */
 const PICTURED = "metrics.image_reconstruction";
 
 export default function Media({ documents: { summary } }: { documents: RunDocuments }) {
@@ -48,7 +50,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
     hearing === null && places === null && confusion === undefined && faithful.length === 0 && answers === undefined &&
     rankings === undefined
   ) {
-    return <p class="empty">This run left nothing to look at. Its files are under Artifacts.</p>;
+    return <p class="empty">This run has no media. Its files are under Artifacts.</p>;
   }
   return (
     <div class="stack">
@@ -143,7 +145,7 @@ function useReports(summary: RunSummary, artifacts: readonly Artifact[]): Report
       try {
         return [{ artifact, document: await json<JsonObject>(artifact.path, stop.signal) }];
       } catch {
-        // A report that cannot be read is told of under Artifacts.
+        // The problem of a report that cannot be read is shown under Artifacts.
         return [];
       }
     })).then((found) => !stop.signal.aborted && setReports(found.flat()));
@@ -151,6 +153,8 @@ function useReports(summary: RunSummary, artifacts: readonly Artifact[]): Report
   }, [summary.run_id, artifacts.length]);
   return reports;
 }
+
+const optionOf = (artifact: Artifact) => [artifact.path, nameOf(artifact)] as const;
 
 function Choice(
   { artifacts, first, children }: {
@@ -164,12 +168,7 @@ function Choice(
   return (
     <>
       {artifacts.length > 1 && (
-        <label class="row">
-          Artifact
-          <select value={path} onChange={(event) => setPath(event.currentTarget.value)}>
-            {artifacts.map((artifact) => <option key={artifact.path} value={artifact.path}>{nameOf(artifact)}</option>)}
-          </select>
-        </label>
+        <Select label="Artifact" value={path} options={artifacts.map(optionOf)} onChoose={setPath} />
       )}
       {children(chosen)}
     </>
@@ -182,30 +181,25 @@ function Images({ images }: { images: Artifact[] }) {
   const left = find(from), right = find(to);
   const ids = Array.isArray(left.metadata.image_ids)
     ? left.metadata.image_ids.map(String)
-    : Array.from({ length: left.shape?.length === 4 ? left.shape[0] : 1 }, (_, i) => `picture ${i}`);
-  const select = (label: string, value: string, set: (path: string) => void) => (
-    <label class="row">
-      {label}
-      <select value={value} onChange={(event) => set(event.currentTarget.value)}>
-        {images.map((image) => <option key={image.path} value={image.path}>{nameOf(image)}</option>)}
-      </select>
-    </label>
-  );
+    : Array.from({ length: left.shape?.length === 4 ? left.shape[0] : 1 }, (_, i) => `image ${i}`);
+  const options = images.map(optionOf);
   return (
-    <section class="panel" aria-label="Pictures">
-      <div class="row spread">
-        <h2>Pictures</h2>
-        <div class="row">
-          {select("Reference", from, setFrom)}
-          {select("Against", to, setTo)}
-        </div>
-      </div>
+    <Section
+      title="Images"
+      look="panel"
+      actions={
+        <>
+          <Select label="Reference" value={from} options={options} onChoose={setFrom} />
+          <Select label="Against" value={to} options={options} onChoose={setTo} />
+        </>
+      }
+    >
       <ImageCompare
         left={{ path: left.path, label: nameOf(left) }}
         right={{ path: right.path, label: nameOf(right) }}
         ids={ids}
       />
-    </section>
+    </Section>
   );
 }
 
@@ -219,29 +213,21 @@ const SHOWN_TEXTS = 20;
 function Texts({ texts }: { texts: Artifact[] }) {
   const [to, setTo] = useState(texts.at(-1)!.path), [all, setAll] = useState(false);
   const from = texts[0].path;
-  const { value, problem } = useLoaded(
+  const { value, ...wait } = useLoaded(
     async (signal) => await Promise.all([json<TextBatch>(from, signal), json<TextBatch>(to, signal)]),
     `${from} ${to}`,
   );
+  const against = texts.length > 1 && (
+    <Select label={`${nameOf(texts[0])} against`} value={to} options={texts.slice(1).map(optionOf)} onChoose={setTo} />
+  );
   return (
-    <section class="panel" aria-label="Texts">
-      <div class="row spread">
-        <h2>Texts</h2>
-        {texts.length > 1 && (
-          <label class="row">
-            {nameOf(texts[0])} against
-            <select value={to} onChange={(event) => setTo(event.currentTarget.value)}>
-              {texts.slice(1).map((text) => <option key={text.path} value={text.path}>{nameOf(text)}</option>)}
-            </select>
-          </label>
-        )}
-      </div>
+    <Section title="Texts" look="panel" actions={against}>
       {texts.length > 1 && (
         <p class="muted small">
-          <del>lost</del> and <ins>added</ins> words; the rest arrived as it was sent.
+          <del>lost</del> and <ins>added</ins> words; the others are unchanged.
         </p>
       )}
-      {problem !== null && <p class="notice" data-tone="warn">{problem}</p>}
+      <Trouble text={wait.problem} tone="warn" />
       {value !== null && (
         <ul class="text-diffs">
           {value[0].items.slice(0, all ? undefined : SHOWN_TEXTS).map(({ id, text }, index) => {
@@ -277,6 +263,6 @@ function Texts({ texts }: { texts: Artifact[] }) {
           Show all {value[0].items.length} texts
         </button>
       )}
-    </section>
+    </Section>
   );
 }

@@ -1,28 +1,19 @@
 /** Metrics for readers: names, units and directions from the research catalogue, values with the digits that matter. */
 import { recordedRate } from "../../lib/contract/metric_metadata.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
+import { type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { estimateText, numberText } from "../../lib/figure/number_text.ts";
 import { type RateCounts, rateEstimate } from "../../lib/numeric/rate_interval.ts";
-import { get } from "../api.ts";
+import { get, type Reply } from "../api.ts";
 import { signal } from "../preact.ts";
 
-export interface MetricEntry {
-  id: string;
-  name: string;
-  family: string;
-  unit: string;
-  direction: "higher_is_better" | "lower_is_better" | "neutral";
-  counts?: { events: string; trials: string };
-  statistic?: string;
-  description?: string;
-}
+export type MetricEntry = Reply<"/api/research/catalog">["metrics"][number];
 
 export const metricEntries = signal<ReadonlyMap<string, MetricEntry>>(new Map());
 let loading: Promise<void> | undefined;
 
 /** Fetches the catalogue where that was not done yet. */
 export function loadMetrics(): Promise<void> {
-  return loading ??= get<{ metrics: MetricEntry[] }>("/api/research/catalog").then(({ metrics }) => {
+  return loading ??= get("/api/research/catalog").then(({ metrics }) => {
     metricEntries.value = new Map(metrics.map((entry) => [entry.id, entry]));
   }).catch((error) => {
     loading = undefined;
@@ -67,13 +58,11 @@ export function valueText(value: unknown): string {
   return numberText(number, "unicode");
 }
 
-/** A metric of a step as it is read: a rate with its 95 % interval or bound, other values by themselves. */
-export function measuredText(
-  { metrics, metadata }: { metrics: Record<string, unknown>; metadata?: JsonObject },
+/** A metric of a step: a rate with its 95 % interval or bound, other values by themselves. */
+export const measuredText = (
+  { metrics, metadata }: { metrics: Record<string, unknown>; metadata: JsonObject },
   metric: string,
-): string {
-  return shownMetric(metrics[metric], recordedRate(metadata ?? {}, metric) ?? undefined);
-}
+): string => shownMetric(metrics[metric], recordedRate(metadata, metric) ?? undefined);
 
 /** The same of a value and its counts. */
 export function shownMetric(value: unknown, rate: RateCounts | undefined): string {
@@ -81,7 +70,17 @@ export function shownMetric(value: unknown, rate: RateCounts | undefined): strin
   return estimate === null ? valueText(value) : estimateText(estimate, "unicode");
 }
 
-export const directionText = (direction: MetricEntry["direction"] | undefined): string =>
+/** A measured value with its interval or bound, as documents have them. */
+export function estimateOf(mean: Value | undefined, low?: Value, high?: Value, bound?: Value): string {
+  const number = (value: Value | undefined) => value == null ? null : toNumber(value as number);
+  const upper = number(bound);
+  return estimateText(
+    { mean: number(mean), low: number(low), high: number(high), ...(upper === null ? {} : { bound: upper }) },
+    "unicode",
+  );
+}
+
+export const directionText = (direction: string | undefined): string =>
   direction === "higher_is_better" ? "higher is better" : direction === "lower_is_better" ? "lower is better" : "";
 
 /** A time span: `12.3 s`, `4 min 2 s`. */

@@ -1,64 +1,46 @@
-/** How every step was carried out, and whether the plan was new. */
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
+// deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
+/** The binding of every step, and the outcome of the plan cache. */
+import { isObject } from "../../lib/contract/value.ts";
+import { Facts, Table } from "../parts.tsx";
 import type { RunDocuments } from "./documents.ts";
 
 export function Plan({ documents: { summary } }: { documents: RunDocuments }) {
-  const cache = isObject(summary.execution_plan.cache as JsonObject)
-    ? summary.execution_plan.cache as JsonObject
-    : null;
+  const { execution_plan: plan, execution: { mode, parallel_workers: workers }, steps } = summary;
+  const rows = steps.map(
+    ({ id, op, execution_binding: { backend, implementation, implementation_metadata: facts } }) => {
+      const { source } = isObject(facts.selection) ? facts.selection : {};
+      const text = (value: unknown) => String(value ?? "");
+      return { id, op, backend, implementation, source: text(source), sha256: text(facts.source_sha256) };
+    },
+  );
   return (
     <div class="stack">
-      <dl class="facts panel">
-        <dt>Plan cache</dt>
-        <dd>
-          {cache === null ? "no evidence" : (
-            <>
-              <strong>{String(cache.outcome)}</strong>, {String(cache.reason).replaceAll("_", " ")}
-            </>
-          )}
-        </dd>
-        <dt>Runner</dt>
-        <dd class="mono">{String(summary.execution_plan.runner)}</dd>
-        <dt>Mode</dt>
-        <dd>
-          {String(summary.execution.mode)}, {String(summary.execution.parallel_workers)}{" "}
-          {Number(summary.execution.parallel_workers) === 1 ? "worker" : "workers"}
-        </dd>
-        <dt>Plan SHA-256</dt>
-        <dd class="mono">{String(summary.execution_plan.sha256)}</dd>
-      </dl>
-      <div class="scroll-x panel" tabIndex={0} role="region" aria-label="Bindings of the steps">
-        <table>
-          <thead>
-            <tr>
-              <th>Step</th>
-              <th>Operation</th>
-              <th>Backend</th>
-              <th>Implementation</th>
-              <th>Chosen by</th>
-              <th>Source SHA-256</th>
-            </tr>
-          </thead>
-          <tbody>
-            {summary.steps.map(({ id, op, execution_binding: binding }) => {
-              const metadata = isObject(binding.implementation_metadata) ? binding.implementation_metadata : {};
-              const selection = isObject(metadata.selection) ? metadata.selection : {};
-              return (
-                <tr key={id}>
-                  <td class="mono">{id}</td>
-                  <td class="mono">{op}</td>
-                  <td>{String(binding.backend ?? "")}</td>
-                  <td class="mono small">{String(binding.implementation ?? "")}</td>
-                  <td>{String(selection.source ?? "").replaceAll("_", " ")}</td>
-                  <td class="mono small" title={String(metadata.source_sha256 ?? "")}>
-                    {String(metadata.source_sha256 ?? "").slice(0, 12)}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      <Facts
+        look="panel"
+        of={[
+          [
+            "Plan cache",
+            plan.cache === undefined
+              ? "no evidence"
+              : `${plan.cache.outcome}, ${plan.cache.reason.replaceAll("_", " ")}`,
+          ],
+          ["Runner", <span class="mono">{plan.runner}</span>],
+          ["Mode", `${mode}, ${workers} ${Number(workers) === 1 ? "worker" : "workers"}`],
+          ["Plan SHA-256", <span class="mono">{plan.sha256}</span>],
+        ]}
+      />
+      <Table
+        label="Bindings of the steps"
+        rows={rows}
+        columns={[
+          ["Step", ({ id }) => id, "mono"],
+          ["Operation", ({ op }) => op, "mono"],
+          ["Backend", ({ backend }) => backend],
+          ["Implementation", ({ implementation }) => implementation, "mono small"],
+          ["Chosen by", ({ source }) => source.replaceAll("_", " ")],
+          ["Source SHA-256", ({ sha256 }) => sha256.slice(0, 12), "mono small", ({ sha256 }) => sha256],
+        ]}
+      />
     </div>
   );
 }

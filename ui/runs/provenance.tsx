@@ -1,18 +1,19 @@
-/** What a reader needs to believe a run, and to have it again. */
+/** The provenance of a run: environment, digests and seeds; and its reproduction. */
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { get, post, Problem } from "../api.ts";
+import { get, messageOf, post } from "../api.ts";
+import { Facts, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address } from "../router.ts";
-import { isEnded, type Job, jobs, rememberJob } from "../state/events.ts";
+import { isEnded, jobs, rememberJob } from "../state/events.ts";
 import { execution } from "../state/runs.ts";
 import type { RunDocuments } from "./documents.ts";
+import { Seeds } from "./seeds.tsx";
 
 export function Provenance({ documents: { summary, manifest } }: { documents: RunDocuments }) {
   const environment = object(manifest.environment), seeds = object(summary.seed_policy);
   const runtime = object(environment.runtime), hardware = object(environment.hardware);
   const svc = object(environment.svc), platform = object(environment.platform);
   const git = object(environment.git), dependencies = object(environment.dependencies);
-  const streams = Object.entries(object(seeds.steps));
   const facts: [string, string][] = [
     ["Program", `svc ${svc.version}, build ${svc.build_sha256}`],
     ["Runtime", `${runtime.name} ${runtime.version}, ${runtime.engine}`],
@@ -24,63 +25,22 @@ export function Provenance({ documents: { summary, manifest } }: { documents: Ru
     ["Master seed", `${plain(seeds.master_seed)} from ${plain(seeds.master_seed_source)}`],
     ["Seed namespace", `${plain(seeds.seed_namespace)}, ${plain(seeds.derivation)}`],
   ];
-  const grants = environment.adapters ?? manifest.adapters ?? environment.grants;
+  const grants = environment.adapters ?? environment.grants;
   return (
     <div class="stack">
       <Reproduce runId={summary.run_id} executing={summary.status === "running"} />
       <section class="panel">
-        <h2>Where it ran</h2>
-        <dl class="facts">
-          {facts.map(([name, value]) => (
-            <>
-              <dt key={name}>{name}</dt>
-              <dd class="mono">{value}</dd>
-            </>
-          ))}
-          {grants !== undefined && (
-            <>
-              <dt>Adapters and grants</dt>
-              <dd class="mono">{plain(grants)}</dd>
-            </>
-          )}
-        </dl>
+        <h2>Environment</h2>
+        <Facts mono="mono" of={[...facts, grants !== undefined && ["Adapters and grants", plain(grants)]]} />
       </section>
-      {streams.length > 0 && (
-        <section class="panel">
-          <h2>Seeds of the steps</h2>
-          <table>
-            <thead>
-              <tr>
-                <th>Step</th>
-                <th class="number">Seed</th>
-                <th>Source</th>
-                <th>Stream</th>
-              </tr>
-            </thead>
-            <tbody>
-              {streams.map(([step, value]) => (
-                <tr key={step}>
-                  <td class="mono">{step}</td>
-                  <td class="number mono">{plain(object(value).seed)}</td>
-                  <td>{plain(object(value).source)}</td>
-                  <td>{plain(object(value).stream)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-      )}
+      <section class="panel">
+        <h2>Seeds of the steps</h2>
+        <Seeds policy={seeds} />
+      </section>
       {Object.keys(dependencies).length > 0 && (
         <details class="panel">
           <summary>{Object.keys(dependencies).length} libraries with their versions</summary>
-          <dl class="facts">
-            {Object.entries(dependencies).map(([name, version]) => (
-              <>
-                <dt key={name} class="mono">{name}</dt>
-                <dd class="mono">{plain(version)}</dd>
-              </>
-            ))}
-          </dl>
+          <Facts mono="mono" of={Object.entries(dependencies).map(([name, version]) => [name, plain(version)])} />
         </details>
       )}
     </div>
@@ -114,38 +74,38 @@ function Reproduce({ runId, executing }: { runId: string; executing: boolean }) 
   const start = () => {
     setReport(null);
     setProblem(null);
-    post<JsonObject>(`/api/runs/${encodeURIComponent(runId)}/reproduce`, { execution: execution() }).then((answer) => {
-      const started = answer as unknown as Job;
+    const body = { execution: execution() };
+    post("/api/runs/:run_id/reproduce", body, { params: { run_id: runId } }).then((started) => {
       rememberJob(started);
       setJobId(started.job_id);
-    }, (error) => setProblem(error instanceof Problem ? error.message : String(error)));
+    }, (error) => setProblem(messageOf(error)));
   };
   useEffect(() => {
     if (!ended || jobId === null) return;
     const stop = new AbortController();
-    get<JsonObject>(`/api/run-jobs/${jobId}`, stop.signal).then((found) => {
-      const { report } = object(found.result);
-      if (isObject(report)) setReport(report as unknown as Report);
-      else setProblem(String(object(found.error).detail ?? `The run ended as ${job!.state}`));
-    }, (error) => !stop.signal.aborted && setProblem((error as Error).message));
+    get("/api/run-jobs/:job_id", { params: { job_id: jobId }, signal: stop.signal }).then(({ result, error }) => {
+      const { report } = object(result);
+      if (isObject(report)) setReport(report as Report);
+      else setProblem(String(object(error).detail ?? `The run ended as ${job!.state}`));
+    }, (error) => stop.signal.aborted || setProblem(messageOf(error)));
     return () => stop.abort();
   }, [ended, jobId]);
-  const going = jobId !== null && !ended;
+  const active = jobId !== null && !ended;
   const count = (rows: JsonObject[]) => rows.filter(({ match }) => match === false).length;
   return (
     <section class="panel" aria-label="Reproduction">
       <div class="row">
-        <button type="button" class="primary" disabled={going || executing} onClick={start}>Reproduce</button>
+        <button type="button" class="primary" disabled={active || executing} onClick={start}>Reproduce</button>
         <span class="muted">
           {executing
-            ? "The run still goes on."
-            : going
+            ? "The run is still active."
+            : active
             ? `Running again: ${job?.state ?? "queued"}`
-            : "Runs the effective recipe again and compares all that it leaves, byte by byte."}
+            : "Runs the effective recipe again and compares all artifacts, byte by byte."}
         </span>
       </div>
       <div role="status">
-        {problem !== null && <p class="notice" data-tone="error">{problem}</p>}
+        <Trouble text={problem} />
         {report !== null && (
           <div class="notice" data-tone={report.status === "identical" ? undefined : "error"}>
             <p>

@@ -1,16 +1,17 @@
-/** The link as it ran: the state of every block, and what lies on its wires. */
-import { useMemo, useState } from "../preact.ts";
-import { Graph } from "../graph/graph.tsx";
+/** The graph of a run: the state of every block, and the outputs and metrics of the selected one. */
 import type { JsonObject } from "../../lib/contract/value.ts";
+import { Graph } from "../graph/graph.tsx";
+import { Facts, Shown, StateMark } from "../parts.tsx";
+import { useMemo, useState } from "../preact.ts";
+import { useLoaded } from "../state/fetched.ts";
 import type { StepState } from "../state/runs.ts";
-import type { RunDocuments } from "./documents.ts";
-import { json, useLoaded } from "./fetch_artifact.ts";
+import type { RunDocuments, RunSummary } from "./documents.ts";
+import { json } from "./fetch_artifact.ts";
 import { measuredText, secondsText } from "./metrics.ts";
-import { StateMark } from "./state_mark.tsx";
 
 export default function RunGraph({ documents: { summary } }: { documents: RunDocuments }) {
   const [selected, setSelected] = useState<string | null>(null);
-  const { value: recipe, problem } = useLoaded(
+  const recipe = useLoaded(
     (signal) => json<JsonObject>(`runs/${summary.run_id}/recipe.json`, signal),
     summary.run_id,
   );
@@ -19,59 +20,55 @@ export default function RunGraph({ documents: { summary } }: { documents: RunDoc
       state: status,
       fraction: null,
       message: status === "failed" ? summary.error ?? null : null,
-      seconds: Number(metrics?.["timing.step.wall_time_s"] ?? NaN) || null,
+      seconds: Number(metrics["timing.step.wall_time_s"] ?? NaN) || null,
     }])), [summary]);
-  if (problem !== null) return <p class="notice" data-tone="error">{problem}</p>;
-  if (recipe === null) return <p class="empty" aria-busy="true">Reading the recipe</p>;
   const step = summary.steps.find(({ id }) => id === selected);
   return (
-    <div class="run-graph">
-      <div class="run-graph-picture">
-        <Graph recipe={recipe} selected={selected} onSelect={setSelected} states={states} />
-      </div>
-      <aside class="panel" aria-label="Chosen block">
-        {selected === null ? <p class="muted">Choose a block to see what it left.</p> : step === undefined
-          ? (
-            <p>
-              <code>{selected}</code> was not started.
-            </p>
-          )
-          : (
+    <Shown of={recipe} what="the recipe">
+      {(recipe) => (
+        <div class="run-graph">
+          <div class="run-graph-picture">
+            <Graph recipe={recipe} selected={selected} onSelect={setSelected} states={states} />
+          </div>
+          <aside class="panel" aria-label="Selected block">
+            {selected === null ? <p class="muted">Select a block to see its outputs.</p> : step === undefined
+              ? (
+                <p>
+                  <code>{selected}</code> was not started.
+                </p>
+              )
+              : <StepFacts step={step} seconds={states.get(step.id)!.seconds} />}
+          </aside>
+        </div>
+      )}
+    </Shown>
+  );
+}
+
+function StepFacts({ step, seconds }: { step: RunSummary["steps"][number]; seconds: number | null }) {
+  return (
+    <>
+      <h2 class="mono">{step.id}</h2>
+      <p class="row">
+        <StateMark state={step.status} />
+        <span class="muted">{secondsText(seconds)}</span>
+      </p>
+      <h3>Outputs</h3>
+      <Facts
+        mono="mono small"
+        of={Object.entries(step.outputs).map(([name, { kind, metadata: { dtype, shape }, sha256 }]) => [
+          name,
+          (
             <>
-              <h2 class="mono">{step.id}</h2>
-              <p class="row">
-                <StateMark state={step.status} />
-                <span class="muted">{secondsText(states.get(step.id)!.seconds)}</span>
-              </p>
-              <h3>Outputs</h3>
-              {Object.entries(step.outputs ?? {}).map(([name, { kind, metadata, sha256 }]) => (
-                <dl class="facts" key={name}>
-                  <dt class="mono">{name}</dt>
-                  <dd class="mono small">
-                    {kind}
-                    {metadata.dtype !== undefined && (
-                      <>
-                        <br />
-                        {String(metadata.dtype)} {JSON.stringify(metadata.shape)}
-                      </>
-                    )}
-                    <br />
-                    {sha256.slice(0, 12)}…
-                  </dd>
-                </dl>
-              ))}
-              <h3>Metrics</h3>
-              <dl class="facts">
-                {Object.keys(step.metrics ?? {}).map((name) => (
-                  <>
-                    <dt key={name} class="mono small">{name}</dt>
-                    <dd class="mono">{measuredText(step, name)}</dd>
-                  </>
-                ))}
-              </dl>
+              <div>{kind}</div>
+              {dtype !== undefined && <div>{String(dtype)} {JSON.stringify(shape)}</div>}
+              <div>{sha256.slice(0, 12)}…</div>
             </>
-          )}
-      </aside>
-    </div>
+          ),
+        ])}
+      />
+      <h3>Metrics</h3>
+      <Facts mono="mono" of={Object.keys(step.metrics).map((name) => [name, measuredText(step, name)])} />
+    </>
   );
 }

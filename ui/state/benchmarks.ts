@@ -3,7 +3,7 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { get, post } from "../api.ts";
 import { signal } from "../preact.ts";
 import { announce } from "./announce.ts";
-import { isEnded, type Job, type JobEvent, onEvent, rememberJob } from "./events.ts";
+import { isEnded, type JobEvent, onEvent, rememberJob } from "./events.ts";
 import { execution } from "./runs.ts";
 
 /** One recipe of a pack in one replicate. */
@@ -54,16 +54,15 @@ onEvent(take);
 async function settle(jobId: string, ended: string): Promise<void> {
   announce(`Benchmark ${ended}`);
   change(jobId, { ended });
-  const job = await get<Job>(`/api/benchmark-jobs/${jobId}`).catch(() => null);
+  const job = await get("/api/benchmark-jobs/:job_id", { params: { job_id: jobId } }).catch(() => null);
   if (job === null) return;
   rememberJob(job);
-  const result = job.result as JsonObject | null | undefined;
-  change(jobId, { resultId: typeof result?.result_id === "string" ? result.result_id : null });
+  change(jobId, { resultId: typeof job.result?.result_id === "string" ? job.result.result_id : null });
 }
 
 /** Runs a pack in the background. @throws Problem */
 export async function startBenchmark(path: string, options: JsonObject): Promise<string> {
-  const job = await post<Job & JsonObject>("/api/benchmark-jobs", { path, ...options, execution: execution() });
+  const job = await post("/api/benchmark-jobs", { path, ...options, execution: execution() });
   rememberJob(job);
   change(job.job_id, {});
   announce("Benchmark queued");
@@ -72,11 +71,15 @@ export async function startBenchmark(path: string, options: JsonObject): Promise
 
 /** Catches up with a job that began before this page looked. @throws Problem */
 export async function followBenchmark(jobId: string): Promise<void> {
-  const { events, ...job } = await get<Job & { events: JobEvent[] }>(`/api/benchmark-jobs/${jobId}?event_limit=500`);
-  rememberJob(job as Job);
+  const { events, ...job } = await get("/api/benchmark-jobs/:job_id", {
+    params: { job_id: jobId },
+    query: { event_limit: 500 },
+  });
+  rememberJob(job);
   change(jobId, {});
   for (const event of events) take(event);
   if (isEnded(job.state)) await settle(jobId, job.state);
 }
 
-export const cancelBenchmark = (jobId: string) => post(`/api/benchmark-jobs/${jobId}/cancel`);
+export const cancelBenchmark = (jobId: string) =>
+  post("/api/benchmark-jobs/:job_id/cancel", {}, { params: { job_id: jobId } });

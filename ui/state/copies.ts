@@ -5,9 +5,9 @@
  */
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
-import { connection, type Diagnostic, get, getTagged, post, Problem } from "../api.ts";
+import { connection, type Diagnostic, findingsOf, get, getTagged, post, Problem, type ReplyOf } from "../api.ts";
 import { batch, effect, signal } from "../preact.ts";
-import { deleteDraft, type Draft, readDrafts, writeDraft } from "./drafts.ts";
+import { deleteDraft, readDrafts, writeDraft } from "./drafts.ts";
 import { type History, record, stepBack, stepForth } from "./history.ts";
 import { checkMode } from "./settings.ts";
 
@@ -26,17 +26,15 @@ export interface Unread {
   message: string;
 }
 
-/** What the server said of a copy last. */
+/** The latest findings of the server on a copy. */
 export interface Verdict {
   /** Of the text that was judged. */
   text: string;
   valid: boolean;
-  /** Of the recipe, and of the plan that it would run by. */
+  /** Of the recipe and of its plan. */
   diagnostics: Diagnostic[];
-  normalized: JsonObject | null;
-  effective: JsonObject | null;
-  specs: JsonObject | null;
-  seedPolicy: JsonObject | null;
+  /** The forms of a valid recipe. */
+  forms: ReplyOf<"post", "/api/recipe/validate"> | null;
 }
 
 export interface Copy {
@@ -74,7 +72,7 @@ export const nameOf = (copy: Copy): string => String(copy.recipe.name ?? "untitl
 export const textOf = (copy: Copy): string => canonicalJson(copy.recipe);
 export const isUnsaved = (copy: Copy): boolean => copy.savedText !== textOf(copy);
 
-/** Changes a copy's facts, without a step in its history. */
+/** Changes members of a copy, without a step in its history. */
 export function update(id: string, change: Partial<Copy>): void {
   copies.value = copies.value.map((copy) => copy.id === id ? { ...copy, ...change } : copy);
 }
@@ -143,21 +141,12 @@ function sparse(step: Step): JsonObject {
   };
 }
 
+const FRESH = { past: [], future: [], verdict: null, selected: null, unread: {}, rawDraft: null, jobId: null };
+
 /** Opens a recipe as a copy and shows it. */
 export function openCopy(recipe: JsonObject, file: Copy["file"] = null): Copy {
-  const copy: Copy = {
-    id: crypto.randomUUID(),
-    recipe,
-    past: [],
-    future: [],
-    file,
-    savedText: file === null ? null : canonicalJson(recipe),
-    verdict: null,
-    selected: null,
-    unread: {},
-    rawDraft: null,
-    jobId: null,
-  };
+  const savedText = file === null ? null : canonicalJson(recipe);
+  const copy: Copy = { ...FRESH, id: crypto.randomUUID(), recipe, file, savedText };
   batch(() => {
     copies.value = [...copies.value, copy];
     activeId.value = copy.id;
@@ -178,10 +167,7 @@ export async function openFile(path: string): Promise<void> {
 }
 
 export async function openTemplate(templateId: string): Promise<void> {
-  const { recipe } = await post<{ recipe: JsonObject }>("/api/recipe-templates/instantiate", {
-    template_id: templateId,
-  });
-  openCopy(recipe);
+  openCopy((await post("/api/recipe-templates/instantiate", { template_id: templateId })).recipe);
 }
 
 export function duplicate(copy: Copy): void {
@@ -196,6 +182,9 @@ export function closeCopy(id: string): void {
   if (activeId.value === id) activeId.value = copies.value[0]?.id ?? null;
 }
 
+/** A difference between two recipes. */
+export type Change = ReplyOf<"post", "/api/recipe/diff">["changes"][number];
+
 /** Why a copy was not saved: what the file holds is not what was read from it. */
 export interface Conflict {
   copyId: string;
@@ -203,7 +192,7 @@ export interface Conflict {
   /** What lies there now, and its tag. */
   recipe: JsonObject;
   etag: string | null;
-  changes: { path: string; kind: string; a?: Value; b?: Value }[];
+  changes: Change[];
 }
 
 export const conflict = signal<Conflict | null>(null);
@@ -217,14 +206,16 @@ export const conflict = signal<Conflict | null>(null);
 export async function save(copy: Copy, filename?: string): Promise<void> {
   const path = filename === undefined ? copy.file?.path ?? fileOf(nameOf(copy)) : recipesPath(filename);
   const own = copy.file?.path === path;
-  if (!own && (await listFiles()).some((row) => row.path === path)) return await tellConflict(copy, path);
+  if (!own && (await get("/api/recipes")).recipes.some((row) => row.path === path)) {
+    return await tellConflict(copy, path);
+  }
   await saveOver(copy, path, own ? copy.file!.etag : null);
 }
 
 /** Saves a copy over a file that has a tag. @throws Problem */
 export async function saveOver(copy: Copy, path: string, etag: string | null): Promise<void> {
   try {
-    const saved = await post<{ path: string; file_sha256: string }>(
+    const saved = await post(
       "/api/recipe/save",
       { recipe: copy.recipe, filename: path.replace(/^recipes\//, "") },
       { headers: etag === null ? {} : { "if-match": etag } },
@@ -240,10 +231,7 @@ export async function saveOver(copy: Copy, path: string, etag: string | null): P
 
 async function tellConflict(copy: Copy, path: string): Promise<void> {
   const { document, etag } = await readFile(path);
-  const { changes } = await post<{ changes: Conflict["changes"] }>("/api/recipe/diff", {
-    a: document.recipe,
-    b: copy.recipe,
-  });
+  const { changes } = await post("/api/recipe/diff", { a: document.recipe, b: copy.recipe });
   conflict.value = { copyId: copy.id, path, recipe: document.recipe, etag, changes };
 }
 
@@ -261,24 +249,11 @@ export async function revert(copy: Copy): Promise<void> {
   keepDraft(copy.id);
 }
 
-const readFile = (path: string) =>
-  getTagged<{ recipe: JsonObject; path: string }>(`/api/recipe?path=${encodeURIComponent(path)}`);
+const readFile = (path: string) => getTagged("/api/recipe", { query: { path } });
 const recipesPath = (name: string) => `recipes/${name.replace(/^recipes\//, "")}`;
 
 /** The file that a recipe of this name is saved in first. */
 export const fileOf = (name: string) => `recipes/${name.replaceAll(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "")}.yaml`;
-
-export interface RecipeFile {
-  path: string;
-  name: string | null;
-  status: string;
-  description: string | null;
-  step_count: number | null;
-  diagnostics: Diagnostic[];
-}
-
-/** The recipe files of the project. @throws Problem */
-export const listFiles = async () => (await get<{ recipes: RecipeFile[] }>("/api/recipes")).recipes;
 
 // What follows every change: the draft is kept, and the server is asked a moment later.
 
@@ -291,31 +266,19 @@ function changed(id: string): void {
   timers.set(id, setTimeout(() => validate(id), VALIDATE_AFTER_MS));
 }
 
-/** Asks the server, the one authority, what it thinks of a copy. */
+/** Asks the server to check a copy. */
 export async function validate(id: string): Promise<void> {
   const copy = find(id);
   if (copy === undefined) return;
   const text = textOf(copy);
   let verdict: Verdict;
   try {
-    const answer = await post("/api/recipe/validate", { recipe: copy.recipe, mode: checkMode.value });
-    const { diagnostics: own } = answer.validation as unknown as { diagnostics: Diagnostic[] };
-    const diagnostics = [...own, ...await planProblems(copy.recipe, own)];
-    verdict = {
-      text,
-      valid: true,
-      diagnostics,
-      normalized: answer.recipe as JsonObject,
-      effective: answer.effective as JsonObject,
-      specs: answer.specs as JsonObject,
-      seedPolicy: answer.seed_policy as JsonObject,
-    };
+    const forms = await post("/api/recipe/validate", { recipe: copy.recipe, mode: checkMode.value });
+    const { diagnostics: own } = forms.validation;
+    verdict = { text, valid: true, diagnostics: [...own, ...await planProblems(copy.recipe, own)], forms };
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 400) return;
-    const diagnostics = error.diagnostics.length > 0
-      ? error.diagnostics
-      : [{ code: error.code, message: error.message }];
-    verdict = { text, valid: false, diagnostics, normalized: null, effective: null, specs: null, seedPolicy: null };
+    verdict = { text, valid: false, diagnostics: findingsOf(error), forms: null };
   }
   // An answer to a question that is no longer asked is dropped.
   const present = find(id);
@@ -343,11 +306,10 @@ async function planProblems(recipe: JsonObject, known: readonly Diagnostic[]): P
   if (isObject(recipe.metadata) && isObject(recipe.metadata.matrix)) return [];
   let found: Diagnostic[];
   try {
-    found = (await post<{ diagnostics: JsonObject[] }>("/api/recipe/plan", { recipe }))
-      .diagnostics as unknown as Diagnostic[];
+    found = (await post("/api/recipe/plan", { recipe })).diagnostics;
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 400) throw error;
-    found = error.diagnostics.length > 0 ? error.diagnostics : [{ code: error.code, message: error.message }];
+    found = findingsOf(error);
   }
   const key = ({ code, pointer, message }: Diagnostic) => `${code} ${pointer} ${message}`;
   const said = new Set(known.map(key));
@@ -357,16 +319,8 @@ async function planProblems(recipe: JsonObject, known: readonly Diagnostic[]): P
 function keepDraft(id: string): void {
   const copy = find(id);
   if (copy === undefined) return;
-  const draft: Draft = {
-    id,
-    text: textOf(copy),
-    file: copy.file,
-    savedText: copy.savedText,
-    rawDraft: copy.rawDraft,
-    jobId: copy.jobId,
-    order: copies.value.indexOf(copy),
-  };
-  writeDraft(draft);
+  const { file, savedText, rawDraft, jobId } = copy;
+  writeDraft({ id, text: textOf(copy), file, savedText, rawDraft, jobId, order: copies.value.indexOf(copy) });
 }
 
 /** Remembers the job of a copy's last run. */
@@ -388,26 +342,20 @@ export function restore(): Promise<void> {
   return restored ??= (async () => {
     const drafts = await readDrafts();
     if (drafts.length > 0) {
-      copies.value = drafts.map((draft): Copy => ({
-        id: draft.id,
-        recipe: parseJson(draft.text) as JsonObject,
-        past: [],
-        future: [],
-        file: draft.file,
-        savedText: draft.savedText,
-        verdict: null,
-        selected: null,
-        unread: {},
-        rawDraft: draft.rawDraft,
-        jobId: draft.jobId ?? null,
+      copies.value = drafts.map(({ id, text, file, savedText, rawDraft, jobId = null }): Copy => ({
+        ...FRESH,
+        id,
+        recipe: parseJson(text) as JsonObject,
+        file,
+        savedText,
+        rawDraft,
+        jobId,
       }));
       activeId.value = copies.value[0].id;
       for (const { id } of copies.value) validate(id);
       return;
     }
-    const { templates } = await get<{ templates: { id: string; available: boolean; default: boolean }[] }>(
-      "/api/recipe-templates",
-    );
+    const { templates } = await get("/api/recipe-templates");
     const first = templates.find((row) => row.default && row.available) ?? templates.find((row) => row.available);
     if (first !== undefined) await openTemplate(first.id);
   })().catch((error) => {

@@ -2,34 +2,16 @@
  * What happens on the server, as it happens: one connection for all tabs of the browser, held by a shared worker; each tab by
  * itself where a token is needed or there are no shared workers. A lost connection comes back and resumes by event id.
  */
-import { connection, get, token } from "../api.ts";
+import { connection, get, type Reply, token } from "../api.ts";
 import { signal } from "../preact.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
 import { openStream } from "./stream.ts";
 
-export interface JobEvent {
-  id: number;
-  seq: number;
-  job_id: string;
-  time: string;
-  kind: string;
-  level: "info" | "warning" | "error";
-  message: string;
-  [key: string]: unknown;
-}
-
-export interface Job {
-  job_id: string;
-  kind: string;
-  state: string;
-  recipe_name: string | null;
-  run_id: string | null;
-  error: JsonObject | null;
-  created_at_utc: string;
-  started_at_utc: string | null;
-  completed_at_utc: string | null;
-  [key: string]: unknown;
-}
+type Snapshot = Reply<"/api/run-jobs/:job_id">;
+export type JobEvent = Snapshot["events"][number];
+/** A job, as far as its replies and events tell. */
+export type Job =
+  & Pick<Snapshot, "job_id" | "kind" | "state" | "recipe_name" | "run_id" | "error" | "created_at_utc">
+  & Partial<Snapshot>;
 
 /** Jobs by id, newest last. */
 export const jobs = signal<ReadonlyMap<string, Job>>(new Map());
@@ -52,12 +34,11 @@ export function rememberJob(job: Job): void {
 }
 
 export async function refreshJobs(): Promise<void> {
-  const { jobs: listed } = await get<{ jobs: Job[] }>("/api/run-jobs");
+  const { jobs: listed } = await get("/api/run-jobs");
   jobs.value = new Map(listed.map((job) => [job.job_id, job]));
 }
 
 function passOn(event: JobEvent): void {
-  const job = jobs.value.get(event.job_id);
   const state = event.kind === "queued"
     ? "queued"
     : event.kind === "job_started"
@@ -66,21 +47,17 @@ function passOn(event: JobEvent): void {
   const known = state !== undefined && (isEnded(state) || state === "queued" || state === "running");
   if (known || typeof event.run_id === "string") {
     rememberJob({
-      ...(job ??
-        {
-          job_id: event.job_id,
-          kind: "run",
-          state: "queued",
-          recipe_name: null,
-          run_id: null,
-          error: null,
-          created_at_utc: event.time,
-          started_at_utc: null,
-          completed_at_utc: null,
-        }),
-      ...(known ? { state } : {}),
+      job_id: event.job_id,
+      kind: "run",
+      state: "queued",
+      recipe_name: null,
+      run_id: null,
+      error: null,
+      created_at_utc: event.time,
+      ...jobs.value.get(event.job_id),
+      ...(known ? { state: state as Job["state"] } : {}),
       ...(typeof event.run_id === "string" ? { run_id: event.run_id } : {}),
-    } as Job);
+    });
   }
   for (const listener of listeners) listener(event);
 }

@@ -1,34 +1,44 @@
-/** What a view reads from the server: the document, or why there is none, read anew when the address changes. */
-import { connection, get } from "../api.ts";
+/** Documents that a view reads from the server: the value, or the problem, read again when the question changes. */
+import { addressOf, connection, get, messageOf, type Readable, type Reply, type Request } from "../api.ts";
 import { useEffect, useState } from "../preact.ts";
 
-export interface Fetched<T> {
-  data: T | null;
+export interface Loaded<T> {
+  value: T | null;
   problem: string | null;
+  /** Reads again; the present value stays meanwhile. */
   again(): void;
 }
 
-/** @param path null where there is nothing to ask yet */
-export function useFetched<T>(path: string | null): Fetched<T> {
-  const [found, setFound] = useState<{ path: string | null; data: T | null; problem: string | null }>(
-    { path, data: null, problem: null },
+/**
+ * The result of a promise; a result whose question is no longer asked is dropped.
+ *
+ * @param key of the question; null while there is nothing to read
+ */
+export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, key: string | null): Loaded<T> {
+  const [found, setFound] = useState<{ key: string | null; value: T | null; problem: string | null }>(
+    { key, value: null, problem: null },
   );
-  const [turn, setTurn] = useState(0);
+  const [turn, setTurn] = useState(0), again = () => setTurn((before) => before + 1);
   useEffect(() => {
-    if (path === null) return;
+    if (key === null) return;
     const stop = new AbortController();
-    get<T>(path, stop.signal).then(
-      (data) => setFound({ path, data, problem: null }),
-      (error) => stop.signal.aborted || setFound({ path, data: null, problem: error.message }),
+    load(stop.signal).then(
+      (value) => stop.signal.aborted || setFound({ key, value, problem: null }),
+      (error) =>
+        stop.signal.aborted ||
+        setFound((before) => ({ key, value: before.key === key ? before.value : null, problem: messageOf(error) })),
     );
     return () => stop.abort();
-  }, [path, turn]);
+  }, [key, turn]);
   const back = connection.value === "ok";
-  // What could not be read while the server was away is read when it comes back.
+  // A document that could not be read while the server was away is read when it is back.
   useEffect(() => {
-    if (back && found.problem !== null) setTurn(turn + 1);
+    if (back && found.problem !== null) again();
   }, [back]);
-  // What was found of another address is not shown under this one.
-  const current = found.path === path ? found : { data: null, problem: null };
-  return { data: current.data, problem: current.problem, again: () => setTurn(turn + 1) };
+  const { value, problem } = found.key === key ? found : { value: null, problem: null };
+  return { value, problem, again };
 }
+
+/** The document of a route. @param path null while there is nothing to read */
+export const useFetched = <Path extends Readable>(path: Path | null, request: Request = {}): Loaded<Reply<Path>> =>
+  useLoaded((signal) => get(path!, { ...request, signal }), path === null ? null : addressOf(path, request));

@@ -1,33 +1,21 @@
-/** What the palette finds wherever one is: operations, templates and runs, read when it is first opened. */
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { get } from "../api.ts";
+/** Commands of the palette in every view: operations, templates and runs, read when it is first opened. */
+import { get, type Reply } from "../api.ts";
 import { onPaletteOpen, provideCommands } from "../palette.tsx";
 import { signal } from "../preact.ts";
 import { address, go } from "../router.ts";
 import { contracts, loadContracts } from "./contracts.ts";
 
-interface Template extends JsonObject {
-  id: string;
-  label: string;
-  available: boolean;
-}
-
-interface Run extends JsonObject {
-  run_id: string;
-  recipe_name: string;
-}
-
-const templates = signal<readonly Template[]>([]);
-const runs = signal<readonly Run[]>([]);
+const templates = signal<Reply<"/api/recipe-templates">["templates"]>([]);
+const runs = signal<Reply<"/api/runs">["runs"]>([]);
 
 /** Starts providing; called once. */
 export function provideFinds(): void {
   onPaletteOpen(() => {
     const none = () => {};
     loadContracts().catch(none);
-    get<{ runs: Run[] }>("/api/runs?limit=50").then((found) => runs.value = found.runs, none);
+    get("/api/runs", { query: { limit: 50 } }).then((found) => runs.value = found.runs, none);
     if (templates.value.length > 0) return;
-    get<{ templates: Template[] }>("/api/recipe-templates").then((found) => templates.value = found.templates, none);
+    get("/api/recipe-templates").then((found) => templates.value = found.templates, none);
   });
   provideCommands(() => [
     ...[...contracts.value.values()].map(({ id, name }) => ({
@@ -45,7 +33,7 @@ export function provideFinds(): void {
     ...runs.value.map(({ run_id, recipe_name }) => ({
       kind: "Run",
       text: run_id,
-      detail: recipe_name,
+      detail: recipe_name ?? undefined,
       run: () => go("runs", [run_id]),
     })),
   ]);

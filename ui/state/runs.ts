@@ -41,7 +41,7 @@ export function statesOf(copy: Copy): ReadonlyMap<string, StepState> | undefined
 
 /** Gives a recipe to the server, to be run in the background. @throws Problem */
 export async function submit(recipe: JsonObject): Promise<Job> {
-  const job = await post<JsonObject>("/api/run-jobs", { recipe, execution: execution() }) as unknown as Job;
+  const job = await post("/api/run-jobs", { recipe, execution: execution() });
   rememberJob(job);
   return job;
 }
@@ -54,7 +54,7 @@ export async function startRun(copy: Copy): Promise<Job> {
   return job;
 }
 
-export const cancelRun = (jobId: string) => post(`/api/run-jobs/${jobId}/cancel`);
+export const cancelRun = (jobId: string) => post("/api/run-jobs/:job_id/cancel", {}, { params: { job_id: jobId } });
 
 /** Jobs that were asked to stop. */
 export const stopping = signal<ReadonlySet<string>>(new Set());
@@ -67,9 +67,9 @@ function note(jobId: string, stepId: string, change: Partial<StepState>): void {
 
 /** Brings the states of a job's steps up to date, after a reload or a lost connection. @throws Problem */
 export async function catchUp(jobId: string): Promise<void> {
-  const { events, ...job } = await get<JsonObject>(`/api/run-jobs/${jobId}?event_limit=512`);
-  rememberJob(job as unknown as Job);
-  for (const event of events as unknown as JobEvent[]) follow(event);
+  const job = await get("/api/run-jobs/:job_id", { params: { job_id: jobId }, query: { event_limit: 512 } });
+  rememberJob(job);
+  for (const event of job.events) follow(event);
 }
 
 onEvent((event) => {

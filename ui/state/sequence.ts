@@ -42,17 +42,14 @@ export const hasMatrix = (recipe: JsonObject): boolean => isObject(recipe.metada
 
 /** The variants of a recipe, verbatim from the server. @throws Problem */
 export async function variantsOf(recipe: JsonObject, stop?: AbortSignal): Promise<Variant[]> {
-  const { recipes } = await post<{ recipes: JsonObject[] }>("/api/recipe/matrix/expand", { recipe }, { signal: stop });
-  return recipes.map((variant, index) => {
-    const metadata = (variant.metadata ?? {}) as JsonObject;
-    return {
-      id: String(metadata.matrix_variant_id ?? index),
-      name: String(variant.name),
-      index,
-      selection: (metadata.matrix_selection ?? {}) as Variant["selection"],
-      recipe: variant,
-    };
-  });
+  const { recipes } = await post("/api/recipe/matrix/expand", { recipe }, { signal: stop });
+  return recipes.map((variant, index) => ({
+    id: String(variant.metadata.matrix_variant_id ?? index),
+    name: variant.name,
+    index,
+    selection: (variant.metadata.matrix_selection ?? {}) as Variant["selection"],
+    recipe: variant,
+  }));
 }
 
 export const itemOf = (copy: Copy, variant: Variant | null): Item => ({
@@ -114,7 +111,7 @@ async function runItem(at: number, item: Item): Promise<string> {
 /** The job some time later; a server that is away for a while is asked again. */
 async function waited(job: Job): Promise<Job> {
   try {
-    return await get<JsonObject>(`/api/run-jobs/${job.job_id}/wait?timeout_seconds=30`) as unknown as Job;
+    return await get("/api/run-jobs/:job_id/wait", { params: { job_id: job.job_id }, query: { timeout_seconds: 30 } });
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 0) throw error;
     await new Promise((resolve) => setTimeout(resolve, 1000));

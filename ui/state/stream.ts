@@ -7,6 +7,23 @@ export interface StreamOptions {
   onState(state: "ok" | "lost"): void;
 }
 
+/** The events of a body that have data, with their id where they have one. */
+export async function* eventsOf(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<{ id: string | undefined; data: string }> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let { value, done } = await reader.read(); !done; { value, done } = await reader.read()) {
+    const parts = (rest + value).split("\n\n");
+    rest = parts.pop()!;
+    for (const part of parts) {
+      const fields = part.split("\n").map((line) => line.split(/: ?(.*)/s, 2));
+      const data = fields.filter(([name]) => name === "data").map(([, text]) => text).join("\n");
+      if (data !== "") yield { id: fields.find(([name]) => name === "id")?.[1], data };
+    }
+  }
+}
+
 const FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 10_000;
 
 /** Opens the stream for as long as the page or worker lives. */
@@ -26,17 +43,9 @@ export function openStream({ url, token, onEvent, onState }: StreamOptions): voi
       if (!response.ok || response.body === null) throw new Error(String(response.status));
       onState("ok");
       wait = FIRST_WAIT_MS;
-      let rest = "";
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      for (let { value, done } = await reader.read(); !done; { value, done } = await reader.read()) {
-        const parts = (rest + value).split("\n\n");
-        rest = parts.pop()!;
-        for (const part of parts) {
-          const fields = part.split("\n").map((line) => line.split(/: ?(.*)/s, 2));
-          const data = fields.filter(([name]) => name === "data").map(([, text]) => text).join("\n");
-          last = fields.find(([name]) => name === "id")?.[1] ?? last;
-          if (data !== "") onEvent(JSON.parse(data));
-        }
+      for await (const { id, data } of eventsOf(response.body)) {
+        last = id ?? last;
+        onEvent(JSON.parse(data));
       }
       throw new Error("ended");
     } catch {

@@ -1,33 +1,13 @@
 /** Summaries of runs, read once each when a run has ended. */
-import type { JsonObject, Value } from "../../lib/contract/value.ts";
-import { get } from "../api.ts";
+import type { Value } from "../../lib/contract/value.ts";
+import { get, type Reply } from "../api.ts";
 import { measuredText } from "../runs/metrics.ts";
 import { signal, useEffect } from "../preact.ts";
 import type { Copy } from "./copies.ts";
 import { isEnded, type Job, jobs } from "./events.ts";
 
-export interface OutputFacts extends JsonObject {
-  kind: string;
-  path: string;
-  sha256: string;
-  metadata: JsonObject;
-}
-
-export interface StepRow {
-  id: string;
-  op: string;
-  metrics: { [name: string]: Value };
-  metadata?: JsonObject;
-  outputs: { [port: string]: OutputFacts };
-}
-
-export interface Summary {
-  run_id: string;
-  status: string;
-  steps: StepRow[];
-  execution?: { mode: string; parallel_workers: Value };
-  execution_plan?: { cache?: { outcome: string; reason: string } };
-}
+export type Summary = Reply<"/api/runs/:run_id">["summary"];
+export type Output = Summary["steps"][number]["outputs"][string];
 
 export const summaries = signal<ReadonlyMap<string, Summary>>(new Map());
 const asked = new Set<string>();
@@ -37,8 +17,8 @@ export function wantSummary(job: Job | undefined): void {
   const runId = job?.run_id ?? null;
   if (job === undefined || runId === null || !isEnded(job.state) || asked.has(runId)) return;
   asked.add(runId);
-  get<{ summary: JsonObject }>(`/api/runs/${encodeURIComponent(runId)}`).then(
-    ({ summary }) => summaries.value = new Map(summaries.value).set(runId, summary as unknown as Summary),
+  get("/api/runs/:run_id", { params: { run_id: runId } }).then(
+    ({ summary }) => summaries.value = new Map(summaries.value).set(runId, summary),
     () => asked.delete(runId),
   );
 }
@@ -52,12 +32,12 @@ export function useSummary(job: Job | undefined): Summary | null {
 export const jobOf = (copy: Copy): Job | undefined => copy.jobId === null ? undefined : jobs.value.get(copy.jobId);
 
 /** Shape and type of an output, as one text. */
-export function shapeOf({ metadata }: OutputFacts): string {
+export function shapeOf({ metadata }: Output): string {
   const { shape, dtype } = metadata;
   return [dtype, Array.isArray(shape) ? `[${shape.join(", ")}]` : null].filter(Boolean).map(String).join(" ");
 }
 
-/** A metric in a summary, of the last step that measured it: its value, and how it is shown. */
+/** A metric in a summary, of the last step that measured it: its value and its text. */
 export function metricOf({ steps }: Summary, metric: string): { value: Value; text: string } | undefined {
   const step = steps.findLast(({ metrics }) => metrics[metric] !== undefined);
   return step === undefined ? undefined : { value: step.metrics[metric], text: measuredText(step, metric) };

@@ -4,11 +4,7 @@ import { get } from "../api.ts";
 import { signal } from "../preact.ts";
 import type { Step } from "./copies.ts";
 
-interface Binding {
-  step_id: string;
-  op: string;
-  param: string;
-}
+type Binding = { step_id: string; op: string; param: string };
 
 const bindings = signal<ReadonlyMap<string, readonly Binding[]>>(new Map());
 let asked = false;
@@ -23,10 +19,12 @@ function templateOf({ metadata }: JsonObject): string | null {
 export function wantBindings(recipe: JsonObject): void {
   if (asked || templateOf(recipe) === null) return;
   asked = true;
-  get<{ templates: { id: string; editor_bindings?: { [name: string]: Binding } }[] }>("/api/recipe-templates").then(
+  get("/api/recipe-templates").then(
     ({ templates }) =>
       bindings.value = new Map(
-        templates.map(({ id, editor_bindings }) => [id, Object.values(editor_bindings ?? {})]),
+        templates.map((
+          { id, editor_bindings },
+        ) => [id, Object.values((editor_bindings ?? {}) as { [name: string]: Binding })]),
       ),
     () => asked = false,
   );

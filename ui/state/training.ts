@@ -1,16 +1,17 @@
-/** A training plan in the making, what the server says of it, and the projects that were exported. */
-import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
-import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { get, headers, post } from "../api.ts";
+/** A draft of a training plan, its inspection by the server, and the exported projects. */
+import { parseJson } from "../../lib/contract/json.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { post, Problem, type Reply, type ReplyOf, send } from "../api.ts";
+import { eventsOf } from "./stream.ts";
 
-export interface Tap {
+export type Tap = {
   id: string;
   from: string;
   /** Whether the whole array of a run is one record. */
   record?: "run";
-}
+};
 
-/** What a person has chosen; null leaves it to the server. */
+/** The choices of a person; null leaves a choice to the server. */
 export interface PlanDraft {
   /** Null for all that can be. */
   selected: string[] | null;
@@ -53,85 +54,27 @@ function planDocument(draft: PlanDraft): JsonObject {
   };
 }
 
-export interface Boundary {
-  step_id: string;
-  op: string;
-  name: string;
-  selectable: boolean;
-  reason: string | null;
-  built_in_fine_tuning: boolean;
-  portable_replacement: boolean;
-  differentiability: { gradient?: string; framework?: string; exportable?: boolean };
-  slot: JsonObject | null;
-  partners: string[];
-}
+export type Inspection = ReplyOf<"post", "/api/recipe/differentiable-inspect">;
+export type Boundary = Inspection["boundaries"][number];
+export type Project = Reply<"/api/workbench/exported-projects">["projects"][number];
 
-export interface Route {
-  from_step: string;
-  loss_step: string;
-  open: boolean;
-  support: { step_id: string; op: string; passes: boolean; reason: string | null }[];
-  blocked_by: string[];
-}
+export const inspect = (recipe: JsonObject, draft: PlanDraft, signal?: AbortSignal): Promise<Inspection> =>
+  post("/api/recipe/differentiable-inspect", { recipe, training_plan: planDocument(draft) }, { signal });
 
-export interface Inspection {
-  recipe: string;
-  scenario_sha256: string;
-  training_plan_sha256: string;
-  status: string;
-  recommendations: { id: string; reason: string }[];
-  boundaries: Boundary[];
-  selected_steps: string[];
-  evaluation_sinks: { step_id: string; op: string; name: string; reached_from: string[] }[];
-  routes: Route[];
-  suggested_taps: (Tap & { purpose: string })[];
-  training_plan: { dataset_capture: { taps: Tap[] } };
-}
-
-export const inspect = (recipe: JsonObject, draft: PlanDraft, signal?: AbortSignal) =>
-  post<Inspection & JsonObject>(
-    "/api/recipe/differentiable-inspect",
-    { recipe, training_plan: planDocument(draft) },
-    { signal },
-  );
-
-export interface CaptureJob {
-  split: string;
-  state: "missing" | "captured" | "outdated";
-  requested_samples: number;
-  captured_samples: number;
-  expected_taps: string[];
-}
-
-export interface Project {
-  path: string;
-  id: string;
-  recipe: string;
-  identities: { scenario_sha256: string; training_plan_sha256: string };
-  training: { status: string; framework: string; objective: string };
-  capture_jobs: CaptureJob[];
-  components: { id: string; path: string; present: boolean }[];
-  files: { path: string; state: string }[];
-  others: string[];
-}
-
-/** @returns where the project lies */
+/** @returns the path of the project */
 export async function exportProject(
   recipe: JsonObject,
   draft: PlanDraft,
-  options: { out: string; force: boolean },
+  { out, force }: { out: string; force: boolean },
 ): Promise<string> {
-  const made = await post<{ out: string } & JsonObject>("/api/recipe/differentiable-export", {
+  const made = await post("/api/recipe/differentiable-export", {
     recipe,
     training_plan: planDocument(draft),
-    force: options.force,
-    ...(options.out.trim() === "" ? {} : { out: options.out.trim() }),
+    force,
+    ...(out.trim() === "" ? {} : { out: out.trim() }),
   });
   return made.out;
 }
-
-export const listProjects = async (signal?: AbortSignal) =>
-  (await get<{ projects: Project[] }>("/api/workbench/exported-projects", signal)).projects;
 
 /**
  * Watches a project until it is stopped; a connection that ends comes back after a while.
@@ -143,23 +86,12 @@ export function watchProject(path: string, onView: (project: Project) => void): 
   const AGAIN_MS = 2000;
   const listen = async () => {
     try {
-      const response = await fetch(`/api/workbench/exported-project-watch?path=${encodeURIComponent(path)}`, {
-        headers: headers({ accept: "text/event-stream" }),
-        signal: stop.signal,
-      });
-      if (!response.ok || response.body === null) return;
-      let rest = "";
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      for (let { value, done } = await reader.read(); !done; { value, done } = await reader.read()) {
-        const parts = (rest + value).split("\n\n");
-        rest = parts.pop()!;
-        for (const part of parts) {
-          const data = part.split("\n").find((line) => line.startsWith("data: "))?.slice(6);
-          if (data !== undefined) onView(parseJson(data) as unknown as Project);
-        }
-      }
-    } catch {
-      // The page was left, or the server went; the latter is tried again.
+      const request = { query: { path }, headers: { accept: "text/event-stream" }, signal: stop.signal };
+      const { body } = await send("/api/workbench/exported-project-watch", request);
+      for await (const { data } of eventsOf(body!)) onView(parseJson(data) as Project);
+    } catch (error) {
+      // The server refused; an interrupted connection is opened again.
+      if (error instanceof Problem && error.status !== 0) return;
     }
     if (!stop.signal.aborted) setTimeout(listen, AGAIN_MS);
   };
@@ -172,7 +104,7 @@ const KEY = "svc.training_plan ";
 /** Keeps a draft for as long as the tab lives. */
 export function keepDraft(source: string, draft: PlanDraft): void {
   try {
-    sessionStorage.setItem(KEY + source, canonicalJson(draft as unknown as JsonObject));
+    sessionStorage.setItem(KEY + source, JSON.stringify(draft));
   } catch {
     // A full or forbidden storage costs the draft at a reload, nothing else.
   }
@@ -180,6 +112,5 @@ export function keepDraft(source: string, draft: PlanDraft): void {
 
 export function keptDraft(source: string): PlanDraft {
   const text = sessionStorage.getItem(KEY + source);
-  const value = text === null ? null : parseJson(text);
-  return isObject(value) ? { ...NEW_PLAN, ...value as unknown as PlanDraft } : NEW_PLAN;
+  return text === null ? NEW_PLAN : { ...NEW_PLAN, ...JSON.parse(text) as PlanDraft };
 }

@@ -1,10 +1,10 @@
-/** Kinds of artifacts: which operations make one, and which take it. */
-import { address, place, refine } from "../../router.ts";
+/** Kinds of artifacts: the operations that produce a kind, and those that read it. */
+import { Filters, searchWords, Table } from "../../parts.tsx";
+import { address } from "../../router.ts";
 import { contracts } from "../../state/contracts.ts";
 
 export function Kinds() {
-  const typed = (place.value.query.get("q") ?? "").toLowerCase();
-  const kinds = new Map<string, { makers: Set<string>; takers: Set<string> }>();
+  const words = searchWords(), kinds = new Map<string, { makers: Set<string>; takers: Set<string> }>();
   const entry = (kind: string) => {
     if (!kinds.has(kind)) kinds.set(kind, { makers: new Set(), takers: new Set() });
     return kinds.get(kind)!;
@@ -15,57 +15,33 @@ export function Kinds() {
       entry(kind).takers.add(id);
     }
   }
-  const rows = [...kinds].filter(([kind]) => kind.toLowerCase().includes(typed)).sort(([a], [b]) => a < b ? -1 : 1);
+  const rows = [...kinds].filter(([kind]) => words.every((word) => kind.toLowerCase().includes(word)))
+    .sort(([a], [b]) => a < b ? -1 : 1);
   return (
     <>
-      <div class="row filters">
-        <label class="row">
-          Find
-          <input
-            type="search"
-            value={place.value.query.get("q") ?? ""}
-            onInput={(event) => refine({ q: event.currentTarget.value })}
-          />
-        </label>
-        <span class="muted" role="status">{rows.length} of {kinds.size}</span>
-      </div>
-      {rows.length === 0
-        ? <p class="empty">No kind fits</p>
-        : (
-          <div class="scroll" role="group" aria-label="Kinds" tabindex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th>Kind</th>
-                  <th>Made by</th>
-                  <th>Taken by</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(([kind, { makers, takers }]) => (
-                  <tr key={kind}>
-                    <td class="mono">{kind}</td>
-                    <td>
-                      <Operations ids={makers} />
-                    </td>
-                    <td>
-                      <Operations ids={takers} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+      <Filters found={`${rows.length} of ${kinds.size}`} />
+      {rows.length === 0 ? <p class="empty">No kind matches</p> : (
+        <Table
+          label="Kinds"
+          rows={rows}
+          columns={[
+            ["Kind", ([kind]) => kind, "mono"],
+            ["Output of", ([, { makers }]) => <Operations ids={makers} />],
+            ["Input of", ([, { takers }]) => <Operations ids={takers} />],
+          ]}
+        />
+      )}
     </>
   );
 }
 
-function Operations({ ids }: { ids: ReadonlySet<string> }) {
-  if (ids.size === 0) return <span class="muted">none</span>;
+/** Links to operations, one a line. */
+export function Operations({ ids }: { ids: Iterable<string> }) {
+  const sorted = [...ids].sort();
+  if (sorted.length === 0) return <span class="muted">none</span>;
   return (
     <>
-      {[...ids].sort().map((id) => (
+      {sorted.map((id) => (
         <div key={id}>
           <a class="mono small" href={address("catalog", ["operations", id])}>{id}</a>
         </div>

@@ -1,145 +1,109 @@
-/** The contract of one operation: what `svc ops show --json` says, laid out, and the document itself. */
+/** The contract of one operation: the document of `svc ops show --json` as tables and as JSON. */
 import { prettyJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { commandOf, CopyCommand } from "../../copy_command.tsx";
-import { Page } from "../../frame.tsx";
-import { Pending } from "../../panels/notices.tsx";
-import { StateMark } from "../../panels/state_mark.tsx";
+import { Page, Section, StateMark, Table, Wait } from "../../parts.tsx";
 import { address } from "../../router.ts";
 import type { Contract } from "../../state/contracts.ts";
 import { useFetched } from "../../state/fetched.ts";
 
 export function OperationPage({ id }: { id: string }) {
-  const found = useFetched<Contract>(`/api/ops/${encodeURIComponent(id)}`);
-  if (found.data === null) {
+  const found = useFetched("/api/ops/:operation_id", { params: { operation_id: id } });
+  if (found.value === null) {
     return (
       <Page title={id}>
-        <Pending of={found} what="the contract" />
+        <Wait of={found} what="the contract" />
       </Page>
     );
   }
-  const contract = found.data;
-  const { name, description, status, params_schema, materializations } = contract;
-  const parameters = Object.entries((params_schema.properties ?? {}) as Record<string, JsonObject>);
+  const contract = found.value, { name, description, status } = contract;
   return (
     <Page title={name} actions={<a href={address("catalog")}>All operations</a>}>
       <div class="contract">
         <p class="row">
           <code>{id}</code> <StateMark state={status} />
-          {status !== "implemented" && <span class="muted">It can be read about, not run</span>}
+          {status !== "implemented" && <span class="muted">This operation cannot run yet</span>}
         </p>
         <p>{description}</p>
         <CopyCommand command={commandOf("ops", "show", id)} />
-        <section aria-labelledby="ports">
-          <h2 id="ports">Ports</h2>
-          <div class="scroll" role="group" aria-label="Ports" tabindex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th>Port</th>
-                  <th>Direction</th>
-                  <th>Kinds</th>
-                </tr>
-              </thead>
-              <tbody>
-                <PortRows of={contract.input_kinds} direction="in" />
-                <PortRows of={contract.optional_input_kinds} direction="in, optional" />
-                <PortRows of={contract.output_kinds} direction="out" />
-              </tbody>
-            </table>
-          </div>
-        </section>
-        <section aria-labelledby="parameters">
-          <h2 id="parameters">Parameters</h2>
-          {parameters.length === 0
-            ? <p class="muted">None</p>
-            : (
-              <div class="scroll" role="group" aria-label="Parameters" tabindex={0}>
-                <table>
-                  <thead>
-                    <tr>
-                      <th>Name</th>
-                      <th>Type</th>
-                      <th>Default</th>
-                      <th>Meaning</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {parameters.map(([parameter, schema]) => (
-                      <tr key={parameter}>
-                        <td class="mono">{parameter}</td>
-                        <td class="mono small">{typeText(schema)}</td>
-                        <td class="mono small">
-                          {schema.default === undefined ? "required" : prettyJson(schema.default).trim()}
-                        </td>
-                        <td>{String(schema.description ?? "")}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-            )}
-        </section>
-        <section aria-labelledby="implementations">
-          <h2 id="implementations">Implementations</h2>
-          <div class="scroll" role="group" aria-label="Implementations" tabindex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th>Runner</th>
-                  <th>Backend</th>
-                  <th>Implementation</th>
-                  <th>Status</th>
-                  <th>Notes</th>
-                </tr>
-              </thead>
-              <tbody>
-                {materializations.map((row, index) => (
-                  <tr key={index}>
-                    <td class="mono">{String(row.runner)}</td>
-                    <td class="mono">{String(row.backend)}</td>
-                    <td class="mono">{String(row.implementation)}</td>
-                    <td>
-                      <StateMark state={String(row.status)} />
-                    </td>
-                    <td>{String(row.notes ?? "")}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </section>
-        <section aria-labelledby="document">
-          <h2 id="document">Document</h2>
+        <Ports contract={contract} />
+        <Parameters contract={contract} />
+        <Implementations contract={contract} />
+        <Section title="Document">
           <p class="small muted">
             The same as <code>svc ops show {id} --json</code>
           </p>
           <pre tabIndex={0} aria-label="Contract as JSON" data-contract={id}>{prettyJson(contract)}</pre>
-        </section>
+        </Section>
       </div>
     </Page>
   );
 }
 
-function PortRows({ of, direction }: { of: { [port: string]: string | string[] }; direction: string }) {
+function Ports({ contract: { input_kinds, optional_input_kinds, output_kinds } }: { contract: Contract }) {
+  const rows = ([[input_kinds, "in"], [optional_input_kinds, "in, optional"], [output_kinds, "out"]] as const)
+    .flatMap(([ports, direction]) =>
+      Object.entries(ports).map(([port, kinds]) => ({ port, direction, kinds: [kinds].flat() }))
+    );
   return (
-    <>
-      {Object.entries(of).map(([port, kinds]) => (
-        <tr key={port}>
-          <td class="mono">{port}</td>
-          <td>{direction}</td>
-          <td class="small">
-            {[kinds].flat().map((kind) => (
+    <Section title="Ports">
+      <Table
+        label="Ports"
+        rows={rows}
+        columns={[
+          ["Port", ({ port }) => port, "mono"],
+          ["Direction", ({ direction }) => direction],
+          ["Kinds", ({ kinds }) =>
+            kinds.map((kind) => (
               <div key={kind}>
                 <a class="mono" href={address("catalog", ["kinds"], { q: kind })}>{kind}</a>
               </div>
-            ))}
-          </td>
-        </tr>
-      ))}
-    </>
+            )), "small"],
+        ]}
+      />
+    </Section>
   );
 }
+
+function Parameters({ contract: { params_schema } }: { contract: Contract }) {
+  const rows = Object.entries((params_schema.properties ?? {}) as Record<string, JsonObject>);
+  return (
+    <Section title="Parameters">
+      {rows.length === 0 ? <p class="muted">None</p> : (
+        <Table
+          label="Parameters"
+          rows={rows}
+          columns={[
+            ["Name", ([name]) => name, "mono"],
+            ["Type", ([, schema]) => typeText(schema), "mono small"],
+            [
+              "Default",
+              ([, { default: value }]) => value === undefined ? "required" : prettyJson(value).trim(),
+              "mono small",
+            ],
+            ["Description", ([, { description }]) => String(description ?? "")],
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+const Implementations = ({ contract: { materializations } }: { contract: Contract }) => (
+  <Section title="Implementations">
+    <Table
+      label="Implementations"
+      rows={materializations}
+      columns={[
+        ["Runner", ({ runner }) => runner, "mono"],
+        ["Backend", ({ backend }) => backend, "mono"],
+        ["Implementation", ({ implementation }) => implementation, "mono"],
+        ["Status", ({ status }) => <StateMark state={status} />],
+        ["Notes", ({ notes }) => notes],
+      ]}
+    />
+  </Section>
+);
 
 function typeText({ type, minimum, maximum, anyOf, ...rest }: JsonObject): string {
   if (Array.isArray(rest.enum)) return rest.enum.map(String).join(" | ");

@@ -1,9 +1,7 @@
-/** All operations, found by word, group, status or kind of what flows in and out. The filter is part of the address. */
-import { StateMark } from "../../panels/state_mark.tsx";
+/** All operations, filtered by words, group, status or kind of their ports. The filter is part of the address. */
+import { Filters, searchWords, Select, StateMark, Table } from "../../parts.tsx";
 import { address, place, refine } from "../../router.ts";
 import { type Contract, contracts } from "../../state/contracts.ts";
-
-const groupOf = (id: string) => id.split(".")[0];
 
 /** Every kind that a contract names. */
 const kindsOf = ({ input_kinds, optional_input_kinds, output_kinds }: Contract): string[] => [
@@ -12,88 +10,62 @@ const kindsOf = ({ input_kinds, optional_input_kinds, output_kinds }: Contract):
   ...Object.values(output_kinds),
 ];
 
+const CHOICES: readonly [name: string, label: string, valuesOf: (one: Contract) => string[]][] = [
+  ["group", "Group", ({ id }) => [id.split(".")[0]]],
+  ["status", "Status", ({ status }) => [status]],
+  ["kind", "Kind", kindsOf],
+];
+
+const textOf = ({ id, name, description, params_schema }: Contract) =>
+  `${id} ${name} ${description ?? ""} ${Object.keys(params_schema.properties ?? {}).join(" ")}`.toLowerCase();
+
 export function OperationList() {
-  const { query } = place.value;
+  const { query } = place.value, words = searchWords();
   const all = [...contracts.value.values()].sort((a, b) => a.id < b.id ? -1 : 1);
-  const typed = (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-  const group = query.get("group") ?? "", status = query.get("status") ?? "", kind = query.get("kind") ?? "";
-  const text = (one: Contract) =>
-    `${one.id} ${one.name} ${one.description ?? ""} ${Object.keys(one.params_schema.properties ?? {}).join(" ")}`
-      .toLowerCase();
+  const chosen = (name: string) => query.get(name) ?? "";
   const rows = all.filter((one) =>
-    (group === "" || groupOf(one.id) === group) && (status === "" || one.status === status) &&
-    (kind === "" || kindsOf(one).includes(kind)) && typed.every((word) => text(one).includes(word))
+    CHOICES.every(([name, , valuesOf]) => chosen(name) === "" || valuesOf(one).includes(chosen(name))) &&
+    words.every((word) => textOf(one).includes(word))
   );
-  const choices = (values: string[]) => [...new Set(values)].sort();
+  const showAll = () => refine({ q: undefined, group: undefined, status: undefined, kind: undefined });
   return (
     <>
-      <div class="row filters">
-        <label class="row">
-          Find
-          <input
-            type="search"
-            value={query.get("q") ?? ""}
-            onInput={(event) => refine({ q: event.currentTarget.value })}
+      <Filters found={`${rows.length} of ${all.length}`}>
+        {CHOICES.map(([name, label, valuesOf]) => (
+          <Select<string>
+            key={name}
+            label={label}
+            look="narrow"
+            value={chosen(name)}
+            options={[["", "all"], ...[...new Set(all.flatMap(valuesOf))].sort()]}
+            onChoose={(value) => refine({ [name]: value })}
           />
-        </label>
-        <Choice label="Group" name="group" value={group} of={choices(all.map(({ id }) => groupOf(id)))} />
-        <Choice label="Status" name="status" value={status} of={choices(all.map((one) => one.status))} />
-        <Choice label="Kind" name="kind" value={kind} of={choices(all.flatMap(kindsOf))} />
-        <span class="muted" role="status">{rows.length} of {all.length}</span>
-      </div>
+        ))}
+      </Filters>
       {rows.length === 0
         ? (
           <p class="empty">
-            No operation fits.{" "}
-            <button
-              type="button"
-              onClick={() => refine({ q: undefined, group: undefined, status: undefined, kind: undefined })}
-            >
-              Show all
-            </button>
+            No operation matches. <button type="button" onClick={showAll}>Show all</button>
           </p>
         )
         : (
-          <div class="scroll" role="group" aria-label="Operations" tabindex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th>Operation</th>
-                  <th>What it does</th>
-                  <th>Status</th>
-                  <th>Backends</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((one) => (
-                  <tr key={one.id}>
-                    <td>
-                      <a class="mono" href={address("catalog", ["operations", one.id])}>{one.id}</a>
-                      <div class="small muted">{one.name}</div>
-                    </td>
-                    <td>{one.description}</td>
-                    <td>
-                      <StateMark state={one.status} />
-                    </td>
-                    <td class="mono small">{(one.backends.benchmark_run ?? []).join(", ") || "–"}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            label="Operations"
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={[
+              ["Operation", ({ id, name }) => (
+                <>
+                  <a class="mono" href={address("catalog", ["operations", id])}>{id}</a>
+                  <div class="small muted">{name}</div>
+                </>
+              )],
+              ["Description", ({ description }) => description],
+              ["Status", ({ status }) => <StateMark state={status} />],
+              ["Backends", ({ backends }) => (backends.benchmark_run ?? []).join(", ") || "–", "mono small"],
+            ]}
+          />
         )}
     </>
-  );
-}
-
-function Choice({ label, name, value, of }: { label: string; name: string; value: string; of: string[] }) {
-  return (
-    <label class="row">
-      {label}
-      <select class="narrow" value={value} onChange={(event) => refine({ [name]: event.currentTarget.value })}>
-        <option value="">all</option>
-        {of.map((choice) => <option key={choice} value={choice}>{choice}</option>)}
-      </select>
-    </label>
   );
 }

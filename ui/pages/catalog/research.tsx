@@ -1,101 +1,65 @@
-/** Tasks, data sets and metrics of the research catalogue. */
-import type { JsonObject } from "../../../lib/contract/value.ts";
-import type { ComponentChildren } from "../../preact.ts";
-import { StateMark } from "../../panels/state_mark.tsx";
-import { address, place, refine } from "../../router.ts";
+/** Tasks, datasets and metrics of the research catalogue. */
+import type { Reply } from "../../api.ts";
+import { type Column, Filters, searchWords, StateMark, Table } from "../../parts.tsx";
+import { Operations } from "./kinds.tsx";
 
-export interface Research {
-  tasks: JsonObject[];
-  datasets: JsonObject[];
-  metrics: JsonObject[];
-}
+type Research = Reply<"/api/research/catalog">;
+type Task = Research["tasks"][number];
+type Dataset = Research["datasets"][number];
+type Metric = Research["metrics"][number];
 
-type Shown = (row: JsonObject) => ComponentChildren;
-
-const list = (value: unknown) => (Array.isArray(value) ? value : []).map(String);
-const mono = (text: unknown) => <span class="mono small">{String(text ?? "–")}</span>;
-const name: Shown = (row) => (
+const name = <Row extends { id: string; name: string }>({ id, name }: Row) => (
   <>
-    {String(row.name)}
-    <div class="mono small muted">{String(row.id)}</div>
+    {name}
+    <div class="mono small muted">{id}</div>
   </>
 );
-const state: Shown = (row) => <StateMark state={String(row.status)} />;
+const state = <Row extends { status: string }>({ status }: Row) => <StateMark state={status} />;
 
-const COLUMNS: Record<string, [title: string, shown: Shown][]> = {
-  tasks: [
-    ["Task", name],
-    ["What it asks", (row) => String(row.description ?? "")],
-    ["Metrics", (row) => list(row.metrics).map((id) => <div key={id}>{mono(id)}</div>)],
-    ["Status", state],
+const TASKS: Column<Task>[] = [
+  ["Task", name],
+  ["Description", ({ description }) => description],
+  ["Metrics", ({ metrics }) => metrics.map((id) => <div key={id} class="mono small">{id}</div>)],
+  ["Status", state],
+];
+const DATASETS: Column<Dataset>[] = [
+  ["Dataset", name],
+  ["Modality", ({ modality }) => modality],
+  ["Location", ({ bundled, local }) => bundled ? "bundled with svc" : local ? "a local folder" : "made by a run"],
+  ["Sources", ({ source_ops }) => <Operations ids={source_ops} />],
+  ["Status", state],
+];
+const METRICS: Column<Metric>[] = [
+  ["Metric", name],
+  ["Description", ({ description }) => description],
+  ["Unit", ({ unit }) => unit],
+  [
+    "Better",
+    ({ direction }) => ({ higher_is_better: "↑ higher", lower_is_better: "↓ lower", neutral: "–" })[direction],
   ],
-  datasets: [
-    ["Data set", name],
-    ["Modality", (row) => String(row.modality)],
-    [
-      "Where",
-      (row) => row.bundled === true ? "comes with svc" : row.local === true ? "a folder of yours" : "made when run",
-    ],
-    [
-      "Sources",
-      (row) =>
-        list(row.source_ops).map((id) => (
-          <div key={id}>
-            <a class="mono small" href={address("catalog", ["operations", id])}>{id}</a>
-          </div>
-        )),
-    ],
-    ["Status", state],
-  ],
-  metrics: [
-    ["Metric", name],
-    ["What it says", (row) => String(row.description ?? "")],
-    ["Unit", (row) => String(row.unit)],
-    [
-      "Better",
-      (row) =>
-        row.direction === "higher_is_better" ? "↑ higher" : row.direction === "lower_is_better" ? "↓ lower" : "–",
-    ],
-    ["Family", (row) => String(row.family)],
-    ["Statistic", (row) => String(row.statistic)],
-  ],
-};
-const NAMES: Record<string, string> = { tasks: "Tasks", datasets: "Data sets", metrics: "Metrics" };
+  ["Family", ({ family }) => family],
+  ["Statistic", ({ statistic }) => statistic],
+];
 
-export function ResearchTables({ part, research }: { part: string; research: Research }) {
-  const columns = COLUMNS[part];
-  if (columns === undefined) return <p class="empty">The catalog has no part named {part}</p>;
-  const all = research[part as keyof Research];
-  const words = (place.value.query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = all.filter((row) => {
-    const text = `${row.id} ${row.name} ${row.description ?? ""} ${row.family ?? ""}`.toLowerCase();
+export function ResearchTables({ part, research: { tasks, datasets, metrics } }: { part: string; research: Research }) {
+  if (part === "tasks") return <Found label="Tasks" rows={tasks} columns={TASKS} />;
+  if (part === "datasets") return <Found label="Datasets" rows={datasets} columns={DATASETS} />;
+  if (part === "metrics") return <Found label="Metrics" rows={metrics} columns={METRICS} />;
+  return <p class="empty">The catalog has no part named {part}</p>;
+}
+
+function Found<Row extends { id: string }>(
+  { label, rows, columns }: { label: string; rows: readonly Row[]; columns: Column<Row>[] },
+) {
+  const words = searchWords();
+  const shown = rows.filter((row) => {
+    const text = Object.values(row).filter((value) => typeof value === "string").join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
   });
   return (
     <>
-      <div class="row filters">
-        <label class="row">
-          Find
-          <input
-            type="search"
-            value={place.value.query.get("q") ?? ""}
-            onInput={(event) => refine({ q: event.currentTarget.value })}
-          />
-        </label>
-        <span class="muted" role="status">{rows.length} of {all.length}</span>
-      </div>
-      <div class="scroll" role="group" aria-label={NAMES[part]} tabindex={0}>
-        <table>
-          <thead>
-            <tr>{columns.map(([title]) => <th key={title}>{title}</th>)}</tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={String(row.id)}>{columns.map(([title, shown]) => <td key={title}>{shown(row)}</td>)}</tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Filters found={`${shown.length} of ${rows.length}`} />
+      <Table label={label} rows={shown} keyOf={({ id }) => id} columns={columns} />
     </>
   );
 }

@@ -1,5 +1,7 @@
-/** What is captured: arrays of outputs, how many records, and their shares of the splits. */
+// deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
+/** The captured data: arrays of outputs, the number of records, and their shares of the splits. */
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { Hidden, Section, Select, Table } from "../../parts.tsx";
 import { contracts } from "../../state/contracts.ts";
 import { stepsOf } from "../../state/copies.ts";
 import type { Tap } from "../../state/training.ts";
@@ -7,13 +9,14 @@ import type { PartProps } from "./blocks.tsx";
 
 const SPLITS = ["train", "validation", "test"] as const;
 const SEED_MODES = [
-  ["increment_run_seed", "another seed for each run"],
-  ["recipe_seed_plus_shard", "another seed for each shard"],
-  ["fixed_seed", "the recipe's seed in every run"],
-];
+  ["increment_run_seed", "a new seed for each run"],
+  ["recipe_seed_plus_shard", "a new seed for each shard"],
+  ["fixed_seed", "the seed of the recipe in every run"],
+] as const;
+const MATRIX_MODES = [["inherit", "take turns"], ["exclude", "are left out"]] as const;
 
 export function CapturePlan({ recipe, inspection, draft, change }: PartProps & { recipe: JsonObject }) {
-  const taps = draft.taps ?? inspection.training_plan.dataset_capture.taps;
+  const taps = draft.taps ?? inspection.training_plan.dataset_capture.taps as Tap[];
   const outputs = stepsOf(recipe).flatMap(({ id, op }) =>
     Object.entries(contracts.value.get(op)?.output_kinds ?? {})
       .filter(([, kind]) => kind.endsWith("numpy"))
@@ -26,69 +29,57 @@ export function CapturePlan({ recipe, inspection, draft, change }: PartProps & {
     if (from !== undefined) change({ taps: [...taps, { id: from.replaceAll(/[^A-Za-z0-9]+/g, "_"), from }] });
   };
   const sum = SPLITS.reduce((all, split) => all + draft.shares[split], 0);
+  const reset = draft.taps !== null && (
+    <button type="button" onClick={() => change({ taps: null })}>Reset to the suggested taps</button>
+  );
   return (
-    <section aria-labelledby="capture">
-      <div class="row spread">
-        <h2 id="capture">Data</h2>
-        {draft.taps !== null && (
-          <button type="button" onClick={() => change({ taps: null })}>Suggested taps again</button>
-        )}
-      </div>
-      <div class="scroll" role="group" aria-label="Taps" tabindex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th>Array</th>
-              <th>Captured from</th>
-              <th>A record is</th>
-              <th>Why</th>
-              <th>
-                <span class="hidden-text">Remove</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {taps.map((tap, index) => (
-              <tr key={index} data-tap={tap.from}>
-                <td>
-                  <input
-                    class="mono"
-                    aria-label={`Name of tap ${index + 1}`}
-                    value={tap.id}
-                    onChange={(event) => edit(index, { id: event.currentTarget.value })}
-                  />
-                </td>
-                <td>
-                  <select
-                    aria-label={`Output of tap ${index + 1}`}
-                    value={tap.from}
-                    onChange={(event) => edit(index, { from: event.currentTarget.value })}
-                  >
-                    {outputs.map((output) => <option key={output} value={output}>{output}</option>)}
-                  </select>
-                </td>
-                <td class="small">
-                  {purpose(inspection.suggested_taps.find(({ from }) => from === tap.from)?.purpose)}
-                </td>
-                <td>
-                  <button
-                    type="button"
-                    aria-label={`Remove ${tap.id}`}
-                    onClick={() => change({ taps: taps.filter((_, at) => at !== index) })}
-                  >
-                    Remove
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+    <Section title="Data" actions={reset}>
+      <Table
+        label="Taps"
+        rows={taps}
+        attributes={({ from }) => ({ "data-tap": from })}
+        columns={[
+          ["Array", (tap, index) => (
+            <input
+              class="mono"
+              aria-label={`Name of tap ${index + 1}`}
+              value={tap.id}
+              onChange={(event) => edit(index, { id: event.currentTarget.value })}
+            />
+          )],
+          ["Captured from", (tap, index) => (
+            <select
+              aria-label={`Output of tap ${index + 1}`}
+              value={tap.from}
+              onChange={(event) => edit(index, { from: event.currentTarget.value })}
+            >
+              {outputs.map((output) => <option key={output} value={output}>{output}</option>)}
+            </select>
+          )],
+          ["Purpose", (tap) =>
+            purpose(inspection.suggested_taps.find(({ from }) => from === tap.from)?.purpose), "small"],
+          [<Hidden>Remove</Hidden>, (tap, index) => (
+            <button
+              type="button"
+              aria-label={`Remove ${tap.id}`}
+              onClick={() =>
+                change({ taps: taps.filter((_, at) => at !== index) })}
+            >
+              Remove
+            </button>
+          )],
+        ]}
+      />
       <p>
         <button type="button" onClick={add}>Add a tap</button>
       </p>
       <div class="row spaced">
-        <Count label="Records" value={draft.total} onValue={(total) => change({ total })} />
+        <Count
+          label="Records"
+          value={draft.total}
+          onValue={(total) =>
+            change({ total })}
+        />
         {SPLITS.map((split) => (
           <Count
             key={split}
@@ -97,33 +88,28 @@ export function CapturePlan({ recipe, inspection, draft, change }: PartProps & {
             onValue={(share) => change({ shares: { ...draft.shares, [split]: share } })}
           />
         ))}
-        {sum !== 100 && <span class="small" role="status">The shares sum to {sum}, not to 100</span>}
+        {sum !== 100 && <span class="small" role="status">The sum of the shares is {sum}, not 100</span>}
       </div>
       <div class="row spaced">
-        <label for="seed-mode">Seeds</label>
-        <select
-          id="seed-mode"
+        <Select<string>
+          label="Seeds"
           value={draft.seedMode}
-          onChange={(event) => change({ seedMode: event.currentTarget.value })}
-        >
-          {SEED_MODES.map(([mode, text]) => <option key={mode} value={mode}>{text}</option>)}
-        </select>
-        <label for="matrix-mode">Points of a matrix</label>
-        <select
-          id="matrix-mode"
+          options={SEED_MODES}
+          onChoose={(seedMode) => change({ seedMode })}
+        />
+        <Select<string>
+          label="Points of a matrix"
           value={draft.matrixMode}
-          onChange={(event) => change({ matrixMode: event.currentTarget.value })}
-        >
-          <option value="inherit">take turns</option>
-          <option value="exclude">are left out</option>
-        </select>
+          options={MATRIX_MODES}
+          onChoose={(matrixMode) => change({ matrixMode })}
+        />
       </div>
-    </section>
+    </Section>
   );
 }
 
 const purpose = (word: string | undefined): string =>
-  word === "input" ? "what the block reads" : word === "reference" ? "what an evaluation compares with" : "chosen";
+  word === "input" ? "input of the block" : word === "reference" ? "reference of an evaluation" : "chosen";
 
 function Count({ label, value, onValue }: { label: string; value: number; onValue(value: number): void }) {
   const id = `count-${label.replace(/\W+/g, "-")}`;

@@ -1,5 +1,5 @@
-/** What comes of a plan: both identities, the status, and the routes from blocks to evaluations. */
-import { StateMark } from "../../panels/state_mark.tsx";
+/** The result of a plan: both identities, the status, and the routes from blocks to evaluations. */
+import { Section, StateMark, Table } from "../../parts.tsx";
 import type { PartProps } from "./blocks.tsx";
 import type { Inspection } from "../../state/training.ts";
 
@@ -14,8 +14,7 @@ const OBJECTIVES = ["image.mse", "bits.binary_cross_entropy", "symbols.mse", "es
 export function Identities({ inspection }: { inspection: Inspection }) {
   const [state, word] = STATUS[inspection.status] ?? [inspection.status, inspection.status];
   return (
-    <section aria-labelledby="identity">
-      <h2 id="identity">{inspection.recipe}</h2>
+    <Section title={inspection.recipe}>
       <p>
         <StateMark state={state} word={word} />
       </p>
@@ -40,25 +39,22 @@ export function Identities({ inspection }: { inspection: Inspection }) {
           </dd>
         </div>
       </dl>
-    </section>
+    </Section>
   );
 }
 
-/** Evaluations that the chosen blocks reach, what counts as the loss, and what stands in the way of gradients. */
+/** Evaluations that the chosen blocks reach, the losses, and the steps that block gradients. */
 export function Routes({ inspection, draft, change }: PartProps) {
   const { evaluation_sinks: sinks, routes } = inspection;
   const toggle = (id: string, on: boolean) => {
     const now = draft.losses.length === 0 ? sinks.map(({ step_id }) => step_id) : draft.losses;
     change({ losses: on ? [...now, id] : now.filter((other) => other !== id) });
   };
+  const reset = draft.losses.length > 0 && (
+    <button type="button" onClick={() => change({ losses: [] })}>Reset to all evaluations</button>
+  );
   return (
-    <section aria-labelledby="routes">
-      <div class="row spread">
-        <h2 id="routes">Losses and routes</h2>
-        {draft.losses.length > 0 && (
-          <button type="button" onClick={() => change({ losses: [] })}>All evaluations again</button>
-        )}
-      </div>
+    <Section title="Losses and routes" actions={reset}>
       <p class="row">
         <label for="objective">Objective of the trainer</label>
         <input
@@ -70,55 +66,45 @@ export function Routes({ inspection, draft, change }: PartProps) {
         />
         <datalist id="objectives">{OBJECTIVES.map((name) => <option key={name} value={name} />)}</datalist>
         <span class="small muted" id="objective-help">
-          Without one, the evaluations themselves have to pass gradients
+          Without an objective, the evaluations themselves must pass gradients
         </span>
       </p>
-      {routes.length === 0
-        ? <p class="empty">No chosen block reaches an evaluation</p>
-        : (
-          <div class="scroll" role="group" aria-label="Routes" tabindex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th>Loss</th>
-                  <th>From</th>
-                  <th>To</th>
-                  <th>Route</th>
-                  <th>Frozen steps on it</th>
-                </tr>
-              </thead>
-              <tbody>
-                {routes.map(({ from_step, loss_step, open, support, blocked_by }) => (
-                  <tr key={`${from_step} ${loss_step}`} data-route={`${from_step} ${loss_step}`} data-open={open}>
-                    <td>
-                      <input
-                        type="checkbox"
-                        aria-label={`Use ${loss_step} as a loss of ${from_step}`}
-                        checked
-                        disabled={sinks.length < 2}
-                        onChange={(event) =>
-                          toggle(loss_step, event.currentTarget.checked)}
-                      />
-                    </td>
-                    <td>{from_step}</td>
-                    <td>{loss_step}</td>
-                    <td>
-                      <StateMark state={open ? "ready" : "unavailable"} word={open ? "open" : "blocked"} />
-                      {!open && <div class="small muted">by {blocked_by.join(", ")}</div>}
-                    </td>
-                    <td class="small">
-                      {support.map(({ step_id, passes, reason }) => (
-                        <div key={step_id}>
-                          {step_id} <span class="muted">{passes ? "passes" : (reason ?? "blocks").toLowerCase()}</span>
-                        </div>
-                      ))}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-    </section>
+      {routes.length === 0 ? <p class="empty">No chosen block reaches an evaluation</p> : (
+        <Table
+          label="Routes"
+          rows={routes}
+          keyOf={({ from_step, loss_step }) => `${from_step} ${loss_step}`}
+          attributes={({ from_step, loss_step, open }) => ({
+            "data-route": `${from_step} ${loss_step}`,
+            "data-open": open,
+          })}
+          columns={[
+            ["Loss", ({ from_step, loss_step }) => (
+              <input
+                type="checkbox"
+                aria-label={`Use ${loss_step} as a loss of ${from_step}`}
+                checked
+                disabled={sinks.length < 2}
+                onChange={(event) => toggle(loss_step, event.currentTarget.checked)}
+              />
+            )],
+            ["From", ({ from_step }) => from_step],
+            ["To", ({ loss_step }) => loss_step],
+            ["Route", ({ open, blocked_by }) => (
+              <>
+                <StateMark state={open ? "ready" : "unavailable"} word={open ? "open" : "blocked"} />
+                {!open && <div class="small muted">by {blocked_by.join(", ")}</div>}
+              </>
+            )],
+            ["Frozen steps on it", ({ support }) =>
+              support.map(({ step_id, passes, reason }) => (
+                <div key={step_id}>
+                  {step_id} <span class="muted">{passes ? "passes" : (reason ?? "blocks").toLowerCase()}</span>
+                </div>
+              )), "small"],
+          ]}
+        />
+      )}
+    </Section>
   );
 }

@@ -1,16 +1,19 @@
-/** Exporting a project, and the projects that were exported: captured splits, networks, files, as they change. */
+// deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
+/** The export of a project, and the exported projects: captured splits, networks, files, as they change. */
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { post, Problem } from "../../api.ts";
-import { Digest } from "../../panels/notices.tsx";
-import { StateMark } from "../../panels/state_mark.tsx";
+import { messageOf, post, Problem } from "../../api.ts";
+import { Digest, Facts, Section, Select, StateMark, Table } from "../../parts.tsx";
 import { useEffect, useState } from "../../preact.ts";
 import { place, refine } from "../../router.ts";
 import { announce } from "../../state/announce.ts";
-import { isEnded, type Job, onEvent } from "../../state/events.ts";
-import { exportProject, listProjects, type Project, watchProject } from "../../state/training.ts";
+import { isEnded, onEvent } from "../../state/events.ts";
+import { useFetched } from "../../state/fetched.ts";
+import { exportProject, type Project, watchProject } from "../../state/training.ts";
 import type { PartProps } from "./blocks.tsx";
 
-/** Tells the list below that there is something new. */
+const FRAMEWORKS = ["torch", "torch-phylib", ["", "none"]] as const;
+
+/** Tells the list below about a new project. */
 const exported = new EventTarget();
 
 export function Export(
@@ -28,13 +31,12 @@ export function Export(
       refine({ project: path });
       exported.dispatchEvent(new Event("change"));
     } catch (error) {
-      setProblem(error instanceof Problem ? error : new Problem(0, "internal_error", String(error)));
+      setProblem(error instanceof Problem ? error : new Problem(0, "internal_error", messageOf(error)));
     }
     setBusy(false);
   };
   return (
-    <section aria-labelledby="export">
-      <h2 id="export">Export</h2>
+    <Section title="Export">
       <div class="row">
         <label for="project-name">Project</label>
         <input
@@ -44,16 +46,12 @@ export function Export(
           value={out}
           onInput={(event) => setOut(event.currentTarget.value)}
         />
-        <label for="framework">Text for a trainer</label>
-        <select
-          id="framework"
+        <Select<string>
+          label="Trainer code"
           value={draft.framework}
-          onChange={(event) => change({ framework: event.currentTarget.value })}
-        >
-          <option value="torch">torch</option>
-          <option value="torch-phylib">torch-phylib</option>
-          <option value="">none</option>
-        </select>
+          options={FRAMEWORKS}
+          onChoose={(framework) => change({ framework })}
+        />
         <button type="button" class="primary" disabled={!sound || busy} onClick={() => run(false)}>Export</button>
       </div>
       {problem !== null && (
@@ -65,43 +63,40 @@ export function Export(
           )}
         </div>
       )}
-    </section>
+    </Section>
   );
 }
 
 export function Projects() {
-  const [projects, setProjects] = useState<Project[]>([]);
-  const read = () => void listProjects().then(setProjects, () => {});
+  const { value, again } = useFetched("/api/workbench/exported-projects"), projects = value?.projects ?? [];
   useEffect(() => {
-    read();
-    exported.addEventListener("change", read);
-    return () => exported.removeEventListener("change", read);
+    exported.addEventListener("change", again);
+    return () => exported.removeEventListener("change", again);
   }, []);
   const shown = place.value.query.get("project");
-  const path = projects.some((project) => project.path === shown) ? shown : projects[0]?.path ?? null;
+  const project = projects.find(({ path }) => path === shown) ?? projects[0];
   return (
-    <section aria-labelledby="projects">
-      <h2 id="projects">Projects</h2>
-      {path === null
-        ? <p class="empty">None yet: an export puts one into training_projects/ of the state directory</p>
+    <Section title="Projects">
+      {project === undefined
+        ? <p class="empty">No projects yet: an export puts a project into training_projects/ of the state directory</p>
         : (
           <>
             {projects.length > 1 && (
-              <p class="row">
-                <label for="project">Project</label>
-                <select id="project" value={path} onChange={(event) => refine({ project: event.currentTarget.value })}>
-                  {projects.map((project) => <option key={project.path} value={project.path}>{project.id}</option>)}
-                </select>
-              </p>
+              <Select
+                label="Project"
+                value={project.path}
+                options={projects.map(({ path, id }) => [path, id] as const)}
+                onChoose={(path) => refine({ project: path })}
+              />
             )}
-            <ProjectView key={path} first={projects.find((project) => project.path === path)!} />
+            <ProjectView key={project.path} first={project} />
           </>
         )}
-    </section>
+    </Section>
   );
 }
 
-const STATES: Readonly<Record<string, string>> = { captured: "ready", missing: "planned", outdated: "warning" };
+const STATES = { captured: "ready", missing: "planned", outdated: "warning" };
 
 function ProjectView({ first }: { first: Project }) {
   const [project, setProject] = useState(first);
@@ -109,90 +104,69 @@ function ProjectView({ first }: { first: Project }) {
   const changed = project.files.filter(({ state }) => state !== "unchanged");
   return (
     <div data-project={project.path}>
-      <dl class="facts spaced">
-        <dt>Recipe</dt>
-        <dd>{project.recipe}</dd>
-        <dt>Place</dt>
-        <dd class="mono">{project.path}</dd>
-        <dt>Scenario</dt>
-        <dd>
-          <Digest text={project.identities.scenario_sha256} />
-        </dd>
-        <dt>Training plan</dt>
-        <dd>
-          <Digest text={project.identities.training_plan_sha256} />
-        </dd>
-        <dt>Networks</dt>
-        <dd>
-          {project.components.map(({ id, path, present }) => (
-            <span key={id} class="row">
-              <code>{path}</code>{" "}
-              <StateMark state={present ? "ready" : "planned"} word={present ? "there" : "to come"} />
-            </span>
-          ))}
-        </dd>
-        {changed.length > 0 && (
-          <>
-            <dt>Changed since the export</dt>
-            <dd>{changed.map(({ path, state }) => `${path} (${state})`).join(", ")}</dd>
-          </>
-        )}
-      </dl>
-      <div class="scroll" role="group" aria-label="Splits" tabindex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th>Split</th>
-              <th>State</th>
-              <th class="number">Records</th>
-              <th>Arrays</th>
-              <th>Capture</th>
-            </tr>
-          </thead>
-          <tbody>
-            {project.capture_jobs.map((job) => (
-              <tr key={job.split} data-split={job.split} data-state={job.state}>
-                <td>{job.split}</td>
-                <td>
-                  <StateMark state={STATES[job.state]} word={job.state} />
-                </td>
-                <td class="number">{job.captured_samples} of {job.requested_samples}</td>
-                <td class="mono small">{job.expected_taps.join(", ")}</td>
-                <td>
-                  <CaptureButton project={project.path} split={job.split} again={job.state !== "missing"} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Facts
+        look="spaced"
+        of={[
+          ["Recipe", project.recipe],
+          ["Location", <span class="mono">{project.path}</span>],
+          ["Scenario", <Digest text={project.identities.scenario_sha256} />],
+          ["Training plan", <Digest text={project.identities.training_plan_sha256} />],
+          [
+            "Networks",
+            project.components.map(({ id, path, present }) => (
+              <span key={id} class="row">
+                <code>{path}</code>{" "}
+                <StateMark state={present ? "ready" : "planned"} word={present ? "present" : "missing"} />
+              </span>
+            )),
+          ],
+          changed.length > 0 &&
+          ["Changed since the export", changed.map(({ path, state }) => `${path} (${state})`).join(", ")],
+        ]}
+      />
+      <Table
+        label="Splits"
+        rows={project.capture_jobs}
+        keyOf={({ split }) => split}
+        attributes={({ split, state }) => ({ "data-split": split, "data-state": state })}
+        columns={[
+          ["Split", ({ split }) => split],
+          ["State", ({ state }) => <StateMark state={STATES[state]} word={state} />],
+          ["Records", (job) => `${job.captured_samples} of ${job.requested_samples}`, "number"],
+          ["Arrays", ({ expected_taps }) => expected_taps.join(", "), "mono small"],
+          [
+            "Capture",
+            ({ split, state }) => <CaptureButton project={project.path} split={split} again={state !== "missing"} />,
+          ],
+        ]}
+      />
     </div>
   );
 }
 
-/** Captures a split in the background and tells how far it is. */
+/** Captures a split in the background and shows its progress. */
 function CaptureButton({ project, split, again }: { project: string; split: string; again: boolean }) {
   const [jobId, setJobId] = useState<string | null>(null);
-  const [told, setTold] = useState("");
+  const [message, setMessage] = useState("");
   useEffect(() => {
     if (jobId === null) return;
     return onEvent((event) => {
       if (event.job_id !== jobId) return;
-      setTold(event.message);
+      setMessage(event.message);
       if (isEnded(event.kind.replace(/^job_/, ""))) setJobId(null);
     });
   }, [jobId]);
   const start = async () => {
-    setTold("");
+    setMessage("");
     try {
-      const job = await post<Job & JsonObject>("/api/dataset-capture-jobs", {
+      const job = await post("/api/dataset-capture-jobs", {
         project_path: project,
         split,
         force: again,
       });
       if (!isEnded(job.state)) setJobId(job.job_id);
     } catch (error) {
-      setTold((error as Error).message);
+      setMessage(messageOf(error));
     }
   };
   return (
@@ -207,12 +181,12 @@ function CaptureButton({ project, split, again }: { project: string; split: stri
           <button
             type="button"
             aria-label={`Stop capturing ${split}`}
-            onClick={() => void post(`/api/dataset-capture-jobs/${jobId}/cancel`)}
+            onClick={() => void post("/api/dataset-capture-jobs/:job_id/cancel", {}, { params: { job_id: jobId } })}
           >
             Stop
           </button>
         )}
-      {told !== "" && <span class="small muted">{told}</span>}
+      {message !== "" && <span class="small muted">{message}</span>}
     </span>
   );
 }

@@ -1,15 +1,16 @@
-/** What an array hears from where: the spectra that bearings are looked for in, with the true and the estimated one. */
+/** Angle spectra of an array, with the true and the estimated direction of arrival. */
 import { angleFigure, angleSpectra } from "../../charts/beam.ts";
 import { Chart } from "../../charts/chart.tsx";
 import type { FigureGuide } from "../../../lib/figure/types.ts";
 import { numberText } from "../../../lib/figure/number_text.ts";
 import { useMemo, useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
-import { useLoaded } from "../fetch_artifact.ts";
+import { useLoaded } from "../../state/fetched.ts";
 import { readBlock } from "../fetch_array.ts";
-import { IndexChoice, metadataNumber, sourceOf, ViewPanel, ViewWait } from "./parts.tsx";
+import { Wait } from "../../parts.tsx";
+import { IndexChoice, metadataNumber, sourceOf, ViewPanel } from "./parts.tsx";
 
-/** Snapshots [example, antenna, snapshot] with what is known of their bearings. */
+/** Snapshots [example, antenna, snapshot] with their directions of arrival. */
 export interface Hearing {
   observation: Artifact & { shape: number[] };
   spacing: number;
@@ -37,7 +38,7 @@ export function hearingOf(artifacts: readonly Artifact[]): Hearing | null {
 export function AngleView({ hearing, summary }: { hearing: Hearing; summary: RunSummary }) {
   const { observation, spacing, truth, estimate } = hearing, [examples, antennas, snapshots] = observation.shape;
   const [index, setIndex] = useState(0);
-  const { value, problem } = useLoaded(async (signal) => {
+  const { value, ...wait } = useLoaded(async (signal) => {
     const angle = async (artifact: Artifact | null) =>
       artifact === null ? null : (await readBlock(artifact, [index], signal)).real[0];
     return await Promise.all([readBlock(observation, [index], signal), angle(truth), angle(estimate)]);
@@ -65,7 +66,7 @@ export function AngleView({ hearing, summary }: { hearing: Hearing; summary: Run
       title="Directions"
       controls={<IndexChoice label="Example" count={examples} value={index} onChoose={setIndex} />}
     >
-      {figure === null ? <ViewWait problem={problem} what="the snapshots" /> : <Chart figure={figure} />}
+      {figure === null ? <Wait of={wait} what="the snapshots" /> : <Chart figure={figure} />}
     </ViewPanel>
   );
 }

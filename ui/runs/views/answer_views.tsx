@@ -1,10 +1,12 @@
-/** Questions with what was answered, and queries with what was found for them. */
+/** Questions with their answers, and queries with their ranked results. */
 import { isObject, type JsonObject, type Value } from "../../../lib/contract/value.ts";
 import { useState } from "../../preact.ts";
 import type { Artifact } from "../documents.ts";
-import { json, useLoaded } from "../fetch_artifact.ts";
+import { json } from "../fetch_artifact.ts";
+import { useLoaded } from "../../state/fetched.ts";
 import { valueText } from "../metrics.ts";
-import { ViewPanel, ViewWait } from "./parts.tsx";
+import { Check, type Column, Hidden, Table, Wait } from "../../parts.tsx";
+import { ViewPanel } from "./parts.tsx";
 import type { Report } from "./report_views.tsx";
 
 /** Rows that are shown at once, and ids of a ranking. */
@@ -15,7 +17,7 @@ const listOf = (value: Value | undefined): string[] => Array.isArray(value) ? va
 
 export const isAnswers = ({ document }: Report): boolean => document.operation === "metrics.vqa";
 
-/** Each question with its answer, what was expected, and whether that is the same. */
+/** Each question with its answer, the expected answer and the verdict. */
 export function AnswerView({ report, questions }: { report: Report; questions: Artifact | undefined }) {
   const [wrongOnly, setWrongOnly] = useState(false), [all, setAll] = useState(false);
   const { value } = useLoaded(
@@ -28,56 +30,41 @@ export function AnswerView({ report, questions }: { report: Report; questions: A
   return (
     <ViewPanel
       title="Questions and answers"
-      controls={
-        <label class="row">
-          <input type="checkbox" checked={wrongOnly} onChange={(event) => setWrongOnly(event.currentTarget.checked)} />
-          Only wrong answers
-        </label>
-      }
+      controls={<Check label="Only wrong answers" checked={wrongOnly} onChange={setWrongOnly} />}
     >
       <p>{rows.length - wrong.length} of {rows.length} answers are right.</p>
-      <div class="scroll-x tall" tabIndex={0} role="region" aria-label="Table of answers">
-        <table>
-          <thead>
-            <tr>
-              <th>Picture</th>
-              <th>Question</th>
-              <th>Answer</th>
-              <th>Expected</th>
-              <th>Verdict</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((row) => {
-              const question = asked.get(String(row.id));
-              return (
-                <tr key={String(row.id)}>
-                  <td class="mono small">{String(question?.image_id ?? row.id)}</td>
-                  <td>{String(question?.question ?? row.id)}</td>
-                  <td>{String(row.candidate)}</td>
-                  <td>{String(row.reference)}</td>
-                  <td>
-                    {row.correct === true
-                      ? <span class="state" data-tone="ok">✓ right</span>
-                      : <span class="state" data-tone="error">✕ wrong</span>}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Table of answers"
+        look="tall"
+        rows={shown}
+        keyOf={({ id }) => String(id)}
+        columns={[
+          ["Image", ({ id }) => String(asked.get(String(id))?.image_id ?? id), "mono small"],
+          ["Question", ({ id }) => String(asked.get(String(id))?.question ?? id)],
+          ["Answer", ({ candidate }) => String(candidate)],
+          ["Expected", ({ reference }) => String(reference)],
+          ["Verdict", ({ correct }) =>
+            correct === true
+              ? <span class="state" data-tone="ok">✓ right</span>
+              : <span class="state" data-tone="error">✕ wrong</span>],
+        ]}
+      />
       {shown.length < wanted.length && (
-        <button type="button" onClick={() => setAll(true)}>Show all {wanted.length} rows</button>
+        <button
+          type="button"
+          onClick={() => setAll(true)}
+        >
+          Show all {wanted.length} rows
+        </button>
       )}
     </ViewPanel>
   );
 }
 
-/** For each query what was ranked first, with scores; what was looked for is marked. */
+/** The first results of each query, with scores; relevant ones are marked. */
 export function RankingView({ rankings, texts }: { rankings: Artifact; texts: Artifact | undefined }) {
   const [all, setAll] = useState(false);
-  const { value, problem } = useLoaded(async (signal) => {
+  const { value, ...wait } = useLoaded(async (signal) => {
     const [ranked, asked] = await Promise.all([
       json<JsonObject>(rankings.path, signal),
       texts === undefined ? null : json<JsonObject>(texts.path, signal),
@@ -87,12 +74,12 @@ export function RankingView({ rankings, texts }: { rankings: Artifact; texts: Ar
   if (value === null) {
     return (
       <ViewPanel title="Rankings">
-        <ViewWait problem={problem} what="the rankings" />
+        <Wait of={wait} what="the rankings" />
       </ViewPanel>
     );
   }
   const textOf = new Map(value.asked.map(({ id, text }) => [String(id), String(text ?? "")]));
-  const rows = value.ranked.map((item) => {
+  const rows = value.ranked.map((item): Ranking => {
     const ids = listOf(item.ranked_ids), relevant = new Set(listOf(item.relevant_ids));
     const place = ids.findIndex((id) => relevant.has(id));
     return { id: String(item.id), ids, relevant, rank: place < 0 ? null : place + 1, scores: item.scores };
@@ -101,48 +88,52 @@ export function RankingView({ rankings, texts }: { rankings: Artifact; texts: Ar
   return (
     <ViewPanel title="Rankings">
       <p>
-        For {first} of {rows.length}{" "}
-        queries the first of the list is what was looked for, marked ✓. Numbers are similarities.
+        For {first} of {rows.length} queries the first result is relevant, marked ✓. Numbers are similarities.
       </p>
-      <div class="scroll-x tall" tabIndex={0} role="region" aria-label="Table of rankings">
-        <table>
-          <thead>
-            <tr>
-              <th>Query</th>
-              <th class="number">Rank</th>
-              {Array.from({ length: RANKS }, (_, i) => <th key={i}>{i + 1}</th>)}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ id, ids, relevant, rank, scores }) => (
-              <tr key={id}>
-                <td>
-                  {textOf.get(id) ?? ""}
-                  <div class="mono small muted">{id}</div>
-                </td>
-                <td class="number mono">{rank ?? "–"}</td>
-                {Array.from({ length: RANKS }, (_, i) => (
-                  <td key={i}>
-                    {relevant.has(ids[i])
-                      ? (
-                        <strong>
-                          ✓<span class="hidden-text">relevant:</span> {ids[i]}
-                        </strong>
-                      )
-                      : ids[i] ?? ""}
-                    <div class="mono small muted">
-                      {Array.isArray(scores) && ids[i] !== undefined ? valueText(scores[i]) : ""}
-                    </div>
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Table of rankings"
+        look="tall"
+        rows={shown}
+        keyOf={({ id }) => id}
+        columns={[
+          ["Query", ({ id }) => (
+            <>
+              {textOf.get(id) ?? ""} <div class="mono small muted">{id}</div>
+            </>
+          )],
+          ["Rank", ({ rank }) => rank ?? "–", "number mono"],
+          ...Array.from({ length: RANKS }, (_, at): Column<Ranking> => [at + 1, (row) => <Ranked of={row} at={at} />]),
+        ]}
+      />
       {shown.length < rows.length && (
         <button type="button" onClick={() => setAll(true)}>Show all {rows.length} queries</button>
       )}
     </ViewPanel>
+  );
+}
+
+interface Ranking {
+  id: string;
+  ids: string[];
+  relevant: ReadonlySet<string>;
+  /** Of the first relevant result, from 1. */
+  rank: number | null;
+  scores: Value | undefined;
+}
+
+/** One result of a ranking with its score. */
+function Ranked({ of: { ids, relevant, scores }, at }: { of: Ranking; at: number }) {
+  const id = ids[at];
+  return (
+    <>
+      {relevant.has(id)
+        ? (
+          <strong>
+            ✓<Hidden>relevant:</Hidden> {id}
+          </strong>
+        )
+        : id ?? ""}
+      <div class="mono small muted">{Array.isArray(scores) && id !== undefined ? valueText(scores[at]) : ""}</div>
+    </>
   );
 }

@@ -3,9 +3,10 @@ import { angleFigure, beamPattern } from "../../charts/beam.ts";
 import { Chart } from "../../charts/chart.tsx";
 import { useMemo, useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
-import { useLoaded } from "../fetch_artifact.ts";
+import { useLoaded } from "../../state/fetched.ts";
 import { type Block, readBlock } from "../fetch_array.ts";
-import { IndexChoice, metadataNumber, nameOf, Select, sourceOf, ViewPanel, ViewWait } from "./parts.tsx";
+import { Select, Wait } from "../../parts.tsx";
+import { IndexChoice, metadataNumber, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
 
 const DECISION = "ai_phy.beamforming_decision.numpy", PRECODER = "channel.miso_ofdm_precoder.numpy";
 const CHANNELS: Readonly<Record<string, string>> = {
@@ -36,7 +37,7 @@ export function BeamView({ beams, summary }: { beams: Beams[]; summary: RunSumma
   const row = Math.min(index, shape[0] - 1),
     subcarriers = shape[2] ?? 1,
     subcarrier = Math.min(carrier, subcarriers - 1);
-  const { value, problem } = useLoaded(
+  const { value, ...wait } = useLoaded(
     (signal) => Promise.all([beam, ...(channel === null ? [] : [channel])].map((one) => readBlock(one, [row], signal))),
     `${beam.path} ${row}`,
   );
@@ -82,7 +83,7 @@ export function BeamView({ beams, summary }: { beams: Beams[]; summary: RunSumma
         </>
       }
     >
-      {figure === null ? <ViewWait problem={problem} what="the weights" /> : <Chart figure={figure} />}
+      {figure === null ? <Wait of={wait} what="the weights" /> : <Chart figure={figure} />}
     </ViewPanel>
   );
 }

@@ -11,10 +11,11 @@ import {
 } from "../../charts/response.ts";
 import { useMemo, useState } from "../../preact.ts";
 import type { RunSummary } from "../documents.ts";
-import { useLoaded } from "../fetch_artifact.ts";
+import { useLoaded } from "../../state/fetched.ts";
 import { type Block, MOST_VALUES, readBlock } from "../fetch_array.ts";
 import { bandwidthOf, type Channel, firstPair, lineNames } from "./channels.ts";
-import { IndexChoice, nameOf, Select, sourceOf, ViewPanel, ViewWait } from "./parts.tsx";
+import { Check, Select, Wait } from "../../parts.tsx";
+import { IndexChoice, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
 
 /** Lines of one picture; more cannot be told apart. */
 const MOST_LINES = 6;
@@ -31,7 +32,7 @@ export function ChannelView({ channels, summary }: { channels: Channel[]; summar
   const at = Math.min(index, channel.shape[0] - 1);
   const small = channel.shape.reduce((a, b) => a * b, 1) <= MOST_VALUES;
   const indices = mean && small ? [] : [at];
-  const { value, problem } = useLoaded(
+  const { value, ...wait } = useLoaded(
     (signal) =>
       Promise.all([channel, ...(other === null ? [] : [other])].map((one) => readBlock(one, indices, signal))),
     [channel.path, other?.path, ...indices].join(" "),
@@ -93,12 +94,7 @@ export function ChannelView({ channels, summary }: { channels: Channel[]; summar
               onChoose={setLine}
             />
           )}
-          {small && channel.shape[0] > 1 && (
-            <label class="row">
-              <input type="checkbox" checked={mean} onChange={(event) => setMean(event.currentTarget.checked)} />
-              Mean of all
-            </label>
-          )}
+          {small && channel.shape[0] > 1 && <Check label="Mean of all" checked={mean} onChange={setMean} />}
           {(!mean || !small) && (
             <IndexChoice
               label={capital(channel.layout.axes[0])}
@@ -111,7 +107,7 @@ export function ChannelView({ channels, summary }: { channels: Channel[]; summar
       }
     >
       {figures === null
-        ? <ViewWait problem={problem} what="the channel" />
+        ? <Wait of={wait} what="the channel" />
         : figures.map((figure) => <Chart key={figure.type} figure={figure} />)}
     </ViewPanel>
   );

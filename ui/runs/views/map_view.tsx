@@ -3,9 +3,10 @@ import { Chart } from "../../charts/chart.tsx";
 import type { CurveFigure, FigurePoint } from "../../../lib/figure/types.ts";
 import { useMemo } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
-import { useLoaded } from "../fetch_artifact.ts";
+import { useLoaded } from "../../state/fetched.ts";
 import { readBlock } from "../fetch_array.ts";
-import { sourceOf, ViewPanel, ViewWait } from "./parts.tsx";
+import { Wait } from "../../parts.tsx";
+import { sourceOf, ViewPanel } from "./parts.tsx";
 
 export interface Places {
   truth: Artifact;
@@ -27,7 +28,7 @@ export function placesOf(artifacts: readonly Artifact[]): Places | null {
 export function MapView(
   { places: { truth, estimate, problem: ranges }, summary }: { places: Places; summary: RunSummary },
 ) {
-  const { value, problem } = useLoaded((signal) =>
+  const { value, ...wait } = useLoaded((signal) =>
     Promise.all([
       readBlock(truth, [], signal),
       readBlock(estimate, [], signal),
@@ -66,7 +67,7 @@ export function MapView(
   }, [value]);
   return (
     <ViewPanel title="Map">
-      {figure === null ? <ViewWait problem={problem} what="the positions" /> : <Chart figure={figure} />}
+      {figure === null ? <Wait of={wait} what="the positions" /> : <Chart figure={figure} />}
     </ViewPanel>
   );
 }

@@ -1,10 +1,10 @@
-/** What views of artifacts share: which artifact, which realisation, and where a figure comes from. */
+/** Common parts of the views of artifacts: names, sources of figures, and the choice of an index. */
 import type { ComponentChildren } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 
 export const nameOf = ({ step, name }: Artifact): string => `${step}.${name}`;
 
-/** What binds a figure to its run: ids and digests, which end up in exported files. */
+/** The source of a figure: ids and digests of its run, which exported files hold. */
 export const sourceOf = (summary: RunSummary, ...artifacts: Artifact[]): Record<string, string> => ({
   run_id: summary.run_id,
   recipe_sha256: String(summary.recipe_sha256 ?? ""),
@@ -16,24 +16,6 @@ export const sourceOf = (summary: RunSummary, ...artifacts: Artifact[]): Record<
 export function metadataNumber({ metadata }: Artifact, key: string): number | null {
   const value = metadata[key];
   return value === undefined || value === null || Number.isNaN(Number(value)) ? null : Number(value);
-}
-
-interface ChoiceProps<T extends string> {
-  label: string;
-  value: T;
-  options: readonly (readonly [T, string])[];
-  onChoose(value: T): void;
-}
-
-export function Select<T extends string>({ label, value, options, onChoose }: ChoiceProps<T>) {
-  return (
-    <label class="row">
-      {label}
-      <select value={value} onChange={(event) => onChoose(event.currentTarget.value as T)}>
-        {options.map(([id, text]) => <option key={id} value={id}>{text}</option>)}
-      </select>
-    </label>
-  );
 }
 
 /** A number from 0 to count - 1, by typing or by a slider. */
@@ -82,11 +64,4 @@ export function ViewPanel({ title, controls, children }: {
       {children}
     </section>
   );
-}
-
-/** What is said while a view is being read, or cannot be. */
-export function ViewWait({ problem, what }: { problem: string | null; what: string }) {
-  return problem === null
-    ? <p class="muted" aria-busy="true">Reading {what}</p>
-    : <p class="notice" data-tone="warn">{problem}</p>;
 }

@@ -1,21 +1,22 @@
-/** Power over subcarriers, on the noise of its channel, with the level that water would stand at. */
+/** Power over subcarriers on the noise floor of the channel, with the water level. */
 import { Chart } from "../../charts/chart.tsx";
 import { powerFigure } from "../../charts/powers.ts";
 import { gainsOf, responseFigure } from "../../charts/response.ts";
 import { numberText } from "../../../lib/figure/number_text.ts";
 import { useMemo, useState } from "../../preact.ts";
 import type { RunSummary } from "../documents.ts";
-import { useLoaded } from "../fetch_artifact.ts";
+import { useLoaded } from "../../state/fetched.ts";
 import { readBlock } from "../fetch_array.ts";
 import { type Allocation, indicesOf } from "./allocations.ts";
-import { IndexChoice, metadataNumber, nameOf, Select, sourceOf, ViewPanel, ViewWait } from "./parts.tsx";
+import { Select, Wait } from "../../parts.tsx";
+import { IndexChoice, metadataNumber, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
 
 export function PowerView({ allocations, summary }: { allocations: Allocation[]; summary: RunSummary }) {
   const [path, setPath] = useState(allocations[0].path), [index, setIndex] = useState(0);
   const allocation = allocations.find((one) => one.path === path) ?? allocations[0];
   const { channel, shape } = allocation, row = Math.min(index, shape[0] - 1);
   const noise = metadataNumber(allocation, "noise_variance") ?? metadataNumber(channel, "noise_variance");
-  const { value, problem } = useLoaded((signal) =>
+  const { value, ...wait } = useLoaded((signal) =>
     Promise.all([
       readBlock(allocation, [row], signal),
       readBlock(channel, indicesOf(row, channel.shape.slice(0, -1)), signal),
@@ -54,9 +55,9 @@ export function PowerView({ allocations, summary }: { allocations: Allocation[];
       }
     >
       {noise === null
-        ? <p class="notice">The artifacts do not say how strong the noise is, so powers have no floor to stand on.</p>
+        ? <p class="notice">The artifacts have no noise power: the water level cannot be drawn.</p>
         : figures === null
-        ? <ViewWait problem={problem} what="the powers" />
+        ? <Wait of={wait} what="the powers" />
         : figures.map((figure) => <Chart key={figure.type} figure={figure} />)}
     </ViewPanel>
   );

@@ -6,7 +6,8 @@ import { Chart } from "../../charts/chart.tsx";
 import { errorFigure, type ErrorList, errorLists } from "../../charts/errors.ts";
 import { useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
-import { Select, sourceOf, ViewPanel } from "./parts.tsx";
+import { Select } from "../../parts.tsx";
+import { sourceOf, ViewPanel } from "./parts.tsx";
 
 /** A report with the artifact that it is. */
 export interface Report {

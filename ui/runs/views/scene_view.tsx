@@ -1,13 +1,16 @@
-/** Pictures with what was found in them: boxes of the reference and of the receiver, and masks as a tint. */
+/** Images with detections: boxes of the reference and of the receiver, and masks as a tint. */
 import { isObject, type JsonObject } from "../../../lib/contract/value.ts";
 import { numberText } from "../../../lib/figure/number_text.ts";
 import { STYLES } from "../../../lib/figure/style.ts";
 import { readPixels } from "../../charts/read_pixels.ts";
 import { useEffect, useMemo, useRef, useState } from "../../preact.ts";
 import type { Artifact } from "../documents.ts";
-import { imageAddress, json, useLoaded } from "../fetch_artifact.ts";
+import { json } from "../fetch_artifact.ts";
+import { useLoaded } from "../../state/fetched.ts";
+import { imageAddress } from "../../state/files.ts";
 import { MOST_VALUES, readBlock } from "../fetch_array.ts";
-import { IndexChoice, nameOf, Select, ViewPanel, ViewWait } from "./parts.tsx";
+import { Select, Table, Trouble, Wait } from "../../parts.tsx";
+import { IndexChoice, nameOf, ViewPanel } from "./parts.tsx";
 import { bestOverlap, detectionsAt, type Found, maskPixels } from "./scene.ts";
 
 export interface Scenes {
@@ -16,12 +19,12 @@ export interface Scenes {
   masks: Artifact[];
 }
 
-/** Pictures, and what lies over them. */
+/** Images with their detections and masks. */
 export function scenesOf(artifacts: readonly Artifact[]): Scenes | null {
   const of = (kind: string) => artifacts.filter((artifact) => artifact.kind === kind);
   const images = of("image.batch.numpy"), detections = of("vision.detections.json");
   const masks = of("vision.segmentation_mask.numpy").filter(({ shape }) => shape?.length === 3);
-  // Several pictures without anything over them are better held against each other.
+  // Several images without detections or masks are shown in the comparison.
   const worth = images.length === 1 || (images.length > 0 && detections.length + masks.length > 0);
   return worth ? { images, detections, masks } : null;
 }
@@ -38,7 +41,7 @@ export function SceneView({ images, detections, masks }: Scenes) {
   const image = images.find(({ path }) => path === imagePath) ?? images[0];
   const count = image.shape?.length === 4 ? image.shape[0] : 1, at = Math.min(index, count - 1);
   const ids = Array.isArray(image.metadata.image_ids) ? image.metadata.image_ids.map(String) : [];
-  const id = ids[at] ?? `picture ${at}`;
+  const id = ids[at] ?? `image ${at}`;
   const pixels = useLoaded((signal) => readPixels(imageAddress(image.path, at), signal), `${image.path} ${at}`);
   const boxes = useLoaded(async (signal) => {
     const read = async (path: string) => path === "" ? null : await json<JsonObject>(path, signal);
@@ -57,10 +60,10 @@ export function SceneView({ images, detections, masks }: Scenes) {
     options = (list: Artifact[]) => list.map((one) => [one.path, nameOf(one)] as const);
   return (
     <ViewPanel
-      title={detections.length + masks.length > 0 ? "Found in pictures" : "Pictures"}
+      title={detections.length + masks.length > 0 ? "Detections in images" : "Images"}
       controls={
         <>
-          <Select label="Picture of" value={image.path} options={options(images)} onChoose={setImagePath} />
+          <Select label="Images of" value={image.path} options={options(images)} onChoose={setImagePath} />
           {detections.length > 0 && (
             <>
               <Select
@@ -80,11 +83,11 @@ export function SceneView({ images, detections, masks }: Scenes) {
           {masks.length > 0 && (
             <Select label="Mask" value={mask} options={[none, ...options(masks)]} onChoose={setMask} />
           )}
-          <IndexChoice label="Picture" count={count} value={at} onChoose={setIndex} />
+          <IndexChoice label="Image" count={count} value={at} onChoose={setIndex} />
         </>
       }
     >
-      {pixels.value === null ? <ViewWait problem={pixels.problem} what="the picture" /> : (
+      {pixels.value === null ? <Wait of={pixels} what="the image" /> : (
         <div class="scene">
           <Overlay
             image={pixels.value}
@@ -107,7 +110,7 @@ export function SceneView({ images, detections, masks }: Scenes) {
               <BoxTable rows={candidate !== "" ? found : expected} references={candidate !== "" ? expected : null} />
             )}
             {chosen !== null && <MaskLegend mask={chosen} />}
-            {boxes.problem !== null && <p class="notice" data-tone="warn">{boxes.problem}</p>}
+            <Trouble text={boxes.problem} tone="warn" />
           </div>
         </div>
       )}
@@ -117,30 +120,21 @@ export function SceneView({ images, detections, masks }: Scenes) {
 
 function BoxTable({ rows, references }: { rows: Found[]; references: Found[] | null }) {
   return (
-    <table>
-      <thead>
-        <tr>
-          <th>Label</th>
-          <th class="number">Confidence</th>
-          {references !== null && <th class="number">Overlap (IoU)</th>}
-          <th class="number">Box (pixels)</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, i) => (
-          <tr key={i}>
-            <td>{row.label}</td>
-            <td class="number mono">{numberText(row.confidence, "unicode", 3)}</td>
-            {references !== null && (
-              <td class="number mono">{numberText(bestOverlap(row, references), "unicode", 3)}</td>
-            )}
-            <td class="number mono small">
-              {[row.box.left, row.box.top, row.box.right, row.box.bottom].map((value) => value.toFixed(1)).join(", ")}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      rows={rows}
+      columns={[
+        ["Label", ({ label }) => label],
+        ["Confidence", ({ confidence }) => numberText(confidence, "unicode", 3), "number mono"],
+        references === null
+          ? null
+          : ["Overlap (IoU)", (row) => numberText(bestOverlap(row, references), "unicode", 3), "number mono"],
+        [
+          "Box (pixels)",
+          ({ box }) => [box.left, box.top, box.right, box.bottom].map((value) => value.toFixed(1)).join(", "),
+          "number mono small",
+        ],
+      ]}
+    />
   );
 }
 

@@ -2,8 +2,10 @@
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { useState } from "../../preact.ts";
 import { type Artifact, artifactsOf, type RunSummary } from "../documents.ts";
-import { json, useLoaded } from "../fetch_artifact.ts";
-import { ViewPanel, ViewWait } from "./parts.tsx";
+import { json } from "../fetch_artifact.ts";
+import { useLoaded } from "../../state/fetched.ts";
+import { Check, Select, Wait } from "../../parts.tsx";
+import { ViewPanel } from "./parts.tsx";
 import { inputsOf, readRecipe } from "./recipe_inputs.ts";
 import type { Report } from "./report_views.tsx";
 import { countOf, type Mark, type StateDiff, stateDiffs } from "./state_diff.ts";
@@ -19,7 +21,7 @@ export const isFaithfulness = ({ document }: Report): boolean =>
 export function StateView({ reports, summary }: { reports: Report[]; summary: RunSummary }) {
   const [chosen, setChosen] = useState(0), [all, setAll] = useState(false), [changed, setChanged] = useState(true);
   const report = reports[Math.min(chosen, reports.length - 1)];
-  const { value, problem } = useLoaded(async (signal) => {
+  const { value, ...wait } = useLoaded(async (signal) => {
     const inputs = inputsOf(await readRecipe(summary, signal), report.artifact.step, artifactsOf(summary));
     const reference: Artifact | undefined = inputs.reference;
     return stateDiffs(reference === undefined ? null : await json<JsonObject>(reference.path, signal), report.document);
@@ -27,7 +29,7 @@ export function StateView({ reports, summary }: { reports: Report[]; summary: Ru
   if (value === null) {
     return (
       <ViewPanel title="Meaning">
-        <ViewWait problem={problem} what="the states" />
+        <Wait of={wait} what="the states" />
       </ViewPanel>
     );
   }
@@ -41,19 +43,14 @@ export function StateView({ reports, summary }: { reports: Report[]; summary: Ru
       controls={
         <>
           {reports.length > 1 && (
-            <label class="row">
-              Report
-              <select value={String(chosen)} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
-                {reports.map(({ artifact }, i) => (
-                  <option key={artifact.path} value={String(i)}>{artifact.step}</option>
-                ))}
-              </select>
-            </label>
+            <Select
+              label="Report"
+              value={String(chosen)}
+              options={reports.map(({ artifact }, i) => [String(i), artifact.step] as const)}
+              onChoose={(value) => setChosen(Number(value))}
+            />
           )}
-          <label class="row">
-            <input type="checkbox" checked={changed} onChange={(event) => setChanged(event.currentTarget.checked)} />
-            Only differences
-          </label>
+          <Check label="Only differences" checked={changed} onChange={setChanged} />
         </>
       }
     >

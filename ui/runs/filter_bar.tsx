@@ -1,0 +1,60 @@
+/** The filter above the list of runs, and the choice of the metric that it shows. */
+import { useEffect, useRef, useState } from "../preact.ts";
+import { refine } from "../router.ts";
+
+const TYPING_MS = 150;
+
+export function FilterBar({ text, names, metric }: { text: string; names: string[]; metric: string }) {
+  const [typed, setTyped] = useState(text);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => setTyped(text), [text]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (event.key !== "/" || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    addEventListener("keydown", onKey);
+    return () => {
+      removeEventListener("keydown", onKey);
+      clearTimeout(timer.current);
+    };
+  }, []);
+  const type = (next: string) => {
+    setTyped(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => refine({ q: next.trim() }), TYPING_MS);
+  };
+  return (
+    <div class="filter-bar row" role="search">
+      <label for="run-filter">Filter</label>
+      <input
+        id="run-filter"
+        ref={field}
+        type="search"
+        class="mono grow"
+        placeholder="words  state:failed  task:bit_transport  after:2026-11-01  metric.channel.ber<1e-3"
+        value={typed}
+        aria-describedby="run-filter-help"
+        onInput={(event) => type(event.currentTarget.value)}
+      />
+      <span id="run-filter-help" class="hidden-text">
+        Words are searched in names and digests. Tokens: state, recipe, suite, task, mode, cache, after, before, each
+        with a colon; metric, a point, its name, a relation and a number.
+      </span>
+      <label for="run-metric">Metric</label>
+      <select
+        id="run-metric"
+        class="metric-choice"
+        value={metric}
+        onChange={(event) => refine({ metric: event.currentTarget.value })}
+      >
+        <option value="">the key metric of each run</option>
+        {metric !== "" && !names.includes(metric) && <option value={metric}>{metric}</option>}
+        {names.map((name) => <option key={name} value={name}>{name}</option>)}
+      </select>
+    </div>
+  );
+}
