@@ -3,14 +3,15 @@ import { Graph } from "../graph/graph.tsx";
 import { matrixFacts } from "../form/matrix.ts";
 import { isGeneric } from "../form/presentation.ts";
 import { Tabs } from "../parts.tsx";
-import { signal } from "../preact.ts";
+import { lazy, signal, Suspense } from "../preact.ts";
 import { type Copy, update } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
 import { jobOf, shapeOf, useSummary } from "../state/summaries.ts";
-import { Matrix } from "./matrix.tsx";
 import { Raw } from "./raw.tsx";
-import { Specs } from "./specs.tsx";
 import { TaskForm } from "./task_form.tsx";
+
+const Matrix = lazy(() => import("./matrix.tsx").then(({ Matrix }) => Matrix));
+const Specs = lazy(() => import("./specs.tsx").then(({ Specs }) => Specs));
 
 const VIEWS = ["Graph", "Matrix", "Raw JSON", "Specs"] as const;
 type CentreView = typeof VIEWS[number];
@@ -64,9 +65,11 @@ export function Centre({ copy, problems, states }: Props) {
             onOpen={() => document.querySelector<HTMLElement>(".inspector input, .inspector select")?.focus()}
           />
         )}
-        {view === "Matrix" && <Matrix copy={copy} />}
+        <Suspense fallback={<p class="empty">Loading the view</p>}>
+          {view === "Matrix" && <Matrix copy={copy} />}
+          {view === "Specs" && <Specs copy={copy} />}
+        </Suspense>
         {view === "Raw JSON" && <Raw copy={copy} />}
-        {view === "Specs" && <Specs copy={copy} />}
       </div>
     </section>
   );
