@@ -41,7 +41,9 @@ export function stopReason(
     if (until_errors !== null && pooled !== null && pooled.unit_failures >= until_errors) return "errors";
     if (until_halfwidth !== null) {
       const confidence = toNumber(replication.confidence_level);
-      const half = pooled === null ? meanHalfwidth(samples, metric.id, confidence) : rateHalfwidth(pooled, confidence);
+      const half = pooled === null
+        ? meanHalfwidth(samples, metric.id, confidence)
+        : rateHalfwidth(pooled, confidence, toNumber(until_halfwidth));
       if (half !== null && half <= toNumber(until_halfwidth)) return "halfwidth";
     }
     if (max_bits !== null && pooled !== null && pooled.trials >= max_bits) return "max_bits";
@@ -49,16 +51,16 @@ export function stopReason(
   return made >= replicates ? "replicates" : null;
 }
 
-function rateHalfwidth(counts: RateCounts, confidence: number): number | null {
+function rateHalfwidth(counts: RateCounts, confidence: number, wanted: number): number | null {
+  const { unit, units, unit_failures, trials } = counts;
+  if (unit !== "bit" && units !== trials && unit_failures > 0 && unit_failures < LEAST_FAILURES) {
+    // The bound lies above the share: where that is too large already, it need not be computed.
+    const share = unit_failures / units;
+    return share > wanted ? share : clopperPearson(unit_failures, units, confidence).high;
+  }
   const estimate = rateEstimate(counts, confidence);
   if (estimate === null) return null;
-  const { low, high, bound } = estimate;
-  if (bound !== undefined) return bound;
-  const { unit, units, unit_failures, trials } = counts;
-  if (unit !== "bit" && units !== trials && unit_failures < LEAST_FAILURES) {
-    return clopperPearson(unit_failures, units, confidence).high;
-  }
-  return (high! - low!) / 2;
+  return estimate.bound ?? (estimate.high! - estimate.low!) / 2;
 }
 
 /** Half the width of Student's interval over replicates; null where there is none yet. */
