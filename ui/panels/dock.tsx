@@ -39,6 +39,8 @@ export function Dock({ copy }: { copy: Copy }) {
   );
 }
 
+const isProblem = ({ severity }: Diagnostic) => severity !== "info";
+
 function Problems({ copy }: { copy: Copy }) {
   const { verdict } = copy, unread = Object.entries(copy.unread);
   const found = verdict?.diagnostics ?? [], stale = verdict !== null && verdict.text !== textOf(copy);
@@ -52,7 +54,7 @@ function Problems({ copy }: { copy: Copy }) {
             Not checked: the server does not answer. The check before found {found.length} problems.
           </p>
         )
-        : verdict !== null && found.length + unread.length === 0 && (
+        : verdict !== null && !found.some(isProblem) && unread.length === 0 && (
           <p class="muted">No problems: the recipe is valid.</p>
         )}
       <ul>
