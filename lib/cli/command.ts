@@ -203,6 +203,8 @@ export function addCommands(
 
 async function perform(spec: CommandSpec, command: Command, args: unknown[]): Promise<void> {
   const context = contextOf(command);
+  const options = command.opts();
+  if (spec.options?.operation !== undefined) Object.assign(options, operationIds(spec.options.operation, context));
   const svc = context.session();
   const cancellation = createCancellation();
   const progress = progressReporter(context);
@@ -212,7 +214,7 @@ async function perform(spec: CommandSpec, command: Command, args: unknown[]): Pr
     context.note("Canceling: the running steps are asked to stop (Ctrl+C again leaves at once)");
   };
   const means = { svc, context, cancellation, onEvent: progress.event };
-  const call = { ...means, args, options: command.opts() } as Call<never, never>;
+  const call = { ...means, args, options } as Call<never, never>;
   if (spec.cancellable) Deno.addSignalListener("SIGINT", onInterrupt);
   try {
     const result = await spec.call(call);
@@ -230,4 +232,16 @@ async function perform(spec: CommandSpec, command: Command, args: unknown[]): Pr
     if (spec.cancellable) Deno.removeSignalListener("SIGINT", onInterrupt);
     svc.close();
   }
+}
+
+/**
+ * The ids among the values of `--operation`: the program reads this option wherever it stands, and only the files are
+ * operations to load.
+ */
+function operationIds({ option }: OptionSpec<unknown>, { options }: CliContext): { operation?: unknown } {
+  const values = options.operation ?? [];
+  const ids = values.filter((value) => !/[/\\]|\.m?[jt]s$/.test(value));
+  options.operation = values.filter((value) => !ids.includes(value));
+  if (ids.length === 0) return {};
+  return { operation: option.parseArg === undefined ? ids.at(-1) : ids };
 }

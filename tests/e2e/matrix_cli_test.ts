@@ -72,6 +72,7 @@ Deno.test(
     const [rate, from, to] = ["", ".low", ".high"].map((end) => Number(low[column(`channel.coded.ber${end}`)]));
     assert.ok(from < rate && rate < to && to - from < 0.01);
     assert.deepEqual(cells(first.stderr, / +/).map((words) => words.slice(0, 2)), [
+      ["2", "runs"],
       ["1/11", "completed"],
       ["11/11", "completed"],
       ["completed", "image_protected_digital_awgn:"],
