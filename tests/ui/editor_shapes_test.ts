@@ -206,6 +206,12 @@ browserTest(
   { files: { "recipes/listed.yaml": MANIFEST } },
 );
 
+const STARTER = await Deno.readTextFile(
+  new URL("../../recipes/recipe_starters/image_codec_default.yaml", import.meta.url),
+);
+/** The default template under another name, with the id of a stage that its profile does not know. */
+const REWIRED = STARTER.replace("name: image_codec_default", "name: rewired").replaceAll("tx_bit_boundary", "sent");
+
 browserTest(
   "a template that is wired otherwise is told so and made custom; a fitting operation takes a block's place in a copy",
   async (scene) => {
@@ -214,10 +220,18 @@ browserTest(
     await open();
     await page.getByText("No problems: the recipe is valid").waitFor();
     await page.getByRole("tab", { name: /^Raw JSON/ }).click();
+    const original = await drafted(scene, /tx_bit_boundary/, "image_codec_default");
     // The id of a stage, and the two inputs that take from it.
     for (let turn = 0; turn < 3; turn++) await replaceText(scene, "tx_bit_boundary", "sent");
     await page.getByRole("button", { name: "Apply" }).click();
-    await page.getByText("Applied; no file was written").waitFor();
+    await page.getByText("Not applied: fix the problems first; the text stays").waitFor();
+    const problems = page.getByRole("list", { name: "Problems of the text" });
+    await problems.getByText(/Cannot find the tx_bit_boundary step of layered_digital/).waitFor();
+    assert.equal(await drafted(scene, /tx_bit_boundary/, "image_codec_default"), original);
+    await page.getByText("not applied", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Discard" }).click();
+
+    await openFile(scene, "rewired");
     await page.getByText("execution_profile_mismatch").first().waitFor();
     assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
     await page.getByText(/problems? to fix first/).waitFor();
@@ -227,14 +241,14 @@ browserTest(
     await drafted(
       scene,
       /"execution_profile":\{"based_on":\{"id":"layered_digital","version":1\},"id":"custom","version":1\}/,
-      "image_codec_default",
+      "rewired",
     );
     await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("execution_profile_mismatch").first().waitFor();
-    await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("No problems: the recipe is valid").waitFor();
 
+    await page.getByRole("tab", { name: /^image_codec_default/ }).click();
+    await page.getByText("No problems: the recipe is valid").waitFor();
     await page.getByRole("tab", { name: "Graph" }).click();
     await page.locator('.block[data-step="channel_encoder"]').click();
     await page.getByRole("button", { name: /^Duplicate as custom recipe/ }).click();
@@ -247,6 +261,7 @@ browserTest(
     await drafted(scene, /"op":"channel\.repetition_encoder"/, "image_codec_default_custom");
     await page.locator('.block[data-step="channel_encoder"][aria-pressed="true"]').waitFor();
   },
+  { files: { "recipes/rewired.yaml": REWIRED } },
 );
 
 browserTest(
