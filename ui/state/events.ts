@@ -27,9 +27,14 @@ const ENDED = ["completed", "failed", "canceled", "resource_exhausted", "timed_o
 export const isEnded = (state: string) => ENDED.includes(state);
 export const activeJobs = () => [...jobs.value.values()].filter(({ state }) => !isEnded(state));
 
+const stageOf = (state: string) => isEnded(state) ? 2 : state === "running" ? 1 : 0;
+
+/** Adds what is known of a job. A reply may come after later events: what they told stays. */
 export function rememberJob(job: Job): void {
-  const next = new Map(jobs.value);
-  next.set(job.job_id, { ...next.get(job.job_id), ...job });
+  const next = new Map(jobs.value), known = next.get(job.job_id);
+  const state = known !== undefined && stageOf(known.state) > stageOf(job.state) ? known.state : job.state;
+  const run_id = job.run_id ?? known?.run_id ?? null, error = job.error ?? known?.error ?? null;
+  next.set(job.job_id, { ...known, ...job, state, run_id, error });
   jobs.value = next;
 }
 

@@ -1,0 +1,21 @@
+/** What the page knows of a job, whatever the order in which replies and events come. */
+import assert from "node:assert/strict";
+import { type Job, jobs, rememberJob } from "../../../ui/state/events.ts";
+
+const JOB: Job = {
+  job_id: "one",
+  kind: "run",
+  state: "queued",
+  recipe_name: null,
+  run_id: null,
+  error: null,
+  created_at_utc: "2026-01-01T00:00:00Z",
+};
+
+Deno.test("a reply that comes after the end of its job leaves the end, and adds what it alone tells", () => {
+  rememberJob({ ...JOB, state: "running", run_id: "run" });
+  rememberJob({ ...JOB, state: "completed" });
+  rememberJob({ ...JOB, recipe_name: "link" });
+  rememberJob({ ...JOB, recipe_name: "link", state: "running" });
+  assert.deepEqual(jobs.value.get("one"), { ...JOB, state: "completed", recipe_name: "link", run_id: "run" });
+});
