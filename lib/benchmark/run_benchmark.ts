@@ -415,14 +415,11 @@ class Benchmark {
       // A run that is removed after its row shares nothing.
       share: this.#head.storage.backing_run_policy === "retained",
       execute: this.#options.execute ?? ((execution) => executePlan({ ...execution, pool: this.#pool })),
-      onEvent: (event) => {
-        if (event.kind === "run_created") {
-          const run_id = event.fields.run_id;
-          this.#ledger.append("row_started", { recipe_id: entry.id, replicate, run_id }, false);
-          report("benchmark_row_started", { run_id });
-        }
-        onEvent(event);
+      onReserved: (run_id) => {
+        this.#ledger.append("row_started", { recipe_id: entry.id, replicate, run_id }, false);
+        report("benchmark_row_started", { run_id });
       },
+      onEvent,
     };
     const row = await runRow(this.#loaded, loaded, replicate, {
       runOptions,

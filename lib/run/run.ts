@@ -74,6 +74,8 @@ export interface RunOptions {
   readiness?: Readiness;
   cancellation: CancellationToken;
   onEvent?(event: RunEvent): void;
+  /** Is called with the id before the bundle exists, so that a caller who records it finds every bundle again. */
+  onReserved?(runId: string): void;
   /** Result of `captureEnvironment`; a caller of many runs captures it once. */
   environment?: JsonObject;
   /** Null, the default, for runs of the command line. */
@@ -213,6 +215,7 @@ export async function runPrepared(
 
   const created = new Date();
   const runId = reserveRunId(workspace, planned.recipe.name, created);
+  options.onReserved?.(runId);
   const record: RunRecord = {
     runId,
     jobId: options.jobId ?? null,

@@ -28,7 +28,8 @@ type Given =
   | "readiness"
   | "planCache"
   | "execute"
-  | "cancellation";
+  | "cancellation"
+  | "onReserved";
 
 /** How a recipe runs. */
 export interface RunOptions extends Omit<RecipeRun, Given> {
