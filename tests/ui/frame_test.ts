@@ -86,7 +86,7 @@ browserTest("the palette finds operations, templates and views, and gives the fo
   await input.fill("repetition_decoder");
   await page.getByRole("option", { name: /channel\.repetition_decoder/, selected: true }).waitFor();
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { level: 1, name: /decoder/i }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Repetition decode" }).waitFor();
   assert.match(page.url(), /catalog\/operations\/channel\.repetition_decoder/);
 });
 
