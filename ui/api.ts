@@ -109,3 +109,16 @@ export const post = async <Path extends PathOf<"post">>(
   const init = { method: "POST", body: canonicalJson(body) };
   return await read(await send(path, { ...request, headers }, init)) as ReplyOf<"post", Path>;
 };
+
+/** A failed request in one line, with what the server found. */
+export const problemText = (error: unknown): string =>
+  error instanceof Problem
+    ? [error.message, ...error.diagnostics.map(placed), error.hint].filter(Boolean).join(". ")
+    : messageOf(error);
+
+/** A finding with its block and its parameter. */
+function placed({ message, step_id, pointer }: Diagnostic): string {
+  const param = /^\/steps\/\d+\/params\/([^/]+)/.exec(pointer ?? "")?.[1];
+  const where = [step_id, param].filter(Boolean).join(".") || pointer;
+  return where ? `${where}: ${message}` : message;
+}

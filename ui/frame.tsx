@@ -1,14 +1,16 @@
 /** The frame of all views: rail, top bar, banners, and the view itself, which is loaded when it is first wanted. */
 import { connection, giveToken, token, tokenWanted } from "./api.ts";
 import { Hidden, Page, Select, Trouble } from "./parts.tsx";
-import { type JSX, useEffect, useRef, useState } from "./preact.ts";
+import { type JSX, lazy, Suspense, useEffect, useRef, useState } from "./preact.ts";
 import { address, place, VIEWS } from "./router.ts";
 import { activeJobs, jobs } from "./state/events.ts";
 import { useFetched } from "./state/fetched.ts";
 import { theme, THEMES } from "./state/settings.ts";
-import { KeyboardSheet, openKeyboardSheet } from "./keyboard.tsx";
+import { keyboardSheet, openKeyboardSheet } from "./keyboard.ts";
 import { openPalette, Palette } from "./palette.tsx";
 import { announcement } from "./state/announce.ts";
+
+const KeyboardSheet = lazy(() => import("./keyboard_sheet.tsx"));
 
 type View = () => JSX.Element;
 const PAGES: Record<string, () => Promise<{ default: View }>> = {
@@ -43,7 +45,11 @@ export function App() {
         <Shown />
       </main>
       <Palette />
-      <KeyboardSheet />
+      {keyboardSheet.value && (
+        <Suspense fallback={null}>
+          <KeyboardSheet />
+        </Suspense>
+      )}
       {tokenWanted.value && <TokenDialog />}
       <div class="live" role="status" aria-live="polite">{announcement.value}</div>
     </div>

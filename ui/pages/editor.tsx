@@ -1,11 +1,10 @@
 /** The editor: open recipes as tabs, the outline, the graph, the inspector, and the panels below. */
-import { attempt, Bar, openFiles, trouble, whyNotRun } from "../panels/bar.tsx";
+import { attempt, Bar, OpenDialog, openFiles, trouble, whyNotRun } from "../panels/bar.tsx";
 import { Centre } from "../panels/centre.tsx";
-import { OpenDialog } from "../panels/files.tsx";
 import { Inspector } from "../panels/inspector.tsx";
 import { Outline } from "../panels/outline.tsx";
 import { Dock } from "../panels/dock.tsx";
-import { useEffect, useRef, useState } from "../preact.ts";
+import { Suspense, useEffect, useRef, useState } from "../preact.ts";
 import { provideCommands } from "../palette.tsx";
 import { address } from "../router.ts";
 import { contracts, loadContracts } from "../state/contracts.ts";
@@ -79,7 +78,7 @@ export default function Editor() {
           <>
             No recipe is open. <a href={address("templates")}>Start from a template</a> or{" "}
             <button type="button" onClick={() => setOpening(true)}>open a file</button>
-            {opening && <OpenDialog onClose={() => setOpening(false)} />}
+            <Suspense fallback={null}>{opening && <OpenDialog onClose={() => setOpening(false)} />}</Suspense>
           </>
         )}
       </div>

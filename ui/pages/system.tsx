@@ -1,7 +1,7 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The machine and this browser: the checks of `svc doctor`, jobs, adapters, trained artifacts, settings, licences. */
 import { commandOf, CopyCommand } from "../copy_command.tsx";
-import { openKeyboardSheet } from "../keyboard.tsx";
+import { openKeyboardSheet } from "../keyboard.ts";
 import { Diagnostics, Digest, Facts, Page, Section, Select, Shown, StateMark, Table } from "../parts.tsx";
 import { timeText } from "../runs/metrics.ts";
 import { activeJobs, jobs } from "../state/events.ts";

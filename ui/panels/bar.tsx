@@ -1,11 +1,12 @@
 /** Above the editor: the open recipes as tabs, the actions on the present one, and the options of its runs. */
-import { connection } from "../api.ts";
+import { connection, problemText } from "../api.ts";
 import { Check, Select } from "../parts.tsx";
-import { signal, useState } from "../preact.ts";
+import { lazy, signal, Suspense, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import {
   activeId,
   closeCopy,
+  conflict,
   copies,
   type Copy,
   duplicate,
@@ -21,7 +22,12 @@ import { otherTabs } from "../state/other_tabs.ts";
 import { cancelRun, startRun, stopping } from "../state/runs.ts";
 import { hasMatrix, isRunning, itemsOf, runInSequence, sequence, stopSequence } from "../state/sequence.ts";
 import { planCache, stopAfterFailure, WORKERS, workers } from "../state/settings.ts";
-import { ConflictDialog, OpenDialog, problemText, SaveAsDialog } from "./files.tsx";
+
+/** Loaded when one of them is opened. */
+const dialogs = () => import("./files.tsx");
+export const OpenDialog = lazy(() => dialogs().then(({ OpenDialog }) => OpenDialog));
+const SaveAsDialog = lazy(() => dialogs().then(({ SaveAsDialog }) => SaveAsDialog));
+const ConflictDialog = lazy(() => dialogs().then(({ ConflictDialog }) => ConflictDialog));
 
 /** The problem of the last action. */
 export const trouble = signal<string | null>(null);
@@ -87,10 +93,11 @@ export function Bar({ copy }: { copy: Copy }) {
           </button>
         </p>
       )}
-      {OPEN.files.value && <OpenDialog onClose={() => OPEN.files.value = false} />}
-      {OPEN.saveAs.value && <SaveAsDialog copy={copy} onClose={() => OPEN.saveAs.value = false} />}
-      {/* A new conflict is a new dialog. */}
-      <ConflictDialog />
+      <Suspense fallback={null}>
+        {OPEN.files.value && <OpenDialog onClose={() => OPEN.files.value = false} />}
+        {OPEN.saveAs.value && <SaveAsDialog copy={copy} onClose={() => OPEN.saveAs.value = false} />}
+        {conflict.value !== null && <ConflictDialog />}
+      </Suspense>
     </header>
   );
 }

@@ -3,7 +3,7 @@ import { connection, type Diagnostic } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { asCustom } from "../form/replacement.ts";
 import { Table, Tabs, toneOf } from "../parts.tsx";
-import { useState } from "../preact.ts";
+import { lazy, Suspense, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { directionText, measuredText } from "../runs/metrics.ts";
 import { type Copy, edit, stepsOf, textOf, update, validate } from "../state/copies.ts";
@@ -11,10 +11,11 @@ import type { Job } from "../state/events.ts";
 import { statesOf } from "../state/runs.ts";
 import { jobOf, metricOf, type Summary, useSummary } from "../state/summaries.ts";
 import { headlineMetrics } from "./headline.ts";
-import { Log } from "./log.tsx";
 import { CacheOutcome, Plan } from "./plan.tsx";
 import { CheckMode } from "./raw.tsx";
 import { RunCommand } from "./run_command.tsx";
+
+const Log = lazy(() => import("./log.tsx").then(({ Log }) => Log));
 
 const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
 
@@ -33,7 +34,11 @@ export function Dock({ copy }: { copy: Copy }) {
         {panel === "Problems" && <Problems copy={copy} />}
         {panel === "Results" && <Results copy={copy} />}
         {panel === "Plan" && <Plan copy={copy} />}
-        {panel === "Log" && <Log copy={copy} />}
+        {panel === "Log" && (
+          <Suspense fallback={<p class="muted">Loading the log</p>}>
+            <Log copy={copy} />
+          </Suspense>
+        )}
       </div>
     </section>
   );

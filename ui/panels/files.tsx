@@ -1,6 +1,6 @@
 /** Files of the project: opening one, saving under a name, and the choice where a file has changed. */
 import { canonicalJson } from "../../lib/contract/json.ts";
-import { type Diagnostic, messageOf, Problem } from "../api.ts";
+import { problemText } from "../api.ts";
 import { Dialog, Trouble, Wait } from "../parts.tsx";
 import { useState } from "../preact.ts";
 import {
@@ -17,18 +17,6 @@ import {
 } from "../state/copies.ts";
 import { useFetched } from "../state/fetched.ts";
 import { Changes } from "./changes.tsx";
-
-export const problemText = (error: unknown): string =>
-  error instanceof Problem
-    ? [error.message, ...error.diagnostics.map(placed), error.hint].filter(Boolean).join(". ")
-    : messageOf(error);
-
-/** A finding with its block and its parameter. */
-function placed({ message, step_id, pointer }: Diagnostic): string {
-  const param = /^\/steps\/\d+\/params\/([^/]+)/.exec(pointer ?? "")?.[1];
-  const where = [step_id, param].filter(Boolean).join(".") || pointer;
-  return where ? `${where}: ${message}` : message;
-}
 
 export function OpenDialog({ onClose }: { onClose(): void }) {
   const found = useFetched("/api/recipes"), files = found.value?.recipes ?? [];

@@ -7,13 +7,14 @@ import { choicesOf, isSelector, SELECTORS } from "../form/choices.ts";
 import { Field } from "../form/field.tsx";
 import { bind, matrixFacts, unbind } from "../form/matrix.ts";
 import { Check, Facts, Hidden, Trouble } from "../parts.tsx";
-import { signal, useState } from "../preact.ts";
+import { lazy, signal, Suspense, useState } from "../preact.ts";
 import { address } from "../router.ts";
 import { type Contract, contracts } from "../state/contracts.ts";
 import { type Copy, edit, setParam, setUnread, type Step, stepsOf, update } from "../state/copies.ts";
 import { useFetched } from "../state/fetched.ts";
 import { jobOf, type Output, shapeOf, useSummary } from "../state/summaries.ts";
-import { ReplaceDialog } from "./replace.tsx";
+
+const ReplaceDialog = lazy(() => import("./replace.tsx").then(({ ReplaceDialog }) => ReplaceDialog));
 
 /** Whether only modified parameters are shown. */
 const modifiedOnly = signal(false);
@@ -122,7 +123,11 @@ function ContractFacts({ copy, stepId, contract }: { copy: Copy; stepId: string;
   return (
     <>
       <button type="button" class="small" onClick={() => setReplacing(stepId)}>Duplicate as custom recipe …</button>
-      {replacing === stepId && <ReplaceDialog copy={copy} stepId={stepId} onClose={() => setReplacing(null)} />}
+      {replacing === stepId && (
+        <Suspense fallback={null}>
+          <ReplaceDialog copy={copy} stepId={stepId} onClose={() => setReplacing(null)} />
+        </Suspense>
+      )}
       <h3>Contract</h3>
       <Facts
         of={[
