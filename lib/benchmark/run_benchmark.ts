@@ -350,8 +350,12 @@ class Benchmark {
       fields: { result_id },
     });
     announceWarnings(this.#loaded.diagnostics, onEvent);
-    const count = replication?.replicates ?? 1;
-    onEvent(estimateOfRuns(recipes.flatMap(({ resources }) => resources === undefined ? [] : [{ resources, count }])));
+    const open = replication !== null && replication.stop_metric !== null;
+    const count = open ? replication.min_replicates : replication?.replicates ?? 1;
+    onEvent(estimateOfRuns(
+      recipes.flatMap(({ resources }) => resources === undefined ? [] : [{ resources, count }]),
+      { kept: this.#head.storage.backing_run_policy === "retained", open },
+    ));
     for (const loaded of recipes) {
       if (loaded.recipe !== null || this.#before.rows.has(rowKey(loaded.entry.id, 0))) continue;
       await this.#keep(skippedRow(loaded.entry));

@@ -19,6 +19,8 @@ const TRANSPARENT = new Set([
   "channel.symbol_power_identity",
   "channel.identity_encoder",
   "channel.identity_decoder",
+  "channel.communication_resource_accounting",
+  "channel.communication_resource_accounting_v2",
   "channel.payload_passthrough_encoder",
   "channel.payload_passthrough_decoder",
   "modulation.digital_modulate",

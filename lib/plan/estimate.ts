@@ -33,20 +33,25 @@ export interface PlanResources extends JsonObject {
 }
 
 /**
- * The need of runs one after another, as an event before the first: the memory of the largest, the disk of all.
+ * The need of runs one after another, as an event before the first.
  * @param runs needs of the runs, each with the number of its repetitions
+ * @param options `kept`: whether runs stay, so that their disk use adds up; `open`: whether there may be more repetitions
  */
-export function estimateOfRuns(runs: readonly { resources: PlanResources; count: number }[]) {
+export function estimateOfRuns(
+  runs: readonly { resources: PlanResources; count: number }[],
+  { kept = true, open = false }: { kept?: boolean; open?: boolean } = {},
+) {
   const count = runs.reduce((sum, run) => sum + run.count, 0);
   const memory_bytes = Math.max(0, ...runs.map(({ resources }) => resources.memory_bytes));
-  const disk_bytes = bounded(runs.reduce((sum, { resources, count }) => sum + count * resources.disk_bytes, 0));
+  const disks = runs.map(({ resources, count }) => kept ? count * resources.disk_bytes : resources.disk_bytes);
+  const disk_bytes = bounded(kept ? disks.reduce((sum, bytes) => sum + bytes, 0) : Math.max(0, ...disks));
   const exact = runs.every(({ resources }) => resources.exact);
   return {
     kind: "resources_estimated" as const,
     level: "info" as const,
-    message: `${count} ${count === 1 ? "run needs" : "runs need"} ${exact ? "" : "about "}${
+    message: `${open ? "at least " : ""}${count} ${count === 1 ? "run needs" : "runs need"} ${exact ? "" : "about "}${
       formatBytes(memory_bytes)
-    } of memory and ${formatBytes(disk_bytes)} on the disk`,
+    } of memory and ${formatBytes(disk_bytes)} on the disk${kept ? "" : " at a time"}`,
     fields: { runs: count, memory_bytes, disk_bytes, exact } as JsonObject,
   };
 }

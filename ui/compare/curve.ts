@@ -103,7 +103,8 @@ function parameterAxis(name: string): { title: string; unit: string } {
 }
 
 /** Inside a sentence; abbreviations stay. */
-const lowerFirst = (text: string) => /^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
+const lowerFirst = (text: string) =>
+  /^[A-Z][a-z]+(?:[\s-]|$)/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
 
 const lastPart = (name: string) => name.slice(name.lastIndexOf(".") + 1);
 const number = (value: Value | undefined): number | null => isNumber(value ?? null) ? toNumber(value as number) : null;

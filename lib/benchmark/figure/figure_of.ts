@@ -97,4 +97,5 @@ function titles(
 }
 
 /** Sentence case in the middle of a sentence; abbreviations are kept. */
-const lowerFirst = (text: string) => /^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
+const lowerFirst = (text: string) =>
+  /^[A-Z][a-z]+(?:[\s-]|$)/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
