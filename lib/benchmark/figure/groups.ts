@@ -117,11 +117,16 @@ function groupLabels(
   if (group !== "method" || x === null) return labels;
   for (const label of new Set(labels.values())) {
     const members = recipes.filter(({ id }) => labels.get(id) === label);
+    const others = coordinatesOf(result).filter((name) => name !== x && `channel.${name}` !== x);
+    const valuesOf = (name: string) => members.map(({ matrix_selection }) => matrix_selection?.[name] ?? null);
+    // Along a measured quantity, such as Eb/N0, no two points have the same place: each modulation is a line.
+    const isMeasured = others.length === coordinatesOf(result).length;
+    const isText = (name: string) => valuesOf(name).every((value) => typeof value === "string");
     const places = members.map((recipe) => placeOf(result, recipe, x));
-    if (new Set(places).size === places.length) continue;
-    const differing = coordinatesOf(result).filter((name) =>
-      name !== x && `channel.${name}` !== x &&
-      new Set(members.map(({ matrix_selection }) => canonicalJson(matrix_selection?.[name] ?? null))).size > 1
+    const collide = new Set(places).size < places.length;
+    const differing = others.filter((name) =>
+      (isMeasured && !collide ? isText(name) : collide) &&
+      new Set(valuesOf(name).map((value) => canonicalJson(value))).size > 1
     );
     for (const { id, matrix_selection } of members) {
       const parts = differing.map((name) => {
