@@ -154,8 +154,10 @@ export function settleResult(workspace: Workspace, resultId: string): BenchmarkR
     });
   }
   const stored = document as BenchmarkResult;
-  if (stored.status !== "running") return stored;
   const path = join(directory, LEDGER_FILE);
+  // A process that ended right after it resumed has written to the ledger alone.
+  const hasEnded = () => stored.status === "completed" || summarizeLedger(readLedgerFile(path).events).end !== null;
+  if (stored.status !== "running" && hasEnded()) return stored;
   if (isRunLocked(places, resultId)) return soFar(stored, summarizeLedger(readLedgerFile(path).events));
   const lock = tryLockRun(places, resultId);
   if (lock === null) return soFar(stored, summarizeLedger(readLedgerFile(path).events));
@@ -171,7 +173,8 @@ export function settleResult(workspace: Workspace, resultId: string): BenchmarkR
 }
 
 /** The fields of a result that are known at its start. */
-function headOf({ recipes: _, aggregates: __, comparisons: ___, ...head }: BenchmarkResult): ResultHead {
+function headOf(result: BenchmarkResult): ResultHead {
+  const { recipes: _, aggregates: __, comparisons: ___, incomplete_reason: ____, error: _____, ...head } = result;
   return head;
 }
 

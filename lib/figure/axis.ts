@@ -122,7 +122,9 @@ function padded(values: readonly number[], keepSign: boolean, most: number): [nu
   if (finite.length === 0) return [0, 1];
   const low = Math.min(...finite), high = Math.max(...finite);
   const margin = low === high ? Math.max(Math.abs(low) * 0.1, 0.5) : (high - low) * 0.04;
+  // The interval of a share near 0 may end just below 0.
+  const isPositive = low >= -0.01 * (high - low);
   // Rounds so that the digits do not depend on the order of operations.
-  const start = keepSign && low >= 0 ? Math.max(0, low - margin) : low - margin;
+  const start = keepSign && isPositive ? Math.max(0, low - margin) : low - margin;
   return [start, Math.min(high + margin, most)].map((end) => Number(end.toPrecision(12))) as [number, number];
 }

@@ -11,6 +11,8 @@ import { verifyRun } from "../../../lib/run/verify.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { deriveSeed } from "../../../lib/recipe/seeds.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { Ledger } from "../../../lib/benchmark/ledger.ts";
+import { LEDGER_FILE } from "../../../lib/benchmark/types.ts";
 import { readSnapshot } from "../../../lib/benchmark/evidence.ts";
 import { lasting } from "../../support/benchmark.ts";
 import { twoLinks, withPack } from "./packs.ts";
@@ -267,6 +269,27 @@ Deno.test("a benchmark resumes only as it began", async () => {
     const { result } = await runBenchmark(pack, { projectRoot, resume });
     assert.equal(result.status, "completed");
     await refused({}, /is complete/);
+  });
+});
+
+Deno.test("a process that ended right after it resumed leaves a result that is valid and resumes", async () => {
+  await withPack(twoLinks({ replication: { replicates: 2 } }), async ({ pack, projectRoot }) => {
+    const cancellation = createCancellation();
+    const onEvent = ({ kind }: BenchmarkEvent) => kind === "benchmark_row_completed" && cancellation.cancel();
+    const { result: { result_id: resume }, directory } = await runBenchmark(pack, {
+      projectRoot,
+      cancellation,
+      onEvent,
+    });
+    const { ledger } = Ledger.open(join(directory, LEDGER_FILE), "of the ended process");
+    ledger.append("attempt_resumed", { reused_rows: 1, repaired_bytes: 0 });
+    ledger.close();
+    const workspace = openWorkspace({ projectRoot });
+    const { status, incomplete_reason } = showBenchmarkResult(workspace, resume).result;
+    assert.deepEqual([status, incomplete_reason], ["incomplete", "interrupted"]);
+    const report = await verifyBenchmark(workspace, resume);
+    assert.equal(report.status, "valid", JSON.stringify(report.errors));
+    assert.equal((await runBenchmark(pack, { projectRoot, resume })).result.status, "completed");
   });
 });
 

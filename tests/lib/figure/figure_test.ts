@@ -157,6 +157,8 @@ Deno.test("the axis of a score ends at 1", () => {
   assert.equal(end(score, [0.2, 0.99]), 1);
   assert.ok(end(score, [0.2, 1.01]) > 1.01);
   assert.ok(end({ ...score, unit: "dB" }, [0.2, 0.99]) > 1);
+  assert.equal((position(score, [-9e-5, 0.7]).scale.domain as number[])[0], 0, "an interval that ends just below 0");
+  assert.ok((position(score, [-0.1, 0.7]).scale.domain as number[])[0] < -0.1);
 });
 
 Deno.test("numbers for readers keep what matters", () => {
