@@ -46,7 +46,7 @@ async function threePoints(folder: string): Promise<string> {
   return file;
 }
 
-Deno.test("ber_theory_v1 agrees with theory, and the code is told from no code wherever it helps", async () => {
+Deno.test("ber_theory_v1 agrees with theory, and the repetition code beats no code at every point", async () => {
   const stateDir = await Deno.makeTempDir();
   try {
     const { result } = await runBenchmark(await threePoints(stateDir), { stateDir, projectRoot: fileURLToPath(ROOT) });

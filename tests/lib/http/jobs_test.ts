@@ -93,7 +93,7 @@ Deno.test("64 jobs of a kind are queued, a further one is refused, and other kin
   assert.notEqual(other.json.code, "job_capacity");
 });
 
-Deno.test("a job beyond the limit is told when to come back, and a canceled one gives its place", async () => {
+Deno.test("a job beyond the limit is refused with Retry-After, and a canceled one frees its place", async () => {
   await using server = await openTestServer({ maxActiveJobs: 4 });
   const jobs: string[] = [];
   for (let i = 0; i < 4; i++) jobs.push((await server.post("/api/run-jobs", { recipe: SLOW })).json.job_id);
