@@ -1,34 +1,26 @@
 /**
- * Bit loading: each resource element carries as many bits as its signal-to-noise ratio allows, possibly 0. Bits fill
+ * Bit loading: each resource element carries as many bits as its Es/N0 allows, possibly 0. Bits fill
  * the elements in order; the last used element is padded with zeros, later elements carry nothing.
  *
  * Source: Cioffi, "A multicarrier primer", 1991 (rate-adaptive loading by thresholds).
  */
-import { BITS_PER_SYMBOL, modulate, type Modulation } from "./modulation.ts";
+import { BITS_PER_SYMBOL, modulate, type Modulation, MODULATION_BY_BITS, MODULATIONS } from "./modulation.ts";
 
-/** The modulation that carries a number of bits. */
-export const MODULATION_BY_BITS: Readonly<Record<number, Modulation>> = {
-  1: "bpsk",
-  2: "qpsk",
-  4: "qam16",
-  6: "qam64",
-};
-
-/** Minimum signal-to-noise ratio in dB of each modulation. */
+/** Minimum Es/N0 in dB of each modulation. */
 export type LoadingThresholds = Readonly<Record<Modulation, number>>;
 
 /**
  * The largest number of bits whose threshold an element meets.
- * @param snrs signal-to-noise ratios, linear
+ * @param snrs Es/N0, linear
  * @param mostBits maximum number of bits
- * @returns 0, 1, 2, 4 or 6 per element
+ * @returns 0, 1, 2, 4, 6 or 8 per element
  */
 export function loadBits(
   snrs: ArrayLike<number>,
   thresholdsDb: LoadingThresholds,
   mostBits: number,
 ): Uint8Array<ArrayBuffer> {
-  const allowed = (Object.keys(BITS_PER_SYMBOL) as Modulation[])
+  const allowed = MODULATIONS
     .map((name) => ({ bits: BITS_PER_SYMBOL[name], thresholdDb: thresholdsDb[name] }))
     .filter(({ bits }) => bits <= mostBits);
   return Uint8Array.from(snrs, (snr) => {

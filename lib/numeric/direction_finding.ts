@@ -105,7 +105,7 @@ export class BearingSearch {
 
 /**
  * The unconditional Cramér-Rao bound of the variance of a direction estimate, degrees squared: var = 6/(N·ρ·M(M²-1))·(1
- * + 1/(Mρ)) / (2πd·cos θ)², ρ the SNR per antenna; Infinity for one antenna.
+ * + 1/(Mρ)) / (2πd·cos θ)², ρ the Es/N0 per antenna; Infinity for one antenna.
  */
 export function bearingCramerRao(
   degrees: number,

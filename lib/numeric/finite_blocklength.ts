@@ -5,7 +5,7 @@
  *     eps = Q((C - R [+ log2(n)/(2n)]) · sqrt(n/V))
  *
  * where C is the capacity and V the dispersion per channel use, in bits and bits²; the bracket is the third-order term.
- * A complex channel use at signal-to-noise ratio s has C = log2(1 + s) and V = (1 - (1+s)^-2) log2²e, a real one half
+ * A complex channel use at Es/N0 s has C = log2(1 + s) and V = (1 - (1+s)^-2) log2²e, a real one half
  * of each. Parallel channels with equal shares of the packet average C and V.
  *
  * Source: Polyanskiy, Poor and Verdú, "Channel coding rate in the finite blocklength regime", IEEE Trans. Inf. Theory 56,

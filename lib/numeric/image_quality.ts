@@ -11,8 +11,13 @@
  * With p = x + y and m = x - y the two fractions are (μp² - μm² + 2 C1) / (μp² + μm² + 2 C1) and
  * (σp² - σm² + 2 C2) / (σp² + σm² + 2 C2): four filtered maps instead of five, and equal images score exactly 1.
  *
+ *     GMSD    = standard deviation over the pixels of (2 g h + c) / (g² + h² + c), c = 170 (range/255)²
+ *
+ * g, h: magnitude of the Prewitt gradient (weights 1/3, zeros outside) of the luma of x and y after 2 x 2 means.
+ *
  * Sources: Wang, Bovik, Sheikh, Simoncelli, "Image quality assessment", IEEE Trans. Image Processing 13(4), 2004; Wang,
- * Simoncelli, Bovik, "Multiscale structural similarity for image quality assessment", Asilomar 2003.
+ * Simoncelli, Bovik, "Multiscale structural similarity for image quality assessment", Asilomar 2003; Xue, Zhang,
+ * Mou, Bovik, "Gradient magnitude similarity deviation", IEEE Trans. Image Processing 23(2), 2014.
  */
 
 /** Size and sample range of an image. */
@@ -181,4 +186,44 @@ function filterColumns(ring: readonly Float64Array[], oldest: number, out: Float
     out[i] = w0 * r5[i] + w1 * (r4[i] + r6[i]) + w2 * (r3[i] + r7[i]) + w3 * (r2[i] + r8[i]) + w4 * (r1[i] + r9[i]) +
       w5 * (r0[i] + r10[i]);
   }
+}
+
+/** ITU-R BT.601 luma of an image, 2 x 2 means of it, an odd last row or column dropped. Grey images are their own luma. */
+function halvedLuma(samples: Samples, { height, width, channels }: ImageShape) {
+  const weights = channels === 3 ? [0.299, 0.587, 0.114] : new Array<number>(channels).fill(1 / channels);
+  const rows = height >> 1, columns = width >> 1, values = new Float64Array(rows * columns);
+  for (let y = 0; y < 2 * rows; y++) {
+    for (let x = 0; x < 2 * columns; x++) {
+      let luma = 0;
+      for (let k = 0; k < channels; k++) luma += weights[k] * samples[(y * width + x) * channels + k];
+      values[(y >> 1) * columns + (x >> 1)] += luma / 4;
+    }
+  }
+  return { values, rows, columns };
+}
+
+/** Magnitude of the Prewitt gradient, zeros outside the image. */
+function prewittMagnitude({ values, rows, columns }: ReturnType<typeof halvedLuma>): Float64Array {
+  const at = (y: number, x: number) => y < 0 || y >= rows || x < 0 || x >= columns ? 0 : values[y * columns + x];
+  return Float64Array.from(values, (_, index) => {
+    const y = Math.floor(index / columns), x = index % columns;
+    let across = 0, down = 0;
+    for (const step of [-1, 0, 1]) {
+      across += at(y + step, x + 1) - at(y + step, x - 1);
+      down += at(y + 1, x + step) - at(y - 1, x + step);
+    }
+    return Math.hypot(across, down) / 3;
+  });
+}
+
+/** GMSD needs a gradient of the halved image. */
+export const isGmsdDefined = ({ height, width }: ImageShape): boolean => Math.min(height, width) >= 4;
+
+/** Gradient magnitude similarity deviation: 0 for equal images, larger for worse ones. */
+export function gradientDeviation(x: Samples, y: Samples, shape: ImageShape, range: number): number {
+  const g = prewittMagnitude(halvedLuma(x, shape)), h = prewittMagnitude(halvedLuma(y, shape));
+  const c = 170 * (range / 255) ** 2;
+  const similarity = g.map((value, at) => (2 * value * h[at] + c) / (value ** 2 + h[at] ** 2 + c));
+  const mean = similarity.reduce((sum, value) => sum + value, 0) / similarity.length;
+  return Math.sqrt(similarity.reduce((sum, value) => sum + (value - mean) ** 2, 0) / similarity.length);
 }

@@ -49,9 +49,12 @@ export function studentT(values: ArrayLike<number>, confidence = 0.95): MeanEsti
   const n = values.length;
   if (n === 0) throw new RangeError("Cannot estimate a mean without values");
   if (!(confidence > 0 && confidence < 1)) throw new RangeError(`Cannot use ${confidence} as a confidence`);
-  const centre = mean(values);
-  if (n < 2) return { n, mean: centre, std: null, low: null, high: null };
-  const std = standardDeviation(values);
+  return meanInterval(n, mean(values), n < 2 ? null : standardDeviation(values), confidence);
+}
+
+/** Student's interval from the number of values, their mean and their standard deviation, null for one value. */
+export function meanInterval(n: number, centre: number, std: number | null, confidence: number): MeanEstimate {
+  if (std === null) return { n, mean: centre, std, low: null, high: null };
   const reach = studentQuantile(0.5 + confidence / 2, n - 1) * std / Math.sqrt(n);
   return { n, mean: centre, std, low: centre - reach, high: centre + reach };
 }

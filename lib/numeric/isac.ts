@@ -2,7 +2,7 @@
  * Power p over the F subcarriers of an OFDM symbol that serves a receiver and, by its echo, a radar:
  *
  *     R(p) = (1/F)·Σ log2(1 + a_k·p_k),  a = |g_c|²/N0        communication rate, bit/s/Hz
- *     S(p) = Σ b_k·p_k,                  b = |g_s|²/N0        SNR of the echo, coherently summed
+ *     S(p) = Σ b_k·p_k,                  b = |g_s|²/N0        Es/N0 of the echo, coherently summed
  *     U(p) = (1-w)·R/R_max + w·S/S_max,  p >= 0, Σ p = P      0 … 1
  *
  * R_max is the rate of water-filling, S_max that of all power on the strongest sensing subcarrier. For a side without

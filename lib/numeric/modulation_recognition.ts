@@ -1,6 +1,7 @@
 /**
  * Recognises the modulation of a frame of N symbols y, y_n = x_n·e^{jφ} + noise of variance N0, among constellations
- * that are products of two amplitude sets (BPSK: ±1 and 0; QPSK: ±1/√2 twice; 16QAM: ±1, ±3 over √10 twice):
+ * that are products of two amplitude sets (BPSK: ±1 and 0; QPSK: ±1/√2 twice; 16QAM: ±1, ±3 over √10 twice; 64QAM and 256QAM
+ * alike):
  *
  *     cumulants    |C40| and C42 over the squared signal power max(P - N0, P/100), nearest to those of a constellation:
  *                  C40 = E[y⁴] - 3E[y²]²,  C42 = E|y|⁴ - |E[y²]|² - 2E[|y|²]²
@@ -14,9 +15,10 @@
  * Sources: Swami and Sadler, "Hierarchical digital modulation classification using cumulants", IEEE Trans. Commun. 48, 2000;
  * Wei and Mendel, "Maximum-likelihood classification for digital amplitude-phase modulations", IEEE Trans. Commun. 48, 2000.
  */
+import { type Modulation, MODULATIONS, partLevels } from "./modulation.ts";
 
-export const MODULATION_CLASSES = ["bpsk", "qpsk", "qam16"] as const;
-export type ModulationClass = typeof MODULATION_CLASSES[number];
+/** Classes where none are named. */
+export const MODULATION_CLASSES: readonly Modulation[] = ["bpsk", "qpsk", "qam16"];
 
 /** Phases of the mean likelihood. */
 const PHASES = 64;
@@ -34,28 +36,29 @@ interface Constellation {
   c42: number;
 }
 
-const PAM4 = [-3, -1, 1, 3].map((level) => level / Math.sqrt(10));
+const CONSTELLATIONS = Object.fromEntries(
+  MODULATIONS.map((modulation) => [modulation, modulation === "bpsk" ? BPSK() : squareQam(modulation)]),
+) as Record<Modulation, Constellation>;
 
-const CONSTELLATIONS: Record<ModulationClass, Constellation> = {
-  bpsk: { real: [-1, 1], imaginary: [0], symmetry: 2, powerPhase: 0, c40: 2, c42: -2 },
-  qpsk: {
-    real: [-Math.SQRT1_2, Math.SQRT1_2],
-    imaginary: [-Math.SQRT1_2, Math.SQRT1_2],
-    symmetry: 4,
-    powerPhase: Math.PI,
-    c40: 1,
-    c42: -1,
-  },
-  qam16: { real: PAM4, imaginary: PAM4, symmetry: 4, powerPhase: Math.PI, c40: 0.68, c42: -0.68 },
-};
+function BPSK(): Constellation {
+  return { real: [-1, 1], imaginary: [0], symmetry: 2, powerPhase: 0, c40: 2, c42: -2 };
+}
 
-type Classifier = (frame: Float32Array, noiseVariance: number) => number[];
+/** |E x⁴| = 3/2 - 2 E a⁴ for a part a of power 1/2, without fourth cumulants of a Gaussian. */
+function squareQam(modulation: Modulation): Constellation {
+  const levels = [...partLevels(modulation)].sort((a, b) => a - b);
+  const fourth = levels.reduce((sum, level) => sum + level ** 4, 0) / levels.length;
+  const c40 = Number((1.5 - 2 * fourth).toPrecision(12));
+  return { real: levels, imaginary: levels, symmetry: 4, powerPhase: Math.PI, c40, c42: -c40 };
+}
 
-const eachClass = (score: (constellation: Constellation) => number) =>
-  MODULATION_CLASSES.map((name) => score(CONSTELLATIONS[name]));
+type Classifier = (frame: Float32Array, noiseVariance: number, classes?: readonly Modulation[]) => number[];
+
+const eachClass = (classes: readonly Modulation[], score: (constellation: Constellation) => number) =>
+  classes.map((name) => score(CONSTELLATIONS[name]));
 
 /** Minus the distance of (|C40|, C42) from each constellation's. */
-export const cumulantScores: Classifier = (frame, noiseVariance) => {
+export const cumulantScores: Classifier = (frame, noiseVariance, classes = MODULATION_CLASSES) => {
   const count = frame.length / 2;
   let sr = 0, si = 0, fr = 0, fi = 0, power = 0, fourth = 0;
   for (let i = 0; i < frame.length; i += 2) {
@@ -71,13 +74,13 @@ export const cumulantScores: Classifier = (frame, noiseVariance) => {
   const real = fr - 3 * (sr * sr - si * si), imaginary = fi - 6 * sr * si;
   const c40 = scale > 0 ? Math.hypot(real, imaginary) / scale : 0;
   const c42 = scale > 0 ? (fourth - (sr * sr + si * si) - 2 * power * power) / scale : 0;
-  return eachClass((constellation) => -Math.hypot(c40 - constellation.c40, c42 - constellation.c42));
+  return eachClass(classes, (constellation) => -Math.hypot(c40 - constellation.c40, c42 - constellation.c42));
 };
 
 /** Log-likelihood of each class, up to a common term. */
-export const likelihoodScores: Classifier = (frame, noiseVariance) => {
+export const likelihoodScores: Classifier = (frame, noiseVariance, classes = MODULATION_CLASSES) => {
   const noise = Math.max(noiseVariance, LEAST_NOISE_VARIANCE);
-  return eachClass(({ real, imaginary, symmetry }) => {
+  return eachClass(classes, ({ real, imaginary, symmetry }) => {
     // The likelihood repeats with the symmetry of the constellation.
     const own = Array.from({ length: PHASES / symmetry }, (_, p) => {
       const cosine = Math.cos(2 * Math.PI * p / PHASES), sine = Math.sin(2 * Math.PI * p / PHASES);
@@ -102,8 +105,8 @@ function logMeanGauss(t: number, levels: readonly number[], noise: number): numb
 }
 
 /** Minus the mean squared distance to the nearest point of each constellation. */
-export const evmScores: Classifier = (frame) =>
-  eachClass(({ real, imaginary, symmetry, powerPhase }) => {
+export const evmScores: Classifier = (frame, _noiseVariance, classes = MODULATION_CLASSES) =>
+  eachClass(classes, ({ real, imaginary, symmetry, powerPhase }) => {
     let pr = 0, pi = 0;
     for (let i = 0; i < frame.length; i += 2) {
       const modulus = Math.hypot(frame[i], frame[i + 1]) ** symmetry;

@@ -105,17 +105,20 @@ export function addUnit(counts: RateCounts, events: number, trials: number): voi
 
 /** The pooled counts of several runs; null without counts, or with different units. */
 export function pooledRate(counts: readonly RateCounts[]): RateCounts | null {
-  if (counts.length === 0 || counts.some(({ unit }) => unit !== counts[0].unit)) return null;
-  const total = { ...counts[0] };
-  for (const one of counts.slice(1)) {
-    total.events += one.events;
-    total.trials += one.trials;
-    total.units += one.units;
-    total.unit_failures += one.unit_failures;
-    total.events_squared += one.events_squared;
-    total.events_trials += one.events_trials;
-    total.trials_squared += one.trials_squared;
-  }
+  return counts.reduce<RateCounts | null | undefined>(pooled, undefined) ?? null;
+}
+
+/** Adds the counts of a run to a total; null, once and for all, where their units differ. */
+export function pooled(total: RateCounts | null | undefined, one: RateCounts): RateCounts | null {
+  if (total === undefined) return { ...one };
+  if (total === null || total.unit !== one.unit) return null;
+  total.events += one.events;
+  total.trials += one.trials;
+  total.units += one.units;
+  total.unit_failures += one.unit_failures;
+  total.events_squared += one.events_squared;
+  total.events_trials += one.events_trials;
+  total.trials_squared += one.trials_squared;
   return total;
 }
 

@@ -23,6 +23,22 @@ export function sum(values: Values): number {
   return Number.isFinite(total) ? total + lost : total;
 }
 
+/** The same sum, value by value: bit for bit that of {@link sum}. */
+export class RunningSum {
+  #total = 0;
+  #lost = 0;
+
+  add(value: number): void {
+    const next = this.#total + value;
+    this.#lost += Math.abs(this.#total) >= Math.abs(value) ? this.#total - next + value : value - next + this.#total;
+    this.#total = next;
+  }
+
+  get value(): number {
+    return Number.isFinite(this.#total) ? this.#total + this.#lost : this.#total;
+  }
+}
+
 /** Arithmetic mean; NaN for no values. */
 export function mean(values: Values): number {
   return sum(values) / values.length;

@@ -54,7 +54,7 @@ export function rougeL(candidate: string, reference: string): number {
 }
 
 /** Length of the longest common subsequence. */
-function commonSubsequence(a: readonly string[], b: readonly string[]): number {
+export function commonSubsequence(a: readonly string[], b: readonly string[]): number {
   const row = new Uint32Array(b.length + 1);
   for (const token of a) {
     let diagonal = 0;
@@ -74,12 +74,12 @@ export function editSimilarity(candidate: string, reference: string): number {
   return longer === 0 ? 1 : 1 - levenshtein(c, r) / longer;
 }
 
-function codePoints(text: string): Uint32Array {
+export function codePoints(text: string): Uint32Array {
   return Uint32Array.from(text, (character) => character.codePointAt(0)!);
 }
 
 /**
- * Minimum number of insertions, deletions and substitutions that turn one sequence into the other. Exported for tests.
+ * Minimum number of insertions, deletions and substitutions that turn one sequence into the other.
  */
 export function levenshtein(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const row = Uint32Array.from({ length: b.length + 1 }, (_, j) => j);

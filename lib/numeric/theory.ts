@@ -22,6 +22,7 @@ const TERMS: Readonly<Record<Modulation, readonly Term[]>> = {
   qpsk: squareQam(4),
   qam16: squareQam(16),
   qam64: squareQam(64),
+  qam256: squareQam(256),
 };
 
 /** The terms of square QAM with M points: odd multiples 2i + 1 of half the distance between neighbours. */
@@ -65,7 +66,7 @@ export function bitErrorRateAwgn(modulation: Modulation, esN0: number): number {
  * import { bitErrorRateRayleigh } from "./theory.ts";
  *
  * const one = bitErrorRateRayleigh("bpsk", 100), two = bitErrorRateRayleigh("bpsk", 100, 2);
- * // 1/(4γ) and 3/(4γ)² at high signal-to-noise ratios
+ * // 1/(4γ) and 3/(4γ)² at high Es/N0
  * assert.ok(Math.abs(one / 2.5e-3 - 1) < 0.02 && Math.abs(two / 1.875e-5 - 1) < 0.02);
  * ```
  */

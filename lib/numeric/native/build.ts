@@ -2,9 +2,10 @@
  * Compiles the native extension: `deno task build:native`. The compiler is the one named by CXX, else g++, else
  * clang++. Every source is compiled once per level (./export.hpp); ./extension.ts names the library.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import ziggurat from "../data/ziggurat.json" with { type: "json" };
 import { BUILD_FOLDER, COMPILED, libraryName, sourcesSha256 } from "./extension.ts";
 
 /** Every operation is rounded as written: no contraction, no reordering. Floating-point traps are not used. */
@@ -19,7 +20,6 @@ const LEVELS: Readonly<Record<string, readonly string[]>> = {
 };
 /** These are the same on every level. */
 const UNLEVELLED = ["level.cpp"];
-const TABLES = ["NORMAL_K", "NORMAL_W", "NORMAL_F"];
 
 /** The C++ compiler of this machine, or null. */
 export function findCompiler(): string | null {
@@ -93,20 +93,15 @@ async function compile(compiler: string, args: string[]): Promise<void> {
 
 /** The normal tables of the portable kernels as C++, so that the numbers have one source. */
 export function zigguratTables(): string {
-  const source = readFileSync(new URL("../assembly/ziggurat.ts", import.meta.url), "utf8");
-  const part = (pattern: RegExp, name: string) => {
-    const match = source.match(pattern);
-    if (match === null) throw new Error(`Cannot find ${name} among the tables of the ziggurat`);
-    return match[1];
-  };
-  const tables = TABLES.map((name) => {
-    const words = part(new RegExp(`${name} = memory\\.data<u64>\\(\\[([^\\]]*)\\]\\)`), name);
-    return `static const uint64_t ${name}[256] = {${words}};`;
-  });
-  const constants = ["NORMAL_R", "NORMAL_INVERSE_R"].map((name) =>
-    `static const double ${name} = ${part(new RegExp(`${name}: f64 = ([0-9.]+);`), name)};`
-  );
-  return ["#include <cstdint>", ...tables, ...constants, ""].join("\n");
+  const { NORMAL_R, NORMAL_INVERSE_R } = ziggurat.constants, { NORMAL_K, NORMAL_W, NORMAL_F } = ziggurat.tables;
+  return [
+    "#include <cstdint>",
+    ...Object.entries({ NORMAL_K, NORMAL_W, NORMAL_F }).map(([name, words]) =>
+      `static const uint64_t ${name}[256] = {${words}};`
+    ),
+    ...Object.entries({ NORMAL_R, NORMAL_INVERSE_R }).map(([name, value]) => `static const double ${name} = ${value};`),
+    "",
+  ].join("\n");
 }
 
 if (import.meta.main) {

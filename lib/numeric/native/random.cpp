@@ -3,7 +3,7 @@
  * passed in and returned after the last draw, so that both implementations can be used in turn on one generator.
  *
  * A step waits for the 128-bit product of the step before; four interleaved streams of fourfold steps overlap them. The
- * tables are generated from ../assembly/ziggurat.ts by the build.
+ * tables are those of ../data/ziggurat.json, written by the build.
  */
 #include "export.hpp"
 #include "logarithm.hpp"

@@ -28,7 +28,7 @@ const SMALL_SIZE_RUNS = [
   [3824, 3824, 1],
 ];
 
-/** Table 5.1.3.2-1: the 93 sizes up to 3824 bits. Exported for tests. */
+/** Table 5.1.3.2-1: the 93 sizes up to 3824 bits. */
 export const SMALL_BLOCK_SIZES: readonly number[] = SMALL_SIZE_RUNS.flatMap(([first, last, step]) =>
   Array.from({ length: (last - first) / step + 1 }, (_, i) => first + i * step)
 );
@@ -42,7 +42,7 @@ export const LARGEST_BLOCK = 1_277_992;
 const BLOCK_CRC_BITS = 24;
 
 /** The size that the standard forms from a quantised amount of information N' above 3824 bits. */
-function largeBlockSize(quantised: number, codeRate: number): number {
+export function largeBlockSize(quantised: number, codeRate: number): number {
   const bits = quantised + BLOCK_CRC_BITS;
   const blocks = codeRate <= 1 / 4 ? Math.ceil(bits / 3816) : quantised > 8424 ? Math.ceil(bits / 8424) : 1;
   return 8 * blocks * Math.ceil(bits / (8 * blocks)) - BLOCK_CRC_BITS;

@@ -1,5 +1,5 @@
 /** `modulate` and `demodulateLlr` on several threads: the same values in shared memory. Short arrays take one thread. */
-import { BITS_PER_SYMBOL, demodulateLlr, modulate, type Modulation } from "../modulation.ts";
+import { BITS_PER_SYMBOL, demodulateLlr, type LlrMethod, modulate, type Modulation } from "../modulation.ts";
 import type { Task } from "./job.ts";
 import { type ParallelOptions, shared, sharedArray, threadsOf } from "./shared.ts";
 import { runChunks } from "./team.ts";
@@ -23,13 +23,15 @@ export const MODULATED: Task<Chunks & { bits: Uint8Array }> = {
 };
 
 /** Symbols to log-likelihood ratios. */
-export const DEMODULATED: Task<Chunks & { noiseVariance: number | Float32Array; llr: Float32Array }> = {
+export const DEMODULATED: Task<
+  Chunks & { noiseVariance: number | Float32Array; llr: Float32Array; method: LlrMethod }
+> = {
   name: "demodulate",
-  run({ symbols, modulation, noiseVariance, llr, bitsPerSymbol }, chunk) {
+  run({ symbols, modulation, noiseVariance, llr, bitsPerSymbol, method }, chunk) {
     const from = chunk * CHUNK_SYMBOLS, to = from + CHUNK_SYMBOLS;
     const variances = typeof noiseVariance === "number" ? noiseVariance : noiseVariance.subarray(from, to);
     const values = llr.subarray(from * bitsPerSymbol, to * bitsPerSymbol);
-    demodulateLlr(symbols.subarray(2 * from, 2 * to), modulation, variances, values);
+    demodulateLlr(symbols.subarray(2 * from, 2 * to), modulation, variances, values, method);
   },
 };
 
@@ -54,18 +56,20 @@ export function demodulateLlrParallel(
   symbols: Float32Array,
   modulation: Modulation,
   noiseVariance: number | Float32Array,
-  options: ParallelOptions = {},
+  { method = "max_log", ...options }: ParallelOptions & { method?: LlrMethod } = {},
 ): Float32Array {
   const bitsPerSymbol = BITS_PER_SYMBOL[modulation];
   const count = symbols.length / 2;
   const threads = threadsOf(options);
-  if (threads === 1 || count < LEAST_SYMBOLS) return demodulateLlr(symbols, modulation, noiseVariance);
+  if (threads === 1 || count < LEAST_SYMBOLS) {
+    return demodulateLlr(symbols, modulation, noiseVariance, undefined, method);
+  }
   if (typeof noiseVariance !== "number" && noiseVariance.length !== count) {
     throw new RangeError(`Cannot demodulate ${count} symbols with ${noiseVariance.length} noise variances`);
   }
   const llr = sharedArray(Float32Array<SharedArrayBuffer>, count * bitsPerSymbol);
   const variances = typeof noiseVariance === "number" ? noiseVariance : shared(noiseVariance);
-  const args = { symbols: shared(symbols), modulation, noiseVariance: variances, llr, bitsPerSymbol };
+  const args = { symbols: shared(symbols), modulation, noiseVariance: variances, llr, bitsPerSymbol, method };
   runChunks(DEMODULATED, args, Math.ceil(count / CHUNK_SYMBOLS), threads);
   return llr;
 }

@@ -1,0 +1,428 @@
+/**
+ * List decoder of polar codes with min-sum check nodes: the decisions of ../polar/list_reference.ts. Compiled to ../polar.wasm
+ * by `deno task build:wasm`; ../polar/decoder.ts calls it.
+ *
+ * A node at stage s has 2^s values. Every path has a buffer for the values and for the bits of each stage; the row of a path
+ * names the buffers that it uses. A fork copies rows only: all paths write a stage at the same time, and after that no path
+ * uses its old contents. A bit is stored as the sign bit of a 64-bit word.
+ *
+ * Nodes decided at once: without information bits; with information in the last bit alone (repetition: one fork); with
+ * all bits information, or all but the first (single parity check). The latter two fork on their bits from the least
+ * magnitude on, until no fork stays (Hashemi, Condo and Gross, IEEE Transactions on Signal Processing 65, 2017). For exact sums
+ * the same words stay as bit by bit, in another order. The order decides ties: after a tie the block is decoded again,
+ * bit by bit.
+ */
+const MOST_PATHS: i32 = 32;
+const MOST_STAGES: i32 = 10;
+const SIGN: i64 = 0x8000000000000000;
+
+/** Buffer p of stage s begins at ((32 + p) << s) words. */
+const WORDS = 2 * 32 * 1024 * 8;
+const VALUES = memory.data(WORDS, 64);
+const LEFT = memory.data(WORDS, 64);
+const RIGHT = memory.data(WORDS, 64);
+const NODES = memory.data(2048, 16);
+const WORD = memory.data(1024, 16);
+
+/** Rows: buffers of the values (16 bytes), of the left bits (16 bytes), metric, register. */
+const ROW: usize = 48;
+const ROWS = memory.data(2 * 32 * 48, 16);
+const METRIC: usize = 32;
+/** Register of the parity checks; bits of a node that a path flips, by rank of magnitude. */
+const REGISTER: usize = 40;
+/** Metrics of both decisions of every path, and whether they stay. */
+const FORKS = memory.data(64 * 8, 16);
+const KEPT = memory.data(64, 16);
+const DECISIONS = memory.data(32, 16);
+const ORDER = memory.data(32, 16);
+/** Of every buffer of a node: smallest magnitudes in order, their number, and whether the parity check fails. */
+const LEAST = memory.data(32 * 64 * 8, 16);
+const KNOWN = memory.data(32, 16);
+const ODD = memory.data(32, 16);
+
+let rows: usize = ROWS;
+let spare: usize = ROWS + 32 * 48;
+let count: i32 = 1;
+let size: i32 = 1;
+let bitwise: bool = false;
+let tied: bool = false;
+
+export function nodesOffset(): usize {
+  return NODES;
+}
+export function llrOffset(stages: i32): usize {
+  return buffer(VALUES, stages, 0);
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function buffer(base: usize, stage: i32, path: i32): usize {
+  return base + (<usize>(MOST_PATHS + path) << <usize>(stage + 3));
+}
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function row(path: i32): usize {
+  return rows + <usize>path * ROW;
+}
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function valuesOf(path: i32, stage: i32): usize {
+  return buffer(VALUES, stage, load<u8>(row(path) + stage));
+}
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function metric(path: i32): f64 {
+  return load<f64>(row(path), METRIC);
+}
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function signs(): v128 {
+  return i64x2.splat(SIGN);
+}
+
+/** Decodes the values at llrOffset(stages). @returns the number of paths, ordered by metric for word() */
+export function decode(stages: i32, listSize: i32): i32 {
+  size = listSize;
+  bitwise = false;
+  run(stages);
+  if (tied) {
+    bitwise = true;
+    run(stages);
+  }
+  return count;
+}
+
+function run(stages: i32): void {
+  count = 1;
+  tied = false;
+  memory.fill(rows, 0, ROW);
+  node(stages, 1, true);
+  for (let path = 0; path < count; path++) {
+    let rank = path;
+    while (rank > 0 && metric(load<u8>(ORDER + rank - 1)) > metric(path)) {
+      store<u8>(ORDER + rank, load<u8>(ORDER + rank - 1));
+      rank--;
+    }
+    if (rank > 0 && metric(load<u8>(ORDER + rank - 1)) == metric(path)) tied = true;
+    store<u8>(ORDER + rank, path);
+  }
+}
+
+/** Bits before the polar transform of the path of a rank, a byte per bit. */
+export function word(rank: i32, stages: i32): usize {
+  const from = buffer(RIGHT, stages, load<u8>(ORDER + rank)), length = <usize>1 << stages;
+  for (let i: usize = 0; i < length; i++) store<u8>(WORD + i, load<u8>(from + (i << 3) + 7) >> 7);
+  for (let half: usize = 1; half < length; half <<= 1) {
+    for (let start: usize = WORD; start < WORD + length; start += 2 * half) {
+      if (half >= 16) {
+        for (let i = start; i < start + half; i += 16) v128.store(i, v128.xor(v128.load(i), v128.load(i + half)));
+      } else if (half == 8) store<u64>(start, load<u64>(start) ^ load<u64>(start, 8));
+      else if (half == 4) store<u32>(start, load<u32>(start) ^ load<u32>(start, 4));
+      else if (half == 2) store<u16>(start, load<u16>(start) ^ load<u16>(start, 2));
+      else store<u8>(start, load<u8>(start) ^ load<u8>(start, 1));
+    }
+  }
+  return WORD;
+}
+
+/** Decodes a node; its bits go to the buffers of right or left children. */
+function node(stage: i32, index: i32, right: bool): void {
+  const kind = load<u8>(NODES + index);
+  if (kind == 1) return frozen(stage, right);
+  if (kind == 2) return repetition(stage, index, right);
+  if (kind == 5) return parity(index, right);
+  if (kind >= 3 && !bitwise) return flips(stage, kind == 4, right);
+  const half: usize = <usize>4 << stage;
+  if (stage > 1 && load<u8>(NODES + 2 * index) == 1) return frozenLeft(stage, index, right);
+  // Values of the left child.
+  for (let path = 0; path < count; path++) {
+    const from = valuesOf(path, stage), to = buffer(VALUES, stage - 1, path);
+    if (stage == 1) {
+      const a = load<f64>(from), b = load<f64>(from, 8);
+      store<f64>(to, copysign(min(abs(a), abs(b)), reinterpret<f64>(reinterpret<i64>(a) ^ reinterpret<i64>(b))));
+    } else {
+      for (let i: usize = 0; i < half; i += 16) {
+        const a = v128.load(from + i), b = v128.load(from + half + i);
+        const least = f64x2.pmin(f64x2.abs(a), f64x2.abs(b));
+        v128.store(to + i, v128.or(least, v128.and(v128.xor(a, b), signs())));
+      }
+    }
+    store<u8>(row(path) + stage - 1, path);
+  }
+  node(stage - 1, 2 * index, false);
+  // Values of the right child.
+  for (let path = 0; path < count; path++) {
+    const from = valuesOf(path, stage), to = buffer(VALUES, stage - 1, path), bits = leftOf(path, stage - 1);
+    if (stage == 1) {
+      const a = reinterpret<f64>(reinterpret<i64>(load<f64>(from)) ^ load<i64>(bits));
+      store<f64>(to, load<f64>(from, 8) + a);
+    } else {
+      for (let i: usize = 0; i < half; i += 16) {
+        const a = v128.xor(v128.load(from + i), v128.load(bits + i));
+        v128.store(to + i, f64x2.add(v128.load(from + half + i), a));
+      }
+    }
+    store<u8>(row(path) + stage - 1, path);
+  }
+  node(stage - 1, 2 * index + 1, true);
+  // Bits of this node.
+  for (let path = 0; path < count; path++) {
+    const bits = leftOf(path, stage - 1), other = buffer(RIGHT, stage - 1, path), to = target(path, stage, right);
+    if (stage == 1) {
+      const last = load<i64>(other);
+      store<i64>(to, load<i64>(bits) ^ last);
+      store<i64>(to, last, 8);
+    } else {
+      for (let i: usize = 0; i < half; i += 16) {
+        const last = v128.load(other + i);
+        v128.store(to + i, v128.xor(v128.load(bits + i), last));
+        v128.store(to + half + i, last);
+      }
+    }
+  }
+}
+
+/** A node whose left child has no information bits: neither the values nor the bits of that child are stored. */
+function frozenLeft(stage: i32, index: i32, right: bool): void {
+  const half: usize = <usize>4 << stage, none = f64x2.splat(0);
+  for (let path = 0; path < count; path++) {
+    const from = valuesOf(path, stage), to = buffer(VALUES, stage - 1, path);
+    let sum = none;
+    for (let i: usize = 0; i < half; i += 16) {
+      const a = v128.load(from + i), b = v128.load(from + half + i);
+      const least = f64x2.pmin(f64x2.abs(a), f64x2.abs(b));
+      sum = f64x2.add(sum, v128.and(least, i64x2.shr_s(v128.xor(a, b), 63)));
+      v128.store(to + i, f64x2.add(a, b));
+    }
+    store<f64>(row(path), metric(path) + f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1), METRIC);
+    store<u8>(row(path) + stage - 1, path);
+  }
+  node(stage - 1, 2 * index + 1, true);
+  for (let path = 0; path < count; path++) {
+    const other = buffer(RIGHT, stage - 1, path), to = target(path, stage, right);
+    for (let i: usize = 0; i < half; i += 16) {
+      const last = v128.load(other + i);
+      v128.store(to + i, last);
+      v128.store(to + half + i, last);
+    }
+  }
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function leftOf(path: i32, stage: i32): usize {
+  return buffer(LEFT, stage, load<u8>(row(path) + 16 + stage));
+}
+
+/** Buffer for the bits of a node; the row of the path names it. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function target(path: i32, stage: i32, right: bool): usize {
+  if (right) return buffer(RIGHT, stage, path);
+  store<u8>(row(path) + 16 + stage, path);
+  return buffer(LEFT, stage, path);
+}
+
+/** Sum of max(0, ±λ) over a node: the sign bits of `flip` turn the values. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function excess(from: usize, stage: i32, flip: i64): f64 {
+  if (stage == 0) return max(0, reinterpret<f64>(load<i64>(from) ^ flip));
+  let sum = f64x2.splat(0);
+  const turn = i64x2.splat(flip), none = f64x2.splat(0);
+  for (let i: usize = 0; i < <usize>8 << stage; i += 16) {
+    sum = f64x2.add(sum, f64x2.pmax(none, v128.xor(v128.load(from + i), turn)));
+  }
+  return f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1);
+}
+
+/** Sets all bits of a node. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function fill(to: usize, stage: i32, bits: i64): void {
+  if (stage == 0) return store<i64>(to, bits);
+  const both = i64x2.splat(bits);
+  for (let i: usize = 0; i < <usize>8 << stage; i += 16) v128.store(to + i, both);
+}
+
+function frozen(stage: i32, right: bool): void {
+  for (let path = 0; path < count; path++) {
+    store<f64>(row(path), metric(path) + excess(valuesOf(path, stage), stage, SIGN), METRIC);
+    fill(target(path, stage, right), stage, 0);
+  }
+}
+
+function parity(index: i32, right: bool): void {
+  const position = index & (index ^ (<i32>1 << (31 - clz(index))));
+  for (let path = 0; path < count; path++) {
+    const bit = <i64>(load<u32>(row(path), REGISTER) >> (position % 5) & 1) << 63;
+    store<f64>(row(path), metric(path) + excess(valuesOf(path, 0), 0, bit ^ SIGN), METRIC);
+    store<i64>(target(path, 0, right), bit);
+  }
+}
+
+function repetition(stage: i32, index: i32, right: bool): void {
+  for (let path = 0; path < count; path++) {
+    const from = valuesOf(path, stage), to = FORKS + (<usize>path << 4);
+    store<f64>(to, metric(path) + excess(from, stage, SIGN));
+    store<f64>(to, metric(path) + excess(from, stage, 0), 8);
+  }
+  fork();
+  const position = index & (index ^ (<i32>1 << (31 - clz(index))));
+  for (let path = 0; path < count; path++) {
+    const bit: i64 = load<u8>(DECISIONS + path);
+    fill(target(path, stage, right), stage, bit << 63);
+    if (stage == 0) store<u32>(row(path), load<u32>(row(path), REGISTER) ^ <u32>bit << (position % 5), REGISTER);
+  }
+}
+
+/**
+ * Both decisions of every path with the metrics in FORKS; the smallest `size` stay, in their order.
+ * @returns whether both decisions of a path stay
+ */
+function fork(): bool {
+  if (count < size) {
+    for (let i = 0; i < 2 * count; i++) store<u8>(KEPT + i, 1);
+    moveRows();
+    return true;
+  }
+  let worst: f64 = 0, best = Infinity;
+  for (let path = 0; path < count; path++) {
+    const zero = load<f64>(FORKS + (<usize>path << 4)), one = load<f64>(FORKS + (<usize>path << 4), 8);
+    const bit = <i32>(one < zero);
+    store<u8>(DECISIONS + path, bit);
+    store<u8>(KEPT + 2 * path, 1 - bit);
+    store<u8>(KEPT + 2 * path + 1, bit);
+    worst = max(worst, min(zero, one));
+    best = min(best, max(zero, one));
+  }
+  if (worst < best) {
+    for (let path = 0; path < count; path++) {
+      store<f64>(row(path), load<f64>(FORKS + (<usize>(2 * path + load<u8>(DECISIONS + path)) << 3)), METRIC);
+    }
+    return false;
+  }
+  // The better decisions stay at first; the worst that stays makes room for the best that does not.
+  while (true) {
+    let last = -1, next = -1;
+    for (let i = 0; i < 2 * count; i++) {
+      const own = load<f64>(FORKS + (<usize>i << 3));
+      if (load<u8>(KEPT + i)) {
+        if (last < 0 || own >= load<f64>(FORKS + (<usize>last << 3))) last = i;
+      } else if (next < 0 || own < load<f64>(FORKS + (<usize>next << 3))) next = i;
+    }
+    const out = load<f64>(FORKS + (<usize>last << 3)), into = load<f64>(FORKS + (<usize>next << 3));
+    if (into == out) tied = true;
+    if (into > out || (into == out && next > last)) break;
+    store<u8>(KEPT + last, 0);
+    store<u8>(KEPT + next, 1);
+  }
+  moveRows();
+  return true;
+}
+
+/** Makes the kept forks the paths. */
+function moveRows(): void {
+  let next = 0;
+  for (let i = 0; i < 2 * count; i++) {
+    if (!load<u8>(KEPT + i)) continue;
+    const from = row(i >> 1), to = spare + <usize>next * ROW;
+    v128.store(to, v128.load(from));
+    v128.store(to, v128.load(from, 16), 16);
+    store<f64>(to, load<f64>(FORKS + (<usize>i << 3)), METRIC);
+    store<u64>(to, load<u64>(from, REGISTER), REGISTER);
+    store<u8>(DECISIONS + next, i & 1);
+    next++;
+  }
+  count = next;
+  const old = rows;
+  rows = spare;
+  spare = old;
+}
+
+/** Decides a node of free bits, or with a single parity check: the bit of least magnitude then makes the check hold. */
+function flips(stage: i32, check: bool, right: bool): void {
+  const length = min<i32>(1 << stage, 64);
+  for (let path = 0; path < count; path++) {
+    store<u8>(KNOWN + path, 0);
+    store<u64>(row(path), 0, REGISTER);
+    if (!check) continue;
+    const from = valuesOf(path, stage), odd = oddSigns(from, stage);
+    store<u8>(ODD + path, odd);
+    const smallest = least(path, 0, from, stage);
+    if (several(from, stage, smallest)) tied = true;
+    if (odd) store<f64>(row(path), metric(path) + smallest, METRIC);
+  }
+  for (let rank = <i32>check; rank < length; rank++) {
+    for (let path = 0; path < count; path++) {
+      const own = load<u8>(row(path) + stage), from = buffer(VALUES, stage, own);
+      let cost = least(own, rank, from, stage);
+      if (check) cost += flipped(path, own) ? -least(own, 0, from, stage) : least(own, 0, from, stage);
+      store<f64>(FORKS + (<usize>path << 4), metric(path));
+      store<f64>(FORKS + (<usize>path << 4), metric(path) + cost, 8);
+    }
+    if (!fork()) break;
+    for (let path = 0; path < count; path++) {
+      const mask = load<u64>(row(path), REGISTER) | <u64>load<u8>(DECISIONS + path) << rank;
+      store<u64>(row(path), mask, REGISTER);
+    }
+  }
+  for (let path = 0; path < count; path++) {
+    const own = load<u8>(row(path) + stage), from = buffer(VALUES, stage, own), to = target(path, stage, right);
+    for (let i: usize = 0; i < <usize>8 << stage; i += 16) v128.store(to + i, v128.and(v128.load(from + i), signs()));
+    if (check && flipped(path, own)) flip(from, to, stage, least(own, 0, from, stage));
+    for (let mask = load<u64>(row(path), REGISTER); mask != 0; mask &= mask - 1) {
+      flip(from, to, stage, least(own, <i32>ctz(mask), from, stage));
+    }
+  }
+}
+
+/** Whether the bit of least magnitude of a checked node is flipped. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function flipped(path: i32, own: i32): bool {
+  return <bool>(<u64>load<u8>(ODD + own) ^ (popcnt(load<u64>(row(path), REGISTER)) & 1));
+}
+
+function oddSigns(from: usize, stage: i32): bool {
+  let odd = i64x2.splat(0);
+  for (let i: usize = 0; i < <usize>8 << stage; i += 16) odd = v128.xor(odd, v128.load(from + i));
+  return (i64x2.extract_lane(odd, 0) ^ i64x2.extract_lane(odd, 1)) < 0;
+}
+
+/** Whether several values of a node have a magnitude. */
+function several(from: usize, stage: i32, magnitude: f64): bool {
+  let matches = i64x2.splat(0);
+  for (let i: usize = 0; i < <usize>8 << stage; i += 16) {
+    matches = i64x2.sub(matches, f64x2.eq(f64x2.abs(v128.load(from + i)), f64x2.splat(magnitude)));
+  }
+  return i64x2.extract_lane(matches, 0) + i64x2.extract_lane(matches, 1) > 1;
+}
+
+/** Magnitude of a rank in a buffer; ranks are asked for in order. */
+function least(own: i32, rank: i32, from: usize, stage: i32): f64 {
+  const list = LEAST + (<usize>own << 9);
+  if (load<u8>(KNOWN + own) > <u8>rank) return load<f64>(list + (<usize>rank << 3));
+  const before = f64x2.splat(rank == 0 ? -1 : load<f64>(list + (<usize>(rank - 1) << 3)));
+  const none = f64x2.splat(Infinity);
+  let smallest = none;
+  for (let i: usize = 0; i < <usize>8 << stage; i += 16) {
+    const magnitude = f64x2.abs(v128.load(from + i));
+    smallest = f64x2.pmin(smallest, v128.bitselect(magnitude, none, f64x2.gt(magnitude, before)));
+  }
+  const found = min(f64x2.extract_lane(smallest, 0), f64x2.extract_lane(smallest, 1));
+  store<f64>(list + (<usize>rank << 3), found);
+  store<u8>(KNOWN + own, <u8>(rank + 1));
+  return found;
+}
+
+/** Flips the bit of a magnitude; two bits of that magnitude are a tie. */
+function flip(from: usize, to: usize, stage: i32, magnitude: f64): void {
+  let found = 0;
+  for (let i: usize = 0; i < <usize>8 << stage; i += 8) {
+    if (abs(load<f64>(from + i)) != magnitude) continue;
+    store<i64>(to + i, load<i64>(to + i) ^ SIGN);
+    found++;
+  }
+  if (found != 1) tied = true;
+}
