@@ -14,6 +14,7 @@ import type { Dtype, TypedData } from "../numeric/ndarray.ts";
 /** TypedArray of a dtype; complex values are interleaved. */
 interface DataOf {
   uint8: Uint8Array;
+  int32: Int32Array;
   int64: BigInt64Array;
   float32: Float32Array;
   float64: Float64Array<ArrayBuffer>;

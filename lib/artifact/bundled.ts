@@ -9,10 +9,9 @@ import { sha256Hex } from "../contract/hash.ts";
 import { prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { BUNDLED_DATASETS, type BundledDataset } from "./bundled_datasets.ts";
+import { PROGRAM_ROOT } from "./program.ts";
 
 export { BUNDLED_DATASETS } from "./bundled_datasets.ts";
-
-const PROGRAM_ROOT = new URL("../../", import.meta.url);
 
 /** Locations of bundled datasets: the program's root, and the state directory for fetched copies. */
 export interface BundledPlaces {
@@ -30,7 +29,7 @@ function find(id: string): BundledDataset {
 }
 
 /** The folder of a dataset's files. */
-function folderOf(dataset: BundledDataset, { stateDir, origin = PROGRAM_ROOT }: BundledPlaces): string | URL {
+function folderOf(dataset: BundledDataset, { stateDir, origin = new URL(PROGRAM_ROOT) }: BundledPlaces): string | URL {
   return origin.protocol === "file:" ? new URL(dataset.folder, origin) : join(stateDir, "datasets", dataset.id);
 }
 
@@ -118,7 +117,7 @@ export function isBundledDatasetPresent(id: string, places: BundledPlaces): bool
  */
 export async function fetchBundledDataset(
   id: string,
-  { stateDir, origin = PROGRAM_ROOT }: BundledPlaces,
+  { stateDir, origin = new URL(PROGRAM_ROOT) }: BundledPlaces,
 ): Promise<string> {
   const dataset = find(id);
   const source = new URL(dataset.folder, origin);

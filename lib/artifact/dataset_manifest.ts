@@ -5,7 +5,6 @@ import { parseJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { Value } from "../contract/value.ts";
 import { checkImageManifest, type ImageManifest, type ImageSample, summary } from "./dataset_manifest_rules.ts";
-import { repeatedKey } from "./json_schema.ts";
 
 export { checkManifestFiles, makeImageManifest, type MakeManifestOptions } from "./dataset_manifest_files.ts";
 export type { ImageManifest } from "./dataset_manifest_rules.ts";
@@ -82,4 +81,20 @@ export function selectSamples(
       hint: didYouMean(id, [...byId.keys()]),
     });
   });
+}
+
+/** The first repeated key in one object of a JSON text; the JSON reader keeps the last one. Exported for tests. */
+export function repeatedKey(text: string): string | null {
+  const objects: (Set<string> | null)[] = [];
+  for (const [token, string, colon] of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g)) {
+    if (token === "{") objects.push(new Set());
+    else if (token === "[") objects.push(null);
+    else if (token === "}" || token === "]") objects.pop();
+    else if (colon !== undefined) {
+      const key = JSON.parse(string) as string, keys = objects.at(-1);
+      if (keys?.has(key)) return key;
+      keys?.add(key);
+    }
+  }
+  return null;
 }

@@ -10,9 +10,9 @@
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { Suggestions } from "../contract/nearest.ts";
+import { checkValue } from "../contract/schema.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
-import { IMAGE_MANIFEST_SCHEMA } from "./dataset_manifest_schema.ts";
-import { checkDocument } from "./json_schema.ts";
+import schema from "./image_manifest.schema.json" with { type: "json" };
 
 /** A sample; `post_transform_sha256` is optional. */
 export interface ImageSample extends JsonObject {
@@ -45,7 +45,7 @@ export interface ImageManifest extends JsonObject {
  *   `manifest_fingerprint_mismatch`
  */
 export function checkImageManifest(document: Value): Diagnostic[] {
-  const problems = checkDocument(IMAGE_MANIFEST_SCHEMA, document, "manifest_schema_invalid");
+  const problems = checkValue(schema as JsonObject, document, [], { code: "manifest_schema_invalid" });
   return problems.length > 0 ? problems : checkRules(document as ImageManifest);
 }
 

@@ -59,6 +59,10 @@ export function packImagePayload(
   return { bytes, itemByteCounts: [bytes.length] };
 }
 
+/** Bytes that compact_binary_v1 adds to the image of a source item. */
+export const itemOverheadBytes = (index: number): number =>
+  (index === 0 ? CONTAINER_HEADER_BYTES : 0) + ITEM_HEADER_BYTES;
+
 function packCompact(items: readonly ImagePayloadItem[], codec: PayloadCodec) {
   const fits = items.length <= 0xffff &&
     items.every((item) =>
@@ -73,9 +77,7 @@ function packCompact(items: readonly ImagePayloadItem[], codec: PayloadCodec) {
       },
     );
   }
-  const itemByteCounts = items.map(({ data }, index) =>
-    (index === 0 ? CONTAINER_HEADER_BYTES : 0) + ITEM_HEADER_BYTES + data.length
-  );
+  const itemByteCounts = items.map(({ data }, index) => itemOverheadBytes(index) + data.length);
   const total = itemByteCounts.reduce((sum, count) => sum + count, items.length === 0 ? CONTAINER_HEADER_BYTES : 0);
   const bytes = new Uint8Array(total), view = new DataView(bytes.buffer);
   bytes.set([...MAGIC, VERSION, CODEC_IDS[codec]]);
@@ -237,7 +239,7 @@ export function readImagePayload(
     return shapes.map((shape, index) => {
       const item = wholeBytes(bits.subarray(start, start += counts[index]));
       if (failed.has(index)) return lost;
-      const header = ITEM_HEADER_BYTES + (index === 0 ? CONTAINER_HEADER_BYTES : 0);
+      const header = itemOverheadBytes(index);
       return item.length <= header ? damaged("an image is truncated") : { ...shape, data: item.subarray(header) };
     });
   }

@@ -9,9 +9,10 @@ import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/er
 import { sha256Hex } from "../contract/hash.ts";
 import { parseJson } from "../contract/json.ts";
 import { didYouMean, Suggestions } from "../contract/nearest.ts";
+import { checkValue } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { isPlainPath, summary } from "./dataset_manifest_rules.ts";
-import { checkDocument } from "./json_schema.ts";
+import schema from "./text_manifest.schema.json" with { type: "json" };
 
 export const TEXT_MANIFEST_KIND = "svc.text_dataset_manifest";
 
@@ -32,43 +33,6 @@ export interface TextManifest extends JsonObject {
   splits: { [name: string]: string[] };
   samples: TextSample[];
 }
-
-const text: JsonObject = { type: "string", minLength: 1 };
-
-/** Output of `svc schema text-manifest`. */
-export const TEXT_MANIFEST_SCHEMA: JsonObject = {
-  $schema: "https://json-schema.org/draft/2020-12/schema",
-  title: "svc text-dataset manifest",
-  type: "object",
-  additionalProperties: false,
-  required: ["schema_version", "kind", "id", "version", "splits", "samples"],
-  properties: {
-    schema_version: { type: "integer", const: 1 },
-    kind: { type: "string", const: TEXT_MANIFEST_KIND },
-    id: text,
-    version: { type: ["string", "integer"] },
-    splits: {
-      type: "object",
-      additionalProperties: { type: "array", minItems: 1, uniqueItems: true, items: text },
-    },
-    samples: {
-      type: "array",
-      minItems: 1,
-      items: {
-        type: "object",
-        additionalProperties: false,
-        required: ["sample_id", "sha256"],
-        properties: {
-          sample_id: { type: "string", pattern: "^[^\\s,#]+$" },
-          text: { type: "string" },
-          path: text,
-          sha256: { type: "string", pattern: "^[0-9a-f]{64}$" },
-          language: text,
-        },
-      },
-    },
-  },
-};
 
 /** The error of a manifest that cannot be used. */
 export function invalidTextManifest(why: string, diagnostics: Diagnostic[] = []): SvcError {
@@ -92,7 +56,7 @@ export function parseTextManifest(bytes: Uint8Array): TextManifest {
   } catch (error) {
     throw invalidTextManifest(messageOf(error));
   }
-  const problems = checkDocument(TEXT_MANIFEST_SCHEMA, document, "text_manifest_invalid");
+  const problems = checkValue(schema as JsonObject, document, [], { code: "text_manifest_invalid" });
   if (problems.length === 0) problems.push(...checkRules(document as TextManifest));
   if (problems.length > 0) throw invalidTextManifest(summary(problems), problems);
   return document as TextManifest;

@@ -52,6 +52,8 @@ export interface CaptureOptions extends CaptureSource {
   workspace: Workspace;
   /** The folder as messages name it. */
   shownOut?: string;
+  /** Largest size of the arrays of the split in bytes; no limit when left out. Fewer records are captured to meet it. */
+  maxBytes?: number;
   /** Number of parallel runs; default 1. It never changes a byte. */
   parallelWorkers?: number;
   /** Whether runs begin that cannot fit by the estimate of their plan; false when left out. */
@@ -123,6 +125,7 @@ class Capture {
     sweepCaptures(dirname(out));
     checkPlace(out, force, shown);
     this.#warnOfSeeds(config, released_seeds, points.length);
+    this.#diagnostics.push(...prepared.warnings);
 
     const { text, ...size } = prepared.size;
     this.#phase("preparing", `Preparing ${config.split} of ${name}: ${text}`, size);
@@ -192,6 +195,7 @@ class Capture {
       others,
       folder,
       (message, fields) => this.#phase("writing", message, fields),
+      this.#options.maxBytes,
     );
     const safe = recipe.steps.every(({ op }) => this.#means.registry.get(op).operation.definition.threadSafe);
     // A seed that counts shards is known when the records before it are.
@@ -235,7 +239,12 @@ class Capture {
       await Promise.allSettled(underWay);
     }
     collected.flush();
-    if (!collected.full) {
+    if (collected.limited) {
+      const { maxBytes = 0 } = this.#options;
+      this.#warn("capture_short", `Only ${collected.captured} of ${config.samples} records fit ${maxBytes} bytes`, {
+        hint: "Raise max_bytes, or make the arrays of the recipe smaller",
+      });
+    } else if (!collected.full) {
       this.#warn("capture_short", `Only ${collected.captured} of ${config.samples} records came of ${next} runs`, {
         hint: "Raise max_runs",
       });

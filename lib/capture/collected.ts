@@ -4,6 +4,7 @@ import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
+import { DTYPES, elementCount } from "../numeric/ndarray.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import type { CaptureConfig } from "./config.ts";
 import type { CaptureFolder } from "./folder.ts";
@@ -34,16 +35,26 @@ export class Collected {
   >();
   #shardRuns: JsonObject[] = [];
   #perRun = 1;
+  /** Records to capture: the configured number, or as many as the bytes allow. */
+  #wanted: number;
 
   constructor(
     readonly config: CaptureConfig,
     readonly others: ReadonlyMap<string, string>,
     readonly folder: CaptureFolder,
     readonly onWriting: (message: string, fields: JsonObject) => void,
-  ) {}
+    readonly maxBytes = Infinity,
+  ) {
+    this.#wanted = config.samples;
+  }
 
   get full(): boolean {
-    return this.captured >= this.config.samples;
+    return this.captured >= this.#wanted;
+  }
+
+  /** Whether the bytes of the records were the limit, not their number. */
+  get limited(): boolean {
+    return this.#wanted < this.config.samples && this.full;
   }
 
   get disjointFrom(): string[] {
@@ -52,7 +63,7 @@ export class Collected {
 
   /** Whether a run is needed if the runs before it give as many records as the last one. */
   mayNeed(run: number): boolean {
-    return this.captured + (run - this.runs.length) * this.#perRun < this.config.samples;
+    return this.captured + (run - this.runs.length) * this.#perRun < this.#wanted;
   }
 
   /** Takes the records of the next run, in the order of the runs. */
@@ -60,8 +71,9 @@ export class Collected {
     const { config } = this;
     const { run, point, seed } = this.planned[this.runs.length];
     this.#perRun = Math.max(1, made.records);
-    const wanted = Math.min(made.records, config.samples - this.captured);
     this.#checkShapes(made);
+    this.#limit(made);
+    const wanted = Math.min(made.records, this.#wanted - this.captured);
     const arrays = [...made.arrays];
     for (let index = 0; index < wanted; index++) this.#note(recordSha256(arrays, index));
     let at = 0;
@@ -86,6 +98,18 @@ export class Collected {
       artifacts: Object.fromEntries(made.taps.map(({ tap: { id }, sha256 }) => [id, sha256])),
     });
     this.#distribute(point, made, wanted);
+  }
+
+  /** Lowers the number of records to what the bytes allow. @throws SvcError `dataset_capture_invalid` for not even one */
+  #limit({ arrays }: RunTaps): void {
+    if (this.maxBytes === Infinity) return;
+    const bytes = [...arrays.values()]
+      .reduce((sum, { array: { dtype }, shape }) => sum + DTYPES[dtype].itemSize * elementCount(shape), 0);
+    this.#wanted = Math.min(this.config.samples, Math.floor(this.maxBytes / bytes));
+    if (this.#wanted > 0) return;
+    throw new SvcError("dataset_capture_invalid", `Cannot capture a record of ${bytes} bytes in ${this.maxBytes}`, {
+      hint: "Raise max_bytes, or make the arrays of the recipe smaller",
+    });
   }
 
   #note(digest: string): void {

@@ -2,7 +2,7 @@
  * Configuration of a capture: taps, number of records, shards, seeded and spread over a matrix or a
  * sweep. Every member is checked and none is guessed; all that is wrong is said at once.
  */
-import { checkDocument } from "../artifact/json_schema.ts";
+import { checkValue } from "../contract/schema.ts";
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { formatOfKind } from "../contract/kinds.ts";
 import { Suggestions } from "../contract/nearest.ts";
@@ -125,7 +125,7 @@ export function readCaptureConfig(
   context: ConfigContext,
 ): { config: CaptureConfig; diagnostics: [] } | { config: null; diagnostics: Diagnostic[] } {
   const place = context.place ?? ["dataset_capture"];
-  const problems = checkDocument(SCHEMA, value, CODE).map((item) => moved(item, place));
+  const problems = checkValue(SCHEMA, value, [], { code: CODE }).map((item) => moved(item, place));
   const suggestions = new Suggestions();
   const refuse = (at: Place, message: string, hint: string | null = null) =>
     problems.push(diagnostic(CODE, [...place, ...at], message, { hint }));

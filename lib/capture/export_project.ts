@@ -3,8 +3,8 @@
  * Recipes of its captures, contracts of data and interfaces, a draft of the artifact's manifest, and for PyTorch text for the
  * trainer, which nothing here ever runs.
  */
-import { lstatSync, mkdirSync, readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { writeFileAtomic } from "../artifact/write_file.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -25,8 +25,10 @@ import {
   readme,
   scenarioGraph,
   trainingContract,
+  twinScenario,
 } from "./project_documents.ts";
 import { PROJECT_FILE, readProjectManifest } from "./project.ts";
+import { recordStep, type TwinVector } from "./twin_vectors.ts";
 import { type CaptureSize, captureSize } from "./size.ts";
 import { yamlDocument } from "./yaml_document.ts";
 
@@ -36,9 +38,28 @@ const PLACEHOLDER = ".gitkeep";
 /** The trainer's text with the contract in place of `@CONTRACT@`. */
 const PYTHON: Record<string, () => Promise<{ default: string }>> = {
   "interfaces.py": () => import("./python/interfaces.py", { with: { type: "text" } }),
+  "scenario.py": () => import("./python/scenario.py", { with: { type: "text" } }),
+  "train.py": () => import("./python/train.py", { with: { type: "text" } }),
   "validate_contract.py": () => import("./python/validate_contract.py", { with: { type: "text" } }),
   "package_artifact.py": () => import("./python/package_artifact.py", { with: { type: "text" } }),
 };
+
+/** PyTorch twins of operations, with the tables that they read, and their test. */
+const TWINS: Record<string, () => Promise<{ default: unknown }>> = {
+  "twins/__init__.py": () => import("./python/twins/__init__.py", { with: { type: "text" } }),
+  "twins/core.py": () => import("./python/twins/core.py", { with: { type: "text" } }),
+  "twins/link.py": () => import("./python/twins/link.py", { with: { type: "text" } }),
+  "twins/images.py": () => import("./python/twins/images.py", { with: { type: "text" } }),
+  "twins/csi.py": () => import("./python/twins/csi.py", { with: { type: "text" } }),
+  "twins/estimation.py": () => import("./python/twins/estimation.py", { with: { type: "text" } }),
+  "twins/power.py": () => import("./python/twins/power.py", { with: { type: "text" } }),
+  "twins/check.py": () => import("./python/twins/check.py", { with: { type: "text" } }),
+  "twins/data/tdl_models.json": () => import("../numeric/data/tdl_models.json", { with: { type: "json" } }),
+  "twins/data/cdl_models.json": () => import("../numeric/data/cdl_models.json", { with: { type: "json" } }),
+  "tests/test_twins.py": () => import("./python/test_twins.py", { with: { type: "text" } }),
+};
+/** A file of the trainer, written by the first export only. */
+const NETWORKS = "networks.py";
 
 export interface ExportOptions extends ProjectSource {
   workspace: Workspace;
@@ -83,8 +104,17 @@ export async function exportTrainingProject(options: ExportOptions): Promise<Exp
     mkdirSync(folder, { recursive: true });
     if (readdirSync(folder).length === 0) writeFileAtomic(join(folder, PLACEHOLDER), "");
   }
+  if (facts.plan.framework !== "" && !existsSync(join(out, NETWORKS))) {
+    writeFileAtomic(
+      join(out, NETWORKS),
+      await textOf(() => import("./python/networks.py", { with: { type: "text" } })),
+    );
+  }
   // The manifest names the other files: write it last.
-  for (const [path, text] of files) writeFileAtomic(join(out, path), text);
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(out, path)), { recursive: true });
+    writeFileAtomic(join(out, path), text);
+  }
   return {
     id,
     out,
@@ -154,15 +184,43 @@ async function projectFiles(facts: ProjectFacts): Promise<Map<string, string>> {
   for (const { file, recipe } of facts.captures) files.set(file, yamlDocument(recipe, REMARK));
   const digests = () => Object.fromEntries([...files].map(([path, text]) => [path, sha256Hex(text)]));
   if (facts.plan.framework !== "") {
+    const scenario = twinScenario(facts);
+    files.set("scenario.json", prettyJson(scenario));
+    for (const [path, load] of Object.entries(TWINS)) files.set(path, await textOf(load));
+    files.set("tests/twin_vectors.json", canonicalJson(await twinVectors(facts, scenario)));
     const contract = pythonContract(facts, digests());
     for (const [name, load] of Object.entries(PYTHON)) {
-      const { default: text } = await load();
+      const text = await textOf(load);
       // A raw string ends at three quotes only, and JSON escapes every quote in it.
       files.set(name, text.replace("@CONTRACT@", () => canonicalJson(contract)));
     }
   }
   files.set(PROJECT_FILE, yamlDocument(projectManifest(facts, digests()), REMARK));
   return files;
+}
+
+/** The stored vectors of the operations of a frozen graph, and one of each frozen step with its own parameters. */
+async function twinVectors(
+  { registry, inspection, effective }: ProjectFacts,
+  graph: JsonObject,
+): Promise<TwinVector[]> {
+  const { default: file } = await import("./python/twin_vectors.json", { with: { type: "json" } });
+  const steps = (graph.steps as { id: string }[]).map(({ id }) => effective.steps.find((step) => step.id === id)!);
+  const operations = new Set(steps.map(({ op }) => op));
+  const stored = (file as unknown as TwinVector[]).filter(({ operation }) => operations.has(operation));
+  const own: TwinVector[] = [];
+  for (const step of steps) {
+    if (inspection.selected_steps.includes(step.id)) continue;
+    const vectors = stored.filter(({ operation }) => operation === step.op);
+    const vector = await recordStep(registry.get(step.op).operation, step, vectors);
+    if (vector !== null) own.push(vector);
+  }
+  return [...own, ...stored];
+}
+
+async function textOf(load: () => Promise<{ default: unknown }>): Promise<string> {
+  const { default: content } = await load();
+  return typeof content === "string" ? content : JSON.stringify(content);
 }
 
 function checkPlace(out: string, force: boolean, shown = out): void {

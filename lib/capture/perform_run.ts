@@ -53,10 +53,14 @@ export interface TapSource {
 /** Name of a further array of a tap. */
 const companionName = (id: string, array: string): string => `${id}__${array}`;
 
-/** Compiles and plans a run. @throws SvcError `recipe_invalid`, `plan_invalid` with every finding */
+/**
+ * Compiles and plans a run.
+ * @param means `lint`: severity of findings of the lint of links, which is left out by default
+ * @throws SvcError `recipe_invalid`, `plan_invalid` with every finding
+ */
 export async function planRun(
   recipe: RecipeDocument,
-  { registry, readiness }: Pick<RunMeans, "registry" | "readiness">,
+  { registry, readiness, lint }: Pick<RunMeans, "registry" | "readiness"> & { lint?: "warning" | "error" },
 ) {
   const compilation = compileRecipe(recipe, { mode: "strict", registry });
   const planned = await planRecipe(compilation, {
@@ -64,6 +68,7 @@ export async function planRun(
     readiness,
     runner: "dataset_capture",
     singleRun: true,
+    lint,
     // Every run has a seed and so a plan of its own; none of them would be asked for again.
     usePlanCache: false,
   });

@@ -1,6 +1,8 @@
 /** A capture before anything is written: recipe, configuration, and points, each planned. */
+import type { Diagnostic } from "../contract/error.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { lintSeverity } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import type { Locate, RecipeDocument } from "../recipe/types.ts";
 import { captureRecipe, scenarioName } from "./capture_recipe.ts";
@@ -21,6 +23,10 @@ export interface CaptureSource {
   samples?: number;
   registry: Registry;
   readiness?: Readiness;
+  /** Whether findings of the lint of links become warnings; default true. */
+  lint?: boolean;
+  /** Whether these findings refuse the capture; default false. */
+  strictLint?: boolean;
 }
 
 export interface PreparedCapture {
@@ -37,6 +43,8 @@ export interface PreparedCapture {
   /** Default place of the split, below the state directory. */
   place: string;
   size: CaptureSize;
+  /** Findings of the lint of links about the recipe that runs. */
+  warnings: Diagnostic[];
 }
 
 /** @throws SvcError `recipe_invalid`, `plan_invalid`, `dataset_capture_invalid`, with every problem */
@@ -52,11 +60,29 @@ export async function prepareCapture(source: CaptureSource): Promise<PreparedCap
   const master = masterSeed(recipe);
   // Problems of all points are reported before the first one runs.
   let planned: RecipeDocument | undefined;
+  const warnings = new Map<string, Diagnostic>();
+  const lint = lintSeverity(source);
   for (const [index, point] of points.entries()) {
-    planned = (await planRun(runRecipeOf(point, master, index), { registry, readiness })).recipe;
+    const { recipe, diagnostics } = await planRun(runRecipeOf(point, master, index), { registry, readiness, lint });
+    planned = recipe;
+    // Points differ in values, not in wiring: a finding counts once.
+    for (const item of diagnostics.filter(({ severity }) => severity === "warning")) {
+      warnings.set(`${item.code} ${item.path}`, item);
+    }
   }
   const size = captureSize(config, planned!, registry);
   const name = scenarioName(normalized);
   const place = `dataset_captures/${name.replace(/[^A-Za-z0-9._-]/g, "_")}/${config.split}`;
-  return { recipe, scenario, config, points, master, released_seeds, name, place, size };
+  return {
+    recipe,
+    scenario,
+    config,
+    points,
+    master,
+    released_seeds,
+    name,
+    place,
+    size,
+    warnings: [...warnings.values()],
+  };
 }

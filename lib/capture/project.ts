@@ -1,7 +1,7 @@
 /** Training projects on the disk: exported files, captured splits, trained networks. */
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { checkDocument } from "../artifact/json_schema.ts";
+import { checkValue } from "../contract/schema.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -53,7 +53,7 @@ export function readProjectManifest(folder: string): JsonObject | null {
   }
   try {
     const { value } = readRecipeText(text, { file: PROJECT_FILE });
-    return isObject(value) && checkDocument(MANIFEST_SCHEMA, value, "manifest").length === 0 ? value : null;
+    return isObject(value) && checkValue(MANIFEST_SCHEMA, value, [], { code: "manifest" }).length === 0 ? value : null;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     return null;
@@ -155,7 +155,7 @@ export function viewTrainingProject(folder: string, shown = folder): ProjectView
   const exported = manifest.files as { [path: string]: string };
   const files = Object.entries(exported).map(([path, sha256]) => ({ path, state: stateOf(folder, path, sha256) }));
   const [{ components }] = manifest.trained_artifacts as { components: { id: string; path: string }[] }[];
-  const known = new Set([...Object.keys(exported), PROJECT_FILE, "data"]);
+  const known = new Set([...Object.keys(exported).map((path) => path.split("/")[0]), PROJECT_FILE, "data"]);
   return {
     schema_version: 1,
     path: shown,

@@ -111,6 +111,10 @@ export function dataContract(facts: ProjectFacts): JsonObject {
     record: "row along axis 0 of every array of a shard; metadata_json names the run, seed and point of each",
     further_arrays: "<tap>__<name>, where an output holds more than its main array",
     complex_values: "complex64 and complex128 as NumPy has them; a block takes them as float32 [..., 2]",
+    interfaces: Object.fromEntries(
+      blocks(facts).map(({ step_id, inputs, outputs }) => [String(step_id), { inputs, outputs }]),
+    ),
+    llr_sign: "ln P(0)/P(1) of a bit: positive for bit 0",
     seed_mode: config.seed_mode,
     released_seeds,
     matrix_mode: config.matrix_mode,
@@ -131,6 +135,45 @@ export function dataContract(facts: ProjectFacts): JsonObject {
         purpose: suggested?.purpose ?? "chosen",
       };
     }),
+  };
+}
+
+const stepOf = ({ effective }: ProjectFacts, id: string) => effective.steps.find((step) => step.id === id)!;
+
+/** The frozen graph of the evaluations, for its twins in PyTorch. */
+export function twinScenario(facts: ProjectFacts): JsonObject {
+  const { inspection, effective, registry, captures: [{ config }] } = facts;
+  const contractOf = (op: string) => registry.get(op).operation.contract;
+  const twinOf = (op: string) => registry.get(op).operation.definition.twin === true;
+  const evaluations = inspection.evaluation_sinks.filter(({ op }) => twinOf(op)).map(({ step_id }) => step_id);
+  const kept = new Set<string>(), required = new Set<string>();
+  const follow = (id: string) => {
+    if (kept.has(id)) return;
+    kept.add(id);
+    for (const from of Object.values(stepOf(facts, id).inputs)) {
+      const [source] = from.split(".");
+      if (twinOf(stepOf(facts, source).op)) follow(source);
+      else required.add(from);
+    }
+  };
+  evaluations.forEach(follow);
+  return {
+    schema_version: 1,
+    kind: "svc.twin_scenario",
+    identities: identities(facts),
+    steps: effective.steps.filter(({ id }) => kept.has(id)).map(({ id, op, params, inputs }) => ({
+      id,
+      op,
+      params,
+      inputs,
+    })),
+    evaluations,
+    blocks: Object.fromEntries(inspection.selected_steps.map((id) => {
+      const abi = contractOf(stepOf(facts, id).op).trained_artifact_abi!;
+      return [id, { inputs: Object.keys(abi.inputs), outputs: Object.keys(abi.outputs) }];
+    })),
+    taps: Object.fromEntries(config.taps.map(({ id, from }) => [id, from])),
+    required: [...required],
   };
 }
 
@@ -161,6 +204,7 @@ export function pythonContract(facts: ProjectFacts, files: Record<string, string
     blocks: blocks(facts),
     taps: dataContract(facts).taps,
     splits: facts.captures.map(({ split }) => split),
+    params: Object.fromEntries(facts.inspection.selected_steps.map((id) => [id, stepOf(facts, id).params])),
     artifact: artifactDraft(facts),
     files,
   };
@@ -218,11 +262,27 @@ export function readme(facts: ProjectFacts): string {
         .map(([name, { dtype, shape }]) => `\`${name}\` ${dtype} [${shape.join(", ")}]`).join(", ");
     return `| \`${block.step_id}\` | \`${block.component_id}.onnx\` | ${names("inputs")} | ${names("outputs")} |`;
   }).join("\n");
+  const tensors = blocks(facts).flatMap((block) =>
+    Object.entries({ ...block.inputs as JsonObject, ...block.outputs as JsonObject })
+      .map(([name, tensor]) => `- \`${name}\`: ${(tensor as JsonObject).meaning ?? ""}`)
+  ).join("\n");
+  const drawn = (twinScenario(facts).required as string[]).length === 0;
   const python = plan.framework === "" ? "" : `
 ## With PyTorch
 
-\`interfaces.py\` reads the records and writes ONNX with the names of the interface; keep your network in a file of your own.
-\`validate_contract.py\` checks files and splits, \`package_artifact.py\` lays the networks out for packaging. svc runs none of them.
+\`\`\`sh
+python3 train.py --epochs 1     # a first run of small networks, within a minute
+svc artifact package package    # what it exported: checked, compared with PyTorch, sealed
+\`\`\`
+
+\`train.py\` runs the frozen link of \`scenario.json\` in PyTorch with gradients: \`scenario.forward(slots, batch, generator)\` of
+\`scenario.py\`, each operation by its twin in \`twins/\`. Data are ${
+    drawn ? "drawn by the twins of the sources" : "the captured splits"
+  }. The networks are in \`networks.py\`, which a new export leaves as it is. It writes \`curve.csv\`, \`curve.png\`,
+\`checkpoint.pt\` (\`--resume\`), and the best networks as ONNX files in \`package/\`.
+\`python3 tests/test_twins.py\` compares the twins with vectors of svc and their gradients with finite differences.
+\`interfaces.py\` reads records and writes ONNX (one file, operator set 17), \`validate_contract.py\` checks files and splits.
+Versions: Python 3.9 or later, NumPy, onnx, and PyTorch 2.5 or later (made with 2.13); no other package. svc runs none of these.
 `;
   return `# Training for ${recipe.name}
 
@@ -232,6 +292,8 @@ Written by \`svc differentiable export\`. Scenario \`${inspection.scenario_sha25
 | block | network | takes | gives |
 |---|---|---|---|
 ${rows}
+
+${tensors}
 
 ## Data
 

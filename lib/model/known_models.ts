@@ -2,6 +2,8 @@
  * Published models that operations name by default, and the files of their ONNX exports. Only `svc models fetch`
  * downloads; an entry without a pinned revision needs one, because only verified bytes can be pinned.
  */
+import codecs from "./codecs.json" with { type: "json" };
+
 export interface KnownModel {
   readonly id: string;
   /** A short description. */
@@ -88,18 +90,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     remedy: `export it with yolo export model=${id} format=onnx, and name the .onnx file as model_id; ` +
       `${id.includes("seg") ? "svc-tiny-segmenter-v1" : "svc-tiny-detector-v1"} is bundled`,
   })),
-  ...[
-    "bmshj2018_factorized",
-    "bmshj2018_factorized_relu",
-    "bmshj2018_hyperprior",
-    "bmshj2018_hyperprior_vbr",
-    "mbt2018_mean",
-    "mbt2018_mean_vbr",
-    "mbt2018",
-    "mbt2018_vbr",
-    "cheng2020_anchor",
-    "cheng2020_attn",
-  ].map(codec),
+  ...codecs.map(codec),
 ];
 
 export function knownModel(id: string): KnownModel | undefined {

@@ -5,7 +5,7 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
-import { checkDocument } from "../artifact/json_schema.ts";
+import { checkValue } from "../contract/schema.ts";
 import { resolveRecipePath } from "../artifact/recipe_path.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
@@ -72,7 +72,7 @@ function limitsOf(folder: string): SessionLimits {
   }
   const runtime = isObject(manifest) && isObject(manifest.runtime) ? manifest.runtime : {};
   if (runtime.limits === undefined) return sessionLimits();
-  const [problem] = checkDocument(SESSION_LIMITS_SCHEMA, runtime.limits, "artifact_schema_invalid");
+  const [problem] = checkValue(SESSION_LIMITS_SCHEMA, runtime.limits, [], { code: "artifact_schema_invalid" });
   if (problem !== undefined) throw invalid(`runtime.limits: ${problem.message}`, problem.hint);
   return sessionLimits(runtime.limits as Partial<SessionLimits>);
 }

@@ -1,5 +1,5 @@
 /** Reads the documents of a package: text to typed values, then schema, then the rules that a schema cannot say. */
-import { checkDocument } from "../artifact/json_schema.ts";
+import { checkValue } from "../contract/schema.ts";
 import { type Diagnostic, diagnostic, type Place, SvcError } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -49,7 +49,7 @@ export function checkManifest(document: Value, manifestName = "trained_artifact.
   if (version !== undefined && version !== 2) {
     return [unsupported(["schema_version"], `Cannot read schema version ${String(version)} of a trained artifact`, 2)];
   }
-  const problems = checkDocument(TRAINED_ARTIFACT_SCHEMA, document, "artifact_schema_invalid");
+  const problems = checkValue(TRAINED_ARTIFACT_SCHEMA, document, [], { code: "artifact_schema_invalid" });
   return problems.length > 0 ? problems : checkRules(document as TrainedManifest, manifestName);
 }
 
@@ -189,7 +189,7 @@ export function checkSlotContract(document: Value, path: string): Diagnostic[] {
     return [unsupported(["contract", "path"], `Cannot read schema version ${String(version)} of ${path}`, 1)];
   }
   // Its places are not places of the manifest.
-  return checkDocument(SLOT_CONTRACT_SCHEMA, document, "artifact_schema_invalid")
+  return checkValue(SLOT_CONTRACT_SCHEMA, document, [], { code: "artifact_schema_invalid" })
     .map((item) => ({
       ...diagnostic(item.code, ["contract", "path"], `${item.message} at ${item.path} of ${path}`, item),
     }));

@@ -1,6 +1,7 @@
 /**
  * Routes from a replaced block to an evaluation. The steps on the way are frozen: a live loss graph exists where each of them
- * passes gradients and can be exported. The trainable block itself is always open.
+ * passes gradients and can be exported, or has a PyTorch twin, whose hard decisions have soft gradients. The trainable block
+ * itself is always open.
  */
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
@@ -75,9 +76,11 @@ export function gradientRoute(
     if (id === to) return !external;
     return reach.reaches(from, id) && reach.reaches(id, to);
   }).map(({ id, op }): SupportStep => {
-    const { gradient, exportable } = registry.find(op)?.operation.contract.differentiability ??
-      { gradient: "none", exportable: false };
-    const reason = gradient === "stop"
+    const operation = registry.find(op)?.operation;
+    const { gradient, exportable } = operation?.contract.differentiability ?? { gradient: "none", exportable: false };
+    const reason = operation?.definition.twin === true
+      ? null
+      : gradient === "stop"
       ? "Gradients stop here"
       : gradient === "none"
       ? "It passes no gradients"

@@ -2,6 +2,7 @@
  * Trainable parts of a recipe: the replaceable blocks, the evaluations they reach, and whether a loss can be
  * followed back to them or captured data must do.
  */
+import { lowerFirst } from "../contract/sentence.ts";
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { formatOfKind } from "../contract/kinds.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -152,8 +153,6 @@ function checkPlan(
   });
   if (problems.length > 0) throw invalidPlan(problems);
 }
-
-const lowerFirst = (text: string): string => text.slice(0, 1).toLowerCase() + text.slice(1);
 
 function statusOf(selected: readonly string[], routes: readonly GradientRoute[]): TrainingStatus {
   if (selected.length === 0) return "not_trainable";

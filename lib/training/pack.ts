@@ -162,7 +162,7 @@ function parseDraft(bytes: Uint8Array, name: string): JsonObject {
   const { value, diagnostics } = readDocument(bytes, name);
   refuseErrors(name, diagnostics);
   if (isObject(value)) return value;
-  throw new SvcError("artifact_schema_invalid", `Cannot use ${name} as a manifest: it is no mapping`);
+  throw new SvcError("artifact_schema_invalid", `Cannot use ${name} as a manifest: it is not a mapping`);
 }
 
 /** The text of the completed manifest, with the comments and the order of the draft. */

@@ -2,7 +2,7 @@
  * How a model was chosen among its candidates, and whether results with it may be published as chosen without a look at
  * the test set. Nothing here decides whether an artifact runs.
  */
-import { checkDocument } from "../artifact/json_schema.ts";
+import { checkValue } from "../contract/schema.ts";
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
@@ -52,7 +52,7 @@ export function publicationReadiness(facts: SelectionFacts): PublicationReadines
   if (facts.history === undefined) {
     issues.push(notReady(["publication"], "Cannot vouch for the selection: the manifest names no selection history"));
   } else {
-    issues.push(...checkDocument(SELECTION_HISTORY_SCHEMA, facts.history, "selection_history_invalid"));
+    issues.push(...checkValue(SELECTION_HISTORY_SCHEMA, facts.history, [], { code: "selection_history_invalid" }));
     if (issues.length === 0) {
       const history = facts.history as SelectionHistory;
       selected = history.selected_candidate_id;

@@ -7,6 +7,7 @@ import { basename, join, resolve } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
 import { licenceText } from "../artifact/licence.ts";
 import { type Diagnostic, diagnostic, messageOf, SvcError } from "../contract/error.ts";
+import { programFolder } from "../artifact/program.ts";
 import { parseJson, prettyJson } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract } from "../contract/operation.ts";
@@ -15,7 +16,6 @@ import { isObject, type JsonObject } from "../contract/value.ts";
 import { type ArtifactStatus, type InspectedPackage, inspectPackage } from "./inspect.ts";
 import { MAX_EXPANDED_BYTES } from "./limits.ts";
 import { IMPORT_RECORD, MANIFEST_NAMES } from "./member_names.ts";
-import { programRoot } from "./program_root.ts";
 import { storeFolder } from "./resolve.ts";
 import { openPackage, type PackageSource } from "./source.ts";
 import { stage } from "./transit.ts";
@@ -43,7 +43,7 @@ export function artifactStore(
   registry: Pick<Registry, "find">,
 ): ArtifactStore & Required<Pick<ArtifactStore, "contractOf">> {
   const contractOf = (id: string) => registry.find(id)?.operation.contract;
-  return { stateDir, projectRoot, programRoot: programRoot(), contractOf };
+  return { stateDir, projectRoot, programRoot: programFolder() ?? undefined, contractOf };
 }
 
 /** An artifact in a list. */

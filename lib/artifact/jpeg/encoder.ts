@@ -5,6 +5,7 @@
  * All arithmetic is integer in libjpeg's order, so that equal settings give the bytes of libjpeg 6b and libjpeg-turbo.
  */
 import { SvcError } from "../../contract/error.ts";
+import { smallestTables, writeAbbreviatedHeader } from "./abbreviated.ts";
 import { BitWriter } from "./bit_writer.ts";
 import { forwardDct } from "./dct.ts";
 import { colorPlanes, greyPlane, type Plane } from "./downsampling.ts";
@@ -13,11 +14,11 @@ import { type FrameGeometry, frameGeometry } from "./geometry.ts";
 import { optimalHuffman } from "./huffman.ts";
 import { defaultScript, progressiveTokens } from "./progressive_scan.ts";
 import { quantizationTables, quantize } from "./quantization.ts";
+import { type JpegSubsampling, SAMPLING_FACTORS, writeHeader, writeScanHeader, writeTable } from "./segments.ts";
 import { type CodedComponent, sequentialTokens } from "./sequential_scan.ts";
 import { type HuffmanSpec, STANDARD_HUFFMAN } from "./tables.ts";
 
-/** Chroma subsampling: full resolution, half the columns, or half of both. */
-export type JpegSubsampling = "444" | "422" | "420";
+export type { JpegSubsampling };
 
 /** Eight-bit pixels, row by row, channels interleaved: grey (1) or RGB (3). */
 export interface JpegImage {
@@ -39,10 +40,8 @@ export interface JpegCoding {
 /** libjpeg's limit of width and height. */
 const LARGEST_DIMENSION = 65500;
 
-const FACTORS: Record<JpegSubsampling, readonly [number, number]> = { "444": [1, 1], "422": [2, 1], "420": [2, 2] };
-
 /**
- * Encodes an image.
+ * Encodes an image; the program uses {@link JpegEncoder}. Exported for tests.
  * @throws SvcError `jpeg_unsupported` for a side outside 1 … 65500
  * @throws RangeError for invalid data or options
  * @example
@@ -66,7 +65,7 @@ export class JpegEncoder {
   readonly #coefficients: Int16Array[];
 
   /** @throws SvcError `jpeg_unsupported` for a side outside 1 … 65500 */
-  constructor(image: JpegImage, subsampling: JpegSubsampling) {
+  constructor(image: JpegImage, readonly subsampling: JpegSubsampling) {
     const { width, height, channels, data } = image;
     for (const side of [width, height]) {
       if (!Number.isInteger(side) || side < 1 || side > LARGEST_DIMENSION) {
@@ -77,7 +76,7 @@ export class JpegEncoder {
     }
     if (data.length !== width * height * channels) throw new RangeError("The image does not fill its size");
     // A grey image keeps the factors in its header, as libjpeg's sampling option does, without other effect.
-    const factors = [FACTORS[subsampling], [1, 1], [1, 1]] as const;
+    const factors = [SAMPLING_FACTORS[subsampling], [1, 1], [1, 1]] as const;
     this.#frame = frameGeometry(width, height, factors.slice(0, channels));
     const planes = channels === 1 ? [greyPlane(data, this.#frame)] : colorPlanes(data, this.#frame);
     this.#coefficients = planes.map(transform);
@@ -86,18 +85,56 @@ export class JpegEncoder {
   /** Encodes with the given settings; may be called again. */
   encode(options: JpegCoding): Uint8Array {
     const { quality, progressive = false } = options;
-    if (!Number.isInteger(quality) || quality < 1 || quality > 100) throw new RangeError(`Quality ${quality}`);
-    const tables = quantizationTables(quality);
-    const components = this.#coefficients.map((coefficients, index): CodedComponent => {
-      const table = index === 0 ? 0 : 1;
-      return { coefficients: quantize(coefficients, tables[table]), table };
-    });
+    const components = this.#quantized(quality);
     const writer = new BitWriter();
-    writeHeader(writer, this.#frame, tables.slice(0, components.length), progressive);
+    writeHeader(writer, this.#frame, quality, progressive);
     if (progressive) writeProgressive(writer, this.#frame, components);
     else writeSequential(writer, this.#frame, components, options.optimize ?? false);
     writer.bytes([0xff, 0xd9]);
     return writer.finish();
+  }
+
+  /**
+   * Encodes as an abbreviated stream (`abbreviated.ts`): sequential, without marker segments, with the Huffman tables
+   * that make it smallest.
+   * @param options.half whether the receiver expects an image of twice this size
+   * @param options.limit bytes that the stream may have
+   * @returns the stream; undefined where it exceeds the limit
+   */
+  encodeAbbreviated(quality: number, options: { half?: boolean; limit?: number } = {}): Uint8Array | undefined {
+    const { half = false, limit = Infinity } = options;
+    const tokens = this.#tokens(quality), tables = smallestTables(this.#frequenciesOf(tokens));
+    if (tables.bits > limit * 8) return undefined;
+    const writer = new BitWriter();
+    writeAbbreviatedHeader(writer, { quality, half, subsampling: this.subsampling, ...tables });
+    new TokenCodes(tables.specs).write(tokens, writer);
+    writer.align();
+    const stream = writer.finish();
+    return stream.length <= limit ? stream : undefined;
+  }
+
+  /** Symbol counts of a sequential scan by table slot. */
+  frequencies(quality: number): Uint32Array[] {
+    return this.#frequenciesOf(this.#tokens(quality));
+  }
+
+  #frequenciesOf(tokens: Tokens): Uint32Array[] {
+    return tokens.frequencies().slice(0, this.#coefficients.length === 1 ? 2 : 4);
+  }
+
+  #tokens(quality: number): Tokens {
+    const tokens = new Tokens();
+    sequentialTokens(this.#frame, this.#quantized(quality), tokens, () => {});
+    return tokens;
+  }
+
+  #quantized(quality: number): CodedComponent[] {
+    if (!Number.isInteger(quality) || quality < 1 || quality > 100) throw new RangeError(`Quality ${quality}`);
+    const tables = quantizationTables(quality);
+    return this.#coefficients.map((coefficients, index): CodedComponent => {
+      const table = index === 0 ? 0 : 1;
+      return { coefficients: quantize(coefficients, tables[table]), table };
+    });
   }
 }
 
@@ -107,27 +144,6 @@ function transform({ data, stride }: Plane): Int16Array {
     for (let at = row; at < row + stride; at += 8, to += 64) forwardDct(data, at, stride, coefficients, to);
   }
   return coefficients;
-}
-
-function writeHeader(writer: BitWriter, frame: FrameGeometry, tables: Uint8Array[], progressive: boolean): void {
-  const { width, height, components } = frame;
-  writer.bytes([0xff, 0xd8]);
-  // JFIF 1.01 without a thumbnail; density 1:1 without a unit.
-  writer.segment(0xe0, [0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0]);
-  tables.forEach((table, id) => writer.segment(0xdb, [id, ...table]));
-  const rows = components.flatMap((component, index) => [
-    index + 1,
-    component.horizontal << 4 | component.vertical,
-    index === 0 ? 0 : 1,
-  ]);
-  writer.segment(progressive ? 0xc2 : 0xc0, [
-    ...[8, height >> 8, height & 255, width >> 8, width & 255],
-    ...[components.length, ...rows],
-  ]);
-}
-
-function writeTable(writer: BitWriter, slot: number, spec: HuffmanSpec): void {
-  writer.segment(0xc4, [(slot & 1) << 4 | slot >> 1, ...spec.counts, ...spec.symbols]);
 }
 
 function writeSequential(
@@ -144,8 +160,7 @@ function writeSequential(
     specs = specs.map((_, slot) => optimalHuffman(frequencies[slot]));
   }
   specs.forEach((spec, slot) => writeTable(writer, slot, spec));
-  const rows = components.flatMap(({ table }, index) => [index + 1, table * 17]);
-  writer.segment(0xda, [components.length, ...rows, 0, 63, 0]);
+  writeScanHeader(writer, components.length);
   const codes = new TokenCodes(specs);
   if (optimize) {
     codes.write(tokens, writer);

@@ -1,6 +1,6 @@
 """Interfaces of the blocks under training, and the captured records to train them on.
 
-Written by an export for the trainer's own environment (Python 3.9 or later, NumPy, PyTorch); svc never runs it. A new export
+Written by an export for the trainer's own environment (Python 3.9 or later, NumPy, PyTorch 2.5 or later); svc never runs it. A new export
 replaces this file, so keep your network in a file of your own:
 
     from interfaces import BLOCKS, Records, export_onnx
@@ -13,6 +13,7 @@ replaces this file, so keep your network in a file of your own:
 """
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +23,13 @@ CONTRACT = json.loads(r"""@CONTRACT@""")
 
 #: Step id -> {"component_id", "component_role", "entrypoint_id", "inputs", "outputs", ...}
 BLOCKS = {block["step_id"]: block for block in CONTRACT["blocks"]}
+#: Step id -> effective parameters of that step
+PARAMS = CONTRACT["params"]
 #: Tap id -> {"from", "kind", "purpose"}
 TAPS = {tap["id"]: tap for tap in CONTRACT["taps"]}
 SPLITS = tuple(CONTRACT["splits"])
+#: Operator set of the ONNX files
+OPSET = 17
 
 
 def real_imaginary(values):
@@ -70,13 +75,16 @@ class Records:
                 yield {name: array[chosen] for name, array in arrays.items()}
 
 
-def example_inputs(step_id, sizes=None):
-    """Zero inputs of a block, open sizes taken from `sizes` (name -> int), 4 where they are not given."""
-    sizes = sizes or {}
-    return {
-        name: np.zeros([sizes.get(n, 4) if isinstance(n, str) else n for n in value["shape"]], np.float32)
+def example_inputs(step_id, sizes=None, seed=None):
+    """Inputs of a block: zeros, or normal values of a seed. Open sizes come from `sizes` (name -> int), else they are 4."""
+    sizes, generator = sizes or {}, np.random.default_rng(seed)
+    shapes = {
+        name: [sizes.get(n, 4) if isinstance(n, str) else n for n in value["shape"]]
         for name, value in BLOCKS[step_id]["inputs"].items()
     }
+    if seed is None:
+        return {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    return {name: generator.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
 
 
 def check_network(network, step_id, sizes=None):
@@ -104,23 +112,52 @@ def check_network(network, step_id, sizes=None):
     return given
 
 
-def export_onnx(network, step_id, sizes=None, folder=None, opset=17):
-    """Writes the network of a block as ONNX with the names of its interface; open sizes stay open."""
+def export_onnx(network, step_id, sizes=None, folder=None, opset=OPSET, inputs=None, open_sizes=None):
+    """Writes the network of a block as one ONNX file with embedded weights.
+
+    `open_sizes` names the sizes of the interface that stay open, all by default; the others are fixed by `sizes`.
+
+    Beside it, <component>.parity.npz holds inputs and the outputs of the torch network for them. `svc artifact package`
+    runs the ONNX file on these inputs and accepts a difference of at most 1e-5 of the peak. `inputs` (name -> array) are
+    inputs of your own choice for that comparison; by default they are normal values, with one row less than traced.
+    """
     import torch
 
+    network = network.to("cpu").eval()
+    sizes = dict(sizes or {})
     check_network(network, step_id, sizes)
     block = BLOCKS[step_id]
     path = Path(folder or ROOT) / f"{block['component_id']}.onnx"
     names = lambda values: {
-        name: {axis: n for axis, n in enumerate(value["shape"]) if isinstance(n, str)} for name, value in values.items()
+        name: {
+            axis: n
+            for axis, n in enumerate(value["shape"])
+            if isinstance(n, str) and (open_sizes is None or n in open_sizes)
+        }
+        for name, value in values.items()
     }
-    torch.onnx.export(
-        network.eval(),
-        tuple(torch.from_numpy(array) for array in example_inputs(step_id, sizes).values()),
-        str(path),
-        input_names=list(block["inputs"]),
-        output_names=list(block["outputs"]),
-        dynamic_axes={**names(block["inputs"]), **names(block["outputs"])},
-        opset_version=opset,
+    # The exporter of torch itself needs the package onnxscript and writes weights beside the graph; this one does neither.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            network,
+            tuple(torch.from_numpy(array) for array in example_inputs(step_id, sizes).values()),
+            str(path),
+            input_names=list(block["inputs"]),
+            output_names=list(block["outputs"]),
+            dynamic_axes={**names(block["inputs"]), **names(block["outputs"])},
+            opset_version=opset,
+            dynamo=False,
+        )
+    first = next(iter(block["inputs"].values()))["shape"][0]
+    rows = {first: max(sizes.get(first, 4) - 1, 1)} if isinstance(first, str) else {}
+    inputs = inputs or example_inputs(step_id, {**sizes, **rows}, seed=0)
+    with torch.no_grad():
+        given = network(*(torch.from_numpy(np.ascontiguousarray(inputs[name], np.float32)) for name in block["inputs"]))
+    given = given if isinstance(given, (tuple, list)) else (given,)
+    np.savez(
+        path.with_suffix(".parity.npz"),
+        **{f"input__{name}": np.asarray(inputs[name], np.float32) for name in block["inputs"]},
+        **{f"output__{name}": tensor.numpy() for name, tensor in zip(block["outputs"], given)},
     )
     return path

@@ -31,7 +31,11 @@ def main():
         sys.exit(f"expected {', '.join(sorted(f'{name}.onnx' for name in wanted))}, got {', '.join(map(str, options.networks))}")
     options.out.mkdir(parents=True, exist_ok=True)
     for component in draft["components"]:
-        shutil.copyfile(given[component["id"]], options.out / component["path"])
+        network = given[component["id"]]
+        shutil.copyfile(network, options.out / component["path"])
+        parity = network.with_suffix(".parity.npz")
+        if parity.exists():
+            shutil.copyfile(parity, (options.out / component["path"]).with_suffix(".parity.npz"))
     # JSON is YAML too; the packager keeps the order of what it is given.
     text = json.dumps(draft, indent=2, ensure_ascii=False) + "\n"
     (options.out / "trained_artifact.template.yaml").write_text(text, encoding="utf-8")

@@ -1,0 +1,29 @@
+/** Location of the program's own files: recipes, packs, models and sample images that ship with it. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** URL of the program's folder, with a trailing slash. */
+export const PROGRAM_ROOT = new URL("../../", import.meta.url).href;
+
+/** Absolute path of the program's folder; null for a program that was imported by URL. */
+export function programFolder(): string | null {
+  return PROGRAM_ROOT.startsWith("file:") ? fileURLToPath(PROGRAM_ROOT) : null;
+}
+
+/** How the program was installed. */
+export type ProgramForm = "folder" | "npm" | "compiled" | "url";
+
+let form: ProgramForm | undefined;
+
+/** The form of this program. A packaged one has a file `packaged.json`, which names it. */
+export function programForm(): ProgramForm {
+  return form ??= PROGRAM_ROOT.startsWith("file:") ? packagedForm() ?? "folder" : "url";
+}
+
+function packagedForm(): ProgramForm | null {
+  try {
+    return JSON.parse(readFileSync(new URL("packaged.json", PROGRAM_ROOT), "utf8")).form;
+  } catch {
+    return null;
+  }
+}
