@@ -17,6 +17,7 @@ import {
   metadataNumber,
   reportResult,
   symbolsArtifact,
+  textsArtifact,
   travel,
 } from "../artifact/values.ts";
 import { defineOperation } from "../contract/define.ts";
@@ -38,7 +39,7 @@ import type { AdapterBinding } from "./binding.ts";
 import { arrayResult, metricValue, plainJson, refuseResult } from "./results.ts";
 import { type AdapterAnswer, callAdapter } from "./runtime.ts";
 import type { AdapterOperation, BitOrder, PermissionSet } from "./types.ts";
-import { WRAP_CONTRACTS } from "./wraps.ts";
+import { isTaskWrap, WRAP_CONTRACTS } from "./wraps.ts";
 
 const MIB = 2 ** 20;
 const MAX_EXAMPLES = 1_000_000;
@@ -107,8 +108,10 @@ function declared({ differentiability, backends, equivalence, formats, materiali
 
 function run(operation: AdapterOperation, binding: AdapterBinding, context: Context): Promise<OperationResult> {
   const { wraps } = operation;
-  if (wraps === "source.external_classification_dataset") return new Task(operation, binding, context).dataset();
-  if (wraps === "metrics.external_classification") return new Task(operation, binding, context).metric();
+  const task = new Task(operation, binding, context);
+  if (wraps === "source.external_classification_dataset") return task.dataset();
+  if (wraps === "source.external_texts") return task.texts();
+  if (isTaskWrap(wraps)) return task.metric();
   const { inputs, outputs } = WRAP_CONTRACTS[wraps], coder = new Coder(operation, binding, context);
   const [coded] = Object.keys("images" in inputs ? outputs : inputs) as CodedPort[];
   return "images" in inputs ? coder.encode(coded) : coder.decode(coded);
@@ -409,51 +412,64 @@ function complexSymbols({ dtype, shape, data }: NdArray): { symbols: Float32Arra
 }
 
 class Task extends Step {
-  async dataset(): Promise<OperationResult> {
+  /** The rows of a dataset, in a list with unique ids, and the metadata of their artifacts. */
+  async #rows<Row>(list: "examples" | "texts", form: string, read: (row: JsonObject, id: string) => Row) {
     const style = this.operation.adapter.call_style;
     const answer = await this.call(
       style === "none" ? [] : style === "params" ? [this.params] : [{ params: this.params }],
     );
-    const { examples, metadata: about = {}, ...more } = plainJson(
+    const { [list]: given, metadata: about = {}, ...more } = plainJson(
       answer.value,
       "it",
       MAX_DOCUMENT_BYTES,
       MAX_EXAMPLES * 8,
     );
-    refuseMore(more, "Return {examples: [{id, label, prediction}], metadata}");
-    if (!Array.isArray(examples) || examples.length === 0) {
-      return refuseResult("it has no examples", "Return {examples: [{id, label, prediction}]}");
+    refuseMore(more, `Return {${list}: [${form}], metadata}`);
+    if (!Array.isArray(given) || given.length === 0) {
+      return refuseResult(`it has no ${list}`, `Return {${list}: [${form}]}`);
     }
-    const seen = new Set<string>();
-    const rows = examples.map((example, index) => {
-      if (!isObject(example)) return refuseResult(`the example ${index} is not a mapping`);
-      const { id, label, prediction } = example;
-      if (typeof id !== "string" || id === "") return refuseResult(`the example ${index} has no id`);
-      if (seen.has(id)) refuseResult(`two examples have the id ${JSON.stringify(id)}`);
+    const what = list.slice(0, -1), seen = new Set<string>();
+    const rows = given.map((row, index) => {
+      if (!isObject(row)) return refuseResult(`the ${what} ${index} is not a mapping`);
+      const { id } = row;
+      if (typeof id !== "string" || id === "") return refuseResult(`the ${what} ${index} has no id`);
+      if (seen.has(id)) refuseResult(`two ${list} have the id ${JSON.stringify(id)}`);
       seen.add(id);
-      return {
-        id,
-        label: labelText(label, `the label of ${id}`),
-        prediction: labelText(prediction, `the prediction of ${id}`),
-      };
+      return { id, ...read(row, id) };
     });
     if (!isObject(about)) return refuseResult("its metadata is not a mapping");
-    const { metrics, metadata } = this.evidence(answer);
-    const shared: JsonObject = {
-      example_count: rows.length,
-      ...(Object.keys(about).length === 0 ? {} : { adapter_metadata: about }),
-    };
-    const document = (kind: string, pick: (row: typeof rows[number]) => string): OutputArtifact => ({
-      json: { kind, schema_version: 1, items: rows.map((row): JsonObject => ({ id: row.id, label: pick(row) })) },
+    const shared: JsonObject = Object.keys(about).length === 0 ? {} : { adapter_metadata: about };
+    return { rows, shared, evidence: this.evidence(answer) };
+  }
+
+  async texts(): Promise<OperationResult> {
+    const { rows, shared, evidence } = await this.#rows("texts", "{id, text}", ({ text }, id) => {
+      if (typeof text !== "string") return refuseResult(`the text of ${id} is not a text`);
+      if (new TextEncoder().encode(text).length > MIB) return refuseResult(`the text of ${id} is longer than 1 MiB`);
+      return { text };
+    });
+    const metadata = { text_ids: rows.map(({ id }) => id), ...shared };
+    return { outputs: { texts: textsArtifact(rows, metadata) }, ...evidence };
+  }
+
+  async dataset(): Promise<OperationResult> {
+    const form = "{id, label, prediction}";
+    const { rows, shared: about, evidence } = await this.#rows("examples", form, (row, id) => ({
+      label: labelText(row.label, `the label of ${id}`),
+      prediction: labelText(row.prediction, `the prediction of ${id}`),
+      more: (isObject(row.probabilities) ? { probabilities: row.probabilities } : {}) as JsonObject,
+    }));
+    const shared: JsonObject = { example_count: rows.length, ...about };
+    const document = (kind: string, pick: (row: typeof rows[number]) => JsonObject): OutputArtifact => ({
+      json: { kind, schema_version: 1, items: rows.map((row): JsonObject => ({ id: row.id, ...pick(row) })) },
       metadata: shared,
     });
     return {
       outputs: {
-        candidate: document("task.predictions", (row) => row.prediction),
-        reference: document("task.labels", (row) => row.label),
+        candidate: document("task.predictions", ({ prediction, more }) => ({ label: prediction, ...more })),
+        reference: document("task.labels", ({ label }) => ({ label })),
       },
-      metrics,
-      metadata,
+      ...evidence,
     };
   }
 

@@ -14,6 +14,7 @@ import type { Locate } from "../recipe/types.ts";
 import { MANIFEST_FILES, plainPath, readFolder } from "./folder.ts";
 import { ADAPTER_MANIFEST_SCHEMA } from "./manifest_schema.ts";
 import { resolveModule } from "./modules.ts";
+import { isTaskWrap } from "./wraps.ts";
 import {
   type AdapterFolder,
   type AdapterLimits,
@@ -85,7 +86,7 @@ export function readAdapter(path: string): ReadAdapter {
       }
     }
   }
-  diagnostics.push(...attachLocations(found, locate).map(aboutFields));
+  diagnostics.push(...attachLocations(found, locate));
   return read;
 }
 
@@ -103,14 +104,6 @@ function decodeManifest(path: string, file: string, diagnostics: Diagnostic[]) {
     })));
     return null;
   }
-}
-
-/** The schema check reports parameters; a manifest has fields. */
-function aboutFields(item: Diagnostic): Diagnostic {
-  const message = item.message
-    .replace("Cannot find a parameter named", "Cannot find a field named")
-    .replace("Missing required parameter", "Missing required field");
-  return message === item.message ? item : { ...item, message };
 }
 
 function checkPermissions(manifest: JsonObject): Diagnostic[] {
@@ -195,11 +188,6 @@ function checkModel(model: AdapterModel, place: Place, folder: AdapterFolder, fo
 
 function isBitWrap(wraps: Wrap): boolean {
   return wraps === "model.external_encode_bits" || wraps === "model.external_decode_bits";
-}
-
-/** Whether the wrapped contract is a dataset or a metric, whose callables receive no array. */
-function isTaskWrap(wraps: Wrap): boolean {
-  return wraps === "source.external_classification_dataset" || wraps === "metrics.external_classification";
 }
 
 function completeOperation(

@@ -15,6 +15,8 @@ export const SCAFFOLD_KINDS = [
   "deepjscc_symbols",
   "classification_dataset",
   "classification_metric",
+  "text_dataset",
+  "text_metric",
 ] as const;
 export type ScaffoldKind = typeof SCAFFOLD_KINDS[number];
 
@@ -100,6 +102,29 @@ const SCAFFOLDS: Record<ScaffoldKind, Scaffold> = {
       "examples.ts": () => import("./scaffolds/classification_metric/examples.ts", { with: { type: "text" } }),
       "metric_test.ts": () => import("./scaffolds/classification_metric/metric_test.ts", { with: { type: "text" } }),
       "recipe.yaml": () => import("./scaffolds/classification_metric/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  text_dataset: {
+    summary: "your own texts",
+    name: "example-texts",
+    begin: "`texts.json` with the texts, or `texts.ts`, which reads them.",
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/text_dataset/svc_adapter.yaml", { with: { type: "text" } }),
+      "texts.ts": () => import("./scaffolds/text_dataset/texts.ts", { with: { type: "text" } }),
+      "texts.json": () => import("./scaffolds/text_dataset/texts.json", { with: { type: "text" } }),
+      "texts_test.ts": () => import("./scaffolds/text_dataset/texts_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/text_dataset/recipe.yaml", { with: { type: "text" } }),
+    },
+  },
+  text_metric: {
+    summary: "your own metric on sent and received texts",
+    name: "example-text-metric",
+    begin: "`metric.ts`: `characterErrorRate` scores received texts against those sent.",
+    files: {
+      "svc_adapter.yaml": () => import("./scaffolds/text_metric/svc_adapter.yaml", { with: { type: "text" } }),
+      "metric.ts": () => import("./scaffolds/text_metric/metric.ts", { with: { type: "text" } }),
+      "metric_test.ts": () => import("./scaffolds/text_metric/metric_test.ts", { with: { type: "text" } }),
+      "recipe.yaml": () => import("./scaffolds/text_metric/recipe.yaml", { with: { type: "text" } }),
     },
   },
 };

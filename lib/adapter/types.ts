@@ -45,6 +45,8 @@ export const WRAPS = [
   "model.deepjscc_external_decode",
   "source.external_classification_dataset",
   "metrics.external_classification",
+  "source.external_texts",
+  "metrics.external_text",
 ] as const;
 export type Wrap = typeof WRAPS[number];
 

@@ -66,4 +66,16 @@ export const WRAP_CONTRACTS: Readonly<Record<Wrap, WrapContract>> = {
     inputs: { candidate: [PREDICTIONS, LABELS], reference: [LABELS] },
     outputs: { report: kinds.REPORT },
   },
+  "source.external_texts": {
+    inputs: {},
+    outputs: { texts: kinds.TEXTS },
+    guarantees: { texts: { keys: ["text_ids"] } },
+  },
+  "metrics.external_text": {
+    inputs: { candidate: [kinds.TEXTS], reference: [kinds.TEXTS] },
+    outputs: { report: kinds.REPORT },
+  },
 };
+
+/** Whether a contract is a dataset or a metric, whose callables receive no array. */
+export const isTaskWrap = (wraps: Wrap): boolean => /^(source|metrics)\./.test(wraps);

@@ -5,16 +5,15 @@
  * figures show it. The second is Student's interval over the replicates. A rate without any event is an upper bound, never 0.
  */
 import { float, toNumber } from "../contract/value.ts";
-import { studentT } from "../numeric/inference.ts";
-import { pooledRate, rateEstimate } from "../numeric/rate_interval.ts";
-import type { Sample } from "./samples.ts";
-import type { AggregateRow, Measure, PackMetric, StopReason } from "./types.ts";
+import { rateEstimate } from "../numeric/rate_interval.ts";
+import type { Tally } from "./tally.ts";
+import type { AggregateRow, Measure, StopReason } from "./types.ts";
 
 const measure = (value: number | null): Measure | null => value === null ? null : float(value);
 
-export interface RecipeSamples {
+export interface RecipeTallies {
   id: string;
-  samples: readonly Sample[];
+  tallies: readonly Tally[];
   stop_reason?: StopReason;
 }
 
@@ -22,30 +21,22 @@ export interface RecipeSamples {
  * Aggregates recipes in their order, metrics in theirs; a recipe without a metric gets no row for it.
  * @param confidence two-sided, inside 0 … 1
  */
-export function aggregate(
-  recipes: readonly RecipeSamples[],
-  metrics: readonly Pick<PackMetric, "id">[],
-  confidence: Measure,
-): AggregateRow[] {
+export function aggregate(recipes: readonly RecipeTallies[], confidence: Measure): AggregateRow[] {
   const level = toNumber(confidence);
   return recipes.flatMap((recipe) =>
-    metrics.flatMap(({ id }): AggregateRow[] => {
-      const samples = recipe.samples.filter(({ values }) => values[id] !== undefined);
-      if (samples.length === 0) return [];
-      const values = samples.map((sample) => sample.values[id]);
-      const estimate = studentT(values, level);
-      const pooled = samples.every(({ rates }) => id in rates)
-        ? pooledRate(samples.map(({ rates }) => rates[id]))
-        : null;
+    recipe.tallies.flatMap((tally): AggregateRow[] => {
+      if (tally.n === 0) return [];
+      const estimate = tally.estimate(level);
+      const pooled = tally.rate;
       const rate = pooled === null ? null : rateEstimate(pooled, level);
       const bound = rate?.bound;
       const common = {
         recipe_id: recipe.id,
-        metric: id,
-        n: samples.length,
+        metric: tally.metric,
+        n: tally.n,
         std: measure(estimate.std),
-        min: float(Math.min(...values)),
-        max: float(Math.max(...values)),
+        min: float(tally.min),
+        max: float(tally.max),
         confidence_level: float(level),
         ...(pooled === null ? {} : {
           events: pooled.events,

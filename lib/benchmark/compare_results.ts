@@ -29,6 +29,9 @@ export interface ResultDiff {
   b: string;
   /** Whether both have the same pack, by digest. */
   same_pack: boolean;
+  /** Digests of rows and statistics without what differs between machines; null in schema version 1. */
+  a_view_sha256: string | null;
+  b_view_sha256: string | null;
   /** Whether all numbers are equal. */
   equal: boolean;
   metrics: ResultDiffRow[];
@@ -51,6 +54,8 @@ export function compareResults(a: BenchmarkResult, b: BenchmarkResult): ResultDi
     a: a.result_id,
     b: b.result_id,
     same_pack: a.benchmark.sha256 === b.benchmark.sha256,
+    a_view_sha256: a.view_sha256 ?? null,
+    b_view_sha256: b.view_sha256 ?? null,
     equal: metrics.every(({ verdict }) => verdict === "equal"),
     metrics,
   };

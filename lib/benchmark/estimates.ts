@@ -8,6 +8,8 @@ import { numberText, type ShownEstimate } from "../figure/number_text.ts";
 import type { StatisticalUnit } from "../numeric/rate_interval.ts";
 import { aggregate } from "./aggregate.ts";
 import { sampleOf } from "./samples.ts";
+import { allRows } from "./stored_rows.ts";
+import { Tally } from "./tally.ts";
 import type { AggregateRow, BenchmarkResult, ComparisonRow, Measure, PackMetric, ResultRow } from "./types.ts";
 
 /** Value and interval of a metric; the value is null for a rate without events, which has only a bound. */
@@ -46,14 +48,19 @@ export function recipesOf(result: BenchmarkResult): ResultRow[] {
   return result.recipes.filter(({ id }) => !seen.has(id) && seen.add(id));
 }
 
-/** Completed rows of a recipe, replicate by replicate. */
-export function completedRows(result: BenchmarkResult, recipeId: string): ResultRow[] {
-  return result.recipes.filter((row) => row.id === recipeId && row.status === "completed");
+/** The first completed row of a recipe. */
+export function completedRow(result: BenchmarkResult, recipeId: string): ResultRow | undefined {
+  return result.recipes.find((row) => row.id === recipeId && row.status === "completed");
+}
+
+/** Completed rows of recipes, replicate by replicate. */
+export function* completedRows(result: BenchmarkResult, recipes: ReadonlySet<string>): Generator<ResultRow> {
+  for (const row of allRows(result)) if (row.status === "completed" && recipes.has(row.id)) yield row;
 }
 
 /** Whether recipes have several replicates. */
-export function isReplicated(result: BenchmarkResult): boolean {
-  return result.recipes.some((row) => row.replicate > 0);
+export function isReplicated({ recipes, rows }: BenchmarkResult): boolean {
+  return rows === undefined ? recipes.some((row) => row.replicate > 0) : rows.count > recipes.length;
 }
 
 const numberOrNull = (value: Measure | null) => value === null ? null : toNumber(value);
@@ -95,17 +102,42 @@ export function estimateOf(result: BenchmarkResult, recipeId: string, metric: st
   return row === undefined ? null : ofAggregate(row);
 }
 
+/** Aggregates of metrics that a pack does not declare, by result and metric: each takes a pass over all rows. */
+const undeclared = new WeakMap<BenchmarkResult, Map<string, Map<string, AggregateRow>>>();
+
 /** The aggregate of a metric that the pack does not declare. */
 function aggregated(result: BenchmarkResult, recipeId: string, metric: string): AggregateRow | undefined {
-  const samples = completedRows(result, recipeId).map((row) => sampleOf(row, [{ id: metric }]))
-    .filter((sample) => sample !== null);
-  const confidence = result.replication?.confidence_level ?? 0.95;
-  return aggregate([{ id: recipeId, samples }], [{ id: metric }], confidence)[0];
+  const known = undeclared.get(result) ?? new Map<string, Map<string, AggregateRow>>();
+  undeclared.set(result, known);
+  let rows = known.get(metric);
+  if (rows === undefined) {
+    const tallies = new Map<string, Tally>();
+    for (const row of allRows(result)) {
+      const sample = sampleOf(row, [{ id: metric }]);
+      if (sample === null) continue;
+      const tally = tallies.get(row.id) ?? new Tally(metric);
+      tallies.set(row.id, tally);
+      tally.add(sample);
+    }
+    const recipes = [...tallies].map(([id, tally]) => ({ id, tallies: [tally] }));
+    const confidence = result.replication?.confidence_level ?? 0.95;
+    rows = new Map();
+    for (const row of aggregate(recipes, confidence)) if (!rows.has(row.recipe_id)) rows.set(row.recipe_id, row);
+    known.set(metric, rows);
+  }
+  return rows.get(recipeId);
 }
 
-/** What the intervals of a metric rest on, for captions: `95 % intervals over packets`; null where there are none. */
-export function intervalsText(result: BenchmarkResult, metric: string): string | null {
-  const found = recipesOf(result).map(({ id }) => estimateOf(result, id, metric))
+/**
+ * What the intervals of a metric rest on, for captions: `95 % intervals over packets`; null where there are none.
+ * @param ids the recipes shown
+ */
+export function intervalsText(
+  result: BenchmarkResult,
+  metric: string,
+  ids: Iterable<string> = recipesOf(result).map(({ id }) => id),
+): string | null {
+  const found = [...ids].map((id) => estimateOf(result, id, metric))
     .filter((estimate) => estimate !== null && (estimate.low !== null || estimate.bound !== undefined));
   const names = new Set(found.map((estimate) => UNITS[estimate!.unit ?? "replicate"]));
   const level = numberText(toNumber(result.replication?.confidence_level ?? 0.95) * 100);

@@ -2,6 +2,9 @@
  * The evidence of a row: a gzip snapshot of the documents of its backing run, small enough to keep when the run is
  * pruned. It contains the documents of the bundle verbatim, the reports with its metrics, and the digests of all other
  * files.
+ *
+ * Snapshots are appended to `evidence/part-00000.tar.gz`, a thousand to a file. Each is a gzip member of its own with the
+ * header and the text of one archive entry, so the file is an ordinary archive, and one snapshot is read alone.
  */
 import { gunzipSync, gzipSync } from "node:zlib";
 import { join } from "node:path";
@@ -10,6 +13,7 @@ import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "../run/documents.ts";
+import type { EvidenceEnd } from "./ledger.ts";
 import { EVIDENCE_FOLDER } from "./types.ts";
 
 const DOCUMENTS = [AUTHORED_FILE, RECIPE_FILE, PLAN_FILE, SUMMARY_FILE, MANIFEST_FILE, SUMS_FILE] as const;
@@ -35,46 +39,100 @@ export type Snapshot = {
 export interface SnapshotRecord {
   /** Relative to the result. */
   relative_path: string;
-  sha256: string;
+  /** Of the first byte in that file. */
+  offset: number;
   size_bytes: number;
+  sha256: string;
 }
 
-/** Name of the snapshot of a row. */
-const snapshotPath = (recipeId: string, replicate: number): string =>
-  `${EVIDENCE_FOLDER}/${recipeId}__r${replicate}.json.gz`;
+/** An archive is complete with so many snapshots. */
+const PART_SNAPSHOTS = 1000;
+const BLOCK = 512;
 
-/**
- * Writes the snapshot of a finished run.
- * @param directory of the result
- * @param bundle absolute path of the run's bundle
- * @param retained paths in the bundle of artifacts to keep
- */
-export function writeSnapshot(
-  directory: string,
-  row: { id: string; replicate: number; run_id: string },
-  bundle: string,
-  retained: readonly string[] = [],
-): SnapshotRecord {
+const partPath = (part: number) => `${EVIDENCE_FOLDER}/part-${String(part).padStart(5, "0")}.tar.gz`;
+
+/** The snapshot of a finished run. */
+export function snapshotOf(run_id: string, bundle: string, retained: readonly string[] = []): Snapshot {
   const documents = Object.fromEntries(
     DOCUMENTS.map((name) => [name, Deno.readTextFileSync(join(bundle, name))]),
   );
   const summary = parseJson(documents[SUMMARY_FILE]) as JsonObject;
-  const snapshot: Snapshot = {
+  return {
     schema_version: 1,
     kind: "svc.run_evidence_snapshot",
-    run_id: row.run_id,
+    run_id,
     documents,
     reports: readReports(bundle, summary),
     retained: Object.fromEntries(retained.map((path) => [path, readRetained(bundle, path)])),
   };
-  // Level 1 takes a third of the time of the default level, with a slightly larger file.
-  const bytes = gzipSync(canonicalJson(snapshot), { level: 1 });
-  const relative_path = snapshotPath(row.id, row.replicate);
-  Deno.mkdirSync(join(directory, EVIDENCE_FOLDER), { recursive: true });
-  const path = join(directory, relative_path);
-  Deno.writeFileSync(path + ".tmp", bytes);
-  Deno.renameSync(path + ".tmp", path);
-  return { relative_path, sha256: sha256Hex(bytes), size_bytes: bytes.length };
+}
+
+/** Appends snapshots to the archives of a result. */
+export class EvidenceWriter {
+  readonly #directory: string;
+  #part: number;
+  #count: number;
+  #bytes: number;
+
+  /**
+   * @param directory of the result
+   * @param end of the snapshots that rows name: bytes after it are of a process that ended before its row
+   */
+  constructor(directory: string, end: EvidenceEnd | null) {
+    this.#directory = directory;
+    [this.#part, this.#count, this.#bytes] = end === null ? [0, 0, 0] : [end.part, end.count, end.bytes];
+  }
+
+  /** Appends the snapshot of a row. */
+  write(row: { id: string; replicate: number }, snapshot: Snapshot): SnapshotRecord {
+    const text = new TextEncoder().encode(canonicalJson(snapshot));
+    const entry = new Uint8Array(BLOCK + BLOCK * Math.ceil(text.length / BLOCK));
+    entry.set(tarHeader(entryName(row.id, row.replicate), text.length));
+    entry.set(text, BLOCK);
+    // Level 1 takes a third of the time of the default level, with a slightly larger file.
+    return this.append(gzipSync(entry, { level: 1 }));
+  }
+
+  /** Appends the bytes of a snapshot as they are in another archive. */
+  append(bytes: Uint8Array): SnapshotRecord {
+    if (this.#count === PART_SNAPSHOTS) [this.#part, this.#count, this.#bytes] = [this.#part + 1, 0, 0];
+    const relative_path = partPath(this.#part), offset = this.#bytes;
+    if (offset === 0) Deno.mkdirSync(join(this.#directory, EVIDENCE_FOLDER), { recursive: true });
+    this.#put(relative_path, offset, bytes);
+    this.#bytes += bytes.length;
+    // Two empty blocks end an archive.
+    if (++this.#count === PART_SNAPSHOTS) {
+      this.#put(relative_path, this.#bytes, gzipSync(new Uint8Array(2 * BLOCK), { level: 1 }));
+    }
+    return { relative_path, offset, size_bytes: bytes.length, sha256: sha256Hex(bytes) };
+  }
+
+  #put(relative_path: string, offset: number, bytes: Uint8Array): void {
+    // Bytes of a snapshot without its row may be there.
+    using file = Deno.openSync(join(this.#directory, relative_path), { write: true, create: true });
+    file.truncateSync(offset);
+    file.seekSync(offset, Deno.SeekMode.Start);
+    for (let done = 0; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
+  }
+}
+
+/** Name of the entry of a row; names of archives are limited. */
+function entryName(recipeId: string, replicate: number): string {
+  const name = `${recipeId}__r${replicate}.json`;
+  return name.length <= 99 ? name : `${sha256Hex(recipeId).slice(0, 32)}__r${replicate}.json`;
+}
+
+/** Header block of a file in the form ustar. */
+function tarHeader(name: string, size: number): Uint8Array {
+  const header = new Uint8Array(BLOCK);
+  const put = (text: string, at: number) => header.set(new TextEncoder().encode(text), at);
+  const octal = (value: number, width: number) => value.toString(8).padStart(width - 1, "0") + "\0";
+  put(name, 0);
+  put(octal(0o644, 8) + octal(0, 8) + octal(0, 8) + octal(size, 12) + octal(0, 12) + " ".repeat(8) + "0", 100);
+  put("ustar\x0000", 257);
+  const checksum = header.reduce((sum, byte) => sum + byte, 0);
+  put(checksum.toString(8).padStart(6, "0") + "\0 ", 148);
+  return header;
 }
 
 function readReports(bundle: string, summary: JsonObject): Snapshot["reports"] {
@@ -101,23 +159,43 @@ function readRetained(bundle: string, path: string): string {
 }
 
 /**
- * Reads a snapshot.
- * @param expected record in the row; its digest is checked
- * @throws SvcError `bundle_file_missing`, `bundle_hash_mismatch`, `bundle_schema_invalid`
+ * The stored bytes of a snapshot.
+ * @param record in the row; its digest is checked
+ * @throws SvcError `bundle_file_missing`, `bundle_hash_mismatch`
  */
-export function readSnapshot(directory: string, { relative_path, sha256 }: JsonObject): Snapshot {
-  let bytes;
+export function snapshotBytes(directory: string, { relative_path, offset, size_bytes, sha256 }: JsonObject) {
+  let bytes: Uint8Array<ArrayBuffer>;
   try {
-    bytes = Deno.readFileSync(join(directory, String(relative_path)));
+    if (offset === undefined) bytes = Deno.readFileSync(join(directory, String(relative_path)));
+    else {
+      using file = Deno.openSync(join(directory, String(relative_path)));
+      const left = Math.max(0, file.statSync().size - Number(offset));
+      bytes = new Uint8Array(Math.min(Number(size_bytes), left));
+      file.seekSync(Number(offset), Deno.SeekMode.Start);
+      for (let done = 0; done < bytes.length;) done += file.readSync(bytes.subarray(done)) ?? bytes.length;
+    }
   } catch (error) {
     throw new SvcError("bundle_file_missing", `Cannot find ${relative_path}`, { cause: error });
   }
   if (sha256Hex(bytes) !== sha256) {
     throw new SvcError("bundle_hash_mismatch", `Cannot trust ${relative_path}: it is not the file that was written`);
   }
+  return bytes;
+}
+
+/**
+ * Reads a snapshot.
+ * @param record in the row; its digest is checked
+ * @throws SvcError `bundle_file_missing`, `bundle_hash_mismatch`, `bundle_schema_invalid`
+ */
+export function readSnapshot(directory: string, record: JsonObject): Snapshot {
+  const { relative_path } = record, bytes = snapshotBytes(directory, record);
   let value: Value;
   try {
-    value = parseJson(new TextDecoder().decode(gunzipSync(bytes, { maxOutputLength: MAX_SNAPSHOT_BYTES })));
+    const whole = gunzipSync(bytes, { maxOutputLength: MAX_SNAPSHOT_BYTES });
+    const size = parseInt(new TextDecoder().decode(whole.subarray(124, 135)), 8);
+    const text = record.offset === undefined ? whole : whole.subarray(BLOCK, BLOCK + size);
+    value = parseJson(new TextDecoder().decode(text));
   } catch (error) {
     throw new SvcError("bundle_schema_invalid", `Cannot read ${relative_path}: ${messageOf(error)}`, { cause: error });
   }

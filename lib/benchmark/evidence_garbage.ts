@@ -1,28 +1,25 @@
 /** Finds snapshots without a row in their result, left by a process that was killed between the two. */
 import { join } from "node:path";
-import { isObject, type JsonObject } from "../contract/value.ts";
 import { tryLockRun } from "../run/lock.ts";
 import { sizeOf } from "../run/prune.ts";
 import type { Garbage } from "../run/gc.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { benchmarkWorkspace, resultIds, settleResult } from "./store.ts";
+import { allRows } from "./stored_rows.ts";
 import { EVIDENCE_FOLDER } from "./types.ts";
 
 /** Finds and, unless `dryRun`, removes snapshots without a row. Results in progress are skipped. */
 export function collectEvidence(workspace: Workspace, dryRun: boolean): Garbage {
   const places = benchmarkWorkspace(workspace);
   return resultIds(workspace).flatMap((id) => {
-    const { status, recipes } = settleResult(workspace, id);
-    const lock = status === "running" ? null : tryLockRun(places, id);
+    const result = settleResult(workspace, id);
+    const lock = result.status === "running" ? null : tryLockRun(places, id);
     if (lock === null) return [];
     try {
-      const named = new Set(
-        (recipes as JsonObject[]).map(({ run_evidence_snapshot: snapshot }) =>
-          isObject(snapshot) ? snapshot.relative_path : null
-        ),
-      );
       const folder = join(places.runs, id, EVIDENCE_FOLDER);
       if (sizeOf(folder) === null) return [];
+      const named = new Set<unknown>();
+      for (const { run_evidence_snapshot: snapshot } of allRows(result)) named.add(snapshot?.relative_path);
       return [...Deno.readDirSync(folder)].map(({ name }) => `${EVIDENCE_FOLDER}/${name}`)
         .filter((path) => !named.has(path)).sort().map((path): Garbage[number] => {
           const full = join(places.runs, id, path), size_bytes = sizeOf(full) ?? 0;

@@ -4,12 +4,15 @@
  */
 import { csvText } from "../artifact/csv.ts";
 import { canonicalJson, compareCodePoints } from "../contract/json.ts";
-import { toNumber, type Value } from "../contract/value.ts";
+import { recordedRate } from "../contract/metric_metadata.ts";
+import { isNumber, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 import { estimateText, numberText } from "../figure/number_text.ts";
+import { rateEstimate } from "../numeric/rate_interval.ts";
 import { differenceOf, isReplicated, ofAggregate } from "./estimates.ts";
 import { latexTables } from "./latex.ts";
 import { markdownTable } from "./markdown.ts";
 import { reportTables } from "./report_tables.ts";
+import { allRows, countsOf } from "./stored_rows.ts";
 import type { BenchmarkResult, ResultRow } from "./types.ts";
 
 /** A field of a CSV file: texts unchanged, an empty field for null, numbers with every digit. */
@@ -18,23 +21,45 @@ function field(value: Value | undefined): string {
   return typeof value === "string" ? value : canonicalJson(value);
 }
 
+const COUNTS = "events trials unit units unit_failures".split(" ");
+
+/**
+ * The estimate of a metric of one row for readers, with its bound: a rate without events is not 0. Counts only where the
+ * row recorded them.
+ */
+function ofRow(result: BenchmarkResult, row: ResultRow, metric: string) {
+  const counts = recordedRate(row, metric), value = row.metrics[metric];
+  const rate = counts === null ? null : rateEstimate(counts, toNumber(result.replication?.confidence_level ?? 0.95));
+  const plain = isNumber(value) ? { mean: toNumber(value), low: null, high: null } : null;
+  return { counts: (counts ?? {}) as JsonObject, bound: rate?.bound, shown: estimateText(rate ?? plain, "unicode") };
+}
+
 /** One line per metric of each row, including metrics of steps. */
-function metricsCsv({ benchmark, recipes }: BenchmarkResult): string {
+function* metricsCsv(result: BenchmarkResult): Generator<string> {
+  const { id, version } = result.benchmark;
   const header = ["benchmark_id", "benchmark_version", "recipe_id", "recipe_label", "recipe_role", "replicate"];
-  const lines = recipes.flatMap((row) => {
-    const start = [benchmark.id, benchmark.version, row.id, row.label, row.role, row.replicate, row.run_id, row.status];
-    return Object.keys(row.metrics).sort(compareCodePoints).map((id) => [...start, id, row.metrics[id]].map(field));
-  });
-  return csvText([[...header, "run_id", "status", "metric", "value"], ...lines]);
+  yield csvText([[...header, "run_id", "status", "metric", "value", ...COUNTS, "upper_bound", "shown"]]);
+  for (const row of allRows(result)) {
+    const start = [id, version, row.id, row.label, row.role, row.replicate, row.run_id, row.status];
+    const metrics = Object.keys(row.metrics).sort(compareCodePoints);
+    yield csvText(metrics.map((metric) => {
+      const { counts, bound, shown } = ofRow(result, row, metric);
+      return [...start, metric, row.metrics[metric], ...COUNTS.map((key) => counts[key]), bound, shown].map(field);
+    }));
+  }
 }
 
 const IDENTITY = ["id", "label", "role", "method_id", "baseline_id", "replicate", "matrix_selection"] as const;
 
-/** One line per row with the declared metrics of the pack. */
-function recipesCsv({ benchmark, recipes }: BenchmarkResult): string {
+/** One line per row with the declared metrics of the pack, each as its value and as it is shown: with interval or bound. */
+function* recipesCsv(result: BenchmarkResult): Generator<string> {
+  const { benchmark } = result;
   const metrics = benchmark.metrics.map(({ id }) => id);
-  const line = (row: ResultRow) =>
-    [
+  const identity = IDENTITY.map((key) => ["id", "label", "role"].includes(key) ? `recipe_${key}` : key);
+  const header = ["benchmark_id", "benchmark_version", ...identity, "recipe_name", "recipe_sha256", "run_id", "status"];
+  yield csvText([[...header, ...metrics.flatMap((id) => [id, `${id} (shown)`])]]);
+  for (const row of allRows(result)) {
+    const line = [
       benchmark.id,
       benchmark.version,
       ...IDENTITY.map((key) => row[key]),
@@ -42,11 +67,10 @@ function recipesCsv({ benchmark, recipes }: BenchmarkResult): string {
       row.recipe_sha256,
       row.run_id,
       row.status,
-      ...metrics.map((id) => row.metrics[id]),
-    ].map(field);
-  const identity = IDENTITY.map((key) => ["id", "label", "role"].includes(key) ? `recipe_${key}` : key);
-  const header = ["benchmark_id", "benchmark_version", ...identity, "recipe_name", "recipe_sha256", "run_id", "status"];
-  return csvText([[...header, ...metrics], ...recipes.map(line)]);
+      ...metrics.flatMap((id) => [row.metrics[id], ofRow(result, row, id).shown]),
+    ];
+    yield csvText([line.map(field)]);
+  }
 }
 
 const AGGREGATE_COLUMNS = [
@@ -64,7 +88,7 @@ const recordsCsv = (columns: string[], rows: readonly object[]) =>
 /** Identity and protocol as name and value, for the head of a report. */
 export function reportFacts(result: BenchmarkResult): [name: string, value: string][] {
   const { benchmark, replication } = result;
-  const completed = result.recipes.filter(({ status }) => status === "completed").length;
+  const { count, completed } = countsOf(result);
   const named = (value: Value | undefined) => typeof value === "string" ? value : "";
   const dataset = [named(benchmark.dataset?.id), named(benchmark.dataset?.split)].filter(Boolean).join(", ");
   const replicates = replication === null
@@ -80,7 +104,7 @@ export function reportFacts(result: BenchmarkResult): [name: string, value: stri
     ["Pack SHA-256", benchmark.sha256],
     ["Dataset", dataset || "–"],
     ["Task", named(benchmark.task?.id) || "–"],
-    ["Rows", `${completed} of ${result.recipes.length} completed`],
+    ["Rows", `${completed} of ${count} completed`],
     ["Replicates", replicates],
     ["Confidence", `${numberText(toNumber(replication?.confidence_level ?? 0.95) * 100)} %`],
     ["Created", result.created_at_utc],
@@ -106,16 +130,32 @@ function summary(result: BenchmarkResult): string {
   );
 }
 
+/** The texts of files derived from a result, by name, in pieces. */
+export type ExportFiles = Record<string, () => Iterable<string>>;
+
 /**
  * All files derived from a result.
- * @returns texts by file name: metrics.csv, recipes.csv, summary.md, summary.tex and, for several replicates,
- *   aggregates.csv and comparisons.csv
+ * @returns metrics.csv, recipes.csv, summary.md, summary.tex and, for several replicates, aggregates.csv and
+ *   comparisons.csv; those with a line for each row come in pieces, so that memory does not grow with rows
  */
-export function exportResult(result: BenchmarkResult): Record<string, string> {
-  const files: Record<string, string> = {
-    "metrics.csv": metricsCsv(result),
-    "recipes.csv": recipesCsv(result),
+export function exportFiles(result: BenchmarkResult): ExportFiles {
+  return {
+    "metrics.csv": () => metricsCsv(result),
+    "recipes.csv": () => recipesCsv(result),
+    ...Object.fromEntries(Object.entries(summaryFiles(result)).map(([name, text]) => [name, () => [text]])),
   };
+}
+
+/** The texts of all derived files; of a result with parts only those whose size does not grow with rows. */
+export function exportTexts(result: BenchmarkResult): Record<string, string> {
+  if (result.rows !== undefined) return summaryFiles(result);
+  return Object.fromEntries(
+    Object.entries(exportFiles(result)).map(([name, pieces]) => [name, [...pieces()].join("")]),
+  );
+}
+
+function summaryFiles(result: BenchmarkResult): Record<string, string> {
+  const files: Record<string, string> = {};
   if (isReplicated(result)) {
     files["aggregates.csv"] = recordsCsv(
       AGGREGATE_COLUMNS,

@@ -2,16 +2,19 @@
 import { escapeLatex } from "../contract/escape.ts";
 import { latexTable } from "../figure/latex.ts";
 import type { Cell, ReportColumn, ReportTable } from "./report_tables.ts";
-import type { BenchmarkResult } from "./types.ts";
+import type { BenchmarkIdentity, BenchmarkResult } from "./types.ts";
 
 const cellText = (cell: Cell) => typeof cell === "string" ? escapeLatex(cell) : cell.written.replaceAll("–", "--");
 const titleText = ({ title, unit }: ReportColumn) =>
   escapeLatex(title) + (unit === "" ? "" : ` (${escapeLatex(unit)})`);
 
 /** The tables of a result, one float each. */
-export function latexTables(result: BenchmarkResult, tables: readonly ReportTable[]): string {
+export function latexTables(
+  result: Pick<BenchmarkResult, "result_id"> & { benchmark: Pick<BenchmarkIdentity, "id" | "version"> },
+  tables: readonly ReportTable[],
+): string {
   const { id: pack, version } = result.benchmark;
-  const head = `% ${pack} ${version}, result ${result.result_id}\n% Needs \\usepackage{booktabs}\n`;
+  const head = `% ${`${pack} ${version}`.trim()}, result ${result.result_id}\n% Needs \\usepackage{booktabs}\n`;
   const texts = tables.map(({ id, title, columns, rows, notes }) =>
     latexTable({
       caption: `${[`${title} of ${pack}`, ...notes].join(". ")}.`,

@@ -5,11 +5,11 @@
  * A truncated line, as after a kill during a write, is not an event and is removed when the benchmark resumes. The
  * ledger contains complete rows, so finished rows survive any end of the process.
  */
-import { canonicalJson, parseJson } from "../contract/json.ts";
+import { asObject, canonicalJson, parseJson } from "../contract/json.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import type { StopReason, TerminalStatus } from "./types.ts";
+import type { ResultRow, StopReason, TerminalStatus } from "./types.ts";
 
 export type LedgerEventKind =
   | "attempt_started"
@@ -32,64 +32,26 @@ export interface LedgerEvent {
   sha256: string;
 }
 
-export interface LedgerState {
-  events: LedgerEvent[];
-  /** Bytes after the last complete event. */
-  torn_bytes: number;
-}
-
-/**
- * Reads a ledger. Exported for tests.
- * @param bytes whole file
- * @throws SvcError `bundle_hash_mismatch` for a broken chain before the truncated end
- */
-export function readLedger(bytes: Uint8Array): LedgerState {
-  const events: LedgerEvent[] = [];
-  let start = 0;
-  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
-    const line = new TextDecoder().decode(bytes.subarray(start, end));
-    start = end + 1;
-    events.push(readEvent(line, events));
-  }
-  return { events, torn_bytes: bytes.length - start };
-}
-
-function readEvent(line: string, before: readonly LedgerEvent[]): LedgerEvent {
-  const refuse = (why: string): never => {
-    throw new SvcError("bundle_hash_mismatch", `Cannot trust the attempt ledger: event ${before.length + 1} ${why}`);
-  };
-  let value;
-  try {
-    value = parseJson(line);
-  } catch (error) {
-    return refuse(`cannot be read: ${messageOf(error)}`);
-  }
-  if (!isObject(value) || canonicalJson(value) !== line) return refuse("is not laid out as it was written");
-  const event = { ...value, sha256: sha256Hex(line) } as LedgerEvent;
-  if (event.seq !== before.length + 1) return refuse(`has the number ${event.seq}`);
-  if (event.previous_sha256 !== (before.at(-1)?.sha256 ?? null)) return refuse("does not follow the one before it");
-  return event;
-}
+/** Lines are read in pieces of this size. */
+const CHUNK_BYTES = 1 << 20;
+/** Runs that the last rows of an ended process may have left: a pruner has so many in work at most. */
+const MOST_LEFT = 8;
 
 /** Appends to a ledger; one process at a time, which holds the lock of the result. */
 export class Ledger {
   readonly #file: Deno.FsFile;
-  #seq: number;
-  #previous: string | null;
+  #size: number;
 
   /** Opens a ledger for appending, without its truncated end. @throws SvcError `bundle_hash_mismatch` */
-  static open(path: string, attemptId: string): { ledger: Ledger; state: LedgerState } {
-    const state = readLedgerFile(path);
-    const ledger = new Ledger(path, attemptId, state);
-    return { ledger, state };
+  static open(path: string, attemptId: string): Ledger {
+    return new Ledger(path, attemptId, new LedgerIndex(path).advance());
   }
 
-  private constructor(path: string, readonly attemptId: string, { events, torn_bytes }: LedgerState) {
+  private constructor(path: string, readonly attemptId: string, readonly index: LedgerIndex) {
     this.#file = Deno.openSync(path, { read: true, write: true, create: true });
-    if (torn_bytes > 0) this.#file.truncateSync(this.#file.statSync().size - torn_bytes);
+    this.#size = index.size;
+    if (index.tornBytes > 0) this.#file.truncateSync(this.#size);
     this.#file.seekSync(0, Deno.SeekMode.End);
-    this.#seq = events.length;
-    this.#previous = events.at(-1)?.sha256 ?? null;
   }
 
   /**
@@ -98,19 +60,22 @@ export class Ledger {
    * @returns the digest of its line
    */
   append(kind: LedgerEventKind, fields: JsonObject, durable = true): string {
-    const event: JsonObject = {
-      seq: ++this.#seq,
+    const event = {
+      seq: this.index.events + 1,
       kind,
       attempt_id: this.attemptId,
       time: new Date().toISOString(),
-      previous_sha256: this.#previous,
+      previous_sha256: this.index.last,
       fields,
     };
     const line = canonicalJson(event);
     const bytes = new TextEncoder().encode(line + "\n");
     for (let done = 0; done < bytes.length;) done += this.#file.writeSync(bytes.subarray(done));
     if (durable) this.#file.syncDataSync();
-    return this.#previous = sha256Hex(line);
+    const sha256 = sha256Hex(line);
+    this.index.note({ ...event, sha256 }, this.#size, bytes.length);
+    this.#size += bytes.length;
+    return sha256;
   }
 
   /** Syncs appended events to the disk; the caller continues meanwhile. */
@@ -123,45 +88,216 @@ export class Ledger {
   }
 }
 
-/** Reads a ledger from its file; a missing one is empty. */
-export function readLedgerFile(path: string): LedgerState {
-  try {
-    return readLedger(Deno.readFileSync(path));
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return { events: [], torn_bytes: 0 };
-    throw error;
-  }
-}
-
-/** The state that results from the events of a ledger. */
-export interface LedgerSummary {
-  start: LedgerEvent | null;
-  /** Latest row by `rowKey`, as documents. */
-  rows: Map<string, { row: JsonObject; event: LedgerEvent }>;
-  stops: Map<string, StopReason>;
-  /** The last end, if no event follows it. */
-  end: { status: TerminalStatus; event: LedgerEvent } | null;
-  /** Ids of all started runs. */
-  started: string[];
-}
-
 /** Key of a row. */
 export const rowKey = (recipeId: string, replicate: number): string => `${recipeId}|${replicate}`;
 
-export function summarizeLedger(events: readonly LedgerEvent[]): LedgerSummary {
-  const summary: LedgerSummary = { start: null, rows: new Map(), stops: new Map(), end: null, started: [] };
-  for (const event of events) {
-    summary.end = null;
-    if (event.kind === "attempt_started") summary.start = event;
-    else if (event.kind === "row_started") summary.started.push(String(event.fields.run_id));
-    else if (event.kind === "row_completed") {
-      const row = event.fields.row as JsonObject;
-      summary.rows.set(rowKey(row.id as string, Number(row.replicate)), { row, event });
-    } else if (event.kind === "recipe_stopped") {
-      summary.stops.set(event.fields.recipe_id as string, event.fields.stop_reason as StopReason);
-    } else if (event.kind === "attempt_ended") {
-      summary.end = { status: event.fields.status as TerminalStatus, event };
+/** The end of the snapshots that the rows of a ledger name: file number, its snapshots, and its bytes. */
+export interface EvidenceEnd {
+  part: number;
+  count: number;
+  bytes: number;
+}
+
+/**
+ * What a ledger says, without its rows: their places in the file are kept (16 bytes a row), and each is read when it is
+ * asked for. The last event of a row counts.
+ */
+export class LedgerIndex {
+  start: LedgerEvent | null = null;
+  /** The last end, if no event follows it. */
+  end: { status: TerminalStatus; event: LedgerEvent } | null = null;
+  readonly stops = new Map<string, StopReason>();
+  events = 0;
+  /** Digest of the last line; null without events. */
+  last: string | null = null;
+  /** Bytes up to the end of the last event, and bytes after it. */
+  size = 0;
+  tornBytes = 0;
+  /** Number of rows. */
+  rowCount = 0;
+  evidence: EvidenceEnd | null = null;
+  /** Receives each event as it is noted. */
+  onEvent?: (event: LedgerEvent) => void;
+  readonly #places = new Map<string, number>();
+  /** By recipe: offset and length of the row's line, by replicate; 0 for none, negative for a row that did not complete. */
+  readonly #lines: Float64Array[] = [];
+  readonly #started = new Set<string>();
+  #pruned: string[] = [];
+
+  /** @param path of the file; it changes when its folder is renamed */
+  constructor(public path: string) {}
+
+  /**
+   * Reads the events that were appended since the last call.
+   * @throws SvcError `bundle_hash_mismatch` for a broken chain before the truncated end
+   */
+  advance(): this {
+    this.tornBytes = 0;
+    let file: Deno.FsFile;
+    try {
+      file = Deno.openSync(this.path);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return this;
+      throw error;
+    }
+    try {
+      file.seekSync(this.size, Deno.SeekMode.Start);
+      let rest = new Uint8Array(0);
+      const buffer = new Uint8Array(CHUNK_BYTES);
+      for (let count = file.readSync(buffer); count !== null; count = file.readSync(buffer)) {
+        const chunk = new Uint8Array(rest.length + count);
+        chunk.set(rest);
+        chunk.set(buffer.subarray(0, count), rest.length);
+        let from = 0;
+        for (let to = chunk.indexOf(10, rest.length); to >= 0; to = chunk.indexOf(10, from)) {
+          this.#read(new TextDecoder().decode(chunk.subarray(from, to)), to + 1 - from);
+          from = to + 1;
+        }
+        rest = chunk.subarray(from);
+      }
+      this.tornBytes = rest.length;
+    } finally {
+      file.close();
+    }
+    return this;
+  }
+
+  #read(line: string, bytes: number): void {
+    const refuse = (why: string): never => {
+      throw new SvcError("bundle_hash_mismatch", `Cannot trust the attempt ledger: event ${this.events + 1} ${why}`);
+    };
+    let value;
+    try {
+      value = parseJson(line);
+    } catch (error) {
+      return refuse(`cannot be read: ${messageOf(error)}`);
+    }
+    if (!isObject(value) || canonicalJson(value) !== line) return refuse("is not laid out as it was written");
+    const event = { ...value, sha256: sha256Hex(line) } as LedgerEvent;
+    if (event.seq !== this.events + 1) return refuse(`has the number ${event.seq}`);
+    if (event.previous_sha256 !== this.last) return refuse("does not follow the one before it");
+    this.note(event, this.size, bytes);
+  }
+
+  /** Adds an event that stands at these bytes of the file. */
+  note(event: LedgerEvent, offset: number, bytes: number): void {
+    const { kind, fields } = event;
+    this.events++;
+    this.last = event.sha256;
+    this.size = offset + bytes;
+    this.end = null;
+    if (kind === "attempt_started") {
+      this.start = event;
+      for (const { id } of (fields.recipes ?? []) as JsonObject[]) this.#placeOf(String(id));
+    } else if (kind === "attempt_resumed") {
+      // The remains were removed before.
+      this.#started.clear();
+      this.#pruned = [];
+    } else if (kind === "row_started") this.#started.add(String(fields.run_id));
+    else if (kind === "row_completed") this.#noteRow(fields.row as JsonObject, offset, bytes);
+    else if (kind === "recipe_stopped") {
+      this.stops.set(fields.recipe_id as string, fields.stop_reason as StopReason);
+    } else if (kind === "attempt_ended") this.end = { status: fields.status as TerminalStatus, event };
+    this.onEvent?.(event);
+  }
+
+  #placeOf(id: string): number {
+    let place = this.#places.get(id);
+    if (place === undefined) {
+      this.#places.set(id, place = this.#places.size);
+      this.#lines.push(new Float64Array(2));
+    }
+    return place;
+  }
+
+  #noteRow(row: JsonObject, offset: number, bytes: number): void {
+    const place = this.#placeOf(String(row.id)), replicate = Number(row.replicate);
+    let lines = this.#lines[place];
+    if (2 * replicate >= lines.length) {
+      lines = new Float64Array(2 * Math.max(2 * replicate, 2));
+      lines.set(this.#lines[place]);
+      this.#lines[place] = lines;
+    }
+    if (lines[2 * replicate + 1] === 0) this.rowCount++;
+    lines[2 * replicate] = offset;
+    lines[2 * replicate + 1] = row.status === "completed" ? bytes : -bytes;
+    if (row.run_id !== null) {
+      this.#started.delete(String(row.run_id));
+      if (row.run_dir === null) this.#pruned = [...this.#pruned.slice(1 - MOST_LEFT), String(row.run_id)];
+    }
+    const record = row.run_evidence_snapshot;
+    if (!isObject(record) || record.offset === undefined) return;
+    const part = Number(/(\d+)/.exec(String(record.relative_path))?.[1]);
+    const count = this.evidence?.part === part ? this.evidence.count + 1 : 1;
+    this.evidence = { part, count, bytes: Number(record.offset) + Number(record.size_bytes) };
+  }
+
+  /** Ids of runs that an ended process may have left without a row, or with a row that does not keep its run. */
+  leftovers(): string[] {
+    return [...this.#started, ...this.#pruned];
+  }
+
+  has(recipeId: string, replicate: number): boolean {
+    return this.statusOf(recipeId, replicate) !== "none";
+  }
+
+  statusOf(recipeId: string, replicate: number): "none" | "completed" | "not_completed" {
+    const place = this.#places.get(recipeId);
+    const length = place === undefined ? 0 : this.#lines[place][2 * replicate + 1] ?? 0;
+    return length === 0 ? "none" : length > 0 ? "completed" : "not_completed";
+  }
+
+  /** The rows replicate by replicate, each in the order of the pack. */
+  *rows(): Generator<ResultRow> {
+    const last = this.#lines.reduce((most, { length }) => Math.max(most, length / 2), 0);
+    if (last === 0) return;
+    using file = this.#open();
+    for (let replicate = 0; replicate < last; replicate++) {
+      for (const lines of this.#lines) {
+        if (2 * replicate < lines.length && lines[2 * replicate + 1] !== 0) yield this.#rowAt(file, lines, replicate);
+      }
     }
   }
-  return summary;
+
+  /** A row; null without one. */
+  row(recipeId: string, replicate: number): ResultRow | null {
+    if (!this.has(recipeId, replicate)) return null;
+    using file = this.#open();
+    return this.#rowAt(file, this.#lines[this.#places.get(recipeId)!], replicate);
+  }
+
+  #open(): Deno.FsFile {
+    return Deno.openSync(this.path);
+  }
+
+  #rowAt(file: Deno.FsFile, lines: Float64Array, replicate: number): ResultRow {
+    const bytes = new Uint8Array(Math.abs(lines[2 * replicate + 1]));
+    file.seekSync(lines[2 * replicate], Deno.SeekMode.Start);
+    for (let done = 0; done < bytes.length;) {
+      const count = file.readSync(bytes.subarray(done));
+      if (count === null) throw new SvcError("bundle_hash_mismatch", "Cannot read the attempt ledger: it was cut off");
+      done += count;
+    }
+    const { fields } = parseJson(new TextDecoder().decode(bytes)) as { fields: { row: JsonObject } };
+    return fields.row as ResultRow;
+  }
+}
+
+/** The kind of the last event of a ledger, from the end of its file; null without one. */
+export function lastKind(path: string): string | null {
+  using file = Deno.openSync(path);
+  const { size } = file.statSync();
+  for (let reach = 4096;; reach *= 4) {
+    const from = Math.max(0, size - reach), bytes = new Uint8Array(size - from);
+    file.seekSync(from, Deno.SeekMode.Start);
+    for (let done = 0; done < bytes.length;) {
+      const count = file.readSync(bytes.subarray(done));
+      if (count === null) break;
+      done += count;
+    }
+    const end = bytes.lastIndexOf(10), start = end <= 0 ? -1 : bytes.lastIndexOf(10, end - 1);
+    if (start < 0 && from > 0) continue;
+    if (end < 0) return null;
+    return String(asObject(parseJson(new TextDecoder().decode(bytes.subarray(start + 1, end)))).kind);
+  }
 }

@@ -17,6 +17,7 @@ import { recipeSpecs } from "../research/specs.ts";
 import { stepMetrics } from "../research/evaluations.ts";
 import { cellOf, checkConditions, type ConditionedRecipe, pairedOperations, pairSeeds } from "./conditions.ts";
 import { comparedPairs, LEAST_ITEMS, pairsNeeded } from "./compare.ts";
+import { checkChannelUses } from "./equal_uses.ts";
 import { instantiate } from "./instantiate.ts";
 import { locateRecipe } from "./locate_recipe.ts";
 import { entriesOfPoints, withOwnMatrix } from "./entry_points.ts";
@@ -76,7 +77,11 @@ export async function loadPack(
   const recipes = await loadRecipes(written, file, options, found);
   const pack = { ...written, recipes: recipes.map(({ entry }) => entry) };
   const checked = await checkRecipes(pack, recipes, { ...options, replication }, found);
-  found.push(...checkConditions(pack, checked), ...checkPower(pack, checked, replication));
+  found.push(
+    ...checkConditions(pack, checked),
+    ...checkPower(pack, checked, replication),
+    ...checkChannelUses(pack, checked, options.registry),
+  );
   const all = [...diagnostics, ...attachLocations(merged(found), locate)];
   return {
     file,
@@ -359,9 +364,8 @@ function checkPower(pack: Pack, checked: readonly ConditionedRecipe[], replicati
   const level = 1 - toNumber(replication?.confidence_level ?? 0.95);
   const needed = pairsNeeded(pairs.length, level), most = Math.max(...pairs);
   if (pairs.length === 0 || most >= needed) return [];
-  const message = `Cannot tell ${pairs.length} comparisons apart: each has at most ${most} ${
-    most === 1 ? "pair" : "pairs"
-  }`;
+  const compared = pairs.length === 1 ? "1 comparison" : `${pairs.length} comparisons`;
+  const message = `Cannot tell ${compared} apart: each has at most ${most} ${most === 1 ? "pair" : "pairs"}`;
   const hint = `At the level ${numberText(level)} after correction at least ${needed} pairs are needed: ` +
     `set replicates to ${needed}, or compare fewer recipes and metrics`;
   return [diagnostic("comparison_underpowered", ["baselines"], message, { hint, severity: "warning" })];

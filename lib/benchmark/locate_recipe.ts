@@ -1,12 +1,8 @@
 /** Locates the files of a pack: paths start at the pack, then at the project root, and never leave either. */
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { programFolder } from "../artifact/program.ts";
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
-import { PROGRAM_ROOT } from "../plan/implementation_source.ts";
 import type { PackEntry } from "./pack.ts";
-
-/** The folder of the program, if it has one. */
-export const PROGRAM_FOLDER: string | null = PROGRAM_ROOT.startsWith("file:") ? fileURLToPath(PROGRAM_ROOT) : null;
 
 /** Whether a path is inside a folder; both without links. */
 function within(folder: string, path: string): boolean {
@@ -27,7 +23,8 @@ export function locateRecipe(
 ): string | null {
   const place = ["recipes", entry.index, "path"];
   const folders = [dirname(packFile), projectRoot];
-  const roots = [...folders, ...(PROGRAM_FOLDER !== null && within(PROGRAM_FOLDER, packFile) ? [PROGRAM_FOLDER] : [])]
+  const program = programFolder();
+  const roots = [...folders, ...(program !== null && within(program, packFile) ? [program] : [])]
     .map(real).filter((folder) => folder !== null);
   const outside = (path: string) => {
     const message = `Cannot use ${path}: it lies outside the project and the folder of the pack`;

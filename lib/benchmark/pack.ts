@@ -3,7 +3,7 @@ import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { checkValue } from "../contract/schema.ts";
-import { isObject, type JsonObject, type Value } from "../contract/value.ts";
+import { isObject, type JsonObject, typeName, type Value } from "../contract/value.ts";
 import { attachLocations, readRecipeText } from "../recipe/read.ts";
 import type { Locate } from "../recipe/types.ts";
 import {
@@ -15,7 +15,7 @@ import {
   nearestMetric,
   suitsTask,
 } from "../research/catalog.ts";
-import { PACK_SCHEMA } from "./pack_schema.ts";
+import schema from "../../benchmarks/pack.schema.json" with { type: "json" };
 import type { Measure, PackMetric, Tier } from "./types.ts";
 
 /** Known fields of an entry's parameters. */
@@ -101,7 +101,7 @@ export function readPack(text: string, file: string): ReadPack {
 
 /** {@link readPack} of a decoded value. */
 export function packOfValue(value: Value, locate: Locate): ReadPack {
-  const found = checkValue(PACK_SCHEMA, value, [], { code: "pack_invalid" }).map(aboutFields);
+  const found = checkValue(schema as object as JsonObject, value, [], { code: "pack_invalid" });
   if (found.length > 0 || !isObject(value)) {
     return { pack: null, diagnostics: attachLocations(found, locate), locate };
   }
@@ -109,14 +109,6 @@ export function packOfValue(value: Value, locate: Locate): ReadPack {
   const pack = packOf(value, diagnostics);
   diagnostics.push(...checkCatalogue(pack));
   return { pack, diagnostics: attachLocations(diagnostics, locate), locate };
-}
-
-/** The parameter check, with messages for a pack. */
-function aboutFields(item: Diagnostic): Diagnostic {
-  return {
-    ...item,
-    message: item.message.replace("a parameter named", "a field named").replace("the parameter", "the field"),
-  };
 }
 
 function packOf(document: JsonObject, diagnostics: Diagnostic[]): Pack {
@@ -153,7 +145,8 @@ function uniqueNames(names: string[], place: Place, what: string, diagnostics: D
   return [...new Set(names)];
 }
 
-function metricsOf(written: readonly Value[], diagnostics: Diagnostic[]): PackMetric[] {
+/** Metrics of a pack with the facts of the catalogue. */
+export function metricsOf(written: readonly Value[], diagnostics: Diagnostic[]): PackMetric[] {
   const suggestions = new Suggestions();
   const metrics = written.map((value, index): PackMetric => {
     const given: JsonObject = isObject(value) ? value : { id: value };
@@ -273,7 +266,7 @@ function entryParams(params: JsonObject, index: number, diagnostics: Diagnostic[
   const steps = (params.step_params ?? {}) as JsonObject;
   for (const [step, given] of Object.entries(steps)) {
     if (isObject(given)) continue;
-    const message = `Cannot use that as the parameters of ${step}`;
+    const message = `Cannot use ${typeName(given)} as the parameters of ${step}`;
     diagnostics.push(diagnostic("pack_invalid", [...place, "step_params", step], message, { hint: "Write a mapping" }));
   }
   const evidence = (params.run_evidence ?? {}) as JsonObject;

@@ -1,10 +1,10 @@
 /** Finds packs: those of the project's `benchmarks/`, and those of the program. */
 import { join, relative } from "node:path";
+import { programFolder } from "../artifact/program.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { readRecipeText } from "../recipe/read.ts";
-import { PROGRAM_FOLDER } from "./locate_recipe.ts";
 
 /** A pack in a list. */
 export interface PackListRow {
@@ -41,9 +41,8 @@ function packFiles(folder: string): string[] {
 /** The folders of packs, the project's first; the program's own is omitted if it is the same. */
 function packFolders(projectRoot: string): string[] {
   const folders = [join(projectRoot, "benchmarks")];
-  if (PROGRAM_FOLDER !== null && join(PROGRAM_FOLDER, ".") !== join(projectRoot, ".")) {
-    folders.push(join(PROGRAM_FOLDER, "benchmarks"));
-  }
+  const program = programFolder();
+  if (program !== null && join(program, ".") !== join(projectRoot, ".")) folders.push(join(program, "benchmarks"));
   return folders;
 }
 
@@ -76,7 +75,7 @@ function packRow(name: string, file: string): PackListRow {
   };
   try {
     const { value } = readRecipeText(Deno.readTextFileSync(file), { file });
-    if (!isObject(value)) throw new TypeError("it is no mapping");
+    if (!isObject(value)) throw new TypeError("it is not a mapping");
     const text = (item: unknown) => typeof item === "string" ? item : null;
     const member = (key: string) => isObject(value[key]) ? value[key] as JsonObject : {};
     return {

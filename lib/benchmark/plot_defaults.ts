@@ -94,11 +94,15 @@ export function axesOf(
   }
   for (const [name, id, there] of [["y", y, metrics], ["x", x, [...metrics, ...coordinates]]] as const) {
     // Metrics of single steps can be requested by their full name.
-    const known = id === null || there.includes(id) || result.recipes.some((row) => id in row.metrics);
+    const known = id === null || there.includes(id) || result.recipes.some(({ metrics }) => Object.hasOwn(metrics, id));
     if (known || (type === "cdf" && name === "x")) continue;
     const near = nearestName(id, there);
     throw new SvcError("usage_invalid", `Cannot plot ${id} as ${name}: no completed row has it`, {
-      hint: near !== null ? `Did you mean ${near}?` : `There are ${there.join(", ")}`,
+      hint: id === "channel.ebn0_db"
+        ? "Add the step channel.communication_resource_accounting: it counts the bits that Eb/N0 needs"
+        : near !== null
+        ? `Did you mean ${near}?`
+        : `There are ${there.join(", ")}`,
     });
   }
   return { x: x ?? "", y };
@@ -112,7 +116,7 @@ export function boundOf(result: BenchmarkResult, type: FigureType, y: string, as
   const authored = defaultsOf(result);
   const own = authored.plot === type && authored.y === y && typeof authored.bound === "string" ? authored.bound : "";
   const bound = asked ?? own;
-  if (bound === "" || result.recipes.some(({ metrics }) => bound in metrics)) return bound;
+  if (bound === "" || result.recipes.some(({ metrics }) => Object.hasOwn(metrics, bound))) return bound;
   throw new SvcError("usage_invalid", `Cannot draw ${bound} as a bound: no completed row has it`, {
     hint: `There are ${metricsThere(result).join(", ")}`,
   });

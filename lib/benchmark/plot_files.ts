@@ -38,7 +38,12 @@ export async function plotFiles(
   sha256: string,
   request: PlotRequest,
   style: FigureStyle,
-  { evidence, name: wanted }: { evidence?: RowEvidence; name?: string } = {},
+  { evidence, name: wanted, record = (binding) => binding }: {
+    evidence?: RowEvidence;
+    name?: string;
+    /** Completes the record of the plot. */
+    record?: (binding: JsonObject) => JsonObject;
+  } = {},
 ): Promise<PlotFiles> {
   const outcome = benchmarkFigure(result, sha256, request, evidence);
   const name = wanted ?? nameOf(outcome, style);
@@ -50,7 +55,7 @@ export async function plotFiles(
     [`${name}.png`]: await renderPng(svg, style),
     [`${name}.csv`]: figureCsv(outcome.figure),
   };
-  files[`${name}.plot.json`] = prettyJson(bindingOf(result, sha256, request, style, outcome, files));
+  files[`${name}.plot.json`] = prettyJson(record(bindingOf(result, sha256, request, style, outcome, files)));
   return { ...outcome, name, files };
 }
 

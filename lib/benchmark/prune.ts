@@ -1,7 +1,11 @@
-/** Removes backing runs whose snapshot is kept: renamed at once, deleted while the next row runs. */
+/**
+ * Removes backing runs whose snapshot is kept: renamed at once, deleted while the next row runs. The reservation of an id
+ * is deleted after its second has passed, because no later run can then get the id. `runs gc` deletes those of the last second.
+ */
 import { join } from "node:path";
 import { tryLockRun } from "../run/lock.ts";
-import { markRemoved } from "../run/reservation.ts";
+import { reservedBefore } from "../run/reservation.ts";
+import { DISK } from "../run/files.ts";
 import type { Workspace } from "../run/workspace.ts";
 
 /** Maximum number of folders that wait for deletion; beyond it the benchmark waits. */
@@ -10,6 +14,7 @@ const MOST_WAITING = 4;
 export class Pruner {
   readonly #workspace: Workspace;
   readonly #waiting = new Set<Promise<void>>();
+  #reserved: string[] = [];
   #failure: unknown;
 
   constructor(workspace: Workspace) {
@@ -25,12 +30,13 @@ export class Pruner {
     try {
       Deno.mkdirSync(transit, { recursive: true });
       // One rename, so that no reader sees a partial bundle.
-      markRemoved(this.#workspace, runId);
       Deno.renameSync(join(runs, runId), grave);
     } catch (error) {
       lock.release();
       throw error;
     }
+    this.#reserved.push(runId);
+    this.#release();
     const deleted = Deno.remove(grave, { recursive: true })
       .catch((error) => {
         // Another process that lists runs cleans the folder as well.
@@ -44,9 +50,18 @@ export class Pruner {
     if (this.#waiting.size >= MOST_WAITING) await Promise.race(this.#waiting);
   }
 
+  /** Removes the reservations of ids that cannot be made again. */
+  #release(): void {
+    const now = new Date(), gone = this.#reserved.filter((id) => reservedBefore(id, now));
+    if (gone.length === 0) return;
+    this.#reserved = this.#reserved.filter((id) => !gone.includes(id));
+    for (const id of gone) DISK.remove(join(this.#workspace.reservations, id));
+  }
+
   /** Waits until everything is deleted. @throws the first error of a deletion */
   async finish(): Promise<void> {
     await Promise.all(this.#waiting);
+    this.#release();
     if (this.#failure !== undefined) throw this.#failure;
   }
 }

@@ -14,8 +14,8 @@ import { FIGURE_TYPES, type FigureType } from "../figure/types.ts";
 import { reportFacts } from "./export.ts";
 import { benchmarkFigure, requireComplete } from "./figure/figure_of.ts";
 import type { PlotOutcome, RowEvidence } from "./figure/types.ts";
-import { PAGE_STYLE } from "./publish_style.ts";
 import { type Cell, type ReportTable, reportTables } from "./report_tables.ts";
+import { allRows, countsOf, firstOf } from "./stored_rows.ts";
 import type { BenchmarkResult } from "./types.ts";
 
 const cellText = (cell: Cell) => escapeXml(typeof cell === "string" ? cell : cell.written);
@@ -106,8 +106,13 @@ function protocolOf({ benchmark, replication, execution, storage }: BenchmarkRes
   return parts.filter((part): part is [string, JsonObject] => part[1] !== null && Object.keys(part[1]).length > 0);
 }
 
-function rowsHtml({ recipes }: BenchmarkResult): string {
-  const lines = recipes.map((row) =>
+/** So many rows are on a page; the parts of the result have all. */
+const MOST_ROWS = 1000;
+
+function rowsHtml(result: BenchmarkResult): string {
+  const { count } = countsOf(result);
+  const title = count > MOST_ROWS ? `the first ${MOST_ROWS} of ${count} rows` : `all ${count} rows`;
+  const lines = [...firstOf(allRows(result), MOST_ROWS)].map((row) =>
     `<tr><th scope="row">${escapeXml(row.id)}</th><td class="r">${row.replicate}</td><td>${
       escapeXml(row.status)
     }</td>` +
@@ -116,7 +121,7 @@ function rowsHtml({ recipes }: BenchmarkResult): string {
     }</code></td></tr>`
   );
   return [
-    `<details><summary>Recipes and runs of all ${recipes.length} rows</summary>`,
+    `<details><summary>Recipes and runs of ${title}</summary>`,
     `<div class="scroll" tabindex="0" role="region" aria-label="Recipes and runs"><table><thead><tr>`,
     `<th scope="col">Recipe</th><th scope="col" class="r">Replicate</th><th scope="col">Status</th>`,
     `<th scope="col">Effective recipe, SHA-256</th><th scope="col">Run</th></tr></thead>`,
@@ -145,6 +150,7 @@ export async function publishPage(
   evidence?: RowEvidence,
 ): Promise<string> {
   requireComplete(result);
+  const { default: style } = await import("./publish.css", { with: { type: "text" } });
   const { benchmark } = result;
   const title = `${benchmark.name || benchmark.id}, version ${benchmark.version}`;
   const figures: string[] = [];
@@ -154,11 +160,9 @@ export async function publishPage(
   const tables = reportTables(result, "unicode");
   const sections = [["figures", "Figures"], ["tables", "Tables"], ["protocol", "Protocol"], ["evidence", "Evidence"]]
     .filter(([id]) => id !== "figures" || figures.length > 0);
-  const completed = result.recipes.filter(({ status }) => status === "completed").length;
-  const partial = completed === result.recipes.length
-    ? ""
-    : `<p class="warn">${result.recipes.length - completed} of ` +
-      `${result.recipes.length} rows did not complete; the tables name them.</p>\n`;
+  const { count, completed } = countsOf(result);
+  const partial = completed === count ? "" : `<p class="warn">${count - completed} of ` +
+    `${count} rows did not complete; the tables name them.</p>\n`;
   const digests: [string, string][] = [
     ["result.json", sha256],
     ["Pack", benchmark.sha256],
@@ -174,7 +178,7 @@ export async function publishPage(
 <title>${escapeXml(title)}</title>
 <style>
 ${fontFaces()}
-${PAGE_STYLE}</style>
+${style}</style>
 </head>
 <body>
 <header>

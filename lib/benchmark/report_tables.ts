@@ -13,7 +13,9 @@ import {
   shownAggregates,
   UNITS,
 } from "./estimates.ts";
-import type { AggregateRow, BenchmarkResult, Measure } from "./types.ts";
+import { channelUseRemark } from "./equal_uses.ts";
+import { allRows, countsOf, firstOf } from "./stored_rows.ts";
+import type { AggregateRow, BenchmarkResult, Measure, ResultRow } from "./types.ts";
 
 /** A text to be escaped by the writer, or one already in the output language. */
 export type Cell = string | { readonly written: string };
@@ -36,6 +38,12 @@ export interface ReportTable {
 
 const left = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "left" });
 const right = (title: string, unit = ""): ReportColumn => ({ title, unit, align: "right" });
+
+/** Titles with units, and the texts of the cells. */
+export function cellTexts({ columns, rows }: Pick<ReportTable, "columns" | "rows">): [string[], string[][]] {
+  const titles = columns.map(({ title, unit }) => title + (unit === "" ? "" : ` (${unit})`));
+  return [titles, rows.map((row) => row.map((cell) => typeof cell === "string" ? cell : cell.written))];
+}
 
 /** A coordinate or another value of a document. */
 function valueText(value: Value | undefined, form: NumberForm): Cell {
@@ -154,23 +162,34 @@ function comparisons(result: BenchmarkResult, form: NumberForm): ReportTable {
     notes: [
       "Paired differences, candidate minus baseline, over common items or else common replicates; p by exact sign flips up " +
       "to 20 pairs, else by a paired t test, corrected over all comparisons (Holm); a dash says that neither is distinguishably better",
+      ...[channelUseRemark(result)].filter((remark) => remark !== null),
     ],
   };
 }
 
+/** So many rows are listed; the others are in recipes.csv. */
+const MOST_LISTED = 1000;
+
 function notCompleted(result: BenchmarkResult): ReportTable {
+  const { count, completed } = countsOf(result), missing = count - completed;
+  const listed = missing === 0 ? [] : [...firstOf(problemsOf(result), MOST_LISTED)];
   return {
     id: "not_completed",
     title: "Rows that did not complete",
     columns: [left("Recipe"), right("Replicate"), left("Status"), left("Reason")],
-    rows: result.recipes.filter(({ status }) => status !== "completed").map((row) => [
+    rows: listed.map((row) => [
       row.id,
       String(row.replicate),
       row.status,
       row.error?.message ?? row.skip_reason ?? "–",
     ]),
-    notes: [],
+    notes: missing > listed.length ? [`The first ${listed.length} of ${missing}; recipes.csv has all`] : [],
   };
+}
+
+/** The rows that did not complete. */
+export function* problemsOf(result: BenchmarkResult): Generator<ResultRow> {
+  for (const row of allRows(result)) if (row.status !== "completed") yield row;
 }
 
 /**

@@ -10,10 +10,12 @@ import { parseJson } from "../contract/json.ts";
 import { confusionOf } from "../figure/confusion_of.ts";
 import { type FigureStyle, STYLES } from "../figure/style.ts";
 import { RECIPE_FILE } from "../run/documents.ts";
+import { DISK, replaceFile } from "../run/files.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { readSnapshot, type Snapshot } from "./evidence.ts";
-import { exportResult } from "./export.ts";
+import { exportFiles, exportTexts } from "./export.ts";
 import type { PlotRequest, RowEvidence } from "./figure/types.ts";
+import { rowKey } from "./ledger.ts";
 import { type PlotFiles, plotFiles } from "./plot_files.ts";
 import { figuresOf, publishPage } from "./publish.ts";
 import { showBenchmarkResult } from "./store.ts";
@@ -45,14 +47,18 @@ function open(workspace: Workspace, wanted: string): OpenedResult {
   return { result, directory, bytes, sha256: sha256Hex(bytes), evidence: evidenceOf(directory) };
 }
 
-/** Recipes and reports from the snapshots, each read once. */
+/** So many snapshots stay in memory. */
+const MOST_SNAPSHOTS = 256;
+
+/** Recipes and reports from the snapshots. */
 function evidenceOf(directory: string): RowEvidence {
-  const snapshots = new Map<ResultRow, Snapshot | null>();
+  const snapshots = new Map<string, Snapshot | null>();
   const snapshot = (row: ResultRow) => {
-    const known = snapshots.get(row);
+    const key = rowKey(row.id, row.replicate), known = snapshots.get(key);
     if (known !== undefined) return known;
     const read = row.run_evidence_snapshot === null ? null : readSnapshot(directory, row.run_evidence_snapshot);
-    snapshots.set(row, read);
+    if (snapshots.size === MOST_SNAPSHOTS) snapshots.clear();
+    snapshots.set(key, read);
     return read;
   };
   const objectOf = (text: string | undefined): JsonObject | null => {
@@ -65,7 +71,8 @@ function evidenceOf(directory: string): RowEvidence {
   };
 }
 
-function write(directory: string, files: Readonly<Record<string, string | Uint8Array>>): void {
+/** Writes files into a folder, which is created. */
+export function writeFiles(directory: string, files: Readonly<Record<string, string | Uint8Array>>): void {
   Deno.mkdirSync(directory, { recursive: true });
   for (const [name, contents] of Object.entries(files)) writeFileAtomic(join(directory, name), contents);
 }
@@ -79,18 +86,25 @@ function write(directory: string, files: Readonly<Record<string, string | Uint8A
  */
 export function exportBenchmark(workspace: Workspace, wanted: string, options: { out?: string } = {}): WrittenFiles {
   const { result, sha256, directory } = open(workspace, wanted);
-  const files = exportResult(result);
   const target = options.out === undefined ? directory : resolve(options.out);
-  write(target, files);
-  return { result_id: result.result_id, result_sha256: sha256, directory: target, files: Object.keys(files) };
+  const files = writeExport(result, target);
+  return { result_id: result.result_id, result_sha256: sha256, directory: target, files };
+}
+
+function writeExport(result: BenchmarkResult, target: string): string[] {
+  Deno.mkdirSync(target, { recursive: true });
+  const files = Object.entries(exportFiles(result));
+  for (const [name, pieces] of files) replaceFile(DISK, join(target, name), pieces(), true);
+  return files.map(([name]) => name);
 }
 
 /**
- * The tables of a result as {@link exportBenchmark} writes them, without writing. @throws SvcError `result_not_found`
+ * The tables of a result as {@link exportBenchmark} writes them, without writing; of a result with parts those whose size
+ * does not grow with rows. @throws SvcError `result_not_found`
  */
 export function exportedTables(workspace: Workspace, wanted: string) {
   const { result, sha256 } = open(workspace, wanted);
-  return { result_id: result.result_id, result_sha256: sha256, files: exportResult(result) };
+  return { result_id: result.result_id, result_sha256: sha256, files: exportTexts(result) };
 }
 
 /**
@@ -125,7 +139,7 @@ export async function plotBenchmark(
   if (options.name !== undefined) requireName(options.name, "plot", /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
   const plot = await plotFiles(result, sha256, request, options.style ?? STYLES.svc, { evidence, name: options.name });
   const target = options.out === undefined ? join(directory, FIGURES_FOLDER) : resolve(options.out);
-  write(target, plot.files);
+  writeFiles(target, plot.files);
   const files = Object.keys(plot.files);
   return { result_id: result.result_id, result_sha256: sha256, directory: target, files, plot };
 }
@@ -156,12 +170,17 @@ export async function publishBenchmark(
   const files: Record<string, string | Uint8Array> = {
     "index.html": await publishPage(result, sha256, evidence),
     [RESULT_FILE]: bytes,
-    ...exportResult(result),
   };
   for (const { plot } of figuresOf(result, sha256, evidence)) {
     Object.assign(files, (await plotFiles(result, sha256, { plot }, STYLES.svc, { evidence })).files);
   }
   const target = join(options.out === undefined ? join(directory, "published") : resolve(options.out), slug);
-  write(target, files);
-  return { result_id: result.result_id, result_sha256: sha256, directory: target, files: Object.keys(files) };
+  writeFiles(target, files);
+  const tables = writeExport(result, target);
+  return {
+    result_id: result.result_id,
+    result_sha256: sha256,
+    directory: target,
+    files: [...Object.keys(files), ...tables],
+  };
 }

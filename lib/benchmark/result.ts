@@ -1,23 +1,30 @@
 /** Assembles `result.json` from its head, known at the start, and the ledger. */
 import { prettyJson } from "../contract/json.ts";
 import { aggregate } from "./aggregate.ts";
-import { compareMethods } from "./compare.ts";
-import type { LedgerSummary } from "./ledger.ts";
+import { Comparisons } from "./compare.ts";
+import type { LedgerIndex } from "./ledger.ts";
 import type { Pack } from "./pack.ts";
-import { type Sample, sampleOf } from "./samples.ts";
+import { sampleOf } from "./samples.ts";
 import { stopReason } from "./stop.ts";
+import { RowPartWriter } from "./stored_rows.ts";
+import { type Spread, Tally } from "./tally.ts";
 import {
   type BenchmarkIdentity,
   type BenchmarkResult,
-  type PackMetric,
+  INLINE_ROWS,
+  type Measure,
   type Replication,
   type ResultRow,
-  type StopReason,
+  STORED_ROWS,
   type TerminalStatus,
 } from "./types.ts";
+import { ViewDigest } from "./view.ts";
 
 /** What is known before the first row. */
-export type ResultHead = Omit<BenchmarkResult, "recipes" | "aggregates" | "comparisons">;
+export type ResultHead = Omit<
+  BenchmarkResult,
+  "recipes" | "rows" | typeof STORED_ROWS | "aggregates" | "comparisons" | "view_sha256"
+>;
 
 /** The part of its pack in a result. */
 export function identityOf(pack: Pack, validation: BenchmarkIdentity["catalog_validation"]): BenchmarkIdentity {
@@ -56,22 +63,33 @@ function resultStatus(status: TerminalStatus): "completed" | "incomplete" | "fai
 }
 
 /**
- * The complete result.
+ * The result of a ledger.
  * @param head as at the start
- * @param ledger with the rows
- * @param order ids of the entries in the order of the pack
+ * @param directory of the result, for the parts of many rows; null writes nothing and leaves them in the ledger
  */
 export function assembleResult(
   head: ResultHead,
-  ledger: LedgerSummary,
-  order: readonly string[],
+  ledger: LedgerIndex,
   end: BenchmarkEnd,
+  directory: string | null,
 ): BenchmarkResult {
-  const place = new Map(order.map((id, index) => [id, index]));
-  const rows = [...ledger.rows.values()].map(({ row }) => row as ResultRow)
-    .sort((a, b) => a.replicate - b.replicate || place.get(a.id)! - place.get(b.id)!);
+  const current = head.schema_version === 2, parted = current && ledger.rowCount > INLINE_ROWS;
+  const writer = parted && directory !== null ? new RowPartWriter(directory) : null;
+  const view = new ViewDigest();
+  const statistics = new Statistics(head.benchmark, head.replication, spreadOf(head));
+  const inline: ResultRow[] = [], first = new Map<string, ResultRow>();
+  let completed = 0;
+  for (const row of ledger.rows()) {
+    if (row.status === "completed") completed++;
+    noteFirst(first, row);
+    if (!parted) inline.push(row);
+    writer?.add(row);
+    view.add(row);
+    statistics.add(row);
+  }
   const { incomplete_reason, error, ...rest } = end;
   const { incomplete_reason: _, error: __, ...base } = head;
+  const { aggregates, comparisons } = statistics.finish();
   return {
     ...base,
     status: resultStatus(end.status),
@@ -80,50 +98,76 @@ export function assembleResult(
     reports: rest.reports,
     ...(incomplete_reason === undefined ? {} : { incomplete_reason }),
     ...(error === undefined ? {} : { error }),
-    recipes: rows,
-    ...statistics(rows, head.benchmark, head.replication),
+    recipes: parted ? [...first.values()] : inline,
+    ...(parted ? { rows: { count: ledger.rowCount, completed, parts: writer?.finish() ?? [] } } : {}),
+    aggregates,
+    comparisons,
+    ...(current ? { view_sha256: view.finish({ aggregates, comparisons }) } : {}),
+    ...(parted ? { [STORED_ROWS]: () => ledger.rows() } : {}),
   };
 }
 
-/** Aggregates and comparisons of rows: a pure function, which verification calls again. */
-export function statistics(
-  rows: readonly ResultRow[],
-  { metrics, baselines }: Pick<BenchmarkIdentity, "metrics" | "baselines">,
-  replication: Replication | null,
-): Pick<BenchmarkResult, "aggregates" | "comparisons"> {
-  const groups = new Map<string, ResultRow[]>();
-  for (const row of rows) {
-    const group = groups.get(row.id);
-    if (group === undefined) groups.set(row.id, [row]);
-    else group.push(row);
+/** Keeps the first completed row of each recipe, or its first row. */
+export function noteFirst(first: Map<string, ResultRow>, row: ResultRow): void {
+  const known = first.get(row.id);
+  if (known === undefined || known.status !== "completed" && row.status === "completed") first.set(row.id, row);
+}
+
+/** How the statistics of a result are computed. */
+export const spreadOf = ({ schema_version }: Pick<BenchmarkResult, "schema_version">): Spread =>
+  schema_version === 1 ? "two_passes" : "one_pass";
+
+/** Aggregates and comparisons of rows, which verification computes again. */
+export class Statistics {
+  readonly #identity: Pick<BenchmarkIdentity, "metrics" | "baselines">;
+  readonly #replication: Replication | null;
+  readonly #spread: Spread;
+  readonly #comparisons: Comparisons;
+  readonly #recipes = new Map<string, { tallies: Tally[]; made: number }>();
+
+  constructor(
+    identity: Pick<BenchmarkIdentity, "metrics" | "baselines">,
+    replication: Replication | null,
+    spread: Spread = "one_pass",
+  ) {
+    this.#identity = identity;
+    this.#replication = replication;
+    this.#spread = spread;
+    this.#comparisons = new Comparisons(identity.baselines, identity.metrics, this.#confidence);
   }
-  const confidence = replication?.confidence_level ?? 0.95;
-  const recipes = [...groups].map(([id, group]) => ({
-    id,
-    method_id: group[0].method_id,
-    baseline_id: group[0].baseline_id,
-    aggregation_cell_id: group[0].aggregation_cell_id ?? null,
-    matrix_selection: group[0].matrix_selection,
-    samples: group.map((row) => sampleOf(row, metrics)).filter((sample) => sample !== null),
-    ...stopOf(group, replication, metrics),
-  }));
-  return {
-    aggregates: aggregate(recipes, metrics, confidence),
-    comparisons: compareMethods(recipes, baselines, metrics, confidence),
-  };
-}
 
-/** The stop reason of a recipe; undefined if all get the same number of replicates, or after an interruption. */
-function stopOf(
-  group: readonly ResultRow[],
-  replication: Replication | null,
-  metrics: readonly PackMetric[],
-): { stop_reason?: StopReason } {
-  if (replication === null || replication.stop_metric === null) return {};
-  const metric = metrics.find(({ id }) => id === replication.stop_metric);
-  const samples: Sample[] = group.map((row) => sampleOf(row, metrics)).filter((sample) => sample !== null);
-  const reason = stopReason(samples, group.length, replication, metric);
-  return reason === null ? {} : { stop_reason: reason };
+  get #confidence(): Measure {
+    return this.#replication?.confidence_level ?? 0.95;
+  }
+
+  /** Adds a row; they come replicate by replicate. */
+  add(row: ResultRow): void {
+    const { metrics } = this.#identity;
+    let recipe = this.#recipes.get(row.id);
+    if (recipe === undefined) {
+      this.#recipes.set(row.id, recipe = { tallies: metrics.map(({ id }) => new Tally(id, this.#spread)), made: 0 });
+    }
+    recipe.made++;
+    const sample = sampleOf(row, metrics);
+    if (sample !== null) recipe.tallies.forEach((tally) => tally.add(sample));
+    const { id, method_id, baseline_id, aggregation_cell_id = null, matrix_selection } = row;
+    this.#comparisons.add({ id, method_id, baseline_id, aggregation_cell_id, matrix_selection }, sample);
+  }
+
+  finish(): Pick<BenchmarkResult, "aggregates" | "comparisons"> {
+    const recipes = [...this.#recipes].map(([id, { tallies, made }]) => {
+      const reason = this.#replication === null || this.#replication.stop_metric === null
+        ? null
+        // Null after an interruption, too.
+        : stopReason(
+          tallies.find(({ metric }) => metric === this.#replication!.stop_metric) ?? null,
+          made,
+          this.#replication,
+        );
+      return { id, tallies, ...(reason === null ? {} : { stop_reason: reason }) };
+    });
+    return { aggregates: aggregate(recipes, this.#confidence), comparisons: this.#comparisons.rows() };
+  }
 }
 
 /** The text of a result's file. */

@@ -1,7 +1,7 @@
 /** Checks the form of `result.json`, which may be from another author: the types that its readers rely on. */
-import { checkDocument } from "../artifact/json_schema.ts";
+import { checkValue } from "../contract/schema.ts";
 import type { Diagnostic } from "../contract/error.ts";
-import type { JsonObject } from "../contract/value.ts";
+import type { JsonObject, Value } from "../contract/value.ts";
 
 const text = { type: "string" }, nullableText = { type: ["string", "null"] };
 const number = { type: "number" }, nullableNumber = { type: ["number", "null"] };
@@ -26,7 +26,7 @@ const metric = object({
   counts: object({ events: text, trials: text }, true),
 });
 
-const row = object({
+const ROW_SCHEMA = object({
   id: text,
   replicate: { type: "integer", minimum: 0 },
   label: text,
@@ -50,6 +50,8 @@ const row = object({
   },
   run_evidence_snapshot: object({
     relative_path: { type: "string", pattern: "^evidence/[A-Za-z0-9_@][A-Za-z0-9_@.=+-]*$" },
+    offset: { type: ["integer", "null"], minimum: 0 },
+    size_bytes: { type: ["integer", "null"], minimum: 0 },
     sha256: text,
   }, true),
 });
@@ -117,12 +119,27 @@ const RESULT_SCHEMA = object({
     stop_metric: nullableText,
   }, true),
   reports: list({ type: "string", pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]*$" }),
-  recipes: list(row),
+  recipes: list(ROW_SCHEMA),
+  rows: object({
+    count: { type: "integer", minimum: 0 },
+    completed: { type: "integer", minimum: 0 },
+    parts: list(object({
+      path: { type: "string", pattern: "^rows/part-[0-9]{5,9}\\.jsonl\\.gz$" },
+      sha256: text,
+      rows: { type: "integer", minimum: 1 },
+    })),
+  }, true),
+  view_sha256: nullableText,
   aggregates: list(aggregate),
   comparisons: list(comparison),
 });
 
+/** @returns the unusable fields of a row in a part; empty for a valid one */
+export function checkRow(row: Value): Diagnostic[] {
+  return checkValue(ROW_SCHEMA, row, [], { code: "bundle_schema_invalid" });
+}
+
 /** @returns the unusable fields; empty for a valid result */
 export function checkResult(document: JsonObject): Diagnostic[] {
-  return checkDocument(RESULT_SCHEMA, document, "bundle_schema_invalid");
+  return checkValue(RESULT_SCHEMA, document, [], { code: "bundle_schema_invalid" });
 }

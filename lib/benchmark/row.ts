@@ -11,7 +11,7 @@ import { parseSha256Sums } from "../run/files.ts";
 import { type RunOptions, runRecipe, type RunResult } from "../run/run.ts";
 import { admit } from "./budget.ts";
 import { cellOf, conditionEvidence } from "./conditions.ts";
-import { writeSnapshot } from "./evidence.ts";
+import { type Snapshot, snapshotOf } from "./evidence.ts";
 import { type LoadedPack, type LoadedRecipe, recipeOfReplicate } from "./load_pack.ts";
 import type { PackEntry } from "./pack.ts";
 import { promoteMetrics, stepMetricsOf } from "./promote.ts";
@@ -47,25 +47,29 @@ export function skippedRow(entry: PackEntry): ResultRow {
   return { ...blankRow(entry, 0), status: "skipped", skip_reason: entry.skip_reason ?? "It could not be loaded" };
 }
 
+/** A row, and the evidence that is to be kept of it. */
+export interface MadeRow {
+  row: ResultRow;
+  snapshot: Snapshot | null;
+}
+
 export interface RowContext {
   runOptions: Omit<RunOptions, "raw">;
-  /** Of the result. */
-  directory: string;
   /** Whether the backing run is kept. */
   retain: boolean;
 }
 
 /**
  * Runs a row.
- * @returns the row, with its snapshot written; null if the run was cancelled. `run_dir` is null if the backing run may
+ * @returns the row with its snapshot; null if the run was cancelled. `run_dir` is null if the backing run may
  *   be
  */
 export async function runRow(
   { pack, replication }: LoadedPack,
   { entry, recipe, locate }: LoadedRecipe,
   replicate: number,
-  { runOptions, directory, retain }: RowContext,
-): Promise<ResultRow | null> {
+  { runOptions, retain }: RowContext,
+): Promise<MadeRow | null> {
   const raw = recipeOfReplicate(pack, recipe!, replication, replicate);
   const row = blankRow(entry, replicate);
   row.recipe_name = raw.name;
@@ -74,14 +78,14 @@ export async function runRow(
   if (aggregation_cell_id !== null) row.aggregation_cell_id = aggregation_cell_id;
   if (pairing_id !== null) row.pairing_id = pairing_id;
   if (statistical_unit !== null) row.statistical_unit = statistical_unit;
-  let run: RunResult;
+  let run: RunResult, snapshot: Snapshot | null = null;
   try {
     run = await runRecipe({ ...runOptions, raw, locate });
   } catch (error) {
     // A recipe refused now, for example because an input file is gone, fails alone; other errors are defects.
     if (!(error instanceof SvcError)) throw error;
     row.error = { code: error.code, message: error.diagnostics[0]?.message ?? error.message };
-    return row;
+    return { row, snapshot };
   }
   if (run.status === "canceled") return null;
   row.run_id = run.run_id;
@@ -96,14 +100,8 @@ export async function runRow(
   row.manifest = { path: MANIFEST_FILE, sha256: sums.get(MANIFEST_FILE) ?? null };
   try {
     measure(row, run);
-    row.run_evidence_snapshot = {
-      ...writeSnapshot(
-        directory,
-        { id: entry.id, replicate, run_id: run.run_id },
-        run.directory,
-        run.status === "completed" ? entry.params.retained_artifact_paths : [],
-      ),
-    };
+    const retained = run.status === "completed" ? entry.params.retained_artifact_paths : [];
+    snapshot = snapshotOf(run.run_id, run.directory, retained);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     row.status = "failed";
@@ -111,7 +109,7 @@ export async function runRow(
   }
   // The run of a failed row is kept for inspection.
   if (retain || row.status === "failed") row.run_dir = `runs/${run.run_id}`;
-  return row;
+  return { row, snapshot };
 
   function measure(row: ResultRow, { summary, directory: bundle }: RunResult): void {
     if (row.status === "failed") {

@@ -1,9 +1,12 @@
 /**
  * Runs a benchmark: every recipe of a pack in every replicate, each as an ordinary run.
  *
- * Replicates run in order, and within each the recipes in the order of the pack. The attempt ledger has a row before
- * the next one starts; `result.json` is made from it at the end. So finished rows are never lost, and an interrupted
+ * Replicates run in order, and within each the recipes in the order of the pack. Rows are appended to the attempt ledger
+ * in this order, and `result.json` is made from it at the end. So finished rows are never lost, and an interrupted
  * benchmark resumes where it stopped, with the same numbers.
+ *
+ * Rows may run side by side. Later ones then start early and wait for their place in the order; one that the sequence
+ * never reaches, because its recipe stopped or a row failed, is discarded. So the rows are those of a sequential run.
  */
 import { join } from "node:path";
 import { exists } from "../artifact/path_kind.ts";
@@ -14,6 +17,7 @@ import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import { WorkerPool } from "../execute/pool.ts";
+import { createCancellation } from "../execute/cancellation.ts";
 import type { CancellationToken } from "../execute/types.ts";
 import type { PlanCache } from "../plan/cache.ts";
 import { estimateOfRuns } from "../plan/estimate.ts";
@@ -21,23 +25,38 @@ import { lintSeverity } from "../plan/planner.ts";
 import type { Readiness } from "../plan/types.ts";
 import { captureEnvironment } from "../run/environment.ts";
 import { checkOptions } from "../run/execution.ts";
-import { DISK, replaceFile } from "../run/files.ts";
+import { DISK, NOT_DURABLE, replaceFile } from "../run/files.ts";
 import { tryLockRun } from "../run/lock.ts";
 import { reserveRunId } from "../run/reservation.ts";
 import { type KeepOptions, keptSteps, pruneBundle } from "../run/prune.ts";
 import { announceWarnings, type RunEvent, type RunOptions } from "../run/run.ts";
 import { lockRuns, removeRuns } from "../run/store.ts";
 import type { Workspace } from "../run/workspace.ts";
-import { Ledger, type LedgerSummary, readLedgerFile, rowKey, summarizeLedger } from "./ledger.ts";
-import { exportResult } from "./export.ts";
+import { EvidenceWriter } from "./evidence.ts";
+import { exportFiles } from "./export.ts";
+import { Ledger, rowKey } from "./ledger.ts";
 import { type LoadedPack, type LoadedRecipe, loadPack, packRecord } from "./load_pack.ts";
 import { Pruner } from "./prune.ts";
 import { replicationArguments, type ReplicationOptions } from "./replication.ts";
 import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead, resultText } from "./result.ts";
-import { runRow, skippedRow } from "./row.ts";
-import { type Sample, sampleOf } from "./samples.ts";
+import { type MadeRow, runRow, skippedRow } from "./row.ts";
+import { countsOf } from "./stored_rows.ts";
+import { sampleOf } from "./samples.ts";
+import {
+  checkShards,
+  DEFAULT_WAVE,
+  incompleteShards,
+  isOfShard,
+  missingRows,
+  type Shard,
+  ShardedRows,
+  type ShardOptions,
+  shardResult,
+  shardWorkspace,
+} from "./shards.ts";
 import { stopReason } from "./stop.ts";
-import { benchmarkWorkspace, endFields, orderOf, resolveResultId, settleResult } from "./store.ts";
+import { benchmarkWorkspace, endFields, resolveResultId, settleResult } from "./store.ts";
+import { Tally } from "./tally.ts";
 import {
   type BenchmarkResult,
   LEDGER_FILE,
@@ -71,6 +90,8 @@ export interface BenchmarkRunOptions extends ReplicationOptions {
   implementation?: string;
   /** Workers of each run; default 1, or that of a resumed benchmark. */
   parallelWorkers?: number;
+  /** Rows that run side by side, 1 to 32; default 1. The numbers of the result are the same. */
+  parallelPoints?: number;
   /** Whether to start rows whose estimate does not fit; default false. */
   ignoreEstimate?: boolean;
   /** Whether findings of the lint of links become warnings; default true. */
@@ -88,10 +109,14 @@ export interface BenchmarkRunOptions extends ReplicationOptions {
   /** Artifacts of kept runs that are kept after their row is complete; default `all`. */
   keep?: KeepOptions["keep"];
   drop?: KeepOptions["drop"];
+  /** Runs the rows of one shard alone. */
+  shard?: ShardOptions;
+  /** Takes the rows from shards instead of executing them. */
+  source?: ShardedRows;
+  /** Id of a new result; default from the name of the pack and the time. */
+  resultId?: string;
   jobId?: string | null;
   cancellation: CancellationToken;
-  /** Makes the derived files of the result, by name; default those of `exportResult`. */
-  exportReports?(result: BenchmarkResult): Record<string, string>;
   onEvent?(event: BenchmarkEvent): void;
   execute?: RunOptions["execute"];
 }
@@ -113,7 +138,7 @@ export interface BenchmarkRunResult {
 export async function runBenchmark(options: BenchmarkRunOptions): Promise<BenchmarkRunResult> {
   const { workspace, registry, readiness, backend, implementation } = options;
   checkOptions(options);
-  const earlier = options.resume === undefined ? null : earlierResult(workspace, options.resume);
+  const earlier = options.resume === undefined ? null : earlierResult(workspace, options.resume, options.shard);
   const loaded = earlier === null && options.loaded || await loadPack(options.pack, {
     registry,
     projectRoot: workspace.projectRoot,
@@ -139,6 +164,95 @@ export async function runBenchmark(options: BenchmarkRunOptions): Promise<Benchm
   }
 }
 
+/** Options of a shard: those of a benchmark, its place, and its folder. */
+export type ShardRunOptions = Omit<BenchmarkRunOptions, "resume" | "source" | "resultId"> & {
+  shard: ShardOptions;
+  /** Folder of the shard; one that holds its result already is resumed. */
+  out: string;
+};
+
+/**
+ * Runs the rows of one shard, or those that its folder lacks.
+ * @returns the result of these rows alone
+ * @throws SvcError as {@link runBenchmark}; `execution_invalid` for an impossible place
+ */
+export async function runShard({ out, ...options }: ShardRunOptions): Promise<BenchmarkRunResult> {
+  const { index, count } = options.shard;
+  if (!(index >= 0 && index < count)) {
+    throw new SvcError("execution_invalid", `Cannot run the shard ${index} of ${count}`, {
+      hint: `--index counts from 0 to ${count - 1}`,
+    });
+  }
+  const workspace = shardWorkspace(options.workspace, out);
+  return await runBenchmark({ ...options, workspace, resume: shardResult(workspace.stateDir)?.id });
+}
+
+/** Options of a merge. */
+export type MergeOptions = Pick<
+  BenchmarkRunOptions,
+  "pack" | "registry" | "workspace" | "readiness" | "lint" | "cancellation" | "onEvent" | "resultId"
+>;
+
+/**
+ * Makes the result of shards: that of one machine which ran all rows.
+ * @param folders those of the shards
+ * @throws SvcError `pack_invalid`, `shard_conflict` for shards that do not belong together, `shard_incomplete` with the
+ *   missing rows; nothing is written then
+ */
+export async function mergeShards(folders: readonly string[], options: MergeOptions): Promise<BenchmarkRunResult> {
+  const { workspace, registry, readiness, resultId } = options;
+  const source = new ShardedRows(folders);
+  source.advance();
+  const [first] = source.starts().values();
+  const execution = (first?.execution ?? {}) as {
+    backend?: string;
+    implementation?: string;
+    parallel_workers?: number;
+  };
+  const { backend, implementation } = execution;
+  const loaded = await loadPack(options.pack, {
+    registry,
+    projectRoot: workspace.projectRoot,
+    planning: { backend, implementation, readiness, lint: lintSeverity(options) },
+    ...replicationArguments((first?.replication ?? null) as Replication | null),
+  });
+  if (!loaded.valid || loaded.pack === null) {
+    throw refusal("pack_invalid", `Cannot use the pack ${options.pack}`, loaded.diagnostics);
+  }
+  const { svc } = await captureEnvironment(workspace.projectRoot) as { svc: JsonObject };
+  checkShards(source, folders, {
+    pack_sha256: loaded.pack.sha256,
+    build_sha256: svc.build_sha256 as string | null ?? null,
+    recipes: recipesOfStart(loaded),
+  });
+  const runnable = loaded.recipes.filter(({ recipe }) => recipe !== null).map(({ entry }) => entry.id);
+  const missing = missingRows(source, runnable, loaded.replication, loaded.pack.metrics);
+  if (missing.length > 0) throw incompleteShards(missing);
+  const begun = resultId !== undefined && exists(join(benchmarkWorkspace(workspace).runs, resultId));
+  // A merge that was interrupted goes on.
+  if (begun && !["incomplete", "canceled"].includes(settleResult(workspace, resultId).status)) {
+    throw new SvcError("shard_conflict", `Cannot merge into ${resultId}: there is such a result`);
+  }
+  const parallelWorkers = execution.parallel_workers;
+  return await runBenchmark({
+    ...options,
+    ...given({ backend, implementation, parallelWorkers }),
+    loaded,
+    source,
+    resume: begun ? resultId : undefined,
+    continueOnError: true,
+    execute: () => Promise.reject(new SvcError("internal_error", "A merge executes nothing")),
+  });
+}
+
+/** The recipes of a benchmark in its first event. */
+function recipesOfStart({ recipes }: LoadedPack): JsonObject[] {
+  return recipes.map(({ entry, recipe }) => ({
+    id: entry.id,
+    recipe_sha256: recipe === null ? null : sha256Json(recipe),
+  }));
+}
+
 const given = <T extends object>(members: T): Partial<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 
@@ -154,12 +268,13 @@ function checkKeep(options: BenchmarkRunOptions, { recipes }: LoadedPack, earlie
 }
 
 /** @throws SvcError `result_not_found`, `benchmark_resume_mismatch` */
-function earlierResult(workspace: Workspace, wanted: string): BenchmarkResult {
+function earlierResult(workspace: Workspace, wanted: string, shard: Shard | undefined): BenchmarkResult {
   const result = settleResult(workspace, resolveResultId(workspace, wanted));
   if (result.status === "running") {
     throw mismatch(`${result.result_id} is still being made`, "Wait for its end, or cancel it");
   }
-  if (result.status === "completed") {
+  // A shard that is complete may have to make more replicates.
+  if (result.status === "completed" && shard === undefined) {
     throw mismatch(`${result.result_id} is complete`, "Start it anew without --resume");
   }
   return result;
@@ -169,9 +284,24 @@ function mismatch(why: string, hint: string): SvcError {
   return new SvcError("benchmark_resume_mismatch", `Cannot resume: ${why}`, { hint });
 }
 
+/** A row that runs ahead of its place in the order. */
+interface RowAhead {
+  loaded: LoadedRecipe;
+  /** Null after a cancellation. */
+  row: Promise<MadeRow | null>;
+  ended: boolean;
+  cancellation: CancellationToken;
+  runId: string | null;
+}
+
+/** Rows that run or wait for their place, per row that may run at once: a long row does not stop the others. */
+const AHEAD = 4;
+
 class Benchmark {
   readonly #options: BenchmarkRunOptions;
   readonly #loaded: LoadedPack;
+  /** Place of each row of a replicate; an entry with a matrix has several. */
+  readonly #places: ReadonlyMap<string, number>;
   readonly #environment: JsonObject;
   readonly #resultId: string;
   readonly #directory: string;
@@ -179,14 +309,19 @@ class Benchmark {
   /** Closed with the benchmark; null if the caller executes. */
   readonly #pool: WorkerPool | undefined;
   readonly #ledger: Ledger;
-  readonly #before: LedgerSummary;
+  readonly #evidence: EvidenceWriter;
   readonly #head: ResultHead;
   readonly #pruner: Pruner;
+  readonly #parallel: number;
+  /** By row key. */
+  readonly #ahead = new Map<string, RowAhead>();
+  /** Fills free places while the next row is awaited. */
+  #startRows: () => void = () => {};
   #synced: Promise<void> = Promise.resolve();
-  readonly #reused = new Map<string, ResultRow>();
-  readonly #samples = new Map<string, Sample[]>();
-  readonly #made = new Map<string, number>();
+  /** Tried replicates of each recipe, and the statistics that decide when it stops. */
+  readonly #tried = new Map<string, { made: number; tally: Tally }>();
   readonly #stopped = new Map<string, StopReason>();
+  #peers: ShardedRows | undefined;
   #failed: { code: string; message: string } | undefined;
   #rejected = false;
 
@@ -198,33 +333,36 @@ class Benchmark {
   ) {
     this.#options = options;
     this.#pool = options.execute === undefined ? new WorkerPool() : undefined;
+    this.#parallel = checkOptions(options).parallelPoints;
     this.#loaded = loaded;
+    this.#places = new Map(loaded.recipes.map(({ entry }, place) => [entry.id, place]));
     this.#environment = environment;
     const { workspace } = options;
     this.#pruner = new Pruner(workspace);
     const places = benchmarkWorkspace(workspace);
     const now = new Date();
-    this.#resultId = earlier?.result_id ?? reserveRunId(places, loaded.pack.id, now);
+    this.#resultId = earlier?.result_id ?? options.resultId ??
+      reserveRunId(places, loaded.pack.id, now, options.shard !== undefined);
     this.#directory = join(places.runs, this.#resultId);
     this.#lock = tryLockRun(places, this.#resultId);
     if (this.#lock === null) throw mismatch(`${this.#resultId} is still being made`, "Wait for its end, or cancel it");
     const attempt_id = crypto.randomUUID();
-    let opened: ReturnType<typeof Ledger.open> | undefined;
+    let opened: Ledger | undefined;
     // A new result appears with its first files: they are written in transit, and the folder is renamed.
     const nursery = earlier === null ? join(places.transit, this.#resultId) : this.#directory;
     try {
       Deno.mkdirSync(nursery, { recursive: true });
-      opened = Ledger.open(join(nursery, LEDGER_FILE), attempt_id);
-      this.#ledger = opened.ledger;
-      this.#before = summarizeLedger(opened.state.events);
+      this.#ledger = opened = Ledger.open(join(nursery, LEDGER_FILE), attempt_id);
       const start = this.#startFields(earlier);
-      if (earlier !== null) this.#checkSame(this.#before, start);
-      const sha256 = this.#begin(earlier, start, opened.state.torn_bytes);
-      this.#head = this.#headOf(earlier, attempt_id, now, sha256);
+      if (earlier !== null) this.#checkSame(start);
+      this.#evidence = new EvidenceWriter(this.#directory, opened.index.evidence);
+      const reused = this.#begin(earlier, start);
+      this.#head = this.#headOf(earlier, attempt_id, now, reused);
       this.#writeStart(nursery, earlier);
       if (nursery !== this.#directory) Deno.renameSync(nursery, this.#directory);
+      this.#ledger.index.path = join(this.#directory, LEDGER_FILE);
     } catch (error) {
-      opened?.ledger.close();
+      opened?.close();
       this.#lock.release();
       throw error;
     }
@@ -232,7 +370,7 @@ class Benchmark {
 
   /** The record that must be equal when a benchmark resumes. */
   #startFields(earlier: BenchmarkResult | null): JsonObject {
-    const { pack, recipes, replication } = this.#loaded;
+    const { pack, replication } = this.#loaded;
     const { parallelWorkers, backend, implementation, retainBackingRuns } = this.#options;
     const before = (earlier?.execution ?? {}) as JsonObject;
     const workers = parallelWorkers ?? Number(before.parallel_workers ?? 1);
@@ -247,19 +385,20 @@ class Benchmark {
       } as JsonObject,
       build_sha256: svc.build_sha256 ?? null,
       replication,
+      ...(this.#options.shard === undefined
+        ? {}
+        : { shard: { index: this.#options.shard.index, count: this.#options.shard.count } }),
       storage: {
         backing_run_policy: retainBackingRuns ?? earlier?.storage.backing_run_policy === "retained"
           ? "retained"
           : "pruned_after_snapshot",
       },
-      recipes: recipes.map(({ entry, recipe }) => ({
-        id: entry.id,
-        recipe_sha256: recipe === null ? null : sha256Json(recipe),
-      })),
+      recipes: recipesOfStart(this.#loaded),
     };
   }
 
-  #checkSame({ start }: LedgerSummary, now: JsonObject): void {
+  #checkSame(now: JsonObject): void {
+    const { start } = this.#ledger.index;
     if (start === null) throw mismatch("its ledger is empty", "Start it anew without --resume");
     const names: [string, string][] = [
       ["pack_sha256", "the pack changed"],
@@ -267,39 +406,41 @@ class Benchmark {
       ["execution", "the execution settings differ"],
       ["replication", "the replication differs"],
       ["build_sha256", "svc changed"],
+      ["shard", "it is another shard"],
     ];
-    const different = names.filter(([name]) => canonicalJson(start.fields[name]) !== canonicalJson(now[name]));
+    const different = names.filter(([name]) =>
+      canonicalJson(start.fields[name] ?? null) !== canonicalJson(now[name] ?? null)
+    );
     if (different.length === 0) return;
     throw mismatch(different.map(([, why]) => why).join(", "), "Start it anew without --resume");
   }
 
-  /** @returns the digest of the start event of the benchmark */
-  #begin(earlier: BenchmarkResult | null, start: JsonObject, tornBytes: number): string {
-    if (earlier === null) return this.#ledger.append("attempt_started", start);
-    for (const [key, { row }] of this.#before.rows) {
-      if (row.status === "completed") this.#reused.set(key, row as ResultRow);
+  /** @returns the number of rows to reuse */
+  #begin(earlier: BenchmarkResult | null, start: JsonObject): number {
+    if (earlier === null) {
+      this.#ledger.append("attempt_started", start);
+      return 0;
     }
-    this.#ledger.append("attempt_resumed", { reused_rows: this.#reused.size, repaired_bytes: tornBytes });
     this.#sweep();
-    return this.#before.start!.sha256;
+    const { completed } = countsOf(earlier);
+    this.#ledger.append("attempt_resumed", { reused_rows: completed, repaired_bytes: this.#ledger.index.tornBytes });
+    return completed;
   }
 
   /** Removes partial runs of an interrupted row. */
   #sweep(): void {
     const { workspace } = this.#options;
-    const kept = new Set([...this.#before.rows.values()].map(({ row }) => row.run_dir === null ? null : row.run_id));
-    for (const runId of this.#before.started) {
-      if (kept.has(runId) || !exists(join(workspace.runs, runId))) continue;
-      removeRuns(workspace, [runId]);
+    for (const runId of this.#ledger.index.leftovers()) {
+      if (exists(join(workspace.runs, runId))) removeRuns(workspace, [runId]);
     }
   }
 
-  #headOf(earlier: BenchmarkResult | null, attempt_id: string, now: Date, startSha256: string): ResultHead {
+  #headOf(earlier: BenchmarkResult | null, attempt_id: string, now: Date, reused: number): ResultHead {
     const { pack, diagnostics, replication } = this.#loaded;
     const start = this.#startFields(earlier);
     const of = (severity: string) => diagnostics.filter((item) => item.severity === severity);
     return {
-      schema_version: 1,
+      schema_version: 2,
       kind: RESULT_KIND,
       result_id: this.#resultId,
       benchmark: identityOf(pack, { errors: of("error"), warnings: of("warning") }),
@@ -308,7 +449,7 @@ class Benchmark {
       attempt_ledger: {
         kind: "svc.benchmark_attempt_ledger",
         relative_path: LEDGER_FILE,
-        start_event_sha256: startSha256,
+        start_event_sha256: this.#ledger.index.start!.sha256,
         expected_terminal_status: null,
       },
       created_at_utc: earlier?.created_at_utc ?? now.toISOString(),
@@ -323,7 +464,7 @@ class Benchmark {
             ...(isObject(earlier.resume) ? earlier.resume.earlier_attempt_ids as string[] : []),
             earlier.attempt_id,
           ],
-          reused_rows: this.#reused.size,
+          reused_rows: reused,
         },
       }),
       reports: [],
@@ -357,20 +498,25 @@ class Benchmark {
       { kept: this.#head.storage.backing_run_policy === "retained", open },
     ));
     for (const loaded of recipes) {
-      if (loaded.recipe !== null || this.#before.rows.has(rowKey(loaded.entry.id, 0))) continue;
+      if (loaded.recipe !== null || !this.#isOwn(loaded, 0) || this.#ledger.index.has(loaded.entry.id, 0)) continue;
       await this.#keep(skippedRow(loaded.entry));
     }
     const replicates = replication?.replicates ?? 1;
-    rows: for (let replicate = 0; replicate < replicates; replicate++) {
-      const left = recipes.filter(({ entry, recipe }) => recipe !== null && !this.#stopped.has(entry.id));
-      if (left.length === 0) break;
-      for (const loaded of left) {
-        if (cancellation.isCancelled) break rows;
-        const row = await this.#row(loaded, replicate);
-        if (row === null) break rows;
-        this.#judge(row, replication);
-        if (row.status === "failed" && !this.#options.continueOnError) break rows;
+    try {
+      rows: for (let replicate = 0; replicate < replicates; replicate++) {
+        this.#endWave(replicate);
+        if (this.#left().length === 0) break;
+        const left = this.#left(replicate);
+        for (const [at, loaded] of left.entries()) {
+          if (cancellation.isCancelled) break rows;
+          const row = await this.#row(loaded, replicate, () => this.#startAhead(left.slice(at), replicate, replicates));
+          if (row === null) break rows;
+          await this.#judge(row, replication);
+          if (row.status === "failed" && !this.#options.continueOnError) break rows;
+        }
       }
+    } finally {
+      await this.#discard([...this.#ahead.keys()]);
     }
     await this.#synced;
     await this.#pruner.finish();
@@ -378,30 +524,165 @@ class Benchmark {
   }
 
   /** @returns null after a cancellation */
-  async #row(loaded: LoadedRecipe, replicate: number): Promise<ResultRow | null> {
+  async #row(loaded: LoadedRecipe, replicate: number, startRows: () => void): Promise<ResultRow | null> {
     const { entry } = loaded;
-    const { workspace, registry, onEvent = () => {} } = this.#options;
-    const reused = this.#reused.get(rowKey(entry.id, replicate));
-    const { recipes, replication } = this.#loaded;
-    const place = {
-      recipe_id: entry.id,
-      replicate,
-      replicates: replication?.replicates ?? 1,
-      index: entry.index,
-      count: recipes.length,
-    };
-    const report = (kind: "benchmark_row_started" | "benchmark_row_completed", fields: JsonObject) => {
-      const failed = fields.status === "failed", rejected = fields.status === "rejected_resource_budget";
-      const verb = kind === "benchmark_row_started" ? "started" : String(fields.status).replaceAll("_", " ");
-      const level = failed ? "error" : rejected ? "warning" : "info";
-      onEvent({ kind, level, message: `${entry.id} r${replicate} ${verb}`, fields: { ...place, ...fields } });
-    };
-    if (reused !== undefined) {
-      report("benchmark_row_started", { run_id: reused.run_id });
-      report("benchmark_row_completed", { run_id: reused.run_id, status: reused.status, reused: true });
+    const key = rowKey(entry.id, replicate);
+    const reused = this.#isReused(entry.id, replicate) ? this.#ledger.index.row(entry.id, replicate) : null;
+    if (reused !== null) {
+      this.#report(loaded, replicate, "benchmark_row_started", { run_id: reused.run_id });
+      const { run_id, status } = reused;
+      this.#report(loaded, replicate, "benchmark_row_completed", { run_id, status, reused: true });
       return reused;
     }
+    if (this.#options.source !== undefined) return await this.#take(loaded, replicate, this.#options.source);
+    this.#startRows = startRows;
+    startRows();
+    const made = await this.#ahead.get(key)!.row;
+    this.#ahead.delete(key);
+    this.#startRows = () => {};
+    if (made === null) return null;
+    const { row, snapshot } = made;
+    // Snapshots stand in the order of the rows, and only those of rows that are kept.
+    if (snapshot !== null) row.run_evidence_snapshot = { ...this.#evidence.write(row, snapshot) };
+    await this.#keep(row);
+    if (row.run_id !== null && row.run_dir === null) await this.#pruner.prune(row.run_id);
+    else if (row.run_id !== null && row.status === "completed") this.#pruneArtifacts(row.run_id);
+    this.#report(loaded, replicate, "benchmark_row_completed", { run_id: row.run_id, status: row.status });
+    return row;
+  }
+
+  /** Takes a row from the shards; its run, if it was kept, is not in this state directory. */
+  async #take(loaded: LoadedRecipe, replicate: number, source: ShardedRows): Promise<ResultRow> {
+    const recipe_id = loaded.entry.id, found = source.row(recipe_id, replicate);
+    if (found === null) throw incompleteShards([{ recipe_id, replicate }]);
+    const { snapshot } = found, row: ResultRow = { ...found.row, run_dir: null };
+    this.#report(loaded, replicate, "benchmark_row_started", { run_id: row.run_id });
+    if (snapshot !== null) row.run_evidence_snapshot = { ...this.#evidence.append(snapshot) };
+    await this.#keep(row);
+    this.#report(loaded, replicate, "benchmark_row_completed", { run_id: row.run_id, status: row.status });
+    return row;
+  }
+
+  #isReused(recipeId: string, replicate: number): boolean {
+    return this.#ledger.index.statusOf(recipeId, replicate) === "completed";
+  }
+
+  #report(
+    { entry }: LoadedRecipe,
+    replicate: number,
+    kind: "benchmark_row_started" | "benchmark_row_completed",
+    fields: JsonObject,
+  ): void {
+    const { recipes, replication } = this.#loaded;
+    const failed = fields.status === "failed", rejected = fields.status === "rejected_resource_budget";
+    const verb = kind === "benchmark_row_started" ? "started" : String(fields.status).replaceAll("_", " ");
+    this.#options.onEvent?.({
+      kind,
+      level: failed ? "error" : rejected ? "warning" : "info",
+      message: `${entry.id} r${replicate} ${verb}`,
+      fields: {
+        recipe_id: entry.id,
+        replicate,
+        replicates: replication?.replicates ?? 1,
+        index: this.#places.get(entry.id)!,
+        count: recipes.length,
+        ...this.#pointOf(entry.id, replicate),
+        ...fields,
+      },
+    });
+  }
+
+  /** Tells the events of rows apart that run side by side. */
+  #pointOf(recipeId: string, replicate: number): { point?: string } {
+    return this.#parallel === 1 ? {} : { point: rowKey(recipeId, replicate) };
+  }
+
+  /** Recipes that have not stopped, or of these the ones whose row of a replicate is made here. */
+  #left(replicate?: number): LoadedRecipe[] {
+    return this.#loaded.recipes.filter((loaded) =>
+      loaded.recipe !== null && !this.#stopped.has(loaded.entry.id) &&
+      (replicate === undefined || this.#isOwn(loaded, replicate))
+    );
+  }
+
+  #isOwn({ entry }: LoadedRecipe, replicate: number): boolean {
+    const { shard } = this.#options;
+    return shard === undefined || isOfShard(shard, replicate * this.#places.size + this.#places.get(entry.id)!);
+  }
+
+  /** Ends recipes of a shard before a new wave of replicates; see `shards.ts`. */
+  #endWave(replicate: number): void {
+    const { shard } = this.#options, { replication, pack } = this.#loaded;
+    if (shard === undefined || replication === null || replication.stop_metric === null) return;
+    if (replicate === 0 || replicate % (shard.wave ?? DEFAULT_WAVE) !== 0 || replicate < (shard.least ?? 0)) return;
+    this.#peers ??= new ShardedRows([this.#options.workspace.stateDir, ...shard.peers ?? []]);
+    this.#peers.advance();
+    for (const { entry } of this.#left()) {
+      const alone = stopReason(this.#tried.get(entry.id)?.tally ?? null, replicate, replication);
+      const { stopped } = this.#peers.reach(entry.id, replication, pack.metrics);
+      const reason = stopped ? "errors" : alone;
+      if (reason === null) continue;
+      this.#stopped.set(entry.id, reason);
+      this.#ledger.append("recipe_stopped", { recipe_id: entry.id, stop_reason: reason, replicates: replicate });
+    }
+  }
+
+  /**
+   * Starts rows in their order while there are free places; without parallel rows the next one alone.
+   * @param next recipes of this replicate that have no row yet
+   */
+  #startAhead(next: readonly LoadedRecipe[], replicate: number, replicates: number): void {
+    const most = this.#parallel === 1 ? 1 : AHEAD * this.#parallel;
+    let running = [...this.#ahead.values()].filter(({ ended }) => !ended).length;
+    for (let loaded = next; replicate < replicates && loaded.length > 0; loaded = this.#left(++replicate)) {
+      for (const one of loaded) {
+        if (running >= this.#parallel || this.#ahead.size >= most) return;
+        const key = rowKey(one.entry.id, replicate);
+        if (this.#isReused(one.entry.id, replicate) || this.#ahead.has(key)) continue;
+        this.#start(one, replicate, key);
+        running++;
+      }
+    }
+  }
+
+  #start(loaded: LoadedRecipe, replicate: number, key: string): void {
+    // Its own, because a row can end without an end of the benchmark.
+    const own = createCancellation();
+    const forget = this.#options.cancellation.onCancel(() => own.cancel());
+    const ahead: RowAhead = {
+      loaded,
+      ended: false,
+      cancellation: own,
+      runId: null,
+      row: Promise.resolve().then(() => this.#runRow(loaded, replicate, ahead)).finally(() => {
+        forget();
+        ahead.ended = true;
+        if (!own.isCancelled) this.#startRows();
+      }),
+    };
+    // Awaited in its place.
+    ahead.row.catch(() => {});
+    this.#ahead.set(key, ahead);
+  }
+
+  /** Ends rows that have no place in the order, and removes their traces. */
+  async #discard(rows: readonly string[]): Promise<void> {
+    const { workspace } = this.#options;
+    const discarded = rows.map((key) => this.#ahead.get(key)!);
+    for (const { cancellation } of discarded) cancellation.cancel();
+    await Promise.allSettled(discarded.map(({ row }) => row));
+    for (const [at, { runId }] of discarded.entries()) {
+      this.#ahead.delete(rows[at]);
+      if (runId !== null && exists(join(workspace.runs, runId))) removeRuns(workspace, [runId]);
+    }
+  }
+
+  async #runRow(loaded: LoadedRecipe, replicate: number, ahead: RowAhead): Promise<MadeRow | null> {
+    const { entry } = loaded;
+    const { workspace, registry, onEvent } = this.#options;
     this.#pool?.warmUp();
+    const point = this.#pointOf(entry.id, replicate);
+    const retained = this.#head.storage.backing_run_policy === "retained";
     const runOptions: Omit<RunOptions, "raw"> = {
       registry,
       workspace,
@@ -411,31 +692,25 @@ class Benchmark {
       ignoreEstimate: this.#options.ignoreEstimate,
       lint: this.#options.lint,
       parallelWorkers: Number(this.#head.execution.parallel_workers),
+      randomId: this.#options.shard !== undefined,
       usePlanCache: this.#options.usePlanCache,
       planCache: this.#options.planCache,
       environment: this.#environment,
       jobId: this.#options.jobId,
-      cancellation: this.#options.cancellation,
-      // A run that is removed after its row shares nothing.
-      share: this.#head.storage.backing_run_policy === "retained",
+      cancellation: ahead.cancellation,
+      sharedProcess: this.#parallel === 1 ? undefined : () => true,
+      // A run that is removed after its row shares nothing, and nothing waits until it is on the disk.
+      share: retained,
+      files: retained ? DISK : NOT_DURABLE,
       execute: this.#options.execute ?? ((execution) => executePlan({ ...execution, pool: this.#pool })),
       onReserved: (run_id) => {
         this.#ledger.append("row_started", { recipe_id: entry.id, replicate, run_id }, false);
-        report("benchmark_row_started", { run_id });
+        ahead.runId = run_id;
+        this.#report(loaded, replicate, "benchmark_row_started", { run_id });
       },
-      onEvent,
+      onEvent: (event) => onEvent?.({ ...event, fields: { ...event.fields, ...point } }),
     };
-    const row = await runRow(this.#loaded, loaded, replicate, {
-      runOptions,
-      directory: this.#directory,
-      retain: this.#head.storage.backing_run_policy === "retained",
-    });
-    if (row === null) return null;
-    await this.#keep(row);
-    if (row.run_id !== null && row.run_dir === null) await this.#pruner.prune(row.run_id);
-    else if (row.run_id !== null && row.status === "completed") this.#pruneArtifacts(row.run_id);
-    report("benchmark_row_completed", { run_id: row.run_id, status: row.status });
-    return row;
+    return await runRow(this.#loaded, loaded, replicate, { runOptions, retain: retained });
   }
 
   /** The snapshot of the row has all required artifact data. */
@@ -456,24 +731,24 @@ class Benchmark {
   }
 
   /** Adds a row to the statistics, and checks whether its recipe has enough replicates. */
-  #judge(row: ResultRow, replication: Replication | null): void {
+  async #judge(row: ResultRow, replication: Replication | null): Promise<void> {
     const { metrics } = this.#loaded.pack;
     if (row.status === "failed") {
       this.#failed ??= { code: row.error!.code, message: `${row.id}: ${row.error!.message}` };
     }
     if (row.status === "rejected_resource_budget") this.#rejected = true;
-    const made = (this.#made.get(row.id) ?? 0) + 1;
-    this.#made.set(row.id, made);
     if (replication === null || replication.stop_metric === null) return;
-    const samples = this.#samples.get(row.id) ?? [];
-    this.#samples.set(row.id, samples);
+    let tried = this.#tried.get(row.id);
+    if (tried === undefined) this.#tried.set(row.id, tried = { made: 0, tally: new Tally(replication.stop_metric) });
+    tried.made++;
     const sample = sampleOf(row, metrics);
-    if (sample !== null) samples.push(sample);
-    const metric = metrics.find(({ id }) => id === replication.stop_metric);
-    const reason = stopReason(samples, made, replication, metric);
+    if (sample !== null) tried.tally.add(sample);
+    // A shard has not all replicates: it looks at the end of a wave.
+    const reason = this.#options.shard === undefined ? stopReason(tried.tally, tried.made, replication) : null;
     if (reason === null) return;
     this.#stopped.set(row.id, reason);
-    this.#ledger.append("recipe_stopped", { recipe_id: row.id, stop_reason: reason, replicates: made });
+    this.#ledger.append("recipe_stopped", { recipe_id: row.id, stop_reason: reason, replicates: tried.made });
+    await this.#discard([...this.#ahead].filter(([, { loaded }]) => loaded.entry.id === row.id).map(([key]) => key));
   }
 
   #finish(): BenchmarkResult {
@@ -493,12 +768,10 @@ class Benchmark {
       reports: [],
     };
     // Rows are read again only now: a running benchmark keeps only their statistics.
-    const state = summarizeLedger(readLedgerFile(join(this.#directory, LEDGER_FILE)).events);
-    const assemble = () => assembleResult(this.#head, state, orderOf(state), end);
-    const reports = (this.#options.exportReports ?? exportResult)(assemble());
-    end.reports = Object.keys(reports).sort();
-    for (const [name, text] of Object.entries(reports)) replaceFile(DISK, join(this.#directory, name), text);
-    const result = assemble();
+    const result = assembleResult(this.#head, this.#ledger.index, end, this.#directory);
+    const reports = exportFiles(result);
+    result.reports = end.reports = Object.keys(reports).sort();
+    for (const [name, chunks] of Object.entries(reports)) replaceFile(DISK, join(this.#directory, name), chunks());
     const text = resultText(result);
     // The ledger first: after an interruption the result is made from its end.
     this.#ledger.append("attempt_ended", endFields(end, sha256Hex(text)));

@@ -8,10 +8,9 @@
  * Source: Haldane, "On a method of estimating frequencies", Biometrika 33, 1945.
  */
 import { toNumber } from "../contract/value.ts";
-import { studentT } from "../numeric/inference.ts";
-import { clopperPearson, pooledRate, type RateCounts, rateEstimate } from "../numeric/rate_interval.ts";
-import type { Sample } from "./samples.ts";
-import type { PackMetric, Replication, StopReason } from "./types.ts";
+import { clopperPearson, type RateCounts, rateEstimate } from "../numeric/rate_interval.ts";
+import type { Tally } from "./tally.ts";
+import type { Replication, StopReason } from "./types.ts";
 
 /** The width of an interval of fewer means is too uncertain. */
 const LEAST_MEANS = 3;
@@ -23,26 +22,19 @@ const LEAST_FAILURES = 100;
 
 /**
  * The reason to stop.
- * @param samples of completed rows, by replicate
+ * @param tally of the metric that decides, over the completed rows; null if all recipes get the same number
  * @param made number of tried replicates, including failed ones
- * @param metric the one of `stop_metric`
  * @returns null to continue
  */
-export function stopReason(
-  samples: readonly Sample[],
-  made: number,
-  replication: Replication,
-  metric: Pick<PackMetric, "id"> | undefined,
-): StopReason | null {
+export function stopReason(tally: Tally | null, made: number, replication: Replication): StopReason | null {
   const { until_errors, until_halfwidth, max_bits, replicates, min_replicates } = replication;
-  if (metric !== undefined && made >= min_replicates) {
-    const rates = samples.map(({ rates }) => rates[metric.id]);
-    const pooled = rates.every((rate) => rate !== undefined) ? pooledRate(rates) : null;
+  if (tally !== null && made >= min_replicates) {
+    const pooled = tally.rateOfAll;
     if (until_errors !== null && pooled !== null && pooled.unit_failures >= until_errors) return "errors";
     if (until_halfwidth !== null) {
       const confidence = toNumber(replication.confidence_level);
       const half = pooled === null
-        ? meanHalfwidth(samples, metric.id, confidence)
+        ? meanHalfwidth(tally, confidence)
         : rateHalfwidth(pooled, confidence, toNumber(until_halfwidth));
       if (half !== null && half <= toNumber(until_halfwidth)) return "halfwidth";
     }
@@ -64,9 +56,8 @@ function rateHalfwidth(counts: RateCounts, confidence: number, wanted: number): 
 }
 
 /** Half the width of Student's interval over replicates; null where there is none yet. */
-function meanHalfwidth(samples: readonly Sample[], metric: string, confidence: number): number | null {
-  const values = samples.map(({ values }) => values[metric]).filter((value) => value !== undefined);
-  if (values.length < LEAST_MEANS) return null;
-  const { low, high } = studentT(values, confidence);
+function meanHalfwidth(tally: Tally, confidence: number): number | null {
+  if (tally.n < LEAST_MEANS) return null;
+  const { low, high } = tally.estimate(confidence);
   return (high! - low!) / 2;
 }

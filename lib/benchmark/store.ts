@@ -1,5 +1,6 @@
 /** Stored results: their folders, lists, and the completion of interrupted ones. */
 import { join } from "node:path";
+import { exists } from "../artifact/path_kind.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { nearestName } from "../contract/nearest.ts";
 import { sha256Hex } from "../contract/hash.ts";
@@ -10,10 +11,11 @@ import { readDocument } from "../run/read.ts";
 import { sweepTransit } from "../run/recover.ts";
 import { isRunId } from "../run/reservation.ts";
 import type { Workspace } from "../run/workspace.ts";
-import { Ledger, type LedgerSummary, readLedgerFile, summarizeLedger } from "./ledger.ts";
+import { lastKind, Ledger, LedgerIndex } from "./ledger.ts";
 import { checkResult } from "./result_schema.ts";
 import { assembleResult, type BenchmarkEnd, type ResultHead, resultText } from "./result.ts";
-import { type BenchmarkResult, LEDGER_FILE, RESULT_FILE, type ResultStatus } from "./types.ts";
+import { countsOf, withStoredRows } from "./stored_rows.ts";
+import { type BenchmarkResult, LEDGER_FILE, RESULT_FILE, type ResultStatus, STORED_ROWS } from "./types.ts";
 
 /** A workspace with the folder of results instead of runs, so that ids and locks work the same. */
 export function benchmarkWorkspace(workspace: Workspace): Workspace {
@@ -78,8 +80,9 @@ export function listRow(workspace: Workspace, result_id: string): ResultListRow 
     suite: null,
   };
   try {
-    const { benchmark, status, created_at_utc, completed_at_utc, recipes } = settleResult(workspace, result_id);
-    const { suite } = benchmark;
+    const result = settleResult(workspace, result_id);
+    const { benchmark, status, created_at_utc, completed_at_utc } = result, { suite } = benchmark;
+    const { count, completed } = countsOf(result);
     return {
       ...row,
       benchmark_id: benchmark.id,
@@ -87,8 +90,8 @@ export function listRow(workspace: Workspace, result_id: string): ResultListRow 
       status,
       created_at_utc,
       completed_at_utc,
-      rows: recipes.length,
-      completed_rows: recipes.filter((recipe) => recipe.status === "completed").length,
+      rows: count,
+      completed_rows: completed,
       suite: isObject(suite) && typeof suite.id === "string" ? suite.id : null,
     };
   } catch (error) {
@@ -133,11 +136,6 @@ export function showBenchmarkResult(
   return { result: settleResult(workspace, id), directory: join(benchmarkWorkspace(workspace).runs, id) };
 }
 
-/** The head of a result and the order of its recipes, from its first event. */
-export function orderOf({ start }: LedgerSummary): string[] {
-  return ((start?.fields.recipes ?? []) as JsonObject[]).map(({ id }) => String(id));
-}
-
 /**
  * The current result. If its process ended early, it is built from the ledger and written as incomplete, or with the
  * end that the ledger contains.
@@ -156,15 +154,16 @@ export function settleResult(workspace: Workspace, resultId: string): BenchmarkR
   const stored = document as BenchmarkResult;
   const path = join(directory, LEDGER_FILE);
   // A process that ended right after it resumed has written to the ledger alone.
-  const hasEnded = () => stored.status === "completed" || summarizeLedger(readLedgerFile(path).events).end !== null;
-  if (stored.status !== "running" && hasEnded()) return stored;
-  if (isRunLocked(places, resultId)) return soFar(stored, summarizeLedger(readLedgerFile(path).events));
+  const hasEnded = () => stored.status === "completed" || exists(path) && lastKind(path) === "attempt_ended";
+  if (stored.status !== "running" && hasEnded()) return withStoredRows(stored, directory);
+  if (isRunLocked(places, resultId)) return soFar(stored, path);
   const lock = tryLockRun(places, resultId);
-  if (lock === null) return soFar(stored, summarizeLedger(readLedgerFile(path).events));
+  if (lock === null) return soFar(stored, path);
   try {
-    const summary = summarizeLedger(readLedgerFile(path).events);
-    const end = summary.end === null ? interrupted(path, stored, summary) : endOf(summary.end.event.fields);
-    const result = assembleResult(headOf(stored), summary, orderOf(summary), end);
+    const index = new LedgerIndex(path).advance();
+    const result = index.end === null
+      ? interrupted(path, directory, stored)
+      : assembleResult(headOf(stored), index, endOf(index.end.event.fields), directory);
     replaceFile(DISK, join(directory, RESULT_FILE), resultText(result), true);
     return result;
   } finally {
@@ -174,32 +173,57 @@ export function settleResult(workspace: Workspace, resultId: string): BenchmarkR
 
 /** The fields of a result that are known at its start. */
 function headOf(result: BenchmarkResult): ResultHead {
-  const { recipes: _, aggregates: __, comparisons: ___, incomplete_reason: ____, error: _____, ...head } = result;
+  const {
+    recipes: _recipes,
+    rows: _rows,
+    aggregates: _aggregates,
+    comparisons: _comparisons,
+    view_sha256: _view,
+    incomplete_reason: _reason,
+    error: _error,
+    ...head
+  } = result;
   return head;
 }
 
+/** Ledgers of results in progress, so that each look reads only what was appended. */
+const watched = new Map<string, LedgerIndex>();
+const MOST_WATCHED = 16;
+
 /** The current part of a result in progress. */
-function soFar(stored: BenchmarkResult, summary: LedgerSummary): BenchmarkResult {
+function soFar(stored: BenchmarkResult, path: string): BenchmarkResult {
+  const index = watched.get(path) ?? new LedgerIndex(path);
+  watched.delete(path);
+  index.advance();
+  watched.set(path, index);
+  for (const old of [...watched.keys()].slice(0, -MOST_WATCHED)) watched.delete(old);
   const end: BenchmarkEnd = { status: "incomplete", completed_at_utc: "", reports: [] };
-  const { recipes, aggregates, comparisons } = assembleResult(headOf(stored), summary, orderOf(summary), end);
-  return { ...stored, recipes, aggregates, comparisons };
+  const made = assembleResult(headOf(stored), index, end, null);
+  const { recipes, rows, aggregates, comparisons } = made;
+  return {
+    ...stored,
+    recipes,
+    ...(rows === undefined ? {} : { rows, [STORED_ROWS]: made[STORED_ROWS] }),
+    aggregates,
+    comparisons,
+  };
 }
 
-function interrupted(path: string, stored: BenchmarkResult, summary: LedgerSummary): BenchmarkEnd {
+function interrupted(path: string, directory: string, stored: BenchmarkResult): BenchmarkResult {
   const end: BenchmarkEnd = {
     status: "incomplete",
     completed_at_utc: new Date().toISOString(),
     incomplete_reason: "interrupted",
     reports: [],
   };
-  const text = resultText(assembleResult(headOf(stored), summary, orderOf(summary), end));
-  const { ledger } = Ledger.open(path, stored.attempt_id);
+  const ledger = Ledger.open(path, stored.attempt_id);
   try {
-    ledger.append("attempt_ended", endFields(end, sha256Hex(text)));
+    const result = assembleResult(headOf(stored), ledger.index, end, directory);
+    ledger.append("attempt_ended", endFields(end, sha256Hex(resultText(result))));
+    return result;
   } finally {
     ledger.close();
   }
-  return end;
 }
 
 /** The end of an attempt from its event. */

@@ -13,7 +13,8 @@ import { type CheckRow, type Finding, Findings } from "../run/findings.ts";
 import { readPack } from "./pack.ts";
 import { checkResult } from "./result_schema.ts";
 import { type BenchmarkResult, PACK_RECORD_FILE, RESULT_FILE } from "./types.ts";
-import { checkStatistics } from "./verify.ts";
+import { allRows, withStoredRows } from "./stored_rows.ts";
+import { StatisticsCheck } from "./verify.ts";
 
 const VERIFICATION_FILE = "verification.json";
 const PACK_FILES = ["pack.yaml", "pack.yml", "pack.json", PACK_RECORD_FILE];
@@ -47,7 +48,7 @@ export function validateSubmission(folder: string): SubmissionReport {
   if (result !== null) {
     if (pack !== null) checkIdentity(pack, result.document, findings);
     findings.group("statistics");
-    checkStatistics(result.document, findings);
+    checkStatistics(withStoredRows(result.document, folder), findings);
   }
   findings.group("verification");
   checkVerification(folder, result, findings);
@@ -141,6 +142,17 @@ function resultIn(folder: string, findings: Findings): { document: BenchmarkResu
     wrong("$.status", `The benchmark is ${result.status}; only a completed one can be handed in`);
   }
   return { document: result, sha256: sha256Hex(text) };
+}
+
+function checkStatistics(result: BenchmarkResult, findings: Findings): void {
+  const check = new StatisticsCheck(result);
+  try {
+    for (const row of allRows(result)) check.add(row);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return findings.error("bundle_schema_invalid", RESULT_FILE, "$.rows", messageOf(error));
+  }
+  check.finish(findings);
 }
 
 function checkIdentity(

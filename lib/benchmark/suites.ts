@@ -7,6 +7,7 @@ import { didYouMean } from "../contract/nearest.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { findTask } from "../research/catalog.ts";
 import { listBenchmarkPacks } from "./packs.ts";
+import suites from "./suites.json" with { type: "json" };
 
 /** A suite with its tasks and packs. */
 export interface Suite extends JsonObject {
@@ -32,73 +33,7 @@ interface SuiteEntry {
   tasks: string[];
 }
 
-const SUITES: readonly SuiteEntry[] = [
-  {
-    id: "semantic_comm",
-    name: "Semantic communication",
-    status: "active",
-    summary: "Images, texts and answers over links that are scored by what arrives of their meaning",
-    tasks: [
-      "image_reconstruction",
-      "text_semantic_similarity",
-      "visual_question_answering",
-      "object_detection",
-      "segmentation",
-      "image_text_retrieval",
-      "image_generation",
-      "classification",
-    ],
-  },
-  {
-    id: "neural_receiver",
-    name: "Neural receiver",
-    status: "experimental",
-    summary: "Receivers and demappers, learned and classical, against the closed forms",
-    tasks: ["neural_receiver_demapping", "automatic_modulation_recognition", "bit_transport"],
-  },
-  {
-    id: "mimo_ofdm",
-    name: "MIMO-OFDM",
-    status: "experimental",
-    summary: "Estimation and feedback over multi-carrier channels of several antennas",
-    tasks: ["mimo_ofdm_channel_estimation", "csi_compression_feedback"],
-  },
-  {
-    id: "channel_estimation",
-    name: "Channel estimation",
-    status: "experimental",
-    summary: "Estimators from pilots, scored by their error and by the link behind them",
-    tasks: ["pilot_channel_estimation", "mimo_ofdm_channel_estimation"],
-  },
-  {
-    id: "beamforming_precoding",
-    name: "Beamforming and precoding",
-    status: "experimental",
-    summary: "Beams and precoders, scored by the rate they reach",
-    tasks: ["beamforming_precoding"],
-  },
-  {
-    id: "localization_sensing",
-    name: "Localisation and sensing",
-    status: "experimental",
-    summary: "Positions and angles from what antennas receive",
-    tasks: ["wireless_localization", "aoa_estimation"],
-  },
-  {
-    id: "resource_allocation",
-    name: "Resource allocation",
-    status: "experimental",
-    summary: "Power and rate under perfect, delayed and learned channel state",
-    tasks: ["resource_allocation"],
-  },
-  {
-    id: "isac_near_field_ntn",
-    name: "Joint sensing, near field and satellites",
-    status: "experimental",
-    summary: "Joint communication and sensing, focusing in the near field, beams of low orbits",
-    tasks: ["joint_isac_resource_allocation", "near_field_range_angle_focusing", "leo_ntn_doppler_beam_tracking"],
-  },
-];
+const SUITES = suites as readonly SuiteEntry[];
 
 /**
  * The suites with their packs.
@@ -111,7 +46,7 @@ export function listSuites(projectRoot: string): Suite[] {
     return {
       ...suite,
       version: "1",
-      docs: "README.md",
+      docs: "docs/guides/benchmarks.md",
       supported_tasks: tasks.filter((id) => !planned.includes(id)),
       planned_tasks: planned,
       benchmark_packs: packs.filter((pack) => pack.suite === suite.id).map((pack) => ({

@@ -17,7 +17,11 @@ export const RESULT_FILE = "result.json";
 /** The pack and the recipes made from it, as they were run. */
 export const PACK_RECORD_FILE = "benchmark.json";
 export const LEDGER_FILE = ".attempt-ledger";
-/** Folder of the gzip snapshots, one per row. */
+/** Folder of the parts of rows, in results of more than `INLINE_ROWS`. */
+export const ROWS_FOLDER = "rows";
+/** So many rows are in `result.json` itself, and in one part. */
+export const INLINE_ROWS = 1000;
+/** Folder of the snapshots: an archive of a thousand each, or in results of schema version 1 a file of each row. */
 export const EVIDENCE_FOLDER = "evidence";
 
 export type ResultStatus = "running" | "completed" | "incomplete" | "failed";
@@ -104,7 +108,7 @@ export type ResultRow = {
   item_metrics?: { [id: string]: { [item: string]: Measure } };
   /** Origin of each promoted metric. */
   metric_provenance: { [id: string]: MetricProvenance };
-  /** `{relative_path, sha256, size_bytes}` of the gzip snapshot. */
+  /** `{relative_path, offset, size_bytes, sha256}` of the gzip snapshot in its file; without `offset` the whole file. */
   run_evidence_snapshot: JsonObject | null;
   common_condition_evidence?: JsonObject;
   pairing_id?: string;
@@ -183,8 +187,19 @@ export type Replication = {
   stop_metric: string | null;
 };
 
+/** The rows of a result of more than `INLINE_ROWS`: canonical JSON lines, in the order of the rows. */
+export type RowParts = {
+  count: number;
+  completed: number;
+  /** Each `INLINE_ROWS` rows but the last; empty while the benchmark runs. */
+  parts: { path: string; sha256: string; rows: number }[];
+};
+
+/** Reads the rows that are not in the document. It is no part of the document. */
+export const STORED_ROWS = Symbol("rows of the result");
+
 export type BenchmarkResult = {
-  schema_version: 1;
+  schema_version: 1 | 2;
   kind: "svc.benchmark_result";
   result_id: string;
   benchmark: BenchmarkIdentity;
@@ -208,8 +223,15 @@ export type BenchmarkResult = {
   error?: { code: string; message: string };
   /** Files made from this document, by name. */
   reports: string[];
-  /** Replicate by replicate, each in the order of the pack. */
+  /**
+   * All rows, replicate by replicate, each in the order of the pack; `allRows` gives them for every result. Where `rows`
+   * stands, only one row of each recipe, the first completed one.
+   */
   recipes: ResultRow[];
+  rows?: RowParts;
+  readonly [STORED_ROWS]?: () => Iterable<ResultRow>;
   aggregates: AggregateRow[];
   comparisons: ComparisonRow[];
+  /** Digest of rows and statistics without what differs between machines; see `view.ts`. Not in schema version 1. */
+  view_sha256?: string;
 };

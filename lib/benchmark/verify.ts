@@ -3,6 +3,7 @@
  * snapshot of every row against its digest, every number against the documents in the snapshot, and recomputed
  * aggregates and comparisons.
  */
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
@@ -11,14 +12,16 @@ import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { AUTHORED_FILE, MANIFEST_FILE, PLAN_FILE, RECIPE_FILE, SUMMARY_FILE, SUMS_FILE } from "../run/documents.ts";
 import { parseSha256Sums } from "../run/files.ts";
 import { exists } from "../artifact/path_kind.ts";
-import { type CheckRow, type Finding, Findings } from "../run/findings.ts";
+import { type CheckRow, type Finding, type FindingCode, Findings } from "../run/findings.ts";
 import { verifyBundle } from "../run/verify.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { readSnapshot, type Snapshot } from "./evidence.ts";
-import { exportResult } from "./export.ts";
-import { type LedgerSummary, readLedgerFile, rowKey, summarizeLedger } from "./ledger.ts";
+import { exportFiles } from "./export.ts";
+import { LedgerIndex, rowKey } from "./ledger.ts";
 import { reportOf } from "./promote.ts";
-import { statistics } from "./result.ts";
+import { noteFirst, spreadOf, Statistics } from "./result.ts";
+import { allRows } from "./stored_rows.ts";
+import { ViewDigest } from "./view.ts";
 import { benchmarkWorkspace, resolveResultId, settleResult } from "./store.ts";
 import { checkPlots } from "./verify_plots.ts";
 import { type BenchmarkResult, LEDGER_FILE, PACK_RECORD_FILE, RESULT_FILE, type ResultRow } from "./types.ts";
@@ -43,11 +46,6 @@ export type BenchmarkVerification = {
   };
 };
 
-export interface VerifyOptions {
-  /** Makes the derived files of the result for comparison with the existing ones; default those of `exportResult`. */
-  exportReports?(result: BenchmarkResult): Record<string, string>;
-}
-
 /**
  * Verifies a result.
  * @param wanted id or a unique beginning of one
@@ -56,7 +54,6 @@ export interface VerifyOptions {
 export async function verifyBenchmark(
   workspace: Workspace,
   wanted: string,
-  options: VerifyOptions = {},
 ): Promise<BenchmarkVerification> {
   const id = resolveResultId(workspace, wanted);
   const directory = join(benchmarkWorkspace(workspace).runs, id);
@@ -69,14 +66,10 @@ export async function verifyBenchmark(
     checkLedger(result, ledger, directory, findings);
     findings.group("pack");
     checkPack(result, directory, findings);
-    findings.group("rows");
-    checkRows(result, ledger, findings);
-    findings.group("evidence");
-    await checkEvidence(result, directory, workspace, findings);
-    findings.group("statistics");
-    checkStatistics(result, findings);
-    findings.group("reports");
-    checkReports(result, directory, options, findings);
+    if (await checkRows(result, ledger, directory, workspace, findings)) {
+      findings.group("reports");
+      checkReports(result, directory, findings);
+    }
     findings.group("plots");
     checkPlots(directory, findings);
   }
@@ -126,22 +119,22 @@ function readResult(
   return result;
 }
 
-function readLedger(directory: string, findings: Findings): LedgerSummary | null {
+function readLedger(directory: string, findings: Findings): LedgerIndex | null {
   try {
-    const { events, torn_bytes } = readLedgerFile(join(directory, LEDGER_FILE));
-    findings.looked(events.length);
-    if (torn_bytes > 0) {
-      findings.error("bundle_hash_mismatch", LEDGER_FILE, "$", `${torn_bytes} bytes follow its last event`);
+    const ledger = new LedgerIndex(join(directory, LEDGER_FILE)).advance();
+    findings.looked(ledger.events);
+    if (ledger.tornBytes > 0) {
+      findings.error("bundle_hash_mismatch", LEDGER_FILE, "$", `${ledger.tornBytes} bytes follow its last event`);
     }
-    if (events.length === 0) findings.error("bundle_file_missing", LEDGER_FILE, "$", "The attempt ledger is missing");
-    return events.length === 0 ? null : summarizeLedger(events);
+    if (ledger.events > 0) return ledger;
+    findings.error("bundle_file_missing", LEDGER_FILE, "$", "The attempt ledger is missing");
   } catch (error) {
     findings.error("bundle_hash_mismatch", LEDGER_FILE, "$", messageOf(error));
-    return null;
   }
+  return null;
 }
 
-function checkLedger(result: BenchmarkResult, ledger: LedgerSummary, directory: string, findings: Findings): void {
+function checkLedger(result: BenchmarkResult, ledger: LedgerIndex, directory: string, findings: Findings): void {
   const wrong = (message: string, path = "$") => findings.error("bundle_link_mismatch", RESULT_FILE, path, message);
   const { attempt_ledger } = result;
   if (ledger.start?.sha256 !== attempt_ledger.start_event_sha256) {
@@ -178,59 +171,117 @@ function checkPack({ benchmark }: BenchmarkResult, directory: string, findings: 
   }
 }
 
-/** Every row of the result is the last one in the ledger, and none is missing. */
-function checkRows({ recipes }: BenchmarkResult, ledger: LedgerSummary, findings: Findings): void {
-  findings.looked(recipes.length);
-  const seen = new Set<string>();
-  recipes.forEach((row, index) => {
-    const key = rowKey(row.id, Number(row.replicate));
-    seen.add(key);
-    const known = ledger.rows.get(key);
-    if (known === undefined || !sameValue(known.row, row)) {
-      findings.error("bundle_link_mismatch", RESULT_FILE, `$.recipes[${index}]`, `${key} is not the row of the ledger`);
+/**
+ * One pass over the rows: each is the last one in the ledger and follows from its snapshot, none is missing, and the
+ * statistics and the view follow from them.
+ * @returns whether all rows could be read
+ */
+async function checkRows(
+  result: BenchmarkResult,
+  ledger: LedgerIndex,
+  directory: string,
+  workspace: Workspace,
+  findings: Findings,
+): Promise<boolean> {
+  const statistics = new StatisticsCheck(result), runIds = new RunIds();
+  for (const id of ["rows", "evidence", "statistics"]) findings.group(id);
+  findings.group("rows");
+  const wrong = (index: number, message: string) =>
+    findings.error("bundle_link_mismatch", RESULT_FILE, `$.recipes[${index}]`, message);
+  const expected = ledger.rows();
+  let index = 0;
+  try {
+    for (const row of allRows(result)) {
+      findings.group("rows");
+      findings.looked();
+      const known = expected.next().value;
+      const key = rowKey(row.id, Number(row.replicate));
+      if (known === undefined || !sameValue(known, row)) wrong(index, `${key} is not the row of the ledger`);
+      statistics.add(row);
+      runIds.add(row);
+      findings.group("evidence");
+      await checkEvidence(row, index++, directory, workspace, findings);
     }
-  });
-  for (const key of ledger.rows.keys()) {
-    if (!seen.has(key)) {
-      findings.error("bundle_link_mismatch", RESULT_FILE, "$.recipes", `${key} of the ledger is missing`);
+    findings.group("rows");
+    for (const { id, replicate } of expected) {
+      wrong(index++, `${rowKey(id, Number(replicate))} of the ledger is missing`);
     }
+  } catch (error) {
+    // A part of the rows that cannot be read ends the pass.
+    if (!(error instanceof SvcError)) throw error;
+    findings.group("rows");
+    findings.error(findingCode(error), RESULT_FILE, "$.rows", messageOf(error));
+    return false;
+  }
+  if (result.rows !== undefined && result.rows.count !== index) {
+    findings.error("bundle_link_mismatch", RESULT_FILE, "$.rows.count", `The parts have ${index} rows`);
+  }
+  for (const id of runIds.duplicates(result)) {
+    findings.error("result_duplicate_run_ids", RESULT_FILE, "$.recipes", `${id} is the run of several rows`);
+  }
+  statistics.finish(findings);
+  return true;
+}
+
+/** Finds run ids of several rows with eight bytes a row. */
+class RunIds {
+  #hashes = new Float64Array(1024);
+  #count = 0;
+
+  static #hashOf = (id: string) => parseInt(sha256Hex(id).slice(0, 13), 16);
+
+  add({ run_id }: ResultRow): void {
+    if (run_id === null) return;
+    if (this.#count === this.#hashes.length) {
+      const larger = new Float64Array(2 * this.#count);
+      larger.set(this.#hashes);
+      this.#hashes = larger;
+    }
+    this.#hashes[this.#count++] = RunIds.#hashOf(run_id);
+  }
+
+  /** The ids, found in a second pass where hashes are equal. */
+  duplicates(result: BenchmarkResult): string[] {
+    const hashes = this.#hashes.subarray(0, this.#count).sort();
+    const equal = new Set(hashes.filter((hash, i) => i > 0 && hash === hashes[i - 1]));
+    if (equal.size === 0) return [];
+    const counts = new Map<string, number>();
+    for (const { run_id } of allRows(result)) {
+      if (run_id !== null && equal.has(RunIds.#hashOf(run_id))) counts.set(run_id, (counts.get(run_id) ?? 0) + 1);
+    }
+    return [...counts].filter(([, count]) => count > 1).map(([id]) => id);
   }
 }
 
+const findingCode = (error: unknown): FindingCode =>
+  error instanceof SvcError && /^bundle_(file_missing|hash_mismatch|schema_invalid)$/.test(error.code)
+    ? error.code as FindingCode
+    : "bundle_schema_invalid";
+
 async function checkEvidence(
-  { recipes }: BenchmarkResult,
+  row: ResultRow,
+  index: number,
   directory: string,
   workspace: Workspace,
   findings: Findings,
 ): Promise<void> {
-  for (const [index, row] of recipes.entries()) {
-    if (row.run_evidence_snapshot === null) continue;
-    findings.looked();
-    const file = String(row.run_evidence_snapshot.relative_path);
-    try {
-      const problems = checkSnapshot(row, readSnapshot(directory, row.run_evidence_snapshot));
-      for (const problem of problems) findings.error("bundle_link_mismatch", file, `$.recipes[${index}]`, problem);
-    } catch (error) {
-      const known = error instanceof SvcError &&
-        /^bundle_(file_missing|hash_mismatch|schema_invalid)$/.test(error.code);
-      const code = known ? error.code as "bundle_file_missing" : "bundle_schema_invalid";
-      findings.error(code, file, "$", messageOf(error));
-    }
-    if (row.run_dir === null) continue;
-    const bundle = join(workspace.stateDir, row.run_dir);
-    if (!exists(bundle)) {
-      findings.add(
-        "warning",
-        "bundle_file_missing",
-        row.run_dir,
-        "$",
-        `The backing run ${row.run_id} has been removed`,
-      );
-      continue;
-    }
-    const { errors } = await verifyBundle(bundle, row.run_id!);
-    for (const { code, message } of errors) findings.error(code, row.run_dir, "$", message);
+  if (row.run_evidence_snapshot === null) return;
+  findings.looked();
+  const file = String(row.run_evidence_snapshot.relative_path);
+  try {
+    const problems = checkSnapshot(row, readSnapshot(directory, row.run_evidence_snapshot));
+    for (const problem of problems) findings.error("bundle_link_mismatch", file, `$.recipes[${index}]`, problem);
+  } catch (error) {
+    findings.error(findingCode(error), file, "$", messageOf(error));
   }
+  if (row.run_dir === null) return;
+  const bundle = join(workspace.stateDir, row.run_dir);
+  if (!exists(bundle)) {
+    const message = `The backing run ${row.run_id} has been removed`;
+    return findings.add("warning", "bundle_file_missing", row.run_dir, "$", message);
+  }
+  const { errors } = await verifyBundle(bundle, row.run_id!);
+  for (const { code, message } of errors) findings.error(code, row.run_dir, "$", message);
 }
 
 /** Differences between a row and the documents of its run; each number is looked up at its origin. */
@@ -269,40 +320,65 @@ function checkSnapshot(row: ResultRow, { run_id, documents, reports }: Snapshot)
   return problems;
 }
 
-/** Recomputes aggregates and comparisons from the rows. */
-export function checkStatistics(result: BenchmarkResult, findings: Findings): void {
-  const made = statistics(result.recipes, result.benchmark, result.replication);
-  for (const part of ["aggregates", "comparisons"] as const) {
-    findings.looked(made[part].length);
-    if (sameValue(made[part], result[part])) continue;
-    findings.error("bundle_link_mismatch", RESULT_FILE, `$.${part}`, `The ${part} do not follow from the rows`);
+/** Recomputes aggregates, comparisons and view from the rows. */
+export class StatisticsCheck {
+  readonly #result: BenchmarkResult;
+  readonly #statistics: Statistics;
+  readonly #view = new ViewDigest();
+  readonly #first = new Map<string, ResultRow>();
+
+  constructor(result: BenchmarkResult) {
+    this.#result = result;
+    this.#statistics = new Statistics(result.benchmark, result.replication, spreadOf(result));
+  }
+
+  add(row: ResultRow): void {
+    this.#statistics.add(row);
+    this.#view.add(row);
+    noteFirst(this.#first, row);
+  }
+
+  finish(findings: Findings): void {
+    findings.group("statistics");
+    const result = this.#result, made = this.#statistics.finish();
+    const wrong = (path: string, message: string) => findings.error("bundle_link_mismatch", RESULT_FILE, path, message);
+    for (const part of ["aggregates", "comparisons"] as const) {
+      findings.looked(made[part].length);
+      if (!sameValue(made[part], result[part])) wrong(`$.${part}`, `The ${part} do not follow from the rows`);
+    }
+    if (result.view_sha256 !== undefined && this.#view.finish(made) !== result.view_sha256) {
+      wrong("$.view_sha256", "The view digest does not follow from the rows");
+    }
+    if (result.rows !== undefined && !sameValue([...this.#first.values()], result.recipes)) {
+      wrong("$.recipes", "It does not hold the first completed row of each recipe");
+    }
   }
 }
 
-function checkReports(
-  result: BenchmarkResult,
-  directory: string,
-  { exportReports = exportResult }: VerifyOptions,
-  findings: Findings,
-): void {
-  const made = exportReports(result);
+function checkReports(result: BenchmarkResult, directory: string, findings: Findings): void {
+  const made = exportFiles(result);
   for (const name of result.reports) {
     findings.looked();
-    let text: string;
-    try {
-      text = Deno.readTextFileSync(join(directory, name));
-    } catch {
-      findings.add(
-        "warning",
-        "bundle_file_missing",
-        name,
-        "$",
-        `${name} is missing: svc benchmark export makes it again`,
-      );
-      continue;
-    }
-    if (made[name] !== text) {
+    if (!exists(join(directory, name))) {
+      const message = `${name} is missing: svc benchmark export makes it again`;
+      findings.add("warning", "bundle_file_missing", name, "$", message);
+    } else if (made[name] === undefined || !holds(join(directory, name), made[name]())) {
       findings.add("warning", "bundle_hash_mismatch", name, "$", `${name} does not follow from ${RESULT_FILE}`);
     }
   }
+}
+
+/** Whether a file holds these texts one after the other. */
+function holds(path: string, pieces: Iterable<string>): boolean {
+  using file = Deno.openSync(path);
+  for (const piece of pieces) {
+    const bytes = new TextEncoder().encode(piece), read = new Uint8Array(bytes.length);
+    for (let done = 0; done < bytes.length;) {
+      const count = file.readSync(read.subarray(done));
+      if (count === null) return false;
+      done += count;
+    }
+    if (Buffer.compare(read, bytes) !== 0) return false;
+  }
+  return file.readSync(new Uint8Array(1)) === null;
 }

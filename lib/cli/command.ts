@@ -93,6 +93,13 @@ export const whole = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER
 export const names = (text: string, before: string[] = []): string[] => [...before, ...text.split(",")];
 
 export const WORKERS = parsed("--parallel-workers <n>", "steps that may overlap, 1 to 32", whole(1, 32), 1);
+export const POINTS = parsed("--parallel-points <n>", "points that run side by side, 1 to 32", whole(1, 32), 1);
+/** The check of links before a run. */
+export const LINT = {
+  lint: flag("--no-lint", "leave out the check of links, whose errors are warnings of the run"),
+  strictLint: flag("--strict-lint", "refuse a recipe that does not pass recipe lint"),
+};
+
 export const IGNORE_ESTIMATE = flag(
   "--ignore-estimate",
   "run even where the estimated memory or disk exceeds what is free",
@@ -143,6 +150,8 @@ export interface CommandDefinition<Usage extends string, O extends Options, Resu
   examples?: readonly string[];
   /** Whether Ctrl+C sets `cancellation` instead of ending the process. */
   cancellable?: boolean;
+  /** What is said after the first Ctrl+C, where it asks no running steps to stop. */
+  interruptNote?(options: ValuesOf<O>): string | undefined;
   call(call: Call<ArgsOf<Usage>, ValuesOf<O>>): Result | Promise<Result>;
   /** The JSON value; `{schema_version: 1, ...result}` when left out; null where the call writes its own. */
   json?: ((result: Result, call: Call<ArgsOf<Usage>, ValuesOf<O>>) => object) | null;
@@ -211,7 +220,10 @@ async function perform(spec: CommandSpec, command: Command, args: unknown[]): Pr
   const onInterrupt = () => {
     if (cancellation.isCancelled) Deno.exit(EXIT.canceled);
     cancellation.cancel();
-    context.note("Canceling: the running steps are asked to stop (Ctrl+C again leaves at once)");
+    context.note(
+      spec.interruptNote?.(options as never) ??
+        "Canceling: the running steps are asked to stop (Ctrl+C again leaves at once)",
+    );
   };
   const means = { svc, context, cancellation, onEvent: progress.event };
   const call = { ...means, args, options } as Call<never, never>;

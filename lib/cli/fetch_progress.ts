@@ -4,7 +4,10 @@ import { stderr } from "./terminal.ts";
 import { formatBytes } from "./table.ts";
 
 /** A reporter for `onProgress` of the fetching functions. */
-export function fetchProgress(context: CliContext): (file: string, received: number, total: number | null) => void {
+export function fetchProgress(
+  context: CliContext,
+  verb = "fetching",
+): (file: string, received: number, total: number | null) => void {
   const live = Deno.stderr.isTerminal() && !context.json && !context.quiet;
   const announced = new Set<string>();
   let last = 0;
@@ -12,7 +15,7 @@ export function fetchProgress(context: CliContext): (file: string, received: num
     const size = total === null ? formatBytes(received) : `${formatBytes(received)} of ${formatBytes(total)}`;
     if (!announced.has(file)) {
       announced.add(file);
-      if (!live) context.note(`fetching ${file}${total === null ? "" : ` (${formatBytes(total)})`}`);
+      if (!live) context.note(`${verb} ${file}${total === null ? "" : ` (${formatBytes(total)})`}`);
     }
     if (!live) return;
     const now = performance.now();

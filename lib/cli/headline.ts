@@ -109,7 +109,7 @@ function headline(steps: readonly JsonObject[], view: HeadlineView): HeadlineRow
 }
 
 function countsText({ events, trials, unit, units, unit_failures, complement }: RateCounts): string {
-  const counted = `${events} of ${trials}${complement ? " failed" : ""}`;
+  const counted = `${Number(events.toFixed(2))} of ${trials}${complement ? " failed" : ""}`;
   return `95 %, ${counted}${
     unit === "bit" || units === trials ? "" : `, in ${unit_failures} of ${units} ${UNIT_NAMES[unit]}`
   }`;

@@ -30,6 +30,7 @@ export async function headlineView(svc: Session, id: string, all: boolean): Prom
 /** Parameter and values with which an operation puts zeros in place of the bits of a failed block. */
 const FILLS: Readonly<Record<string, readonly [parameter: string, ...policies: string[]]>> = {
   "channel.nr_ldpc_decoder": ["on_tb_crc_failure", "zero_fill"],
+  "channel.nr_polar_decoder": ["on_crc_failure", "zero_fill"],
   "channel.crc32_check": ["on_decode_failure", "gray_image", "erasure"],
   "channel.capacity_oracle_digital_link": ["on_decode_failure", "gray_image", "erasure"],
 };

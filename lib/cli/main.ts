@@ -12,8 +12,10 @@ import { benchmarkCommands } from "./commands/benchmark.ts";
 import { reportCommands } from "./commands/benchmark_report.ts";
 import { captureCommands } from "./commands/capture.ts";
 import { dataCommands } from "./commands/data.ts";
+import { docsCommands } from "./commands/docs.ts";
 import { matrixCommands } from "./commands/matrix.ts";
 import { modelsCommands } from "./commands/models.ts";
+import { operationCommands } from "./commands/operation.ts";
 import { opsCommands } from "./commands/ops.ts";
 import { recipeCommands } from "./commands/recipe.ts";
 import { researchCommands } from "./commands/research.ts";
@@ -57,11 +59,13 @@ const GROUPS = {
   differentiable: "trainable components of a recipe, and projects to train them",
   "dataset-capture": "datasets for training, captured from the edges of a recipe",
   schema: "print the JSON Schema of a kind of file",
+  operation: "operations of your own: a scaffold to start from, the conformance suite",
   index: "the index of runs and results",
   ui: "serve the HTTP interface",
 };
 
-function buildProgram(): Command {
+/** The program with all of its commands. */
+export function buildProgram(): Command {
   const program = new Command("svc")
     .description("Reproducible experiments for communication and semantic-communication research.")
     .version(version, "--version", "print the version")
@@ -97,6 +101,7 @@ function buildProgram(): Command {
     .exitOverride();
   addCommands(program, GROUPS, [
     ...opsCommands,
+    ...operationCommands,
     ...recipeCommands,
     ...matrixCommands,
     ...runsCommands,
@@ -111,6 +116,7 @@ function buildProgram(): Command {
     ...artifactCommands,
     ...captureCommands,
     ...systemCommands,
+    ...docsCommands,
     ...uiCommands,
   ]);
   for (const command of everyCommand(program)) {

@@ -54,11 +54,13 @@ const MISSING = new Set([
   "index_unsupported",
   "disk_reserve_reached",
   "resources_insufficient",
+  "store_unavailable",
+  "engine_unavailable",
 ]);
 
 /** What was given is not accepted; artifacts of a run that cannot be read have codes of their own. */
 const REFUSED =
-  /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark|training|dataset_capture|capture|text)_|^operation_file_invalid$|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|onnx_unsafe|operation_|package_mismatch|schema_invalid|version_)/;
+  /^(recipe|plan|params|seed|matrix|override|manifest|dataset_manifest|template|pack|benchmark|training|dataset_capture|capture|text|shard)_|^operation_file_invalid$|^store_invalid$|^artifact_(abi_mismatch|ambiguous|archive_|component_missing|conflict|file_missing|hash_mismatch|invalid|limit_exceeded|manifest_|member_unsafe|onnx_unsafe|operation_|package_mismatch|schema_invalid|version_)/;
 
 /** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
@@ -131,14 +133,22 @@ export function formatDiagnostic(item: Diagnostic, paint: Paint, excerpt?: Excer
   return text;
 }
 
+/** The document about the first of these codes. */
+function seeLine(codes: readonly string[], paint: Paint): string {
+  return codes.length === 0 ? "" : `  ${paint("green", "see")}: svc docs codes/${codes[0]}\n`;
+}
+
 /** An error with all its diagnostics, for people. */
 export function formatError(error: unknown, paint: Paint, excerpt?: Excerpt): string {
   if (error instanceof SvcError) {
     const blocks = error.diagnostics.map((item) => formatDiagnostic(item, paint, excerpt));
     // The diagnostics say it all; the umbrella adds only their number.
-    if (blocks.length > 0) return blocks.join("\n") + summaryLine(error.diagnostics);
+    if (blocks.length > 0) {
+      const codes = error.diagnostics.filter(({ severity }) => severity === "error").map((item) => item.code);
+      return blocks.join("\n") + seeLine(codes, paint) + summaryLine(error.diagnostics);
+    }
     return `${paint("red", `error[${error.code}]`)}: ${error.message}\n` +
-      (error.hint ? `  ${paint("green", "help")}: ${error.hint}\n` : "");
+      (error.hint ? `  ${paint("green", "help")}: ${error.hint}\n` : "") + seeLine([error.code], paint);
   }
   return `${paint("red", "error[internal_error]")}: ${messageOf(error)}\n`;
 }

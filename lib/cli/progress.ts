@@ -28,17 +28,18 @@ export function progressReporter(context: CliContext): ProgressReporter {
   const live = Deno.stderr.isTerminal() && !environment("CI") && environment("TERM") !== "dumb";
   const paint = context.paintError;
   const running = new Map<string, { text: string; operation: string }>();
-  /** The row or variant under way; null while the units are steps. */
-  let unit: string | null = null;
-  let failure = "", startedAt = 0, shown = false, steps = 0, total = 0, tenth = 0;
+  /** Rows or variants under way, by the point of their events; several where they run side by side. */
+  const units = new Map<string, { text: string; startedAt: number; failure: string }>();
+  let shown = false, steps = 0, total = 0, tenth = 0;
 
   const clear = () => {
     if (shown) stderr("\r\x1b[K");
     shown = false;
   };
   const draw = () => {
-    if (!live || (running.size === 0 && unit === null)) return;
-    const line = [unit ?? `${steps}/${total}`, ...[...running.values()].map(({ text }) => text)].join("  ");
+    if (!live || (running.size === 0 && units.size === 0)) return;
+    const places = units.size === 0 ? [`${steps}/${total}`] : [...units.values()].map(({ text }) => text);
+    const line = [...places, ...[...running.values()].map(({ text }) => text)].join("  ");
     stderr("\r\x1b[K" + paint("dim", line.slice(0, terminalWidth() - 1)));
     shown = true;
   };
@@ -52,12 +53,23 @@ export function progressReporter(context: CliContext): ProgressReporter {
 
   const event = ({ kind, fields, message }: ProgressEvent) => {
     const id = String(fields.step_id ?? "");
-    const step = running.get(id);
+    // Rows and variants that run side by side have steps of the same names.
+    const point = String(fields.point ?? "");
+    const key = `${point} ${id}`;
+    const step = running.get(key), unit = units.get(point);
+    const forget = () =>
+      [...running.keys()].filter((at) => at.startsWith(`${point} `)).forEach((at) => running.delete(at));
     switch (kind) {
       case "recipe_warning":
         clear();
         context.findings([{ ...fields, severity: "warning", message } as Diagnostic]);
         return draw();
+      case "engine_task_ended":
+        for (const point of fields.points as string[]) units.delete(point);
+        return line(paint("yellow", message));
+      case "engine_silent":
+        return line(paint("yellow", message));
+      case "engine_submitted":
       case "resources_estimated":
         return line(paint("dim", message));
       case "run_started":
@@ -65,16 +77,19 @@ export function progressReporter(context: CliContext): ProgressReporter {
         return;
       case "benchmark_row_started":
       case "matrix_variant_started":
-        running.clear();
-        [unit, failure, startedAt] = [unitText(fields), "", performance.now()];
+        forget();
+        units.set(point, { text: unitText(fields), startedAt: performance.now(), failure: "" });
         return draw();
       case "benchmark_row_completed":
       case "matrix_variant_completed": {
-        running.clear();
+        forget();
+        units.delete(point);
         const status = String(fields.status);
-        const time = fields.reused ? paint("dim", "before") : seconds((performance.now() - startedAt) / 1000);
+        const { startedAt = performance.now(), failure = "" } = unit ?? {};
+        const time = fields.reused ? paint("dim", "before") : seconds(
+          isNumber(fields.wall_time_s) ? toNumber(fields.wall_time_s) : (performance.now() - startedAt) / 1000,
+        );
         const run = kind === "matrix_variant_completed" ? ` ${paint("dim", String(fields.run_id ?? ""))}` : "";
-        unit = null;
         line(
           `${unitText(fields)} ${
             paint(COLOR[status] ?? "yellow", status.replaceAll("_", " "))
@@ -83,8 +98,8 @@ export function progressReporter(context: CliContext): ProgressReporter {
         return;
       }
       case "step_started":
-        running.set(id, { text: id, operation: String(fields.op) });
-        if (context.verbose === 0 || unit !== null) return draw();
+        running.set(key, { text: id, operation: String(fields.op) });
+        if (context.verbose === 0 || unit !== undefined) return draw();
         return line(paint("dim", `     ${id} ${fields.op} on ${fields.backend}/${fields.implementation}`));
       case "step_progress":
         if (step !== undefined && isNumber(fields.percent)) {
@@ -92,8 +107,8 @@ export function progressReporter(context: CliContext): ProgressReporter {
         }
         return draw();
       case "step_completed": {
-        running.delete(id);
-        if (unit !== null) return draw();
+        running.delete(key);
+        if (unit !== undefined) return draw();
         const time = (fields.metrics as JsonObject | undefined)?.["timing.step.wall_time_s"];
         return line(
           `${count()} ${id} ${paint("dim", step?.operation ?? "")} ${
@@ -102,12 +117,12 @@ export function progressReporter(context: CliContext): ProgressReporter {
         );
       }
       case "step_failed": {
-        running.delete(id);
+        running.delete(key);
         const canceled = fields.code === "operation_canceled";
-        if (unit === null) {
+        if (unit === undefined) {
           return line(`${count()} ${id} ${paint(canceled ? "yellow" : "red", canceled ? "canceled" : "failed")}`);
         }
-        if (!canceled) failure = `\n  ${id}: ${fields.message ?? fields.code}`;
+        if (!canceled) unit.failure = `\n  ${id}: ${fields.message ?? fields.code}`;
         return draw();
       }
       case "capture_phase": {

@@ -102,6 +102,8 @@ function guaranteesOf({ outputs, outputMetadataGuarantees: own = {} }: Operation
   }));
 }
 
+/** Note of exports that no release writes. */
+const EXPORT_NOTE = "Training projects do not contain this operation yet";
 const contractHashes = new WeakMap<OperationContract, string>();
 
 /** SHA-256 of the canonical JSON of a contract, computed once. */
@@ -145,10 +147,11 @@ function buildContract(definition: PlainDefinition): OperationContract {
     }
   }
 
+  const { materializations: entries, backends: listed = entries && backendsOf(entries) } = definition;
   const backends: Record<Runner, string[]> = {
-    benchmark_run: [...(definition.backends?.benchmark_run ?? ["python"])],
-    dataset_capture: [...(definition.backends?.dataset_capture ?? ["python"])],
-    differentiable_export: [...(definition.backends?.differentiable_export ?? [])],
+    benchmark_run: [...(listed?.benchmark_run ?? ["python"])],
+    dataset_capture: [...(listed?.dataset_capture ?? ["python"])],
+    differentiable_export: [...(listed?.differentiable_export ?? [])],
   };
   const materializations = materializationRows(definition, backends, schema, refuse);
   const equivalence = definition.equivalence ?? DEFAULT_EQUIVALENCE;
@@ -195,6 +198,16 @@ function buildContract(definition: PlainDefinition): OperationContract {
   };
 }
 
+/** The backends of materialisations, in their order. */
+function backendsOf(entries: readonly Materialization[]): Partial<Record<Runner, string[]>> {
+  const backends: Partial<Record<Runner, string[]>> = {};
+  for (const { runner, backend } of entries) {
+    const known = backends[runner] ??= [];
+    if (!known.includes(backend)) known.push(backend);
+  }
+  return backends;
+}
+
 function publish(definition: OperationDefinition, refuse: (message: string) => never): JsonObject {
   try {
     return definition.paramsSchema ?? parameterSchema(definition.params);
@@ -227,8 +240,11 @@ function materializationRows(
     const identity = `${definition.id}@${entry.runner}/${entry.backend}/${implementation}`;
     if (identities.has(identity)) refuse(`the materialisation ${identity} is declared twice`);
     identities.add(identity);
+    const exported = entry.runner === "differentiable_export";
+    const written = definition.twin === true && entry.backend === "torch";
+    const status = exported ? (written ? "implemented" : "planned") : entry.status ?? "implemented";
     // A planned entry may name a backend that does not exist yet.
-    if (entry.status !== "planned" && !backends[entry.runner].includes(entry.backend)) {
+    if (status !== "planned" && !backends[entry.runner].includes(entry.backend)) {
       refuse(`the materialisation ${identity} uses a backend that ${entry.runner} does not list`);
     }
     const bindings = entry.parameter_bindings ?? {};
@@ -242,13 +258,14 @@ function materializationRows(
         refuse(`${identity} binds ${name} to a value outside its schema`);
       }
     }
+    const notes = entry.notes ?? (exported && !written ? EXPORT_NOTE : undefined);
     return {
       runner: entry.runner,
       backend: entry.backend,
       implementation,
-      status: entry.status ?? "implemented",
+      status,
       ...(Object.keys(bindings).length === 0 ? {} : { parameter_bindings: bindings }),
-      ...(entry.notes === undefined ? {} : { notes: entry.notes }),
+      ...(notes === undefined ? {} : { notes }),
     };
   });
 }

@@ -53,6 +53,8 @@ export const BITS = "channel.bits.numpy";
 export const SYMBOLS = "channel.symbols.complex_numpy";
 export const RX_SYMBOLS = "channel.rx_symbols.complex_numpy";
 export const LLR = "channel.llr.numpy";
+/** Points of a constellation by label, the first bit highest. */
+export const CONSTELLATION = "channel.constellation.complex_numpy";
 export const INDICES = "semantic.indices.numpy";
 export const LATENTS = "semantic.latents.numpy";
 export const IMAGES = "image.batch.numpy";

@@ -279,7 +279,7 @@ export interface OperationDefinition<
   paramsSchema?: JsonObject;
   /** Default numpy/none/false/false. */
   differentiability?: Differentiability;
-  /** Default `python` under benchmark_run and dataset_capture. */
+  /** Default those of `materializations`; without any, `python` under benchmark_run and dataset_capture. */
   backends?: Partial<Record<Runner, readonly string[]>>;
   /** Default behavioral. */
   equivalence?: Equivalence;
@@ -294,6 +294,11 @@ export interface OperationDefinition<
   threadSafe: boolean;
   /** Metric for the time of `run` in seconds, for comparisons of codecs and models. */
   timingMetric?: TimingMetric;
+  /**
+   * Whether training projects contain the operation as a PyTorch module (lib/capture/python/twins), which computes the
+   * same with gradients. Then its materialisations for torch exports are implemented; all others of exports are planned.
+   */
+  twin?: boolean;
   trainingCapabilities?: { built_in_fine_tuning: boolean; portable_replacement: boolean };
   trainedArtifactAbi?: OperationAbi;
   entropyInfo?: JsonObject;
@@ -345,14 +350,17 @@ export type MaterializationRow = {
   notes?: string;
 };
 
+/** A tensor of an artifact: content, unit and sign in `meaning`. */
+type AbiTensor = { dtype: Dtype; shape: (number | string)[]; meaning?: string };
+
 /** Requirements of an operation for the artifact of its learned mode. */
 export type OperationAbi = {
   component_id: string;
   component_role: string;
   entrypoint_id: string;
   /** Tensors by name; a text in a shape names a dimension that has one size throughout an entry point. */
-  inputs: { [name: string]: { dtype: Dtype; shape: (number | string)[] } };
-  outputs: { [name: string]: { dtype: Dtype; shape: (number | string)[] } };
+  inputs: { [name: string]: AbiTensor };
+  outputs: { [name: string]: AbiTensor };
   required_operation_inputs: string[];
   binding_params: JsonObject;
 };

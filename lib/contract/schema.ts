@@ -104,7 +104,7 @@ export function checkValue(
   place: Place,
   { code = "params_invalid", suggestions = new Suggestions() }: { code?: string; suggestions?: Suggestions } = {},
 ): Diagnostic[] {
-  const problems: Diagnostic[] = [], params = /params_/.test(code);
+  const problems: Diagnostic[] = [], params = /params_/.test(code), member = params ? "parameter" : "field";
   const problem: Report = (at, message, hint = null, own = code) =>
     addDiagnostics(problems, [diagnostic(own, at, message, { hint })]);
 
@@ -138,6 +138,10 @@ export function checkValue(
         return;
       }
     }
+    if (node.const !== undefined && canonicalJson(node.const) !== canonicalJson(item)) {
+      problem(at, `Cannot use ${show(item)}: it must be ${show(node.const)}`);
+      return;
+    }
     if (Array.isArray(node.enum) && !node.enum.some((allowed) => canonicalJson(allowed) === canonicalJson(item))) {
       const names = node.enum.map((allowed) => typeof allowed === "string" ? allowed : canonicalJson(allowed));
       const hint = typeof item === "string" ? suggestions.for(item, names) : null;
@@ -153,24 +157,33 @@ export function checkValue(
       if (node.maxItems !== undefined && item.length > Number(node.maxItems)) {
         problem(at, `Cannot use ${item.length} items: at most ${node.maxItems} are allowed`);
       }
+      if (node.uniqueItems === true) {
+        const seen = new Set<string>();
+        item.forEach((entry, index) => {
+          if (seen.size === seen.add(canonicalJson(entry)).size) {
+            problem([...at, index], `Cannot use ${show(entry)} twice`);
+          }
+        });
+      }
       const items = node.items;
       if (isObject(items) || params) {
         item.forEach((entry, index) => walk(isObject(items) ? items : {}, entry, [...at, index]));
       }
     } else if (isObject(item)) {
       const properties = (node.properties ?? {}) as JsonObject;
+      if (Object.keys(item).length < Number(node.minProperties ?? 0)) problem(at, "Cannot use an empty object");
       for (const [key, entry] of Object.entries(item)) {
-        const inner = Object.hasOwn(properties, key) ? properties[key] : undefined;
-        if (isObject(inner) || (params && node.additionalProperties !== false)) {
+        const inner = Object.hasOwn(properties, key) ? properties[key] : node.additionalProperties;
+        if (isObject(inner) || (params && inner !== false)) {
           walk(isObject(inner) ? inner : {}, entry, [...at, key]);
-        } else if (node.additionalProperties === false) {
+        } else if (inner === false) {
           const hint = suggestions.for(key, Object.keys(properties));
-          problem([...at, key], `Cannot find a parameter named ${key}`, hint);
+          problem([...at, key], `Cannot find a ${member} named ${key}`, hint);
         }
       }
       for (const name of (node.required ?? []) as string[]) {
         if (!Object.hasOwn(item, name)) {
-          problem([...at, name], `Missing required parameter ${name}`, `Set ${name}`);
+          problem([...at, name], `Missing required ${member} ${name}`, `Set ${name}`);
         }
       }
     }
@@ -206,7 +219,7 @@ function checkRange(node: JsonObject, item: number | bigint | Float, at: Place, 
 }
 
 /** The requirement of a pattern, for a message. */
-export function patternText(pattern: string): string {
+function patternText(pattern: string): string {
   return /^\^\(?\[0-9a-f\]\{64\}\)?\??\$$/.test(pattern)
     ? "be a SHA-256, 64 lower-case hexadecimal digits"
     : `match ${pattern}`;
@@ -228,7 +241,7 @@ function checkText(node: JsonObject, item: string, at: Place, problem: Report): 
 }
 
 /**
- * The condition under which a parameter is active: `{controller: value}`, or null for always.
+ * The condition under which a parameter is active: `{controller: value}` or `{controller: [value, …]}`, or null for always.
  * `x-svc-effective-when`: an inactive parameter does not stand in the effective recipe. `x-svc-used-when`: it stands there
  * with its default.
  */
@@ -244,12 +257,16 @@ export function controllerValue(schema: JsonObject, controller: string, params: 
   return params[controller] ?? (isObject(definition) ? definition.default : undefined);
 }
 
-/** Whether a parameter is active: every controller of its condition has the wanted value. */
+/** A condition in words: `channel=ofdm_tdl or ofdm_cdl`. */
+export const conditionText = (condition: JsonObject): string =>
+  Object.entries(condition).map(([key, wanted]) => `${key}=${[wanted].flat().join(" or ")}`).join(" and ");
+
+/** Whether a parameter is active: every controller of its condition has a wanted value. */
 export function isEffective(schema: JsonObject, property: string, params: JsonObject): boolean {
   const condition = activeWhen(((schema.properties ?? {}) as JsonObject)[property]);
   return Object.entries(condition ?? {}).every(([controller, wanted]) => {
     const actual = controllerValue(schema, controller, params);
-    return actual !== undefined && canonicalJson(actual) === canonicalJson(wanted);
+    return actual !== undefined && [wanted].flat().some((item) => canonicalJson(item) === canonicalJson(actual));
   });
 }
 

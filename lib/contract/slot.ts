@@ -28,8 +28,6 @@ import { z } from "./zod.ts";
 
 /** The mode that runs a trained artifact. */
 export const LEARNED_ARTIFACT = "learned_artifact";
-/** Note of materialisations for exported training code. */
-export const EXPORT_NOTE = "Comes with the export of training code";
 const SHA256 = /^[0-9a-f]{64}$/;
 
 type Shapes = Readonly<Record<string, readonly (number | string)[]>>;
@@ -63,6 +61,8 @@ export interface SlotArtifact<Feeds extends Shapes, Found extends Shapes, Proble
   /** Tensors of the entry point; a text in a shape is a dimension with one size per call. */
   inputs: Feeds;
   outputs: Found;
+  /** Meaning of each tensor: content, unit, sign; trainers read it. */
+  meaning?: { readonly [Name in keyof Feeds | keyof Found]?: string };
   /** Operation inputs from which the tensors are computed; default all required inputs. */
   requires?: readonly string[];
   /** Parameters besides the mode that the learned mode fixes. */
@@ -253,8 +253,6 @@ function materializationsOf({ modes, learned, exports }: AnySlot, parameter: str
       runner: "differentiable_export",
       backend,
       implementation,
-      status: "planned",
-      notes: EXPORT_NOTE,
       parameter_bindings: placeholder === undefined ? {} : { [parameter]: placeholder },
     })),
   ];
@@ -263,8 +261,14 @@ function materializationsOf({ modes, learned, exports }: AnySlot, parameter: str
 /** The field `trained_artifact_abi` of a contract. */
 function abiOf({ inputs = {}, learned }: AnySlot, parameter: string): OperationAbi {
   const { component: { id, role, entrypoint }, requires = Object.keys(inputs), binding, abi } = learned;
+  const meanings = learned.meaning as Readonly<Record<string, string>> | undefined;
   const tensors = (shapes: Shapes): OperationAbi["inputs"] =>
-    Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, { dtype: "float32", shape: [...shape] }]));
+    Object.fromEntries(
+      Object.entries(shapes).map(([name, shape]) => {
+        const meaning = meanings?.[name];
+        return [name, { dtype: "float32", shape: [...shape], ...(meaning === undefined ? {} : { meaning }) }];
+      }),
+    );
   return {
     component_id: id,
     component_role: role,
@@ -290,7 +294,9 @@ function digestProblems(
   if (sha256 === "" ? path.trim() !== "" : SHA256.test(sha256)) return [];
   return [{
     code,
-    message: "Cannot run a trained artifact without artifact_package_sha256",
+    message: sha256 === ""
+      ? "Cannot run a trained artifact without artifact_package_sha256"
+      : `Cannot read ${JSON.stringify(sha256)} as a SHA-256`,
     place: ["artifact_package_sha256"],
     hint: "Set the SHA-256 of the package, 64 lower-case hexadecimal digits; svc artifact list prints it",
   }];

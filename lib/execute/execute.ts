@@ -151,6 +151,7 @@ class Execution {
     const admittedAt = performance.now();
     let staging: string | null = null;
     let running: Running | undefined;
+    const endTurn = await this.#pool.turn(!step.threadSafe);
     // Excludes the time that an admitted step waits for a thread.
     const timing = () => {
       const startedAt = running?.startedAt ?? admittedAt;
@@ -200,6 +201,8 @@ class Execution {
     } catch (error) {
       if (staging !== null) discardStaging(staging);
       this.#fail(step, error, timing());
+    } finally {
+      endTurn();
     }
   }
 

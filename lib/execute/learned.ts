@@ -41,7 +41,7 @@ export async function openLearned(
   };
 }
 
-/** Exported for tests. */
+/** Tensors in and out of the artifact of a trainable component. */
 export function abiOf({ definition }: Operation): EntrypointAbi {
   const { inputs = {}, outputs = {} } = definition.trainedArtifactAbi ?? {};
   const tensorsOf = (declared: OperationAbi["inputs"]): TensorInfo[] =>
@@ -49,7 +49,7 @@ export function abiOf({ definition }: Operation): EntrypointAbi {
   return { inputs: tensorsOf(inputs), outputs: tensorsOf(outputs) };
 }
 
-/** A session's `run` with checked inputs and outputs. Exported for tests. */
+/** A session's `run` with checked inputs and outputs. */
 export function learnedRun(
   session: Pick<OnnxSession, "run">,
   abi: EntrypointAbi,

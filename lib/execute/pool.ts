@@ -52,10 +52,38 @@ export class WorkerPool {
   readonly #processors = navigator.hardwareConcurrency || 1;
   #growth: ReturnType<typeof setTimeout> | undefined;
   #nextTaskId = 1;
+  /** Steps under way: their number, or -1 for one that runs alone. */
+  #steps = 0;
+  readonly #turns: { alone: boolean; start: () => void }[] = [];
 
   /** Starts the first thread early, so that it loads during planning. */
   warmUp(): void {
     if (this.#threads.length === 0) this.#spawn();
+  }
+
+  /**
+   * Waits for the turn of a step, in order of the calls. Executions that share the pool run side by side, and a step that
+   * is not thread safe overlaps with no step of any of them.
+   * @param alone whether the step overlaps with no other
+   * @returns ends the turn
+   */
+  async turn(alone: boolean): Promise<() => void> {
+    await new Promise<void>((start) => {
+      this.#turns.push({ alone, start });
+      this.#startTurns();
+    });
+    return () => {
+      this.#steps = alone ? 0 : this.#steps - 1;
+      this.#startTurns();
+    };
+  }
+
+  #startTurns(): void {
+    while (this.#turns.length > 0 && this.#steps >= 0 && !(this.#turns[0].alone && this.#steps > 0)) {
+      const { alone, start } = this.#turns.shift()!;
+      this.#steps = alone ? -1 : this.#steps + 1;
+      start();
+    }
   }
 
   /** Starts a step; the caller limits the overlap. */

@@ -3,22 +3,18 @@
  * command that fetches a missing one.
  */
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
+import { programFolder, programForm } from "../artifact/program.ts";
 import { publishedDataset } from "../artifact/published_datasets.ts";
 import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { NATIVE_EXTENSION } from "../plan/backends.ts";
-import { PROGRAM_ROOT } from "../plan/implementation_source.ts";
 import { isModel, resolveModel } from "../model/resolve.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
 import type { Lacking, Readiness } from "../plan/types.ts";
 import { isResolved, resolveTrainedArtifact } from "../training/resolve.ts";
 import { resolveRecipePath } from "./files.ts";
-
-/** The program's own folder, whose bundled packages any project may name; undefined when not loaded from files. */
-const PROGRAM_FOLDER = PROGRAM_ROOT.startsWith("file:") ? fileURLToPath(PROGRAM_ROOT) : undefined;
 
 /** Readiness for one workspace. */
 export function readinessOf(
@@ -28,7 +24,7 @@ export function readinessOf(
     onnxAccelerator?: OnnxAccelerator;
   },
 ): Readiness {
-  const places = { stateDir, projectRoot, programRoot: PROGRAM_FOLDER };
+  const places = { stateDir, projectRoot, programRoot: programFolder() ?? undefined };
   return {
     trainedArtifact(binding) {
       const found = resolveTrainedArtifact(binding, places);
@@ -94,6 +90,12 @@ function missingAdapter(wraps: string): Lacking {
 function missingExtension(): Lacking | null {
   const { available, path, reason, hint } = nativeExtension();
   if (available) return null;
+  if (programForm() !== "folder") {
+    return {
+      reason: reason!,
+      hint: "Choose the portable implementation: only a checkout of svc can build the native extension",
+    };
+  }
   return { reason: reason!, hint, ...(path === null ? { fetch: "deno task build:native" } : {}) };
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
 
 export const STAGING_FOLDER = ".staging";
 
@@ -77,8 +78,9 @@ export function commitStaging(folder: string, destination: string): void {
 
 const BLOCK_BYTES = 1 << 20;
 
-/** SHA-256 of a stored file, read in blocks so that the event loop stays responsive. */
+/** SHA-256 of a stored file. A large one is read in blocks, so that the event loop stays responsive. */
 export async function hashStoredFile(path: string): Promise<string> {
+  if (Deno.statSync(path).size <= BLOCK_BYTES) return sha256Hex(Deno.readFileSync(path));
   using file = await Deno.open(path);
   const hash = createHash("sha256");
   const block = new Uint8Array(BLOCK_BYTES);

@@ -114,8 +114,8 @@ function evenly(places: readonly number[]): boolean {
 
 /**
  * The range of the values with a margin, so that no marker touches the frame.
- * @param keepSign omits the margin below 0 for non-negative values
- * @param most the largest possible value
+ * @param keepSign an axis of values: no margin below 0 for non-negative ones, and `most` as end
+ * @param most the largest possible value; Infinity without one
  */
 function padded(values: readonly number[], keepSign: boolean, most: number): [number, number] {
   const finite = values.filter(Number.isFinite);
@@ -126,5 +126,7 @@ function padded(values: readonly number[], keepSign: boolean, most: number): [nu
   const isPositive = low >= -0.01 * (high - low);
   // Rounds so that the digits do not depend on the order of operations.
   const start = keepSign && isPositive ? Math.max(0, low - margin) : low - margin;
-  return [start, Math.min(high + margin, most)].map((end) => Number(end.toPrecision(12))) as [number, number];
+  // A score of 0.7 is read against 1, a share of 0.05 is not.
+  const end = keepSign && high > most / 2 ? most : Math.min(high + margin, most);
+  return [start, end].map((value) => Number(value.toPrecision(12))) as [number, number];
 }

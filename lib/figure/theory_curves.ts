@@ -7,7 +7,13 @@ import { isNumber, isObject, type JsonObject, toNumber } from "../contract/value
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../numeric/theory.ts";
 import { BITS_PER_SYMBOL, type Modulation } from "../numeric/modulation.ts";
 
-const NAMES: Record<string, string> = { bpsk: "BPSK", qpsk: "QPSK", qam16: "16-QAM", qam64: "64-QAM" };
+const NAMES: Readonly<Record<string, string>> = {
+  bpsk: "BPSK",
+  qpsk: "QPSK",
+  qam16: "16-QAM",
+  qam64: "64-QAM",
+  qam256: "256-QAM",
+} satisfies Record<Modulation, string>;
 
 /** Operations that do not change bit errors, and decide symbol by symbol. */
 const TRANSPARENT = new Set([

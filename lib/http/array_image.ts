@@ -1,28 +1,28 @@
-/** Pictures of arrays: image batches as they are, other planes as grey. */
+/** Images of arrays: image batches as they are, other planes as grey. */
 import type { Image } from "../artifact/image.ts";
 import { elementCount, type NdArray } from "../numeric/ndarray.ts";
 import { SvcError } from "../contract/error.ts";
 import { invalid } from "./artifact_file.ts";
 
-/** Pixels of a picture. */
+/** Pixels of an image. */
 const MAX_PIXELS = 1 << 26;
 
 /**
- * One picture of an array. Shapes: [H, W], [H, W, C], [N, H, W] and [N, H, W, C] with C of 1, 3 or 4. Bytes are samples;
+ * One image of an array. Shapes: [H, W], [H, W, C], [N, H, W] and [N, H, W, C] with C of 1, 3 or 4. Bytes are samples;
  * floats in [0, 1] are scaled to them, anything else is stretched from its minimum (black) to its maximum (white).
- * @param index of the picture in a batch
+ * @param index of the image in a batch
  * @throws SvcError `artifact_invalid` for other shapes, `query_invalid` for an index beyond the batch
  */
 export function imageOfArray(array: NdArray, index: number): Image {
   const { dtype, shape, data } = array;
-  if (dtype.startsWith("complex")) throw invalid("Cannot draw a complex array as a picture", "Ask for its series");
+  if (dtype.startsWith("complex")) throw invalid("Cannot draw a complex array as an image", "Ask for its series");
   const { count, height, width, channels } = layout(shape);
   if (index >= count) {
-    throw new SvcError("query_invalid", `Cannot draw picture ${index}: there are ${count}`, {
+    throw new SvcError("query_invalid", `Cannot draw image ${index}: there are ${count}`, {
       hint: `index goes from 0 to ${count - 1}`,
     });
   }
-  if (height * width > MAX_PIXELS) throw invalid("Cannot draw so large a picture");
+  if (height * width > MAX_PIXELS) throw invalid("Cannot draw so large an image");
   const size = height * width * channels, start = index * size;
   const samples = new Uint8Array(size);
   if (dtype === "uint8") {
@@ -47,7 +47,7 @@ function layout(shape: readonly number[]): { count: number; height: number; widt
     if (shape.length === 3) return { count: shape[0], height: shape[1], width: shape[2], channels: 1 };
     if (shape.length === 2) return { count: 1, height: shape[0], width: shape[1], channels: 1 };
   }
-  throw invalid(`Cannot draw an array of the shape [${shape.join(", ")}] as a picture`, "Ask for its series");
+  throw invalid(`Cannot draw an array of the shape [${shape.join(", ")}] as an image`, "Ask for its series");
 }
 
 /** What is taken off and multiplied by to come to samples. */

@@ -13,6 +13,7 @@ export type CaptureRequest = RecipeSource & {
   split?: Split;
   training_plan?: JsonObject;
   samples?: number;
+  max_bytes?: number;
   out?: string;
   force?: boolean;
 };
@@ -26,6 +27,8 @@ export type AdmittedCapture = {
   training_plan: JsonObject | null;
   split: Split;
   samples: number;
+  /** Largest size of the arrays of the split in bytes, or null. */
+  max_bytes: number | null;
   /** Relative to the state directory. */
   out: string;
   force: boolean;
@@ -35,7 +38,7 @@ export type AdmittedCapture = {
 /** Checks a request. @throws SvcError with every problem of the recipe, the plan and the configuration */
 export async function admitCapture(session: Session, request: CaptureRequest): Promise<AdmittedCapture> {
   const { training, workspace } = session;
-  const { recipe, path, project_path, training_plan, split, samples, out, force = false } = request;
+  const { recipe, path, project_path, training_plan, split, samples, max_bytes = null, out, force = false } = request;
   if ([recipe, path, project_path].filter((item) => item !== undefined).length !== 1) {
     throw new SvcError(
       "body_field_missing",
@@ -51,6 +54,7 @@ export async function admitCapture(session: Session, request: CaptureRequest): P
       training_plan: training_plan ?? null,
       split: config.split,
       samples: config.samples,
+      max_bytes,
       out: out === undefined ? place : newPlace(workspace, CAPTURES_FOLDER, out).shown,
       force,
       name,
@@ -72,6 +76,7 @@ export async function admitCapture(session: Session, request: CaptureRequest): P
     training_plan: null,
     split,
     samples: prepared.config.samples,
+    max_bytes,
     out: inside(prepared.out),
     force,
     name: prepared.name,

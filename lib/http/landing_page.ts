@@ -1,4 +1,5 @@
 /** The page at `/` where the dashboard cannot be built: why, what this is and where the interface begins. It holds no data, and neither scripts nor forms. */
+import { escapeXml } from "../contract/escape.ts";
 import { version } from "../run/version.ts";
 
 const LINKS: [string, string][] = [
@@ -18,7 +19,6 @@ const LINKS: [string, string][] = [
  * @param reason why this page is shown in place of the dashboard
  */
 export function landingPage(nonce: string, reason: string): string {
-  const why = reason.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const rows = LINKS.map(([path, text]) => `<dt><a href="${path}">${path}</a></dt><dd>${text}</dd>`).join("\n");
   return `<!doctype html>
 <html lang="en">
@@ -34,7 +34,7 @@ dt { font-family: ui-monospace, monospace; } dd { margin: 0 0 .6rem; color: #555
 <p>Reproducible experiments for communication and semantic-communication research. This server answers over HTTP with
 the same library calls as the command line. Where it was started with a token, everything but this page and
 <code>/api/health</code> needs it.</p>
-<p><strong>The dashboard is not here:</strong> ${why}.</p>
+<p><strong>The dashboard is not here:</strong> ${escapeXml(reason)}.</p>
 <dl>
 ${rows}
 </dl>

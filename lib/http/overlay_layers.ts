@@ -18,7 +18,7 @@ export interface Layer {
   /** Step and port, as recipes write them. */
   name: string;
   artifact: DecodedArtifact;
-  pictures: DecodedArtifact;
+  images: DecodedArtifact;
 }
 
 /** The sides of a comparison; without a metrics step there is a candidate alone. */
@@ -61,9 +61,9 @@ export async function findLayers(
   for (const side of sides) {
     const name = names[side];
     if (name === undefined) continue;
-    const pictures = picturesOf(steps, name) ?? picturesOf(steps, names.candidate ?? name);
-    if (pictures === undefined) throw missing(`Cannot find the pictures of ${name} in the run ${run_id}`, null);
-    layers[side] = { name, artifact: read(name), pictures: read(pictures) };
+    const images = imagesOf(steps, name) ?? imagesOf(steps, names.candidate ?? name);
+    if (images === undefined) throw missing(`Cannot find the images of ${name} in the run ${run_id}`, null);
+    layers[side] = { name, artifact: read(name), images: read(images) };
   }
   if (Object.keys(layers).length === 0) {
     throw missing(`Cannot find the ${sides.join(" or the ")} of ${kind} in the run ${run_id}`, "Ask for the candidate");
@@ -114,7 +114,7 @@ function namesOf(
 }
 
 /** Name of the images that a step gave beside the given output, or took. */
-function picturesOf(steps: readonly Step[], name: string): string | undefined {
+function imagesOf(steps: readonly Step[], name: string): string | undefined {
   const step = steps.find(({ id }) => id === name.split(".")[0]);
   if (step === undefined) return undefined;
   const own = Object.entries(step.outputs).find(([, { kind }]) => kind === IMAGES);

@@ -5,62 +5,31 @@ import type { JsonObject } from "../contract/value.ts";
 
 export const PROBLEM_MEDIA = "application/problem+json";
 
-/** Status by code; codes of the families below follow their beginning. */
-const STATUS: Readonly<Record<string, number>> = {
-  unauthorized: 401,
-  host_refused: 403,
-  origin_refused: 403,
-  path_forbidden: 403,
-  path_refused: 403,
-  read_only: 403,
-  not_found: 404,
-  run_not_found: 404,
-  job_not_found: 404,
-  result_not_found: 404,
-  template_not_found: 404,
-  recipe_not_found: 404,
-  artifact_not_found: 404,
-  pack_not_found: 404,
-  training_project_not_found: 404,
-  unknown_operation: 404,
-  method_not_allowed: 405,
-  body_timeout: 408,
-  request_timeout: 408,
-  template_unavailable: 409,
-  artifact_conflict: 409,
-  capture_conflict: 409,
-  training_project_conflict: 409,
-  training_project_changed: 409,
-  run_still_executing: 409,
-  run_pruned: 404,
-  restore_mismatch: 409,
-  gc_running: 409,
-  recipe_exists: 409,
-  dataset_unavailable: 409,
-  stale_overwrite: 412,
-  body_too_large: 413,
-  media_type_unsupported: 415,
-  artifact_ambiguous: 400,
-  run_failed: 422,
-  run_canceled: 422,
-  resources_insufficient: 400,
-  artifact_invalid: 422,
-  capture_splits_overlap: 422,
-  bundle_file_missing: 422,
-  bundle_hash_mismatch: 422,
-  bundle_schema_invalid: 422,
-  request_malformed: 400,
-  request_headers_too_large: 431,
-  job_capacity: 429,
-  stream_capacity: 429,
-  disk_reserve_reached: 500,
-  internal_error: 500,
-  file_system_error: 500,
-  file_write_failed: 500,
-  shutting_down: 503,
-  storage_unavailable: 503,
-  server_busy: 503,
+/** Codes of each status; codes of the families below are 400, all others unexpected errors. */
+const CODES: Readonly<Record<number, string>> = {
+  400: "resources_insufficient request_malformed",
+  401: "unauthorized",
+  403: "host_refused origin_refused path_forbidden path_refused read_only",
+  404: "not_found run_not_found job_not_found result_not_found template_not_found recipe_not_found " +
+    "artifact_not_found pack_not_found training_project_not_found unknown_operation run_pruned",
+  405: "method_not_allowed",
+  408: "body_timeout request_timeout",
+  409: "template_unavailable artifact_conflict capture_conflict training_project_conflict " +
+    "training_project_changed run_still_executing restore_mismatch gc_running recipe_exists dataset_unavailable " +
+    "shard_conflict shard_incomplete",
+  412: "stale_overwrite",
+  413: "body_too_large",
+  415: "media_type_unsupported",
+  422: "run_failed run_canceled artifact_invalid capture_splits_overlap bundle_file_missing " +
+    "bundle_hash_mismatch bundle_schema_invalid engine_job_failed",
+  429: "job_capacity stream_capacity",
+  431: "request_headers_too_large",
+  500: "disk_reserve_reached internal_error file_system_error file_write_failed",
+  503: "shutting_down storage_unavailable server_busy engine_unavailable",
 };
+const STATUS = new Map(
+  Object.entries(CODES).flatMap(([status, codes]) => codes.split(" ").map((code) => [code, Number(status)] as const)),
+);
 
 /** Codes of what a client sent wrong. */
 const CLIENT =
@@ -89,7 +58,7 @@ const TITLES: Readonly<Record<number, string>> = {
 function statusOf(error: unknown): number {
   if (!(error instanceof SvcError)) return 500;
   if (error.code === "storage_unavailable" && isNoSpace(String(error.extra.system_code))) return 507;
-  return STATUS[error.code] ?? (CLIENT.test(error.code) ? 400 : 500);
+  return STATUS.get(error.code) ?? (CLIENT.test(error.code) ? 400 : 500);
 }
 
 /** A problem and the headers that its reply needs. */
@@ -105,7 +74,7 @@ export interface Problem {
  */
 export function problemOf(error: unknown, reference: string): Problem {
   const status = statusOf(error);
-  if (!(error instanceof SvcError) || (status === 500 && !Object.hasOwn(STATUS, error.code))) {
+  if (!(error instanceof SvcError) || (status === 500 && !STATUS.has(error.code))) {
     return {
       status: 500,
       document: {

@@ -1,14 +1,14 @@
-/** Recipes that requests name: sent along, or a file relative to the project root, below its folder `recipes/`. */
+/**
+ * Recipes that requests name: sent along, or a file in `recipes/` of the project; where the project has none, of the program.
+ */
 import { join } from "node:path";
 import { isFolder } from "../artifact/path_kind.ts";
 import { SvcError } from "../contract/error.ts";
 import type { Value } from "../contract/value.ts";
-import type { Workspace } from "../run/workspace.ts";
 import { AuthoredRecipe } from "../session/authored_recipe.ts";
+import { recipeRoots, RECIPES_FOLDER } from "../session/recipe_files.ts";
 import type { Session } from "../session/session.ts";
 import { checkPath, confine } from "./confine.ts";
-
-export const RECIPES_FOLDER = "recipes";
 
 /** A recipe of a request: itself, or a file in `recipes/`. */
 export type RecipeSource = {
@@ -23,7 +23,7 @@ export async function sourceOf(session: Session, { recipe, path }: RecipeSource)
 
 /** Reads a recipe file. @throws SvcError `path_forbidden`, `recipe_not_found`, or the errors of its text */
 export async function readRecipeAt({ recipes, workspace }: Session, path: string): Promise<AuthoredRecipe> {
-  return await recipes.read(confineRecipe(workspace, path), { name: path });
+  return await recipes.read(confineRecipe(recipeRoots(workspace.projectRoot), path), { name: path });
 }
 
 /**
@@ -45,8 +45,21 @@ export function recipePath(path: string, options: { bare?: boolean } = {}): stri
   return full;
 }
 
-/** Absolute path of a recipe file that exists. */
-function confineRecipe({ projectRoot }: Workspace, path: string): string {
+/** Absolute path of a recipe file that exists, in the first root that has it. @throws SvcError `recipe_not_found` */
+export function confineRecipe(roots: readonly { root: string }[], path: string): string {
+  let missing: unknown;
+  for (const { root } of roots) {
+    try {
+      return confineIn(root, path);
+    } catch (error) {
+      if (!(error instanceof SvcError && error.code === "recipe_not_found")) throw error;
+      missing ??= error;
+    }
+  }
+  throw missing;
+}
+
+function confineIn(projectRoot: string, path: string): string {
   const inside = recipePath(path).slice(RECIPES_FOLDER.length + 1);
   const folder = join(projectRoot, RECIPES_FOLDER);
   // The folder of recipes may be a link of the project; what lies in it may not.

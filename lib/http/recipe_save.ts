@@ -5,9 +5,10 @@ import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { Workspace } from "../run/workspace.ts";
 import type { AuthoredRecipe } from "../session/authored_recipe.ts";
+import { recipeRoots, RECIPES_FOLDER } from "../session/recipe_files.ts";
 import type { Session } from "../session/session.ts";
 import { checkPath } from "./confine.ts";
-import { recipePath, RECIPES_FOLDER } from "./recipe_file.ts";
+import { confineRecipe, recipePath } from "./recipe_file.ts";
 
 export interface SaveOptions {
   /** In recipes/, with or without that folder's name. */
@@ -34,7 +35,8 @@ export async function saveRecipe(
   if (path.split("/").some((part) => part.startsWith("."))) throw forbidden(path, "a part of it is hidden");
   const full = placeOf(workspace, path);
   using _lock = await lockSaving(workspace);
-  const before = read(full, path);
+  // The first save of an opened recipe of the program makes a copy in the project.
+  const before = read(full, path) ?? (ifMatch === undefined ? null : programBytes(workspace, path));
   if (ifMatch !== undefined) {
     const tags = ifMatch.split(",").map((tag) => tag.trim());
     const current = before === null ? null : `"${sha256Hex(before)}"`;
@@ -79,6 +81,17 @@ async function lockSaving({ stateDir }: Workspace): Promise<Disposable> {
   // Not the synchronous call, which would block the save of this thread that holds the lock.
   await file.lock(true);
   return { [Symbol.dispose]: () => file.close() };
+}
+
+/** The bytes of the program's recipe of this path, or null. */
+function programBytes({ projectRoot }: Workspace, path: string): Uint8Array | null {
+  const roots = recipeRoots(projectRoot).filter(({ place }) => place === "program");
+  try {
+    return roots.length === 0 ? null : Deno.readFileSync(confineRecipe(roots, path));
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "recipe_not_found") return null;
+    throw error;
+  }
 }
 
 function read(full: string, path: string): Uint8Array | null {

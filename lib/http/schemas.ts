@@ -13,8 +13,14 @@ export const documentOf = <T>(shape: z.ZodType = OBJECT): z.ZodType<T> => shape 
 /** A recipe in a request; the compiler reports its problems, each with a place and a hint. */
 export const RECIPE = z.unknown().describe("authored recipe; 1 and 1.0 are two values");
 export const EXECUTION = z.unknown().describe(
-  "{parallel_workers: integer 1 to 32, use_plan_cache: boolean}; left out, sequential with the plan cache",
+  "{parallel_workers, parallel_points: integers 1 to 32, use_plan_cache: boolean}; left out, sequential with the plan " +
+    "cache. parallel_points, the rows that run side by side, is for benchmarks",
 );
+/** Artifacts that stay after a complete run. */
+export const KEPT = {
+  keep: z.enum(["all", "metrics"]).optional().describe("artifacts that stay after a complete run; all when left out"),
+  drop: z.array(z.string()).optional().describe("steps whose artifacts do not stay"),
+};
 export const STRICT_LINT = z.boolean().optional().describe("refuse errors of the lint instead of warning of them");
 const TIME = z.string().describe("ISO 8601, UTC");
 

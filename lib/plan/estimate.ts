@@ -49,9 +49,11 @@ export function estimateOfRuns(
   return {
     kind: "resources_estimated" as const,
     level: "info" as const,
-    message: `${open ? "at least " : ""}${count} ${count === 1 ? "run needs" : "runs need"} ${exact ? "" : "about "}${
-      formatBytes(memory_bytes)
-    } of memory and ${formatBytes(disk_bytes)} on the disk${kept ? "" : " at a time"}`,
+    message: count === 0
+      ? "every run is complete"
+      : `${open ? "at least " : ""}${count} ${count === 1 ? "run needs" : "runs need"} ${exact ? "" : "about "}${
+        formatBytes(memory_bytes)
+      } of memory and ${formatBytes(disk_bytes)} on the disk${kept ? "" : " at a time"}`,
     fields: { runs: count, memory_bytes, disk_bytes, exact } as JsonObject,
   };
 }
@@ -97,7 +99,7 @@ function estimateSteps(steps: readonly EstimatedStep[]): { resources: PlanResour
   return { resources, sizes };
 }
 
-/** Size in bytes, and the shape of its main array. Exported for tests. */
+/** Size in bytes, and the shape of its main array. */
 export function sizeOf(estimate: OutputEstimate): OutputSize {
   if (typeof estimate === "number") return { bytes: bounded(estimate) };
   const bytes = estimate.reduce((sum, [dtype, ...shape]) => sum + DTYPES[dtype].itemSize * elementCount(shape), 0);

@@ -3,15 +3,20 @@
  *
  *     deno run -A lib/plan/generate_source_hashes.ts [--check]
  */
+import { PROGRAM_ROOT } from "../artifact/program.ts";
 import { compareCodePoints, prettyJson } from "../contract/json.ts";
-import { computeBuildSha256, PROGRAM_ROOT, SourceFiles, type SourceList } from "./implementation_source.ts";
+import { computeBuildSha256, SourceFiles, type SourceList } from "./implementation_source.ts";
+
+/** Modules that run steps of operations from elsewhere. */
+const STEP_MODULES = ["lib/adapter/step.ts"];
 
 /**
  * Hashes every operation module (files that begin with `_` are shared code) and the build. Exported for tests.
  * @param root URL of the program's folder
  */
 export async function generateSourceHashes(root: string = PROGRAM_ROOT): Promise<SourceList> {
-  const urls = operationModules(new URL("ops/", root)).sort(compareCodePoints);
+  const urls = [...operationModules(new URL("ops/", root)), ...STEP_MODULES.map((path) => new URL(path, root).href)]
+    .sort(compareCodePoints);
   const files = new SourceFiles(root);
   const described = await files.describe(urls);
   return {

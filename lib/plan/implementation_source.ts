@@ -2,10 +2,11 @@
  * The digest of an operation's implementation: SHA-256 over canonical JSON of `[[path, file sha256], …]`, sorted by
  * path, of its module and all transitive local imports. Paths start at the program's root.
  *
- * A program in a folder reads its files. A program that was imported by URL, packed or compiled takes the digests from
- * the generated list `source_hashes.json`. A module outside the program (a user's operation) is named relative to its
+ * A program in a folder reads its files. A program that was imported by URL or compiled takes the digests from the
+ * generated list `source_hashes.json`. A module outside the program (a user's operation) is named relative to its
  * own folder; its imports from the program are excluded.
  */
+import { PROGRAM_ROOT, programForm } from "../artifact/program.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
@@ -32,8 +33,6 @@ export type SourceList = {
   modules: Record<string, string>;
 };
 
-/** The folder of the program, with a trailing slash. */
-export const PROGRAM_ROOT = new URL("../../", import.meta.url).href;
 /** The generated list depends on all other modules, so no digest includes it. */
 const LIST = new URL("./source_hashes.json", import.meta.url).href;
 
@@ -158,13 +157,23 @@ class ListedSources implements SourceHashes {
   }
 }
 
+/**
+ * A module that was compared with its files this recently counts as unchanged. Plan, dispatch and the start of a step
+ * follow one another within it, and the steps of short runs share hundreds of files.
+ */
+const RECENT_MS = 100;
+
 /** The program's files, and user modules that are not files. */
 class FolderSources extends SourceFiles {
+  readonly #recent = new Map<string, { source: ModuleSource; at: number }>();
+
   override async describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>> {
     const urls = [...new Set(moduleUrls)];
-    const described = await super.describe(urls.filter((url) => url.startsWith("file:")));
-    for (const url of urls) if (!described.has(url)) described.set(url, describeForeign(url));
-    return described;
+    const at = performance.now();
+    const stale = urls.filter((url) => !(at - (this.#recent.get(url)?.at ?? -Infinity) < RECENT_MS));
+    const described = await super.describe(stale.filter((url) => url.startsWith("file:")));
+    for (const url of stale) this.#recent.set(url, { source: described.get(url) ?? describeForeign(url), at });
+    return new Map(urls.map((url) => [url, this.#recent.get(url)!.source]));
   }
 }
 
@@ -183,14 +192,14 @@ let program: Promise<SourceHashes> | undefined;
 
 /** The source of this program's digests, determined once. */
 export function programSources(): Promise<SourceHashes> {
-  return program ??= isReadable(import.meta.url)
+  return program ??= readsItself()
     ? Promise.resolve(new FolderSources())
     : sourceList().then((list) => new ListedSources(list));
 }
 
 /** SHA-256 over the modules of all entry points and the lock file. */
 export async function buildSha256(): Promise<string> {
-  return isReadable(import.meta.url) ? computeBuildSha256(new SourceFiles()) : (await sourceList()).build_sha256;
+  return readsItself() ? computeBuildSha256(new SourceFiles()) : (await sourceList()).build_sha256;
 }
 
 /** Existing entry points, their transitive local imports, and `deno.lock`. */
@@ -204,10 +213,11 @@ async function sourceList(): Promise<SourceList> {
   return list as SourceList;
 }
 
-function isReadable(url: string): boolean {
-  if (!url.startsWith("file:")) return false;
+/** Whether the files of the program are the sources that run. A compiled program holds them in another form. */
+function readsItself(): boolean {
+  if (programForm() === "compiled" || !import.meta.url.startsWith("file:")) return false;
   try {
-    return Deno.statSync(new URL(url)).isFile;
+    return Deno.statSync(new URL(import.meta.url)).isFile;
   } catch {
     return false;
   }

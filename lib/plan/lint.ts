@@ -82,11 +82,13 @@ export function lintRecipe(compilation: Compilation, options: LintOptions): Lint
   return reportOf(view, applyRules(view, general), inspection, options);
 }
 
-/** The findings of level error of the rules for links, streams, powers and texts, about a recipe that can be planned. */
+/** The findings that a run reports: those of level error, and warnings of rules that say so, about a recipe that can be planned. */
 export function lintLinks(recipe: RecipeDocument, authored: RecipeDocument["steps"], registry: Registry): Diagnostic[] {
   const view = new LintView(recipe, authored, registry);
-  return LINK_CHECKS.flatMap((rule) => [...rule.find(view)].map((finding) => toDiagnostic(rule, finding)))
-    .filter(({ severity }) => severity === "error");
+  return LINK_CHECKS.flatMap((rule) =>
+    [...rule.find(view)].map((finding) => toDiagnostic(rule, finding))
+      .filter(({ severity }) => severity === "error" || rule.onRun === true)
+  );
 }
 
 /** Adds the findings of all rules to general ones, so that each problem is reported once. */

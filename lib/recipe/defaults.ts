@@ -2,7 +2,7 @@
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { sameValue } from "../contract/json.ts";
-import { activeWhen, checkValue, controllerValue, isEffective } from "../contract/schema.ts";
+import { activeWhen, checkValue, conditionText, controllerValue, isEffective } from "../contract/schema.ts";
 import { cloneValue, isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
 
 /**
@@ -38,11 +38,11 @@ export function materializeDefaults(
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     const active = isEffective(node, name, value);
     if (!active && given !== undefined && !isDefault(inner, given)) {
-      const condition = Object.entries(activeWhen(inner)!);
-      const swept = condition.some(([key]) => varied(key, controllerValue(node, key, value)));
+      const condition = activeWhen(inner)!;
+      const swept = Object.keys(condition).some((key) => varied(key, controllerValue(node, key, value)));
       diagnostics.push(
         diagnostic("operation_param_inactive", [...place, name], `Cannot use ${name} with the other parameters`, {
-          hint: `It applies only with ${condition.map(([key, wanted]) => `${key}=${wanted}`).join(" and ")}`,
+          hint: `It applies only with ${conditionText(condition)}`,
           severity: swept ? "warning" : "error",
         }),
       );

@@ -131,6 +131,8 @@ function pointsOf(
       matrix_selection: selection,
       matrix_index: index,
       matrix_variant_id: variant_id,
+      // Such a name does not begin with the recipe's.
+      ...(names[index] === variant_id ? { matrix_recipe: recipe.name } : {}),
     });
     const found = locate && locatePoint(locate, recipe, matrix, choice);
     const compilation = compileRecipe(concrete, { mode, registry, locate: found, suggestions });
@@ -146,12 +148,12 @@ function choices({ dimensions }: Matrix): number[][] {
   );
 }
 
-const RECORDED = ["matrix_selection", "matrix_index", "matrix_variant_id"];
+const RECORDED = ["matrix_selection", "matrix_index", "matrix_variant_id", "matrix_recipe"];
 
 function concreteRecipe(
   recipe: RecipeDocument,
   { step_params }: Matrix,
-  { name, ...record }: { name: string; matrix_selection: JsonObject; matrix_index: number; matrix_variant_id: string },
+  { name, ...record }: JsonObject & { name: string; matrix_selection: JsonObject },
 ): RecipeDocument {
   const dropped: readonly string[] = [...MATRIX_KEYS, ...RECORDED];
   const metadata = Object.fromEntries([

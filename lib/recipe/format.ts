@@ -49,7 +49,7 @@ export function formatRecipeText(text: string, options: { file: string; format?:
   if (root === null) return body;
   for (const order of [byRank, byRankUnlessLinked]) {
     const laidOut = format === "json" ? json(body, root, "", "") + "\n" : yaml(body, root, order);
-    if (saysTheSame(laidOut, body, canonicalJson(value), reading)) return laidOut;
+    if (laidOut === body || saysTheSame(laidOut, body, canonicalJson(value), reading)) return laidOut;
   }
   throw new SvcError("recipe_format_failed", `Cannot format ${options.file} without changing its value`, {
     hint: "First replace unusual notation, such as explicit keys",
@@ -72,6 +72,7 @@ function saysTheSame(
 
 /** The comments of a text, sorted. */
 function comments(text: string): string[] {
+  if (!text.includes("#")) return [];
   const lexemes = [...new Lexer().lex(text)];
   return lexemes.filter((lexeme, index) =>
     CST.tokenType(lexeme) === "comment" && CST.tokenType(lexemes[index - 1] ?? "") !== "scalar"

@@ -5,7 +5,7 @@
  * JSON Schema has one number type: for an integer it also accepts `6.0`, which the compiler refuses.
  */
 import type { OperationContract } from "../contract/operation.ts";
-import { activeWhen } from "../contract/schema.ts";
+import { activeWhen, conditionText } from "../contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { MAX_STEPS } from "./limits.ts";
 import { STEP_ID } from "./normalize_steps.ts";
@@ -171,5 +171,5 @@ function unitOf(node: JsonObject): Value | undefined {
 function conditionOf(node: JsonObject): string | undefined {
   const condition = activeWhen(node);
   if (condition === null) return undefined;
-  return `only with ${Object.entries(condition).map(([name, value]) => `${name}: ${value}`).join(", ")}`;
+  return `only with ${conditionText(condition)}`;
 }

@@ -69,7 +69,8 @@ export function parseOverrideValue(text: string): Value {
     return readJson(text, "override").value;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    if (error.code === "recipe_syntax_invalid") return text;
+    // A digest may begin as a number beyond the range of binary64.
+    if ([error, ...error.diagnostics].some(({ code }) => code === "recipe_syntax_invalid")) return text;
     // Its place is one in the override, not in the recipe.
     const found = error.diagnostics[0] ?? error;
     throw new SvcError(error.code, `Cannot use ${text.slice(0, 60)}: ${found.message}`, { hint: found.hint });

@@ -85,8 +85,7 @@ const ABOUT_KEYS = new Set([
 
 /** Whether a finding concerns a name; its location is then that of the key. */
 function isAboutKey(item: Diagnostic): boolean {
-  return ABOUT_KEYS.has(item.code) ||
-    item.message.startsWith("Cannot find a parameter named");
+  return ABOUT_KEYS.has(item.code) || /^Cannot find a (parameter|field) named/.test(item.message);
 }
 
 /** Adds locations to diagnostics of a document read from a text. */

@@ -1,14 +1,19 @@
-/** The research catalogue: areas, datasets, tasks, metrics, and look-ups. */
+/** The research catalogue (areas, datasets, tasks and metrics: the rows of `catalog.json`), and look-ups. */
 import { SvcError } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { cloneValue, type JsonObject } from "../contract/value.ts";
-import { AREAS } from "./catalog/areas.ts";
-import { DATASETS } from "./catalog/datasets.ts";
-import { DEPRECATED_METRICS, METRICS } from "./catalog/metrics.ts";
-import { TASKS } from "./catalog/tasks.ts";
-import type { DatasetEntry, DeprecatedMetric, MetricEntry, Modality, TaskEntry } from "./catalog/types.ts";
+import rows from "./catalog.json" with { type: "json" };
+import type { AreaEntry, DatasetEntry, DeprecatedMetric, MetricEntry, Modality, TaskEntry } from "./catalog_types.ts";
 
-export type { DatasetEntry, MetricEntry, TaskEntry } from "./catalog/types.ts";
+export type { DatasetEntry, MetricEntry, TaskEntry } from "./catalog_types.ts";
+
+const CATALOG = rows as {
+  areas: AreaEntry[];
+  datasets: DatasetEntry[];
+  tasks: TaskEntry[];
+  metrics: MetricEntry[];
+  deprecated_metrics: DeprecatedMetric[];
+};
 
 /**
  * The catalogue as data, as in `svc research catalog`.
@@ -23,20 +28,15 @@ export type { DatasetEntry, MetricEntry, TaskEntry } from "./catalog/types.ts";
  * ```
  */
 export function researchCatalog(): JsonObject {
-  return cloneValue({
-    schema_version: 1,
-    areas: [...AREAS],
-    datasets: [...DATASETS],
-    tasks: [...TASKS],
-    metrics: METRICS.map((metric) => ({ ...metric })),
-  });
+  const { deprecated_metrics: _, ...published } = CATALOG;
+  return cloneValue({ schema_version: 1, ...published, metrics: published.metrics.map((metric) => ({ ...metric })) });
 }
 
-const byId = <T extends { id: string }>(rows: readonly T[]) => new Map(rows.map((row) => [row.id, row]));
-const datasets = byId(DATASETS);
-const tasks = byId(TASKS);
-const metrics = byId(METRICS);
-const deprecated = byId(DEPRECATED_METRICS);
+const byId = <T extends { id: string }>(entries: readonly T[]) => new Map(entries.map((entry) => [entry.id, entry]));
+const datasets = byId(CATALOG.datasets);
+const tasks = byId(CATALOG.tasks);
+const metrics = byId(CATALOG.metrics);
+const deprecated = byId(CATALOG.deprecated_metrics);
 
 /** Ids with other parameter values, and the entry of their kind. */
 const PATTERNS: readonly [RegExp, string][] = [
@@ -54,9 +54,9 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/^caption\.\w+$/, "caption.*"],
 ];
 
-export const allDatasets = (): readonly DatasetEntry[] => DATASETS;
-export const allTasks = (): readonly TaskEntry[] => TASKS;
-export const allMetrics = (): readonly MetricEntry[] => METRICS;
+export const allDatasets = (): readonly DatasetEntry[] => CATALOG.datasets;
+export const allTasks = (): readonly TaskEntry[] => CATALOG.tasks;
+export const allMetrics = (): readonly MetricEntry[] => CATALOG.metrics;
 
 export const findDataset = (id: string): DatasetEntry | undefined => datasets.get(id);
 export const findTask = (id: string): TaskEntry | undefined => tasks.get(id);

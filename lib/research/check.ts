@@ -2,7 +2,7 @@
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { isInteger, isObject, type Value } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
-import { DIRECTIONS, REDUCTIONS } from "./catalog/types.ts";
+import { DIRECTIONS, REDUCTIONS } from "./catalog_types.ts";
 import { declaration, declaredTaskAt, idOf, taskAlias } from "./declared.ts";
 import { inferTask, suitsOperations } from "./tasks.ts";
 

@@ -17,7 +17,7 @@ const RULES: readonly Rule[] = [
   { task: "image_reconstruction", any: ["metrics.image_reconstruction"] },
   {
     task: "text_semantic_similarity",
-    any: ["metrics.text_semantic_similarity", "metrics.semantic_state_faithfulness"],
+    any: ["metrics.text_semantic_similarity", "metrics.text_corpus_scores", "metrics.semantic_state_faithfulness"],
   },
   { task: "classification", any: ["metrics.classification"] },
   { task: "visual_question_answering", any: ["metrics.vqa"] },

@@ -1,4 +1,5 @@
 /** Compares the research declarations of a recipe with the catalogue. */
+import { lowerFirst } from "../contract/sentence.ts";
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { isInteger, isObject, type JsonObject } from "../contract/value.ts";
@@ -186,5 +187,3 @@ function expectSame(
     findings.wrong([...place, member], message, `In the research catalogue it is ${entry[member]}`);
   }
 }
-
-const lowerFirst = (sentence: string) => sentence[0].toLowerCase() + sentence.slice(1);

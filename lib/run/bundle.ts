@@ -2,10 +2,10 @@
  * Writes a run bundle.
  *
  * The five documents are written in the transit folder; one rename moves the folder to `runs/`. Summary and manifest
- * are replaced at intervals while steps finish. At the end the manifest, SHA256SUMS and the summary are replaced in
- * this order, each atomically and durably. SHA256SUMS and the manifest already hold the hash of the final summary. A
- * process that stops earlier leaves a summary with status `running`, so no bundle claims an end that verification would
- * refuse.
+ * are replaced at intervals while steps finish. At the end SHA256SUMS is written, and manifest and summary beside the old
+ * ones; all are made durable together, then the manifest and at last the summary are renamed into place. SHA256SUMS and the
+ * manifest already hold the hash of the final summary. A process that stops earlier leaves a summary with status `running`,
+ * so no bundle claims an end that verification would refuse.
  */
 import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
@@ -26,7 +26,7 @@ import {
   SUMS_FILE,
 } from "./documents.ts";
 import { ebn0Metric } from "./ebn0.ts";
-import { type BundleFiles, DISK, formatSha256Sums, listFiles, replaceFile } from "./files.ts";
+import { type BundleFiles, DISK, formatSha256Sums, listFiles, replaceFile, TEMPORARY_SUFFIX } from "./files.ts";
 import type { MemorySampler } from "./memory.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -46,6 +46,10 @@ export class BundleWriter {
   readonly #files: BundleFiles;
   readonly #order: Map<string, number>;
   readonly #rows = new Map<string, StepRow>();
+  /** Digests of the documents that never change. */
+  readonly #written = new Map<string, string>();
+  /** Settles when these documents are durable, which they become while the steps run. */
+  readonly #durable: Promise<void>;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #nextRewrite: number;
 
@@ -60,7 +64,9 @@ export class BundleWriter {
     Deno.mkdirSync(nursery, { recursive: true });
     try {
       for (const [name, document] of staticDocuments(record)) {
-        files.write(join(nursery, name), prettyJson(document), true);
+        const text = prettyJson(document);
+        files.write(join(nursery, name), text, false);
+        this.#written.set(name, sha256Hex(text));
       }
       const texts = documentTexts(record, this.#state());
       files.write(join(nursery, MANIFEST_FILE), texts.manifest, false);
@@ -70,6 +76,9 @@ export class BundleWriter {
       files.remove(nursery);
       throw error;
     }
+    this.#durable = files.syncAll([...this.#written.keys()].map((name) => join(this.directory, name)));
+    // A failure is reported at the end.
+    this.#durable.catch(() => {});
     this.#nextRewrite = performance.now() + REWRITE_INTERVAL_MS;
   }
 
@@ -85,7 +94,7 @@ export class BundleWriter {
    * Writes the final documents.
    * @returns the final summary, as written
    */
-  finish(end: RunEnd): { summary: JsonObject; path: string } {
+  async finish(end: RunEnd): Promise<{ summary: JsonObject; path: string }> {
     clearTimeout(this.#timer);
     const { metrics, evidence } = this.#memory.stop();
     const state: RunState = {
@@ -97,13 +106,20 @@ export class BundleWriter {
     };
     this.#files.remove(join(this.directory, STAGING_PATH));
     const texts = documentTexts(this.#record, state);
-    replaceFile(this.#files, join(this.directory, MANIFEST_FILE), texts.manifest, true);
-    replaceFile(this.#files, join(this.directory, SUMS_FILE), this.#sums(state, texts), true);
-    this.#files.sync(this.directory);
-    const path = join(this.directory, SUMMARY_FILE);
-    replaceFile(this.#files, path, texts.summary, true);
-    this.#files.sync(this.directory);
-    return { summary: texts.document, path };
+    const place = (name: string) => join(this.directory, name);
+    const temporary = (name: string) => place(name) + TEMPORARY_SUFFIX;
+    const finals: [path: string, text: string][] = [
+      [place(SUMS_FILE), this.#sums(state, texts)],
+      [temporary(MANIFEST_FILE), texts.manifest],
+      [temporary(SUMMARY_FILE), texts.summary],
+    ];
+    for (const [path, text] of finals) this.#files.write(path, text, false);
+    await Promise.all([this.#durable, this.#files.syncAll(finals.map(([path]) => path))]);
+    for (const name of [MANIFEST_FILE, SUMMARY_FILE]) {
+      this.#files.rename(temporary(name), place(name));
+      await this.#files.syncFolder(this.directory);
+    }
+    return { summary: texts.document, path: place(SUMMARY_FILE) };
   }
 
   /** Stops timers and memory sampling when the bundle cannot be finished. */
@@ -142,9 +158,10 @@ export class BundleWriter {
     return [...this.#rows.values()].sort((a, b) => this.#order.get(a.id)! - this.#order.get(b.id)!);
   }
 
-  /** Hashes of all files; artifact hashes were verified when their step committed them. */
+  /** Hashes of all files as they were written; artifact hashes were verified when their step committed them. */
   #sums(state: RunState, texts: DocumentTexts): string {
-    const known = new Map([[MANIFEST_FILE, sha256Hex(texts.manifest)], [SUMMARY_FILE, sha256Hex(texts.summary)]]);
+    const known = new Map(this.#written)
+      .set(MANIFEST_FILE, sha256Hex(texts.manifest)).set(SUMMARY_FILE, sha256Hex(texts.summary));
     for (const row of state.rows) {
       for (const output of Object.values(row.outputs)) known.set(output.path, output.sha256);
     }

@@ -1,10 +1,12 @@
 /** Checks of the installation, with a hint for each problem. */
 import { join } from "node:path";
 import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.ts";
+import { programForm } from "../artifact/program.ts";
 import { messageOf } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
-import { PROGRAM_ROOT } from "../plan/implementation_source.ts";
+import { canRestrictWorkers, ISOLATION_HINT } from "../onnx/isolation.ts";
+import { networkFileSystem } from "./file_system.ts";
 import { version } from "./version.ts";
 import { memoryReserve } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
@@ -94,7 +96,13 @@ function stateDirectory({ stateDir }: Workspace): Check {
     Deno.mkdirSync(stateDir, { recursive: true });
     Deno.writeTextFileSync(probe, "");
     Deno.removeSync(probe);
-    return passed("state_directory", stateDir);
+    const network = networkFileSystem(stateDir);
+    if (network === null) return passed("state_directory", stateDir);
+    return warning(
+      "state_directory",
+      `${stateDir} is on ${network}: the index has no write-ahead log there, and is slower`,
+      "Give each host a state directory on its own disk (--workspace), and merge: svc benchmark shard, svc benchmark merge",
+    );
   } catch (error) {
     return failed(
       "state_directory",
@@ -117,19 +125,8 @@ async function index(workspace: Workspace): Promise<Check> {
 
 /** Adapters and models run in workers without permissions, which need a flag of the runtime. */
 async function sandbox(): Promise<Check> {
-  const url = new URL("deno.json", PROGRAM_ROOT);
-  const local = url.protocol === "file:";
-  try {
-    const text = local ? await Deno.readTextFile(url) : "";
-    if (/worker-options/.test(text)) return passed("sandbox", "workers with restricted permissions are available");
-  } catch {
-    // Without the configuration file the flag is missing too.
-  }
-  return warning(
-    "sandbox",
-    "the support of workers with restricted permissions cannot be determined",
-    "Start with --unstable-worker-options",
-  );
+  if (await canRestrictWorkers()) return passed("sandbox", "workers with restricted permissions are available");
+  return warning("sandbox", "workers cannot be started with fewer permissions", ISOLATION_HINT);
 }
 
 function memory(): Check {
@@ -151,7 +148,8 @@ function memory(): Check {
 function native(): Check {
   const { available, path, reason, hint } = nativeExtension();
   if (available) return passed("native_extension", String(path));
-  return warning("native_extension", `not used: ${reason}`, hint);
+  const packaged = "Only a checkout of svc can build it; results are the same without it";
+  return warning("native_extension", `not used: ${reason}`, programForm() === "folder" ? hint : packaged);
 }
 
 function datasets({ stateDir }: Workspace): Check[] {

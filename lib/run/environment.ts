@@ -1,11 +1,12 @@
 /** Environment of a run: runtime, machine, program, dependencies, project files and git state. */
 import { join } from "node:path";
 import { hashFile } from "../artifact/hash_file.ts";
+import { PROGRAM_ROOT } from "../artifact/program.ts";
 import { messageOf } from "../contract/error.ts";
 import { parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
-import { buildSha256, PROGRAM_ROOT } from "../plan/implementation_source.ts";
+import { buildSha256 } from "../plan/implementation_source.ts";
 import { readGitState } from "./git.ts";
 import { version } from "./version.ts";
 

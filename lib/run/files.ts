@@ -4,20 +4,27 @@ import { compareCodePoints } from "../contract/json.ts";
 
 /** Write operations; tests replace them to inject faults. */
 export interface BundleFiles {
-  write(path: string, text: string, durable: boolean): void;
+  /** @param text whole or in pieces, of which one is in memory at a time */
+  write(path: string, text: string | Iterable<string>, durable: boolean): void;
   rename(from: string, to: string): void;
   /** Removes a file or a folder recursively; a missing path is not an error. */
   remove(path: string): void;
   /** Makes a file, or the entries of a folder, durable. */
   sync(path: string): void;
+  /** As `sync` for the entries of a folder, without blocking the thread. */
+  syncFolder(path: string): Promise<void>;
+  /** Makes the contents of files durable, all at once: they share a commit of the file system. */
+  syncAll(paths: readonly string[]): Promise<void>;
 }
 
 export const DISK: BundleFiles = {
   write(path, text, durable) {
     const file = Deno.openSync(path, { write: true, create: true, truncate: true });
     try {
-      const bytes = new TextEncoder().encode(text);
-      for (let done = 0; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
+      for (const piece of typeof text === "string" ? [text] : text) {
+        const bytes = new TextEncoder().encode(piece);
+        for (let done = 0; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
+      }
       if (durable) file.syncDataSync();
     } finally {
       file.close();
@@ -41,13 +48,37 @@ export const DISK: BundleFiles = {
       entry.close();
     }
   },
+  async syncFolder(path) {
+    if (Deno.build.os !== "windows") await DISK.syncAll([path]);
+  },
+  async syncAll(paths) {
+    await Promise.all(paths.map(async (path) => {
+      // Windows flushes only files that are open for writing.
+      using file = await Deno.open(path, { read: true, write: Deno.build.os === "windows" });
+      await file.syncData();
+    }));
+  },
+};
+
+/** For a bundle that is removed before anything relies on it: nothing waits for the disk. */
+export const NOT_DURABLE: BundleFiles = {
+  ...DISK,
+  write: (path, text) => DISK.write(path, text, false),
+  sync() {},
+  syncFolder: () => Promise.resolve(),
+  syncAll: () => Promise.resolve(),
 };
 
 /** Suffix of a file being written; recovery of an interrupted run removes such files. */
 export const TEMPORARY_SUFFIX = ".tmp";
 
 /** Replaces a file atomically: readers see the old or the new text. */
-export function replaceFile(files: BundleFiles, path: string, text: string, durable = false): void {
+export function replaceFile(
+  files: BundleFiles,
+  path: string,
+  text: string | Iterable<string>,
+  durable = false,
+): void {
   files.write(path + TEMPORARY_SUFFIX, text, durable);
   files.rename(path + TEMPORARY_SUFFIX, path);
 }

@@ -5,7 +5,8 @@ export type FindingCode =
   | "bundle_file_missing"
   | "bundle_hash_mismatch"
   | "bundle_link_mismatch"
-  | "bundle_schema_invalid";
+  | "bundle_schema_invalid"
+  | "result_duplicate_run_ids";
 
 /** A diagnostic with the file that it concerns. */
 export interface Finding extends JsonObject {
@@ -34,10 +35,10 @@ export class Findings {
   readonly checks: CheckRow[] = [];
   #row: CheckRow | undefined;
 
-  /** Begins a group; later findings belong to it. */
+  /** Begins or continues a group; later findings belong to it. */
   group(id: string): void {
-    this.#row = { id, status: "passed", count: 0 };
-    this.checks.push(this.#row);
+    this.#row = this.checks.find((row) => row.id === id);
+    if (this.#row === undefined) this.checks.push(this.#row = { id, status: "passed", count: 0 });
   }
 
   /** Counts checked items. */

@@ -1,6 +1,6 @@
 /** Reproduces a run: executes its effective recipe again and compares all results. */
 import { join } from "node:path";
-import { SvcError } from "../contract/error.ts";
+import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { sameValue } from "../contract/json.ts";
 import { formatOfKind } from "../contract/kinds.ts";
@@ -26,6 +26,8 @@ export type ReproduceOptions =
       RunOptions,
       | "parallelWorkers"
       | "ignoreEstimate"
+      | "lint"
+      | "strictLint"
       | "usePlanCache"
       | "planCache"
       | "readiness"
@@ -56,6 +58,8 @@ export interface ReproductionReport extends JsonObject {
   environment_differences: JsonObject[];
   /** The first step in plan order whose binding, artifact or metric differs. */
   first_difference: string | null;
+  /** Of the new run, those of the lint of links included. */
+  warnings: Diagnostic[];
 }
 
 /**
@@ -117,6 +121,7 @@ export async function reproduceRun(
       readDocument(result.directory, MANIFEST_FILE).environment as JsonObject,
     ).map(expectation),
     first_difference: order.find((id) => differing.has(id)) ?? null,
+    warnings: result.summary.warnings as Diagnostic[],
   };
 }
 

@@ -28,12 +28,14 @@ export function runIdBase(recipeName: string, time: Date): string {
 
 /**
  * Reserves the first free id of a name and a time.
+ * @param random whether to append six random digits: ids of several machines then differ
  * @returns the id; a collision appends `_2`, `_3`, …
  * @throws SvcError `file_system_error` when no file can be created there
  */
-export function reserveRunId(workspace: Workspace, recipeName: string, time: Date): string {
+export function reserveRunId(workspace: Workspace, recipeName: string, time: Date, random = false): string {
   Deno.mkdirSync(workspace.reservations, { recursive: true });
-  const base = runIdBase(recipeName, time);
+  const digits = random ? `_${crypto.getRandomValues(new Uint8Array(3)).toHex()}` : "";
+  const base = runIdBase(recipeName, time) + digits;
   for (let attempt = 1;; attempt++) {
     const id = attempt === 1 ? base : `${base}_${attempt}`;
     try {
@@ -45,6 +47,11 @@ export function reserveRunId(workspace: Workspace, recipeName: string, time: Dat
     // A copied bundle has no reservation, and a link in its place must not be written through.
     if (!exists(join(workspace.runs, id))) return id;
   }
+}
+
+/** Whether an id is of a second before this one, so that it cannot be reserved again. */
+export function reservedBefore(runId: string, now: Date): boolean {
+  return runId.slice(0, 16) < runIdBase("", now).slice(0, 16);
 }
 
 /** Records that the run of an id was removed: its reservation is then in use although it has no bundle. */

@@ -70,12 +70,18 @@ export interface RunOptions {
   planCache?: PlanCache;
   /** Whether findings of the lint of links become warnings of the run; default true. */
   lint?: boolean;
+  /** Whether these findings refuse the run; default false. */
+  strictLint?: boolean;
   /** Available parts of this machine; without it availability is not checked. */
   readiness?: Readiness;
   cancellation: CancellationToken;
   onEvent?(event: RunEvent): void;
+  /** Whether the id ends in six random digits, so that ids of several machines differ; default false. */
+  randomId?: boolean;
   /** Is called with the id before the bundle exists, so that a caller who records it finds every bundle again. */
   onReserved?(runId: string): void;
+  /** Is called when the steps have ended and the final documents are to be written. */
+  onExecuted?(outcome: ExecuteOutcome): void;
   /** Result of `captureEnvironment`; a caller of many runs captures it once. */
   environment?: JsonObject;
   /** Null, the default, for runs of the command line. */
@@ -123,6 +129,7 @@ export type PrepareOptions = Pick<
   | "planCache"
   | "usePlanCache"
   | "lint"
+  | "strictLint"
 >;
 
 const planning = ({ planCache: cache, ...options }: Omit<PrepareOptions, "raw">) => ({
@@ -214,7 +221,7 @@ export async function runPrepared(
   const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
 
   const created = new Date();
-  const runId = reserveRunId(workspace, planned.recipe.name, created);
+  const runId = reserveRunId(workspace, planned.recipe.name, created, options.randomId);
   options.onReserved?.(runId);
   const record: RunRecord = {
     runId,
@@ -253,7 +260,8 @@ export async function runPrepared(
       fields: { ...fields, step_count },
     });
     const outcome = await execute(options, record, writer, parallelWorkers);
-    const { summary, path } = writer.finish(outcome);
+    options.onExecuted?.(outcome);
+    const { summary, path } = await writer.finish(outcome);
     const { status, error } = outcome;
     const pruned = status === "completed" ? pruneBundle(workspace, runId, isKept, options.files ?? DISK) : [];
     onEvent({

@@ -1,6 +1,7 @@
 /**
- * Runs the variants of a matrix in order. A variant with a verified complete run of the same recipe is reused, so an
- * interrupted matrix can be resumed.
+ * Runs the variants of a matrix in order, one after another or some side by side. The bundle of a completed variant becomes
+ * durable while the next one runs. A variant with a verified complete run of the same recipe is reused, so an interrupted
+ * matrix can be resumed.
  */
 import { type Diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
@@ -13,9 +14,18 @@ import { planMatrix, type PlannedPoint } from "../plan/plan_matrix.ts";
 import { expandMatrix, type MatrixExpansion } from "../recipe/expand_matrix.ts";
 import { selectPoints } from "../recipe/select_points.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
+import { captureEnvironment } from "./environment.ts";
 import { checkOptions } from "./execution.ts";
 import { checkResources } from "./resources.ts";
-import { announceWarnings, type RunEvent, type RunOptions, runRecipe } from "./run.ts";
+import {
+  announceWarnings,
+  preparedHolds,
+  type PreparedRun,
+  prepareRun,
+  type RunEvent,
+  type RunOptions,
+  runPrepared,
+} from "./run.ts";
 import { listRuns, type RunRow, showRun } from "./store.ts";
 import { verifyRun } from "./verify.ts";
 import type { Workspace } from "./workspace.ts";
@@ -35,6 +45,8 @@ export interface MatrixRunOptions extends Omit<RunOptions, "onEvent" | "files"> 
   continueOnError?: boolean;
   /** Whether to run variants again that have a verified complete run; default false. */
   rerun?: boolean;
+  /** Variants that run side by side, 1 to 32; default 1. The bytes of every artifact are the same. */
+  parallelPoints?: number;
   /** Whether legacy sweeps are errors instead of warnings. */
   strictLegacy?: boolean;
   onEvent?(event: MatrixEvent): void;
@@ -73,19 +85,24 @@ export interface MatrixRunResult {
 /**
  * Runs the variants of a recipe with a matrix. All variants are compiled and all new ones planned before the first
  * starts. The worker limit applies to each variant.
- * @returns how each variant ended; without `continueOnError` a failed one is the last
+ * @returns how each variant ended; without `continueOnError` none starts after a failed one
  * @throws SvcError `execution_invalid`, `recipe_invalid` or `plan_invalid` with all diagnostics,
  *   `matrix_definition_invalid` without a matrix, `usage_invalid` for unknown points; nothing is written before these
  *   errors
  */
 export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunResult> {
   const { workspace, cancellation, onEvent = () => {} } = options;
-  checkOptions(options);
+  const { parallelPoints } = checkOptions(options);
   const { expansion, points, diagnostics } = await prepare(options);
   announceWarnings(diagnostics, onEvent);
-  onEvent(estimateOfRuns(points.map(({ planned: { plan } }) => ({ resources: plan.resources, count: 1 }))));
   const count = expansion.points.length;
+  const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
   const known = options.rerun ? [] : listRuns(workspace).filter(({ status }) => status === "completed");
+  const finished = new Set<unknown>(known.map(({ effective_recipe_sha256 }) => effective_recipe_sha256));
+  onEvent(estimateOfRuns(
+    points.map(({ planned: { plan } }) => plan).filter(({ recipe }) => !finished.has(recipe.sha256))
+      .map(({ resources }) => ({ resources, count: 1 })),
+  ));
 
   const rows: MatrixRow[] = points.map(({ index, variant_id, selection, recipe }) => ({
     index,
@@ -98,34 +115,73 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
     metrics: {},
     metric_metadata: {},
   }));
-  const report = (kind: "matrix_variant_started" | "matrix_variant_completed", row: MatrixRow) => {
+  /** Tells the events of variants apart that run side by side. */
+  const pointOf = (index: number): JsonObject => (parallelPoints === 1 ? {} : { point: index });
+  const report = (
+    kind: "matrix_variant_started" | "matrix_variant_completed",
+    row: MatrixRow,
+    onEvent: (event: MatrixEvent) => void,
+  ) => {
     const { index, variant_id, run_id, status, reused } = row;
     const ended = kind === "matrix_variant_completed";
     onEvent({
       kind,
       level: ended && status === "failed" ? "error" : ended && status === "canceled" ? "warning" : "info",
       message: `Variant ${index + 1} of ${count} (${coordinatesText(row.selection)}) ${ended ? status : "started"}`,
-      fields: { index, count, variant_id, run_id, ...(ended ? { status, reused } : {}) },
+      fields: { index, count, variant_id, run_id, ...pointOf(index), ...(ended ? { status, reused } : {}) },
     });
   };
 
   // One pool for all variants, so that threads and their modules are loaded once.
   const pool = options.execute === undefined ? new WorkerPool() : undefined;
-  try {
-    for (const [at, point] of points.entries()) {
-      if (cancellation.isCancelled) break;
-      const row = rows[at];
-      const found = await completedRun(workspace, known, point);
-      if (found !== null) {
-        Object.assign(row, { run_id: found.run_id, status: "completed", reused: true, ...found.metrics });
-        report("matrix_variant_started", row);
-      } else {
-        pool?.warmUp();
-        await runVariant(point, row);
-      }
-      report("matrix_variant_completed", row);
-      if (row.status === "failed" && !options.continueOnError) break;
+  const waiting = points.entries();
+  let stopped = cancellation.isCancelled;
+  /**
+   * Runs or finds a variant.
+   * @param before settles when the variant before is complete; events are held until then
+   * @param onExecuted is called when all steps are complete
+   */
+  const complete = async (point: PlannedPoint, row: MatrixRow, before: Promise<void>, onExecuted: () => void) => {
+    const held: MatrixEvent[] = [];
+    let emit = (event: MatrixEvent): void => void held.push(event);
+    before.then(() => {
+      emit = onEvent;
+      held.forEach(onEvent);
+    }, () => {});
+    const found = await completedRun(workspace, known, point);
+    if (found !== null) {
+      Object.assign(row, { run_id: found.run_id, status: "completed", reused: true, ...found.metrics });
+      report("matrix_variant_started", row, emit);
+    } else {
+      pool?.warmUp();
+      await runVariant(point, row, (event) => emit(event), onExecuted);
     }
+    await before;
+    report("matrix_variant_completed", row, onEvent);
+    stopped ||= cancellation.isCancelled || (row.status === "failed" && !options.continueOnError);
+  };
+  const lane = async () => {
+    let before = Promise.resolve();
+    try {
+      while (!stopped) {
+        const next = waiting.next();
+        if (next.done) break;
+        const [at, point] = next.value;
+        const earlier = before, executed = Promise.withResolvers<void>();
+        before = complete(point, rows[at], earlier, executed.resolve);
+        await Promise.race([before, executed.promise]);
+        await earlier;
+      }
+      await before;
+    } catch (error) {
+      stopped = true;
+      throw error;
+    }
+  };
+  try {
+    const lanes = await Promise.allSettled(Array.from({ length: parallelPoints }, lane));
+    const defect = lanes.find((end) => end.status === "rejected");
+    if (defect !== undefined) throw defect.reason;
   } finally {
     pool?.close();
   }
@@ -138,19 +194,37 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
     diagnostics,
   };
 
-  async function runVariant(point: PlannedPoint, row: MatrixRow): Promise<void> {
+  async function runVariant(
+    point: PlannedPoint,
+    row: MatrixRow,
+    onEvent: (event: MatrixEvent) => void,
+    onExecuted: () => void,
+  ): Promise<void> {
     try {
-      const result = await runRecipe({
+      const { normalized, authored_sha256, effective, seed_policy } = point.compilation;
+      const planned: PreparedRun = {
+        authored: normalized!,
+        authored_sha256: authored_sha256!,
+        effective: effective!,
+        seed_policy: seed_policy!,
+        planned: point.planned,
+      };
+      // Files and artifacts may have changed since all points were planned.
+      const prepared = await preparedHolds(planned, options)
+        ? planned
+        : await prepareRun({ ...options, raw: point.recipe, locate: point.locate });
+      const result = await runPrepared(prepared, {
         ...options,
-        raw: point.recipe,
-        locate: point.locate,
+        environment,
+        sharedProcess: parallelPoints > 1 ? () => true : options.sharedProcess,
         execute: options.execute ?? ((execution) => executePlan({ ...execution, pool })),
+        onExecuted: ({ status }) => status === "completed" && onExecuted(),
         onEvent(event) {
           if (event.kind === "run_created") {
             row.run_id = String(event.fields.run_id);
-            report("matrix_variant_started", row);
+            report("matrix_variant_started", row, onEvent);
           }
-          onEvent(event);
+          onEvent({ ...event, fields: { ...event.fields, ...pointOf(point.index) } });
         },
       });
       row.status = result.status;

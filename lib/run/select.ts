@@ -1,7 +1,7 @@
 /** Selects runs by id, recipe, age and size. */
 import { SvcError } from "../contract/error.ts";
 import { isRunLocked } from "./lock.ts";
-import { listRuns, readRunRow, resolveRunId, type RunRow, stillExecuting } from "./store.ts";
+import { isOfRecipe, listRuns, readRunRow, resolveRunId, type RunRow, stillExecuting } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Runs that match every given member. */
@@ -39,10 +39,6 @@ export function parseSize(text: string): number {
   });
 }
 
-/** Whether a run belongs to a recipe or to a variant of its matrix, whose name is `<recipe>__<dimension>_<value>`. */
-const isOfRecipe = (name: string | null, recipe: string): boolean =>
-  name === recipe || name?.startsWith(`${recipe}__`) === true;
-
 /**
  * Selects finished runs, newest first.
  * @throws SvcError `usage_invalid` without a selection, `run_not_found`, `run_still_executing` for a named run
@@ -67,7 +63,7 @@ export function selectRuns(
     : named.map((id) => readRunRow(workspace, id)).filter((row) => row !== null);
   return rows.filter((row) => {
     const time = row.completed_at_utc ?? row.created_at_utc;
-    return (recipe === undefined || isOfRecipe(row.recipe_name, recipe)) &&
+    return (recipe === undefined || isOfRecipe(row, recipe)) &&
       (before === Infinity || (time !== null && Date.parse(time) <= before)) && row.size_bytes > bytes;
   });
 }

@@ -5,7 +5,7 @@ import { messageOf, SvcError } from "../contract/error.ts";
 import { nearestName } from "../contract/nearest.ts";
 import { isInteger, isObject, type JsonObject } from "../contract/value.ts";
 import { releaseContents } from "../execute/contents.ts";
-import { AUTHORED_FILE, MANIFEST_FILE, RUN_STATUSES, type RunStatus } from "./documents.ts";
+import { AUTHORED_FILE, MANIFEST_FILE, PRUNED_FILE, RUN_STATUSES, type RunStatus } from "./documents.ts";
 import { type BundleFiles, DISK, listFiles } from "./files.ts";
 import { type RunLock, tryLockRun } from "./lock.ts";
 import { digestsOf } from "./prune.ts";
@@ -18,6 +18,8 @@ export interface RunRow extends JsonObject {
   run_id: string;
   status: RunStatus;
   recipe_name: string | null;
+  /** Name of the recipe whose matrix made the run, where `recipe_name` is the id of the variant. */
+  matrix_recipe: string | null;
   /** Id of the recipe's suite. */
   suite: string | null;
   created_at_utc: string | null;
@@ -32,6 +34,25 @@ export interface RunRow extends JsonObject {
   parallel_workers: number | null;
   /** Outcome of the plan cache: `hit`, `miss` or `bypass`. */
   plan_cache: string | null;
+  /** `pruned` when artifacts were removed that `runs restore` makes again. */
+  artifacts: "complete" | "pruned";
+}
+
+/** Names of the variants of a recipe begin with its name and this. */
+const VARIANT_MARK = "__";
+
+/**
+ * Whether a run belongs to a recipe or to a variant of its matrix, whose name is `<recipe>__<dimension>_<value>` or the
+ * id of the variant.
+ */
+export const isOfRecipe = ({ recipe_name: name, matrix_recipe }: RunRow, recipe: string): boolean =>
+  name === recipe || matrix_recipe === recipe || name?.startsWith(recipe + VARIANT_MARK) === true;
+
+/** The recipes that a run belongs to, as {@link isOfRecipe} has it. */
+export function recipesOf({ recipe_name: name, matrix_recipe }: RunRow): string[] {
+  const parts = name?.split(VARIANT_MARK) ?? [];
+  const names = parts.map((_, at) => parts.slice(0, at + 1).join(VARIANT_MARK));
+  return [...new Set(matrix_recipe === null ? names : [...names, matrix_recipe])];
 }
 
 /**
@@ -69,19 +90,20 @@ export function runIds(workspace: Workspace): string[] {
 
 /**
  * The row of one bundle, settled if it was interrupted; null when it was removed meanwhile.
- * @param onSummary receives the summary of the row
+ * @param onDocuments receives the summary and the authored recipe of the row
  */
 export function readRunRow(
   workspace: Workspace,
   runId: string,
   files: BundleFiles = DISK,
-  onSummary: (summary: JsonObject) => void = () => {},
+  onDocuments: (summary: JsonObject, recipe: JsonObject) => void = () => {},
 ): RunRow | null {
   const directory = join(workspace.runs, runId);
   const row: RunRow = {
     run_id: runId,
     status: "incomplete",
     recipe_name: null,
+    matrix_recipe: null,
     suite: null,
     created_at_utc: null,
     completed_at_utc: null,
@@ -92,11 +114,11 @@ export function readRunRow(
     mode: null,
     parallel_workers: null,
     plan_cache: null,
+    artifacts: exists(join(directory, PRUNED_FILE)) ? "pruned" : "complete",
   };
   try {
     row.size_bytes = listFiles(directory).reduce((total, { size }) => total + size, 0);
     const summary = settleRun(workspace, runId, files);
-    onSummary(summary);
     const text = (value: unknown) => (typeof value === "string" ? value : null);
     if (RUN_STATUSES.includes(summary.status as RunStatus)) row.status = summary.status as RunStatus;
     row.recipe_name = text(summary.recipe_name);
@@ -110,8 +132,10 @@ export function readRunRow(
       row.parallel_workers = isInteger(execution.parallel_workers) ? Number(execution.parallel_workers) : null;
     }
     row.plan_cache = isObject(plan) && isObject(plan.cache) ? text(plan.cache.outcome) : null;
-    const { suite, metadata } = readDocument(directory, AUTHORED_FILE);
+    const authored = readDocument(directory, AUTHORED_FILE), { suite, metadata } = authored;
+    onDocuments(summary, authored);
     row.suite = isObject(suite) ? text(suite.id) : null;
+    row.matrix_recipe = isObject(metadata) ? text(metadata.matrix_recipe) : null;
     const research = isObject(metadata) ? metadata.research : null;
     const task = isObject(research) ? research.task : null;
     row.task_id = isObject(task) ? text(task.id) : text(task);

@@ -1,5 +1,6 @@
 /** Trained artifacts: packages of ONNX networks that are checked, named by their digest, and kept in the store. */
 import type { PackagedArtifact, PackageOptions } from "../training/pack.ts";
+import type { ModelParity } from "../training/parity.ts";
 import type {
   ArtifactDetail,
   ArtifactRow,
@@ -64,13 +65,20 @@ export class Artifacts {
 
   /**
    * Completes the manifest of a folder with ONNX files and writes a reproducible ZIP file.
+   * Models with stored inputs (`<component>.parity.npz`) must first reproduce the stored outputs.
    * @param options `operations` are those whose trainable components the network fills
+   * @returns the package, and the largest difference of each model that was compared
    * @throws SvcError `unknown_operation`, or codes `artifact_*` with every problem
    */
-  async package(folder: string, options: Omit<PackageOptions, "contractOf"> = {}): Promise<PackagedArtifact> {
+  async package(
+    folder: string,
+    options: Omit<PackageOptions, "contractOf"> = {},
+  ): Promise<PackagedArtifact & { parity: ModelParity[] }> {
     for (const id of options.operations ?? []) await this.#known(id);
     const { contractOf } = await this.store();
-    return (await import("../training/pack.ts")).packageTrainedArtifact(folder, { ...options, contractOf });
+    const parity = await (await import("../training/parity.ts")).checkParity(folder);
+    const { packageTrainedArtifact } = await import("../training/pack.ts");
+    return { ...packageTrainedArtifact(folder, { ...options, contractOf }), parity };
   }
 
   /** Removes an artifact from the store. @throws SvcError `artifact_not_found` */

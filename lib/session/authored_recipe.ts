@@ -61,13 +61,22 @@ export function parseRecipe(
   return new AuthoredRecipe(changed, file, located, text, undefined, set.some(choosesValue));
 }
 
-/** Reads the bytes of a recipe file. @throws SvcError `recipe_not_found` with the nearest name */
-export async function recipeBytes(file: string, name = file): Promise<Uint8Array> {
+/**
+ * Reads the bytes of a recipe file: a path, or the name of a recipe of the project or the program.
+ * @param name in messages
+ * @throws SvcError `recipe_not_found` with the nearest name
+ */
+export async function recipeBytes(file: string, projectRoot: string, name = file): Promise<Uint8Array> {
   try {
     return await readLimited(file, name);
   } catch (error) {
     if (!(error instanceof SvcError && error.cause instanceof Deno.errors.NotFound)) throw error;
-    throw new SvcError(error.code, error.message, { hint: similarFile(file) });
+    const { locateRecipe, recipeFiles } = await import("./recipe_files.ts");
+    const known = locateRecipe(file, projectRoot);
+    if (known !== null) return await readLimited(known.file, name);
+    const names = recipeFiles(projectRoot).map((row) => row.name);
+    const hint = didYouMean(file.replace(/^recipes\/|\.(ya?ml|json)$/g, ""), names) ?? similarFile(file);
+    throw new SvcError(error.code, error.message, { hint });
   }
 }
 

@@ -3,23 +3,69 @@ import { refusal, SvcError } from "../contract/error.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { Snapshot } from "../benchmark/evidence.ts";
 import type { ResultDiff } from "../benchmark/compare_results.ts";
+import type { EngineName } from "../engine/types.ts";
+import type { BenchmarkStatus, EngineEvent } from "../benchmark/on_engine.ts";
 import type { PlotRequest } from "../benchmark/figure/types.ts";
 import type { LoadedPack, loadPack } from "../benchmark/load_pack.ts";
 import type { PackListRow } from "../benchmark/packs.ts";
 import type { PlotFiles } from "../benchmark/plot_files.ts";
 import type { ReplicationOptions } from "../benchmark/replication.ts";
 import type { drawnPlot, exportedTables, WrittenFiles } from "../benchmark/reports.ts";
-import type { BenchmarkRunOptions as PackRun, BenchmarkRunResult } from "../benchmark/run_benchmark.ts";
+import type {
+  BenchmarkRunOptions as PackRun,
+  BenchmarkRunResult,
+  ShardRunOptions,
+} from "../benchmark/run_benchmark.ts";
 import type { ResultListRow } from "../benchmark/store.ts";
 import type { SubmissionReport } from "../benchmark/submission.ts";
 import type { Suite } from "../benchmark/suites.ts";
-import type { BenchmarkResult } from "../benchmark/types.ts";
+import type { BenchmarkResult, ResultRow } from "../benchmark/types.ts";
 import type { BenchmarkVerification } from "../benchmark/verify.ts";
+import type { ExchangeOptions, ExchangeReport, PushOptions } from "../exchange/exchange.ts";
+import { displayed, figureDisplay, htmlTable } from "../figure/display.ts";
 import type { FigureStyle } from "../figure/style.ts";
 import type { SessionCore } from "./core.ts";
 
-type Given = "pack" | "registry" | "workspace" | "readiness" | "planCache" | "cancellation" | "execute";
+type Given =
+  | "source"
+  | "resultId"
+  | "shard"
+  | "pack"
+  | "registry"
+  | "workspace"
+  | "readiness"
+  | "planCache"
+  | "cancellation"
+  | "execute";
 export type BenchmarkOptions = Omit<PackRun, Given> & Partial<Pick<PackRun, "cancellation">>;
+
+/** A shard of a pack and its folder. */
+export type ShardRun = Omit<BenchmarkOptions, "resume"> & Pick<ShardRunOptions, "shard" | "out">;
+
+/** A pack on an engine. */
+export interface EngineRun extends ReplicationOptions, Partial<Pick<PackRun, "cancellation">> {
+  on: EngineName;
+  /** Number of tasks; default 4. */
+  shards?: number;
+  /** How often a task that ended without its rows is submitted again; default 2. */
+  retries?: number;
+  /** Options of `sbatch`, as in a shell. */
+  sbatch?: string;
+  /** File of hosts for GNU parallel; this machine when left out. */
+  hosts?: string;
+  /** Words that start svc where the tasks run; default those of this program. */
+  program?: readonly string[];
+  parallelWorkers?: number;
+  parallelPoints?: number;
+  ignoreEstimate?: boolean;
+  lint?: boolean;
+  strictLint?: boolean;
+  /** Whether to return after the submission. */
+  detach?: boolean;
+  /** Id of a submitted benchmark to follow; what is missing is submitted again. */
+  resume?: string;
+  onEvent?(event: EngineEvent): void;
+}
 
 /** How the recipes of a pack will be planned and repeated. */
 export type PackOptions = ReplicationOptions & Pick<PackRun, "backend" | "implementation" | "lint" | "strictLint">;
@@ -87,6 +133,101 @@ export class Benchmarks {
     return await this.core.withPool((execute) => runBenchmark({ ...given, execute }));
   }
 
+  /**
+   * Runs the rows of one shard of a pack in a folder of its own, or those that it lacks.
+   * @returns the result of these rows alone
+   * @throws SvcError as {@link run}
+   */
+  async shard(pack: PackSource, options: ShardRun): Promise<BenchmarkRunResult> {
+    const { runShard } = await import("../benchmark/run_benchmark.ts");
+    const cancellation = options.cancellation ?? createCancellation();
+    const given = { ...options, ...await this.core.means(), pack: await this.#files(pack), cancellation };
+    const { stateDir } = this.core.workspace;
+    // Datasets stay in the state directory of the session.
+    return await this.core.withPool((execute) =>
+      runShard({ ...given, execute: (execution) => execute({ ...execution, stateDir }) })
+    );
+  }
+
+  /**
+   * Makes the result of shards: that of one machine which ran all rows.
+   * @param options `into` is the id of the result
+   * @throws SvcError `pack_invalid`, `shard_conflict`, `shard_incomplete` with the missing rows
+   */
+  async merge(
+    pack: PackSource,
+    folders: readonly string[],
+    options: Pick<PackRun, "onEvent"> & Partial<Pick<PackRun, "cancellation">> & { into?: string } = {},
+  ): Promise<BenchmarkRunResult> {
+    const { mergeShards } = await import("../benchmark/run_benchmark.ts");
+    const { into: resultId, onEvent, cancellation = createCancellation() } = options;
+    const given = { ...await this.core.means(), pack: await this.#files(pack), onEvent, cancellation, resultId };
+    return await mergeShards(folders, given);
+  }
+
+  /**
+   * Runs a pack in shards that an engine starts, and follows them to the result of one machine.
+   * @returns the result; with `detach`, or after a cancellation, how far it is: the tasks go on
+   * @throws SvcError `pack_invalid`, `engine_unavailable`, `engine_job_failed` when rows are missing after all retries
+   */
+  async runOn(pack: string, options: EngineRun): Promise<Omit<BenchmarkRunResult, "diagnostics"> | BenchmarkStatus> {
+    const [{ followBenchmark, recordOf, submitBenchmark }, { optionWords }] = await Promise.all([
+      import("../benchmark/on_engine.ts"),
+      import("../engine/written.ts"),
+    ]);
+    const { workspace } = this.core;
+    const { on, resume, retries = 2, lint, strictLint, onEvent = () => {} } = options;
+    const cancellation = options.cancellation ?? createCancellation();
+    const { replicates, untilErrors, untilHalfwidth, maxBits, parallelWorkers, parallelPoints, ignoreEstimate } =
+      options;
+    const asked = { replicates, untilErrors, untilHalfwidth, maxBits };
+    const replication = resume === undefined ? asked : recordOf(workspace, resume).replication;
+    const loaded = await this.loaded(pack, { ...replication, lint, strictLint });
+    const id = resume ?? await submitBenchmark({
+      engine: on,
+      pack,
+      loaded,
+      workspace,
+      program: [...options.program ?? this.core.program(), ...this.core.globalWords()],
+      options: optionWords({
+        ...asked,
+        parallelWorkers,
+        parallelPoints,
+        ignoreEstimate: ignoreEstimate || undefined,
+        lint: lint === false ? lint : undefined,
+      }),
+      replication,
+      shards: options.shards ?? 4,
+      retries,
+      sbatch: options.sbatch,
+      hosts: options.hosts,
+      onEvent,
+    });
+    const record = recordOf(workspace, id);
+    const again = resume !== undefined;
+    const made = options.detach
+      ? null
+      : await followBenchmark({ record, loaded, workspace, retries, again, cancellation, onEvent });
+    return made ?? await this.status(id);
+  }
+
+  /**
+   * How far a benchmark is: that of an engine with its tasks.
+   * @throws SvcError `result_not_found`, `engine_unavailable`
+   */
+  async status(id: string): Promise<BenchmarkStatus> {
+    return await (await import("../benchmark/on_engine.ts")).statusOf(this.core.workspace, id);
+  }
+
+  /**
+   * Ends the tasks of a benchmark on an engine; finished rows stay.
+   * @returns its id
+   * @throws SvcError `result_not_found`, `execution_invalid` for a result that no engine makes
+   */
+  async cancel(id: string): Promise<string> {
+    return await (await import("../benchmark/on_engine.ts")).cancelOnEngine(this.core.workspace, id);
+  }
+
   #files(pack: PackSource): Promise<string[]> {
     return Promise.all([pack].flat().map((one) => this.file(one)));
   }
@@ -98,7 +239,27 @@ export class Benchmarks {
 
   /** A result and its folder; a unique beginning of its id is enough. @throws SvcError `result_not_found` */
   async result(id: string): Promise<{ result: BenchmarkResult; directory: string }> {
-    return (await import("../benchmark/store.ts")).showBenchmarkResult(this.core.workspace, id);
+    const shown = (await import("../benchmark/store.ts")).showBenchmarkResult(this.core.workspace, id);
+    return displayed(shown, async () => {
+      const { cellTexts, reportTables } = await import("../benchmark/report_tables.ts");
+      const { markdownTable } = await import("../benchmark/markdown.ts");
+      const tables = reportTables(shown.result, "unicode").filter(({ id }) => id !== "intervals");
+      return {
+        "text/plain": tables.map((table) => `${table.title}\n\n${markdownTable(table)}`).join("\n"),
+        "text/html": tables.map((table) => `<h4>${table.title}</h4>${htmlTable(...cellTexts(table))}`).join(""),
+      };
+    });
+  }
+
+  /**
+   * A page of the rows of a result.
+   * @param after number of rows before the page
+   * @throws SvcError `result_not_found`, `bundle_file_missing`, `bundle_hash_mismatch`
+   */
+  async rows(id: string, { after = 0, limit = 1000 }: { after?: number; limit?: number } = {}): Promise<ResultRow[]> {
+    const { pageOfRows } = await import("../benchmark/stored_rows.ts");
+    const { result, directory } = await this.result(id);
+    return pageOfRows(result, directory, after, limit);
   }
 
   /**
@@ -106,10 +267,14 @@ export class Benchmarks {
    * @throws SvcError `result_not_found`, `run_not_found`, `bundle_hash_mismatch`, `bundle_file_missing`
    */
   async evidence(id: string, runId: string): Promise<Snapshot> {
-    const { readSnapshot } = await import("../benchmark/evidence.ts");
+    const [{ readSnapshot }, { allRows }] = await Promise.all([
+      import("../benchmark/evidence.ts"),
+      import("../benchmark/stored_rows.ts"),
+    ]);
     const { result, directory } = await this.result(id);
-    const record = result.recipes.find(({ run_id }) => run_id === runId)?.run_evidence_snapshot ?? null;
-    if (record !== null) return readSnapshot(directory, record);
+    for (const { run_id, run_evidence_snapshot: record } of allRows(result)) {
+      if (run_id === runId && record !== null) return readSnapshot(directory, record);
+    }
     throw new SvcError("run_not_found", `Cannot find evidence of the run ${runId} in ${result.result_id}`);
   }
 
@@ -136,7 +301,8 @@ export class Benchmarks {
 
   /** The files that {@link plot} writes. @throws SvcError as {@link plot} */
   async figure(id: string, request: PlotRequest = {}): ReturnType<typeof drawnPlot> {
-    return await (await import("../benchmark/reports.ts")).drawnPlot(this.core.workspace, id, request);
+    const drawn = await (await import("../benchmark/reports.ts")).drawnPlot(this.core.workspace, id, request);
+    return displayed(drawn, () => figureDisplay(drawn.name, drawn.files));
   }
 
   /**
@@ -169,5 +335,15 @@ export class Benchmarks {
   /** Checks a submitted folder: pack, result and verification report together. */
   async validateSubmission(folder: string): Promise<SubmissionReport> {
     return (await import("../benchmark/submission.ts")).validateSubmission(folder);
+  }
+
+  /** Sends results to an object store, `s3://bucket/prefix`; all without ids. @throws SvcError as `runs.push` */
+  async push(store: string, ids: readonly string[] = [], options: PushOptions = {}): Promise<ExchangeReport> {
+    return await (await import("../exchange/exchange.ts")).push(this.core.workspace, "benchmarks", store, ids, options);
+  }
+
+  /** Receives results from an object store, verified before they appear. @throws SvcError as `runs.pull` */
+  async pull(store: string, ids: readonly string[] = [], options: ExchangeOptions = {}): Promise<ExchangeReport> {
+    return await (await import("../exchange/exchange.ts")).pull(this.core.workspace, "benchmarks", store, ids, options);
   }
 }

@@ -2,6 +2,8 @@
  * What the method groups of a session share: the workspace, and the registry, readiness, plan cache and worker threads of
  * one project, each loaded at its first use and kept.
  */
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { AdapterInspection, AdapterSource } from "../adapter/types.ts";
 import type { Diagnostic } from "../contract/error.ts";
 import type { OperationContract } from "../contract/operation.ts";
@@ -65,6 +67,28 @@ export class SessionCore {
     const { logger: _logger, operations = [], ...options } = this.#options;
     const { projectRoot, stateDir } = this.workspace;
     return { ...options, projectRoot, stateDir, operations: operations.map(String) };
+  }
+
+  /** The words that start this program elsewhere. */
+  program(): string[] {
+    if (Deno.build.standalone) return [Deno.execPath()];
+    const main = new URL("../../cli.ts", import.meta.url);
+    return [Deno.execPath(), "run", "-A", main.protocol === "file:" ? fileURLToPath(main) : main.href];
+  }
+
+  /** The options of the session as words of the command line. */
+  globalWords(): string[] {
+    const { projectRoot, stateDir, adapters = [], grants = [], operations = [], accelerator } = this.options();
+    const each = (name: string, values: readonly string[]) => values.flatMap((value) => [name, value]);
+    const path = (module: string) => module.startsWith("file:") ? fileURLToPath(module) : module;
+    return [
+      ...each("--project-root", [projectRoot!]),
+      ...each("--workspace", [stateDir!]),
+      ...each("--adapter", adapters.map(({ folder }) => resolve(folder))),
+      ...each("--grant", grants),
+      ...each("--operation", operations.map(path)),
+      ...each("--onnx-accelerator", accelerator === undefined ? [] : [accelerator]),
+    ];
   }
 
   /** The built-in operations, those of the option `operations`, and those of the adapters. */

@@ -4,6 +4,7 @@ import type { ImageManifest, MakeManifestOptions } from "../artifact/dataset_man
 import type { TextManifest } from "../artifact/text_manifest.ts";
 import type { MakeTextOptions } from "../artifact/text_manifest_files.ts";
 import type { FetchDatasetOptions } from "../fetch/datasets.ts";
+import type { ExchangeOptions, ExchangeReport, PushOptions } from "../exchange/exchange.ts";
 import { exists, isFolder } from "../artifact/path_kind.ts";
 import { readBounded } from "../artifact/read_file.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
@@ -274,6 +275,16 @@ export class Data {
     if (Object.hasOwn(BUNDLED_DATASETS, id) || publishedDataset(id) !== undefined) return;
     const hint = didYouMean(id, [...Object.keys(BUNDLED_DATASETS), ...PUBLISHED_DATASETS.map((known) => known.id)]);
     throw new SvcError("not_found", `Cannot find a dataset named ${id}`, { hint });
+  }
+
+  /** Sends datasets of the state directory to an object store, `s3://bucket/prefix`; all without ids. @throws SvcError as `runs.push` */
+  async push(store: string, ids: readonly string[] = [], options: PushOptions = {}): Promise<ExchangeReport> {
+    return await (await import("../exchange/exchange.ts")).push(this.core.workspace, "datasets", store, ids, options);
+  }
+
+  /** Receives datasets of the state directory from an object store, verified before they appear. @throws SvcError as `runs.pull` */
+  async pull(store: string, ids: readonly string[] = [], options: ExchangeOptions = {}): Promise<ExchangeReport> {
+    return await (await import("../exchange/exchange.ts")).pull(this.core.workspace, "datasets", store, ids, options);
   }
 }
 

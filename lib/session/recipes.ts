@@ -1,4 +1,5 @@
 /** Recipes: read, check, plan and run them. */
+import { displayed } from "../figure/display.ts";
 import { checkOptions } from "../run/execution.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { LintReport } from "../plan/lint.ts";
@@ -17,6 +18,7 @@ import type { PreparedRun, RunOptions as RecipeRun, RunResult } from "../run/run
 import type { MatrixRunOptions as MatrixRun, MatrixRunResult } from "../run/run_matrix.ts";
 import type { AuthoredRecipe, RecipeInput } from "./authored_recipe.ts";
 import type { SessionCore } from "./core.ts";
+import type { RecipeFile } from "./recipe_files.ts";
 
 /** Supplied by the session. */
 type Given =
@@ -58,7 +60,7 @@ export interface Validation {
 }
 
 /** The overview of a recipe that has no normal form. */
-export const NO_OVERVIEW = {
+const NO_OVERVIEW = {
   name: null,
   description: null,
   step_count: 0,
@@ -70,6 +72,11 @@ export const NO_OVERVIEW = {
   status: "invalid",
 } as const;
 
+/** A recipe in a list; members that need its normal form are null where there is none. */
+export type RecipeFileRow =
+  & { id: string; path: string; place: RecipeFile["place"] }
+  & (Awaited<ReturnType<Recipes["overview"]>> | typeof NO_OVERVIEW & { diagnostics: Diagnostic[] });
+
 /** Loaded on need: the YAML reader is most of the start-up of a command that reads a recipe. */
 const reading = () => import("./authored_recipe.ts");
 const authored = async (recipe: RecipeInput): Promise<AuthoredRecipe> => (await reading()).authored(recipe);
@@ -78,7 +85,34 @@ export class Recipes {
   constructor(private readonly core: SessionCore) {}
 
   /**
-   * Reads a file, with overrides in the form `step.param=value`.
+   * The recipes of the project and of the program, sorted by path. A file of the project counts when it is YAML or has steps,
+   * others when they have steps.
+   */
+  async list(): Promise<RecipeFileRow[]> {
+    const { recipeFiles } = await import("./recipe_files.ts");
+    const rows: RecipeFileRow[] = [];
+    for (const file of recipeFiles(this.core.workspace.projectRoot)) {
+      const row = await this.#row(file);
+      if (row !== null) rows.push(row);
+    }
+    return rows;
+  }
+
+  async #row({ name: id, path, file, place }: RecipeFile): Promise<RecipeFileRow | null> {
+    const maybe = place === "program" || /\.json$/i.test(path);
+    try {
+      const source = await this.read(file, { name: path });
+      if (maybe && !(isObject(source.value) && Object.hasOwn(source.value, "steps"))) return null;
+      return { id, path, place, ...await this.overview(source) };
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      if (maybe || error.code === "recipe_not_found") return null;
+      return { id, path, place, ...NO_OVERVIEW, diagnostics: error.diagnostics };
+    }
+  }
+
+  /**
+   * Reads a file, or a recipe of the project or the program by its name, with overrides in the form `step.param=value`.
    * @param options `name` names the file in messages
    * @throws SvcError `recipe_not_found`, syntax codes
    */
@@ -87,14 +121,14 @@ export class Recipes {
     { name = file, set }: { name?: string; set?: readonly string[] } = {},
   ): Promise<AuthoredRecipe> {
     const { decodeRecipeText, parseRecipe, recipeBytes } = await reading();
-    const bytes = await recipeBytes(file, name);
+    const bytes = await recipeBytes(file, this.core.workspace.projectRoot, name);
     return parseRecipe(decodeRecipeText(bytes, name), { file: name, set, sha256: sha256Hex(bytes) });
   }
 
-  /** The text of a recipe file. @throws SvcError `recipe_not_found` with the nearest name */
+  /** The text of a recipe file, or of a recipe by its name. @throws SvcError `recipe_not_found` with the nearest name */
   async text(file: string): Promise<string> {
     const { decodeRecipeText, recipeBytes } = await reading();
-    return decodeRecipeText(await recipeBytes(file), file);
+    return decodeRecipeText(await recipeBytes(file, this.core.workspace.projectRoot), file);
   }
 
   /** Reads a text. @throws SvcError syntax codes */
@@ -293,7 +327,11 @@ export class Recipes {
     const { recipeGraph } = await import("../plan/graph.ts");
     const { effective, normalized, diagnostics } = await this.compile(source, options);
     const drawn = effective ?? normalized ?? source.refuse("recipe_invalid", "draw", diagnostics);
-    return recipeGraph(drawn, await this.core.registry());
+    const graph = recipeGraph(drawn, await this.core.registry());
+    return displayed(graph, async () => {
+      const { graphSvg } = await import("../plan/graph_svg.ts");
+      return { "text/plain": `recipe ${graph.recipe}, ${graph.nodes.length} steps`, "image/svg+xml": graphSvg(graph) };
+    });
   }
 
   /**

@@ -4,6 +4,12 @@ import { SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { ReproduceOptions as Reproduce, ReproductionReport } from "../run/reproduce.ts";
+import type { drawRuns, plotRuns, RunsPlotRequest, RunsTableRequest } from "../benchmark/runs_reports.ts";
+import type { RunsTable } from "../benchmark/runs_table.ts";
+import { displayed, figureDisplay, htmlTable } from "../figure/display.ts";
+import type { CrateOptions, WrittenCrate } from "../run/ro_crate.ts";
+import type { FigureStyle } from "../figure/style.ts";
+import type { ExchangeOptions, ExchangeReport, PushOptions } from "../exchange/exchange.ts";
 import type { RunDiff } from "../run/diff.ts";
 import type { GarbageReport } from "../run/gc.ts";
 import type { RestoreOptions as Restore, RestoreReport } from "../run/restore.ts";
@@ -17,8 +23,10 @@ import type { SessionCore } from "./core.ts";
 
 export interface RunFilter {
   status?: string;
-  /** Name of the recipe. */
+  /** Name of the recipe; the variants of its matrix count. */
   recipe?: string;
+  /** Only runs with these values of a parameter `<step>.<parameter>`, of a coordinate of a matrix, or of a metric. */
+  where?: Readonly<Record<string, string>>;
   /** At most this many, newest first; 100 when left out. */
   limit?: number;
 }
@@ -37,7 +45,7 @@ export class Runs {
   constructor(private readonly core: SessionCore) {}
 
   /** Runs, newest first. The index answers; where none can be kept, as on a read-only disk, the bundles do. */
-  async list({ status, recipe, limit = 100 }: RunFilter = {}): Promise<RunRow[]> {
+  async list({ status, recipe, where, limit = 100 }: RunFilter = {}): Promise<RunRow[]> {
     const { workspace } = this.core;
     const { exists } = await import("../artifact/path_kind.ts");
     if (!exists(workspace.runs)) return [];
@@ -45,18 +53,67 @@ export class Runs {
     let opened: ReturnType<typeof openRunIndex>;
     try {
       opened = openRunIndex(workspace);
-    } catch {
-      const { listRuns } = await import("../run/store.ts");
+    } catch (error) {
+      // Bundles alone cannot be searched by value.
+      if (where !== undefined && Object.keys(where).length > 0) throw error;
+      const { isOfRecipe, listRuns } = await import("../run/store.ts");
       return listRuns(workspace)
         .filter((row) => status === undefined || row.status === status)
-        .filter((row) => recipe === undefined || row.recipe_name === recipe)
+        .filter((row) => recipe === undefined || isOfRecipe(row, recipe))
         .slice(0, limit);
     }
     try {
-      return (await opened.index.list({ limit, status, recipeName: recipe })).rows;
+      return (await opened.index.list({ limit, status, recipeName: recipe, where })).rows;
     } finally {
       opened.close();
     }
+  }
+
+  /**
+   * A row per finished run, newest first: changed parameters, and metrics with intervals.
+   * @throws SvcError `run_not_found`, `usage_invalid`
+   */
+  async table(request: RunsTableRequest = {}): Promise<RunsTable> {
+    const { tableOfRuns } = await import("../benchmark/runs_reports.ts");
+    const table = tableOfRuns(this.core.workspace, await this.#ofRecipe(request.recipe), request);
+    return displayed(table, async () => {
+      const { cellTexts } = await import("../benchmark/report_tables.ts");
+      const { runsReport, runsTableText } = await import("../benchmark/runs_table.ts");
+      const report = runsReport(table, "unicode");
+      return { "text/plain": runsTableText(table, "md"), "text/html": htmlTable(...cellTexts(report)) };
+    });
+  }
+
+  /** The files that {@link plot} writes. @throws SvcError as {@link plot} */
+  async figure(request: RunsPlotRequest): ReturnType<typeof drawRuns> {
+    const { drawRuns } = await import("../benchmark/runs_reports.ts");
+    const drawn = await drawRuns(this.core.workspace, await this.#ofRecipe(request.recipe), request);
+    return displayed(drawn, () => figureDisplay(drawn.name, drawn.files));
+  }
+
+  /**
+   * Draws finished runs, such as the variants of a sweep, as figures of benchmarks are drawn.
+   * @throws SvcError `run_not_found`, `usage_invalid`
+   */
+  async plot(
+    request: RunsPlotRequest,
+    options: { style?: FigureStyle; out: string; name?: string },
+  ): ReturnType<typeof plotRuns> {
+    const { plotRuns } = await import("../benchmark/runs_reports.ts");
+    return await plotRuns(this.core.workspace, await this.#ofRecipe(request.recipe), request, options);
+  }
+
+  /** All runs of a recipe and its variants. @throws SvcError `run_not_found` with the nearest name */
+  async #ofRecipe(recipe: string | undefined): Promise<RunRow[]> {
+    const rows = await this.list({ recipe, limit: Number.MAX_SAFE_INTEGER });
+    if (rows.length > 0 || recipe === undefined) return rows;
+    const { nearestName } = await import("../contract/nearest.ts");
+    const others = await this.list({ limit: Number.MAX_SAFE_INTEGER });
+    const names = others.map((row) => row.matrix_recipe ?? String(row.recipe_name).replace(/__.*$/, ""));
+    const near = nearestName(recipe, [...new Set(names)]);
+    throw new SvcError("run_not_found", `Cannot find a run of ${recipe}`, {
+      hint: near === null ? "List the runs with: svc runs list" : `Did you mean ${near}?`,
+    });
   }
 
   /** Full ids of runs that are named by unique beginnings. @throws SvcError `run_not_found`, `run_ambiguous` */
@@ -124,6 +181,14 @@ export class Runs {
     return (await import("../run/pictures.ts")).writePictures(this.core.workspace, id, resolve(out));
   }
 
+  /**
+   * Writes a finished run as a Workflow Run RO-Crate: the files of its bundle and `ro-crate-metadata.json`.
+   * @throws SvcError `run_not_found`, `run_still_executing`, `usage_invalid` for an occupied folder
+   */
+  async export(id: string, { out, ...options }: CrateOptions): Promise<WrittenCrate> {
+    return (await import("../run/ro_crate.ts")).exportCrate(this.core.workspace, id, { ...options, out: resolve(out) });
+  }
+
   /** Writes the strip of a run below the state directory. @returns its path, or null without received images */
   async strip(id: string): Promise<string | null> {
     return (await import("../run/pictures.ts")).writeStrip(this.core.workspace, id);
@@ -161,16 +226,44 @@ export class Runs {
   }
 
   /**
-   * Removes staging of killed processes, unused reservations, stored artifacts without a bundle, evidence without a row,
+   * Removes staging of killed processes and interrupted pulls, unused reservations, stored artifacts without a bundle, evidence without a row,
    * and incomplete runs older than `incomplete`.
    * @throws SvcError `usage_invalid`, `gc_running`
    */
   async gc({ incomplete, dryRun }: GarbageOptions = {}): Promise<GarbageReport> {
-    const [{ collectGarbage }, { collectEvidence }] = await Promise.all([
+    const [{ collectGarbage }, { collectEvidence }, { collectPulls }] = await Promise.all([
       import("../run/gc.ts"),
       import("../benchmark/evidence_garbage.ts"),
+      import("../exchange/exchange.ts"),
     ]);
     const { workspace } = this.core;
-    return collectGarbage(workspace, { incomplete, dryRun }, (dry) => collectEvidence(workspace, dry));
+    const more = (dry: boolean) => [...collectEvidence(workspace, dry), ...collectPulls(workspace, dry)];
+    return collectGarbage(workspace, { incomplete, dryRun }, more);
+  }
+
+  /**
+   * Sends finished runs to an object store; all without a selection.
+   * @param store `s3://bucket/prefix`
+   * @throws SvcError `run_not_found`, `run_still_executing`, `store_unavailable`
+   */
+  async push(store: string, selection: RunSelection = {}, options: PushOptions = {}): Promise<ExchangeReport> {
+    const [{ selectRuns }, { push }] = await Promise.all([
+      import("../run/select.ts"),
+      import("../exchange/exchange.ts"),
+    ]);
+    const { workspace } = this.core;
+    // Every run has more than no bytes.
+    const rows = selectRuns(workspace, { ...selection, largerThan: selection.largerThan ?? "0B" }, "push");
+    return await push(workspace, "runs", store, rows.map(({ run_id }) => run_id), options);
+  }
+
+  /**
+   * Receives runs from an object store, each verified before it appears.
+   * @param store `s3://bucket/prefix`
+   * @param ids or unique beginnings; without any all that are not here
+   * @throws SvcError `not_found`, `store_unavailable`, `store_invalid`, `artifact_hash_mismatch`, `bundle_hash_mismatch`
+   */
+  async pull(store: string, ids: readonly string[] = [], options: ExchangeOptions = {}): Promise<ExchangeReport> {
+    return await (await import("../exchange/exchange.ts")).pull(this.core.workspace, "runs", store, ids, options);
   }
 }

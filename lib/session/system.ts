@@ -1,10 +1,12 @@
 /** The program and its machine: operations, profiles, schemas, health of the installation. */
+import type { OperationReport, WrittenOperation } from "../conformance/operation_file.ts";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { profileCatalogue } from "../plan/profiles.ts";
 import type { Diagnosis } from "../run/doctor.ts";
+import type { NewProject } from "../template/init.ts";
 import type { SessionCore } from "./core.ts";
 
 /** Kinds of files with a published JSON Schema. */
@@ -29,6 +31,26 @@ export class System {
     });
   }
 
+  /**
+   * Writes an operation of one's own to start from, with its test and a recipe.
+   * @throws SvcError `usage_invalid` for an invalid name or where a file exists
+   */
+  async scaffoldOperation(name: string, options: { out?: string } = {}): Promise<WrittenOperation> {
+    return await (await import("../conformance/operation_file.ts")).scaffoldOperation(name, options);
+  }
+
+  /**
+   * Runs the conformance suite of the built-in operations on a file, whose code runs with the rights of this program.
+   * @throws SvcError `file_not_found`, `operation_file_invalid`
+   */
+  async checkOperation(file: string): Promise<OperationReport> {
+    const [{ checkOperationFile }, { loadOperation }] = await Promise.all([
+      import("../conformance/operation_file.ts"),
+      import("../../ops/registry.ts"),
+    ]);
+    return await checkOperationFile(file, async (url) => (await loadOperation(url)).operation);
+  }
+
   /** The execution profiles that a recipe can claim. */
   profiles(): ReturnType<typeof profileCatalogue> {
     return profileCatalogue();
@@ -36,15 +58,16 @@ export class System {
 
   /** The JSON Schema of a kind of file. */
   async schema(name: SchemaName): Promise<JsonObject> {
+    const fileOf = async (module: Promise<{ default: object }>) => (await module).default as JsonObject;
     switch (name) {
       case "recipe":
         return (await import("../plan/recipe_schema.ts")).recipeSchema(await this.core.registry());
       case "pack":
-        return (await import("../benchmark/pack_schema.ts")).PACK_SCHEMA;
+        return await fileOf(import("../../benchmarks/pack.schema.json", { with: { type: "json" } }));
       case "manifest":
-        return (await import("../artifact/dataset_manifest_schema.ts")).IMAGE_MANIFEST_SCHEMA;
+        return await fileOf(import("../artifact/image_manifest.schema.json", { with: { type: "json" } }));
       case "text-manifest":
-        return (await import("../artifact/text_manifest.ts")).TEXT_MANIFEST_SCHEMA;
+        return await fileOf(import("../artifact/text_manifest.schema.json", { with: { type: "json" } }));
       case "trained-artifact":
         return (await import("../training/schema.ts")).TRAINED_ARTIFACT_SCHEMA;
     }
@@ -53,6 +76,21 @@ export class System {
   /** Checks runtime, permissions, folders and optional parts. */
   async doctor(): Promise<Diagnosis> {
     return await (await import("../run/doctor.ts")).diagnose(this.core.workspace);
+  }
+
+  /**
+   * Writes a project to start from: recipes, a pack, their schemas and a README.
+   * @throws SvcError `usage_invalid` where one of the files is there
+   */
+  async init(folder: string): Promise<NewProject> {
+    const [{ initProject }, { prettyJson }] = await Promise.all([
+      import("../template/init.ts"),
+      import("../contract/json.ts"),
+    ]);
+    return await initProject(folder, {
+      "recipes/recipe.schema.json": prettyJson(await this.schema("recipe")),
+      "benchmarks/pack.schema.json": prettyJson(await this.schema("pack")),
+    });
   }
 
   /** Builds the index of runs and results anew; jobs and their events stay. */

@@ -17,6 +17,7 @@ const GRAPH_METADATA = new Set([
   "dataset_spec",
   "matrix",
   "matrix_index",
+  "matrix_recipe",
   "matrix_selection",
   "matrix_variant_id",
   "metric_specs",

@@ -63,6 +63,18 @@ export interface Item {
   label: string;
 }
 
+/** A text and its id. */
+export interface TextItem {
+  id: string;
+  text: string;
+}
+
+/** The result of a source of texts; ids are unique, and a text has at most 1 MiB in UTF-8. */
+export interface Texts {
+  texts: TextItem[];
+  metadata?: Metadata;
+}
+
 /** The result of a metric: finite numbers by name, and optional values of each example. */
 export interface Score {
   metrics: Record<string, number>;

@@ -1,16 +1,17 @@
-/** The confusion matrices of a result: the counts of its reports, summed over replicates, by method and SNR bin. */
+/** The confusion matrices of a result: the counts of its reports, summed over replicates, by method and Es/N0 bin. */
 import { SvcError } from "../../contract/error.ts";
 import { isNumber, isObject, type JsonObject, toNumber } from "../../contract/value.ts";
 import { type Confusion, confusionOf } from "../../figure/confusion_of.ts";
 import { numberText } from "../../figure/number_text.ts";
 import type { MatrixFigure } from "../../figure/types.ts";
+import { canonicalJson } from "../../contract/json.ts";
 import { completedRows } from "../estimates.ts";
 import type { Draft } from "./types.ts";
 
-/** A confusion matrix of one method, of all its frames or of one SNR bin. */
+/** A confusion matrix of one method, of all its frames or of one Es/N0 bin. */
 interface Part extends Confusion {
   method: string;
-  /** Lower end of the bin and its text; null for a report without SNR bins. */
+  /** Lower end of the bin and its text; null for a report without Es/N0 bins. */
   bin: { low: number; text: string } | null;
 }
 
@@ -34,18 +35,22 @@ function added(parts: readonly Confusion[]): number[][] {
 }
 
 /**
- * A matrix for every method and SNR bin, or the sum of all.
+ * A matrix for every method and Es/N0 bin, or the sum of all.
  * @throws SvcError `usage_invalid` without a matrix in the reports, or with different classes
  */
 export function confusionFigure({ result, groups, base, evidence }: Draft): MatrixFigure {
   let rows = 0;
-  const parts = groups.flatMap(({ label, recipes }) =>
-    recipes.flatMap(({ id }) => completedRows(result, id)).flatMap((row) => {
-      const found = evidence.reports(row).flatMap((report) => partsOf(label, report));
-      if (found.length > 0) rows++;
-      return found;
-    })
-  );
+  const labelOf = new Map(groups.flatMap(({ label, recipes }) => recipes.map(({ id }) => [id, label] as const)));
+  const sums = new Map<string, Part>();
+  for (const row of completedRows(result, new Set(labelOf.keys()))) {
+    const found = evidence.reports(row).flatMap((report) => partsOf(labelOf.get(row.id)!, report));
+    if (found.length > 0) rows++;
+    for (const part of found) {
+      const key = canonicalJson([part.method, part.bin?.text ?? null, part.labels]), sum = sums.get(key);
+      sums.set(key, sum === undefined ? part : { ...part, counts: added([sum, part]) });
+    }
+  }
+  const parts = groups.flatMap(({ label }) => [...sums.values()].filter(({ method }) => method === label));
   if (parts.length === 0) {
     throw new SvcError("usage_invalid", "Cannot plot a confusion matrix: no report of a completed row holds one", {
       hint: "The evaluation has to write confusion_matrix into its report",
@@ -68,7 +73,7 @@ export function confusionFigure({ result, groups, base, evidence }: Draft): Matr
   );
   const { name, id, version } = result.benchmark;
   const whose = names.length === 1 ? [names[0]] : [];
-  const several = panels.length > 1 && bins.length > 1 ? ["by SNR"] : [];
+  const several = panels.length > 1 && bins.length > 1 ? ["by Es/N0"] : [];
   return {
     type: "confusion-matrix",
     form: "matrix",

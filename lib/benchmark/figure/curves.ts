@@ -2,7 +2,7 @@
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../figure/types.ts";
 import { theoryCurves, uncodedLink } from "../../figure/theory_curves.ts";
 import { mean } from "../../numeric/statistics.ts";
-import { completedRows, estimateOf, metricFacts } from "../estimates.ts";
+import { completedRow, estimateOf, metricFacts } from "../estimates.ts";
 import { placeOf } from "./groups.ts";
 import { axis, pointsOf, PROBABILITY, requireOneLine, requirePoints } from "./points.ts";
 import type { Draft } from "./types.ts";
@@ -20,7 +20,7 @@ export function curves(draft: Draft): CurveFigure {
     placed.map((points) =>
       points.map(({ recipe, point }) => ({
         x: point.x,
-        link: uncodedLink(evidence.recipe(completedRows(result, recipe.id)[0])),
+        link: uncodedLink(evidence.recipe(completedRow(result, recipe.id)!)),
       }))
     ),
   );

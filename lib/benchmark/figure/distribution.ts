@@ -16,22 +16,40 @@ function itemValues(reports: readonly JsonObject[], id: string): number[] | null
   return lists.length === 1 ? lists[0] : null;
 }
 
+/** So many steps of a distribution are drawn: closer ones cannot be told apart in a figure. */
+const MOST_STEPS = 2000;
+
+/** Places of the last of equal values; of very many every k-th and the last. */
+function drawnSteps(values: Float64Array): number[] {
+  const stride = Math.max(1, Math.ceil(values.length / MOST_STEPS));
+  const places: number[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const isLast = i === values.length - 1;
+    if ((isLast || values[i] !== values[i + 1]) && (isLast || stride === 1 || i % stride === 0)) places.push(i);
+  }
+  return places;
+}
+
 /**
  * Share of items, such as images, at or below each value, or of rows if reports have no items; with the band that
  * contains the whole function at the confidence.
  */
 export function distribution(draft: Draft): CurveFigure {
   const { result, groups, base, request, evidence } = draft;
-  const rows = groups.flatMap(({ recipes }) => recipes.flatMap(({ id }) => completedRows(result, id)))
-    .filter(({ metrics }) => request.y in metrics);
-  const items = new Map(rows.map((row) => [row, itemValues(evidence.reports(row), request.y)]));
-  const itemized = rows.every((row) => items.get(row) !== null);
+  const place = new Map(groups.flatMap(({ recipes }, i) => recipes.map(({ id }) => [id, i] as const)));
+  const ofRows: number[][] = groups.map(() => []), ofItems: number[][] = groups.map(() => []);
+  let itemized = true;
+  for (const row of completedRows(result, new Set(place.keys()))) {
+    if (!(request.y in row.metrics)) continue;
+    const group = place.get(row.id)!;
+    ofRows[group].push(toNumber(row.metrics[request.y]));
+    const items = itemized ? itemValues(evidence.reports(row), request.y) : null;
+    if (items === null) itemized = false;
+    else for (const value of items) ofItems[group].push(value);
+  }
   const confidence = toNumber(result.replication?.confidence_level ?? 0.95);
-  const series: FigureSeries[] = groups.map(({ label, kind, recipes }) => {
-    const ids = new Set(recipes.map(({ id }) => id));
-    const values = rows.filter(({ id }) => ids.has(id)).flatMap((row) =>
-      itemized ? items.get(row)! : [toNumber(row.metrics[request.y])]
-    ).sort((a, b) => a - b);
+  const series: FigureSeries[] = groups.map(({ label, kind }, i) => {
+    const values = Float64Array.from(itemized ? ofItems[i] : ofRows[i]).sort();
     const reach = Math.sqrt(Math.log(2 / (1 - confidence)) / (2 * values.length));
     const at = (x: number, y: number): FigurePoint => ({
       x,
@@ -40,7 +58,7 @@ export function distribution(draft: Draft): CurveFigure {
       high: Math.min(1, y + reach),
       n: values.length,
     });
-    const steps = values.flatMap((x, i) => x === values[i + 1] ? [] : [at(x, (i + 1) / values.length)]);
+    const steps = drawnSteps(values).map((i) => at(values[i], (i + 1) / values.length));
     return { label, kind, points: steps.length === 0 ? [] : [at(steps[0].x, 0), ...steps] };
   }).filter(({ points }) => points.length > 0);
   requirePoints({ ...draft, request: { ...request, x: "a row" } }, series);

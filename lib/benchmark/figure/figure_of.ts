@@ -2,11 +2,12 @@
  * From a result to a figure. The numbers come from `result.json`; confusion matrices, distributions over items, and the
  * recipes for the selection of closed forms come from the evidence of the rows.
  */
+import { lowerFirst } from "../../contract/sentence.ts";
 import { SvcError } from "../../contract/error.ts";
 import { toNumber } from "../../contract/value.ts";
 import { numberText } from "../../figure/number_text.ts";
 import type { Figure, FigureType } from "../../figure/types.ts";
-import { completedRows, intervalsText, metricFacts, recipesOf } from "../estimates.ts";
+import { completedRows, intervalsText, metricFacts } from "../estimates.ts";
 import { axesOf, axisFacts, boundOf, defaultPlot, numericCoordinates } from "../plot_defaults.ts";
 import type { BenchmarkResult } from "../types.ts";
 import { channelUses } from "./channel_uses.ts";
@@ -46,15 +47,16 @@ export function benchmarkFigure(
     : axesOf(result, plot, plot === "cdf" ? { y: request.y ?? request.x } : request);
   const along = matrix ? numericCoordinates(result)[0] ?? null : plot === "cdf" ? null : x;
   const group = request.group ?? "method";
-  const groups = groupsOf(result, chosenRecipes(result, request), group, along, request.methodOrder);
+  const chosen = chosenRecipes(result, request);
+  const groups = groupsOf(result, chosen, group, along, request.methodOrder);
   const bounded = plot === "error-rate" || plot === "graceful-degradation";
   const bound = bounded ? boundOf(result, plot, y, request.bound) : "";
   const source = {
-    benchmark: `${result.benchmark.id} ${result.benchmark.version}`,
+    benchmark: `${result.benchmark.id} ${result.benchmark.version}`.trim(),
     result_id: result.result_id,
     result_sha256: sha256,
   };
-  const titled = matrix ? { title: "", subtitle: "" } : titles(result, plot, x, y);
+  const titled = matrix ? { title: "", subtitle: "" } : titles(result, plot, x, y, new Set(chosen.map(({ id }) => id)));
   const base = { type: plot, source, ...titled };
   const figure = BUILDERS[plot]({ result, groups, base, request: { ...request, plot, x, y, bound }, evidence });
   return { figure, plot, x, y, group, bound };
@@ -71,19 +73,35 @@ export function requireComplete({ status, result_id, incomplete_reason, error }:
   });
 }
 
+/** Completed replicates of the drawn recipes that have some. */
+function replicatesOf(result: BenchmarkResult, drawn: ReadonlySet<string>): number[] {
+  const counts = new Map<string, number>();
+  // Of many rows the aggregates say it without another pass.
+  if (result.rows !== undefined) {
+    for (const { recipe_id, n } of result.aggregates) {
+      if (drawn.has(recipe_id)) counts.set(recipe_id, Math.max(n, counts.get(recipe_id) ?? 0));
+    }
+  } else {
+    for (const { id } of completedRows(result, drawn)) {
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+  }
+  return [...counts.values()];
+}
+
 function titles(
   result: BenchmarkResult,
   plot: FigureType,
   x: string,
   y: string,
+  drawn: ReadonlySet<string>,
 ): { title: string; subtitle: string } {
-  const counts = recipesOf(result).map(({ id }) => completedRows(result, id).length).filter((count) => count > 0);
-  const replicates = Math.max(0, ...counts);
+  const counts = replicatesOf(result, drawn), replicates = Math.max(0, ...counts);
   const { name } = metricFacts(result, y);
   const band = `${
     numberText(toNumber(result.replication?.confidence_level ?? 0.95) * 100)
   } % Dvoretzky-Kiefer-Wolfowitz band`;
-  const text = plot === "cdf" ? band : intervalsText(result, y);
+  const text = plot === "cdf" ? band : intervalsText(result, y, drawn);
   const intervals = text === null ? [] : [text];
   const { id, version, name: pack } = result.benchmark;
   const over = plot === "cdf"
@@ -93,9 +111,6 @@ function titles(
     : `${name} over ${lowerFirst(axisFacts(result, x).title)}`;
   const atMost = Math.min(...counts) < replicates ? "up to " : "";
   const count = replicates > 1 ? [`${atMost}${replicates} replicates`] : [];
-  return { title: over, subtitle: [`${pack || id}, version ${version}`, ...count, ...intervals].join(" · ") };
+  const source = [pack || id, ...(version === "" ? [] : [`version ${version}`])].join(", ");
+  return { title: over, subtitle: [source, ...count, ...intervals].join(" · ") };
 }
-
-/** Sentence case in the middle of a sentence; abbreviations are kept. */
-const lowerFirst = (text: string) =>
-  /^[A-Z][a-z]+(?:[\s-]|$)/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;

@@ -5,7 +5,7 @@ import { canonicalJson } from "../../contract/json.ts";
 import { isNumber, toNumber, type Value } from "../../contract/value.ts";
 import { numberText } from "../../figure/number_text.ts";
 import { unitText } from "../../figure/unit_text.ts";
-import { completedRows, estimateOf, recipesOf } from "../estimates.ts";
+import { completedRow, estimateOf, recipesOf } from "../estimates.ts";
 import { axisFacts } from "../plot_defaults.ts";
 import { coordinatesOf } from "../report_tables.ts";
 import type { BenchmarkResult, ResultRow } from "../types.ts";
@@ -13,7 +13,7 @@ import type { Group, PlotRequest } from "./types.ts";
 
 /** The recipes selected by a request. @throws SvcError `usage_invalid` for none */
 export function chosenRecipes(result: BenchmarkResult, { recipes: wanted, where = {} }: PlotRequest): ResultRow[] {
-  const recipes = recipesOf(result).filter(({ id }) => completedRows(result, id).length > 0);
+  const recipes = recipesOf(result).filter(({ id }) => completedRow(result, id) !== undefined);
   const unknown = (wanted ?? []).filter((id) => !recipes.some((recipe) => recipe.id === id));
   if (unknown.length > 0) {
     throw new SvcError("usage_invalid", `Cannot plot ${unknown.join(", ")}: no completed row is of such a recipe`, {

@@ -13,7 +13,8 @@ export const adapterCommands: CommandSpec[] = [
     usage: "adapter scaffold <kind> <folder>",
     summary: "write a working adapter to start from: manifest, code, tests, a recipe",
     options: { name: text("--name <name>", "name of the adapter (default: that of the folder)") },
-    notes: "Kinds\n  bits, indices, latents, deepjscc_symbols, classification_dataset, classification_metric",
+    notes:
+      "Kinds\n  bits, indices, latents, deepjscc_symbols, classification_dataset, classification_metric,\n  text_dataset, text_metric",
     examples: ["svc adapter scaffold bits my-codec", "svc --adapter my-codec recipe run my-codec/recipe.yaml"],
     call: ({ svc, args: [kind, folder], options }) => svc.adapters.scaffold(kind, folder, options),
     json: (written) => ({ schema_version: 1, status: "written", ...written }),

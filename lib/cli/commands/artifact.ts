@@ -24,7 +24,8 @@ export const artifactCommands: CommandSpec[] = [
       force: flag("--force", "replace a ZIP file with other contents"),
     },
     notes: "The folder holds the networks and, optionally, a trained_artifact.yaml or trained_artifact.template.yaml." +
-      "\nDigests are filled in; entrypoints, roles and the slot contract follow from the operations where they are absent.",
+      "\nDigests are filled in; entrypoints, roles and the slot contract follow from the operations where they are absent." +
+      "\nA model with <component>.parity.npz must reproduce its stored outputs to 1e-5 of their peak.",
     examples: [
       "svc artifact package my_receiver --operation demodulation.neural_receiver_adapter",
       "svc artifact package my_receiver --out my_receiver.zip",
@@ -37,6 +38,9 @@ export const artifactCommands: CommandSpec[] = [
       return [
         `${context.paint("green", "packaged")}  ${made.id}: ${made.archive} (${files})`,
         ...(made.written.length > 0 ? [`  written in the folder: ${made.written.join(", ")}`] : []),
+        ...made.parity.map(({ model, largest_relative_difference: difference }) =>
+          `  parity of ${model}: at most ${difference.toExponential(1)} of the peak`
+        ),
         `  artifact_package_sha256: ${made.package_sha256}`,
         `  runtime_component_set_sha256: ${made.runtime_component_set_sha256}`,
       ].join("\n");

@@ -1,10 +1,25 @@
 /** `svc benchmark`: packs of recipes compared under one protocol, and their results. */
 import type { BenchmarkResult } from "../../benchmark/types.ts";
-import { refusal } from "../../contract/error.ts";
+import { refusal, SvcError } from "../../contract/error.ts";
 import { InvalidArgumentError } from "../commander.ts";
-import { choice, command, type CommandSpec, flag, IGNORE_ESTIMATE, KEEP, parsed, text, whole } from "../command.ts";
+import {
+  choice,
+  command,
+  type CommandSpec,
+  flag,
+  IGNORE_ESTIMATE,
+  KEEP,
+  list,
+  parsed,
+  POINTS,
+  text,
+  whole,
+} from "../command.ts";
 import type { CliContext } from "../context.ts";
+import { exchangeCommands } from "../exchange.ts";
 import type { Session } from "../../session/session.ts";
+import type { BenchmarkStatus } from "../../benchmark/on_engine.ts";
+import { ENGINES, WRITTEN_ENGINES } from "../../engine/types.ts";
 import { EXIT, reportText } from "../problem.ts";
 import { formatTable } from "../table.ts";
 import { PLANNING } from "./recipe.ts";
@@ -29,20 +44,81 @@ async function load(svc: Session, context: CliContext, wanted: readonly string[]
 const count = ({ diagnostics }: { diagnostics: readonly { severity: string }[] }, severity: string) =>
   diagnostics.filter((item) => item.severity === severity).length;
 
+/** So many rows that did not complete are listed. */
+const MOST_PROBLEMS = 100;
+
 async function showResult(result: BenchmarkResult, directory: string, context: CliContext): Promise<string> {
-  const { aggregateTable, comparisonTable, powerRemark, problemLines } = await import("../benchmark_table.ts");
+  const [
+    { aggregateTable, comparisonTable, powerRemark, problemLines },
+    { channelUseRemark },
+    { countsOf, firstOf },
+    { problemsOf },
+  ] = await Promise.all([
+    import("../benchmark_table.ts"),
+    import("../../benchmark/equal_uses.ts"),
+    import("../../benchmark/stored_rows.ts"),
+    import("../../benchmark/report_tables.ts"),
+  ]);
   if (result.aggregates.length > 0) context.print(aggregateTable(result));
   const comparisons = comparisonTable(result);
   if (comparisons !== "") context.print(`\n${comparisons}`);
-  const remark = powerRemark(result);
-  if (remark !== null) context.note(remark);
-  for (const line of problemLines(result.recipes)) context.print(context.paint("yellow", line));
+  for (const remark of [powerRemark(result), channelUseRemark(result)]) if (remark !== null) context.note(remark);
+  const { count: all, completed } = countsOf(result);
+  const problems = completed === all ? [] : problemLines([...firstOf(problemsOf(result), MOST_PROBLEMS)]);
+  for (const line of problems) context.print(context.paint("yellow", line));
+  if (all - completed > problems.length) context.note(`${all - completed - problems.length} more did not complete`);
   const color = result.status === "completed" ? "green" : result.status === "failed" ? "red" : "yellow";
-  const rows = result.recipes.filter(({ status }) => status === "completed").length;
   const reason = result.incomplete_reason === undefined ? "" : `, ${result.incomplete_reason}`;
   return `\n${context.paint(color, result.status)}  ${result.result_id}: ` +
-    `${rows} of ${result.recipes.length} rows completed${reason}\nresult ${directory}`;
+    `${completed} of ${all} rows completed${reason}\nresult ${directory}`;
 }
+
+const ONE_PACK = "A pack lists recipes as its methods";
+
+/** @throws SvcError `usage_invalid` for an option that has no effect here */
+function refuseOptions(given: Readonly<Record<string, unknown>>, where: string): void {
+  const set = Object.entries(given).filter(([, value]) => value !== undefined && value !== false).map(([name]) => name);
+  if (set.length === 0) return;
+  const flags = set.map((name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  throw new SvcError("usage_invalid", `Cannot use ${flags.join(", ")} ${where}`, { hint: "svc benchmark run --help" });
+}
+
+/** The tasks of a benchmark on an engine. */
+function statusText({ result_id, engine, status, rows, shards, merge }: BenchmarkStatus, context: CliContext): string {
+  const color = status === "completed" ? "green" : status === "running" ? "cyan" : "yellow";
+  const head = `${context.paint(color, status)}  ${result_id}: ${rows} rows${engine === null ? "" : ` on ${engine}`}`;
+  if (merge === null) return head;
+  const table = [
+    ...shards.map(({ index, log, ...shard }) => ({ ...shard, task: `shard ${index}`, log: context.shownPath(log) })),
+    { ...merge, task: "merge", node: null, rows: "", log: context.shownPath(merge.log) },
+  ].map(({ node, ...row }) => ({ ...row, node: node ?? "" }));
+  return `${
+    formatTable(table, [
+      { key: "task" },
+      { key: "state" },
+      { key: "rows", align: "right" },
+      { key: "detail" },
+      { key: "node" },
+      { key: "log" },
+    ])
+  }\n${head}`;
+}
+
+const REPLICATION = {
+  replicates: parsed("--replicates <n>", "replicates of every recipe, or the most of them", whole(1)),
+  untilErrors: parsed(
+    "--until-errors <n>",
+    "stop a recipe at this many failed packets, blocks or items (bits where errors are independent)",
+    whole(1),
+  ),
+  untilHalfwidth: parsed("--until-halfwidth <x>", "stop a recipe when its interval is within ± this", positive),
+  maxBits: parsed("--max-bits <n>", "stop a recipe when it has compared this many bits", whole(1)),
+  parallelWorkers: parsed(
+    "--parallel-workers <n>",
+    "steps of a run that may overlap, 1 to 32 (default: 1)",
+    whole(1, 32),
+  ),
+};
 
 export const benchmarkCommands: CommandSpec[] = [
   command({
@@ -148,19 +224,8 @@ export const benchmarkCommands: CommandSpec[] = [
     summary: "run every recipe of a pack in every replicate, and leave a result with its evidence",
     notes: "Recipe files in place of a pack are its methods, each with a row for every point of its matrix.",
     options: {
-      replicates: parsed("--replicates <n>", "replicates of every recipe, or the most of them", whole(1)),
-      untilErrors: parsed(
-        "--until-errors <n>",
-        "stop a recipe at this many failed packets, blocks or items (bits where errors are independent)",
-        whole(1),
-      ),
-      untilHalfwidth: parsed("--until-halfwidth <x>", "stop a recipe when its interval is within ± this", positive),
-      maxBits: parsed("--max-bits <n>", "stop a recipe when it has compared this many bits", whole(1)),
-      parallelWorkers: parsed(
-        "--parallel-workers <n>",
-        "steps of a run that may overlap, 1 to 32 (default: 1)",
-        whole(1, 32),
-      ),
+      ...REPLICATION,
+      parallelPoints: POINTS,
       ignoreEstimate: IGNORE_ESTIMATE,
       lint: PLANNING.lint,
       strictLint: flag("--strict-lint", "refuse a pack with a recipe whose links do not pass the check"),
@@ -169,6 +234,13 @@ export const benchmarkCommands: CommandSpec[] = [
       retainBackingRuns: flag("--retain-backing-runs", "keep the runs beside their snapshots"),
       keep: choice("--keep <what>", "artifacts of the kept runs that stay (default: all)", ["all", "metrics"]),
       drop: KEEP.drop,
+      on: choice("--on <engine>", "run in shards that this engine starts, and merge them", ENGINES),
+      shards: parsed("--shards <n>", "tasks on the engine (default: 4)", whole(1)),
+      retries: parsed("--retries <n>", "times that a task with missing rows is submitted again (default: 2)", whole(0)),
+      sbatch: text("--sbatch <options>", "options of sbatch: time, memory, partition"),
+      hosts: text("--hosts <file>", "hosts for GNU parallel, a line each (default: this machine)"),
+      program: text("--program <command>", "svc where the tasks run (default: this program)"),
+      detach: flag("--detach", "return after the submission; --resume follows later"),
     },
     examples: [
       "svc benchmark run bit_transport/ber_theory_v1",
@@ -176,17 +248,148 @@ export const benchmarkCommands: CommandSpec[] = [
       "svc benchmark run my_pack.yaml --replicates 10 --continue-on-error",
       "svc benchmark run my_pack.yaml --until-errors 100 --max-bits 1000000000",
       "svc benchmark run my_pack.yaml --resume 20260101T120000Z_my_pack",
+      'svc benchmark run my_pack.yaml --on slurm --shards 16 --sbatch "--time=02:00:00 --mem=4G"',
+      "svc benchmark run my_pack.yaml --on parallel --hosts hosts.txt",
     ],
     cancellable: true,
-    call: ({ svc, args: [pack], options, cancellation, onEvent }) =>
-      svc.benchmarks.run(pack, { ...options, cancellation, onEvent }),
+    interruptNote: ({ on }) => on === undefined ? undefined : "The tasks go on (Ctrl+C again leaves at once)",
+    async call({ svc, args: [packs], options, context, cancellation, onEvent }) {
+      const { on, shards, retries, sbatch, hosts, program, detach, ...local } = options;
+      const events = { cancellation, onEvent };
+      if (on === undefined) {
+        refuseOptions({ shards, retries, sbatch, hosts, program, detach }, "without --on");
+        return await svc.benchmarks.run(packs, { ...local, ...events });
+      }
+      const { continueOnError: _always, retainBackingRuns, keep, drop, ...shared } = local;
+      refuseOptions({ retainBackingRuns, keep, drop }, "with --on");
+      if (packs.length !== 1) throw new SvcError("usage_invalid", "Cannot submit several recipes", { hint: ONE_PACK });
+      const words = program?.split(/\s+/).filter(Boolean);
+      const engine = { on, shards, retries, sbatch, hosts, program: words, detach };
+      const made = await svc.benchmarks.runOn(packs[0], { ...shared, ...engine, ...events });
+      if ("result" in made || detach || made.status !== "running") return made;
+      if (!context.json && Deno.stdin.isTerminal() && confirm(`Cancel the tasks of ${made.result_id}?`)) {
+        return await svc.benchmarks.status(await svc.benchmarks.cancel(made.result_id));
+      }
+      return made;
+    },
+    json: (made) => "result" in made ? made.result : { schema_version: 1, ...made },
+    async show(made, { args: [pack], options: { on }, context }) {
+      if ("result" in made) context.print(await showResult(made.result, made.directory, context));
+      else context.print(statusText(made, context));
+      const { result_id, status } = "result" in made ? made.result : made;
+      if (status === "completed") return;
+      const engine = on === undefined ? "" : ` --on ${on}`;
+      context.note(`Continue with: svc benchmark run ${pack.join(" ")}${engine} --resume ${result_id}`);
+    },
+    exit: (made, { options: { detach } }) =>
+      detach || "result" in made && made.result.status === "completed" ? EXIT.ok : EXIT.runFailed,
+  }),
+  command({
+    usage: "benchmark status <result>",
+    summary: "show how far a benchmark on an engine is: its tasks, and the rows of each",
+    call: ({ svc, args: [id] }) => svc.benchmarks.status(id),
+    show: (status, { context }) => statusText(status, context),
+  }),
+  command({
+    usage: "benchmark cancel <result>",
+    summary: "end the tasks of a benchmark on an engine; finished rows stay, and --resume goes on with them",
+    call: ({ svc, args: [id] }) => svc.benchmarks.cancel(id),
+    json: (result_id) => ({ schema_version: 1, result_id, status: "canceled" }),
+    show: (result_id) => `canceled  ${result_id}`,
+  }),
+  command({
+    usage: "benchmark shard <pack...>",
+    summary: "run every n-th row of a pack into a separate folder, for a merge; an interrupted shard resumes",
+    notes:
+      "Row r belongs to the shard r mod n. With a stopping rule a shard looks after each wave whether the replicates of " +
+      "all shards that it can read (--peers), or its own, are enough.",
+    options: {
+      index: parsed("--index <k>", "number of the shard, from 0", whole(0), 0),
+      count: parsed("--count <n>", "number of shards", whole(1), 1),
+      out: text("--out <folder>", "folder of the shard: its runs, its rows and their evidence"),
+      wave: parsed("--wave <n>", "replicates between two looks at the stopping rule (default: 10)", whole(1)),
+      peers: list("--peers <folder>", "folder of another shard; repeat for more"),
+      least: parsed(
+        "--least <n>",
+        "replicates before a stopping rule ends a recipe, after a merge that asks for more",
+        whole(1),
+      ),
+      ...REPLICATION,
+      parallelPoints: POINTS,
+      ignoreEstimate: IGNORE_ESTIMATE,
+      lint: PLANNING.lint,
+      continueOnError: flag("--continue-on-error", "continue with the next row after a failure"),
+    },
+    examples: ["svc benchmark shard my_pack.yaml --index 0 --count 4 --out shards/0"],
+    cancellable: true,
+    call: ({ svc, args: [pack], options, cancellation, onEvent }) => {
+      const { index, count, wave, peers, least, out, ...rest } = options;
+      if (out === undefined) {
+        throw new SvcError("usage_invalid", "Cannot run a shard without a folder", { hint: "Add --out <folder>" });
+      }
+      return svc.benchmarks.shard(pack, {
+        ...rest,
+        out,
+        shard: { index, count, wave, peers, least },
+        cancellation,
+        onEvent,
+      });
+    },
     json: ({ result }) => result,
-    async show({ result, directory }, { args: [pack], context }) {
-      context.print(await showResult(result, directory, context));
-      if (result.status === "completed") return;
-      context.note(`Continue with: svc benchmark run ${pack.join(" ")} --resume ${result.result_id}`);
+    show({ result: { status, ...result }, directory }, { context, options: { index, count } }) {
+      const rows = result.rows?.count ?? result.recipes.length;
+      const color = status === "completed" ? "green" : status === "failed" ? "red" : "yellow";
+      return `${context.paint(color, status)}  shard ${index} of ${count}: ${rows} rows in ${directory}`;
     },
     exit: ({ result }) => result.status === "completed" ? EXIT.ok : EXIT.runFailed,
+  }),
+  command({
+    usage: "benchmark merge <pack> <folder...>",
+    summary: "make one result of shards: that of one machine which ran all rows",
+    options: { into: text("--into <result>", "id of the result (default: from the pack and the time)") },
+    examples: ["svc benchmark merge my_pack.yaml shards/0 shards/1 shards/2 shards/3"],
+    cancellable: true,
+    call: ({ svc, args: [pack, folders], options: { into }, cancellation }) =>
+      svc.benchmarks.merge(pack, folders, { into, cancellation }),
+    json: ({ result }) => result,
+    show: ({ result, directory }, { context }) => showResult(result, directory, context),
+    exit: ({ result }) => result.status === "completed" ? EXIT.ok : EXIT.runFailed,
+  }),
+  command({
+    usage: "benchmark submit <pack...>",
+    summary: "write the job files of an engine that runs a pack in shards and merges them; submits nothing",
+    notes: "The files run where svc is on the path, in the folder of the project, on a disk that all tasks see.",
+    options: {
+      on: choice("--on <engine>", "engine of the job files", WRITTEN_ENGINES),
+      write: text("--write <folder>", "folder of the files"),
+      shards: parsed("--shards <n>", "number of tasks", whole(1), 4),
+      image: text("--image <image>", "container image with svc, for Kubernetes (default: svc)"),
+      claim: text("--claim <name>", "volume claim with the project, for Kubernetes (default: svc)"),
+      ...REPLICATION,
+    },
+    examples: ["svc benchmark submit my_pack.yaml --on snakemake --shards 16 --write jobs"],
+    async call({ svc, args: [packs], options, context }) {
+      const { on, write, shards, image = "svc", claim = "svc", ...replication } = options;
+      if (on === undefined || write === undefined || packs.length !== 1) {
+        const message = packs.length === 1
+          ? "Cannot write job files without --on and --write"
+          : "Cannot submit several recipes";
+        const hint = packs.length === 1 ? "svc benchmark submit <pack> --on snakemake --write <folder>" : ONE_PACK;
+        throw new SvcError("usage_invalid", message, { hint });
+      }
+      const loaded = await load(svc, context, packs);
+      if (!loaded.valid) throw refusal("pack_invalid", `Cannot use the pack ${packs[0]}`, loaded.diagnostics);
+      const [{ jobFiles, optionWords }, { writeFiles }] = await Promise.all([
+        import("../../engine/written.ts"),
+        import("../../benchmark/reports.ts"),
+      ]);
+      const plan = { program: ["svc"], pack: packs[0], shards, folder: "shards", options: optionWords(replication) };
+      const files = jobFiles(on, { ...plan, image, claim });
+      writeFiles(write, files);
+      return { engine: on, directory: write, files: Object.keys(files) };
+    },
+    json: (written) => ({ schema_version: 1, ...written }),
+    show: ({ directory, files }) => files.map((name) => `${directory}/${name}`).join("\n"),
   }),
   command({
     usage: "benchmark results",
@@ -232,7 +435,13 @@ export const benchmarkCommands: CommandSpec[] = [
     async show(report, { context }) {
       const { resultDiffTable } = await import("../benchmark_table.ts");
       context.print(resultDiffTable(report));
+      const { a_view_sha256: a, b_view_sha256: b } = report;
+      if (a !== null && b !== null) context.print(a === b ? `\nview ${a} of both` : `\nview ${a}\nview ${b}`);
       if (!report.same_pack) context.note("The two are of different packs, or of different versions of one");
     },
+  }),
+  ...exchangeCommands("benchmark", "results", "20260101T120000Z_ber_theory_v1", {
+    push: (svc, store, { ids }, options) => svc.benchmarks.push(store, ids, options),
+    pull: (svc, store, ids, options) => svc.benchmarks.pull(store, ids, options),
   }),
 ];

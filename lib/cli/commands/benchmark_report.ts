@@ -8,7 +8,8 @@ import type { CliContext } from "../context.ts";
 
 const commaList = (names: string): string[] => names.split(",").map((part) => part.trim()).filter(Boolean);
 
-function place(text: string, before: Record<string, string>): Record<string, string> {
+/** Reads a repeatable `id=value`. */
+export function place(text: string, before: Record<string, string>): Record<string, string> {
   const [id, value] = [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)];
   if (!text.includes("=") || id === "" || value === "") throw new InvalidArgumentError("Write it as snr_db=10.");
   return { ...before, [id]: value };
@@ -22,12 +23,14 @@ const documentOf = ({ result_id, result_sha256, directory, files }: WrittenFiles
   files,
 });
 
-function show({ directory, files }: WrittenFiles, { context }: { context: CliContext }): string {
+/** Prints the folder of written files and their names. */
+export function showFiles({ directory, files }: WrittenFiles, { context }: { context: CliContext }): string {
   context.note(`written to ${directory}`);
   return files.join("\n");
 }
 
-async function readStyle(wanted = "svc") {
+/** A style by its name or file. @throws SvcError `file_not_found` */
+export async function readStyle(wanted = "svc") {
   const { STYLES } = await import("../../figure/style.ts");
   const { styleOf } = await import("../../figure/style_file.ts");
   if (Object.hasOwn(STYLES, wanted)) return STYLES[wanted as keyof typeof STYLES];
@@ -55,7 +58,7 @@ export const reportCommands: CommandSpec[] = [
     examples: ["svc benchmark export 20260101T120000Z_ber_theory_v1 --out paper/tables"],
     call: ({ svc, args: [id], options }) => svc.benchmarks.export(id, options),
     json: documentOf,
-    show,
+    show: showFiles,
   }),
   command({
     usage: "benchmark plot <result> [type]",
@@ -88,7 +91,7 @@ export const reportCommands: CommandSpec[] = [
       const { plot, x, y, group } = written.plot;
       return { ...documentOf(written), plot, x: x || null, y: y || null, group };
     },
-    show: (written, call) => show(written, call),
+    show: (written, call) => showFiles(written, call),
   }),
   command({
     usage: "benchmark publish <result>",
@@ -100,6 +103,6 @@ export const reportCommands: CommandSpec[] = [
     examples: ["svc benchmark publish 20260101T120000Z_ber_theory_v1 --slug ber --out site"],
     call: ({ svc, args: [id], options }) => svc.benchmarks.publish(id, options),
     json: documentOf,
-    show,
+    show: showFiles,
   }),
 ];

@@ -5,13 +5,25 @@ import { SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { Session } from "../../session/session.ts";
 import type { TrainingInspection } from "../../training/inspect_recipe.ts";
-import { choice, command, type CommandSpec, flag, IGNORE_ESTIMATE, list, parsed, text, whole } from "../command.ts";
+import {
+  choice,
+  command,
+  type CommandSpec,
+  flag,
+  IGNORE_ESTIMATE,
+  LINT,
+  list,
+  parsed,
+  text,
+  whole,
+} from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
 import { formatTable } from "../table.ts";
 
 const SPLITS = ["train", "validation", "test"] as const;
 const SAMPLES = whole(0, 999_999_999);
+const BYTES = whole(1, Number.MAX_SAFE_INTEGER);
 
 const PLAN = {
   plan: text("--plan <file>", "training plan, YAML or JSON"),
@@ -96,12 +108,14 @@ export const captureCommands: CommandSpec[] = [
       tap: list("--tap <id=step.output>", "array to capture instead of the configured ones; repeat for more"),
       wholeRuns: flag("--whole-runs", "with --tap: the array of a run is one record, for any shape"),
       samples: parsed("--samples <n>", "records to capture, instead of the configured number", SAMPLES),
+      maxBytes: parsed("--max-bytes <n>", "largest size of the arrays of a split; fewer records meet it", BYTES),
       out: text(
         "--out <folder>",
         "folder of the split (default: dataset_captures/<recipe>/<split> of the state directory)",
       ),
       force: flag("--force", "replace an earlier capture at that place"),
       ignoreEstimate: IGNORE_ESTIMATE,
+      ...LINT,
       parallelWorkers: parsed(
         "--parallel-workers <n>",
         "runs at once, 1 to 32; the bytes do not depend on it",
@@ -118,8 +132,18 @@ export const captureCommands: CommandSpec[] = [
     ],
     cancellable: true,
     async call({ svc, args: [source], options, context, cancellation, onEvent }) {
-      const { samples, force, parallelWorkers, ignoreEstimate } = options;
-      const means = { samples, force, parallelWorkers, ignoreEstimate, cancellation, onEvent };
+      const { samples, maxBytes, force, parallelWorkers, ignoreEstimate, lint, strictLint } = options;
+      const means = {
+        samples,
+        maxBytes,
+        force,
+        parallelWorkers,
+        ignoreEstimate,
+        lint,
+        strictLint,
+        cancellation,
+        onEvent,
+      };
       const isFolder = source !== "-" && await Deno.stat(source).then((info) => info.isDirectory, () => false);
       if (!isFolder) {
         const { plan, split, tap, wholeRuns, out } = options;

@@ -1,6 +1,7 @@
 /** `svc data`: datasets, and manifests of images, texts and bits. */
 import type { JsonObject } from "../../contract/value.ts";
 import { command, type CommandSpec, flag, text } from "../command.ts";
+import { exchangeCommands } from "../exchange.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
 import { formatBytes, formatTable } from "../table.ts";
@@ -95,7 +96,11 @@ export const dataCommands: CommandSpec[] = [
       svc.data.makeManifest(path, { ...options, version: options.version ?? "1" }),
     json: ({ path, sha256, manifest }) => {
       const [count, what] = contentOf(manifest);
-      return { schema_version: 1, path, sha256, id: manifest.id ?? null, [`${what}_count`]: count };
+      // A manifest of bits has no id of its own: recipes name its items.
+      const named = manifest.id === undefined
+        ? { item_ids: (manifest.items as JsonObject[]).map(({ id }) => id) }
+        : { id: manifest.id };
+      return { schema_version: 1, path, sha256, ...named, [`${what}_count`]: count };
     },
     show({ path, sha256, manifest }) {
       const [count, what] = contentOf(manifest);
@@ -131,5 +136,9 @@ export const dataCommands: CommandSpec[] = [
       return `${context.paint("green", "valid")}  ${id}: ${samples.length} samples (${counts})\n` +
         `  manifest_sha256: ${sha256}`;
     },
+  }),
+  ...exchangeCommands("data", "datasets of the state directory", "kodak", {
+    push: (svc, store, { ids }, options) => svc.data.push(store, ids, options),
+    pull: (svc, store, ids, options) => svc.data.pull(store, ids, options),
   }),
 ];

@@ -11,6 +11,7 @@ import {
   KEEP,
   names,
   parsed,
+  POINTS,
   SET,
   WORKERS,
 } from "../command.ts";
@@ -70,6 +71,7 @@ export const matrixCommands: CommandSpec[] = [
       rerun: flag("--rerun", "run variants again that have a verified complete run"),
       continueOnError: flag("--continue-on-error", "continue with the next variant after a failure"),
       parallelWorkers: WORKERS,
+      parallelPoints: POINTS,
       ...PLANNING,
       ignoreEstimate: IGNORE_ESTIMATE,
       ...KEEP,
@@ -78,7 +80,7 @@ export const matrixCommands: CommandSpec[] = [
       allMetrics: ALL_METRICS,
     },
     examples: [
-      "svc recipe run-matrix recipe.yaml --parallel-workers 4",
+      "svc recipe run-matrix recipe.yaml --parallel-points 4",
       "svc recipe run-matrix recipe.yaml --points 0,5,10 --format csv > sweep.csv",
       "svc recipe run-matrix recipe.yaml --points snr_db=6.0 --rerun",
     ],

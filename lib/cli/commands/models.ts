@@ -1,5 +1,6 @@
 /** `svc models`: the networks that operations name, those of the program and those that are fetched. */
 import { command, type CommandSpec, list, TABLE_FORMAT, text } from "../command.ts";
+import { exchangeCommands } from "../exchange.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
 import { formatBytes, formatTable } from "../table.ts";
@@ -74,5 +75,9 @@ export const modelsCommands: CommandSpec[] = [
       ]).join("\n");
     },
     exit: ({ status }) => status === "valid" ? EXIT.ok : EXIT.differs,
+  }),
+  ...exchangeCommands("models", "fetched models", "openai/clip-vit-base-patch32", {
+    push: (svc, store, { ids }, options) => svc.models.push(store, ids, options),
+    pull: (svc, store, ids, options) => svc.models.pull(store, ids, options),
   }),
 ];

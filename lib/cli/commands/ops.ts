@@ -97,6 +97,15 @@ function describeOperation(contract: OperationContract, paint: Paint): string {
       if (isObject(node)) lines.push(`  ${describeParameter(name, node, required.includes(name))}`);
     }
   }
+  const abi = contract.trained_artifact_abi;
+  if (abi !== undefined) {
+    lines.push("", paint("bold", `Trained artifact (${abi.component_id}.onnx, entry point ${abi.entrypoint_id})`));
+    for (const [side, tensors] of [["takes", abi.inputs], ["gives", abi.outputs]] as const) {
+      for (const [name, { dtype, shape, meaning = "" }] of Object.entries(tensors)) {
+        lines.push(`  ${side}  ${name}: ${dtype} [${shape.join(", ")}]  ${meaning}`.trimEnd());
+      }
+    }
+  }
   lines.push("", paint("bold", "Runs on"));
   for (const entry of contract.materializations) {
     const notes = typeof entry.notes === "string" ? `: ${entry.notes}` : "";

@@ -1,6 +1,7 @@
 /** `svc recipe`: check, plan and run recipes, and keep their files in order. */
 import type { JsonObject } from "../../contract/value.ts";
 import { type Diagnostic, SvcError } from "../../contract/error.ts";
+import { exists } from "../../artifact/path_kind.ts";
 import { prettyJson } from "../../contract/json.ts";
 import {
   ALL_METRICS,
@@ -10,15 +11,16 @@ import {
   flag,
   IGNORE_ESTIMATE,
   KEEP,
+  LINT,
   SET,
+  TABLE_FORMAT,
   text,
   WORKERS,
 } from "../command.ts";
 import { type CliContext, readStandardInput } from "../context.ts";
-import { headlineTable } from "../headline.ts";
 import { headlineView } from "../headline_view.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
-import { formatBytes } from "../table.ts";
+import { formatBytes, formatTable } from "../table.ts";
 
 const STRICT_LEGACY = flag("--strict-legacy", "refuse the forms that came before metadata.matrix");
 
@@ -27,8 +29,7 @@ export const PLANNING = {
   backend: text("--backend <name>", "backend for every step that declares it"),
   implementation: text("--implementation <name>", "implementation for every step that declares it"),
   planCache: flag("--no-plan-cache", "plan without the cache"),
-  lint: flag("--no-lint", "leave out the check of links, whose errors are warnings of the run"),
-  strictLint: flag("--strict-lint", "refuse a recipe that does not pass recipe lint"),
+  ...LINT,
 };
 
 const isWarning = ({ severity }: Diagnostic) => severity === "warning";
@@ -69,6 +70,30 @@ async function planOf(
 }
 
 export const recipeCommands: CommandSpec[] = [
+  command({
+    usage: "recipe list",
+    summary: "list the recipes of the project and of svc; their names stand wherever a command takes a recipe",
+    options: { task: text("--task <id>", "only recipes of this task"), format: TABLE_FORMAT },
+    examples: ["svc recipe list", "svc recipe list --task bit_transport", "svc recipe run quickstart"],
+    async call({ svc, options: { task } }) {
+      const recipes = (await svc.recipes.list()).map((
+        { id, path, place, status, step_count, purpose, description },
+      ) => ({
+        recipe: id,
+        path,
+        place,
+        status,
+        task: purpose,
+        steps: step_count,
+        description,
+      }));
+      return { recipes: recipes.filter((row) => task === undefined || row.task === task) };
+    },
+    show({ recipes }, { options: { format } }) {
+      const columns = ["recipe", "place", "task", "status"].map((key) => ({ key }));
+      return formatTable(recipes, [...columns, { key: "steps", align: "right" }], format);
+    },
+  }),
   command({
     usage: "recipe validate <file>",
     summary: "compile a recipe strictly and check its plan",
@@ -179,6 +204,7 @@ export const recipeCommands: CommandSpec[] = [
           context.paint(status === "completed" ? "green" : status === "canceled" ? "yellow" : "red", status)
         }  ${run_id}`,
       );
+      const { headlineTable } = await import("../headline.ts");
       const [, ...metrics] = headlineTable(steps, view).trimEnd().split("\n");
       for (const line of metrics) context.print(`  ${line}`);
       // Warnings of the plan came before the run.
@@ -269,6 +295,11 @@ export const recipeCommands: CommandSpec[] = [
         const changed = after !== before;
         const print = options.stdout || (file === "-" && !options.check);
         rows.push({ file, changed, ...(print ? { text: after } : {}) });
+        if (changed && !print && !options.check && !exists(file)) {
+          throw new SvcError("recipe_not_found", `Cannot write ${file}: there is no such file in this folder`, {
+            hint: "Name the path of the file, or print the result with --stdout",
+          });
+        }
         if (changed && !print && !options.check) writes.push(() => writeFileAtomic(file, after));
       }
       // Every file is formatted before the first one is written.

@@ -10,16 +10,20 @@ import {
   flag,
   FORMAT,
   IGNORE_ESTIMATE,
+  LINT,
+  names,
   parsed,
   text,
   whole,
   WORKERS,
 } from "../command.ts";
-import { headlineTable } from "../headline.ts";
+import { FIGURE_TYPES, type FigureType } from "../../figure/types.ts";
 import { headlineView } from "../headline_view.ts";
+import { exchangeCommands } from "../exchange.ts";
 import { EXIT, reportText } from "../problem.ts";
 import type { RetentionReport } from "../../run/retention.ts";
-import { formatBytes, formatTable } from "../table.ts";
+import { type Column, formatBytes, formatTable } from "../table.ts";
+import { place, readStyle, showFiles } from "./benchmark_report.ts";
 import { counted } from "./recipe.ts";
 
 const SELECTION = {
@@ -37,18 +41,19 @@ export const runsCommands: CommandSpec[] = [
     summary: "list runs, newest first",
     options: {
       status: choice("--status <status>", "only runs in this state", STATES),
-      recipe: text("--recipe <name>", "only runs of this recipe"),
+      recipe: SELECTION.recipe,
+      where: parsed("--where <id=value>", "only runs with this value of a parameter or metric; repeat", place, {}),
       limit: parsed("--limit <n>", "at most this many", whole(1), 100),
       format: FORMAT,
     },
-    examples: ["svc runs list --status failed", "svc runs list --format csv"],
-    call: ({ svc, options: { status, recipe, limit } }) => svc.runs.list({ status, recipe, limit }),
+    examples: ["svc runs list --status failed", "svc runs list --where modulator.modulation=qpsk --format csv"],
+    call: ({ svc, options: { format: _, ...filter } }) => svc.runs.list(filter),
     json: (runs) => ({ schema_version: 1, runs }),
-    show(runs, { context, options: { status, recipe, format } }) {
+    show(runs, { context, options: { status, recipe, where, format } }) {
       if (format === "json") return prettyJson({ schema_version: 1, runs });
       if (runs.length === 0 && format === "table") {
         return context.note(
-          status === undefined && recipe === undefined
+          status === undefined && recipe === undefined && Object.keys(where).length === 0
             ? "No runs yet. Start with: svc recipe run recipes/quickstart.yaml"
             : "No run matches. All of them: svc runs list",
         );
@@ -58,11 +63,74 @@ export const runsCommands: CommandSpec[] = [
         status: row.status,
         recipe: row.recipe_name,
         size: format === "table" ? formatBytes(Number(row.size_bytes)) : Number(row.size_bytes),
+        artifacts: row.artifacts,
         created: row.created_at_utc,
       }));
-      const columns = ["run", "status", "recipe"].map((key) => ({ key }));
-      return formatTable(rows, [...columns, { key: "size", align: "right" }, { key: "created" }], format);
+      const columns: Column[] = ["run", "status", "recipe"].map((key) => ({ key }));
+      columns.push({ key: "size", align: "right" });
+      // People see the column only where it tells something.
+      if (format === "csv" || runs.some(({ artifacts }) => artifacts === "pruned")) columns.push({ key: "artifacts" });
+      return formatTable(rows, [...columns, { key: "created" }], format);
     },
+  }),
+  command({
+    usage: "runs table",
+    summary: "a row per finished run: the parameters in which the runs differ, and metrics with intervals",
+    options: {
+      recipe: SELECTION.recipe,
+      where: parsed("--where <id=value>", "only runs with this value of a parameter or metric; repeat", place, {}),
+      metrics: parsed("--metrics <ids>", "these metrics, with commas (default: those of the task)", names),
+      format: choice("--format <format>", "output form", ["table", "csv", "json", "md", "tex"], "table"),
+    },
+    examples: [
+      "svc runs table --recipe sweep --format csv > sweep.csv",
+      "svc runs table --where modulator.modulation=qpsk --metrics channel.ber,channel.bler",
+    ],
+    call: ({ svc, options: { format: _, ...request } }) => svc.runs.table(request),
+    json: (table) => table,
+    async show(table, { context, options: { format } }) {
+      if (format === "json") return prettyJson(table);
+      const { runsReport, runsTableCsv, runsTableText } = await import("../../benchmark/runs_table.ts");
+      if (format === "csv") return runsTableCsv(table);
+      if (format !== "table") return runsTableText(table, format as "md" | "tex");
+      const { columns, rows } = runsReport(table, context.unicode ? "unicode" : "plain");
+      const lines = rows.map((row) =>
+        Object.fromEntries(row.map((cell, at) => [`${at}`, typeof cell === "string" ? cell : cell.written]))
+      );
+      return formatTable(lines, columns.map(({ title, align }, at) => ({ key: `${at}`, title, align })));
+    },
+  }),
+  command({
+    usage: "runs plot [type]",
+    summary: "draw finished runs of a recipe, such as the variants of its matrix, as benchmark plot draws a result",
+    choices: { type: FIGURE_TYPES },
+    options: {
+      recipe: SELECTION.recipe,
+      x: text("--x <id>", "dimension, step.parameter or metric along x (default: an Es/N0, else the first dimension)"),
+      y: text("--y <id>", "metric along y"),
+      group: text("--group <by>", "what makes a series: method, recipe or metric:<id> (default: method)"),
+      where: parsed("--where <id=value>", "only runs with this value of a parameter or metric; repeat", place, {}),
+      bound: text("--bound <id>", "metric that bounds the one along y, drawn as a dashed line"),
+      style: text("--style <style>", "svc, paper, compact or a JSON or YAML file (default: svc)"),
+      out: parsed("--out <folder>", "write there", (folder: string) => folder, "figures"),
+      name: text("--name <name>", "name of the files, without extension"),
+    },
+    examples: ["svc runs plot --recipe sweep --x snr_db --y channel.ber"],
+    async call({ svc, args: [type], options: { style, out, name, ...request } }) {
+      const wanted = { ...request, plot: type as FigureType | undefined };
+      return await svc.runs.plot(wanted, { style: await readStyle(style), out, name });
+    },
+    json: ({ directory, files, runs, plot: { plot, x, y, group } }) => ({
+      schema_version: 1,
+      directory,
+      files,
+      runs,
+      plot,
+      x: x || null,
+      y: y || null,
+      group,
+    }),
+    show: (written, call) => showFiles(written, call),
   }),
   command({
     usage: "runs show <run>",
@@ -73,7 +141,8 @@ export const runsCommands: CommandSpec[] = [
       return { ...shown, view: await headlineView(svc, shown.run_id, allMetrics) };
     },
     json: ({ directory, summary, manifest }) => ({ schema_version: 1, directory, summary, manifest }),
-    show({ summary, directory, view }, { context }) {
+    async show({ summary, directory, view }, { context }) {
+      const { headlineTable } = await import("../headline.ts");
       const steps = summary.steps as JsonObject[];
       context.print(`${context.paint("bold", String(summary.run_id))}  ${summary.status}`);
       context.print(`  recipe ${summary.recipe_name}, hash ${summary.recipe_sha256}`);
@@ -111,6 +180,22 @@ export const runsCommands: CommandSpec[] = [
     },
   }),
   command({
+    usage: "runs export <run>",
+    summary: "write a finished run for archives and other programs",
+    options: {
+      format: choice("--format <format>", "Workflow Run RO-Crate 1.1", ["ro-crate"], "ro-crate"),
+      out: text("--out <folder>", "a new folder (default: <run>.crate)"),
+      licence: text("--licence <licence>", "URL or name of the licence of the data"),
+    },
+    examples: ["svc runs export 20260101T120000Z_quickstart --format ro-crate --out crate"],
+    call: async ({ svc, args: [id], options: { out, licence } }) => {
+      const { run_id } = await svc.runs.show(id);
+      return await svc.runs.export(run_id, { out: out ?? `${run_id}.crate`, licence });
+    },
+    json: (written) => ({ schema_version: 1, ...written }),
+    show: ({ directory, files }) => `crate ${directory}, ${counted(files.length, "file")}`,
+  }),
+  command({
     usage: "runs verify <run>",
     summary: "re-hash every file of a bundle and check everything that links them; exit 6 when it fails",
     examples: ["svc runs verify 20260101T120000Z_quickstart"],
@@ -121,12 +206,13 @@ export const runsCommands: CommandSpec[] = [
   command({
     usage: "runs reproduce <run>",
     summary: "execute the recipe of a bundle again and compare every artifact; exit 6 when something differs",
-    options: { parallelWorkers: WORKERS, ignoreEstimate: IGNORE_ESTIMATE },
+    options: { parallelWorkers: WORKERS, ignoreEstimate: IGNORE_ESTIMATE, ...LINT },
     cancellable: true,
     call: ({ svc, args: [id], options, cancellation, onEvent }) =>
       svc.runs.reproduce(id, { ...options, cancellation, onEvent }),
     json: (report) => report,
-    show({ status, run_id, reproduced_run_id, artifacts, first_difference }, { context, cancellation }) {
+    show({ status, run_id, reproduced_run_id, artifacts, first_difference, warnings }, { context, cancellation }) {
+      context.findings(warnings);
       const runs = `${run_id} -> ${reproduced_run_id}`;
       // The missing artifacts of a canceled run say nothing about the original.
       if (cancellation.isCancelled) return `${context.paint("yellow", "canceled")}  ${runs}`;
@@ -227,6 +313,16 @@ export const runsCommands: CommandSpec[] = [
         : `${dry_run ? "would remove" : "removed"} ${counted(items.length, "item")}, ${formatBytes(size_bytes)}`;
     },
   }),
+  ...exchangeCommands(
+    "runs",
+    "finished runs",
+    "20260101T120000Z_quickstart",
+    {
+      push: (svc, store, selection, options) => svc.runs.push(store, selection, options),
+      pull: (svc, store, ids, options) => svc.runs.pull(store, ids, options),
+    },
+    SELECTION,
+  ),
 ];
 
 /** A line for each run, and the sum. */

@@ -1,4 +1,4 @@
-/** `svc schema`, `svc doctor`, `svc index` and `svc completion`: the program itself and its machine. */
+/** `svc init`, `svc schema`, `svc doctor`, `svc index` and `svc completion`: the program itself and its machine. */
 import { prettyJson } from "../../contract/json.ts";
 import { type SchemaName, SCHEMAS } from "../../session/system.ts";
 import { command, type CommandSpec } from "../command.ts";
@@ -25,6 +25,24 @@ const ABOUT_SCHEMA: Record<SchemaName, { summary: string; notes?: string; exampl
 };
 
 export const systemCommands: CommandSpec[] = [
+  command({
+    usage: "init [folder]",
+    summary: "make a project: recipes to change, a pack that compares two methods, schemas for editors",
+    notes:
+      "Files that are there already stay; a .gitignore gets one line more. Recipes and packs of svc itself need no copy: they are found by\n" +
+      "their names, behind those of the project.",
+    examples: ["svc init", "svc init fading_study"],
+    call: ({ svc, args: [folder = svc.workspace.projectRoot] }) => svc.system.init(folder),
+    show({ folder, files }, { context }) {
+      const place = context.shownPath(folder);
+      const enter = place === "." ? [] : [`  cd ${place}`];
+      return [
+        `${context.paint("green", "made")}  ${place}: ${files.join(", ")}`,
+        ...enter,
+        "  svc recipe run quickstart",
+      ].join("\n");
+    },
+  }),
   ...SCHEMAS.map((name) => {
     const { summary, notes, example } = ABOUT_SCHEMA[name];
     return command({

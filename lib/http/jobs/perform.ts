@@ -39,6 +39,35 @@ const PERFORM: Readonly<Record<JobKind, Perform>> = {
     };
   },
 
+  async matrix({ recipes }, { recipe, points, rerun, continue_on_error, ...request }, task, means) {
+    const result = await recipes.runMatrix(new AuthoredRecipe(recipe), {
+      ...runOptions(task, means),
+      points: points as string[] | undefined,
+      rerun: rerun === true,
+      continueOnError: continue_on_error === true,
+      ignoreEstimate: request.ignore_estimate === true,
+      strictLint: request.strict_lint === true,
+      parallelPoints: task.parallelPoints,
+      ...{ keep: request.keep, drop: request.drop } as KeepOptions,
+    });
+    const { status, recipe_name, canonical_matrix, rows } = result;
+    const failed = rows.filter((row) => row.status === "failed");
+    return {
+      ...OUTCOME,
+      summary_path: null,
+      status,
+      error: status !== "failed" ? null : {
+        code: "run_failed",
+        message: `Variant ${failed[0].index} of ${recipe_name} failed` +
+          (failed.length > 1 ? `, and ${failed.length - 1} more` : ""),
+        hint: "Its row gives the reason",
+        diagnostics: [],
+        extra: { run_id: failed[0].run_id },
+      },
+      result: { recipe_name, canonical_matrix, rows },
+    };
+  },
+
   async reproduce({ runs }, { run_id }, task, means) {
     const report = await runs.reproduce(String(run_id), runOptions(task, means));
     return {
@@ -64,10 +93,22 @@ const PERFORM: Readonly<Record<JobKind, Perform>> = {
   },
 
   async benchmark({ benchmarks }, request, task, means) {
-    const { pack, replicates, continue_on_error: continueOnError, resume } = request as BenchmarkRequest;
+    const { pack, replicates, continue_on_error: continueOnError, resume, ...kept } = request as BenchmarkRequest;
+    const { retain_backing_runs: retainBackingRuns, keep, drop } = kept;
     const { sharedProcess: _shared, ...options } = runOptions(task, means);
     const loaded = preparedOf<LoadedPack>(task);
-    const { result } = await benchmarks.run(pack, { ...options, loaded, replicates, continueOnError, resume });
+    const { parallelPoints } = task;
+    const { result } = await benchmarks.run(pack, {
+      ...options,
+      parallelPoints,
+      loaded,
+      replicates,
+      continueOnError,
+      resume,
+      retainBackingRuns,
+      keep,
+      drop,
+    });
     const { result_id, status } = result;
     const ended = status === "completed" ? "completed" : means.cancellation.isCancelled ? "canceled" : "failed";
     return {
@@ -86,10 +127,11 @@ const PERFORM: Readonly<Record<JobKind, Perform>> = {
   },
 
   async dataset_capture({ training, workspace: { stateDir } }, request, task, { cancellation, onReport }) {
-    const { recipe, project, training_plan, split, samples, out, force } = request as AdmittedCapture;
+    const { recipe, project, training_plan, split, samples, max_bytes, out, force } = request as AdmittedCapture;
     const options = {
       split,
       samples,
+      maxBytes: max_bytes ?? undefined,
       force,
       shownOut: out,
       parallelWorkers: task.parallelWorkers,
@@ -120,6 +162,9 @@ export type BenchmarkRequest = {
   replicates?: number;
   continue_on_error?: boolean;
   resume?: string;
+  retain_backing_runs?: boolean;
+  keep?: "all" | "metrics";
+  drop?: string[];
 };
 
 /** What the admission of the job prepared; undefined after a restart of the server. */

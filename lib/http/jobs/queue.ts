@@ -53,6 +53,7 @@ export interface JobRequest {
   prepared?: SealedText | null;
   recipeName: string | null;
   parallelWorkers: number;
+  parallelPoints: number;
   usePlanCache: boolean;
 }
 
@@ -147,6 +148,7 @@ export class JobQueue {
       execution: {
         mode: request.parallelWorkers > 1 ? "parallel" : "sequential",
         parallel_workers: request.parallelWorkers,
+        ...(request.parallelPoints === 1 ? {} : { parallel_points: request.parallelPoints }),
         use_plan_cache: request.usePlanCache,
       },
       resource_guard: {
@@ -281,13 +283,14 @@ export class JobQueue {
     if (timeoutS !== null) {
       job.timer = setTimeout(() => this.#stop(job, "timed_out", `No end within ${timeoutS} s`), timeoutS * 1000);
     }
-    const { parallel_workers, use_plan_cache } = document.execution;
+    const { parallel_workers, parallel_points = 1, use_plan_cache } = document.execution;
     const task = {
       jobId: document.job_id,
       kind: document.kind,
       request: request!,
       prepared,
       parallelWorkers: Number(parallel_workers),
+      parallelPoints: Number(parallel_points),
       usePlanCache: use_plan_cache === true,
       shared: job.shared,
     };
@@ -313,8 +316,9 @@ export class JobQueue {
     this.#running.delete(job);
     job.thread = null;
     if (this.#running.size === 0) this.#options.guard.stop();
-    // The runs of a benchmark's rows are gone by now.
-    document.run_id = outcome.run_id ?? (document.kind === "benchmark" ? null : document.run_id);
+    // A benchmark and a matrix have many runs; those of a benchmark's rows are gone by now.
+    const several = document.kind === "benchmark" || document.kind === "matrix";
+    document.run_id = outcome.run_id ?? (several ? null : document.run_id);
     document.summary_path = outcome.summary_path;
     if (outcome.result !== null) document.result = outcome.result;
     const state = outcome.status === "canceled" ? job.stopAs ?? "canceled" : outcome.status;
@@ -393,7 +397,15 @@ export class JobQueue {
     };
     if (kind === "run_created" && typeof fields.run_id === "string") document.run_id = fields.run_id;
     if (kind === "step_progress" && typeof fields.step_id === "string") {
-      document.progress = { steps: { ...document.progress.steps as JsonObject, [fields.step_id]: fields } };
+      const { steps, ...progress } = document.progress;
+      document.progress = { ...progress, steps: { ...steps as JsonObject, [fields.step_id]: fields } };
+    }
+    if (/^matrix_variant_(started|completed)$/.test(kind)) {
+      // Of a matrix the progress tells the run of each variant, and the steps of the present one.
+      const { variant_id, index, run_id, status = "running", reused = false } = fields;
+      const variants = { ...document.progress.variants as JsonObject };
+      variants[String(variant_id)] = { index, run_id, status, reused };
+      document.progress = { count: fields.count, variants };
     }
     events.push(event);
     if (events.length > MAX_EVENTS) {

@@ -3,7 +3,7 @@ import type { JsonObject, Value } from "../../contract/value.ts";
 import type { SealedText } from "../../contract/sealed.ts";
 import type { SessionData } from "../../session/core.ts";
 
-export const JOB_KINDS = ["run", "benchmark", "dataset_capture", "reproduce", "restore"] as const;
+export const JOB_KINDS = ["run", "matrix", "benchmark", "dataset_capture", "reproduce", "restore"] as const;
 export type JobKind = typeof JOB_KINDS[number];
 
 export const JOB_STATES = [
@@ -72,6 +72,7 @@ export interface JobTask {
   /** What admission prepared, a `PreparedRun` or a `LoadedPack`; null where nothing is left of it. */
   prepared: SealedText | null;
   parallelWorkers: number;
+  parallelPoints: number;
   usePlanCache: boolean;
   /** Turns 1 when another job ran meanwhile. */
   shared: Int32Array<SharedArrayBuffer>;

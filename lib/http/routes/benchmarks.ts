@@ -5,7 +5,7 @@ import type { BenchmarkResult } from "../../benchmark/types.ts";
 import { z } from "../../contract/zod.ts";
 import { type ShownPack, shownPacks } from "../pack_file.ts";
 import { get, post } from "../route.ts";
-import { documentOf, EXECUTION, OBJECT, refusals, reply, STRICT_LINT } from "../schemas.ts";
+import { documentOf, EXECUTION, KEPT, OBJECT, refusals, reply, STRICT_LINT } from "../schemas.ts";
 import { ACCEPTED, jobFamily } from "./job_family.ts";
 
 const { routes, submit } = jobFamily("/api/benchmark-jobs", ["benchmark"]);
@@ -28,16 +28,29 @@ export const benchmarkRoutes = [
     replies: { 200: reply("The report", documentOf<ResultDiff>()), ...refusals(400, 404) },
     thread: ({ query, session }) => session.benchmarks.compare(query.a, query.b),
   }),
-  get("/api/benchmarks/results/:result_id", "A result, whole", {
+  get("/api/benchmarks/results/:result_id", "A result; with a query a page of its rows as `recipes`", {
     stable: true,
+    query: z.strictObject({
+      rows_after: z.int().min(0).optional().describe("number of rows before the page"),
+      limit: z.int().min(1).max(1000).optional().describe("rows of the page; default 1000"),
+    }),
     replies: {
       200: reply(
-        "result.json",
-        documentOf<BenchmarkResult>(z.object({ result_id: z.string(), status: z.string() })),
+        "result.json; of a page with `page`: `rows_after` of the next one, or null",
+        documentOf<BenchmarkResult & { page?: { count: number; next_rows_after: number | null } }>(
+          z.object({ result_id: z.string(), status: z.string() }),
+        ),
       ),
-      ...refusals(404),
+      ...refusals(400, 404),
     },
-    thread: async ({ params, session }) => (await session.benchmarks.result(params.result_id)).result,
+    async thread({ params: { result_id }, query, session }) {
+      const { result } = await session.benchmarks.result(result_id);
+      if (query.rows_after === undefined && query.limit === undefined) return result;
+      const { rows_after = 0, limit = 1000 } = query;
+      const recipes = await session.benchmarks.rows(result_id, { after: rows_after, limit });
+      const count = result.rows?.count ?? result.recipes.length, next = rows_after + recipes.length;
+      return { ...result, recipes, page: { count, next_rows_after: next < count ? next : null } };
+    },
   }),
   get("/api/benchmarks/results/:result_id/verify", "Check a result against its ledger, its pack and its evidence", {
     replies: {
@@ -64,6 +77,8 @@ export const benchmarkRoutes = [
       continue_on_error: z.boolean().optional(),
       strict_lint: STRICT_LINT,
       resume: z.string().optional().describe("id of an unfinished result to continue"),
+      retain_backing_runs: z.boolean().optional().describe("keep the runs beside their snapshots"),
+      ...KEPT,
     }),
     replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
     handle: ({ body: { execution, path, continue_on_error, strict_lint, ...options }, service }) =>

@@ -3,7 +3,7 @@ import { SvcError } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
-import { checkExecution } from "../../run/execution.ts";
+import { checkExecution, type Execution } from "../../run/execution.ts";
 import { type Job, type JobRequest, snapshotOf } from "../jobs/queue.ts";
 import { isActive, type JobDocument, type JobKind } from "../jobs/types.ts";
 import { Answer, get, post } from "../route.ts";
@@ -13,8 +13,6 @@ import { eventStream, resumePoint } from "../stream.ts";
 
 export const ACCEPTED = reply("The job was queued; Location is its address", JOB);
 export const LASTING = reply("The job runs longer than the request waits", JOB);
-
-type Execution = ReturnType<typeof checkExecution>;
 
 /** What a job is made of when its request was admitted. */
 interface Admitted extends Pick<JobRequest, "recipeName" | "prepared"> {
@@ -88,6 +86,11 @@ export function jobFamily<Base extends string>(base: Base, kinds: readonly JobKi
     admit: (execution: Execution) => Promise<Admitted>,
   ): Promise<Job> {
     const execution = checkExecution((given ?? {}) as Value);
+    if (execution.parallelPoints > 1 && kind !== "benchmark" && kind !== "matrix") {
+      throw new SvcError("execution_invalid", "Cannot run points side by side: this job has one", {
+        hint: "parallel_points is for benchmarks and matrices",
+      });
+    }
     const { request, ...more } = await admit(execution);
     return service.jobs.submit({ kind, request: canonicalJson(request as Value), ...more, ...execution });
   }

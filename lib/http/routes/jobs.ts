@@ -3,14 +3,14 @@ import { SvcError } from "../../contract/error.ts";
 import type { Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { get, post } from "../route.ts";
-import { EXECUTION, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
+import { EXECUTION, KEPT, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
 import type { RecipeSource } from "../recipe_file.ts";
 import type { Service } from "../service.ts";
 import { eventStream, resumePoint } from "../stream.ts";
 import { ACCEPTED, jobFamily, LASTING } from "./job_family.ts";
 
-/** Reproductions and restores are shown among the runs. */
-const { routes, submit, perform } = jobFamily("/api/run-jobs", ["run", "reproduce", "restore"]);
+/** Sweeps, reproductions and restores are shown among the runs. */
+const { routes, submit, perform } = jobFamily("/api/run-jobs", ["run", "matrix", "reproduce", "restore"]);
 
 const RUN_REPLIES = {
   200: reply(
@@ -31,8 +31,7 @@ const RUN = z.strictObject({
   execution: EXECUTION.optional(),
   ignore_estimate: z.boolean().optional().describe("run even where the estimated memory or disk exceeds what is free"),
   strict_lint: STRICT_LINT,
-  keep: z.enum(["all", "metrics"]).optional().describe("artifacts that stay after a complete run; all when left out"),
-  drop: z.array(z.string()).optional().describe("steps whose artifacts do not stay"),
+  ...KEPT,
 });
 
 /** The arguments of a run job. */
@@ -61,6 +60,14 @@ const run = (service: Service, source: RecipeSource, options: z.output<typeof RU
     ({ run_id, summary_path, execution, resource_guard }) => ({ run_id, summary_path, execution, resource_guard }),
     ...runOf(service, source, options),
   );
+
+/** @throws SvcError `body_field_missing` for none or both */
+function sourceOf(recipe: unknown, path: string | undefined): RecipeSource {
+  if ((recipe === undefined) === (path === undefined)) {
+    throw new SvcError("body_field_missing", "Cannot choose the recipe: send either recipe or path");
+  }
+  return path === undefined ? { recipe: recipe as Value } : { path };
+}
 
 const AGAIN = {
   body: z.strictObject({ execution: EXECUTION.optional() }),
@@ -94,10 +101,24 @@ export const jobRoutes = [
     body: RUN.extend({ recipe: RECIPE.optional(), path: z.string().optional() }),
     replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
     handle({ body: { recipe, path, ...options }, service }) {
-      if ((recipe === undefined) === (path === undefined)) {
-        throw new SvcError("body_field_missing", "Cannot choose the recipe: send either recipe or path");
-      }
-      return submit(...runOf(service, path === undefined ? { recipe: recipe as Value } : { path }, options));
+      return submit(...runOf(service, sourceOf(recipe, path), options));
+    },
+  }),
+  post("/api/matrix-jobs", "Run the variants of a recipe with a matrix in the background, as one job", {
+    body: RUN.extend({
+      recipe: RECIPE.optional(),
+      path: z.string().optional(),
+      points: z.array(z.string()).optional().describe("only these: indices, variant ids, names or dimension=value"),
+      rerun: z.boolean().optional().describe("run variants again that have a verified complete run"),
+      continue_on_error: z.boolean().optional().describe("continue with the next variant after a failure"),
+    }),
+    replies: { 202: ACCEPTED, ...refusals(400, 403, 404, 429) },
+    handle({ body: { recipe: given, path, execution, ...options }, service }) {
+      const { points, keep, drop } = options, source = sourceOf(given, path);
+      return submit(service, "matrix", execution, async () => {
+        const { recipe, name } = await service.threads.perform("admitMatrix", { ...source, points, keep, drop });
+        return { request: { recipe, ...options }, recipeName: name };
+      });
     },
   }),
   ...routes,

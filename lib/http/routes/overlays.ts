@@ -25,7 +25,7 @@ async function overlay(session: Session, task: "detection" | "segmentation", { r
   const options = { metrics: `metrics.${task}`, step, sides };
   const layers = await findLayers(session, run, detection ? DETECTIONS : SEGMENTATION, options);
   // Fonts and the rasteriser are loaded with it.
-  const { drawDetections, drawSegmentation } = await import("../overlay_picture.ts");
+  const { drawDetections, drawSegmentation } = await import("../overlay_image.ts");
   const png = await (detection ? drawDetections : drawSegmentation)(layers, index);
   return new Answer(new Uint8Array(png), { headers: { "content-type": "image/png" } });
 }

@@ -7,14 +7,16 @@ import { expansionDocument } from "../../recipe/expand_matrix.ts";
 import type { CompileMode, RecipeDocument } from "../../recipe/types.ts";
 import { type RecipeSpecs, recipeSpecs } from "../../research/specs.ts";
 import { AuthoredRecipe } from "../../session/authored_recipe.ts";
+import type { RecipeFileRow } from "../../session/recipes.ts";
 import type { Session } from "../../session/session.ts";
 import { readRecipeAt } from "../recipe_file.ts";
-import { listRecipes, type RecipeFileRow } from "../recipe_list.ts";
 import { saveRecipe } from "../recipe_save.ts";
 import { Answer, get, post } from "../route.ts";
 import { DIAGNOSTIC, documentOf, OBJECT, RECIPE, refusals, reply, STRICT_LINT } from "../schemas.ts";
 
-const PATH = z.strictObject({ path: z.string().describe("relative to the project root, in recipes/") });
+const PATH = z.strictObject({
+  path: z.string().describe("in recipes/ of the project, or of the program where the project has no such file"),
+});
 const BODY = z.strictObject({ recipe: RECIPE });
 const MODE = z.enum(["strict", "compat"]);
 const MATRIX = z.object({ canonical_matrix: OBJECT.nullable() });
@@ -26,14 +28,14 @@ const VALIDATION = z.object({
 });
 
 export const recipeRoutes = [
-  get("/api/recipes", "The recipe files of the project", {
+  get("/api/recipes", "The recipes of the project and of the program", {
     replies: {
       200: reply(
-        "All of recipes/, each with its problems",
+        "All of recipes/ in both, each with its place and problems",
         z.object({ recipes: z.array(documentOf<RecipeFileRow>()) }),
       ),
     },
-    thread: async ({ session }) => ({ recipes: await listRecipes(session) }),
+    thread: async ({ session }) => ({ recipes: await session.recipes.list() }),
   }),
   get("/api/recipe", "A recipe file, decoded", {
     description: "file_sha256 is the ETag: send it as If-Match when saving.",

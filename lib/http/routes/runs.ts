@@ -1,6 +1,8 @@
 /** Completed and running runs: listed from the index, shown, verified and compared. */
 import { SvcError } from "../../contract/error.ts";
 import { z } from "../../contract/zod.ts";
+import type { RunsTable } from "../../benchmark/runs_table.ts";
+import { type Figure, FIGURE_TYPES } from "../../figure/types.ts";
 import type { RunDiff } from "../../run/diff.ts";
 import { RUN_STATUSES, type RunManifest, type RunSummary } from "../../run/documents.ts";
 import type { GarbageReport } from "../../run/gc.ts";
@@ -22,6 +24,8 @@ const EXTRA = [
   "mode",
   "parallel_workers",
   "plan_cache",
+  "artifacts",
+  "matrix_recipe",
   "problem",
   "metrics",
 ];
@@ -48,27 +52,44 @@ const RETENTION = {
   ...refusals(400, 404, 409),
 } as const;
 
+const RECIPE_NAME = z.string().optional().describe("runs of this recipe and of the variants of its matrix");
+const WHERE = z.string().optional().describe("only these values of a parameter or metric: channel=awgn,snr_db=6");
+
+/** @throws SvcError `query_invalid` */
+function placesOf(where: string | undefined): Record<string, string> | undefined {
+  return where && Object.fromEntries(
+        where.split(",").map((part) => {
+          const at = part.indexOf("=");
+          if (at > 0) return [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+          throw new SvcError("query_invalid", `Cannot read ${JSON.stringify(part)} as a place`, {
+            hint: "Write snr_db=6",
+          });
+        }),
+      ) || undefined;
+}
+
 export const runRoutes = [
   get("/api/runs", "The runs, newest first, page by page", {
     query: z.strictObject({
       limit: z.int().min(1).max(500).default(100),
       cursor: z.string().optional().describe("next_cursor of the page before"),
       status: z.enum(RUN_STATUSES).optional(),
-      recipe_name: z.string().optional(),
+      recipe_name: z.string().optional().describe("variants of its matrix count"),
       suite: z.string().optional(),
+      where: WHERE,
       fields: z.string().optional().describe(`members to add, with commas: ${EXTRA.join(", ")}`),
     }),
     replies: {
       200: reply("A page", z.object({ runs: z.array(RUN_ROW), next_cursor: z.string().nullable() })),
       ...refusals(400),
     },
-    async handle({ query: { fields = "", recipe_name: recipeName, ...filter }, service }) {
+    async handle({ query: { fields = "", recipe_name: recipeName, where, ...filter }, service }) {
       const extra = fields.split(",").map((name) => name.trim()).filter((name) => name !== "");
       const unknown = extra.find((name) => !EXTRA.includes(name) && !BASE.includes(name));
       if (unknown !== undefined) {
         throw new SvcError("query_invalid", `Cannot add the field ${unknown}`, { hint: `Known: ${EXTRA.join(", ")}` });
       }
-      const { rows, nextCursor } = await service.index.list({ ...filter, recipeName });
+      const { rows, nextCursor } = await service.index.list({ ...filter, recipeName, where: placesOf(where) });
       const summaries = extra.includes("metrics")
         ? await service.session.runs.summaries(rows.map(({ run_id }) => run_id))
         : [];
@@ -87,6 +108,48 @@ export const runRoutes = [
       ...refusals(400, 404),
     },
     thread: ({ query, session }) => session.runs.diff(query.a, query.b),
+  }),
+  get("/api/runs/table", "A row per finished run: changed parameters, and metrics with intervals", {
+    query: z.strictObject({
+      recipe: RECIPE_NAME,
+      where: WHERE,
+      metrics: z.string().optional().describe("these metrics, with commas; those of the task when left out"),
+    }),
+    replies: {
+      200: reply("The table", documentOf<RunsTable>(z.object({ metrics: z.array(OBJECT), rows: z.array(OBJECT) }))),
+      ...refusals(400, 404),
+    },
+    thread: ({ query: { recipe, where, metrics }, session }) =>
+      session.runs.table({ recipe, where: placesOf(where), metrics: metrics?.split(",") }),
+  }),
+  get("/api/runs/figure", "A figure of finished runs: the texts that `svc runs plot` writes", {
+    query: z.strictObject({
+      recipe: RECIPE_NAME,
+      plot: z.enum(FIGURE_TYPES).optional().describe("type of the figure"),
+      x: z.string().optional().describe("dimension, step.parameter or metric along x"),
+      y: z.string().optional().describe("metric along y"),
+      group: z.string().optional().describe("method, recipe or metric:<id>"),
+      where: WHERE,
+    }),
+    replies: {
+      200: reply(
+        "The figure as data, and as texts by file name: specification, SVG, CSV and the record of its runs",
+        z.object({
+          plot: z.enum(FIGURE_TYPES),
+          name: z.string(),
+          figure: documentOf<Figure>(),
+          runs: z.array(z.string()),
+          files: z.record(z.string(), z.string()),
+        }),
+      ),
+      ...refusals(400, 404),
+    },
+    async thread({ query: { where, ...asked }, session }) {
+      const drawn = await session.runs.figure({ ...asked, where: placesOf(where) });
+      const { plot, x, y, group, name, figure, runs, files } = drawn;
+      const texts = Object.entries(files).filter((entry) => typeof entry[1] === "string");
+      return { plot, x, y, group, name, figure, runs, files: Object.fromEntries(texts) };
+    },
   }),
   get("/api/runs/:run_id", "The documents of a run", {
     stable: true,

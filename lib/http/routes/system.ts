@@ -34,6 +34,7 @@ export const systemRoutes = [
         workspace: session.workspace.stateDir,
         execution_controls: {
           parallel_workers: { min: 1, max: 32, default: 1 },
+          parallel_points: { min: 1, max: 32, default: 1 },
           use_plan_cache: { default: true },
         },
         native: { available, reason },

@@ -27,6 +27,7 @@ const CAPTURE = z.strictObject({
   split: z.enum(SPLITS).optional(),
   training_plan: PLAN.optional(),
   samples: z.int().min(1).optional().describe("records, in place of the number of the configuration"),
+  max_bytes: z.int().min(1).optional().describe("largest size of the arrays of the split; fewer records meet it"),
   out: z.string().optional().describe("place below dataset_captures/; <recipe>/<split> when left out"),
   force: z.boolean().optional().describe("whether an earlier capture there is replaced"),
   execution: EXECUTION.optional(),

@@ -2,6 +2,8 @@
 import type { ProjectView } from "../../capture/project.ts";
 import { seal, type SealedText } from "../../contract/sealed.ts";
 import type { Value } from "../../contract/value.ts";
+import { SvcError } from "../../contract/error.ts";
+import { selectPoints } from "../../recipe/select_points.ts";
 import { type KeepOptions, keptSteps } from "../../run/prune.ts";
 import { checkResources, readCapacity } from "../../run/resources.ts";
 import { stillExecuting } from "../../run/store.ts";
@@ -31,6 +33,29 @@ export const TASKS = {
     keptSteps({ keep, drop }, plan.steps.map(({ step_id }) => step_id));
     if (!ignore_estimate) checkResources(plan, session.workspace.stateDir, readCapacity);
     return { recipe: source.value, name: prepared.planned.recipe.name, prepared: seal(prepared) };
+  },
+
+  /**
+   * Checks the matrix of a recipe, before a job is made of it.
+   * @throws SvcError `recipe_invalid` with every diagnostic, `matrix_definition_invalid` without a matrix,
+   *   `usage_invalid` for unknown points, `path_forbidden`, `recipe_not_found`
+   */
+  async admitMatrix(
+    session: Session,
+    { points, keep, drop, ...request }: RecipeSource & KeepOptions & { points?: string[] },
+  ): Promise<{ recipe: Value; name: string }> {
+    const source = await sourceOf(session, request);
+    await session.recipes.validate(source);
+    const expansion = await session.recipes.expand(source);
+    if (expansion.points.length === 0) {
+      throw new SvcError("matrix_definition_invalid", "Cannot run a matrix: the recipe has none", {
+        hint: "Run it by POST /api/run-jobs",
+      });
+    }
+    if (points !== undefined) selectPoints(expansion.points, points);
+    const { name, steps } = expansion.recipe!;
+    keptSteps({ keep, drop }, steps.map(({ id }) => id));
+    return { recipe: source.value, name };
   },
 
   /**

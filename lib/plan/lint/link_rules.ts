@@ -1,18 +1,20 @@
 /** Link mistakes: differing modulations, missing noise, parameters without effect. */
 import type { Place } from "../../contract/error.ts";
 import { canonicalJson } from "../../contract/json.ts";
-import { isNumber, type Value } from "../../contract/value.ts";
+import { isNumber, toNumber, type Value } from "../../contract/value.ts";
+import { BITS_PER_SYMBOL } from "../../numeric/modulation.ts";
 import { top } from "./streams.ts";
 import { type Choices, type Finding, inputOf, type LintStep, type LintView, opOf, paramOf, type Rule } from "./view.ts";
 import { BIT_LINKS, DEMODULATORS, list, MODULATORS, SYMBOL_LINKS } from "./wiring.ts";
 
-const BITS_PER_SYMBOL: ReadonlyMap<Value, number> = new Map([["bpsk", 1], ["qpsk", 2], ["qam16", 4]]);
+const WIDTHS: ReadonlyMap<Value, number> = new Map(Object.entries(BITS_PER_SYMBOL));
 const QPSK: Choices = { values: ["qpsk"], dimension: null };
 
 /** Demodulators with their matching modulators. */
 const PAIRS: Readonly<Record<string, readonly string[]>> = {
   "demodulation.digital_demodulate": ["modulation.digital_modulate"],
   "demodulation.identity_demodulate": ["modulation.identity_modulate"],
+  "demodulation.constellation_demapper": ["modulation.learned_constellation"],
   "demodulation.neural_receiver_adapter": ["modulation.digital_modulate"],
   "demodulation.phase_tracking_receiver_adapter": ["modulation.qpsk_pilot_modulate"],
 };
@@ -49,8 +51,8 @@ function* mismatched(recipe: LintView): Iterable<Finding> {
     if (modulator.op !== "modulation.digital_modulate" || loaded) continue;
     const sent = recipe.choices(modulator, "modulation");
     const fixed = step.op === "demodulation.neural_receiver_adapter" ? QPSK : recipe.choices(step, "modulation");
-    const read = { ...fixed, values: fixed.values.filter((value) => value !== "auto") };
-    const wrong = differing(read, sent);
+    const known = (choices: Choices) => ({ ...choices, values: choices.values.filter((value) => value !== "auto") });
+    const wrong = differing(known(fixed), known(sent));
     if (wrong === undefined) continue;
     yield {
       place: step.op === "demodulation.neural_receiver_adapter" ? opOf(step) : paramOf(step, "modulation"),
@@ -78,6 +80,8 @@ const LOOKED_AT: Readonly<Record<string, readonly string[]>> = {
   delay_spread_ns: ["ofdm_tdl", "ofdm_cdl"],
   normalize_channel: OFDM,
 };
+/** Delay spread times the distance of pilots in Hz at which neighbouring pilots have the correlation 0.85 (exponential). */
+const WIDEST_PILOT_SPACING = 0.1;
 const PRESET_LINKS = ["wireless.channel", "wireless.digital_link"];
 const IDENTITY_LINKS = ["channel.identity_link", "channel.identity_symbol_link"];
 const NOISE_PARAMS = ["snr_db", "noise_variance", "noise_mode", "interference_sir_db"];
@@ -217,7 +221,7 @@ export const LINK_RULES: readonly Rule[] = [
         if (!encoder) continue;
         const bits = recipe.choices(encoder, "num_bits_per_symbol");
         const sent = recipe.choices(step, "modulation");
-        const order = { ...sent, values: sent.values.map((name) => BITS_PER_SYMBOL.get(name) ?? null) };
+        const order = { ...sent, values: sent.values.flatMap((name) => WIDTHS.get(name) ?? []) };
         const wrong = differing(bits, order);
         if (wrong === undefined) continue;
         yield {
@@ -259,6 +263,7 @@ export const LINK_RULES: readonly Rule[] = [
   {
     code: "channel_param_ignored",
     severity: "warning",
+    onRun: true,
     find: ignoredParams,
   },
   {
@@ -283,13 +288,56 @@ export const LINK_RULES: readonly Rule[] = [
       for (const { step } of demodulations(recipe)) {
         if (step.op !== "demodulation.digital_demodulate") continue;
         const unequalized = (from: LintStep) =>
-          from.op === "wireless.channel" && recipe.is(from, "channel", "flat_rayleigh") &&
+          from.op === "wireless.channel" && recipe.is(from, "channel", "flat_rayleigh", ...OFDM) &&
           recipe.is(from, "receiver_processing", "none");
+        if (passes(recipe, step, "rx_symbols", (from) => from.op === "demodulation.ofdm_equalize")) continue;
         if (!passes(recipe, step, "rx_symbols", unequalized)) continue;
         yield {
           place: inputOf(step, "rx_symbols"),
           message: `${step.id} makes decisions on faded symbols of unknown phase: about half of its bits are wrong`,
           hint: "Set receiver_processing to matched, or use a receiver that estimates the channel",
+          step,
+        };
+      }
+    },
+  },
+  {
+    code: "channel_estimate_unused",
+    severity: "warning",
+    *find(recipe) {
+      for (const step of recipe.ofOp("model.ofdm_channel_estimator")) {
+        const used = recipe.steps.some((reader) =>
+          Object.keys(reader.inputs).some((port) => recipe.source(reader, port)?.step === step)
+        );
+        if (used) continue;
+        yield {
+          place: opOf(step),
+          message: `${step.id} estimates a channel that no step uses`,
+          hint: "Wire its estimate to demodulation.ofdm_equalize or demodulation.mimo_detect",
+          step,
+        };
+      }
+    },
+  },
+  {
+    code: "pilot_spacing_too_wide",
+    severity: "warning",
+    *find(recipe) {
+      for (const step of recipe.ofOp("modulation.ofdm_pilot_insert")) {
+        if (!recipe.is(step, "pattern", "comb")) continue;
+        const [link] = recipe.ofOp("wireless.channel").filter((one) =>
+          recipe.is(one, "channel", "ofdm_tdl", "ofdm_cdl")
+        );
+        if (link === undefined) continue;
+        const largest = (of: LintStep, param: string) =>
+          Math.max(...recipe.choices(of, param).values.map((value) => toNumber(value as number)));
+        const spacing = largest(step, "pilot_spacing"), spread = largest(link, "delay_spread_ns");
+        const turns = spacing * largest(link, "subcarrier_spacing_khz") * spread * 1e-6;
+        if (!(turns > WIDEST_PILOT_SPACING)) continue;
+        yield {
+          place: written(step, "pilot_spacing"),
+          message: `Pilots ${spacing} subcarriers apart cannot follow a channel with a delay spread of ${spread} ns`,
+          hint: `Set pilot_spacing to ${Math.max(1, Math.floor(spacing * WIDEST_PILOT_SPACING / turns))} or less`,
           step,
         };
       }

@@ -4,6 +4,8 @@ import { type Finding, inputOf, type LintStep, type LintView, paramOf, type Rule
 import { list, MODULATORS } from "./wiring.ts";
 
 const ALLOCATORS = ["model.symbol_power_allocator", "model.causal_csi_power_allocator"];
+/** Modulations with levels in the amplitude. */
+const AMPLITUDE = ["qam16", "qam64", "qam256"];
 const LEARNED = ["learned_checkpoint", "learned_artifact"];
 const WITHOUT_STATE = ["fixed", "snr_sigmoid"];
 const DELAYED_CSI = "wireless.ofdm_delayed_csi";
@@ -121,7 +123,7 @@ function* unscaled(recipe: LintView): Iterable<Finding & { allocation: boolean }
     if (!modulator || !scaler || modulator.op !== "modulation.digital_modulate") continue;
     const place = inputOf(step, "rx_symbols");
     const loaded = recipe.takes(scaler, "transport_mode", "allocation_aware_bit_loading");
-    const amplitude = recipe.takes(modulator, "modulation", "qam16") || loaded;
+    const amplitude = recipe.takes(modulator, "modulation", ...AMPLITUDE) || loaded;
     if (ALLOCATORS.includes(scaler.op)) {
       const soft = recipe.steps.some((reader) => recipe.source(reader, "llr")?.step === step);
       if (!amplitude && !soft) continue;
@@ -137,8 +139,7 @@ function* unscaled(recipe: LintView): Iterable<Finding & { allocation: boolean }
     } else if (amplitude && recipe.choices(scaler, "target_power").values.some((v) => toNumber(v as number) !== 1)) {
       yield {
         place,
-        message:
-          `Cannot make decisions on 16QAM symbols that ${scaler.id} scaled: the decision levels hold for power 1`,
+        message: `Cannot make decisions on QAM symbols that ${scaler.id} scaled: the decision levels hold for power 1`,
         hint: "Set target_power to 1.0, or vary snr_db instead",
         step,
         allocation: false,

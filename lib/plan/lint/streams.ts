@@ -24,7 +24,7 @@ export interface Wire {
   output: string;
 }
 
-export type LayerKind = "packets" | "repetition" | "ldpc" | "symbols";
+export type LayerKind = "packets" | "repetition" | "ldpc" | "polar" | "symbols" | "pilots";
 
 export interface Layer {
   kind: LayerKind;
@@ -66,6 +66,12 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "channel.identity_symbol_link": { from: "symbols" },
   "wireless.ofdm_channel_state": { from: "symbols", outputs: ["symbols"] },
   "wireless.channel": { from: "symbols" },
+  "modulation.ofdm_pilot_insert": { from: "symbols", puts: "pilots", outputs: ["symbols"] },
+  "wireless.mimo_ofdm_channel": { from: "symbols", outputs: ["rx_grid"] },
+  "modulation.ofdm_waveform": { from: "symbols" },
+  "wireless.multipath_waveform": { from: "waveform", outputs: ["waveform"] },
+  "demodulation.ofdm_receive": { from: "waveform" },
+  "demodulation.ofdm_equalize": { from: "rx_symbols", takes: "pilots" },
   "hardware.receiver_iq_imbalance": { from: "rx_symbols" },
   "wireless.carrier_phase_impairment": { from: "rx_symbols", outputs: ["rx_symbols"] },
   "channel.packetize_crc32": { from: "bits", puts: "packets" },
@@ -74,12 +80,17 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "channel.repetition_encoder": { from: "bits", puts: "repetition" },
   "channel.repetition_decoder": { from: "coded_bits", takes: "repetition" },
   "channel.nr_ldpc_encoder": { from: "bits", puts: "ldpc" },
+  "channel.nr_harq_combine": { from: "llr" },
   "channel.nr_ldpc_decoder": { from: "llr", takes: "ldpc", outputs: ["bits"] },
+  "channel.nr_polar_encoder": { from: "bits", puts: "polar" },
+  "channel.nr_polar_decoder": { from: "llr", takes: "polar", outputs: ["bits"] },
   "modulation.digital_modulate": { from: "bits", puts: "symbols" },
   "modulation.identity_modulate": { from: "bits", puts: "symbols" },
+  "modulation.learned_constellation": { from: "bits", puts: "symbols", outputs: ["symbols"] },
   "modulation.qpsk_pilot_modulate": { from: "bits", puts: "symbols", outputs: ["symbols"] },
   "demodulation.digital_demodulate": { from: "rx_symbols", takes: "symbols" },
   "demodulation.identity_demodulate": { from: "rx_symbols", takes: "symbols" },
+  "demodulation.constellation_demapper": { from: "rx_symbols", takes: "symbols" },
   "demodulation.neural_receiver_adapter": { from: "rx_symbols", takes: "symbols" },
   "demodulation.phase_tracking_receiver_adapter": {
     from: "rx_symbols",
@@ -89,13 +100,16 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
 }));
 
 export const top = ({ layers }: Stream): Layer | undefined => layers[layers.length - 1];
-export const isCode = (layer: Layer | undefined): boolean => layer?.kind === "repetition" || layer?.kind === "ldpc";
+export const isCode = (layer: Layer | undefined): boolean =>
+  ["repetition", "ldpc", "polar"].includes(layer?.kind ?? "");
 
 const WORDS: Record<LayerKind, string> = {
   packets: "packets",
   repetition: "repetition code",
   ldpc: "LDPC code",
+  polar: "polar code",
   symbols: "modulation",
+  pilots: "pilots",
 };
 
 /** A stream as text: `sender.bits in packets and repetition code`. */

@@ -22,6 +22,8 @@ export interface Rule {
   code: string;
   /** Default `error`. */
   severity?: Severity;
+  /** Whether a run also reports its warnings; it always reports errors. */
+  onRun?: boolean;
   /** Codes of general checks that this rule replaces at the same place. */
   replaces?: readonly string[];
   find(recipe: LintView): Iterable<Finding>;

@@ -9,11 +9,13 @@ import { type Finding, inputOf, type LintStep, type LintView, opOf, type Rule } 
 export const MODULATORS = [
   "modulation.digital_modulate",
   "modulation.identity_modulate",
+  "modulation.learned_constellation",
   "modulation.qpsk_pilot_modulate",
 ];
 export const DEMODULATORS = [
   "demodulation.digital_demodulate",
   "demodulation.identity_demodulate",
+  "demodulation.constellation_demapper",
   "demodulation.neural_receiver_adapter",
   "demodulation.phase_tracking_receiver_adapter",
 ];

@@ -1,12 +1,14 @@
 /**
  * The index database of a state directory, `index.sqlite3`. Its run rows are a copy of the bundles for fast lists, and
  * are rebuilt from them when the database is missing or damaged. Jobs and their events exist only here; the readable
- * rows of a damaged database are kept. Several processes may open it (WAL), such as a server and a command line.
+ * rows of a damaged database are kept. Several processes may open it, such as a server and a command line: with a write-ahead
+ * log, or on a network file system with a rollback journal.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { messageOf, SvcError } from "../../contract/error.ts";
 import { codeOf, systemCodeOf } from "../../contract/system_error.ts";
+import { networkFileSystem } from "../file_system.ts";
 
 export type { DatabaseSync } from "node:sqlite";
 
@@ -43,6 +45,29 @@ const MIGRATIONS: readonly string[] = [
    ) WITHOUT ROWID;`,
   // The request of a job that has not started.
   "ALTER TABLE jobs ADD COLUMN request TEXT",
+  `ALTER TABLE runs ADD COLUMN artifacts TEXT NOT NULL DEFAULT 'complete';
+   DELETE FROM runs;
+   DELETE FROM meta WHERE key = 'runs_stamp';`,
+  `ALTER TABLE runs ADD COLUMN matrix_recipe TEXT;
+   CREATE INDEX runs_by_matrix ON runs (matrix_recipe, sort_key);
+   DELETE FROM runs;
+   DELETE FROM meta WHERE key = 'runs_stamp';`,
+  // Recipes, parameters and metrics in the order of lists; the column has those of its row, which the triggers copy.
+  `DROP INDEX runs_by_matrix;
+   DROP INDEX runs_by_recipe;
+   DELETE FROM runs;
+   DELETE FROM meta WHERE key = 'runs_stamp';
+   ALTER TABLE runs ADD COLUMN run_values TEXT NOT NULL DEFAULT '[]';
+   CREATE TABLE run_values (name TEXT NOT NULL, value NOT NULL, sort_key TEXT NOT NULL, PRIMARY KEY (name, value, sort_key))
+     WITHOUT ROWID;
+   CREATE TRIGGER run_values_added AFTER INSERT ON runs BEGIN
+     INSERT OR IGNORE INTO run_values
+       SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), NEW.sort_key FROM json_each(NEW.run_values);
+   END;
+   CREATE TRIGGER run_values_removed AFTER DELETE ON runs BEGIN
+     DELETE FROM run_values WHERE (name, value, sort_key) IN
+       (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), OLD.sort_key FROM json_each(OLD.run_values));
+   END;`,
 ];
 
 /** An open database and its damaged predecessor. */
@@ -56,20 +81,26 @@ export interface OpenDatabase {
 /**
  * Opens the index database and migrates it to the current version.
  * @param stateDir created when missing
- * @param options `check` scans the whole file for damage
+ * @param options `check` scans the whole file for damage; `network` names the network file system, default as detected
  * @throws SvcError `index_unsupported` for a later version, `file_system_error` when it cannot be opened
  */
-export function openDatabase(stateDir: string, options: { check?: boolean } = {}): OpenDatabase {
+export function openDatabase(
+  stateDir: string,
+  options: { check?: boolean; network?: string | null } = {},
+): OpenDatabase {
   Deno.mkdirSync(stateDir, { recursive: true });
   const path = join(stateDir, INDEX_FILE);
+  // Hosts that share a network file system do not share the memory that a write-ahead log needs.
+  const { check = false, network = networkFileSystem(stateDir) } = options;
+  const journal = network === null ? "WAL" : "DELETE";
   try {
-    return { database: open(path, options.check ?? false), path, damaged: null };
+    return { database: open(path, check, journal), path, damaged: null };
   } catch (error) {
     if (!isDamage(error)) throw error instanceof SvcError ? error : cannotOpen(path, error);
   }
   const damaged = putAside(path);
   try {
-    const database = open(path, false);
+    const database = open(path, false, journal);
     salvage(damaged, database);
     return { database, path, damaged };
   } catch (error) {
@@ -99,11 +130,11 @@ export function damageOf(stateDir: string): string | null {
   }
 }
 
-function open(path: string, check: boolean): DatabaseSync {
+function open(path: string, check: boolean, journal: "WAL" | "DELETE"): DatabaseSync {
   const database = new DatabaseSync(path);
   try {
     // A second process waits for the short transactions of the first.
-    database.exec("PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+    database.exec(`PRAGMA busy_timeout = 10000; PRAGMA journal_mode = ${journal}; PRAGMA synchronous = FULL;`);
     migrate(database);
     if (check) inspect(database);
     return database;

@@ -3,21 +3,28 @@
  *
  * Bundles enter and leave `runs/` by a rename, which changes the time stamp of that folder; with an equal stamp no
  * bundle was added or removed. Rows with status `running` are read again each time, and so are rows of the page whose
- * summary file changed.
+ * summary file or list of pruned files changed.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../../contract/error.ts";
+import { isNumber, isObject, type JsonObject, toNumber } from "../../contract/value.ts";
 import { sha256Hex } from "../../contract/hash.ts";
-import { SUMMARY_FILE } from "../documents.ts";
+import { PRUNED_FILE, SUMMARY_FILE } from "../documents.ts";
 import { DISK } from "../files.ts";
 import { sweepTransit } from "../recover.ts";
-import { readRunRow, runIds, type RunRow, sortKey } from "../store.ts";
+import { readRunRow, recipesOf, runIds, type RunRow, sortKey } from "../store.ts";
 import type { Workspace } from "../workspace.ts";
 import { type DatabaseSync, transaction } from "./database.ts";
 
 /** A stamp this close to the present can hide a change in the same tick of the file system's clock. */
 const RACY_MS = 100;
+/** Rows of a transaction: a rebuild that is interrupted keeps them, and the next pass reads the rest. */
+const BATCH = 1000;
+/** So many parameters and metrics of a run can be asked for. */
+const MOST_VALUES = 500;
+/** Name among the values; parameters and metrics have a dot. */
+const RECIPE = "recipe";
 
 export interface RunQuery {
   /** 1 … 500. */
@@ -25,8 +32,11 @@ export interface RunQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string;
   status?: string;
+  /** Runs of this recipe and of the variants of its matrix. */
   recipeName?: string;
   suite?: string;
+  /** Runs with these values of a parameter `<step>.<parameter>`, of a coordinate of a matrix, or of a metric. */
+  where?: Readonly<Record<string, string>>;
 }
 
 export interface RunPage {
@@ -63,7 +73,8 @@ export class RunIndex {
   async rebuild(): Promise<number> {
     transaction(
       this.database,
-      () => this.database.exec("DELETE FROM runs; DELETE FROM meta WHERE key = 'runs_stamp';"),
+      // The values first: the trigger of each row then finds none.
+      () => this.database.exec("DELETE FROM run_values; DELETE FROM runs; DELETE FROM meta WHERE key = 'runs_stamp';"),
     );
     await this.sync();
     return this.count();
@@ -83,17 +94,30 @@ export class RunIndex {
   async list(query: RunQuery): Promise<RunPage> {
     await this.sync();
     const conditions: string[] = [], values: (string | number)[] = [];
-    const where = (sql: string, value: string | undefined) => {
-      if (value === undefined) return;
+    const where = (sql: string, ...given: (string | number | undefined)[]) => {
+      if (given.includes(undefined)) return;
       conditions.push(sql);
-      values.push(value);
+      values.push(...given as (string | number)[]);
     };
-    where("sort_key < ?", query.cursor === undefined ? undefined : cursorKey(query.cursor));
+    const wanted = Object.entries(query.where ?? {}).map(([name, text]) => [name, numberOf(text) ?? text] as const);
+    if (query.recipeName !== undefined) wanted.push([RECIPE, query.recipeName]);
+    // The first value gives the order, so that a page reads no more than its rows.
+    const [first, ...others] = wanted;
+    const from = first === undefined ? "runs" : "run_values AS first CROSS JOIN runs ON runs.sort_key = first.sort_key";
+    const order = first === undefined ? "runs.sort_key" : "first.sort_key";
+    if (first !== undefined) where("first.name = ? AND first.value = ?", ...first);
+    for (const [name, value] of others) {
+      where(
+        "EXISTS (SELECT 1 FROM run_values AS v WHERE v.name = ? AND v.value = ? AND v.sort_key = runs.sort_key)",
+        name,
+        value,
+      );
+    }
+    where(`${order} < ?`, query.cursor === undefined ? undefined : cursorKey(query.cursor));
     where("status = ?", query.status);
-    where("recipe_name = ?", query.recipeName);
     where("suite_id = ?", query.suite);
     const filter = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-    const rows = this.database.prepare(`SELECT * FROM runs ${filter} ORDER BY sort_key DESC LIMIT ?`)
+    const rows = this.database.prepare(`SELECT runs.* FROM ${from} ${filter} ORDER BY ${order} DESC LIMIT ?`)
       .all(...values, query.limit + 1) as Row[];
     const page = rows.slice(0, query.limit);
     const more = rows.length > query.limit;
@@ -122,7 +146,7 @@ export class RunIndex {
     let startedAt = performance.now();
     for (let at = 0; at < work.length;) {
       transaction(this.database, () => {
-        while (at < work.length) {
+        for (const end = Math.min(work.length, at + BATCH); at < end;) {
           const read = this.#read(work[at++]);
           if (read !== null) this.#put(read);
           if (performance.now() - startedAt > this.#sliceMs) break;
@@ -165,8 +189,10 @@ export class RunIndex {
 
   #stamp(runId: string): { mtime: string; size: number } | null {
     try {
-      const { mtimeNs, size } = statSync(join(this.workspace.runs, runId, SUMMARY_FILE), { bigint: true });
-      return { mtime: String(mtimeNs), size: Number(size) };
+      const directory = join(this.workspace.runs, runId);
+      const { mtimeNs, size } = statSync(join(directory, SUMMARY_FILE), { bigint: true });
+      const pruned = statSync(join(directory, PRUNED_FILE), { bigint: true, throwIfNoEntry: false });
+      return { mtime: pruned === undefined ? `${mtimeNs}` : `${mtimeNs}:${pruned.mtimeNs}`, size: Number(size) };
     } catch {
       return null;
     }
@@ -177,8 +203,10 @@ export class RunIndex {
     // The stamp is read first, so that the next pass notices a summary replaced in between.
     const stamp = this.#stamp(runId) ?? { mtime: "", size: 0 };
     let job_id: string | null = null;
-    const row = readRunRow(this.workspace, runId, DISK, (summary) => {
+    let values: [string, string | number][] = [];
+    const row = readRunRow(this.workspace, runId, DISK, (summary, recipe) => {
       if (typeof summary.job_id === "string") job_id = summary.job_id;
+      values = valuesOf(summary, recipe);
     });
     if (row === null) return null;
     return {
@@ -201,6 +229,9 @@ export class RunIndex {
       mode: row.mode,
       parallel_workers: row.parallel_workers,
       plan_cache: row.plan_cache,
+      artifacts: row.artifacts,
+      matrix_recipe: row.matrix_recipe,
+      run_values: JSON.stringify([...recipesOf(row).map((name) => [RECIPE, name]), ...values]),
     };
   }
 
@@ -214,12 +245,39 @@ export class RunIndex {
   }
 
   #put(row: Row): void {
+    // A replaced row would not reach the trigger that removes its values.
+    this.database.prepare("DELETE FROM runs WHERE run_id = ?").run(row.run_id);
     this.database.prepare(
       `INSERT OR REPLACE INTO runs VALUES (:run_id, :status, :recipe_name, :suite_id, :created_at_utc, :completed_at_utc,
         :effective_recipe_sha256, :summary_sha256, :mtime, :size, :step_count, :size_bytes, :job_id, :problem, :sort_key,
-        :task_id, :mode, :parallel_workers, :plan_cache)`,
+        :task_id, :mode, :parallel_workers, :plan_cache, :artifacts, :matrix_recipe, :run_values)`,
     ).run(row);
   }
+}
+
+const numberOf = (text: string): number | undefined =>
+  text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined;
+
+/** Parameters of the steps, the point of a matrix, and metrics, without what is measured anew in each run. */
+function valuesOf(
+  { metrics, steps }: JsonObject,
+  { metadata, steps: authored }: JsonObject,
+): [string, string | number][] {
+  const found: [string, string | number][] = [];
+  const add = (name: string, value: unknown) => {
+    if (found.length === MOST_VALUES || /^(timing|memory)\./.test(name)) return;
+    if (isNumber(value)) found.push([name, toNumber(value)]);
+    else if (typeof value === "string" && value.length <= 100) found.push([name, value]);
+    else if (typeof value === "boolean") found.push([name, String(value)]);
+  };
+  const all = (of: unknown, prefix = "") => {
+    if (isObject(of)) { for (const [name, value] of Object.entries(of)) add(prefix + name, value); }
+  };
+  if (isObject(metadata)) all(metadata.matrix_selection);
+  for (const step of Array.isArray(authored) ? authored : []) if (isObject(step)) all(step.params, `${step.id}.`);
+  all(metrics);
+  for (const step of Array.isArray(steps) ? steps : []) if (isObject(step)) all(step.metrics);
+  return found;
 }
 
 function runRow(row: Row): RunRow {
@@ -227,6 +285,7 @@ function runRow(row: Row): RunRow {
     run_id: row.run_id as string,
     status: row.status as RunRow["status"],
     recipe_name: row.recipe_name as string | null,
+    matrix_recipe: row.matrix_recipe as string | null,
     suite: row.suite_id as string | null,
     created_at_utc: row.created_at_utc as string | null,
     completed_at_utc: row.completed_at_utc as string | null,
@@ -237,6 +296,7 @@ function runRow(row: Row): RunRow {
     mode: row.mode as string | null,
     parallel_workers: row.parallel_workers as number | null,
     plan_cache: row.plan_cache as string | null,
+    artifacts: row.artifacts as RunRow["artifacts"],
     ...(row.problem === null ? {} : { problem: row.problem as string }),
   };
 }

@@ -1,0 +1,130 @@
+/**
+ * The rows of a result of any size. Up to `INLINE_ROWS` are in `result.json`; more are in `rows/part-00000.jsonl.gz`, …,
+ * `INLINE_ROWS` canonical JSON lines each. One part is in memory at a time.
+ */
+import { Buffer } from "node:buffer";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { join } from "node:path";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
+import { canonicalJson, parseJson } from "../contract/json.ts";
+import { checkRow } from "./result_schema.ts";
+import { type BenchmarkResult, INLINE_ROWS, type ResultRow, type RowParts, ROWS_FOLDER, STORED_ROWS } from "./types.ts";
+
+/** Rows of a gzip member: a part is packed in pieces, because the texts of all its rows take megabytes. */
+const MEMBER_ROWS = 100;
+/** Of an unpacked part. */
+const MAX_PART_BYTES = 512 * 2 ** 20;
+
+/** All rows of a result: replicate by replicate, each in the order of the pack. */
+export function allRows(result: BenchmarkResult): Iterable<ResultRow> {
+  return result[STORED_ROWS]?.() ?? result.recipes;
+}
+
+/** The number of rows of a result, and of completed ones. */
+export function countsOf({ recipes, rows }: Pick<BenchmarkResult, "recipes" | "rows">) {
+  return rows ?? { count: recipes.length, completed: recipes.filter(({ status }) => status === "completed").length };
+}
+
+/** The result with its rows in the parts of a folder. */
+export function withStoredRows(result: BenchmarkResult, directory: string): BenchmarkResult {
+  const { rows } = result;
+  return rows === undefined ? result : { ...result, [STORED_ROWS]: () => partRows(directory, rows, 0) };
+}
+
+/**
+ * A page of rows.
+ * @param after number of rows before the page
+ */
+export function pageOfRows(result: BenchmarkResult, directory: string, after: number, limit: number): ResultRow[] {
+  if (result.rows === undefined || result.status === "running") {
+    return [...firstOf(allRows(result), after + limit)].slice(after);
+  }
+  const part = Math.floor(after / INLINE_ROWS), skipped = after - part * INLINE_ROWS;
+  return [...firstOf(partRows(directory, result.rows, part), skipped + limit)].slice(skipped);
+}
+
+/** At most so many of a sequence. */
+export function* firstOf<T>(items: Iterable<T>, count: number): Generator<T> {
+  if (count <= 0) return;
+  for (const item of items) {
+    yield item;
+    if (--count <= 0) return;
+  }
+}
+
+/** @throws SvcError `bundle_file_missing`, `bundle_hash_mismatch`, `bundle_schema_invalid` */
+function* partRows(directory: string, { parts }: RowParts, from: number): Generator<ResultRow> {
+  for (const { path, sha256, rows } of parts.slice(from)) {
+    let bytes;
+    try {
+      bytes = Deno.readFileSync(join(directory, path));
+    } catch (error) {
+      throw new SvcError("bundle_file_missing", `Cannot find ${path} of the result`, { cause: error });
+    }
+    if (sha256Hex(bytes) !== sha256) {
+      throw new SvcError("bundle_hash_mismatch", `Cannot trust ${path}: it is not the file that the result names`);
+    }
+    const refuse = (why: string): never => {
+      throw new SvcError("bundle_schema_invalid", `Cannot read ${path}: ${why}`);
+    };
+    let lines: string[];
+    try {
+      const text = new TextDecoder().decode(gunzipSync(bytes, { maxOutputLength: MAX_PART_BYTES }));
+      lines = text.split("\n").slice(0, -1);
+    } catch (error) {
+      return refuse(messageOf(error));
+    }
+    if (lines.length !== rows) refuse(`it has ${lines.length} rows, the result says ${rows}`);
+    for (const line of lines) {
+      const row = parseJson(line);
+      const [problem] = checkRow(row);
+      if (problem !== undefined) refuse(`${problem.path}: ${problem.message}`);
+      yield row as ResultRow;
+    }
+  }
+}
+
+/** Writes the parts of a result, in order. */
+export class RowPartWriter {
+  readonly #folder: string;
+  readonly #parts: RowParts["parts"] = [];
+  #lines: string[] = [];
+  #members: Uint8Array[] = [];
+  #rows = 0;
+
+  /** @param directory of the result */
+  constructor(directory: string) {
+    this.#folder = join(directory, ROWS_FOLDER);
+    Deno.mkdirSync(this.#folder, { recursive: true });
+  }
+
+  add(row: ResultRow): void {
+    this.#lines.push(canonicalJson(row) + "\n");
+    this.#rows++;
+    if (this.#lines.length === MEMBER_ROWS) this.#pack();
+    if (this.#rows === INLINE_ROWS) this.#close();
+  }
+
+  #pack(): void {
+    this.#members.push(gzipSync(this.#lines.join(""), { level: 3 }));
+    this.#lines = [];
+  }
+
+  #close(): void {
+    if (this.#lines.length > 0) this.#pack();
+    const name = `part-${String(this.#parts.length).padStart(5, "0")}.jsonl.gz`;
+    const bytes = Buffer.concat(this.#members);
+    const path = join(this.#folder, name);
+    Deno.writeFileSync(path + ".tmp", bytes);
+    Deno.renameSync(path + ".tmp", path);
+    this.#parts.push({ path: `${ROWS_FOLDER}/${name}`, sha256: sha256Hex(bytes), rows: this.#rows });
+    [this.#members, this.#rows] = [[], 0];
+  }
+
+  /** @returns the written parts */
+  finish(): RowParts["parts"] {
+    if (this.#rows > 0) this.#close();
+    return this.#parts;
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * What every operation owes, whatever it does: parameters with descriptions and sharp edges, the same bytes from the same
+ * seed, outputs of their kinds, guaranteed metadata, correct estimates, inputs left alone. The built-in operations are
+ * held to it by the tests, and operations of one's own by `svc operation check`.
+ */
+import assert from "node:assert/strict";
+import { checkBits, checkImages, checkSymbols } from "../artifact/boundary.ts";
+import { canonicalJson, sameValue } from "../contract/json.ts";
+import { formatOfKind } from "../contract/kinds.ts";
+import type { InputArtifact, Materialization, Operation, OutputSize } from "../contract/operation.ts";
+import { checkValue, plainParams } from "../contract/schema.ts";
+import type { JsonObject } from "../contract/value.ts";
+import { sizeOf } from "../plan/estimate.ts";
+import type { ConformanceCase } from "./case.ts";
+import { parameterEdges } from "./parameter_edges.ts";
+import { type GivenInput, materialise, outputOf, runOperation, type RunResult } from "./run_operation.ts";
+
+export interface ConformanceCheck {
+  name: string;
+  /** @throws AssertionError, or the error of the operation */
+  run(): void | Promise<void>;
+}
+
+/** The checks of an operation, in their order; those after the first two run its cases. */
+export function conformanceChecks(operation: Operation, cases: readonly ConformanceCase[]): ConformanceCheck[] {
+  return [
+    { name: "parameters have descriptions and units", run: () => checkDescriptions(operation) },
+    {
+      name: "parameters accept their edges and refuse the values just outside",
+      run: () => checkEdges(operation),
+    },
+    ...cases.map((item, index) => ({
+      name: `case ${item.name ?? index + 1}`,
+      run: () => checkCase(operation, item),
+    })),
+    { name: "every implemented materialisation has a case", run: () => checkMaterializations(operation, cases) },
+  ];
+}
+
+/** Endings of parameter names, with the unit that the description or the form has to say. */
+const UNITS: readonly [ending: RegExp, unit: RegExp][] = [
+  [/_db(_min|_max)?$/, /\bdB\b|decibel/],
+  [/_deg$/, /degree/],
+  [/_rad$/, /\brad/],
+  [/(?<!_bps)_(k|M|G)?hz$/i, /[kMG]?Hz/],
+  [/_kmh$/, /km\/h/],
+  [/_ns$/, /\bns\b/],
+  [/_s$/, /\bs\b|second/],
+  [/_m$/, /\bm\b|metre/],
+];
+
+/** Travels with the metadata of a main input, whatever the operation does with the keys it knows. */
+const PROBE = { conformance_probe: "kept" };
+
+function checkDescriptions({ contract }: Operation): void {
+  const lacking: string[] = [], unitless: string[] = [];
+  const look = (schema: JsonObject, place: string) => {
+    for (const [name, node] of Object.entries((schema.properties ?? {}) as { [name: string]: JsonObject })) {
+      const text = typeof node.description === "string" ? node.description.trim() : "";
+      if (text === "") lacking.push(`${place}${name}`);
+      const unit = UNITS.find(([ending]) => ending.test(name));
+      if (unit !== undefined && !unit[1].test(`${text} ${canonicalJson(node["x-svc-ui"] ?? null)}`)) {
+        unitless.push(`${place}${name}: ${text}`);
+      }
+      const { items, anyOf } = node as { items?: JsonObject; anyOf?: JsonObject[] };
+      for (const inner of [node, ...(items === undefined ? [] : [items]), ...anyOf ?? []]) {
+        look(inner, `${place}${name}.`);
+      }
+    }
+  };
+  look(contract.params_schema, "");
+  assert.deepEqual(lacking, [], `parameters without a description: ${lacking.join(", ")}`);
+  assert.deepEqual(unitless, [], `the description does not state the unit of ${unitless.join("; ")}`);
+}
+
+function checkEdges(operation: Operation): void {
+  const schema = operation.contract.params_schema;
+  const required = Object.fromEntries(
+    ((schema.required ?? []) as string[]).map((name) => [
+      name,
+      parameterEdges((schema.properties as JsonObject)[name] as JsonObject).accepted[0],
+    ]),
+  );
+  for (const [name, node] of Object.entries((schema.properties ?? {}) as JsonObject)) {
+    const { accepted, refused } = parameterEdges(node as JsonObject);
+    assert.ok(refused.length > 0, `${name} refuses nothing`);
+    for (const value of accepted) {
+      const found = checkValue(schema, { ...required, [name]: value }, []);
+      assert.deepEqual(found.map((problem) => problem.message), [], `${name} = ${canonicalJson(value)}`);
+    }
+    for (const value of refused) {
+      const found = checkValue(schema, { ...required, [name]: value }, []);
+      assert.ok(found.length > 0, `${name} = ${canonicalJson(value)} is accepted`);
+      const expected = typeof value === "bigint" ? /^params?_(invalid|out_of_range)$/ : /^params_invalid$/;
+      assert.ok(found.every(({ code, path }) => expected.test(code) && path.startsWith(`$.${name}`)));
+    }
+  }
+  for (const name of Object.keys(required)) {
+    const { [name]: _left, ...rest } = required;
+    assert.ok(checkValue(schema, rest, []).length > 0, `${name} can be left out`);
+  }
+  assert.ok(checkValue(schema, { ...required, no_such_parameter: 1 }, []).length > 0);
+}
+
+/** Arrays that an operation foretells are those that it returns; other outputs are no more than bytes. */
+function checkEstimate(operation: Operation, { outputs, params }: RunResult, inputs: Record<string, GivenInput>): void {
+  const given = Object.entries(inputs).map(([port, input]) => [port, sizeOfOutput(input)] as const);
+  const estimates = operation.definition.estimate?.(plainParams(params), Object.fromEntries(given)) ?? {};
+  for (const [port, estimate] of Object.entries(estimates)) {
+    assert.ok(port in operation.definition.outputs, `${operation.id} has no output ${port}`);
+    const { bytes, shape } = sizeOf(estimate!), output = outputs[port];
+    assert.ok(Number.isSafeInteger(bytes) && bytes >= 0);
+    if (shape === undefined) continue;
+    assert.deepEqual(shape, [...output.array().shape], port);
+    assert.equal(bytes, output.arrayNames.reduce((sum, name) => sum + output.array(name).data.byteLength, 0), port);
+  }
+}
+
+function sizeOfOutput(input: GivenInput): OutputSize {
+  const { array, companions = {} } = "arrayNames" in input ? outputOf(input) : input;
+  if (array === undefined) return { bytes: 0 };
+  const arrays = [array, ...Object.values(companions)];
+  return { bytes: arrays.reduce((sum, { data }) => sum + data.byteLength, 0), shape: array.shape };
+}
+
+async function checkCase(operation: Operation, item: ConformanceCase): Promise<void> {
+  const inputs = withProbe(await item.inputs?.() ?? {});
+  const { params, model, models } = item;
+  const options = { inputs, params: params as JsonObject, files: await item.files?.(), model, models };
+  const first = await runOperation(operation, options);
+  const again = await runOperation(operation, options);
+  assert.deepEqual(again.bytes, first.bytes, "the same seed gives other bytes");
+  assert.deepEqual(again.metrics, first.metrics, "the same seed gives other metrics");
+  if (item.stochastic ?? ("seed" in ((operation.contract.params_schema.properties ?? {}) as JsonObject))) {
+    const other = await runOperation(operation, { ...options, seed: 987654321 });
+    assert.notDeepEqual(other.bytes, first.bytes, "another seed gives the same bytes");
+  }
+  for (const [port, kind] of Object.entries(operation.definition.outputs)) checkOutput(kind, first.outputs[port]);
+  checkEstimate(operation, first, inputs);
+  checkGuarantees(operation, first);
+  for (const [id, value] of Object.entries(first.metrics)) {
+    assert.match(id, /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/);
+    assert.ok(typeof value === "bigint" || Number.isFinite(value), id);
+  }
+  canonicalJson(first.metadata);
+}
+
+function withProbe(inputs: Record<string, GivenInput>): Record<string, GivenInput> {
+  return Object.fromEntries(
+    Object.entries(inputs).map(([port, input]) => {
+      const output = "arrayNames" in input ? { kind: input.kind, ...outputOf(input) } : input;
+      return [port, { ...output, metadata: { ...output.metadata, ...PROBE } }];
+    }),
+  );
+}
+
+const BIT_KINDS = /^channel\.(payload_|coded_|framed_|demod_)?bits\.numpy$/;
+
+function checkOutput(kind: string, output: InputArtifact): void {
+  assert.equal(output.kind, kind);
+  if (formatOfKind(kind) !== "npz") {
+    assert.equal(output.json().schema_version, 1);
+    return;
+  }
+  const array = output.array();
+  assert.deepEqual(output.metadata.shape, [...array.shape]);
+  if (BIT_KINDS.test(kind)) {
+    assert.equal(checkBits(array).length, output.metadata.bit_count);
+    assert.ok(["payload.bits", "channel.bits"].includes(output.metadata.boundary_contract as string));
+  }
+  if (kind.endsWith("symbols.complex_numpy")) {
+    assert.equal(checkSymbols(array).length / 2, output.metadata.symbol_count);
+    assert.equal(output.metadata.boundary_contract, "channel.symbols");
+  }
+  if (kind === "image.batch.numpy") {
+    assert.equal(checkImages(array).shape[0], output.metadata.image_count);
+    assert.equal(output.metadata.boundary_contract, "image.tensor");
+  }
+}
+
+function checkGuarantees(operation: Operation, result: RunResult): void {
+  for (const [port, guarantee] of Object.entries(operation.definition.outputMetadataGuarantees ?? {})) {
+    const { metadata } = result.outputs[port];
+    for (const key of guarantee?.keys ?? []) assert.ok(metadata[key] !== undefined, `${port} lacks ${key}`);
+    if (guarantee?.from === undefined) continue;
+    assert.ok(guarantee.from in (operation.definition.inputs ?? {}), `${port} inherits from no input`);
+    assert.equal(metadata.conformance_probe, "kept", `${port} drops the metadata of ${guarantee.from}`);
+  }
+}
+
+function checkMaterializations(operation: Operation, cases: readonly ConformanceCase[]): void {
+  const schema = operation.contract.params_schema;
+  const effective = cases.map((item) => materialise(schema, item.params as JsonObject));
+  const executable = (operation.contract.materializations as Materialization[])
+    .filter((entry) => entry.status === "implemented" && entry.runner !== "differentiable_export");
+  assert.ok(executable.length > 0, "nothing executes it");
+  for (const { runner, implementation, parameter_bindings = {} } of executable) {
+    const covered = effective.some((params) =>
+      Object.entries(parameter_bindings).every(([name, value]) => sameValue(params[name], value))
+    );
+    assert.ok(covered, `no case runs ${implementation} of ${runner}`);
+  }
+}

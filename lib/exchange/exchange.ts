@@ -1,0 +1,298 @@
+/**
+ * Push and pull of runs, benchmark results, models and datasets between a state directory and an object store.
+ *
+ * What is received is staged in `.pull`, which has the form of a state directory, and verified there as everything else is
+ * verified. It appears by one rename.
+ */
+import { dirname, join } from "node:path";
+import { exists, isFolder } from "../artifact/path_kind.ts";
+import { SvcError } from "../contract/error.ts";
+import { hashFile } from "../artifact/hash_file.ts";
+import type { CancellationToken } from "../execute/types.ts";
+import { benchmarkWorkspace, resultIds } from "../benchmark/store.ts";
+import { RESULT_FILE } from "../benchmark/types.ts";
+import { verifyBenchmark } from "../benchmark/verify.ts";
+import { verifyFetched } from "../fetch/bring.ts";
+import { ObjectStore, type ObjectStoreOptions } from "../fetch/object_store.ts";
+import { FETCH_RECORD, readFetchRecord } from "../model/store.ts";
+import { SUMMARY_FILE } from "../run/documents.ts";
+import { DISK, listFiles } from "../run/files.ts";
+import type { Garbage } from "../run/gc.ts";
+import { tryLockRun } from "../run/lock.ts";
+import { isRunId } from "../run/reservation.ts";
+import { runIds } from "../run/store.ts";
+import { verifyRun } from "../run/verify.ts";
+import { openWorkspace, type Workspace } from "../run/workspace.ts";
+import { filesToSend, type FolderRecord, readRecord, receiveFolder, sendFolder, storedIds } from "./folder.ts";
+
+/** What is exchanged, and its folder in the store. */
+export type Group = "runs" | "benchmarks" | "models" | "datasets";
+
+export interface ExchangeOptions extends Omit<ObjectStoreOptions, "signal" | "variable"> {
+  /** Whether nothing is sent or received; default false. */
+  dryRun?: boolean;
+  cancellation?: CancellationToken;
+  /** Told of the bytes of one item that are there. */
+  onProgress?(id: string, done: number, total: number): void;
+}
+
+export interface PushOptions extends ExchangeOptions {
+  /** Whether an item of this name with other contents in the store is replaced; default false. */
+  replace?: boolean;
+}
+
+/** One item, and what happened to it. */
+export type ExchangedItem = {
+  id: string;
+  /** `differs`: there is one of this name with other contents, which stays. */
+  status: "sent" | "received" | "present" | "differs" | "would_send" | "would_receive";
+  files: number;
+  size_bytes: number;
+  /** Bytes that went over the network. */
+  moved_bytes: number;
+};
+
+export type ExchangeReport = { store: string; dry_run: boolean; items: ExchangedItem[]; moved_bytes: number };
+
+interface Kind {
+  /** Where the items are; locks stand there, too. */
+  places(workspace: Workspace): Workspace;
+  ids(workspace: Workspace): string[];
+  isId(id: string): boolean;
+  /** The file whose digest names the contents of an item. */
+  document: string | null;
+  /** Why a complete item is not valid; null if it is. */
+  problem(workspace: Workspace, id: string): Promise<string | null>;
+}
+
+const FOLDER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const isFinal = (name: string) => FOLDER_NAME.test(name) && !/\.partial|\.part(\.json)?$/.test(name);
+const foldersOf = (path: string) =>
+  isFolder(path) ? [...Deno.readDirSync(path)].filter((entry) => entry.isDirectory && isFinal(entry.name)) : [];
+
+/** Items that are folders below a folder of the state directory, with a `fetch.json` or without one. */
+function fetched(folder: string, ids: (root: string) => string[], isId: Kind["isId"]): Kind {
+  const places = (workspace: Workspace): Workspace => {
+    const runs = join(workspace.stateDir, folder);
+    return { ...workspace, runs, locks: join(workspace.stateDir, ".pull", "locks") };
+  };
+  return {
+    places,
+    ids: (workspace) => ids(places(workspace).runs).sort(),
+    isId,
+    document: null,
+    problem(workspace, id) {
+      const directory = join(places(workspace).runs, id);
+      // A model at an address is one file, named by its digest.
+      const [, digest] = /^url\/([0-9a-f]{64})$/.exec(id) ?? [];
+      if (digest !== undefined) {
+        const files = listFiles(directory);
+        const same = files.length === 1 && hashFile(join(directory, files[0].path)).sha256 === digest;
+        return Promise.resolve(same ? null : "its file has another digest");
+      }
+      if (!exists(join(directory, FETCH_RECORD))) return Promise.resolve(null);
+      const bad = verifyFetched(directory, readFetchRecord(directory)).find(({ status }) => status !== "ok");
+      return Promise.resolve(bad === undefined ? null : `${bad.path} ${bad.status}`);
+    },
+  };
+}
+
+const firstError = (errors: readonly { message: string }[]) => errors.length === 0 ? null : errors[0].message;
+
+const KINDS: Readonly<Record<Group, Kind>> = {
+  runs: {
+    places: (workspace) => workspace,
+    ids: (workspace) => runIds(workspace).sort(),
+    isId: isRunId,
+    document: SUMMARY_FILE,
+    problem: async (workspace, id) => firstError((await verifyRun(workspace, id)).errors),
+  },
+  benchmarks: {
+    places: benchmarkWorkspace,
+    ids: (workspace) => resultIds(workspace).sort(),
+    isId: isRunId,
+    document: RESULT_FILE,
+    problem: async (workspace, id) => firstError((await verifyBenchmark(workspace, id)).errors),
+  },
+  models: fetched(
+    "models",
+    (root) => foldersOf(root).flatMap(({ name }) => foldersOf(join(root, name)).map((one) => `${name}/${one.name}`)),
+    (id) => id.split("/").length === 2 && id.split("/").every((name) => isFinal(name)),
+  ),
+  datasets: fetched("datasets", (root) => foldersOf(root).map(({ name }) => name), isFinal),
+};
+
+/** Items by their ids or unique beginnings; a model by its name means all its revisions. */
+function chosen(group: Group, known: readonly string[], wanted: readonly string[], where: string): string[] {
+  if (wanted.length === 0) return [...known];
+  return [
+    ...new Set(wanted.flatMap((one) => {
+      const name = group === "models" ? one.replace("/", "__") : one;
+      if (known.includes(one)) return [one];
+      const found = known.filter((id) => group === "models" ? id.startsWith(`${name}/`) : id.startsWith(name));
+      if (found.length === 1 || group === "models" && found.length > 0) return found;
+      throw new SvcError("not_found", `Cannot find ${one || "(empty)"} in ${where}`, {
+        hint: found.length > 1 ? `Write more of the name: ${found.slice(0, 5).join(", ")}` : null,
+      });
+    })),
+  ];
+}
+
+/** A store whose requests end with the cancellation. */
+function openStore(address: string, { cancellation, ...options }: ExchangeOptions): ObjectStore {
+  const abort = new AbortController();
+  cancellation?.onCancel(() => abort.abort(new SvcError("operation_canceled", "The transfer was canceled")));
+  return new ObjectStore(address, { ...options, signal: abort.signal });
+}
+
+/**
+ * Sends items to a store; what it has already is not sent again.
+ * @param wanted ids, unique beginnings of them, or names of models; all items without any
+ * @throws SvcError `not_found`, `run_still_executing` for a named item, `store_unavailable`
+ */
+export async function push(
+  workspace: Workspace,
+  group: Group,
+  address: string,
+  wanted: readonly string[],
+  options: PushOptions = {},
+): Promise<ExchangeReport> {
+  const store = openStore(address, options), kind = KINDS[group], { dryRun = false, replace = false } = options;
+  const items: ExchangedItem[] = [];
+  for (const id of chosen(group, kind.ids(workspace), wanted, "the state directory")) {
+    const places = kind.places(workspace), folder = join(places.runs, id);
+    const lock = tryLockRun(places, id.replace("/", "__"));
+    if (lock === null) {
+      if (wanted.length === 0) continue;
+      throw new SvcError("run_still_executing", `Cannot push ${id} while it is being made`, {
+        hint: "Wait for its end",
+      });
+    }
+    try {
+      const stored = await readRecord(store, group, id);
+      const same = stored !== null && isEqual(stored, folder, kind);
+      const entries = filesToSend(folder);
+      const item = (status: ExchangedItem["status"], moved_bytes = 0): ExchangedItem => ({
+        id,
+        status,
+        files: entries.length,
+        size_bytes: entries.reduce((sum, { size }) => sum + size, 0),
+        moved_bytes,
+      });
+      if (stored !== null && (same || !replace)) items.push(item(same ? "present" : "differs"));
+      else if (dryRun) items.push(item("would_send"));
+      else {
+        const onBytes = (done: number, total: number) => options.onProgress?.(id, done, total);
+        items.push(item("sent", (await sendFolder(store, group, id, folder, { onBytes })).sent));
+      }
+    } finally {
+      lock.release();
+    }
+  }
+  return reportOf(store, dryRun, items);
+}
+
+/**
+ * Receives items from a store. An item appears after every byte has been compared with its digest and the whole verified.
+ * @param wanted ids, unique beginnings of them, or names of models; without any all that are not here
+ * @throws SvcError `not_found`, `store_unavailable`, `store_invalid`, `artifact_hash_mismatch`, `bundle_hash_mismatch`
+ */
+export async function pull(
+  workspace: Workspace,
+  group: Group,
+  address: string,
+  wanted: readonly string[],
+  options: ExchangeOptions = {},
+): Promise<ExchangeReport> {
+  const store = openStore(address, options), kind = KINDS[group], { dryRun = false } = options;
+  const known: string[] = [];
+  // A name that is no id of this group is none that this program has written.
+  for await (const id of storedIds(store, group)) if (kind.isId(id)) known.push(id);
+  const items: ExchangedItem[] = [];
+  for (const id of chosen(group, known, wanted, store.address)) {
+    const target = join(kind.places(workspace).runs, id);
+    if (wanted.length === 0 && exists(target)) {
+      items.push({ id, status: "present", files: 0, size_bytes: 0, moved_bytes: 0 });
+      continue;
+    }
+    const record = await readRecord(store, group, id);
+    if (record === null) throw new SvcError("not_found", `Cannot find ${id} in ${store.address}`);
+    const item = (status: ExchangedItem["status"], moved_bytes = 0) =>
+      items.push({ id, status, files: record.files.length, size_bytes: record.size_bytes, moved_bytes });
+    if (exists(target)) item(isEqual(record, target, kind) ? "present" : "differs");
+    else if (dryRun) item("would_receive");
+    else item("received", await receive(workspace, store, kind, record, target, options));
+  }
+  return reportOf(store, dryRun, items);
+}
+
+const stagingOf = (workspace: Workspace): Workspace => ({
+  ...openWorkspace({ projectRoot: workspace.projectRoot, stateDir: join(workspace.stateDir, ".pull") }),
+});
+
+async function receive(
+  workspace: Workspace,
+  store: ObjectStore,
+  kind: Kind,
+  record: FolderRecord,
+  target: string,
+  { onProgress }: ExchangeOptions,
+): Promise<number> {
+  const { id } = record, staging = stagingOf(workspace), places = kind.places(staging);
+  const folder = join(places.runs, id), name = id.replace("/", "__");
+  const lock = tryLockRun(places, `pull-${name}`);
+  if (lock === null) throw new SvcError("run_still_executing", `Cannot pull ${id}: another process pulls it`);
+  try {
+    const onBytes = (done: number, total: number) => onProgress?.(id, done, total);
+    const received = await receiveFolder(store, record, folder, { onBytes });
+    const problem = await kind.problem(staging, id);
+    if (problem !== null) {
+      DISK.remove(folder);
+      throw new SvcError("bundle_hash_mismatch", `Cannot accept ${id} from ${store.address}: ${problem}`);
+    }
+    await DISK.syncAll(record.files.map(({ path }) => join(folder, path)));
+    Deno.mkdirSync(dirname(target), { recursive: true });
+    Deno.renameSync(folder, target);
+    return received;
+  } finally {
+    lock.release();
+  }
+}
+
+/** Whether a folder has the files of a record, by their sizes and by the digest of the document that names the rest. */
+function isEqual({ files }: FolderRecord, folder: string, { document }: Kind): boolean {
+  const here = new Map(listFiles(folder).map(({ path, size }) => [path, size]));
+  // Tables and figures are written again from the result at any time.
+  return files.every(({ path, size_bytes, sha256 }) =>
+    document === null || path === document
+      ? here.get(path) === size_bytes && hashFile(join(folder, path)).sha256 === sha256
+      : document === RESULT_FILE || here.get(path) === size_bytes
+  ) && (document === RESULT_FILE || here.size === files.length);
+}
+
+function reportOf({ address }: ObjectStore, dry_run: boolean, items: ExchangedItem[]): ExchangeReport {
+  return { store: address, dry_run, items, moved_bytes: items.reduce((sum, { moved_bytes }) => sum + moved_bytes, 0) };
+}
+
+/** Finds and, unless `dryRun`, removes what interrupted pulls left; those under way keep theirs. */
+export function collectPulls(workspace: Workspace, dryRun: boolean): Garbage {
+  const staging = stagingOf(workspace);
+  return Object.values(KINDS).flatMap((kind) => {
+    const places = kind.places(staging);
+    return kind.ids(staging).flatMap((id): Garbage => {
+      const lock = tryLockRun(places, `pull-${id.replace("/", "__")}`);
+      if (lock === null) return [];
+      try {
+        const folder = join(places.runs, id), size_bytes = listFiles(folder).reduce((sum, { size }) => sum + size, 0);
+        if (!dryRun) DISK.remove(folder);
+        return [{
+          what: "staging",
+          path: folder.slice(workspace.stateDir.length + 1).replaceAll("\\", "/"),
+          size_bytes,
+        }];
+      } finally {
+        lock.release();
+      }
+    });
+  });
+}

@@ -1,0 +1,251 @@
+/**
+ * Writes `docs/reference/`: operations, metrics and tasks, error codes, commands and routes, each from the declarations that
+ * the program itself uses.
+ *
+ *     deno run -A lib/release/generate_reference.ts [--check]
+ */
+import { join } from "node:path/posix";
+import { SvcError } from "../contract/error.ts";
+import { isObject, type JsonObject } from "../contract/value.ts";
+import { canonicalJson, compareCodePoints, parseJson } from "../contract/json.ts";
+import { buildProgram } from "../cli/main.ts";
+import { EXIT_CODE_HELP, exitCodeOf } from "../cli/problem.ts";
+import type { Command } from "../cli/commander.ts";
+import type { OperationContract } from "../contract/operation.ts";
+import { problemOf } from "../http/problem.ts";
+import { ROUTES } from "../http/routes/index.ts";
+import { researchCatalog } from "../research/catalog.ts";
+import { PROGRAM_ROOT } from "../artifact/program.ts";
+import contracts from "../../ops/contracts.json" with { type: "text" };
+
+const FOLDER = new URL("docs/reference/", PROGRAM_ROOT);
+const NOTE = "<!-- Written by lib/release/generate_reference.ts; change its sources instead. -->\n";
+
+/** A cell of a table: one line, no bars, no markup. */
+const cell = (value: unknown) =>
+  String(value ?? "").replaceAll(/\s*\n\s*/g, " ").replaceAll("|", "\\|").replaceAll("<", "&lt;");
+const code = (value: unknown) =>
+  value === undefined || value === null || value === "" ? "" : `\`${String(value).replaceAll("|", "\\|")}\``;
+const table = (head: string[], rows: string[][]) =>
+  rows.length === 0 ? "" : [
+    `| ${head.join(" | ")} |`,
+    `|${head.map(() => "---").join("|")}|`,
+    ...rows.map((row) => `| ${row.join(" | ")} |`),
+  ]
+    .join("\n") + "\n";
+
+function page(title: string, intro: string, body: string): string {
+  return `# ${title}\n\n${NOTE}\n${intro}\n\n${body.trim()}\n`;
+}
+
+// Operations
+
+function limits(schema: JsonObject): string {
+  const parts: string[] = [];
+  if (Array.isArray(schema.enum)) parts.push(schema.enum.map((value) => code(canonicalJson(value))).join(", "));
+  const bound = (key: string, sign: string) =>
+    schema[key] === undefined ? [] : [`${sign} ${canonicalJson(schema[key]!)}`];
+  parts.push(...bound("minimum", "≥"), ...bound("exclusiveMinimum", ">"), ...bound("maximum", "≤"));
+  parts.push(...bound("exclusiveMaximum", "<").map((text) => text.replace("<", "&lt;")));
+  return parts.join(", ");
+}
+
+function typeOf(schema: JsonObject): string {
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.map((one) => typeOf(one as JsonObject)).join(" or ");
+  if (schema.type === "array" && isObject(schema.items)) return `list of ${typeOf(schema.items)}`;
+  return String(schema.type ?? (schema.enum ? "text" : "any")).replace("string", "text");
+}
+
+function operationText(contract: OperationContract): string {
+  const { id, name, description, input_kinds, optional_input_kinds, output_kinds, params_schema } = contract;
+  const required = new Set((params_schema.required ?? []) as string[]);
+  const parameters = Object.entries((params_schema.properties ?? {}) as Record<string, JsonObject>);
+  const kinds = (value: unknown) => [value].flat().map(code).join(", ");
+  const ports = [
+    ...Object.entries(input_kinds).map(([port, kind]) => [code(port), "input", kinds(kind)]),
+    ...Object.entries(optional_input_kinds ?? {}).map(([port, kind]) => [code(port), "optional input", kinds(kind)]),
+    ...Object.entries(output_kinds).map(([port, kind]) => [code(port), "output", kinds(kind)]),
+  ];
+  const rows = parameters.map(([param, schema]) => [
+    code(param),
+    cell(typeOf(schema)),
+    required.has(param) ? "required" : schema.default === undefined ? "" : code(canonicalJson(schema.default)),
+    limits(schema),
+    cell(schema.description),
+  ]);
+  return [
+    `## ${id}\n\n**${name}.** ${cell(description)}.\n`,
+    table(["Port", "", "Kinds"], ports),
+    table(["Parameter", "Type", "Default", "Limits", ""], rows),
+  ].filter((part) => part !== "").join("\n");
+}
+
+function operationPages(): Map<string, string> {
+  const { operations } = parseJson(contracts) as unknown as { operations: OperationContract[] };
+  const groups = Map.groupBy(operations, ({ id }) => id.split(".")[0]);
+  const pages = new Map<string, string>();
+  for (const [group, members] of [...groups].sort(([a], [b]) => compareCodePoints(a, b))) {
+    const body = members.sort((a, b) => compareCodePoints(a.id, b.id)).map(operationText).join("\n");
+    pages.set(
+      `operations/${group}.md`,
+      page(
+        `Operations: ${group}`,
+        `${members.length} operations. \`svc ops show <id>\` prints one with its backends and guarantees.`,
+        body,
+      ),
+    );
+  }
+  const list = operations.map(({ id, name }) => [`[${code(id)}](${id.split(".")[0]}.md#${anchor(id)})`, cell(name)]);
+  pages.set(
+    "operations/README.md",
+    page("Operations", "All operations that a recipe can name.", table(["Id", "Name"], list)),
+  );
+  return pages;
+}
+
+/** The anchor of a heading, as in GitHub and most generators. */
+const anchor = (heading: string) => heading.toLowerCase().replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-");
+
+// Metrics and tasks
+
+function metricsPage(): string {
+  const { tasks, metrics } = researchCatalog() as unknown as Record<"tasks" | "metrics", Record<string, unknown>[]>;
+  const rows = metrics.map((
+    { id, name, unit, direction, description },
+  ) => [code(id), cell(name), cell(unit), cell(String(direction ?? "").replaceAll("_", " ")), cell(description)]);
+  const taskRows = tasks.map((
+    { id, name, modality, metrics, description },
+  ) => [code(id), cell(name), cell(modality), (metrics as string[]).map(code).join(", "), cell(description)]);
+  const body = `## Tasks\n\n${table(["Id", "Name", "Modality", "Metrics", ""], taskRows)}\n## Metrics\n\n` +
+    table(["Id", "Name", "Unit", "Better", ""], rows);
+  return page(
+    "Tasks and metrics",
+    "The research catalogue: what recipes may declare and benchmarks may promote.",
+    body,
+  );
+}
+
+// Error codes
+
+const CALL =
+  /(?:SvcError|\w*(?:[dD]iagnostic|[rR]efus\w*|[fF]ail\w*|[wW]arning|[eE]rror|[fF]inding|[iI]ssue|[pP]roblem|[lL]acking))\(\s*"([a-z][a-z0-9]*(?:_[a-z0-9]+)+)"/g;
+const MESSAGE = /(?:^|[(,\s])(?:`((?:[^`\\]|\\.)*)`|"([A-Z](?:[^"\\]|\\.)*)")/;
+
+function* sources(folder: URL): Generator<string> {
+  for (const { name, isDirectory } of [...Deno.readDirSync(folder)].sort((a, b) => compareCodePoints(a.name, b.name))) {
+    if (isDirectory) yield* sources(new URL(`${name}/`, folder));
+    else if (/(?<!_test)\.ts$/.test(name)) yield Deno.readTextFileSync(new URL(name, folder));
+  }
+}
+
+function codesPage(): string {
+  const found = new Map<string, Set<string>>();
+  for (const folder of ["lib/", "ops/"]) {
+    for (const text of sources(new URL(folder, PROGRAM_ROOT))) {
+      if (text.includes("Deno.test(")) continue;
+      for (const match of text.matchAll(CALL)) {
+        const rest = text.slice(match.index + match[0].length, match.index + match[0].length + 400).split(/;\n/)[0];
+        const literal = MESSAGE.exec(rest);
+        const message = (literal?.[1] ?? literal?.[2] ?? "").replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, "…").replaceAll(
+          /\s+/g,
+          " ",
+        );
+        const messages = found.get(match[1]) ?? new Set();
+        found.set(match[1], messages);
+        if (/^[A-Z]/.test(message)) messages.add(message);
+      }
+    }
+  }
+  const body = [...found].sort(([a], [b]) => compareCodePoints(a, b)).map(([name, messages]) => {
+    const error = new SvcError(name, "");
+    const { status } = problemOf(error, "");
+    const list = [...messages].sort(compareCodePoints).map((message) => `- ${cell(message)}\n`).join("");
+    return `## ${name}\n\nExit code ${exitCodeOf(error)}, HTTP status ${status}.\n${list === "" ? "" : `\n${list}`}`;
+  });
+  const intro =
+    `All ${found.size} codes of errors and findings, with the messages that carry them; … stands for a name or value.\n` +
+    "An error also has a path into the document and mostly a hint. A finding in a list takes the exit code of its list.\n\n" +
+    `\`\`\`text\n${EXIT_CODE_HELP}\`\`\``;
+  return page("Error codes", intro, body.join("\n"));
+}
+
+// Commands and routes
+
+function commandsPage(): string {
+  const leaves = (command: Command): Command[] =>
+    command.commands.length === 0 ? [command] : command.commands.flatMap((child) => leaves(child as Command));
+  const program = buildProgram();
+  const help = (command: Command): string => {
+    let text = "";
+    command.configureOutput({ writeOut: (part) => text += part, getOutHelpWidth: () => 100 });
+    command.outputHelp();
+    return `\`\`\`text\n${text.trim()}\n\`\`\`\n`;
+  };
+  const title = (command: Command): string => {
+    const names: string[] = [];
+    for (let at: Command | null = command; at !== null; at = at.parent as Command | null) names.unshift(at.name());
+    return names.join(" ");
+  };
+  const commands = leaves(program).filter((command) => command.name() !== "help");
+  const body = [`## svc\n\n${help(program)}`, ...commands.map((command) => `## ${title(command)}\n\n${help(command)}`)];
+  return page(
+    "Commands",
+    "The help of every command. Options of `svc` itself stand before or behind the command.",
+    body.join("\n"),
+  );
+}
+
+function routesPage(): string {
+  const groups = Map.groupBy(ROUTES, ({ path }) => path.split("/")[2] ?? "server");
+  const body = [...groups].sort(([a], [b]) => compareCodePoints(a, b)).map(([group, routes]) => {
+    const rows = routes.map(({ method, path, summary, replies, access }) => [
+      code(`${method.toUpperCase()} ${path}`),
+      cell(summary),
+      Object.keys(replies).join(", "),
+      access === "public" ? "public" : "",
+    ]);
+    return `## ${group}\n\n${table(["Route", "", "Statuses", "Access"], rows)}`;
+  });
+  const intro =
+    "The HTTP interface of `svc ui serve`. `/api/openapi.json` of a server has the schemas of requests and replies.";
+  return page("HTTP routes", intro, body.join("\n"));
+}
+
+/** All pages by path under `docs/reference/`. */
+function referencePages(): Map<string, string> {
+  return new Map([
+    ...operationPages(),
+    ["metrics.md", metricsPage()],
+    ["codes.md", codesPage()],
+    ["commands.md", commandsPage()],
+    ["routes.md", routesPage()],
+  ]);
+}
+
+if (import.meta.main) {
+  const pages = referencePages();
+  const outdated: string[] = [];
+  for (const [path, text] of pages) {
+    const file = new URL(path, FOLDER);
+    const present = await Deno.readTextFile(file).catch(() => null);
+    if (present === text) continue;
+    outdated.push(path);
+    if (Deno.args.includes("--check")) continue;
+    await Deno.mkdir(new URL("./", file), { recursive: true });
+    await Deno.writeTextFile(file, text);
+  }
+  for (const folder of ["", "operations/"]) {
+    for (const { name, isFile } of Deno.readDirSync(new URL(folder, FOLDER))) {
+      const path = join(folder, name);
+      if (!isFile || pages.has(path)) continue;
+      const written = (await Deno.readTextFile(new URL(path, FOLDER))).includes(NOTE);
+      if (!written) continue;
+      outdated.push(path);
+      if (!Deno.args.includes("--check")) await Deno.remove(new URL(path, FOLDER));
+    }
+  }
+  if (outdated.length > 0 && Deno.args.includes("--check")) {
+    console.error(`docs/reference is outdated (${outdated.join(", ")}); run lib/release/generate_reference.ts`);
+    Deno.exit(1);
+  }
+}

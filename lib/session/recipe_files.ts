@@ -1,0 +1,69 @@
+/** Recipe files: those of the project's `recipes/`, and those of the program. */
+import { isAbsolute, join } from "node:path";
+import { programFolder } from "../artifact/program.ts";
+import { isStorageFault, systemCodeOf } from "../contract/system_error.ts";
+
+export const RECIPES_FOLDER = "recipes";
+
+/** A recipe file that has a name. */
+export interface RecipeFile {
+  /** The path under `recipes/`, without the extension. */
+  name: string;
+  /** `recipes/` and the path under it, with `/`. */
+  path: string;
+  /** Absolute. */
+  file: string;
+  place: "project" | "program";
+}
+
+const RECIPE_FILE = /\.(ya?ml|json)$/i;
+/** Files beyond this many are left out; a folder of recipes has dozens. */
+const MAX_FILES = 2000;
+
+/** The roots of recipes, the project's first; the program's own is omitted if it is the same. */
+export function recipeRoots(projectRoot: string): { root: string; place: RecipeFile["place"] }[] {
+  const program = programFolder();
+  const roots: { root: string; place: RecipeFile["place"] }[] = [{ root: projectRoot, place: "project" }];
+  if (program !== null && join(program, ".") !== join(projectRoot, ".")) {
+    roots.push({ root: program, place: "program" });
+  }
+  return roots;
+}
+
+/**
+ * The files in `recipes/`, subfolders included, sorted by path; a file of the project hides one of the program. Links are not
+ * followed. Models have a folder there, but are no recipes.
+ */
+export function recipeFiles(projectRoot: string): RecipeFile[] {
+  const found = new Map<string, RecipeFile>();
+  const visit = (root: string, folder: string, place: RecipeFile["place"]) => {
+    for (const { name, isDirectory, isFile } of entries(join(root, folder))) {
+      const path = `${folder}/${name}`;
+      if (name.startsWith(".") || found.size >= MAX_FILES || path === `${RECIPES_FOLDER}/models`) continue;
+      if (isDirectory) visit(root, path, place);
+      else if (isFile && RECIPE_FILE.test(name) && !found.has(path)) {
+        found.set(path, { name: nameOf(path), path, file: join(root, path), place });
+      }
+    }
+  };
+  for (const { root, place } of recipeRoots(projectRoot)) visit(root, RECIPES_FOLDER, place);
+  return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+const nameOf = (path: string) => path.slice(RECIPES_FOLDER.length + 1).replace(RECIPE_FILE, "");
+
+function entries(folder: string): Deno.DirEntry[] {
+  try {
+    return [...Deno.readDirSync(folder)];
+  } catch (error) {
+    if (isStorageFault(systemCodeOf(error) ?? "")) throw error;
+    return []; // No recipes, or a folder without permission to read.
+  }
+}
+
+/** The file of a recipe by its name or path, with or without `recipes/` and the extension; null where none has it. */
+export function locateRecipe(wanted: string, projectRoot: string): RecipeFile | null {
+  if (isAbsolute(wanted) || wanted.split(/[/\\]/).includes("..")) return null;
+  const path = wanted.startsWith(`${RECIPES_FOLDER}/`) ? wanted : `${RECIPES_FOLDER}/${wanted}`;
+  return recipeFiles(projectRoot).find((row) => row.path === path || row.name === nameOf(path)) ?? null;
+}
