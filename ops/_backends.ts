@@ -1,6 +1,5 @@
 /** Materialisations of backends, for operations of several groups. */
 import type { Differentiability, Materialization } from "../lib/contract/operation.ts";
-import { EXPORT_NOTE } from "../lib/contract/slot.ts";
 import type { JsonObject } from "../lib/contract/value.ts";
 
 const differentiability = (exportable: boolean) =>
@@ -35,14 +34,7 @@ export function native(implementation: string, bindings: JsonObject = {}): Mater
   return executed("cpp", implementation, bindings, { notes: NATIVE_NOTE });
 }
 
-/** The entry of exported training code, which no release writes yet. */
-export function exportPlanned(backend: string, implementation: string, bindings: JsonObject = {}): Materialization {
-  return {
-    runner: "differentiable_export",
-    backend,
-    implementation,
-    status: "planned",
-    parameter_bindings: bindings,
-    notes: EXPORT_NOTE,
-  };
+/** The entry of exported training code; `twin` of the operation says whether it is implemented. */
+export function exported(backend: string, implementation: string, bindings: JsonObject = {}): Materialization {
+  return { runner: "differentiable_export", backend, implementation, parameter_bindings: bindings };
 }

@@ -5,8 +5,9 @@
  * that a recipe of another author cannot start any file. An adapter's manifest states which of these contracts its
  * operation `wraps`; ports, kinds and parameters are then those declared here. Planning refuses a direct use.
  */
+import { defineOperation } from "../lib/contract/define.ts";
 import { SvcError } from "../lib/contract/error.ts";
-import type { Requirement } from "../lib/contract/operation.ts";
+import type { Operation, OperationDefinition, Outputs, Ports } from "../lib/contract/operation.ts";
 import { z } from "../lib/contract/zod.ts";
 
 const BARE = "set by the manifest of an adapter that wraps this contract, not by a recipe";
@@ -42,12 +43,24 @@ export const TASK_PARAMS = {
     .describe("arguments of the callable: one object with everything, the parameters only, or none"),
 };
 
-/** A requirement that a direct use never meets; the planner reports it. */
-export const needsAdapter = (id: string) => (): Requirement[] => [{ kind: "adapter", id }];
-
-/** The implementation of a direct use. @throws SvcError `runtime_unavailable` always */
-export const refuseBare = (id: string) => (): never => {
-  throw new SvcError("runtime_unavailable", `Cannot run ${id} directly: it is a contract for adapters`, {
-    hint: "Use the operation of an adapter; svc adapter scaffold writes an example",
+/** Declares a contract that adapters wrap. The planner refuses a direct use, since its requirement is never met. */
+export function defineAdapterContract<
+  const In extends Ports = Record<never, never>,
+  const Out extends Outputs = Record<never, never>,
+  Params extends z.ZodObject = z.ZodObject,
+>(
+  definition: Omit<OperationDefinition<In, Record<never, never>, Out, Params>, "threadSafe" | "requires" | "run">,
+): Operation {
+  const { id } = definition;
+  return defineOperation({
+    ...definition as typeof definition & { outputs: Out; params: Params },
+    // An adapter may share state between calls, so its steps never overlap with others.
+    threadSafe: false,
+    requires: () => [{ kind: "adapter", id }],
+    run() {
+      throw new SvcError("runtime_unavailable", `Cannot run ${id} directly: it is a contract for adapters`, {
+        hint: "Use the operation of an adapter; svc adapter scaffold writes an example",
+      });
+    },
   });
-};
+}

@@ -5,14 +5,26 @@
 import { SvcError } from "../lib/contract/error.ts";
 import { artifactKind, IMAGES } from "../lib/contract/kinds.ts";
 import type { JsonObject, Value } from "../lib/contract/value.ts";
+import { z } from "../lib/contract/zod.ts";
 import { IMAGE_METADATA, imageAt, type ImageBatch } from "../lib/artifact/values.ts";
 import type { JpegImage, JpegSubsampling } from "../lib/artifact/jpeg/encoder.ts";
+
+/** Parameters of the form of a JPEG stream. */
+export const JPEG_STREAM_PARAMS = {
+  stream: z.enum(["jfif", "abbreviated"]).default("jfif").describe(
+    "jfif: a file; abbreviated: without marker segments, with the smallest of Huffman tables known to both ends or sent",
+  ),
+  half_size: z.boolean().default(false)
+    .describe(
+      "also tries half the width and height, enlarged by the receiver, and sends it where its error is smaller",
+    ),
+};
 
 /** The entropy coder, as stated in the contracts of all JPEG operations. */
 export const JPEG_ENTROPY = {
   algorithm: "JPEG Huffman coding",
   coder: "Huffman",
-  fact: "Sequential JPEG with the standard tables unless optimize or progressive is set",
+  fact: "Sequential JPEG with the standard tables unless optimize, progressive or stream says otherwise",
 };
 
 /** One image of a batch with 8-bit samples. @throws SvcError `jpeg_unsupported` for images with an alpha channel */

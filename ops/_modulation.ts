@@ -1,10 +1,12 @@
 /**
  * Artifacts of the modulation recognition operations. Frames are complex64 [frame, symbol]; received ones have the
  * companions noise_variance and snr_db, float64 [frame], and no labels. Labels and predictions are int64 [frame],
- * indices of the class names bpsk, qpsk, qam16; predictions have scores float64 [frame, class], noise_variance and
+ * indices of class_names (default bpsk, qpsk, qam16); predictions have scores float64 [frame, class], noise_variance and
  * snr_db.
  */
 import { artifactKind } from "../lib/contract/kinds.ts";
+import { z } from "../lib/contract/zod.ts";
+import { MODULATIONS } from "../lib/numeric/modulation.ts";
 import { MODULATION_CLASSES } from "../lib/numeric/modulation_recognition.ts";
 import { type NdArray, ndarray } from "../lib/numeric/ndarray.ts";
 
@@ -16,9 +18,16 @@ export const MODULATION_PREDICTIONS = artifactKind("ai_phy.modulation_prediction
   classifier: "text",
 });
 
-export const CLASS_COUNT = MODULATION_CLASSES.length;
-/** Metadata of labels and predictions. */
-export const CLASS_FACTS = { class_names: [...MODULATION_CLASSES] };
+/** Modulations to tell apart, in the order of the labels; left out, those of MODULATION_CLASSES. */
+export const classesParameter = () =>
+  z.array(z.enum(MODULATIONS)).min(1).max(MODULATIONS.length).optional()
+    .describe(`modulations in the order of the labels; default ${MODULATION_CLASSES.join(", ")}`);
+
+/** Repeated classes cannot be told apart. */
+export const checkClasses = ({ classes = [] }: { classes?: readonly string[] }) =>
+  new Set(classes).size === classes.length
+    ? []
+    : [{ code: "params_invalid", place: ["classes"], message: "Cannot use a modulation as two classes" }];
 
 /** Classes of frames, int64 [frame]. */
 export function classArray(labels: ArrayLike<number>): NdArray {

@@ -3,7 +3,7 @@
  * artifacts vqa.questions, vqa.answers and vqa.semantic_packet.
  *
  *     questions   {id, image_id, question}
- *     answers     {id, answer}
+ *     answers     {id, answer}; a reference may add answers, those of several annotators
  *     packet      {id, selected_label}: the id is that of the question
  */
 import { SvcError } from "../lib/contract/error.ts";
@@ -24,6 +24,8 @@ export interface Question {
 export interface Answer {
   id: string;
   answer: string;
+  /** Answers of several annotators to the same question. */
+  answers?: readonly string[];
 }
 export interface Selection {
   id: string;

@@ -17,8 +17,11 @@ import channelIdentitySymbolLink from "./channel/identity_symbol_link.ts";
 import channelIndicesToBits from "./channel/indices_to_bits.ts";
 import channelJpegCapacityOracle from "./channel/jpeg_capacity_oracle.ts";
 import channelLatentsToBits from "./channel/latents_to_bits.ts";
+import channelNrHarqCombine from "./channel/nr_harq_combine.ts";
 import channelNrLdpcDecoder from "./channel/nr_ldpc_decoder.ts";
 import channelNrLdpcEncoder from "./channel/nr_ldpc_encoder.ts";
+import channelNrPolarDecoder from "./channel/nr_polar_decoder.ts";
+import channelNrPolarEncoder from "./channel/nr_polar_encoder.ts";
 import channelPacketizeCrc32 from "./channel/packetize_crc32.ts";
 import channelPacketizeCrc32V2 from "./channel/packetize_crc32_v2.ts";
 import channelPayloadPassthroughDecoder from "./channel/payload_passthrough_decoder.ts";
@@ -29,9 +32,13 @@ import channelSymbolBoundary from "./channel/symbol_boundary.ts";
 import channelSymbolCountMatch from "./channel/symbol_count_match.ts";
 import channelSymbolPowerIdentity from "./channel/symbol_power_identity.ts";
 import channelSymbolPowerNormalize from "./channel/symbol_power_normalize.ts";
+import demodulationConstellationDemapper from "./demodulation/constellation_demapper.ts";
 import demodulationDigitalDemodulate from "./demodulation/digital_demodulate.ts";
 import demodulationIdentityDemodulate from "./demodulation/identity_demodulate.ts";
+import demodulationMimoDetect from "./demodulation/mimo_detect.ts";
 import demodulationNeuralReceiverAdapter from "./demodulation/neural_receiver_adapter.ts";
+import demodulationOfdmEqualize from "./demodulation/ofdm_equalize.ts";
+import demodulationOfdmReceive from "./demodulation/ofdm_receive.ts";
 import demodulationPhaseTrackingReceiverAdapter from "./demodulation/phase_tracking_receiver_adapter.ts";
 import foundationClipImageEmbed from "./foundation/clip_image_embed.ts";
 import foundationClipRetrievalRank from "./foundation/clip_retrieval_rank.ts";
@@ -66,6 +73,8 @@ import metricsCsiFeedback from "./metrics/csi_feedback.ts";
 import metricsDetection from "./metrics/detection.ts";
 import metricsEmbeddingSimilarity from "./metrics/embedding_similarity.ts";
 import metricsExternalClassification from "./metrics/external_classification.ts";
+import metricsExternalText from "./metrics/external_text.ts";
+import metricsHarq from "./metrics/harq.ts";
 import metricsImageDeliveryStatus from "./metrics/image_delivery_status.ts";
 import metricsImageReconstruction from "./metrics/image_reconstruction.ts";
 import metricsIsacOfdm from "./metrics/isac_ofdm.ts";
@@ -80,6 +89,7 @@ import metricsResourceAllocation from "./metrics/resource_allocation.ts";
 import metricsRetrieval from "./metrics/retrieval.ts";
 import metricsSegmentation from "./metrics/segmentation.ts";
 import metricsSemanticStateFaithfulness from "./metrics/semantic_state_faithfulness.ts";
+import metricsTextCorpusScores from "./metrics/text_corpus_scores.ts";
 import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts";
 import metricsVqa from "./metrics/vqa.ts";
 import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
@@ -115,14 +125,20 @@ import modelIsacOfdmAllocatorAdapter from "./model/isac_ofdm_allocator_adapter.t
 import modelJpegDecode from "./model/jpeg_decode.ts";
 import modelJpegEncode from "./model/jpeg_encode.ts";
 import modelLeoNtnTrackingAdapter from "./model/leo_ntn_tracking_adapter.ts";
+import modelLinearAnalogDecode from "./model/linear_analog_decode.ts";
+import modelLinearAnalogEncode from "./model/linear_analog_encode.ts";
 import modelLocalizationAdapter from "./model/localization_adapter.ts";
 import modelLsChannelEstimator from "./model/ls_channel_estimator.ts";
 import modelModulationClassifierAdapter from "./model/modulation_classifier_adapter.ts";
 import modelMrtBeamformer from "./model/mrt_beamformer.ts";
 import modelMusicAoaEstimator from "./model/music_aoa_estimator.ts";
 import modelNearFieldEstimatorAdapter from "./model/near_field_estimator_adapter.ts";
+import modelNrMcsSelector from "./model/nr_mcs_selector.ts";
+import modelOfdmChannelEstimator from "./model/ofdm_channel_estimator.ts";
 import modelResourceAllocationAdapter from "./model/resource_allocation_adapter.ts";
 import modelSymbolPowerAllocator from "./model/symbol_power_allocator.ts";
+import modelTextEntropyDecode from "./model/text_entropy_decode.ts";
+import modelTextEntropyEncode from "./model/text_entropy_encode.ts";
 import modelTextUtf8Decode from "./model/text_utf8_decode.ts";
 import modelTextUtf8Encode from "./model/text_utf8_encode.ts";
 import modelToyVqvaeDecode from "./model/toy_vqvae_decode.ts";
@@ -131,6 +147,9 @@ import modelTrilaterationLocalizer from "./model/trilateration_localizer.ts";
 import modelWaterFillingPowerAllocator from "./model/water_filling_power_allocator.ts";
 import modulationDigitalModulate from "./modulation/digital_modulate.ts";
 import modulationIdentityModulate from "./modulation/identity_modulate.ts";
+import modulationLearnedConstellation from "./modulation/learned_constellation.ts";
+import modulationOfdmPilotInsert from "./modulation/ofdm_pilot_insert.ts";
+import modulationOfdmWaveform from "./modulation/ofdm_waveform.ts";
 import modulationQpskPilotModulate from "./modulation/qpsk_pilot_modulate.ts";
 import noiseRepresentationIndices from "./noise/representation_indices.ts";
 import noiseRepresentationLatents from "./noise/representation_latents.ts";
@@ -145,6 +164,7 @@ import sourceBitManifest from "./source/bit_manifest.ts";
 import sourceCoco128Detection from "./source/coco128_detection.ts";
 import sourceCoco8Segmentation from "./source/coco8_segmentation.ts";
 import sourceExternalClassificationDataset from "./source/external_classification_dataset.ts";
+import sourceExternalTexts from "./source/external_texts.ts";
 import sourceFlickr8kRetrieval from "./source/flickr8k_retrieval.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
 import sourceIsacOfdmScenario from "./source/isac_ofdm_scenario.ts";
@@ -155,6 +175,7 @@ import sourceLocalizationGeometry from "./source/localization_geometry.ts";
 import sourceLocalizationSensingScenario from "./source/localization_sensing_scenario.ts";
 import sourceModulationFrames from "./source/modulation_frames.ts";
 import sourceNearFieldXlMimoScenario from "./source/near_field_xl_mimo_scenario.ts";
+import sourceNrTransportFormat from "./source/nr_transport_format.ts";
 import sourceRandomBits from "./source/random_bits.ts";
 import sourceResourceAllocationScenario from "./source/resource_allocation_scenario.ts";
 import sourceRetrievalSmoke from "./source/retrieval_smoke.ts";
@@ -168,8 +189,10 @@ import sourceVqaSmoke from "./source/vqa_smoke.ts";
 import wirelessCarrierPhaseImpairment from "./wireless/carrier_phase_impairment.ts";
 import wirelessChannel from "./wireless/channel.ts";
 import wirelessDigitalLink from "./wireless/digital_link.ts";
+import wirelessMimoOfdmChannel from "./wireless/mimo_ofdm_channel.ts";
 import wirelessMisoOfdmCsi from "./wireless/miso_ofdm_csi.ts";
 import wirelessModulationAwgnObservation from "./wireless/modulation_awgn_observation.ts";
+import wirelessMultipathWaveform from "./wireless/multipath_waveform.ts";
 import wirelessOfdmChannelState from "./wireless/ofdm_channel_state.ts";
 import wirelessOfdmDelayedCsi from "./wireless/ofdm_delayed_csi.ts";
 import wirelessPilotObservation from "./wireless/pilot_observation.ts";
@@ -185,46 +208,52 @@ const OPERATIONS: Operation[] = [
   channelCapacityOracleDigitalLink, channelCommunicationResourceAccounting, channelCommunicationResourceAccountingV2,
   channelCrc32Check, channelCsiFeedbackLink, channelIdentityDecoder, channelIdentityEncoder, channelIdentityLink,
   channelIdentitySymbolLink, channelIndicesToBits, channelJpegCapacityOracle, channelLatentsToBits,
-  channelNrLdpcDecoder, channelNrLdpcEncoder, channelPacketizeCrc32, channelPacketizeCrc32V2,
-  channelPayloadPassthroughDecoder, channelPayloadPassthroughEncoder, channelRepetitionDecoder,
-  channelRepetitionEncoder, channelSymbolBoundary, channelSymbolCountMatch, channelSymbolPowerIdentity,
-  channelSymbolPowerNormalize, demodulationDigitalDemodulate, demodulationIdentityDemodulate,
-  demodulationNeuralReceiverAdapter, demodulationPhaseTrackingReceiverAdapter, foundationClipImageEmbed,
-  foundationClipRetrievalRank, foundationClipTextEmbed, foundationDiffusionStateToImage, foundationKnowledgeBase,
-  foundationLocalStateToImage, foundationSamSegment, foundationSemanticStateGround,
-  foundationSemanticStatePayloadDecode, foundationSemanticStatePayloadEncode, foundationSemanticStateToText,
-  foundationTextMaskRepair, foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaAnswerFromPacket,
+  channelNrHarqCombine, channelNrLdpcDecoder, channelNrLdpcEncoder, channelNrPolarDecoder, channelNrPolarEncoder,
+  channelPacketizeCrc32, channelPacketizeCrc32V2, channelPayloadPassthroughDecoder, channelPayloadPassthroughEncoder,
+  channelRepetitionDecoder, channelRepetitionEncoder, channelSymbolBoundary, channelSymbolCountMatch,
+  channelSymbolPowerIdentity, channelSymbolPowerNormalize, demodulationConstellationDemapper,
+  demodulationDigitalDemodulate, demodulationIdentityDemodulate, demodulationMimoDetect,
+  demodulationNeuralReceiverAdapter, demodulationOfdmEqualize, demodulationOfdmReceive,
+  demodulationPhaseTrackingReceiverAdapter, foundationClipImageEmbed, foundationClipRetrievalRank,
+  foundationClipTextEmbed, foundationDiffusionStateToImage, foundationKnowledgeBase, foundationLocalStateToImage,
+  foundationSamSegment, foundationSemanticStateGround, foundationSemanticStatePayloadDecode,
+  foundationSemanticStatePayloadEncode, foundationSemanticStateToText, foundationTextMaskRepair,
+  foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaAnswerFromPacket,
   foundationVqaPayloadDecode, foundationVqaPayloadEncode, foundationVqaSemanticSelect, foundationVqaTransformersAnswer,
   foundationYoloDetect, foundationYoloSegment, hardwareReceiverIqImbalance, metricsAoaEstimation, metricsBeamforming,
   metricsBitErrorRate, metricsBlockErrorRate, metricsCaptioning, metricsChannelEstimation, metricsClassification,
-  metricsCsiFeedback, metricsDetection, metricsEmbeddingSimilarity, metricsExternalClassification,
-  metricsImageDeliveryStatus, metricsImageReconstruction, metricsIsacOfdm, metricsLeoNtnTracking, metricsLocalization,
-  metricsModulationClassification, metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery,
+  metricsCsiFeedback, metricsDetection, metricsEmbeddingSimilarity, metricsExternalClassification, metricsExternalText,
+  metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction, metricsIsacOfdm, metricsLeoNtnTracking,
+  metricsLocalization, metricsModulationClassification, metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery,
   metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsResourceAllocation, metricsRetrieval,
-  metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextSemanticSimilarity, metricsVqa,
-  modelAoaEstimatorAdapter, modelBeamformingAdapter, modelCausalCsiPowerAllocator, modelChannelEstimatorAdapter,
-  modelCodeclibAnalysisEncode, modelCodeclibAotiDecode, modelCodeclibAotiEncode, modelCodeclibDecode,
-  modelCodeclibEncode, modelCodeclibEntropyDecode, modelCodeclibEntropyEncode, modelCodeclibExportOnnx,
-  modelCodeclibOnnxDecode, modelCodeclibOnnxEncode, modelCodeclibOnnxEntropyDecode, modelCodeclibOnnxEntropyEncode,
-  modelCodeclibSynthesisDecode, modelCsiFeedbackDecoder, modelCsiFeedbackEncoder, modelCsiMrtPrecoder,
-  modelDeepjsccExternalDecode, modelDeepjsccExternalEncode, modelEqualPowerAllocator, modelExternalDecodeBits,
-  modelExternalDecodeIndices, modelExternalDecodeLatents, modelExternalEncodeBits, modelExternalEncodeIndices,
-  modelExternalEncodeLatents, modelIsacOfdmAllocatorAdapter, modelJpegDecode, modelJpegEncode,
-  modelLeoNtnTrackingAdapter, modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter,
-  modelMrtBeamformer, modelMusicAoaEstimator, modelNearFieldEstimatorAdapter, modelResourceAllocationAdapter,
-  modelSymbolPowerAllocator, modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode, modelToyVqvaeEncode,
-  modelTrilaterationLocalizer, modelWaterFillingPowerAllocator, modulationDigitalModulate, modulationIdentityModulate,
-  modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation,
-  noiseSourceTextPerturbation, sourceAiPhyChannelRealization, sourceAiPhyPilotChannel, sourceAiPhyPilotPattern,
-  sourceAoaScene, sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection, sourceCoco8Segmentation,
-  sourceExternalClassificationDataset, sourceFlickr8kRetrieval, sourceImageDataset, sourceIsacOfdmScenario,
-  sourceKodakFiles, sourceLeoNtnTrackingScenario, sourceLocalNpzImages, sourceLocalizationGeometry,
-  sourceLocalizationSensingScenario, sourceModulationFrames, sourceNearFieldXlMimoScenario, sourceRandomBits,
-  sourceResourceAllocationScenario, sourceRetrievalSmoke, sourceSemanticArtifactsSmoke, sourceSyntheticScenes,
-  sourceTaskLabelsSmoke, sourceTextDataset, sourceVqaManifest, sourceVqaSmallHf, sourceVqaSmoke,
-  wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink, wirelessMisoOfdmCsi,
-  wirelessModulationAwgnObservation, wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation,
-  wirelessRangeObservation, wirelessUlaArrayObservation,
+  metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores, metricsTextSemanticSimilarity,
+  metricsVqa, modelAoaEstimatorAdapter, modelBeamformingAdapter, modelCausalCsiPowerAllocator,
+  modelChannelEstimatorAdapter, modelCodeclibAnalysisEncode, modelCodeclibAotiDecode, modelCodeclibAotiEncode,
+  modelCodeclibDecode, modelCodeclibEncode, modelCodeclibEntropyDecode, modelCodeclibEntropyEncode,
+  modelCodeclibExportOnnx, modelCodeclibOnnxDecode, modelCodeclibOnnxEncode, modelCodeclibOnnxEntropyDecode,
+  modelCodeclibOnnxEntropyEncode, modelCodeclibSynthesisDecode, modelCsiFeedbackDecoder, modelCsiFeedbackEncoder,
+  modelCsiMrtPrecoder, modelDeepjsccExternalDecode, modelDeepjsccExternalEncode, modelEqualPowerAllocator,
+  modelExternalDecodeBits, modelExternalDecodeIndices, modelExternalDecodeLatents, modelExternalEncodeBits,
+  modelExternalEncodeIndices, modelExternalEncodeLatents, modelIsacOfdmAllocatorAdapter, modelJpegDecode,
+  modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode, modelLinearAnalogEncode,
+  modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter, modelMrtBeamformer,
+  modelMusicAoaEstimator, modelNearFieldEstimatorAdapter, modelNrMcsSelector, modelOfdmChannelEstimator,
+  modelResourceAllocationAdapter, modelSymbolPowerAllocator, modelTextEntropyDecode, modelTextEntropyEncode,
+  modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode, modelToyVqvaeEncode, modelTrilaterationLocalizer,
+  modelWaterFillingPowerAllocator, modulationDigitalModulate, modulationIdentityModulate,
+  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
+  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
+  sourceAiPhyChannelRealization, sourceAiPhyPilotChannel, sourceAiPhyPilotPattern, sourceAoaScene,
+  sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection, sourceCoco8Segmentation,
+  sourceExternalClassificationDataset, sourceExternalTexts, sourceFlickr8kRetrieval, sourceImageDataset,
+  sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoNtnTrackingScenario, sourceLocalNpzImages,
+  sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames, sourceNearFieldXlMimoScenario,
+  sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario, sourceRetrievalSmoke,
+  sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqaManifest,
+  sourceVqaSmallHf, sourceVqaSmoke, wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink,
+  wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation, wirelessMultipathWaveform,
+  wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation, wirelessRangeObservation,
+  wirelessUlaArrayObservation,
 ];
 
 export const BUILTIN_OPERATIONS: RegisteredOperation[] = OPERATIONS.map((operation) => ({

@@ -27,7 +27,8 @@ export async function createRegistry(modules: readonly (URL | string)[] = []): P
   return registry;
 }
 
-async function loadOperation(url: URL | string): Promise<RegisteredOperation> {
+/** The operation of a module. @throws SvcError `operation_file_invalid` */
+export async function loadOperation(url: URL | string): Promise<RegisteredOperation> {
   const moduleUrl = String(url);
   let module: { default?: Operation };
   try {

@@ -10,7 +10,8 @@ import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { checkAccounting, type LinkAccounts } from "../../lib/artifact/accounting.ts";
-import { bitsOf, metadataNumber, reportResult, symbolsOf } from "../../lib/artifact/values.ts";
+import type { Report } from "../_report.ts";
+import { bitsOf, metadataNumber, symbolsOf } from "../../lib/artifact/values.ts";
 
 export const ACCOUNTING_PARAMS = z.strictObject({
   pilot_symbol_count: z.int().nonnegative().default(0).describe("pilot symbols besides the data symbols"),
@@ -27,7 +28,7 @@ interface LinkInputs {
 }
 
 /** Reports the counts of a link. @throws SvcError `boundary_accounting_mismatch` for inconsistent counts */
-export function accountForLink(operation: string, inputs: LinkInputs, params: z.output<typeof ACCOUNTING_PARAMS>) {
+export function accountForLink(inputs: LinkInputs, params: z.output<typeof ACCOUNTING_PARAMS>): Report {
   const { metadata } = inputs.symbols;
   const payload = bitsOf(inputs.payload_bits).length;
   const framed = bitsOf(inputs.framed_bits).length;
@@ -83,7 +84,7 @@ export function accountForLink(operation: string, inputs: LinkInputs, params: z.
       ...ratio("rate.padded_bpp", transmitted, pixels),
     }),
   };
-  return reportResult(operation, metrics, { facts: { accounting: { ...accounts } } });
+  return { metrics, facts: { accounting: { ...accounts } } };
 }
 
 function mustNotShrink(stage: string, before: number, after: number, unit: string): void {

@@ -15,6 +15,7 @@ export function passthrough(id: string, name: string, description: string, kinds
     outputs: { bits: PAYLOAD_BITS },
     params: z.strictObject({}),
     outputMetadataGuarantees: { bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
+    twin: true,
     threadSafe: true,
     run: ({ inputs }) => ({ outputs: { bits: relayBits(inputs.bits, "payload.bits") } }),
   });

@@ -1,4 +1,6 @@
 /** The code parameters of NR LDPC from the encoder to the decoder, as the metadata `nr_ldpc`. */
+import { artifactKind } from "../../lib/contract/kinds.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import { metadataCounts } from "../../lib/artifact/values.ts";
@@ -7,6 +9,9 @@ import { type CodeParameters, codeParameters } from "../../lib/numeric/nr_ldpc/c
 import { scramblingSeed, type SharedChannel } from "../../lib/numeric/nr_ldpc/scrambling.ts";
 
 export const NR_LDPC_KEY = "nr_ldpc";
+
+/** Sums of received values at their positions of the circular buffer, float32 [block, code block, N_cb]. */
+export const SOFT_BUFFER = artifactKind("channel.nr_soft_buffer.numpy", { rv_sequence: "list" });
 
 export const MOST_ITERATIONS = 1000;
 
@@ -23,6 +28,9 @@ export interface CodedStream {
   readonly id: number;
   readonly codeword: number;
   readonly iterations: number;
+  readonly redundancyVersion: number;
+  /** TBS_LBRM of the limited buffer; 0 without a limit. */
+  readonly limitBits: number;
   /** Payload bits per source item. */
   readonly itemCounts: readonly number[] | undefined;
 }
@@ -51,6 +59,9 @@ export function describeStream(stream: CodedStream): JsonObject {
     n_id: stream.id,
     codeword_index: stream.codeword,
     num_bp_iter: stream.iterations,
+    // Absent from streams of the first transmission in a full buffer.
+    ...(stream.redundancyVersion === 0 ? {} : { redundancy_version: stream.redundancyVersion }),
+    ...(stream.limitBits === 0 ? {} : { tbs_lbrm_bits: stream.limitBits }),
     ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
   };
 }
@@ -96,6 +107,8 @@ export function readStream(metadata: JsonObject): CodedStream {
     id: count("n_id", 0, 1023),
     codeword: count("codeword_index", 0, 1),
     iterations: count("num_bp_iter", 1, MOST_ITERATIONS),
+    redundancyVersion: record.redundancy_version === undefined ? 0 : count("redundancy_version", 0, 3),
+    limitBits: record.tbs_lbrm_bits === undefined ? 0 : count("tbs_lbrm_bits", 1, Number.MAX_SAFE_INTEGER),
     itemCounts: metadataCounts(record, "source_item_counts"),
   };
 }
@@ -110,4 +123,38 @@ function parametersOf(options: Parameters<typeof codeParameters>[0]): CodeParame
     if (!(error instanceof RangeError)) throw error;
     throw new SvcError("boundary_value_invalid", error.message);
   }
+}
+
+/** The log-likelihood ratios, one per coded bit, without NaN. */
+export function valuesOf(input: InputArtifact, expected: number): Float32Array {
+  const { dtype, shape, data } = input.array();
+  if (dtype !== "float32") {
+    throw new SvcError("boundary_dtype_invalid", `Cannot decode ${dtype}: log-likelihood ratios are float32`);
+  }
+  if (shape.length !== 1 || shape[0] !== expected) {
+    throw new SvcError(
+      "boundary_count_mismatch",
+      `Cannot decode log-likelihood ratios of the shape [${shape.join(", ")}]: ${expected} are expected`,
+    );
+  }
+  const values = data as Float32Array;
+  for (let i = 0; i < values.length; i++) {
+    if (!Number.isNaN(values[i])) continue;
+    throw new SvcError("boundary_non_finite", `Cannot decode log-likelihood ratios: value ${i} is NaN`);
+  }
+  return values;
+}
+
+/** Sums of a soft buffer with its filler bits at 0. @throws SvcError for another number of values, or a NaN */
+export function softValues(input: InputArtifact, expected: number): Float64Array {
+  const { dtype, data } = input.array();
+  if (dtype !== "float32" || data.length !== expected) {
+    throw new SvcError(
+      "boundary_count_mismatch",
+      `Cannot use ${data.length} ${dtype} values as a soft buffer of ${expected}`,
+    );
+  }
+  const values = data as Float32Array;
+  if (values.some(Number.isNaN)) throw new SvcError("boundary_non_finite", "Cannot use a soft buffer with NaN");
+  return Float64Array.from(values, (value) => value === Infinity ? 0 : value);
 }

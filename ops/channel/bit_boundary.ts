@@ -28,12 +28,12 @@ export default defineOperation({
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
-  backends: { benchmark_run: ["numpy", "cpp"], dataset_capture: ["numpy", "cpp"] },
   equivalence: { type: "exact", reason: "Unpacked uint8 bits are preserved exactly" },
   formats: { artifact: "npz", tensor: "none" },
   materializations: [...executed("numpy", "default"), ...native("default")],
   outputMetadataGuarantees: { bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
   estimate: (_params, { bits }) => ({ bits: sizeOfInput(bits, "uint8") }),
+  twin: true,
   threadSafe: true,
   async run({ inputs, params, backend }) {
     const bits = backend === "cpp"

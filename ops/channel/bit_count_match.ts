@@ -1,28 +1,27 @@
 /** Bit count comparison: reports whether two bit streams have equal length; unequal lengths are not an error. */
-import { BITS_ANY, REPORT } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
+import { BITS_ANY } from "../../lib/contract/kinds.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsOf, reportResult } from "../../lib/artifact/values.ts";
+import { bitsOf } from "../../lib/artifact/values.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "channel.bit_count_match",
   name: "Bit count comparison",
   description: "Reports whether two bit streams have equal length",
   inputs: { candidate: BITS_ANY, reference: BITS_ANY },
-  outputs: { report: REPORT },
   params: z.strictObject({
     label: z.string().default("channel_io").describe("name of the comparison in the report"),
     data_plane_backend: dataPlaneParameter(),
   }),
-  threadSafe: true,
   run({ inputs, params }) {
     const candidate_bit_count = bitsOf(inputs.candidate).length;
     const reference_bit_count = bitsOf(inputs.reference).length;
     const length_mismatch = Math.abs(candidate_bit_count - reference_bit_count);
-    return reportResult("channel.bit_count_match", {}, {
+    return {
+      metrics: {},
       label: params.label,
       facts: { match: length_mismatch === 0, candidate_bit_count, reference_bit_count, length_mismatch },
-    });
+    };
   },
 });

@@ -13,8 +13,10 @@ import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { travel } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportable, exportPlanned } from "../_backends.ts";
+import { executed, exportable, exported } from "../_backends.ts";
 import { FEEDBACK_CODE, RECEIVED_CODE } from "../_csi_feedback.ts";
+
+const QUANTISED = { "x-svc-used-when": { mode: "uniform_quantized" } };
 
 export default defineOperation({
   id: "channel.csi_feedback_link",
@@ -26,21 +28,21 @@ export default defineOperation({
     mode: z.enum(["ideal_noiseless", "uniform_quantized"]).default("ideal_noiseless").describe(
       "feedback without loss, or quantised to quantizer_bits per value",
     ),
-    bits_per_latent: z.int().min(1).max(24).default(8).describe("bits per latent of uniform_quantized"),
-    clip_value: z.number().positive().default(1).describe("largest modulus of a latent for uniform_quantized"),
+    bits_per_latent: z.int().min(1).max(24).default(8).meta(QUANTISED).describe("bits per latent"),
+    clip_value: z.number().positive().default(1).meta(QUANTISED).describe("largest modulus of a latent"),
   }),
   differentiability: exportable(
     "torch",
     "surrogate",
     "Quantisation needs a surrogate, such as a straight-through estimator",
   ),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "float32" },
-  materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
+  materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: {
     received_code: { from: "feedback_code", keys: ["feedback_mode", "feedback_bits_per_latent"] },
   },
+  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const code = checkCode(inputs.feedback_code.array());

@@ -15,6 +15,7 @@ export default defineOperation({
   params: z.strictObject({ data_plane_backend: dataPlaneParameter() }),
   outputMetadataGuarantees: { bits: { from: "coded_bits", keys: ["boundary_contract", "bit_count"] } },
   estimate: (_params, { coded_bits }) => ({ bits: sizeOfInput(coded_bits, "uint8") }),
+  twin: true,
   threadSafe: true,
   run: ({ inputs }) => ({ outputs: { bits: relayBits(inputs.coded_bits, "payload.bits") } }),
 });

@@ -15,6 +15,7 @@ export default defineOperation({
   params: z.strictObject({ data_plane_backend: dataPlaneParameter() }),
   outputMetadataGuarantees: { coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
   estimate: (_params, { bits }) => ({ coded_bits: sizeOfInput(bits, "uint8") }),
+  twin: true,
   threadSafe: true,
   run: ({ inputs }) => ({ outputs: { coded_bits: relayBits(inputs.bits, "channel.bits") } }),
 });

@@ -23,6 +23,7 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   outputMetadataGuarantees: { bits: { from: "bits", keys: ["boundary_contract", "bit_count"] } },
   estimate: (_params, { bits }) => ({ bits: sizeOfInput(bits, "uint8") }),
+  twin: true,
   threadSafe: true,
   run: ({ inputs, params }) => ({
     outputs: { bits: relayBits(inputs.bits, "channel.bits") },

@@ -2,7 +2,7 @@
 import { SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { relaySymbols, SYMBOL_KEYS } from "./_relay.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
@@ -16,12 +16,12 @@ export default defineOperation({
     label: z.string().default("identity_symbol_channel").describe("name of the link in the step row"),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
+  materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: SYMBOL_KEYS } },
   estimate: (_params, { symbols }) => ({ symbols: sizeOfInput(symbols, "complex64") }),
+  twin: true,
   threadSafe: true,
   run: ({ inputs, params }) => ({
     outputs: { symbols: relaySymbols(inputs.symbols) },

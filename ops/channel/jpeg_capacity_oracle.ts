@@ -1,11 +1,12 @@
 /**
  * JPEG at channel capacity: the separation reference. An image of H by W pixels has n = floor(channel_uses_per_pixel ·
- * H · W) complex channel uses and at most n · log2(1 + snr) bits, those of an ideal code at the mean SNR. The largest
+ * H · W) complex channel uses and at most n · log2(1 + snr) bits, those of an ideal code at the mean Es/N0. The largest
  * quality whose file fits is found by trying all from the top, since file sizes need not grow with quality.
  *
  * awgn delivers every image with a fitting quality. slow_rayleigh draws one gain h ~ CN(0, 1) per image, unknown to the
  * sender, and delivers if and only if n · log2(1 + |h|² · snr) is at least the bits of the file. on_outage sets the
- * substitute of a lost image. Bits are those of the files; there is no container.
+ * substitute of a lost image. Bits are those of the files; there is no container. A strong reference has
+ * `stream: abbreviated` and `half_size: true`: a file of a small image is to a large part header and tables.
  *
  * Sources: Shannon 1948; Ozarow, Shamai and Wyner 1994 (outage on block fading channels).
  */
@@ -14,7 +15,6 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import type { JpegEncoder } from "../../lib/artifact/jpeg/encoder.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
@@ -26,6 +26,7 @@ import {
   deliveryMetadata,
   ImageBatchWriter,
   JPEG_ENTROPY,
+  JPEG_STREAM_PARAMS,
   jpegImageAt,
   subsamplingOf,
 } from "../_jpeg_images.ts";
@@ -38,8 +39,11 @@ const parameters = z.strictObject({
   maximum_quality: z.int().min(1).max(100).default(95).describe("largest JPEG quality, 1 to 100"),
   subsampling: z.enum(["keep", "444", "422", "420"]).default("420")
     .describe("chroma subsampling; keep: that of the source file if known, else 444"),
-  optimize: z.boolean().default(false).describe("Huffman tables fitted to each image"),
-  progressive: z.boolean().default(false).describe("progressive scans, always with fitted tables"),
+  optimize: z.boolean().default(false).describe("Huffman tables fitted to each image; of files")
+    .meta({ "x-svc-used-when": { stream: "jfif" } }),
+  progressive: z.boolean().default(false).describe("progressive scans, always with fitted tables; of files")
+    .meta({ "x-svc-used-when": { stream: "jfif" } }),
+  ...JPEG_STREAM_PARAMS,
   on_outage: z.enum(["gray_image", "zeros", "image_channel_mean"]).default("gray_image")
     .describe("substitute of a lost image; image_channel_mean: the mean of each channel"),
   seed: seedParameter(),
@@ -66,10 +70,7 @@ export default defineOperation({
   },
   async run(context) {
     const { params, progress, cancellation } = context;
-    const [{ JpegEncoder }, { decodeJpeg }] = await Promise.all([
-      import("../../lib/artifact/jpeg/encoder.ts"),
-      import("../../lib/artifact/jpeg/decoder.ts"),
-    ]);
+    const { bestWithin } = await import("../../lib/artifact/jpeg/within_budget.ts");
     const { metadata } = context.inputs.images;
     const batch = imagesOf(context.inputs.images), { count, height, width } = batch;
     const pixels = height * width;
@@ -82,14 +83,16 @@ export default defineOperation({
     const delivered: boolean[] = [], qualities: (number | null)[] = [];
     let sourceBits = 0;
     for (let index = 0; index < count; index++) {
-      const encoder = new JpegEncoder(jpegImageAt(batch, index), subsamplingOf(params.subsampling, metadata, index));
-      const chosen = largestFitting(encoder, budget, params, () => cancellation.throwIfCancelled());
-      const bits = (chosen?.file.length ?? 0) * 8;
+      const chosen = bestWithin(jpegImageAt(batch, index), Math.floor(budget / 8), {
+        ...params,
+        subsampling: subsamplingOf(params.subsampling, metadata, index),
+      }, () => cancellation.throwIfCancelled());
+      const bits = (chosen?.bytes.length ?? 0) * 8;
       sourceBits += bits;
       qualities.push(chosen?.quality ?? null);
       const power = gains === undefined ? 1 : gains[2 * index] ** 2 + gains[2 * index + 1] ** 2;
       delivered.push(chosen !== undefined && (gains === undefined || uses * Math.log2(1 + power * snr) >= bits));
-      if (chosen !== undefined && delivered[index]) writer.write(index, decodeJpeg(chosen.file).data);
+      if (chosen !== undefined && delivered[index]) writer.write(index, chosen.decoded.data);
       else if (params.on_outage === "image_channel_mean") writer.fill(index, channelMeans(batch, index));
       else writer.fill(index, params.on_outage === "zeros" ? "zeros" : "grey");
       progress(index + 1, count, { phase: "encode", unit: "images" });
@@ -129,18 +132,3 @@ export default defineOperation({
     };
   },
 });
-
-/** The file of the largest quality that fits the budget in bits. */
-function largestFitting(
-  encoder: JpegEncoder,
-  budget: number,
-  params: z.output<typeof parameters>,
-  checkpoint: () => void,
-): { quality: number; file: Uint8Array } | undefined {
-  for (let quality = params.maximum_quality; quality >= params.minimum_quality; quality--) {
-    checkpoint();
-    const file = encoder.encode({ quality, optimize: params.optimize, progressive: params.progressive });
-    if (file.length * 8 <= budget) return { quality, file };
-  }
-  return undefined;
-}

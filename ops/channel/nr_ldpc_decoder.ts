@@ -8,7 +8,10 @@
  * A block is delivered if its CRC and those of its code blocks hold. The report lists the delivered blocks; the payload
  * of the others is zeros (zero_fill) or the decoder's last estimate (keep_estimate).
  *
- * Shapes: llr float32 [blocks · G], positive for bit 0 -> bits uint8 [n].
+ * Log-likelihood ratios of a redundancy version other than 0, or of a limited buffer, go to their positions of the circular
+ * buffer first; a wired soft buffer of channel.nr_harq_combine is decoded as it is.
+ *
+ * Shapes: llr float32 [blocks · G], positive for bit 0, or a buffer float32 [block, code block, N_cb] -> bits uint8 [n].
  */
 import { LLR, PAYLOAD_BITS, REPORT } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
@@ -22,7 +25,8 @@ import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import type { DecodedTransportBlock } from "../../lib/numeric/nr_ldpc/decoder.ts";
 import { goldSequence } from "../../lib/numeric/nr_ldpc/scrambling.ts";
 import { notExported } from "../_backends.ts";
-import { NR_LDPC_KEY, readStream, seedOf } from "./_nr_ldpc.ts";
+import { accumulate, circularBuffer, motherParameters, motherValues } from "../../lib/numeric/nr_ldpc/rate_matching.ts";
+import { type CodedStream, NR_LDPC_KEY, readStream, seedOf, SOFT_BUFFER, softValues, valuesOf } from "./_nr_ldpc.ts";
 
 /** Interval of progress reports, on several threads. */
 const CODE_BLOCKS_AT_ONCE = 128;
@@ -31,7 +35,7 @@ export default defineOperation({
   id: "channel.nr_ldpc_decoder",
   name: "NR transport-block LDPC decode",
   description: "Decodes 5G NR transport blocks from log-likelihood ratios and reports their CRCs",
-  inputs: { llr: [LLR] },
+  inputs: { llr: [LLR, SOFT_BUFFER] },
   outputs: { bits: PAYLOAD_BITS, report: REPORT },
   params: z.strictObject({
     on_tb_crc_failure: z.enum(["zero_fill", "keep_estimate", "raise"]).default("zero_fill")
@@ -53,9 +57,8 @@ export default defineOperation({
     const { decodeTransportBlocks } = await import("../../lib/numeric/parallel/nr_ldpc.ts");
     const { metadata } = inputs.llr, stream = readStream(metadata);
     const { parameters, payloadBitsPerBlock, blockCount, payloadBits, itemCounts } = stream;
-    const { codedBits } = parameters, llr = valuesOf(inputs.llr, blockCount * codedBits);
-    const scrambling = goldSequence(seedOf(stream), blockCount === 0 ? 0 : codedBits);
-    const options = { iterations: stream.iterations, scrambling, threads };
+    const { decodable, llr, scrambling } = received(inputs.llr, stream), { codedBits } = decodable;
+    const options = { iterations: stream.iterations, ...(scrambling === undefined ? {} : { scrambling }), threads };
     const atOnce = threads === 1 ? 1 : Math.ceil(CODE_BLOCKS_AT_ONCE / parameters.codeBlockCount);
     const bits = new Uint8Array(payloadBits), passed: boolean[] = [];
     let iterations = 0;
@@ -64,7 +67,7 @@ export default defineOperation({
       if (index % atOnce === 0) {
         const count = Math.min(atOnce, blockCount - index);
         const values = llr.subarray(index * codedBits, (index + count) * codedBits);
-        decodedBlocks = decodeTransportBlocks(values, parameters, count, options);
+        decodedBlocks = decodeTransportBlocks(values, decodable, count, options);
       }
       const block = decodedBlocks[index % atOnce];
       passed.push(block.crcPassed);
@@ -99,6 +102,8 @@ export default defineOperation({
           on_tb_crc_failure: params.on_tb_crc_failure,
           transport_block_size_bits: payloadBitsPerBlock,
           block_bits: parameters.blockBits,
+          payload_bits: payloadBits,
+          symbols_per_block: parameters.codedBits / parameters.bitsPerSymbol,
           code_block_count: codeBlockCount,
           ...(codeBlockCount === 0 ? {} : { mean_iteration_count: float(iterations / codeBlockCount) }),
         },
@@ -118,22 +123,26 @@ export default defineOperation({
   },
 });
 
-/** The log-likelihood ratios, one per coded bit, without NaN. */
-function valuesOf(input: InputArtifact, expected: number): Float32Array {
-  const { dtype, shape, data } = input.array();
-  if (dtype !== "float32") {
-    throw new SvcError("boundary_dtype_invalid", `Cannot decode ${dtype}: log-likelihood ratios are float32`);
+/** Values to decode and the parameters that lay them out: as received, or in the order of the circular buffer. */
+function received(input: InputArtifact, stream: CodedStream) {
+  const { parameters, blockCount, redundancyVersion, limitBits } = stream, { codedBits } = parameters;
+  const buffered = input.kind === SOFT_BUFFER.id;
+  // The length is checked before a sequence of that length is made.
+  const values = buffered ? undefined : valuesOf(input, blockCount * codedBits);
+  const scrambling = goldSequence(seedOf(stream), blockCount === 0 ? 0 : codedBits);
+  if (values !== undefined && redundancyVersion === 0 && limitBits === 0) {
+    return { decodable: parameters, llr: values, scrambling };
   }
-  if (shape.length !== 1 || shape[0] !== expected) {
-    throw new SvcError(
-      "boundary_count_mismatch",
-      `Cannot decode log-likelihood ratios of the shape [${shape.join(", ")}]: ${expected} are expected`,
-    );
+  const buffer = circularBuffer(parameters, limitBits), size = parameters.codeBlockCount * buffer.length;
+  const soft = buffered ? softValues(input, blockCount * size) : new Float64Array(blockCount * size);
+  const decodable = motherParameters(parameters), llr = new Float32Array(blockCount * decodable.codedBits);
+  for (let block = 0; block < blockCount; block++) {
+    const own = soft.subarray(block * size, (block + 1) * size);
+    if (values !== undefined) {
+      const part = values.subarray(block * codedBits, (block + 1) * codedBits);
+      accumulate(part, parameters, { buffer, redundancyVersion, scrambling }, own);
+    }
+    llr.set(motherValues(own, parameters, buffer), block * decodable.codedBits);
   }
-  const values = data as Float32Array;
-  for (let i = 0; i < values.length; i++) {
-    if (!Number.isNaN(values[i])) continue;
-    throw new SvcError("boundary_non_finite", `Cannot decode log-likelihood ratios: value ${i} is NaN`);
-  }
-  return values;
+  return { decodable, llr, scrambling: undefined };
 }

@@ -27,6 +27,8 @@ export default defineOperation({
     data_plane_backend: dataPlaneParameter(),
   }),
   outputMetadataGuarantees: { bits: { from: "coded_bits", keys: ["boundary_contract", "bit_count"] } },
+  estimate: ({ factor }, { coded_bits: { shape } }) =>
+    shape === undefined || factor === 0 ? {} : { bits: [["uint8", Math.floor(shape[0] / factor)]] },
   threadSafe: true,
   run({ inputs, params }) {
     const coded = bitsOf(inputs.coded_bits);

@@ -18,6 +18,8 @@ export default defineOperation({
   outputMetadataGuarantees: {
     coded_bits: { from: "bits", keys: ["boundary_contract", "bit_count", "repetition_factor"] },
   },
+  estimate: ({ factor }, { bits: { shape } }) =>
+    shape === undefined ? {} : { coded_bits: [["uint8", shape[0] * factor]] },
   threadSafe: true,
   run({ inputs, params: { factor } }) {
     const bits = bitsOf(inputs.bits);

@@ -6,7 +6,7 @@ import { SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { checkExpectedCount } from "../../lib/artifact/accounting.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { relaySymbols, SYMBOL_KEYS } from "./_relay.ts";
 
 export default defineOperation({
@@ -21,11 +21,11 @@ export default defineOperation({
     role: z.string().default("channel_symbol_boundary").describe("role of the checkpoint, such as channel_input"),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "numerical", tolerance: { atol: 0, rtol: 0 } },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
+  materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: SYMBOL_KEYS } },
+  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = relaySymbols(inputs.symbols);

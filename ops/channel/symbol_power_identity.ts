@@ -2,7 +2,7 @@
 import { SYMBOLS, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { relaySymbols, SYMBOL_KEYS } from "./_relay.ts";
 
 export default defineOperation({
@@ -16,10 +16,10 @@ export default defineOperation({
     power_unit: z.enum(["normalized", "mW"]).default("normalized").describe("unit of the symbol power"),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "exact" },
-  materializations: [...executed("numpy", "numpy_symbol_identity"), exportPlanned("torch", "torch_identity")],
+  materializations: [...executed("numpy", "numpy_symbol_identity"), exported("torch", "torch_identity")],
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: [...SYMBOL_KEYS, "power_unit"] } },
+  twin: true,
   threadSafe: true,
   run: ({ inputs, params }) => ({
     outputs: { symbols: relaySymbols(inputs.symbols, { power_unit: params.power_unit }) },

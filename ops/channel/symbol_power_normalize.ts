@@ -14,7 +14,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { companionsOf, sourceItemCounts, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { float } from "../../lib/contract/value.ts";
 import { meanPower } from "../../lib/numeric/complex.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { SYMBOL_KEYS } from "./_relay.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
@@ -33,14 +33,14 @@ export default defineOperation({
     label: z.string().default("tx_power_normalize").describe("name of the stage in the step row"),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
   materializations: [
     ...SCOPES.flatMap((scope) => executed("numpy", `numpy_${scope}_power_normalizer`, { normalization_scope: scope })),
-    ...SCOPES.map((scope) => exportPlanned("torch", `torch_${scope}_power_normalizer`, { normalization_scope: scope })),
+    ...SCOPES.map((scope) => exported("torch", `torch_${scope}_power_normalizer`, { normalization_scope: scope })),
   ],
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: [...SYMBOL_KEYS, "target_power"] } },
   estimate: (_params, { symbols }) => ({ symbols: sizeOfInput(symbols, "complex64") }),
+  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.symbols);

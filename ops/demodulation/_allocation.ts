@@ -4,9 +4,9 @@
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { loadedGroups, MODULATION_BY_BITS } from "../../lib/numeric/bit_loading.ts";
-import { demodulateLlr, type Modulation } from "../../lib/numeric/modulation.ts";
-import { checkElements } from "./_noise.ts";
+import { loadedGroups } from "../../lib/numeric/bit_loading.ts";
+import { demodulateLlr, type LlrMethod, type Modulation, MODULATION_BY_BITS } from "../../lib/numeric/modulation.ts";
+import { checkElements } from "../_noise_variance.ts";
 
 /** The companion array of an allocation that holds the bits of each element. */
 const LOADING = "bits_per_symbol";
@@ -37,6 +37,7 @@ export function allocatedLlr(
   modulation: Modulation | Uint8Array,
   variance: number | Float32Array,
   allocation: InputArtifact,
+  method: LlrMethod = "max_log",
 ): Float32Array {
   const count = symbols.length / 2;
   const power = allocation.array(allocation.arrayNames.includes("power") ? "power" : undefined).data;
@@ -54,24 +55,28 @@ export function allocatedLlr(
     received[2 * i + 1] = symbols[2 * i + 1] / amplitude;
   }
   const erased = (i: number) => Number(power[i]) === 0;
-  if (typeof modulation !== "string") return loadedLlr(received, noise, modulation, erased);
-  const llr = demodulateLlr(received, modulation, noise);
+  if (typeof modulation !== "string") return loadedLlr({ received, noise, loading: modulation, method }, erased);
+  const llr = demodulateLlr(received, modulation, noise, undefined, method);
   const bits = llr.length / count;
   for (let i = 0; i < count; i++) if (erased(i)) llr.fill(0, i * bits, (i + 1) * bits);
   return llr;
 }
 
 function loadedLlr(
-  received: Float32Array,
-  noise: Float32Array,
-  loading: Uint8Array,
+  { received, noise, loading, method }: {
+    received: Float32Array;
+    noise: Float32Array;
+    loading: Uint8Array;
+    method: LlrMethod;
+  },
   erased: (element: number) => boolean,
 ): Float32Array {
   const llr = new Float32Array(loading.reduce((total, bits) => total + bits, 0));
   for (const { bitsPerSymbol, modulation, elements, starts } of loadedGroups(loading)) {
     const symbols = new Float32Array(2 * elements.length);
     elements.forEach((element, k) => symbols.set(received.subarray(2 * element, 2 * element + 2), 2 * k));
-    const group = demodulateLlr(symbols, modulation, Float32Array.from(elements, (element) => noise[element]));
+    const variances = Float32Array.from(elements, (element) => noise[element]);
+    const group = demodulateLlr(symbols, modulation, variances, undefined, method);
     elements.forEach((element, k) => {
       if (!erased(element)) llr.set(group.subarray(k * bitsPerSymbol, (k + 1) * bitsPerSymbol), starts[k]);
     });

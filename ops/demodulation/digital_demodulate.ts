@@ -1,7 +1,7 @@
 /**
  * Demapper: LLR = ln P(0|y) / P(1|y), positive for bit 0, and hard bits (1 where LLR < 0). BPSK 4 Re(y)/N0; QPSK
- * 2·sqrt(2) Re(y)/N0 and Im, both exact; 16QAM and 64QAM max-log. N0 is the total complex noise variance, see
- * _noise.ts; a power allocation scales both and may give each symbol its own number of bits, see _allocation.ts.
+ * 2·sqrt(2) Re(y)/N0 and Im, both exact; 16QAM to 256QAM max-log, or exact by llr_method. N0 is the total complex noise variance, see
+ * _noise_variance.ts; a power allocation scales both and may give each symbol its own number of bits, see _allocation.ts.
  * Padding bits of the modulator are removed.
  *
  * Shapes: rx_symbols complex64 [n] -> bits uint8 [m], llr float32 [m], m = n · bits per symbol - padding.
@@ -15,19 +15,20 @@ import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
-import { BITS_PER_SYMBOL, type Modulation } from "../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL, type LlrMethod, type Modulation, MODULATIONS } from "../../lib/numeric/modulation.ts";
 import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
 import { demodulateLlrParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed, native, notExported } from "../_backends.ts";
 import { madeNatively, nativeKernels } from "../_native.ts";
 import { BIT_LOADED, unpaddedBitCount } from "../_symbol_items.ts";
 import { allocatedLlr, loadingOf } from "./_allocation.ts";
-import { noiseVarianceOf } from "./_noise.ts";
+import { noiseVarianceOf } from "../_noise_variance.ts";
 import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 
-const CHOICES = ["auto", "bpsk", "qpsk", "qam16"] as const;
+const CHOICES = ["auto", ...MODULATIONS] as const;
 const HINTS: Readonly<Record<string, string>> = {
   identity: "Use demodulation.identity_demodulate",
+  constellation: "Use demodulation.constellation_demapper",
   [BIT_LOADED]: "Wire allocation, which has the number of bits per symbol",
 };
 const ALLOCATED = {
@@ -44,10 +45,11 @@ export default defineOperation({
   outputs: demodulatedOutputs({}),
   params: z.strictObject({
     modulation: z.enum(CHOICES).default("auto").describe("auto uses the modulation in the metadata"),
+    llr_method: z.enum(["auto", "max_log", "exact"]).optional()
+      .describe("exact sums over all points, max_log takes the nearest; auto (default) is max_log above QPSK"),
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: notExported("numpy", "stop", "Hard decisions stop gradients"),
-  backends: { benchmark_run: ["numpy", "cpp"], dataset_capture: ["numpy", "cpp"] },
   equivalence: { type: "numerical", tolerance: { atol: 1e-7, rtol: 1e-6 } },
   formats: { artifact: "npz", tensor: "none" },
   materializations: [
@@ -55,6 +57,7 @@ export default defineOperation({
     ...["bpsk", "qpsk"].flatMap((modulation) => native(`cpp_${modulation}_demodulator`, { modulation })),
   ],
   outputMetadataGuarantees: INHERITED,
+  twin: true,
   threadSafe: true,
   check: ({ data_plane_backend }, connected) =>
     data_plane_backend === "cpp_native" && connected.has("allocation")
@@ -70,19 +73,20 @@ export default defineOperation({
     if (backend === "cpp" && inputs.allocation !== undefined) {
       throw new SvcError("materialization_unavailable", ALLOCATED.message, { hint: ALLOCATED.hint });
     }
+    const method: LlrMethod = params.llr_method === "exact" ? "exact" : "max_log";
     // On cpp the modulation is one that the extension supports.
     const decided = backend === "cpp"
       ? (await nativeKernels()).demodulate(symbols, modulation as NativeModulation, noise.variance)
       : null;
     const padded = decided?.llr ??
       (inputs.allocation !== undefined
-        ? allocatedLlr(symbols, modulation, noise.variance, inputs.allocation)
-        : demodulateLlrParallel(symbols, modulation as Modulation, noise.variance, { threads }));
+        ? allocatedLlr(symbols, modulation, noise.variance, inputs.allocation, method)
+        : demodulateLlrParallel(symbols, modulation as Modulation, noise.variance, { threads, method }));
     const count = unpaddedBitCount(metadata, padded.length);
     const llr = count === padded.length ? padded : padded.slice(0, count);
     const outputs = demodulated(inputs.rx_symbols, llr, {
       modulation: typeof modulation === "string" ? modulation : BIT_LOADED,
-      llr_method: mostBits(modulation) <= 2 ? "exact" : "max_log",
+      llr_method: mostBits(modulation) <= 2 ? "exact" : method,
       noise_variance_source: noise.source,
     }, decided?.bits.slice(0, count));
     return {

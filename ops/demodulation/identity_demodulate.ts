@@ -7,9 +7,9 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
-import { executed, exportable, exportPlanned } from "../_backends.ts";
+import { executed, exportable, exported } from "../_backends.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
-import { noiseVarianceOf } from "./_noise.ts";
+import { noiseVarianceOf } from "../_noise_variance.ts";
 import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 
 const LEAST_NOISE_VARIANCE = 1e-12;
@@ -25,11 +25,11 @@ export default defineOperation({
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: exportable("torch", "surrogate", "An export may stay soft; hard decisions are surrogate only"),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
+  materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: INHERITED,
+  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.rx_symbols);

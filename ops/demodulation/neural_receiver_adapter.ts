@@ -23,7 +23,7 @@ import { demodulateLlr } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
 import { linearLlr, readLinearReceiver } from "./_linear_receiver.ts";
-import { noiseVarianceOf } from "./_noise.ts";
+import { noiseVarianceOf } from "../_noise_variance.ts";
 import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 
 interface Demapped {
@@ -51,6 +51,7 @@ export default defineSlot({
   outputMetadataGuarantees: INHERITED,
   gradient: "surrogate",
   exports: { torch: "neural_receiver_training_endpoint" },
+  twin: true,
   mode: { default: "reference_qpsk" },
   read({ inputs: { rx_symbols }, params }) {
     if (params.modulation === "auto") refuseOtherThanQpsk(rx_symbols.metadata);
@@ -91,6 +92,10 @@ export default defineSlot({
     inputs: { rx_symbols_ri: ["symbol", 2] },
     outputs: { bit_llr: ["symbol", 2] },
     binding: { modulation: "qpsk" },
+    meaning: {
+      rx_symbols_ri: "received symbols, real and imaginary part",
+      bit_llr: "LLR of both bits of a symbol, ln P(0|y)/P(1|y): positive for bit 0, negative for bit 1",
+    },
     rows: 65536,
     async run({ symbols }, call) {
       const { bit_llr } = await call({ rx_symbols_ri: ndarray("float32", symbols, [symbols.length / 2, 2]) });

@@ -24,7 +24,7 @@ import { demodulateLlr } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { interpolatePhase, pilotPhases, smoothPhase, trackPhase } from "../../lib/numeric/phase_tracking.ts";
 import { PILOT_CONTEXT, type PilotFrame, pilotFrames } from "../_pilot_frames.ts";
-import { noiseVarianceOf } from "./_noise.ts";
+import { noiseVarianceOf } from "../_noise_variance.ts";
 import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 import { frameBatches } from "./_phase_features.ts";
 
@@ -32,6 +32,8 @@ const DIAGNOSTICS = artifactKind("receiver.phase_tracking_diagnostics.numpy", {
   phase_tracking_mode: "text",
   frame_symbol_counts: "list",
 });
+
+const OF_LOOP = { "x-svc-used-when": { mode: "decision_directed_pll" } };
 
 export default defineSlot({
   id: "demodulation.phase_tracking_receiver_adapter",
@@ -41,15 +43,19 @@ export default defineSlot({
   optionalInputs: { phase_truth: { kinds: ["channel.carrier_phase_truth.numpy"], secret: true } },
   outputs: { ...demodulatedOutputs({ phase_tracking_mode: "text" }), diagnostics: DIAGNOSTICS },
   params: {
-    pilot_smoothing_nearest_pilots: z.int().positive().default(5).describe("pilots per fit, for pilot_smoothing"),
-    pll_alpha: z.number().nonnegative().default(0.12).describe("proportional gain, for decision_directed_pll"),
-    pll_beta: z.number().nonnegative().default(0.005).describe("integral gain, for decision_directed_pll"),
+    pilot_smoothing_nearest_pilots: z.int().positive().default(5).meta({
+      "x-svc-used-when": { mode: "pilot_smoothing" },
+    })
+      .describe("pilots per fit"),
+    pll_alpha: z.number().nonnegative().default(0.12).meta(OF_LOOP).describe("proportional gain"),
+    pll_beta: z.number().nonnegative().default(0.005).meta(OF_LOOP).describe("integral gain"),
   },
   equivalence: { type: "behavioral", reason: "Compared by paired bit and block error rates" },
   formats: { artifact: "npz", tensor: "torch.Tensor", checkpoint: "onnx" },
   outputMetadataGuarantees: INHERITED,
   gradient: "surrogate",
   exports: { torch: "phase_tracking_receiver_training_endpoint" },
+  twin: true,
   mode: { default: "pilot_smoothing" },
   read({ inputs: { rx_symbols, pilot_context } }) {
     const symbols = symbolsOf(rx_symbols), count = symbols.length / 2;
@@ -94,6 +100,12 @@ export default defineSlot({
     implementation: "portable_packet_context_receiver",
     inputs: { receiver_features_v3: ["packet", "frame_symbol", 11] },
     outputs: { residual_phase_rad: ["packet", "frame_symbol"] },
+    meaning: {
+      receiver_features_v3:
+        "Re, Im of y; Re, Im of y turned back by the phase between pilots; 1 at pilots; Re, Im of the pilot; cos, sin of that phase; position 0 to 1; log10 N0",
+      residual_phase_rad:
+        "phase in rad that is added to the phase interpolated between pilots; received symbols are turned by the negative sum",
+    },
     rows: 256,
     async run({ frames, symbols, noise }, call) {
       const phases = new Float64Array(symbols.length / 2);

@@ -15,16 +15,20 @@ import type { TextTokenizer } from "../../lib/artifact/tokenizer.ts";
 import { MASK, maskCount } from "../_words.ts";
 import { asInput, feedsOf, GRAPHS, openGraph, outputOf, realValues } from "./_named_tensors.ts";
 
+const OF_MODEL = { "x-svc-used-when": { generator: "masked_lm" } };
+
 export const MASKED_LM_PARAMS = {
   cache_dir: z.string().default("").describe("masked_lm: accepted without effect; models are in the state directory"),
-  device: z.string().default("cpu").describe("masked_lm: models run on the processor: cpu"),
-  model_id: z.string().default("distilbert/distilbert-base-uncased").describe(
-    "masked_lm: published name of a fetched model, or a local folder of an ONNX export",
+  device: z.string().default("cpu").meta(OF_MODEL).describe("models run on the processor: cpu"),
+  model_id: z.string().default("distilbert/distilbert-base-uncased").meta(OF_MODEL).describe(
+    "published name of a fetched model, or a local folder of an ONNX export",
   ),
-  model_revision: z.string().default("").describe(
-    "masked_lm: full commit of a fetched model; empty uses the fetched one",
+  model_revision: z.string().default("").meta(OF_MODEL).describe(
+    "full commit of a fetched model; empty uses the fetched one",
   ),
-  top_k: z.int().positive().default(1).describe("masked_lm: number of likeliest tokens that are searched for a word"),
+  top_k: z.int().positive().default(1).meta(OF_MODEL).describe(
+    "number of likeliest tokens that are searched for a word",
+  ),
 };
 
 /** The model, if the generator is one. */

@@ -8,20 +8,18 @@
  * rounded down to multiples of `size_divisor`; no crop.
  */
 import { SvcError } from "../../lib/contract/error.ts";
+import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
 import { type ByteRaster, PILLOW_FILTERS, resizeLikePillow } from "../../lib/numeric/pillow_resize.ts";
 import type { RgbRaster } from "../../lib/numeric/plain_scene.ts";
 
-type Json = Record<string, unknown>;
 type Size = { width: number; height: number };
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
 
 /** The preprocessing settings of an image. */
 export interface Preprocessor {
-  config: Json;
+  config: JsonObject;
 }
 
 /** Reads preprocessor_config.json. @throws SvcError `model_unavailable` for another value than a JSON object */
@@ -59,7 +57,7 @@ export function pictureTensor(picture: RgbRaster & { data: Uint8Array }, { confi
   return ndarray("float32", tensor, [1, 3, image.height, image.width]);
 }
 
-function targetSize(image: Size, config: Json): Size {
+function targetSize(image: Size, config: JsonObject): Size {
   const { size } = config;
   const shorter = isNumber(size)
     ? size
@@ -105,7 +103,7 @@ function cropCentre(image: ByteRaster, { width, height }: Size): ByteRaster {
   return { width, height, channels: 3, data };
 }
 
-function channelValues(config: Json, setting: string): number[] {
+function channelValues(config: JsonObject, setting: string): number[] {
   const values = config[setting];
   if (Array.isArray(values) && values.length === 3 && values.every(isNumber)) return values;
   throw unknownSetting(setting, values);

@@ -10,7 +10,7 @@ import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import { impairIq } from "../../lib/numeric/iq_imbalance.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
 const IMPLEMENTATION = "fixed_affine_receiver_iq_impairment";
@@ -40,14 +40,14 @@ export default defineOperation({
     exportable: true,
     reason: "A fixed affine transform; its parameters belong to the scenario",
   },
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-6 } },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", IMPLEMENTATION), exportPlanned("torch", IMPLEMENTATION)],
+  materializations: [...executed("numpy", IMPLEMENTATION), exported("torch", IMPLEMENTATION)],
   outputMetadataGuarantees: {
     rx_symbols: { from: "rx_symbols", keys: ["boundary_contract", "symbol_count", "receiver_iq_imbalance"] },
   },
   estimate: (_params, { rx_symbols }) => ({ rx_symbols: sizeOfInput(rx_symbols, "complex64") }),
+  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.rx_symbols);

@@ -1,10 +1,9 @@
 /** What the error rates share: names of metrics under a label, reports, and streams of different length. */
-import { reportResult } from "../../lib/artifact/values.ts";
-import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
 import { diagnostic, SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
+import type { Report } from "../_report.ts";
 
 export const allowLengthMismatch = () =>
   z.boolean().default(true).describe("compare streams of different length with a warning; false fails the step");
@@ -39,17 +38,12 @@ export function errorRateNames(label: string, ending: "ber" | "bler", events: st
 
 /** The report of an error rate, with its counts over units; the rate is left out when nothing was compared. */
 export function errorRateReport(
-  operation: string,
   names: ReturnType<typeof errorRateNames>,
   counts: RateCounts,
-  { label, facts, metadata }: { label: string; facts: JsonObject; metadata: JsonObject },
-) {
+  more: Pick<Report, "label" | "facts" | "metadata">,
+): Report {
   const { events, trials } = counts;
-  const counted = rateMetadata({ [names.rate]: counts });
-  const { outputs, metrics } = reportResult(operation, {
-    ...(trials === 0 ? {} : { [names.rate]: events / trials }),
-    [names.events]: BigInt(events),
-    [names.trials]: BigInt(trials),
-  }, { label, facts: { ...facts, ...counted } });
-  return { outputs, metrics, metadata: { ...metadata, ...counted } };
+  const rate = trials === 0 ? {} : { [names.rate]: events / trials };
+  const metrics = { ...rate, [names.events]: BigInt(events), [names.trials]: BigInt(trials) };
+  return { metrics, rates: { [names.rate]: counts }, ...more };
 }

@@ -7,24 +7,19 @@
  *
  * task.score is the normalized gain.
  */
-import { REPORT } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { reportResult } from "../../lib/artifact/values.ts";
 import { beamGain } from "../../lib/numeric/beamforming.ts";
 import { energy } from "../../lib/numeric/complex.ts";
 import { linearToDb } from "../../lib/numeric/decibel.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { BEAMFORMING_DECISION, BEAMFORMING_PROBLEM, beamformingProblemOf } from "../_beamforming.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.beamforming",
   name: "Beamforming scores",
   description: "Measures the gain and the rate of beams",
   inputs: { decision: [BEAMFORMING_DECISION], problem: [BEAMFORMING_PROBLEM] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
-  threadSafe: true,
+  twin: true,
   run({ inputs }) {
     const { arrays, examples, antennas, channels, noiseVariance } = beamformingProblemOf(inputs.problem);
     const weights = arrays.beside(inputs.decision).read("complex64", ["example", "tx"]);
@@ -37,12 +32,15 @@ export default defineOperation({
     }
     const heard = gains.flatMap((gain, i) => strengths[i] > 0 ? [gain / strengths[i]] : []);
     const arrayGain = mean(gains) * antennas / mean(strengths);
-    return reportResult("metrics.beamforming", {
-      "beamforming.spectral_efficiency_bps_hz": mean(
-        gains.map((gain) => Math.log1p(gain / noiseVariance) * Math.LOG2E),
-      ),
-      ...(heard.length > 0 ? { "beamforming.normalized_gain": mean(heard), "task.score": mean(heard) } : {}),
-      ...(arrayGain > 0 ? { "beamforming.array_gain_db": linearToDb(arrayGain) } : {}),
-    }, { facts: { example_count: examples, tx_antennas: antennas } });
+    return {
+      metrics: {
+        "beamforming.spectral_efficiency_bps_hz": mean(
+          gains.map((gain) => Math.log1p(gain / noiseVariance) * Math.LOG2E),
+        ),
+        ...(heard.length > 0 ? { "beamforming.normalized_gain": mean(heard), "task.score": mean(heard) } : {}),
+        ...(arrayGain > 0 ? { "beamforming.array_gain_db": linearToDb(arrayGain) } : {}),
+      },
+      facts: { example_count: examples, tx_antennas: antennas },
+    };
   },
 });

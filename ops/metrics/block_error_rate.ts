@@ -3,27 +3,25 @@
  * fully present in the candidate is in error. The unit of its interval is the block (packet), or the larger unit that
  * the received stream declares.
  */
-import { BITS_ANY, REPORT } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
+import { BITS_ANY } from "../../lib/contract/kinds.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
 import { allowLengthMismatch, comparedLengths, errorRateNames, errorRateReport } from "./_error_rate.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.block_error_rate",
   name: "BLER",
   description: "Fraction of fixed-size blocks with an error",
   inputs: { candidate: BITS_ANY, reference: BITS_ANY },
-  outputs: { report: REPORT },
   params: z.strictObject({
     block_size: z.int().positive().default(1024).describe("bits per block"),
     label: z.string().min(1).default("bler").describe("the metric is channel.<label>"),
     allow_length_mismatch: allowLengthMismatch(),
     data_plane_backend: dataPlaneParameter(),
   }),
-  threadSafe: true,
   run({ inputs, params }) {
     const candidate = bitsOf(inputs.candidate);
     const reference = bitsOf(inputs.reference);
@@ -42,7 +40,7 @@ export default defineOperation({
     }
     const names = errorRateNames(params.label, "bler", "block_error_count", "block_count");
     const counts = rateCounts(failed, inputs.candidate.metadata, "packet");
-    return errorRateReport("metrics.block_error_rate", names, counts, {
+    return errorRateReport(names, counts, {
       label: params.label,
       facts: { ...facts, block_size: params.block_size },
       metadata,

@@ -5,15 +5,14 @@
  *
  * These are lexical measures, not semantic ones: no consensus over a corpus (CIDEr), no scene graphs (SPICE), no model.
  */
-import { CAPTIONS, REPORT, TEXTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
+import { CAPTIONS, TEXTS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
+import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { editSimilarity, rougeL, tokenF1, unigramBleu } from "../../lib/numeric/text_similarity.ts";
 import { captionsOf } from "../_captions.ts";
+import { defineReport } from "../_report.ts";
 
 const SCORES: Readonly<Record<string, (candidate: string, reference: string) => number>> = {
   "caption.token_f1": tokenF1,
@@ -23,14 +22,11 @@ const SCORES: Readonly<Record<string, (candidate: string, reference: string) => 
   "caption.exact_match": (candidate, reference) => Number(candidate === reference),
 };
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.captioning",
   name: "Caption scores",
   description: "Scores lexical similarity of captions to one or several references",
   inputs: { candidate: [TEXTS, CAPTIONS], reference: [TEXTS, CAPTIONS] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
-  threadSafe: true,
   run({ inputs }) {
     const candidates = captionsOf(inputs.candidate), references = captionsOf(inputs.reference);
     checkPairedIds(candidates, references);
@@ -59,6 +55,6 @@ export default defineOperation({
       reference_count: references[index].texts.length,
       metrics: Object.fromEntries(row.map(({ id, value }) => [id, float(value)])),
     }));
-    return reportResult("metrics.captioning", metrics, { items });
+    return { metrics, items };
   },
 });

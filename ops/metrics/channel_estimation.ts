@@ -11,11 +11,8 @@
  * the noise_variance of the problem. task.score = 1/(1 + nmse). Values with a zero denominator are omitted: all but mse
  * and correlation for zero channels, and nmse_db without any error.
  */
-import { REPORT } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { metadataNumber, reportResult } from "../../lib/artifact/values.ts";
+import { metadataNumber } from "../../lib/artifact/values.ts";
 import { energy } from "../../lib/numeric/complex.ts";
 import { linearToDb } from "../../lib/numeric/decibel.ts";
 import { zeroForcingRate } from "../../lib/numeric/estimated_zero_forcing.ts";
@@ -26,15 +23,14 @@ import {
   type ChannelSizes,
   trueChannel,
 } from "../_channel_estimation.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.channel_estimation",
   name: "Channel estimate scores",
   description: "Measures the errors of channel estimates, and their achievable rate",
   inputs: { estimate: [CHANNEL_ESTIMATE], problem: [CHANNEL_PROBLEM, CHANNEL_TRUTH] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
-  threadSafe: true,
+  twin: true,
   run({ inputs }) {
     const arrays = arraysOf(inputs.estimate);
     const estimate = arrays.read("complex64", ["example", "rx", "tx", "subcarrier"]);
@@ -53,19 +49,22 @@ export default defineOperation({
       ...(nmse === undefined ? {} : { [`${prefix}.nmse`]: nmse }),
       ...(inDb === undefined ? {} : { [`${prefix}.nmse_db`]: inDb }),
     });
-    return reportResult("metrics.channel_estimation", {
-      ...family("channel_estimation"),
-      "channel_estimation.mse": error / count,
-      "channel_estimation.complex_correlation": correlation(estimate, channel, power),
-      ...(wide ? family("mimo.channel_estimation") : {}),
-      ...(rates === undefined ? {} : {
-        "mimo.channel_estimation.zf_spectral_efficiency_bps_hz": rates.achieved,
-        "mimo.channel_estimation.perfect_csi_zf_spectral_efficiency_bps_hz": rates.perfect,
-        ...(rates.perfect > 0 ? { "mimo.channel_estimation.zf_rate_retention": rates.achieved / rates.perfect } : {}),
-      }),
-      ...(wide && density !== undefined ? { "pilot.density": density } : {}),
-      ...(nmse === undefined ? {} : { "task.score": 1 / (1 + nmse) }),
-    }, { facts: { example_count: examples, rx_antennas: rx, tx_antennas: tx, subcarriers } });
+    return {
+      metrics: {
+        ...family("channel_estimation"),
+        "channel_estimation.mse": error / count,
+        "channel_estimation.complex_correlation": correlation(estimate, channel, power),
+        ...(wide ? family("mimo.channel_estimation") : {}),
+        ...(rates === undefined ? {} : {
+          "mimo.channel_estimation.zf_spectral_efficiency_bps_hz": rates.achieved,
+          "mimo.channel_estimation.perfect_csi_zf_spectral_efficiency_bps_hz": rates.perfect,
+          ...(rates.perfect > 0 ? { "mimo.channel_estimation.zf_rate_retention": rates.achieved / rates.perfect } : {}),
+        }),
+        ...(wide && density !== undefined ? { "pilot.density": density } : {}),
+        ...(nmse === undefined ? {} : { "task.score": 1 / (1 + nmse) }),
+      },
+      facts: { example_count: examples, rx_antennas: rx, tx_antennas: tx, subcarriers },
+    };
   },
 });
 

@@ -9,32 +9,28 @@
  * and the size of a report. Rows with a zero true channel do not count for nmse and cosine; a zero reconstruction has
  * the error 1 and the cosine 0. task.score is the retention. Values with a zero denominator are omitted.
  */
-import { REPORT } from "../../lib/contract/kinds.ts";
 import type { Metrics } from "../../lib/contract/operation.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { metadataNumber, metadataOf, reportResult } from "../../lib/artifact/values.ts";
+import { metadataNumber, metadataOf } from "../../lib/artifact/values.ts";
 import { beamGain } from "../../lib/numeric/beamforming.ts";
 import { energy } from "../../lib/numeric/complex.ts";
 import { linearToDb } from "../../lib/numeric/decibel.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { antennasAt, MISO_CSI, MISO_PRECODER, MISO_RECONSTRUCTION, type MisoChannels } from "../_csi_feedback.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.csi_feedback",
   name: "CSI feedback scores",
   description: "Measures the rate of precoding on fed-back channels, and their accuracy",
   inputs: { precoder: [MISO_PRECODER], reconstruction: [MISO_RECONSTRUCTION], true_csi: [MISO_CSI] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "behavioral" },
   formats: { artifact: "json", tensor: "structured metrics" },
   inputMetadataRequirements: { true_csi: { all_of: ["noise_variance"] } },
-  threadSafe: true,
+  twin: true,
   run({ inputs }) {
     const arrays = arraysOf(inputs.true_csi), axes = ["row", "tx", "subcarrier"];
     const channel = arrays.read("complex64", axes);
@@ -52,16 +48,19 @@ export default defineOperation({
       }
     }
     const retention = perfect > 0 ? achieved / perfect : undefined;
-    return reportResult("metrics.csi_feedback", {
-      "csi_feedback.achieved_spectral_efficiency_bps_hz": achieved,
-      "csi_feedback.perfect_csit_spectral_efficiency_bps_hz": perfect,
-      "csi_feedback.spectral_efficiency_loss_bps_hz": perfect - achieved,
-      ...(retention === undefined
-        ? {}
-        : { "csi_feedback.spectral_efficiency_retention": retention, "task.score": retention }),
-      ...likeness(channel, reconstruction, rows),
-      ...reportSize(inputs.reconstruction.metadata, 2 * tx * subcarriers),
-    }, { facts: { row_count: rows, tx_antennas: tx, subcarriers } });
+    return {
+      metrics: {
+        "csi_feedback.achieved_spectral_efficiency_bps_hz": achieved,
+        "csi_feedback.perfect_csit_spectral_efficiency_bps_hz": perfect,
+        "csi_feedback.spectral_efficiency_loss_bps_hz": perfect - achieved,
+        ...(retention === undefined
+          ? {}
+          : { "csi_feedback.spectral_efficiency_retention": retention, "task.score": retention }),
+        ...likeness(channel, reconstruction, rows),
+        ...reportSize(inputs.reconstruction.metadata, 2 * tx * subcarriers),
+      },
+      facts: { row_count: rows, tx_antennas: tx, subcarriers },
+    };
   },
 });
 

@@ -12,30 +12,27 @@
  * `map_at_iou_0p5_to_0p95` as the mean over IoU 0.50, 0.55 … 0.95 (AP of the COCO challenge). The report contains
  * counts and average precision of each label. A score with a zero denominator is omitted.
  */
-import { REPORT } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
+import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { type LabelScores, matchDetections, scoreLabels } from "../../lib/numeric/detection.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { DETECTIONS, detectionsOf } from "../../lib/artifact/vision.ts";
 import { idName } from "./_class_ids.ts";
+import { defineReport } from "../_report.ts";
 
 const COCO_THRESHOLDS = Array.from({ length: 10 }, (_, i) => (50 + 5 * i) / 100);
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.detection",
   name: "Object detection scores",
   description: "Scores boxes by recall, precision, F1 and average precision",
   inputs: { candidate: [DETECTIONS], reference: [DETECTIONS] },
-  outputs: { report: REPORT },
   params: z.strictObject({
     iou_threshold: z.number().min(0).max(1).default(0.5).describe("minimum IoU of a match"),
     confidence_threshold: z.number().min(0).max(1).default(0).describe("minimum confidence of a candidate"),
   }),
-  threadSafe: true,
   run({ inputs, params }) {
     const { iou_threshold: threshold, confidence_threshold: floor } = params;
     const candidates = detectionsOf(inputs.candidate), references = detectionsOf(inputs.reference);
@@ -85,7 +82,7 @@ export default defineOperation({
         ? {}
         : { [`iou_${idNumber(threshold)}`]: float(precision), iou_0p5_to_0p95: float(mean(over)) },
     };
-    return reportResult("metrics.detection", metrics, { items, facts });
+    return { metrics, items, facts };
   },
 });
 

@@ -5,27 +5,24 @@
  * Both sides have the same embedding space and ids. The labels generation.text_image_clip and
  * generation.image_image_clip are for scores of CLIP, so they need embeddings of a CLIP model.
  */
-import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
-import { REPORT } from "../../lib/contract/kinds.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
+import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { mean, quantile } from "../../lib/numeric/statistics.ts";
 import { checkSameSpace, EMBEDDINGS_ANY, embeddingsOf, similarity } from "../foundation/_embedding_space.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.embedding_similarity",
   name: "Paired embedding similarity",
   description: "Compares paired embeddings of one space",
   inputs: { candidate: EMBEDDINGS_ANY, reference: EMBEDDINGS_ANY },
-  outputs: { report: REPORT },
   params: z.strictObject({
     label: z.enum(["embedding", "generation.text_image_clip", "generation.image_image_clip"]).default("embedding")
       .describe("metric family; the generation families are for CLIP embeddings"),
     normalize: z.boolean().default(true).describe("cosine; otherwise the inner product"),
   }),
-  threadSafe: true,
   run({ inputs, params: { label, normalize } }) {
     const candidate = embeddingsOf(inputs.candidate), reference = embeddingsOf(inputs.reference);
     checkSameSpace(candidate, reference);
@@ -48,6 +45,6 @@ export default defineOperation({
       metrics: { [`${label}.cosine`]: float(value) },
     }));
     const facts = { embedding_space: reference.space, normalized: normalize };
-    return reportResult("metrics.embedding_similarity", metrics, { label, items, facts });
+    return { metrics, label, items, facts };
   },
 });

@@ -2,40 +2,36 @@
  * Delivered images of a batch, as recorded by the receiver in the metadata: `delivered`, one truth value per image,
  * else `failed_item_indices`. The outage rate is the share of lost images among all sent images.
  */
-import { IMAGES, REPORT } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
+import { IMAGES } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
-import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
-import { imagesOf, metadataCounts, reportResult } from "../../lib/artifact/values.ts";
+import { imagesOf, metadataCounts } from "../../lib/artifact/values.ts";
 import { idsOfImages } from "../_image_ids.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.image_delivery_status",
   name: "Image delivery status",
   description: "Reports the delivered images and the number of sent images",
   inputs: { images: [IMAGES] },
-  outputs: { report: REPORT },
   params: z.strictObject({
     on_decode_failure: z.enum(["report_outage"]).default("report_outage").describe("a lost image counts as an outage"),
   }),
   inputMetadataRequirements: { images: { any_of: ["delivered", "failed_item_indices"] } },
-  threadSafe: true,
   run({ inputs }) {
     const { count } = imagesOf(inputs.images), { metadata } = inputs.images;
     const delivered = deliveredImages(metadata, count);
     const ids = idsOfImages(metadata, count) ?? delivered.map((_, index) => `image_${index}`);
     const deliveredCount = delivered.filter((arrived) => arrived).length;
     const lost = rateCounts(delivered.map((arrived) => arrived ? 0 : 1), metadata, "source_item");
-    const counted = rateMetadata({ "channel.outage_rate": lost });
-    const rate = { "channel.outage_rate": lost.events / count };
-    const { outputs, metrics } = reportResult("metrics.image_delivery_status", rate, {
-      facts: { image_count: count, delivered_image_count: deliveredCount, denominator: "images sent", ...counted },
+    return {
+      metrics: { "channel.outage_rate": lost.events / count },
+      rates: { "channel.outage_rate": lost },
+      facts: { image_count: count, delivered_image_count: deliveredCount, denominator: "images sent" },
       items: ids.map((id, index) => ({ id, delivered: delivered[index] })),
-    });
-    return { outputs, metrics, metadata: counted };
+    };
   },
 });
 

@@ -1,30 +1,36 @@
 /**
- * Scores reconstructed images against their originals: PSNR, MSE, MAE, SSIM and MS-SSIM, means over the images.
+ * Scores reconstructed images against their originals: PSNR, MSE, MAE, SSIM, MS-SSIM and GMSD, means over the images.
  *
  * MSE and MAE are in units of the samples. The range is that of the type (255 for uint8, 1 for float32) unless
  * `data_range` is set. An exact image scores `psnr_cap_db`, or more if an inexact image of that type and shape could
  * exceed it. SSIM needs 11 pixels on the shorter side, MS-SSIM five scales of them; undefined values are omitted and
  * counted as skipped. Formulas and sources: lib/numeric/image_quality.ts.
  */
-import { IMAGES, REPORT } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
+import { IMAGES } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { imageAt, type ImageBatch, imagesOf, reportResult, typedMetrics } from "../../lib/artifact/values.ts";
-import { exactPsnrDb, psnrDb, sampleErrors, structuralSimilarity } from "../../lib/numeric/image_quality.ts";
+import { imageAt, type ImageBatch, imagesOf, typedMetrics } from "../../lib/artifact/values.ts";
+import {
+  exactPsnrDb,
+  gradientDeviation,
+  isGmsdDefined,
+  psnrDb,
+  sampleErrors,
+  structuralSimilarity,
+} from "../../lib/numeric/image_quality.ts";
 import { idsOfImages } from "../_image_ids.ts";
+import { defineReport } from "../_report.ts";
 
 /** Canonical range, and the smallest difference two samples can have (binary32: the smallest subnormal number). */
 const SAMPLE_TYPES = { uint8: { range: 255, step: 1 }, float32: { range: 1, step: 2 ** -149 } };
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.image_reconstruction",
   name: "Image reconstruction scores",
-  description: "Scores reconstructions by PSNR, MSE, MAE, SSIM and MS-SSIM",
+  description: "Scores reconstructions by PSNR, MSE, MAE, SSIM, MS-SSIM and GMSD",
   inputs: { reconstruction: [IMAGES], reference: [IMAGES] },
-  outputs: { report: REPORT },
   params: z.strictObject({
     data_range: z.number().nonnegative().default(0).describe(
       "largest minus smallest sample value; 0 uses 255 for uint8 and 1 for float32",
@@ -33,7 +39,7 @@ export default defineOperation({
     preview_size: z.int().min(8).max(1024).default(128).describe("largest width and height of a thumbnail in pixels"),
     psnr_cap_db: z.number().nonnegative().default(99).describe("score of an exact image in dB, raised when needed"),
   }),
-  threadSafe: true,
+  twin: true,
   async run({ inputs, params, progress }) {
     // The PNG writer is needed for thumbnails only.
     const { previewOf } = await import("./_preview.ts");
@@ -57,6 +63,7 @@ export default defineOperation({
         exact: Number(mse === 0),
         ssim,
         ms_ssim: msSsim,
+        gmsd: isGmsdDefined(reference) ? gradientDeviation(x, y, reference, range) : null,
       };
     });
     const mean = (key: keyof (typeof scores)[number]) =>
@@ -70,6 +77,7 @@ export default defineOperation({
       "quality.perfect_reconstruction_fraction": mean("exact"),
       ...(scores[0].ssim === null ? {} : { "quality.ssim": mean("ssim") }),
       ...(covered === 0 ? {} : { "quality.ms_ssim": mean("ms_ssim") }),
+      ...(scores[0].gmsd === null ? {} : { "quality.gmsd": mean("gmsd") }),
       "quality.ms_ssim_item_count": BigInt(covered),
       "quality.ms_ssim_skipped_count": BigInt(scores.length - covered),
     };
@@ -87,7 +95,7 @@ export default defineOperation({
       }),
     }));
     const facts = { data_range: float(range), exact_psnr_db: float(exact) };
-    return reportResult("metrics.image_reconstruction", metrics, { items, facts });
+    return { metrics, items, facts };
   },
 });
 

@@ -7,24 +7,19 @@
  *     isac.sensing_snr_db                10·log10 of the mean S; omitted if no echo has power
  *     isac.power_constraint_max_abs_error  largest |Σ p - total_power| of an example
  */
-import { REPORT } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { reportResult } from "../../lib/artifact/values.ts";
 import { linearToDb } from "../../lib/numeric/decibel.ts";
 import { communicationRate, IsacUtility, sensingSnr } from "../../lib/numeric/isac.ts";
 import { mean, sum } from "../../lib/numeric/statistics.ts";
 import { ISAC_DECISION, ISAC_PROBLEM, isacProblemOf } from "../_isac.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.isac_ofdm",
   name: "Joint sensing and communication scores",
   description: "Scores a power allocation by its rate and its echo",
   inputs: { decision: [ISAC_DECISION], problem: [ISAC_PROBLEM] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
-  threadSafe: true,
+  twin: true,
   run({ inputs }) {
     const problem = isacProblemOf(inputs.problem), { examples, subcarriers, totalPower, sensingWeight } = problem;
     const power = problem.arrays.beside(inputs.decision).read("float64", ["example", "subcarrier"]);
@@ -42,12 +37,15 @@ export default defineOperation({
       miss = Math.max(miss, Math.abs(sum(own) - totalPower));
     }
     const utility = mean(utilities), echo = mean(echoes);
-    return reportResult("metrics.isac_ofdm", {
-      "isac.scalarized_utility": utility,
-      "isac.communication_rate_bps_hz": mean(rates),
-      ...(echo > 0 ? { "isac.sensing_snr_db": linearToDb(echo) } : {}),
-      "isac.power_constraint_max_abs_error": miss,
-      "task.score": utility,
-    }, { facts: { example_count: examples, subcarrier_count: subcarriers } });
+    return {
+      metrics: {
+        "isac.scalarized_utility": utility,
+        "isac.communication_rate_bps_hz": mean(rates),
+        ...(echo > 0 ? { "isac.sensing_snr_db": linearToDb(echo) } : {}),
+        "isac.power_constraint_max_abs_error": miss,
+        "task.score": utility,
+      },
+      facts: { example_count: examples, subcarrier_count: subcarriers },
+    };
   },
 });

@@ -2,23 +2,18 @@
  * Position errors e = |p̂ - p| in metres: root of the mean square, mean, 90th percentile (linear between order statistics), and
  * task.score = 1/(1 + RMSE).
  */
-import { REPORT } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
-import { reportResult } from "../../lib/artifact/values.ts";
 import { mean, quantile } from "../../lib/numeric/statistics.ts";
 import { LOCALIZATION_ESTIMATE, LOCALIZATION_PROBLEM, LOCALIZATION_TRUTH, truePositions } from "../_localization.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.localization",
   name: "Localisation scores",
   description: "Measures the errors of position estimates",
   inputs: { estimate: [LOCALIZATION_ESTIMATE], problem: [LOCALIZATION_PROBLEM, LOCALIZATION_TRUTH] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
-  threadSafe: true,
+  twin: true,
   run({ inputs }) {
     const estimates = arraysOf(inputs.estimate), estimate = estimates.read("float64", ["example", 2]);
     const positions = truePositions(estimates.beside(inputs.problem));
@@ -27,11 +22,14 @@ export default defineOperation({
       (_, i) => Math.hypot(estimate[2 * i] - positions[2 * i], estimate[2 * i + 1] - positions[2 * i + 1]),
     );
     const rmse = Math.sqrt(mean(errors.map((error) => error * error)));
-    return reportResult("metrics.localization", {
-      "localization.rmse_m": rmse,
-      "localization.mae_m": mean(errors),
-      "localization.p90_error_m": quantile(errors, 0.9),
-      "task.score": 1 / (1 + rmse),
-    }, { facts: { example_count: errors.length, errors_m: Array.from(errors, float) } });
+    return {
+      metrics: {
+        "localization.rmse_m": rmse,
+        "localization.mae_m": mean(errors),
+        "localization.p90_error_m": quantile(errors, 0.9),
+        "task.score": 1 / (1 + rmse),
+      },
+      facts: { example_count: errors.length, errors_m: Array.from(errors, float) },
+    };
   },
 });

@@ -3,23 +3,18 @@
  * share of the largest gain of a beam towards the estimate, |Σ h_m·w_m|²/M with w_m = conj(ĥ_m)/sqrt(M),
  * also task.score.
  */
-import { REPORT } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { reportResult } from "../../lib/artifact/values.ts";
 import { correlationGain, sphericalWave } from "../../lib/numeric/near_field.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { NEAR_FIELD_ESTIMATE, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH, nearFieldProblemOf } from "../_near_field.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.near_field_focusing",
   name: "Near-field focusing scores",
   description: "Measures the errors of ranges and angles, and the resulting loss of gain",
   inputs: { estimate: [NEAR_FIELD_ESTIMATE], problem: [NEAR_FIELD_PROBLEM], truth: [NEAR_FIELD_TRUTH] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
-  threadSafe: true,
+  twin: true,
   run({ inputs }) {
     const { arrays, examples, array } = nearFieldProblemOf(inputs.problem);
     const truth = arrays.beside(inputs.truth).read("float64", ["example", 2]);
@@ -35,19 +30,20 @@ export default defineOperation({
       ) / array.antennas ** 2;
     }
     const gain = mean(gains);
-    return reportResult("metrics.near_field_focusing", {
-      "near_field.range_rmse_m": rootMeanSquare(ranges),
-      "near_field.angle_rmse_deg": rootMeanSquare(angles),
-      "near_field.normalized_focusing_gain": gain,
-      "task.score": gain,
-    }, {
+    return {
+      metrics: {
+        "near_field.range_rmse_m": rootMeanSquare(ranges),
+        "near_field.angle_rmse_deg": rootMeanSquare(angles),
+        "near_field.normalized_focusing_gain": gain,
+        "task.score": gain,
+      },
       facts: {
         example_count: examples,
         range_errors_m: Array.from(ranges, float),
         angle_errors_deg: Array.from(angles, float),
         focusing_gains: Array.from(gains, float),
       },
-    });
+    };
   },
 });
 

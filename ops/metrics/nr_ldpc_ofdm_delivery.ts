@@ -17,18 +17,16 @@ import {
 } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact } from "../../lib/contract/operation.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { isNumber, toNumber } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { bitsOf, reportResult, symbolsOf } from "../../lib/artifact/values.ts";
+import { bitsOf, symbolsOf } from "../../lib/artifact/values.ts";
 import { rateCounts } from "../../lib/artifact/statistical_unit.ts";
-import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { energy } from "../../lib/numeric/complex.ts";
 import { allocatedState, checkPlaced } from "./_ofdm_allocation.ts";
+import { defineReport } from "../_report.ts";
 
 const PAYLOAD = [PAYLOAD_BITS, BITS] as const;
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.nr_ldpc_ofdm_delivery",
   name: "NR LDPC OFDM delivery score",
   description: "Counts payload bits of transport blocks whose CRC passed, and their resource elements",
@@ -41,12 +39,9 @@ export default defineOperation({
     tx_symbols: [SYMBOLS],
   },
   optionalInputs: { rx_symbols: [RX_SYMBOLS] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "exact" },
   formats: { artifact: "json", tensor: "none" },
-  threadSafe: true,
   run({ inputs }) {
     const allocated = allocatedState(inputs.actual_state, inputs.allocation);
     const sent = symbolsOf(inputs.tx_symbols);
@@ -69,8 +64,7 @@ export default defineOperation({
     const elements = allocated.power.length, spent = energy(sent);
     const name = (part: string) => `channel.nr_ldpc_ofdm.${part}`;
     const counts = rateCounts(passed.map((good) => good ? 0 : 1), inputs.decoded_payload.metadata, "transport_block");
-    const metadata = rateMetadata({ [name("block_error_rate")]: counts });
-    const { outputs, metrics } = reportResult("metrics.nr_ldpc_ofdm_delivery", {
+    const metrics = {
       [name("transport_block_count")]: count(blocks),
       [name("delivered_block_count")]: count(blocks - failures),
       [name("crc_failure_count")]: count(failures),
@@ -81,8 +75,9 @@ export default defineOperation({
       ...(elements > 0 ? { [name("data_resource_element_utilization")]: occupied / elements } : {}),
       ...(occupied > 0 ? { [name("goodput_bits_per_resource_element")]: delivered / occupied } : {}),
       ...(delivered > 0 ? { [name("energy_per_delivered_bit")]: spent / delivered } : {}),
-    }, { facts: { transport_block_size_bits: size, undetected_error_block_count: undetected, ...metadata } });
-    return { outputs, metrics, metadata };
+    };
+    const facts = { transport_block_size_bits: size, undetected_error_block_count: undetected };
+    return { metrics, facts, rates: { [name("block_error_rate")]: counts } };
   },
 });
 

@@ -1,42 +1,40 @@
 /**
  * Scores an allocation for short packets that was made with delayed channel knowledge, by the normal approximation
  * (lib/numeric/finite_blocklength.ts): a packet of n channel uses at rate R is sent over one state of the channel,
- * whose subcarriers are parallel channels of SNR p·g/N0. Mean over the states: capacity, predicted block error rate,
+ * whose subcarriers are parallel channels of Es/N0 p·g/N0. Mean over the states: capacity, predicted block error rate,
  * and goodput R·(1 - block error rate).
  *
  * Reported against true channel, the last report of each grid against all its OFDM symbols, pooled: complex correlation
  * |sum ĥ·conj(h)| / sqrt(sum |ĥ|²·sum |h|²), Pearson's correlation of |ĥ|² and |h|², and sum |ĥ - h|² / sum |h|².
  * Values with a zero denominator are omitted.
  */
-import { OFDM_STATE, POWER_ALLOCATION, REPORT } from "../../lib/contract/kinds.ts";
+import { OFDM_STATE, POWER_ALLOCATION } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { type OfdmState, ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
-import { metadataNumber, reportResult } from "../../lib/artifact/values.ts";
+import { metadataNumber } from "../../lib/artifact/values.ts";
 import { linearToDb } from "../../lib/numeric/decibel.ts";
 import { normalApproximationErrorRate, parallelAwgn } from "../../lib/numeric/finite_blocklength.ts";
 import { mean, quantile, sum } from "../../lib/numeric/statistics.ts";
 import { allocatedState, rowOf } from "./_ofdm_allocation.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.ofdm_finite_blocklength_allocation",
   name: "Short-packet allocation scores",
   description: "Predicts error rate and goodput of short packets for an allocation made with delayed channel knowledge",
   inputs: { actual_state: [OFDM_STATE], allocation: [POWER_ALLOCATION], transmitter_csi: [OFDM_STATE] },
-  outputs: { report: REPORT },
   params: z.strictObject({
     blocklength_channel_uses: z.int().positive().default(128).describe("complex channel uses per packet"),
     target_rate_bps_hz: z.number().positive().default(2).describe("rate of the code in bits per complex channel use"),
     include_third_order_term: z.boolean().default(true).describe("add log2(n)/(2n) to the rate"),
   }),
-  threadSafe: true,
   run({ inputs, params }) {
     const { blocklength_channel_uses: blocklength, target_rate_bps_hz: rate } = params;
     const allocated = allocatedState(inputs.actual_state, inputs.allocation);
     const { state, states, power, gain } = allocated;
-    if (states === 0) return reportResult("metrics.ofdm_finite_blocklength_allocation", {});
+    if (states === 0) return { metrics: {} };
     const snrs = power.map((p, i) => Math.max(p, 0) * gain[i] / state.noiseVariance);
     const capacities: number[] = [], failures: number[] = [];
     for (let row = 0; row < states; row++) {
@@ -48,17 +46,20 @@ export default defineOperation({
     }
     const goodputs = failures.map((failure) => rate * (1 - failure));
     const name = (part: string) => `resource.finite_blocklength.${part}`;
-    return reportResult("metrics.ofdm_finite_blocklength_allocation", {
-      [name("expected_goodput_bps_hz")]: mean(goodputs),
-      [name("predicted_bler")]: mean(failures),
-      [name("mean_capacity_bps_hz")]: mean(capacities),
-      [name("p05_goodput_bps_hz")]: quantile(goodputs, 0.05),
-      [name("blocklength_channel_uses")]: blocklength,
-      [name("target_rate_bps_hz")]: rate,
-      "resource.nominal_snr_db": linearToDb(state.averagePowerBudget / state.noiseVariance),
-      ...ageMetrics(inputs.transmitter_csi),
-      ...knowledgeMetrics(ofdmStateOf(inputs.transmitter_csi), state),
-    }, { facts: { state_count: states, include_third_order_term: params.include_third_order_term } });
+    return {
+      metrics: {
+        [name("expected_goodput_bps_hz")]: mean(goodputs),
+        [name("predicted_bler")]: mean(failures),
+        [name("mean_capacity_bps_hz")]: mean(capacities),
+        [name("p05_goodput_bps_hz")]: quantile(goodputs, 0.05),
+        [name("blocklength_channel_uses")]: blocklength,
+        [name("target_rate_bps_hz")]: rate,
+        "resource.nominal_snr_db": linearToDb(state.averagePowerBudget / state.noiseVariance),
+        ...ageMetrics(inputs.transmitter_csi),
+        ...knowledgeMetrics(ofdmStateOf(inputs.transmitter_csi), state),
+      },
+      facts: { state_count: states, include_third_order_term: params.include_third_order_term },
+    };
   },
 });
 

@@ -15,25 +15,24 @@
  *
  * Source: Cover and Thomas, Elements of Information Theory, 2nd ed., 2006, 9.4; Jain, Chiu and Hawe, 1984.
  */
-import { BITS, OFDM_STATE, PAYLOAD_BITS, POWER_ALLOCATION, REPORT, SYMBOLS } from "../../lib/contract/kinds.ts";
+import { BITS, OFDM_STATE, PAYLOAD_BITS, POWER_ALLOCATION, SYMBOLS } from "../../lib/contract/kinds.ts";
 import type { InputArtifact, Metrics, ParameterProblem } from "../../lib/contract/operation.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { bitsOf, metadataText, reportResult, symbolsOf } from "../../lib/artifact/values.ts";
+import { bitsOf, metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { energy } from "../../lib/numeric/complex.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { budgetMetrics, oracleMetrics, outageMetrics, powerMetrics, rateMetrics } from "./_allocation_metrics.ts";
 import { type AllocatedState, allocatedState, checkPlaced, shannonRates } from "./_ofdm_allocation.ts";
+import { defineReport } from "../_report.ts";
 
 const PAYLOAD = [PAYLOAD_BITS, BITS] as const;
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.ofdm_power_allocation",
   name: "OFDM allocation scores",
   description: "Scores a power allocation with its channel state, and the delivered bits",
   inputs: { allocation: [POWER_ALLOCATION], state: [OFDM_STATE] },
   optionalInputs: { candidate: PAYLOAD, reference: PAYLOAD, symbols: [SYMBOLS] },
-  outputs: { report: REPORT },
   params: z.strictObject({
     outage_target_spectral_efficiency_bps_hz: z.number().nonnegative().default(2)
       .describe("a state below this Shannon efficiency is in outage"),
@@ -51,21 +50,24 @@ export default defineOperation({
       }]
     );
   },
-  threadSafe: true,
+  twin: true,
   run({ inputs, params }) {
     const allocated = allocatedState(inputs.state, inputs.allocation);
-    if (allocated.power.length === 0) return reportResult("metrics.ofdm_power_allocation", {});
+    if (allocated.power.length === 0) return { metrics: {} };
     const rates = shannonRates(allocated);
     const efficiency = mean(rates);
     const target = params.outage_target_spectral_efficiency_bps_hz;
-    return reportResult("metrics.ofdm_power_allocation", {
-      ...rateMetrics(allocated, rates),
-      ...outageMetrics(allocated, rates, target),
-      ...oracleMetrics(allocated, efficiency),
-      ...powerMetrics(allocated, metadataText(inputs.allocation.metadata, "granularity") ?? "per_subcarrier"),
-      ...budgetMetrics(allocated),
-      ...linkMetrics(allocated, efficiency, inputs, params.transport_block_size_bits),
-    }, { facts: { state_count: allocated.states, subcarrier_count: allocated.subcarriers } });
+    return {
+      metrics: {
+        ...rateMetrics(allocated, rates),
+        ...outageMetrics(allocated, rates, target),
+        ...oracleMetrics(allocated, efficiency),
+        ...powerMetrics(allocated, metadataText(inputs.allocation.metadata, "granularity") ?? "per_subcarrier"),
+        ...budgetMetrics(allocated),
+        ...linkMetrics(allocated, efficiency, inputs, params.transport_block_size_bits),
+      },
+      facts: { state_count: allocated.states, subcarrier_count: allocated.subcarriers },
+    };
   },
 });
 

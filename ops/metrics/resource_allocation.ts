@@ -3,24 +3,19 @@
  * conditions, fairness and the budget; formulas: ofdm_power_allocation.ts. A snapshot is a state, with total_power/F as its
  * mean budget. task.score is the rate over that of the oracle.
  */
-import { REPORT } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { reportResult } from "../../lib/artifact/values.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { RESOURCE_DECISION, RESOURCE_PROBLEM, resourceProblemOf } from "../_resource.ts";
 import { budgetMetrics, oracleMetrics, powerMetrics, rateMetrics } from "./_allocation_metrics.ts";
 import { type Allocated, shannonRates } from "./_ofdm_allocation.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.resource_allocation",
   name: "Resource allocation scores",
   description: "Scores a power allocation against water-filling",
   inputs: { decision: [RESOURCE_DECISION], problem: [RESOURCE_PROBLEM] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
-  threadSafe: true,
+  twin: true,
   run({ inputs }) {
     const { arrays, snapshots, subcarriers, gains, noiseVariance, totalPower } = resourceProblemOf(inputs.problem);
     const power = arrays.beside(inputs.decision).read("float64", ["snapshot", "subcarrier"]);
@@ -35,11 +30,14 @@ export default defineOperation({
       gain: gains,
     };
     const rates = shannonRates(allocated);
-    return reportResult("metrics.resource_allocation", {
-      ...rateMetrics(allocated, rates),
-      ...oracleMetrics(allocated, mean(rates)),
-      ...powerMetrics(allocated, "per_subcarrier"),
-      ...budgetMetrics(allocated),
-    }, { facts: { state_count: snapshots, subcarrier_count: subcarriers } });
+    return {
+      metrics: {
+        ...rateMetrics(allocated, rates),
+        ...oracleMetrics(allocated, mean(rates)),
+        ...powerMetrics(allocated, "per_subcarrier"),
+        ...budgetMetrics(allocated),
+      },
+      facts: { state_count: snapshots, subcarrier_count: subcarriers },
+    };
   },
 });

@@ -1,33 +1,35 @@
 /**
- * Scores of rankings: hit at k is the share of queries with any relevant id among the first k, the reciprocal rank is
- * 1/position of the first relevant id and 0 beyond position 10; means over the queries.
+ * Scores of rankings, means over the queries:
  *
- * A truncated ranking (top_k) has no ids beyond its end: a larger cut-off is refused, and the mean reciprocal rank to
- * 10 is omitted if fewer than 10 ids of a larger gallery were kept.
+ *     hit at k              share of queries with any relevant id among the first k
+ *     relevant recall at k  share of the relevant ids that are among the first k
+ *     nDCG at k             Σ 1/log2(position + 1) over the relevant ids among the first k, over its largest value
+ *     reciprocal rank       1/position of the first relevant id, 0 beyond position 10
+ *     mAP                   mean over the relevant ids of the share of relevant ids up to their position
  *
- * Source: Manning, Raghavan, Schütze, Introduction to Information Retrieval, 2008, ch. 8; Voorhees, TREC-8 question
- * answering track, 1999 (mean reciprocal rank).
+ * A truncated ranking (top_k) has no ids beyond its end: a larger cut-off is refused, the mean reciprocal rank to 10 is
+ * omitted if fewer than 10 ids of a larger gallery were kept, mAP if any id was left out.
+ *
+ * Source: Manning, Raghavan, Schütze, Introduction to Information Retrieval, 2008, ch. 8; Järvelin and Kekäläinen, ACM
+ * TOIS 20(4), 2002 (nDCG); Voorhees, TREC-8 question answering track, 1999 (mean reciprocal rank).
  */
 import { mean } from "../../lib/numeric/statistics.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
-import { REPORT } from "../../lib/contract/kinds.ts";
 import { float, isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { itemsOf, reportResult } from "../../lib/artifact/values.ts";
+import { itemsOf } from "../../lib/artifact/values.ts";
+import { defineReport } from "../_report.ts";
 
 const RECIPROCAL_RANKS = 10;
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.retrieval",
   name: "Retrieval scores",
   description: "Scores rankings at each cut-off",
   inputs: { rankings: ["retrieval.rankings.json"] },
-  outputs: { report: REPORT },
   params: z.strictObject({
     k_values: z.string().default("1,5,10").describe("comma-separated cut-offs"),
   }),
-  threadSafe: true,
   check: ({ k_values }) =>
     cutOffs(k_values).every((k) => Number.isSafeInteger(k) && k > 0) && cutOffs(k_values).length > 0 ? [] : [{
       code: "params_invalid",
@@ -55,16 +57,25 @@ export default defineOperation({
           },
         );
       }
-      metrics[`retrieval.hit_at_${k}`] = mean(queries.map(({ position }) => Number(position <= k)));
+      metrics[`retrieval.hit_at_${k}`] = mean(queries.map(({ positions }) => Number(positions[0] <= k)));
+      metrics[`retrieval.relevant_recall_at_${k}`] = mean(
+        queries.map((query) => query.relevant === 0 ? 0 : found(query, k) / query.relevant),
+      );
+      metrics[`retrieval.ndcg_at_${k}`] = mean(queries.map(({ positions, relevant }) => {
+        if (relevant === 0) return 0;
+        const ideal = Array.from({ length: Math.min(k, relevant) }, (_, index) => index + 1);
+        return gain(positions.filter((position) => position <= k)) / gain(ideal);
+      }));
     }
-    const reciprocal = ({ position }: Query) => position <= RECIPROCAL_RANKS ? 1 / position : 0;
+    const reciprocal = ({ positions: [position] }: Query) => position <= RECIPROCAL_RANKS ? 1 / position : 0;
     if (depth >= RECIPROCAL_RANKS) metrics["retrieval.mrr_at_10"] = mean(queries.map(reciprocal));
-    const items = queries.map(({ id, position }) => ({
+    if (depth === Infinity) metrics["retrieval.map"] = mean(queries.map(averagePrecision));
+    const items = queries.map(({ id, positions: [position = Infinity] }) => ({
       id,
       rank: Number.isFinite(position) ? position : null,
       reciprocal_rank: float(1 / position),
     }));
-    return reportResult("metrics.retrieval", metrics, { items, facts: { query_count: queries.length } });
+    return { metrics, items, facts: { query_count: queries.length } };
   },
 });
 
@@ -72,16 +83,24 @@ interface Query {
   id: string;
   /** Ids that the ranking keeps. */
   count: number;
-  /** Position of the first relevant id, from 1; infinite without one. */
-  position: number;
+  /** Positions of the relevant ids in the ranking, from 1, ascending. */
+  positions: number[];
+  /** Number of relevant ids. */
+  relevant: number;
 }
+
+const found = ({ positions }: Query, k: number) => positions.filter((position) => position <= k).length;
+const gain = (positions: readonly number[]) =>
+  positions.reduce((sum, position) => sum + 1 / Math.log2(position + 1), 0);
+const averagePrecision = ({ positions, relevant }: Query) =>
+  relevant === 0 ? 0 : positions.reduce((sum, position, index) => sum + (index + 1) / position, 0) / relevant;
 
 function readRanking({ id, ranked_ids: ranked, relevant_ids: relevant }: JsonObject): Query {
   if (typeof id !== "string" || !Array.isArray(ranked) || !Array.isArray(relevant)) {
     throw new SvcError("boundary_value_invalid", "Cannot score a ranking without id, ranked_ids and relevant_ids");
   }
-  const first = ranked.findIndex((other) => relevant.includes(other));
-  return { id, count: ranked.length, position: first < 0 ? Infinity : first + 1 };
+  const positions = ranked.flatMap((other, index) => relevant.includes(other) ? [index + 1] : []);
+  return { id, count: ranked.length, positions, relevant: new Set(relevant).size };
 }
 
 function cutOffs(list: string): number[] {

@@ -3,24 +3,27 @@
  *
  *     pixel accuracy  share of correctly classified pixels
  *     mean IoU        mean over the classes that occur on either side of |both| / |either|
+ *     boundary F1     mean over the images of the F1 of class boundaries, with a tolerance of 0.75 % of the diagonal
+ *     panoptic quality  mean over the classes but the background, each connected region being an object
  *
  * The background is a class like any other; miou_without_background excludes it, class_iou is the IoU of one class. The
  * report contains the counts of every class. Classes are compared by name if both sides have names, else by value.
  * task.score is the pixel accuracy.
  *
+ * Boundaries and regions: lib/numeric/segments.ts.
+ *
  * Shapes: candidate, reference integers [image, height, width]. Source: Everingham et al., The PASCAL Visual Object Classes
  * Challenge: a retrospective, 2015, section 2.2; Long, Shelhamer and Darrell, Fully convolutional networks, 2015.
  */
-import { REPORT } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float, type JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { checkPairedIds, reportResult } from "../../lib/artifact/values.ts";
+import { checkPairedIds } from "../../lib/artifact/values.ts";
+import { boundaryF1, type PartCounts, partCounts } from "../../lib/numeric/segments.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { idsOfImages } from "../_image_ids.ts";
 import { idName } from "./_class_ids.ts";
 import { BACKGROUND, type Rasters, rastersOf, SEGMENTATION } from "../../lib/artifact/vision.ts";
+import { defineReport } from "../_report.ts";
 
 interface ClassCounts {
   reference: number;
@@ -28,14 +31,11 @@ interface ClassCounts {
   both: number;
 }
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.segmentation",
   name: "Segmentation scores",
-  description: "Scores class rasters by pixel accuracy and mean intersection over union",
+  description: "Scores class rasters by pixel accuracy, intersection over union, boundaries and panoptic quality",
   inputs: { candidate: [SEGMENTATION], reference: [SEGMENTATION] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
-  threadSafe: true,
   run({ inputs }) {
     const candidate = rastersOf(inputs.candidate), reference = rastersOf(inputs.reference);
     const shape = ({ count, height, width }: Rasters) => `[${count}, ${height}, ${width}]`;
@@ -54,18 +54,39 @@ export default defineOperation({
       if (!counts.has(value)) counts.set(value, { reference: 0, candidate: 0, both: 0 });
       return counts.get(value)!;
     };
-    const pixels = reference.height * reference.width;
+    const { height, width } = reference, pixels = height * width;
+    const boundaries: number[] = [];
+    const parts = new Map<number, PartCounts>();
     const items = ids.map((id, image): JsonObject => {
       let right = 0;
-      for (let at = image * pixels; at < (image + 1) * pixels; at++) {
-        const wanted = referenceClass(reference.data[at]), given = candidateClass(candidate.data[at]);
-        of(wanted).reference++;
-        of(given).candidate++;
-        if (wanted !== given) continue;
-        of(wanted).both++;
+      const raster = (from: Rasters, classOf: (value: number) => number) => ({
+        height,
+        width,
+        classes: Int32Array.from({ length: pixels }, (_, at) => classOf(from.data[image * pixels + at])),
+      });
+      const given = raster(candidate, candidateClass), wanted = raster(reference, referenceClass);
+      for (const [value, counts] of partCounts(given, wanted)) {
+        const sum = parts.getOrInsertComputed(value, () => ({ iou: 0, matched: 0, unmatched: 0 }));
+        sum.iou += counts.iou;
+        sum.matched += counts.matched;
+        sum.unmatched += counts.unmatched;
+      }
+      for (let at = 0; at < pixels; at++) {
+        const wantedClass = wanted.classes[at], givenClass = given.classes[at];
+        of(wantedClass).reference++;
+        of(givenClass).candidate++;
+        if (wantedClass !== givenClass) continue;
+        of(wantedClass).both++;
         right++;
       }
-      return { id, metrics: { "segmentation.semantic_raster_pooled_pixel_accuracy": float(right / pixels) } };
+      boundaries.push(boundaryF1(given, wanted));
+      return {
+        id,
+        metrics: {
+          "segmentation.semantic_raster_pooled_pixel_accuracy": float(right / pixels),
+          "segmentation.boundary_f1": float(boundaries[image]),
+        },
+      };
     });
 
     const rows = [...counts].sort(([a], [b]) => a - b).map(([value, count]) => ({
@@ -73,6 +94,7 @@ export default defineOperation({
       name: names(value),
       ...count,
       iou: count.both / (count.reference + count.candidate - count.both),
+      quality: panopticQuality(parts.get(value)!),
     }));
     const accuracy = rows.reduce((sum, { both }) => sum + both, 0) / reference.data.length;
     const objects = rows.filter(({ value, name }) => name === undefined ? value !== 0 : name !== BACKGROUND);
@@ -80,9 +102,11 @@ export default defineOperation({
       "segmentation.semantic_raster_pooled_miou": mean(rows.map(({ iou }) => iou)),
       "segmentation.semantic_raster_pooled_pixel_accuracy": accuracy,
       "task.score": accuracy,
-      ...(objects.length === 0
-        ? {}
-        : { "segmentation.semantic_raster_pooled_miou_without_background": mean(objects.map(({ iou }) => iou)) }),
+      ...(objects.length === 0 ? {} : {
+        "segmentation.semantic_raster_pooled_miou_without_background": mean(objects.map(({ iou }) => iou)),
+        "segmentation.panoptic_quality": mean(objects.map(({ quality }) => quality)),
+      }),
+      "segmentation.boundary_f1": mean(boundaries),
       ...Object.fromEntries(
         rows.map(({ name, value, iou }) => [
           `segmentation.semantic_raster_pooled_class_iou.${idName(name ?? String(value))}`,
@@ -91,19 +115,22 @@ export default defineOperation({
       ),
     };
     const facts: JsonObject = {
-      classes: rows.map(({ value, name, reference, candidate, both, iou }) => ({
+      classes: rows.map(({ value, name, reference, candidate, both, iou, quality }) => ({
         value,
         ...(name === undefined ? {} : { name }),
         reference_pixel_count: reference,
         candidate_pixel_count: candidate,
         common_pixel_count: both,
         iou: float(iou),
+        panoptic_quality: float(quality),
       })),
       ...(objects.length === 0 ? {} : { miou_without_background: float(mean(objects.map(({ iou }) => iou))) }),
     };
-    return reportResult("metrics.segmentation", metrics, { items, facts });
+    return { metrics, items, facts };
   },
 });
+
+const panopticQuality = ({ iou, matched, unmatched }: PartCounts) => iou / (matched + unmatched / 2);
 
 /** A common numbering of the classes of both sides: that of the reference, then further names. */
 function commonClasses(candidate: Rasters, reference: Rasters) {

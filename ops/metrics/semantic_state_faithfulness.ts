@@ -15,23 +15,19 @@
  * A lost state is empty: it omits all facts and asserts none. The items of the report list the members that each state
  * omits and adds, with their origin.
  */
-import { KNOWLEDGE_BASE, REPORT, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
+import { KNOWLEDGE_BASE, SEMANTIC_STATE } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { checkPairedIds, reportResult, typedMetrics } from "../../lib/artifact/values.ts";
+import { checkPairedIds, typedMetrics } from "../../lib/artifact/values.ts";
 import { folded, setScores } from "../../lib/numeric/set_scores.ts";
 import { type Fact, factKey, isKnowledge, knowledgeOf, type SemanticState, statesOf } from "../_semantic_state.ts";
+import { defineReport } from "../_report.ts";
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.semantic_state_faithfulness",
   name: "State faithfulness scores",
   description: "Scores how faithfully a received state keeps the reference content and base facts",
   inputs: { candidate: [SEMANTIC_STATE], kb: [KNOWLEDGE_BASE], reference: [SEMANTIC_STATE] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
-  threadSafe: true,
   run({ inputs }) {
     const candidates = statesOf(inputs.candidate), references = statesOf(inputs.reference);
     checkPairedIds(candidates, references);
@@ -55,7 +51,7 @@ export default defineOperation({
       metrics: typedMetrics(metrics),
       ...marks,
     }));
-    return reportResult("metrics.semantic_state_faithfulness", metrics, { items });
+    return { metrics, items };
   },
 });
 

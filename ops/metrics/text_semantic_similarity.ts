@@ -3,13 +3,12 @@
  * similarity and exact match. Deterministic proxies without a language model. Formulas: lib/numeric/
  * text_similarity.ts.
  */
-import { REPORT, TEXTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
+import { TEXTS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
-import { z } from "../../lib/contract/zod.ts";
-import { checkPairedIds, reportResult, textsOf } from "../../lib/artifact/values.ts";
+import { checkPairedIds, textsOf } from "../../lib/artifact/values.ts";
 import { editSimilarity, tokenF1, unigramBleu } from "../../lib/numeric/text_similarity.ts";
+import { defineReport } from "../_report.ts";
 
 const SCORES = {
   "semantic.lexical_similarity": tokenF1,
@@ -18,14 +17,11 @@ const SCORES = {
   "text.exact_match": (candidate: string, reference: string) => Number(candidate === reference),
 };
 
-export default defineOperation({
+export default defineReport({
   id: "metrics.text_semantic_similarity",
   name: "Text similarity scores",
   description: "Scores lexical similarity of paired texts",
   inputs: { candidate: [TEXTS], reference: [TEXTS] },
-  outputs: { report: REPORT },
-  params: z.strictObject({}),
-  threadSafe: true,
   run({ inputs }) {
     const candidates = textsOf(inputs.candidate), references = textsOf(inputs.reference);
     checkPairedIds(candidates, references);
@@ -40,6 +36,6 @@ export default defineOperation({
       id: references[index].id,
       metrics: Object.fromEntries(row.map(([metric, value]) => [metric, float(value)])),
     }));
-    return reportResult("metrics.text_semantic_similarity", metrics, { items });
+    return { metrics, items };
   },
 });

@@ -17,23 +17,12 @@ import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { type ImageShape, trustedShape } from "../../lib/artifact/image_payload.ts";
 import { metadataCounts } from "../../lib/artifact/values.ts";
+import published from "../../lib/model/codecs.json" with { type: "json" };
 import { executed } from "../_backends.ts";
 import { Codec, type Latents } from "./_codeclib_codec.ts";
 import { NETWORKS, TABLES } from "./_codeclib_tables.ts";
 import type { PictureForm } from "./_deepjscc.ts";
 
-const PUBLISHED = [
-  "bmshj2018_factorized",
-  "bmshj2018_factorized_relu",
-  "bmshj2018_hyperprior",
-  "bmshj2018_hyperprior_vbr",
-  "mbt2018_mean",
-  "mbt2018_mean_vbr",
-  "mbt2018",
-  "mbt2018_vbr",
-  "cheng2020_anchor",
-  "cheng2020_attn",
-] as const;
 const BUNDLED = "svc_tiny_hyperprior";
 /** Package of the bundled codec. */
 const BUNDLED_PACKAGE = "svc-tiny-hyperprior-v1";
@@ -49,7 +38,7 @@ export const DEVICE = z.enum(["cpu"]).default("cpu").describe("device of the net
 
 /** Parameters that select a model. */
 export const MODEL_PARAMS = {
-  model: z.enum([...PUBLISHED, BUNDLED]).default("bmshj2018_hyperprior")
+  model: z.enum([...published, BUNDLED]).default("bmshj2018_hyperprior")
     .describe(`${BUNDLED} is part of the program; the others need svc models fetch`),
   metric: z.enum(["mse", "ms-ssim"]).default("mse").describe("training metric of the model"),
   pretrained: z.boolean().default(true).describe("must be true: models with random weights are not available"),
@@ -113,7 +102,7 @@ export const namedModel = ({ model }: { model: string }): ModelRequest[] => [
 
 /** The models that a decoder may need; metadata of its input select one. */
 export const anyModel = (): ModelRequest[] =>
-  [BUNDLED, ...PUBLISHED].map((name) => ({
+  [BUNDLED, ...published].map((name) => ({
     role: name,
     ...request(name),
     optional: true,

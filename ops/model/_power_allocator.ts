@@ -71,18 +71,20 @@ interface Elements {
   /** Undefined without a wired channel state. */
   knowledge?: ChannelKnowledge;
   grid: ElementGrid;
-  /** SNR of each element at unit power with the gains of the policy, [row, subcarrier]. */
+  /** Es/N0 of each element at unit power with the gains of the policy, [row, subcarrier]. */
   snrs: Float64Array;
 }
 
 /** An allocator whose trained policy receives one channel feature of a shape. */
 export function powerAllocator(
-  { feature, shape, ...names }: {
+  { feature, shape, meaning, ...names }: {
     id: string;
     name: string;
     description: string;
     feature: ChannelFeature;
     shape: readonly (number | string)[];
+    /** Meaning of the channel feature. */
+    meaning: string;
   },
 ): Operation {
   return defineSlot({
@@ -96,6 +98,7 @@ export function powerAllocator(
     outputMetadataGuarantees: { symbols: { from: "symbols" } },
     gradient: "full",
     exports: { torch: "trainable_budgeted_symbol_allocator" },
+    twin: true,
     mode: { parameter: "policy", default: "snr_sigmoid" },
     read: ({ inputs, params }) => elementsOf(symbolsOf(inputs.symbols), params, inputs.channel_state),
     modes: {
@@ -117,6 +120,12 @@ export function powerAllocator(
       outputs: { allocation_scores: ["batch", "subcarrier"] },
       binding: { budget_mode: "fixed_average", granularity: "per_subcarrier" },
       abi: { constraint_adapter: "svc_exact_simplex_projection_v1" },
+      meaning: {
+        average_power_budget: "mean power of a resource element",
+        [feature]: meaning,
+        noise_variance: "N0 of a resource element",
+        allocation_scores: "powers of the subcarriers, projected onto the budget afterwards",
+      },
       rows: ({ params }) => params.model_batch_size,
       async run({ knowledge, grid }, call, { params }) {
         const { allocation_scores } = await call(policyFeatures(knowledge!, params, feature));
@@ -217,7 +226,7 @@ function allocated(
 }
 
 /**
- * @param snrs received SNR of each element
+ * @param snrs received Es/N0 of each element
  * @throws SvcError `boundary_count_mismatch` if the elements do not carry all bits
  */
 function load(bits: Uint8Array, snrs: Float64Array, params: PowerParams): LoadedBits {
@@ -226,6 +235,7 @@ function load(bits: Uint8Array, snrs: Float64Array, params: PowerParams): Loaded
     qpsk: params.bit_loading_qpsk_min_snr_db,
     qam16: params.bit_loading_qam16_min_snr_db,
     qam64: params.bit_loading_qam64_min_snr_db,
+    qam256: params.bit_loading_qam256_min_snr_db ?? 29,
   }, params.bit_loading_max_bits_per_symbol);
   const loaded = fillLoading(loading, bits.length);
   if (loaded !== null) return loaded;

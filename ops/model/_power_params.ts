@@ -59,11 +59,15 @@ export const POWER_PARAMS = {
   ),
   transport_mode: z.enum(["fixed_modulation", "allocation_aware_bit_loading"]).default("fixed_modulation")
     .describe("bit loading maps the wired bits itself, as many per element as its Es/N0 supports"),
-  bit_loading_max_bits_per_symbol: z.literal([1, 2, 4, 6]).default(6).describe("most bits of an element"),
+  bit_loading_max_bits_per_symbol: z.literal([1, 2, 4, 6, 8]).default(6).describe("most bits of an element"),
   bit_loading_bpsk_min_snr_db: snr(6, "1 bit"),
   bit_loading_qpsk_min_snr_db: snr(10, "2 bits"),
   bit_loading_qam16_min_snr_db: snr(17, "4 bits"),
   bit_loading_qam64_min_snr_db: snr(23, "6 bits"),
+  bit_loading_qam256_min_snr_db: z.number().optional().describe(
+    "minimum Es/N0 in dB of an element with 8 bits; default 29",
+  )
+    .meta({ "x-svc-ui": { unit: "dB" } }),
   checkpoint_path: z.string().default("").describe("NPZ file of learned_checkpoint"),
   checkpoint_sha256: z.string().default("").describe("lower-case SHA-256 of that file"),
   checkpoint_format: z.enum([CHECKPOINT_FORMAT]).default(CHECKPOINT_FORMAT).describe(

@@ -4,7 +4,7 @@
  * unit is the mean of its elements' gains.
  *
  *     fixed          p = P
- *     snr_sigmoid    p = min + (max - min)·sigma(snr), sigma(snr) = 1/(1 + exp(-(snr - midpoint)/slope)), of the mean SNR
+ *     snr_sigmoid    p = min + (max - min)·sigma(snr), sigma(snr) = 1/(1 + exp(-(snr - midpoint)/slope)), of the mean Es/N0
  *                    g/N0 of the scope; unless global, times the weights 1 + contrast·(2 sigma_u - 1), of mean 1
  *     water-filling  lib/numeric/water_filling.ts, with the gains of the policy
  *

@@ -37,6 +37,7 @@ export default defineSlot({
   inputMetadataRequirements: { problem: { all_of: ["element_spacing_wavelengths"] } },
   gradient: "surrogate",
   exports: { torch: "trainable_aoa_estimator_endpoint", phylib: "phylib_rt_aoa_training_endpoint" },
+  twin: true,
   mode: { default: "bartlett_reference" },
   read: ({ inputs }) => arrayProblemOf(inputs.problem),
   modes: {
@@ -54,6 +55,10 @@ export default defineSlot({
     component: { id: "aoa_estimator", role: "single_source_ula_aoa_estimator", entrypoint: "aoa_estimator" },
     inputs: { snapshots_ri: ["batch", "antenna", "snapshot", 2] },
     outputs: { angles_deg: ["batch"] },
+    meaning: {
+      snapshots_ri: "received values of each antenna and time, real and imaginary part",
+      angles_deg: "direction of arrival in degrees from broadside, -90 to 90",
+    },
     rows: 1024,
     async run({ received, examples, antennas, snapshots }, call) {
       const { angles_deg } = await call({

@@ -29,6 +29,7 @@ export default defineSlot({
   outputs: { decision: BEAMFORMING_DECISION },
   gradient: "surrogate",
   exports: { torch: "trainable_beam_policy_endpoint", phylib: "phylib_precoder_training_endpoint" },
+  twin: true,
   mode: { default: "codebook_sweep_reference" },
   read: ({ inputs }) => beamformingProblemOf(inputs.problem),
   modes: {
@@ -46,6 +47,10 @@ export default defineSlot({
     component: { id: "beam_policy", role: "single_user_miso_beam_policy", entrypoint: "beam_policy" },
     inputs: { channels_ri: ["batch", "tx_antenna", 2] },
     outputs: { weights_ri: ["batch", "tx_antenna", 2] },
+    meaning: {
+      channels_ri: "channel h of each transmit antenna, real and imaginary part; the receiver gets h^H w x",
+      weights_ri: "weights w, real and imaginary part; scaled to norm 1 afterwards",
+    },
     rows: 65536,
     async run({ examples, antennas, channels }, call) {
       const { weights_ri } = await call({ channels_ri: ndarray("float32", channels, [examples, antennas, 2]) });

@@ -10,4 +10,5 @@ export default powerAllocator({
   description: "Scales symbols by a power policy that may use the history of channel reports",
   feature: "csi_history",
   shape: ["batch", "history", "subcarrier", 2],
+  meaning: "reports of the channel, the oldest first, real and imaginary part",
 });

@@ -42,11 +42,15 @@ export default defineSlot({
   inputs: { problem: [CHANNEL_PROBLEM, CHANNEL_OBSERVATION] },
   outputs: { estimate: CHANNEL_ESTIMATE },
   params: {
-    lmmse_assumed_tap_count: z.int().positive().default(4).describe("taps of the prior of linear_mmse_reference"),
+    lmmse_assumed_tap_count: z.int().positive().default(4).meta({
+      "x-svc-used-when": { mode: "linear_mmse_reference" },
+    })
+      .describe("taps of the prior"),
   },
   inputMetadataRequirements: { problem: { all_of: ["noise_variance"] } },
   gradient: "surrogate",
   exports: { torch: "trainable_channel_estimator_endpoint", phylib: "phylib_receiver_training_endpoint" },
+  twin: true,
   mode: { default: "linear_mmse_reference" },
   read: ({ inputs }) => pilotProblemOf(inputs.problem),
   modes: {
@@ -71,6 +75,13 @@ export default defineSlot({
       pilot_mask: ["batch", "tx_antenna", "subcarrier"],
     },
     outputs: { h_hat_ri: GRID_RI },
+    meaning: {
+      ls_estimate_ri: "least-squares estimate, interpolated between pilots, real and imaginary part",
+      noise_variance: "N0 per receive antenna and subcarrier",
+      pilot_ls_ri: "least-squares values at the pilots, 0 elsewhere",
+      pilot_mask: "1 at the pilots of an antenna, else 0",
+      h_hat_ri: "estimated channel, real and imaginary part",
+    },
     rows: 256,
     async run(problem, call) {
       const { examples, rx, tx, subcarriers, positions, noiseVariance } = problem;

@@ -37,6 +37,7 @@ export default defineSlot({
   inputMetadataRequirements: { received_code: { all_of: ["tx_antennas", "ofdm_fft_size"] } },
   outputMetadataGuarantees: { reconstruction: { from: "received_code" } },
   exports: { torch: "trainable_csi_feedback_decoder_slot" },
+  twin: true,
   read: ({ inputs }) => codeOf(inputs.received_code),
   modes: {
     training_interface: {},
@@ -66,6 +67,10 @@ export default defineSlot({
     implementation: "portable_trained_artifact_decoder",
     inputs: { feedback_code: ["batch", "feedback_dimension"] },
     outputs: { csi_hat_ri: ["batch", 2, "tx_antenna", "subcarrier"] },
+    meaning: {
+      feedback_code: "received report",
+      csi_hat_ri: "reconstructed channel, all real parts, then all imaginary parts",
+    },
     rows: FEEDBACK_ROWS,
     async run({ latents, rows, dimension, tx, subcarriers }, call, { params }) {
       checkDimension(dimension, params.feedback_dimension, "feedback_dimension");

@@ -34,6 +34,7 @@ export default defineSlot({
   outputs: { feedback_code: FEEDBACK_CODE },
   outputMetadataGuarantees: { feedback_code: { from: "csi" } },
   exports: { torch: "trainable_csi_feedback_encoder_slot" },
+  twin: true,
   read: ({ inputs }) => misoChannelsOf(inputs.csi),
   modes: {
     training_interface: {},
@@ -48,6 +49,10 @@ export default defineSlot({
     implementation: "portable_trained_artifact_encoder",
     inputs: { csi_ri: ["batch", 2, "tx_antenna", "subcarrier"] },
     outputs: { feedback_code: ["batch", "feedback_dimension"] },
+    meaning: {
+      csi_ri: "channel, all real parts, then all imaginary parts",
+      feedback_code: "report; a quantised link clips it to its clip_value",
+    },
     rows: FEEDBACK_ROWS,
     async run(csi, call, { params }) {
       const csi_ri = ndarray("float32", planes(csi), [csi.rows, 2, csi.tx, csi.subcarriers]);

@@ -22,6 +22,7 @@ export default defineOperation({
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "float32 RI" },
   outputMetadataGuarantees: { precoder: { from: "reconstruction" } },
+  twin: true,
   threadSafe: true,
   run({ inputs }) {
     const channels = misoChannelsOf(inputs.reconstruction), { rows, tx, subcarriers } = channels;

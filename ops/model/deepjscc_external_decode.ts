@@ -39,11 +39,16 @@ export default defineSlot({
   outputMetadataGuarantees: { images: { from: "symbols" } },
   timingMetric: "decoder.inference",
   exports: { torch: "external_model_decoder_slot" },
+  twin: true,
   read: ({ inputs: { symbols } }) => parted(symbolsOf(symbols), symbols.metadata),
   learned: {
     component: { id: "decoder", role: "decoder", entrypoint: "decoder" },
     inputs: { symbols_ri: ["batch", "real_imag_channel", "symbol_height", "symbol_width"] },
     outputs: { reconstruction: ["batch", 3, "height", "width"] },
+    meaning: {
+      symbols_ri: "received symbols: the first half of the channels are real parts, the second half imaginary parts",
+      reconstruction: "red, green and blue in 0 to 1; clipped afterwards",
+    },
     rows: ROWS,
     run: async (symbols_ri, call) => (await call({ symbols_ri })).reconstruction,
   },

@@ -27,11 +27,17 @@ export default defineSlot({
   outputMetadataGuarantees: { symbols: { from: "images" } },
   timingMetric: "encoder.inference",
   exports: { torch: "external_model_encoder_slot" },
+  twin: true,
   read: ({ inputs }) => imagesOf(inputs.images),
   learned: {
     component: { id: "encoder", role: "encoder", entrypoint: "encoder" },
     inputs: { images: ["batch", 3, "height", "width"] },
     outputs: { symbols_ri: ["batch", "real_imag_channel", "symbol_height", "symbol_width"] },
+    meaning: {
+      images: "red, green and blue in 0 to 1",
+      symbols_ri:
+        "symbols of any power: the first half of the channels are real parts, the second half imaginary parts",
+    },
     rows: ROWS,
     run: async (batch, call) => (await call({ images: planesOf(batch) })).symbols_ri,
   },

@@ -11,6 +11,7 @@ export default defineOperation({
   outputs: { decision: RESOURCE_DECISION },
   params: z.strictObject({}),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  twin: true,
   threadSafe: true,
   run({ inputs }) {
     const problem = resourceProblemOf(inputs.problem);

@@ -8,22 +8,15 @@
  * A contract for adapters; it does not run by itself (see `_external.ts`).
  */
 import { IMAGES, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { BIT_PARAMS, CODER_PARAMS, needsAdapter, refuseBare } from "../_external.ts";
+import { BIT_PARAMS, CODER_PARAMS, defineAdapterContract } from "../_external.ts";
 
-const id = "model.external_decode_bits";
-
-export default defineOperation({
-  id,
+export default defineAdapterContract({
+  id: "model.external_decode_bits",
   name: "User callable: bits to images",
   description: "Calls a user's decoder; bits are packed into bytes if it needs them",
   inputs: { bits: PAYLOAD_OR_BITS },
   outputs: { images: IMAGES },
   params: z.strictObject({ ...CODER_PARAMS, ...BIT_PARAMS }),
   outputMetadataGuarantees: { images: { from: "bits", keys: ["boundary_contract"] } },
-  // An adapter may share state between calls, so its steps never overlap with others.
-  threadSafe: false,
-  requires: needsAdapter(id),
-  run: refuseBare(id),
 });

@@ -6,22 +6,15 @@
  * A contract for adapters; it does not run by itself (see `_external.ts`).
  */
 import { IMAGES, INDICES } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { CODER_PARAMS, needsAdapter, refuseBare } from "../_external.ts";
+import { CODER_PARAMS, defineAdapterContract } from "../_external.ts";
 
-const id = "model.external_decode_indices";
-
-export default defineOperation({
-  id,
+export default defineAdapterContract({
+  id: "model.external_decode_indices",
   name: "User callable: indices to images",
   description: "Calls a user's decoder that turns semantic indices into images",
   inputs: { indices: [INDICES] },
   outputs: { images: IMAGES },
   params: z.strictObject(CODER_PARAMS),
   outputMetadataGuarantees: { images: { from: "indices", keys: ["boundary_contract"] } },
-  // An adapter may share state between calls, so its steps never overlap with others.
-  threadSafe: false,
-  requires: needsAdapter(id),
-  run: refuseBare(id),
 });

@@ -8,22 +8,15 @@
  * A contract for adapters; it does not run by itself (see `_external.ts`).
  */
 import { IMAGES, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { BIT_PARAMS, CODER_PARAMS, needsAdapter, refuseBare } from "../_external.ts";
+import { BIT_PARAMS, CODER_PARAMS, defineAdapterContract } from "../_external.ts";
 
-const id = "model.external_encode_bits";
-
-export default defineOperation({
-  id,
+export default defineAdapterContract({
+  id: "model.external_encode_bits",
   name: "User callable: images to bits",
   description: "Calls a user's encoder; packed bytes that it returns become one element per bit",
   inputs: { images: [IMAGES] },
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({ ...CODER_PARAMS, ...BIT_PARAMS }),
   outputMetadataGuarantees: { bits: { from: "images", keys: ["boundary_contract", "bit_count"] } },
-  // An adapter may share state between calls, so its steps never overlap with others.
-  threadSafe: false,
-  requires: needsAdapter(id),
-  run: refuseBare(id),
 });

@@ -7,22 +7,15 @@
  * A contract for adapters; it does not run by itself (see `_external.ts`).
  */
 import { IMAGES, INDICES } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { CODER_PARAMS, needsAdapter, refuseBare } from "../_external.ts";
+import { CODER_PARAMS, defineAdapterContract } from "../_external.ts";
 
-const id = "model.external_encode_indices";
-
-export default defineOperation({
-  id,
+export default defineAdapterContract({
+  id: "model.external_encode_indices",
   name: "User callable: images to indices",
   description: "Calls a user's encoder that returns semantic indices",
   inputs: { images: [IMAGES] },
   outputs: { indices: INDICES },
   params: z.strictObject(CODER_PARAMS),
   outputMetadataGuarantees: { indices: { from: "images", keys: ["codebook_size"] } },
-  // An adapter may share state between calls, so its steps never overlap with others.
-  threadSafe: false,
-  requires: needsAdapter(id),
-  run: refuseBare(id),
 });

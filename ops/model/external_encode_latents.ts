@@ -6,22 +6,15 @@
  * A contract for adapters; it does not run by itself (see `_external.ts`).
  */
 import { IMAGES, LATENTS } from "../../lib/contract/kinds.ts";
-import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { CODER_PARAMS, needsAdapter, refuseBare } from "../_external.ts";
+import { CODER_PARAMS, defineAdapterContract } from "../_external.ts";
 
-const id = "model.external_encode_latents";
-
-export default defineOperation({
-  id,
+export default defineAdapterContract({
+  id: "model.external_encode_latents",
   name: "User callable: images to latents",
   description: "Calls a user's encoder that returns continuous latents",
   inputs: { images: [IMAGES] },
   outputs: { latents: LATENTS },
   params: z.strictObject(CODER_PARAMS),
   outputMetadataGuarantees: { latents: { from: "images" } },
-  // An adapter may share state between calls, so its steps never overlap with others.
-  threadSafe: false,
-  requires: needsAdapter(id),
-  run: refuseBare(id),
 });

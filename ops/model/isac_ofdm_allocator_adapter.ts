@@ -26,6 +26,7 @@ export default defineSlot({
   outputs: { decision: ISAC_DECISION },
   gradient: "full",
   exports: { torch: "label_free_scalarized_utility" },
+  twin: true,
   mode: { default: "equal_power" },
   read: ({ inputs }) => isacProblemOf(inputs.problem),
   modes: {
@@ -47,6 +48,10 @@ export default defineSlot({
     component: { id: "allocator", role: "joint_isac_ofdm_power_allocator", entrypoint: "isac_allocator" },
     inputs: { features: ["batch", "subcarrier", 4] },
     outputs: { power: ["batch", "subcarrier"] },
+    meaning: {
+      features: "|g_c|^2/N0 of the receiver, |g_s|^2/N0 of the echo, sensing weight, mean power of a subcarrier",
+      power: "powers, projected onto the budget afterwards",
+    },
     rows: 4096,
     async run(problem, call) {
       const { subcarriers, totalPower } = problem, { power } = await call({ features: featuresOf(problem) });

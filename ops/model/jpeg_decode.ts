@@ -1,6 +1,7 @@
 /**
  * Payload bits back to images. Number, size, sample type and boundaries of the images come from the trusted metadata;
- * an image has failed if the link reported it, its file is damaged, or it decodes to another size.
+ * an image has failed if the link reported it, its file is damaged, or it decodes to another size. Files and abbreviated
+ * streams are told apart by their first byte; an image of half the width and height is enlarged.
  *
  * on_error sets the treatment of a failed image: fail refuses the payload, zeros and erasure give black, gray_image and
  * report_outage middle grey. All but fail list the failed images in the metadata (failed_item_indices, delivered).
@@ -39,13 +40,13 @@ export default defineOperation({
   timingMetric: "decoder.payload_decode",
   threadSafe: true,
   async run({ inputs, params, progress, cancellation }) {
-    const { decodeJpeg } = await import("../../lib/artifact/jpeg/decoder.ts");
+    const { decodeJpegStream } = await import("../../lib/artifact/jpeg/within_budget.ts");
     const { metadata } = inputs.bits;
     const shape = trustedShape(metadata);
     const items = readImagePayload(bitsOf(inputs.bits), metadata, "jpeg");
     const decoded = items.map((item, index): JpegImage | SvcError => {
       cancellation.throwIfCancelled();
-      const image = decodeItem(item, decodeJpeg);
+      const image = decodeItem(item, decodeJpegStream);
       // Without a trusted size no substitute image can be made.
       if (image instanceof SvcError && (params.on_error === "fail" || shape === undefined)) throw image;
       progress(index + 1, items.length, { phase: "decode", unit: "images" });
@@ -69,14 +70,14 @@ export default defineOperation({
   },
 });
 
-/** Decodes one file; a file of another size than expected is damaged, and its size is refused before allocation. */
+/** Decodes one file or stream; one of another size than expected is damaged. */
 function decodeItem(
   item: ImagePayloadItem | SvcError,
-  decode: (bytes: Uint8Array, options: { maximumPixels?: number }) => JpegImage,
+  decode: (bytes: Uint8Array, shape: ImageShape) => JpegImage,
 ): JpegImage | SvcError {
   if (item instanceof SvcError) return item;
   try {
-    const image = decode(item.data, { maximumPixels: item.height * item.width });
+    const image = decode(item.data, item);
     if (image.height === item.height && image.width === item.width && image.channels === item.channels) return image;
     return new SvcError("image_payload_invalid", "Cannot use a decoded image: its size differs from the metadata");
   } catch (error) {

@@ -34,6 +34,7 @@ export default defineSlot({
   inputMetadataRequirements: { problem: { all_of: Object.keys(LEO_HISTORY.metadata) } },
   gradient: "full",
   exports: { torch: "supervised_future_state_prediction" },
+  twin: true,
   mode: { default: "linear_extrapolation" },
   read: ({ inputs }) => trackingProblemOf(inputs.problem),
   modes: {
@@ -55,6 +56,10 @@ export default defineSlot({
     component: { id: "tracker", role: "leo_ntn_doppler_beam_tracker", entrypoint: "ntn_tracker" },
     inputs: { track_features: ["batch", "history", 3] },
     outputs: { decision: ["batch", "decision"] },
+    meaning: {
+      track_features: "past Doppler over its maximum, elevation over 90 degrees, beam position",
+      decision: "Doppler in Hz and beam position at the horizon",
+    },
     rows: 4096,
     async run({ examples, length, history }, call) {
       const { decision } = await call({

@@ -30,6 +30,7 @@ export default defineSlot({
   inputMetadataRequirements: { problem: { all_of: ["area_m"] } },
   gradient: "surrogate",
   exports: { torch: "trainable_localization_endpoint", phylib: "phylib_rt_localization_endpoint" },
+  twin: true,
   mode: { default: "regularized_trilateration" },
   read: ({ inputs }) => rangeProblemOf(inputs.problem),
   modes: {
@@ -46,6 +47,11 @@ export default defineSlot({
     component: { id: "localizer", role: "two_dimensional_range_localizer", entrypoint: "localization_estimator" },
     inputs: { anchors: ["batch", "anchor", 2], ranges: ["batch", "anchor"] },
     outputs: { positions: ["batch", 2] },
+    meaning: {
+      anchors: "positions of the anchors in metres",
+      ranges: "measured distances to the anchors in metres",
+      positions: "position in metres; clipped to the square afterwards",
+    },
     rows: 65536,
     async run({ examples, anchorCount, ranges, anchors }, call) {
       const { positions } = await call({

@@ -25,6 +25,7 @@ export default defineOperation({
   equivalence: { type: "numerical", tolerance: { atol: 1e-7, rtol: 1e-6 } },
   formats: { artifact: "npz", tensor: "none" },
   inputMetadataRequirements: { problem: { all_of: ["noise_variance"] } },
+  twin: true,
   threadSafe: true,
   run({ inputs }) {
     const problem = pilotProblemOf(inputs.problem);

@@ -1,5 +1,5 @@
 /**
- * Trainable classifier of BPSK, QPSK and 16QAM frames:
+ * Trainable classifier of BPSK, QPSK and 16QAM frames, or by the classical modes of `classes`:
  *
  *     classical_cumulant     nearest fourth-order cumulants, independent of the phase
  *     classical_likelihood   largest likelihood at known noise, averaged over 64 phases
@@ -11,12 +11,19 @@
  * Shapes: observation complex64 [frame, symbol] -> prediction int64 [frame], companions scores float64 [frame, class],
  * noise_variance and snr_db float64 [frame].
  */
-import { defineSlot } from "../../lib/contract/slot.ts";
+import { defineSlot, LEARNED_ARTIFACT } from "../../lib/contract/slot.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { travel } from "../../lib/artifact/values.ts";
-import { bestClass, cumulantScores, evmScores, likelihoodScores } from "../../lib/numeric/modulation_recognition.ts";
+import type { Modulation } from "../../lib/numeric/modulation.ts";
+import {
+  bestClass,
+  cumulantScores,
+  evmScores,
+  likelihoodScores,
+  MODULATION_CLASSES,
+} from "../../lib/numeric/modulation_recognition.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { CLASS_COUNT, CLASS_FACTS, classArray, MODULATION_IQ, MODULATION_PREDICTIONS } from "../_modulation.ts";
+import { checkClasses, classArray, classesParameter, MODULATION_IQ, MODULATION_PREDICTIONS } from "../_modulation.ts";
 
 export default defineSlot({
   id: "model.modulation_classifier_adapter",
@@ -28,10 +35,25 @@ export default defineSlot({
   outputMetadataGuarantees: { prediction: { from: "observation" } },
   gradient: "surrogate",
   exports: { torch: "modulation_classification_training_endpoint" },
+  twin: true,
   mode: { default: "classical_cumulant" },
-  read({ inputs: { observation } }) {
+  params: { classes: classesParameter() },
+  check: ({ classes, mode }) => [
+    ...checkClasses({ classes }),
+    ...mode === LEARNED_ARTIFACT && classes !== undefined && classes.join() !== MODULATION_CLASSES.join()
+      ? [{
+        place: ["classes"],
+        message: `Cannot classify ${classes.join(", ")} with an artifact: its scores are for ${
+          MODULATION_CLASSES.join(", ")
+        }`,
+        hint: "Remove classes",
+      }]
+      : [],
+  ],
+  read({ inputs: { observation }, params: { classes = MODULATION_CLASSES } }) {
     const arrays = arraysOf(observation), frames = arrays.read("complex64", ["frame", "symbol"]);
     return {
+      classes,
       frames,
       noiseVariance: arrays.read("float64", ["frame"], "noise_variance"),
       snr: arrays.read("float64", ["frame"], "snr_db"),
@@ -58,27 +80,32 @@ export default defineSlot({
     component: { id: "classifier", role: "modulation_classifier", entrypoint: "modulation_classifier" },
     inputs: { iq_ri: ["batch", "sample", 2] },
     outputs: { class_logits: ["batch", 3] },
+    meaning: {
+      iq_ri: "received samples, real and imaginary part",
+      class_logits: "score of each class, the largest one wins; order of the classes of the labels",
+    },
     rows: 1024,
     async run({ frames, count, length }, call) {
       const { class_logits } = await call({ iq_ri: ndarray("float32", frames, [count, length, 2]) });
       return Float64Array.from(class_logits.data);
     },
   },
-  result(scores, { noiseVariance, snr, count }, { inputs, label }) {
+  result(scores, { classes: names, noiseVariance, snr, count }, { inputs, label }) {
+    const width = names.length;
     const classes = Array.from(
       { length: count },
-      (_, frame) => bestClass(scores.subarray(CLASS_COUNT * frame, CLASS_COUNT * (frame + 1))),
+      (_, frame) => bestClass(scores.subarray(width * frame, width * (frame + 1))),
     );
     return {
       outputs: {
         prediction: {
           array: classArray(classes),
           companions: {
-            scores: ndarray("float64", scores, [count, CLASS_COUNT]),
+            scores: ndarray("float64", scores, [count, width]),
             noise_variance: ndarray("float64", noiseVariance.slice(), [count]),
             snr_db: ndarray("float64", snr.slice(), [count]),
           },
-          metadata: travel(inputs.observation.metadata, { ...CLASS_FACTS, classifier: label }),
+          metadata: travel(inputs.observation.metadata, { class_names: [...names], classifier: label }),
         },
       },
     };
@@ -86,6 +113,7 @@ export default defineSlot({
 });
 
 interface Frames {
+  classes: readonly Modulation[];
   /** [frame, symbol], interleaved */
   frames: Float32Array;
   noiseVariance: Float64Array;
@@ -95,13 +123,13 @@ interface Frames {
 
 /** Scores of each frame separately, [frame, class]. */
 function scored(
-  { frames, noiseVariance, count, length }: Frames,
-  scoresOf: (frame: Float32Array, noiseVariance: number) => ArrayLike<number>,
+  { classes, frames, noiseVariance, count, length }: Frames,
+  scoresOf: (frame: Float32Array, noiseVariance: number, classes: readonly Modulation[]) => ArrayLike<number>,
 ): Float64Array {
-  const scores = new Float64Array(CLASS_COUNT * count);
+  const scores = new Float64Array(classes.length * count);
   for (let frame = 0; frame < count; frame++) {
     const own = frames.subarray(2 * frame * length, 2 * (frame + 1) * length);
-    scores.set(scoresOf(own, noiseVariance[frame]), CLASS_COUNT * frame);
+    scores.set(scoresOf(own, noiseVariance[frame], classes), classes.length * frame);
   }
   return scores;
 }

@@ -18,6 +18,7 @@ export default defineOperation({
   outputs: { decision: BEAMFORMING_DECISION },
   params: z.strictObject({}),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  twin: true,
   threadSafe: true,
   run({ inputs }) {
     const problem = beamformingProblemOf(inputs.problem);

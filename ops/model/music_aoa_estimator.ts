@@ -1,6 +1,6 @@
 /**
  * Direction of arrival by MUSIC: the minimum of ‖E_nᴴa(θ)‖² over a grid from -90 to 90 degrees, moved to the vertex of
- * the parabola through it and its neighbours; formulas and ties: lib/numeric/direction_finding.ts. At high SNR it meets
+ * the parabola through it and its neighbours; formulas and ties: lib/numeric/direction_finding.ts. At high Es/N0 it meets
  * the Cramér-Rao bound.
  *
  * Shapes: problem complex64 [example, antenna, snapshot] -> estimate float64 [example], degrees.

@@ -39,6 +39,7 @@ export default defineSlot({
   inputMetadataRequirements: { problem: { all_of: Object.keys(NEAR_FIELD_PROBLEM.metadata) } },
   gradient: "surrogate",
   exports: { torch: "supervised_range_angle_estimation" },
+  twin: true,
   mode: { default: "polar_codebook" },
   read: ({ inputs }) => nearFieldProblemOf(inputs.problem),
   modes: {
@@ -54,6 +55,10 @@ export default defineSlot({
     component: { id: "estimator", role: "near_field_range_angle_estimator", entrypoint: "near_field_estimator" },
     inputs: { array_ri: ["batch", "antenna", 2] },
     outputs: { range_angle: ["batch", 2] },
+    meaning: {
+      array_ri: "received value of each antenna, real and imaginary part",
+      range_angle: "range in metres and angle in degrees from broadside",
+    },
     rows: 4096,
     async run({ received, examples, array: { antennas } }, call) {
       const { range_angle } = await call({ array_ri: ndarray("float32", received, [examples, antennas, 2]) });

@@ -5,7 +5,7 @@
 import { defineOperation } from "../../lib/contract/define.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { allocateEach, RESOURCE_DECISION, RESOURCE_PROBLEM, resourceProblemOf } from "../_resource.ts";
 
 export default defineOperation({
@@ -18,11 +18,11 @@ export default defineOperation({
     temperature: z.number().positive().default(1).describe("in units of the gain; small values favour the strongest"),
   }),
   differentiability: { framework: "torch", gradient: "surrogate", trainable_params: true, exportable: true },
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   materializations: [
     ...executed("numpy", "weighted_gain_softmax_reference"),
-    exportPlanned("torch", "trainable_resource_policy_endpoint"),
+    exported("torch", "trainable_resource_policy_endpoint"),
   ],
+  twin: true,
   threadSafe: true,
   run({ inputs, params: { temperature } }) {
     const problem = resourceProblemOf(inputs.problem);

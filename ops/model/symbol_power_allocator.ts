@@ -7,4 +7,5 @@ export default powerAllocator({
   description: "Scales symbols by a power policy under a mean power budget, optionally with bit loading",
   feature: "channel_gain",
   shape: ["batch", "subcarrier"],
+  meaning: "|h|^2 of the last report",
 });

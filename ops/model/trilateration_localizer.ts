@@ -1,7 +1,7 @@
 /**
  * Positions from ranges: the linear least-squares solution, refined by Gauss-Newton steps on r_i - |p - a_i| to the
  * maximum-likelihood estimate, clipped to the square; formulas: lib/numeric/localization.ts. Without non-line-of-sight
- * bias it reaches the Cramér-Rao bound at high SNR.
+ * bias it reaches the Cramér-Rao bound at high Es/N0.
  *
  * Shapes: problem float64 [example, anchor] -> estimate float64 [example, 2], metres.
  */

@@ -19,10 +19,10 @@ export default defineOperation({
   inputs: { problem: [RESOURCE_PROBLEM] },
   outputs: { decision: RESOURCE_DECISION },
   params: z.strictObject({}),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
   formats: { artifact: "npz", tensor: "none" },
   materializations: [benchmark, { ...capture, implementation: "closed_form_parallel_channel_water_filling_labels" }],
+  twin: true,
   threadSafe: true,
   run({ inputs }) {
     const problem = resourceProblemOf(inputs.problem), { noiseVariance, totalPower } = problem;

@@ -1,22 +1,24 @@
 /**
- * Bit-to-symbol mapper: BPSK x = 1 - 2b, QPSK and 16QAM with the Gray mapping of TS 38.211 section 5.1, unit mean
- * power. Bits are zero-padded to a whole symbol; the demodulator removes the padding by the metadata.
+ * Bit-to-symbol mapper: BPSK x = 1 - 2b, QPSK to 256QAM with the Gray mapping of TS 38.211 section 5.1, unit mean
+ * power. `auto` takes the bits per symbol that the encoder recorded. Bits are zero-padded to a whole symbol; the demodulator removes the padding by the metadata.
  *
  * Shapes: bits uint8 [n] -> symbols complex64 [ceil(n / bits per symbol)].
  */
 import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
-import { BITS_PER_SYMBOL } from "../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL, type Modulation, MODULATION_BY_BITS, MODULATIONS } from "../../lib/numeric/modulation.ts";
 import type { NativeModulation } from "../../lib/numeric/native/kernels.ts";
 import { modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed, native } from "../_backends.ts";
 import { nativeKernels } from "../_native.ts";
 import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 
-const MODULATIONS = ["bpsk", "qpsk", "qam16"] as const;
+const CHOICES = [...MODULATIONS, "auto"] as const;
 
 export default defineOperation({
   id: "modulation.digital_modulate",
@@ -25,25 +27,29 @@ export default defineOperation({
   inputs: { bits: [PAYLOAD_BITS, CODED_BITS, BITS] },
   outputs: { symbols: MODULATED },
   params: z.strictObject({
-    modulation: z.enum(MODULATIONS).default("qpsk").describe("Gray mapping of TS 38.211: 1, 2 or 4 bits per symbol"),
+    modulation: z.enum(CHOICES).default("qpsk")
+      .describe("Gray mapping of TS 38.211: 1, 2, 4, 6 or 8 bits per symbol; auto as the encoder of the bits recorded"),
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: { framework: "numpy", gradient: "stop", trainable_params: false, exportable: false },
-  backends: { benchmark_run: ["numpy", "cpp"], dataset_capture: ["numpy", "cpp"] },
   equivalence: { type: "numerical", tolerance: { atol: 1e-7, rtol: 1e-6 } },
   formats: { artifact: "npz", tensor: "none" },
   materializations: [
-    ...MODULATIONS.flatMap((modulation) => executed("numpy", `numpy_${modulation}_modulator`, { modulation })),
+    ...CHOICES.flatMap((modulation) => executed("numpy", `numpy_${modulation}_modulator`, { modulation })),
     ...["bpsk", "qpsk"].flatMap((modulation) => native(`cpp_${modulation}_modulator`, { modulation })),
   ],
   outputMetadataGuarantees: { symbols: { from: "bits" } },
   estimate({ modulation }, { bits: { bytes, shape } }) {
+    // The width of auto is known in the run only: bytes for one bit per symbol are the upper limit.
+    if (modulation === "auto") return { symbols: 8 * bytes };
     const width = BITS_PER_SYMBOL[modulation];
     return { symbols: shape === undefined ? 8 * bytes / width : [["complex64", Math.ceil(shape[0] / width)]] };
   },
+  twin: true,
   threadSafe: true,
-  async run({ inputs, params: { modulation }, backend, threads }) {
+  async run({ inputs, params, backend, threads }) {
     const bits = bitsOf(inputs.bits);
+    const modulation = params.modulation === "auto" ? encodedModulation(inputs.bits.metadata) : params.modulation;
     const metadata = modulatedMetadata(inputs.bits.metadata, bits.length, modulation, BITS_PER_SYMBOL[modulation]);
     const symbols = backend === "cpp"
       ? (await nativeKernels()).modulate(bits, modulation as NativeModulation)
@@ -51,3 +57,13 @@ export default defineOperation({
     return { outputs: { symbols: symbolsArtifact(symbols, metadata) } };
   },
 });
+
+/** @throws SvcError `params_conflict` for bits without the record of an encoder */
+function encodedModulation({ nr_ldpc: ldpc, nr_polar: polar }: JsonObject): Modulation {
+  const code = isObject(ldpc) ? ldpc : polar;
+  const width = isObject(code) ? Number(code.num_bits_per_symbol ?? 2) : undefined;
+  if (width !== undefined && MODULATION_BY_BITS[width] !== undefined) return MODULATION_BY_BITS[width];
+  throw new SvcError("params_conflict", "Cannot choose a modulation: no encoder recorded its bits per symbol", {
+    hint: "Set modulation, or wire the output of channel.nr_ldpc_encoder or channel.nr_polar_encoder",
+  });
+}

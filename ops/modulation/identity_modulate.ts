@@ -4,7 +4,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { dataPlaneParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 
 export default defineOperation({
@@ -18,14 +18,14 @@ export default defineOperation({
     data_plane_backend: dataPlaneParameter(),
   }),
   differentiability: { framework: "torch", gradient: "surrogate", trainable_params: false, exportable: true },
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   equivalence: { type: "exact" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
-  materializations: [...executed("numpy", "default"), exportPlanned("torch", "default")],
+  materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: { symbols: { from: "bits" } },
   estimate: (_, { bits: { bytes, shape } }) => ({
     symbols: shape === undefined ? 8 * bytes : [["complex64", shape[0]]],
   }),
+  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const bits = bitsOf(inputs.bits);

@@ -21,8 +21,10 @@ export default defineOperation({
     mode: z.enum(["none", "gaussian", "dropout"]).default("none").describe(
       "none, additive Gaussian noise, or values set to 0",
     ),
-    probability: z.number().min(0).max(1).default(0.05).describe("probability of a latent to be dropped"),
-    sigma: z.number().nonnegative().default(0.05).describe("standard deviation of the added noise, in latent units"),
+    probability: z.number().min(0).max(1).default(0.05).meta({ "x-svc-used-when": { mode: "dropout" } })
+      .describe("probability of a latent to be dropped"),
+    sigma: z.number().nonnegative().default(0.05).meta({ "x-svc-used-when": { mode: "gaussian" } })
+      .describe("standard deviation of the added noise, in latent units"),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },

@@ -16,6 +16,9 @@ import { gaussianBlur, roundSamples } from "../../lib/artifact/image_resize.ts";
 import { imageAt, type ImageBatch, imagesArtifact, imagesOf, travel } from "../../lib/artifact/values.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
 
+/** Annotation of a parameter that one mode reads. */
+const usedBy = (mode: string) => ({ "x-svc-used-when": { mode } });
+
 export default defineOperation({
   id: "noise.source_image_perturbation",
   name: "Image input corruption",
@@ -26,13 +29,16 @@ export default defineOperation({
     mode: z.enum(["none", "gaussian", "blur", "patch_mask", "salt_pepper"]).default("none").describe(
       "none, Gaussian noise, Gaussian blur, a grey patch, or salt and pepper",
     ),
-    sigma: z.number().min(0).max(1).default(0.02).describe(
-      "standard deviation of gaussian, as a fraction of the range",
-    ),
-    probability: z.number().min(0).max(1).default(0.02).describe("probability of a sample to become salt or pepper"),
-    blur_radius: z.number().nonnegative().default(1.5).describe("standard deviation of the blur in pixels"),
-    patch_size: z.int().positive().default(32).describe("side of the masked square in pixels"),
-    mask_value: z.number().min(0).max(1).default(0).describe("value of masked samples, as a fraction of the range"),
+    sigma: z.number().min(0).max(1).default(0.02).meta(usedBy("gaussian"))
+      .describe("standard deviation of the noise, as a fraction of the range"),
+    probability: z.number().min(0).max(1).default(0.02).meta(usedBy("salt_pepper"))
+      .describe("probability of a sample to become salt or pepper"),
+    blur_radius: z.number().nonnegative().default(1.5).meta(usedBy("blur"))
+      .describe("standard deviation of the blur in pixels"),
+    patch_size: z.int().positive().default(32).meta(usedBy("patch_mask"))
+      .describe("side of the masked square in pixels"),
+    mask_value: z.number().min(0).max(1).default(0).meta(usedBy("patch_mask"))
+      .describe("value of masked samples, as a fraction of the range"),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },

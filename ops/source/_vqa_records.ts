@@ -1,20 +1,19 @@
 /**
  * Local visual questions: a JSON list, or a file with one JSON object per line, of records {id, image, question,
- * answer}. The default `id` is the number of the record; several records may refer to one image.
+ * answer, answers}. The default `id` is the number of the record; several records may refer to one image. `answers` are
+ * those of several annotators; without `answer` the most frequent one is the answer.
  */
 import { messageOf, SvcError } from "../../lib/contract/error.ts";
 import { parseJson } from "../../lib/contract/json.ts";
 import type { FileAccess, OutputArtifact, Progress } from "../../lib/contract/operation.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import { imagesArtifact } from "../../lib/artifact/values.ts";
-import { answersArtifact, questionsArtifact } from "../_vqa.ts";
+import { type Answer, answersArtifact, questionsArtifact } from "../_vqa.ts";
 import { loadSquares } from "./_square_pictures.ts";
 
-export interface VqaRecord {
-  id: string;
+export interface VqaRecord extends Answer {
   image: string;
   question: string;
-  answer: string;
 }
 
 /**
@@ -24,19 +23,32 @@ export interface VqaRecord {
  */
 export function readVqaRecords(text: string, name: string): VqaRecord[] {
   const records = documentsOf(text, name).map((document, index): VqaRecord => {
-    const { id = String(index), image, question, answer } = isObject(document) ? document : {};
-    if (typeof image !== "string" || typeof question !== "string" || typeof answer !== "string") {
+    const { id = String(index), image, question, answers } = isObject(document) ? document : {};
+    const several = Array.isArray(answers) && answers.length > 0 && answers.every((text) => typeof text === "string");
+    const answer = isObject(document) && document.answer === undefined && several
+      ? mostFrequent(answers)
+      : isObject(document)
+      ? document.answer
+      : undefined;
+    if (
+      typeof image !== "string" || typeof question !== "string" || typeof answer !== "string" ||
+      (answers !== undefined && !several)
+    ) {
       throw new SvcError("boundary_value_invalid", `Cannot read record ${index + 1} of ${name}`, {
-        hint: "A record is an object with the texts image, question and answer, and an id",
+        hint: "A record is an object with the texts image, question and answer, an id, and a list of texts answers",
       });
     }
-    return { id: String(id), image, question, answer };
+    return { id: String(id), image, question, answer, ...(several ? { answers } : {}) };
   });
   if (new Set(records.map(({ id }) => id)).size !== records.length) {
     throw new SvcError("pair_ids_mismatch", `Cannot use ${name}: its records have repeated ids`);
   }
   return records;
 }
+
+/** The most frequent text, the first of several. */
+const mostFrequent = (texts: readonly string[]): string =>
+  [...Map.groupBy(texts, (text) => text)].reduce((best, other) => other[1].length > best[1].length ? other : best)[0];
 
 /** A list, or one object per line, distinguished by the first character. */
 function documentsOf(text: string, name: string): Value[] {
@@ -64,6 +76,6 @@ export async function vqaOutputs(
   return {
     images: imagesArtifact(batch, { dataset, image_ids: images, source_files: sourceFiles }),
     questions: questionsArtifact(questions, { dataset }),
-    answers: answersArtifact(records.map(({ id, answer }) => ({ id, answer })), { dataset }),
+    answers: answersArtifact(records.map(({ image: _, question: _question, ...answer }) => answer), { dataset }),
   };
 }

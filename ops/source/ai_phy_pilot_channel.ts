@@ -14,7 +14,7 @@ import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import {
   CHANNEL_PROBLEM,
   combPilots,
@@ -46,18 +46,13 @@ export default defineOperation({
     ),
     seed: seedParameter(0),
   }),
-  backends: {
-    benchmark_run: ["numpy", "phylib"],
-    dataset_capture: ["numpy", "phylib"],
-    differentiable_export: ["torch", "phylib"],
-  },
   equivalence: { type: "statistical", reason: "Backends agree in distribution" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   materializations: [
     ...executed("numpy", "numpy_pilot_awgn"),
     ...executed("phylib", "phylib_awgn_pilot_observation"),
-    exportPlanned("torch", "torch_pilot_channel_scenario"),
-    exportPlanned("phylib", "phylib_pilot_channel_scenario"),
+    exported("torch", "torch_pilot_channel_scenario"),
+    exported("phylib", "phylib_pilot_channel_scenario"),
   ],
   check: (params) => combProblems(params, SCENARIOS[params.scenario].spacing),
   estimate: ({ example_count: n, rx_antennas: rx, tx_antennas: tx, subcarriers: k }) => ({

@@ -24,7 +24,8 @@ export default defineOperation({
     ),
     tx_antennas: z.int().positive().default(1).describe("transmit antennas"),
     subcarriers: z.int().positive().default(1).describe("subcarriers of the pattern"),
-    pilot_spacing: z.int().positive().default(4).describe("spacing of an antenna's pilots in subcarriers, for comb"),
+    pilot_spacing: z.int().positive().default(4).meta({ "x-svc-used-when": { scenario: "comb" } })
+      .describe("spacing of an antenna's pilots in subcarriers"),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },

@@ -10,8 +10,11 @@ import { z } from "../../lib/contract/zod.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { AOA_SCENE } from "../_aoa.ts";
 
-const bearing = (fallback: number) =>
-  z.number().min(-90).max(90).default(fallback).meta({ "x-svc-ui": { unit: "degree" } });
+const bearing = (fallback: number, angle_mode: string) =>
+  z.number().min(-90).max(90).default(fallback).meta({
+    "x-svc-ui": { unit: "degree" },
+    "x-svc-used-when": { angle_mode },
+  });
 
 export default defineOperation({
   id: "source.aoa_scene",
@@ -23,9 +26,9 @@ export default defineOperation({
     angle_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform").describe(
       "angles drawn uniformly, or given",
     ),
-    angle_min_deg: bearing(-60).describe("least angle from broadside in degrees, of random_uniform"),
-    angle_max_deg: bearing(60).describe("largest angle from broadside in degrees, of random_uniform"),
-    source_angle_deg: bearing(0).describe("angle for angle_mode fixed; 0 is broadside"),
+    angle_min_deg: bearing(-60, "random_uniform").describe("least angle from broadside in degrees"),
+    angle_max_deg: bearing(60, "random_uniform").describe("largest angle from broadside in degrees"),
+    source_angle_deg: bearing(0, "fixed").describe("angle in degrees; 0 is broadside"),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },

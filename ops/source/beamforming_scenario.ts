@@ -17,7 +17,7 @@ import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { steeringVector } from "../../lib/numeric/direction_finding.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { BEAMFORMING_PROBLEM } from "../_beamforming.ts";
 
 const HOTSPOTS_DEG = [-40, 0, 35], SPREAD_DEG = 5;
@@ -36,13 +36,12 @@ export default defineOperation({
     snr_db: z.number().default(10).describe("Es/N0 in dB of one antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   equivalence: { type: "statistical" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   materializations: [
     ...executed("numpy", "synthetic_miso_channel_batch"),
-    exportPlanned("torch", "torch_miso_channel_batch"),
-    exportPlanned("phylib", "phylib_miso_channel_batch"),
+    exported("torch", "torch_miso_channel_batch"),
+    exported("phylib", "phylib_miso_channel_batch"),
   ],
   estimate: ({ example_count, tx_antennas }) => ({ problem: [["complex64", example_count, tx_antennas]] }),
   threadSafe: true,

@@ -6,21 +6,14 @@
  *
  * A contract for adapters; it does not run by itself (see `_external.ts`).
  */
-import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { needsAdapter, refuseBare, TASK_PARAMS } from "../_external.ts";
+import { defineAdapterContract, TASK_PARAMS } from "../_external.ts";
 
-const id = "source.external_classification_dataset";
-
-export default defineOperation({
-  id,
+export default defineAdapterContract({
+  id: "source.external_classification_dataset",
   name: "User callable classification data",
   description: "Calls a user's function that returns labels and predictions",
   outputs: { candidate: "task.predictions.json", reference: "task.labels.json" },
   params: z.strictObject(TASK_PARAMS),
   estimate: () => ({}),
-  // An adapter may share state between calls, so its steps never overlap with others.
-  threadSafe: false,
-  requires: needsAdapter(id),
-  run: refuseBare(id),
 });

@@ -4,7 +4,7 @@
  *
  *     N0 = (total_power/F)·10^(-snr_db/10)
  *
- * so snr_db is the mean SNR of a subcarrier under equal power, of either response.
+ * so snr_db is the mean Es/N0 of a subcarrier under equal power, of either response.
  *
  * Draws: communication gains, then sensing gains, complex [example, subcarrier].
  *
@@ -16,7 +16,7 @@ import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { ISAC_PROBLEM } from "../_isac.ts";
 
 export default defineOperation({
@@ -34,10 +34,9 @@ export default defineOperation({
     }),
     seed: seedParameter(0),
   }),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   materializations: [
     ...executed("numpy", "synthetic_frequency_selective_isac"),
-    exportPlanned("torch", "captured_isac_allocation_contract"),
+    exported("torch", "captured_isac_allocation_contract"),
   ],
   estimate: ({ example_count: n, subcarriers: k }) => ({ problem: [["complex64", n, k], ["complex64", n, k]] }),
   threadSafe: true,

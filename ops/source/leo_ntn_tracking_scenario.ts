@@ -23,7 +23,7 @@ import {
   secondsToHandover,
 } from "../../lib/numeric/leo_pass.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { futuresArtifact, LEO_HISTORY, LEO_TRUTH } from "../_leo.ts";
 
 const SECONDS = { "x-svc-ui": { unit: "s" } };
@@ -50,10 +50,9 @@ export default defineOperation({
     snr_db: z.number().default(15).describe("Es/N0 in dB of one observation").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   materializations: [
     ...executed("numpy", "bounded_kinematic_leo_pass"),
-    exportPlanned("torch", "captured_future_state_supervision"),
+    exported("torch", "captured_future_state_supervision"),
   ],
   check(params) {
     const seconds = watched(params);

@@ -16,6 +16,7 @@ import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { LOCALIZATION_SCENE } from "../_localization.ts";
 
 const METRES = { "x-svc-ui": { unit: "m" } };
+const FIXED = { ...METRES, "x-svc-used-when": { position_mode: "fixed" } };
 
 export default defineOperation({
   id: "source.localization_geometry",
@@ -29,8 +30,8 @@ export default defineOperation({
     position_mode: z.enum(["random_uniform", "fixed"]).default("random_uniform").describe(
       "positions drawn uniformly, or given",
     ),
-    target_x_m: z.number().default(10).describe("x for position_mode fixed").meta(METRES),
-    target_y_m: z.number().default(10).describe("y for position_mode fixed").meta(METRES),
+    target_x_m: z.number().default(10).describe("x of every target").meta(FIXED),
+    target_y_m: z.number().default(10).describe("y of every target").meta(FIXED),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },

@@ -14,7 +14,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { perimeterAnchors } from "../../lib/numeric/localization.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { boundRmse, LOCALIZATION_PROBLEM, repeatedAnchors, trueRanges } from "../_localization.ts";
 
 const METRES = { "x-svc-ui": { unit: "m" } };
@@ -38,8 +38,8 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   materializations: [
     ...executed("numpy", "geometric_range_measurements"),
-    exportPlanned("torch", "torch_range_geometry"),
-    exportPlanned("phylib", "phylib_rt_scene_endpoint"),
+    exported("torch", "torch_range_geometry"),
+    exported("phylib", "phylib_rt_scene_endpoint"),
   ],
   estimate: ({ example_count: n }) => ({
     problem: [["float64", n, ANCHORS], ["float64", n, ANCHORS, 2], ["float64", n, 2]],

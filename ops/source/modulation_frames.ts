@@ -1,5 +1,5 @@
 /**
- * Frames of random symbols of BPSK, QPSK and 16QAM (mapping of TS 38.211, mean power 1), with equal numbers of each
+ * Frames of random symbols of BPSK, QPSK and 16QAM, or of `classes` (mapping of TS 38.211, mean power 1), with equal numbers of each
  * class (up to one), in random order.
  *
  * Shapes: frames complex64 [frame, symbol], labels int64 [frame]. Draws: permutation(frame_count) of the labels 0, 1, 2, 0, …, then
@@ -11,7 +11,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { BITS_PER_SYMBOL, modulate } from "../../lib/numeric/modulation.ts";
 import { MODULATION_CLASSES } from "../../lib/numeric/modulation_recognition.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { CLASS_COUNT, CLASS_FACTS, classArray, MODULATION_FRAMES, MODULATION_LABELS } from "../_modulation.ts";
+import { checkClasses, classArray, classesParameter, MODULATION_FRAMES, MODULATION_LABELS } from "../_modulation.ts";
 
 export default defineOperation({
   id: "source.modulation_frames",
@@ -21,6 +21,7 @@ export default defineOperation({
   params: z.strictObject({
     frame_count: z.int().positive().default(96).describe("number of frames"),
     symbols_per_frame: z.int().positive().default(128).describe("symbols of a frame"),
+    classes: classesParameter(),
     seed: seedParameter(23),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
@@ -30,13 +31,14 @@ export default defineOperation({
     frames: [["complex64", frame_count, symbols_per_frame]],
     labels: [["int64", frame_count]],
   }),
+  check: checkClasses,
   threadSafe: true,
   run({ params, generator }) {
-    const { frame_count: count, symbols_per_frame: length } = params;
-    const labels = Array.from(generator.permutation(count), (index) => index % CLASS_COUNT);
+    const { frame_count: count, symbols_per_frame: length, classes = [...MODULATION_CLASSES] } = params;
+    const labels = Array.from(generator.permutation(count), (index) => index % classes.length);
     const frames = new Float32Array(2 * count * length);
     labels.forEach((label, frame) => {
-      const modulation = MODULATION_CLASSES[label], width = BITS_PER_SYMBOL[modulation];
+      const modulation = classes[label], width = BITS_PER_SYMBOL[modulation];
       const bits = new Uint8Array(width * length);
       generator.integers(0, 2 ** width, length).forEach((symbol, n) => {
         for (let b = 0; b < width; b++) bits[n * width + b] = Number(symbol) >> (width - 1 - b) & 1;
@@ -47,7 +49,7 @@ export default defineOperation({
     return {
       outputs: {
         frames: { array: ndarray("complex64", frames, [count, length]), metadata },
-        labels: { array: classArray(labels), metadata: { ...metadata, ...CLASS_FACTS } },
+        labels: { array: classArray(labels), metadata: { ...metadata, class_names: [...classes] } },
       },
     };
   },

@@ -13,7 +13,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { rayleighDistance, sphericalWave, wavelengthOf } from "../../lib/numeric/near_field.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { fociArtifact, NEAR_FIELD_PROBLEM, NEAR_FIELD_TRUTH } from "../_near_field.ts";
 
 const METRES = { "x-svc-ui": { unit: "m" } };
@@ -44,10 +44,9 @@ export default defineOperation({
     snr_db: z.number().default(15).describe("Es/N0 in dB, per antenna").meta({ "x-svc-ui": { unit: "dB" } }),
     seed: seedParameter(0),
   }),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   materializations: [
     ...executed("numpy", "spherical_wave_coherent_pilot"),
-    exportPlanned("torch", "captured_range_angle_supervision"),
+    exported("torch", "captured_range_angle_supervision"),
   ],
   check: ({ angle_min_deg: low, angle_max_deg: high, range_min_m: near, range_max_m: far }) => [
     ...(low <= high ? [] : [{

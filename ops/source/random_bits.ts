@@ -25,6 +25,7 @@ export default defineOperation({
   formats: { artifact: "npz", tensor: "none" },
   outputMetadataGuarantees: { bits: { keys: ["boundary_contract", "bit_count", "source_item_counts"] } },
   estimate: ({ bit_count, batch_size }) => ({ bits: [["uint8", bit_count * batch_size]] }),
+  twin: true,
   threadSafe: true,
   run({ params, generator, threads }) {
     const { bit_count, batch_size } = params;

@@ -3,7 +3,7 @@
  *
  *     H_k = Σ_l h_l·exp(-j2πkl/F),   N0 = (total_power/F)·10^(-snr_db/10)
  *
- * so snr_db is the mean SNR of a subcarrier under equal power. Draws: complex taps [snapshot, 1, 1, tap].
+ * so snr_db is the mean Es/N0 of a subcarrier under equal power. Draws: complex taps [snapshot, 1, 1, tap].
  *
  * Shapes: problem complex64 [snapshot, subcarrier].
  */
@@ -14,7 +14,7 @@ import { z } from "../../lib/contract/zod.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { exponentialProfile, frequencyResponse, staticTaps } from "../../lib/numeric/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { executed, exportPlanned } from "../_backends.ts";
+import { executed, exported } from "../_backends.ts";
 import { RESOURCE_PROBLEM } from "../_resource.ts";
 
 export default defineOperation({
@@ -35,8 +35,8 @@ export default defineOperation({
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch"] },
   materializations: [
     ...executed("numpy", "synthetic_ofdm_frequency_response"),
-    exportPlanned("torch", "torch_ofdm_resource_state"),
-    exportPlanned("phylib", "phylib_sys_resource_state"),
+    exported("torch", "torch_ofdm_resource_state"),
+    exported("phylib", "phylib_sys_resource_state"),
   ],
   estimate: ({ snapshot_count, subcarrier_count }) => ({ problem: [["complex64", snapshot_count, subcarrier_count]] }),
   threadSafe: true,

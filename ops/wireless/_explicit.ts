@@ -12,7 +12,7 @@ import type { Generator } from "../../lib/numeric/random.ts";
 import { oneTap } from "./_ofdm.ts";
 import type { Received } from "./_params.ts";
 
-/** Relative tolerance between the two noise variances, which may come from separate SNR parameters. */
+/** Relative tolerance between the two noise variances, which may come from separate Es/N0 parameters. */
 const RELATIVE_TOLERANCE = 1e-9;
 
 /**

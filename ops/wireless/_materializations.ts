@@ -1,8 +1,8 @@
 /** Materialisations of wireless.channel. */
 import { SvcError } from "../../lib/contract/error.ts";
 import type { Materialization } from "../../lib/contract/operation.ts";
-import { executed, exportPlanned } from "../_backends.ts";
-import { type Preset, PRESETS, UNPROCESSED } from "./_params.ts";
+import { executed, exported } from "../_backends.ts";
+import { OFDM_PRESETS, type Preset, PRESETS, UNPROCESSED } from "./_params.ts";
 
 /** Presets of phylib without a channel state. */
 export const PHYLIB_PRESETS = ["awgn", "flat_rayleigh", "mimo_flat"] as const;
@@ -18,6 +18,10 @@ const NUMPY: Materialization[] = [
   ...UNPROCESSED.flatMap((preset) => executed("numpy", `numpy_${preset}_unprocessed`, bindings(preset, "none"))),
 ];
 
+const UNPROCESSED_OFDM: Materialization[] = OFDM_PRESETS.flatMap((preset) =>
+  executed("numpy", `numpy_${preset}_unprocessed`, bindings(preset, "none"))
+);
+
 const PHYLIB: Materialization[] = [
   ...PHYLIB_PRESETS.flatMap((preset) =>
     executed("phylib", `phylib_${preset}_matched_artifact`, bindings(preset, "matched"))
@@ -28,15 +32,21 @@ const PHYLIB: Materialization[] = [
   ...executed("phylib", "phylib_explicit_tdl_ofdm_matched_artifact", bindings("ofdm_tdl", "matched", "explicit")),
 ];
 
-const EXPORT: Materialization[] = (["awgn", "flat_rayleigh"] as const).flatMap((preset) =>
-  ["matched", "none"].flatMap((processing) => [
-    exportPlanned("torch", `torch_${preset}_${processing}_module`, {
-      ...bindings(preset, processing),
-      wireless_backend: "auto",
-    }),
-    exportPlanned("phylib", `phylib_${preset}_${processing}_pytorch_module`, bindings(preset, processing)),
-  ])
-);
+const torch = (preset: Preset, processing: string, mode = "none") =>
+  exported("torch", `torch_${mode === "none" ? "" : `${mode}_`}${preset}_${processing}_module`, {
+    ...bindings(preset, processing, mode),
+    wireless_backend: "auto",
+  });
+const EXPORT: Materialization[] = [
+  ...PRESETS.map((preset) => torch(preset, "matched")),
+  ...[...UNPROCESSED, ...OFDM_PRESETS].map((preset) => torch(preset, "none")),
+  torch("ofdm_tdl", "matched", "explicit"),
+  ...(["awgn", "flat_rayleigh"] as const).flatMap((preset) =>
+    ["matched", "none"].map((processing) =>
+      exported("phylib", `phylib_${preset}_${processing}_pytorch_module`, bindings(preset, processing))
+    )
+  ),
+];
 
 /**
  * Checks that a backend supports a channel. The planner has checked it before; there is no fallback.
@@ -55,4 +65,9 @@ export function checkBackend(channel: Preset, backend: string, explicit = false)
   });
 }
 
-export const CHANNEL_MATERIALIZATIONS: readonly Materialization[] = [...NUMPY, ...PHYLIB, ...EXPORT];
+export const CHANNEL_MATERIALIZATIONS: readonly Materialization[] = [
+  ...NUMPY,
+  ...PHYLIB,
+  ...EXPORT,
+  ...UNPROCESSED_OFDM,
+];

@@ -4,6 +4,8 @@
  *
  *     y = H_k·s·x + n        x̂ = y/(H_k·s)        variance N0/|H_k·s|²
  *
+ * Without the receiver y leaves, with the gains H_k·s.
+ *
  * urban_micro is TDL-C with the median delay spread of the street canyon without line of sight, 10^(-0.24·log10(1 + f)
  * - 6.83) s at f GHz, and log-normal shadowing of 7.82 dB, s = 10^(-7.82·z/20) per source item (or for all symbols
  * without declared items). Path loss, cyclic prefix and interference between symbols or carriers are not modelled.
@@ -37,7 +39,7 @@ function profileOf(preset: OfdmPreset, settings: OfdmSettings): DelayProfile {
 export function ofdm(
   symbols: Float32Array,
   preset: OfdmPreset,
-  { noiseVariance, sourceItems, ofdm: settings }: PresetSettings,
+  { noiseVariance, equalise, sourceItems, ofdm: settings }: PresetSettings,
   generator: Generator,
 ): Received {
   const count = symbols.length / 2;
@@ -53,7 +55,8 @@ export function ofdm(
     const grid = Math.floor(i / (settings.symbols * settings.subcarriers));
     return grid * settings.subcarriers + i % settings.subcarriers;
   };
-  return oneTap(symbols, noise, noiseVariance, { response, gainOf, shadowing });
+  const gains = { response, gainOf, shadowing };
+  return equalise ? oneTap(symbols, noise, noiseVariance, gains) : faded(symbols, noise, noiseVariance, gains);
 }
 
 interface OneTap {
@@ -88,6 +91,25 @@ export function oneTap(
     variance[i] = noiseVariance / power;
   }
   return { symbols: received, noiseVariance, effectiveVariance: variance };
+}
+
+/** Symbols times one gain each, plus noise, and the gains. */
+function faded(
+  symbols: Float32Array,
+  noise: Float64Array,
+  noiseVariance: number,
+  { response, gainOf, shadowing }: OneTap,
+): Received {
+  const received = new Float32Array(symbols.length), gains = new Float32Array(symbols.length);
+  for (let i = 0; i < symbols.length; i += 2) {
+    const from = 2 * gainOf(i >> 1), shadow = shadowing?.[i >> 1] ?? 1;
+    const hr = shadow * response[from], hi = shadow * response[from + 1], xr = symbols[i], xi = symbols[i + 1];
+    received[i] = hr * xr - hi * xi + noise[i];
+    received[i + 1] = hr * xi + hi * xr + noise[i + 1];
+    gains[i] = hr;
+    gains[i + 1] = hi;
+  }
+  return { symbols: received, noiseVariance, gains };
 }
 
 function itemGains(items: readonly number[], count: number, generator: Generator): Float64Array {

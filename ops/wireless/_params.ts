@@ -18,6 +18,7 @@ export type Preset = typeof PRESETS[number];
 
 /** Presets that allow received symbols without equalisation. */
 export const UNPROCESSED: readonly Preset[] = ["awgn", "interference_awgn", "flat_rayleigh"];
+export const OFDM_PRESETS: readonly Preset[] = ["ofdm_tdl", "ofdm_cdl", "urban_micro"];
 
 /** Parameters of wireless.channel only, with the values of wireless.digital_link. */
 export const CHANNEL_DEFAULTS = {
@@ -53,15 +54,18 @@ export const COMMON_PARAMS = {
 
 export type CommonParams = z.output<z.ZodObject<typeof COMMON_PARAMS>>;
 
-/** Conflicts between parameters. */
-export function checkCommon(params: CommonParams): ParameterProblem[] {
+/**
+ * Conflicts between parameters.
+ * @param unprocessed presets without their receiver
+ */
+export function checkCommon(params: CommonParams, unprocessed = UNPROCESSED): ParameterProblem[] {
   const problems: ParameterProblem[] = [];
   const { channel } = params;
-  if (params.receiver_processing === "none" && !UNPROCESSED.includes(channel)) {
+  if (params.receiver_processing === "none" && !unprocessed.includes(channel)) {
     problems.push({
       message: `Cannot use ${channel} without its receiver`,
       place: ["receiver_processing"],
-      hint: `receiver_processing none is for ${UNPROCESSED.join(", ")}`,
+      hint: `receiver_processing none is for ${unprocessed.join(", ")}`,
     });
   }
   if (params.noise_mode === "fixed_variance" && params.noise_variance === undefined) {

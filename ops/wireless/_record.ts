@@ -2,7 +2,7 @@
 import { float, type JsonObject } from "../../lib/contract/value.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { maximumDopplerHz } from "../../lib/numeric/delay_profile.ts";
-import type { PresetSettings } from "./_params.ts";
+import { OFDM_PRESETS, type Preset, type PresetSettings } from "./_params.ts";
 
 /** Parameters that describe a channel. */
 interface ChannelParams {
@@ -46,8 +46,6 @@ export function fadingUnit(
   return { ...blocks, ...shadowing };
 }
 
-const OFDM_PRESETS = ["ofdm_tdl", "ofdm_cdl", "urban_micro"];
-
 /**
  * The record of a transmission: preset and settings under `wireless_channel`, the noise variance before equalisation at
  * the top level, for demodulators.
@@ -58,7 +56,7 @@ export function channelRecord(
   noiseVariance: number,
   dopplerModel: "block_static" | "sum_of_sinusoids" = "block_static",
 ): JsonObject {
-  const ofdm = OFDM_PRESETS.includes(params.channel);
+  const ofdm = OFDM_PRESETS.includes(params.channel as Preset);
   // The scenario determines the profile of urban_micro.
   const profile: JsonObject = ofdm && params.channel !== "urban_micro"
     ? { tdl_model: params.tdl_model, delay_spread_ns: float(params.delay_spread_ns) }

@@ -1,12 +1,13 @@
 /**
- * Residual carrier phase: symbol k of a source item (or of all symbols without declared items) is rotated,
+ * Residual carrier phase: symbol k of a block is rotated. A block is a source item (or all symbols without declared items);
+ * with phase_scope symbol it is one symbol, whose phase is independent of the others,
  *
  *     y_k = x_k·exp(jθ_k),  θ_k = θ_0 + 2π·f·k + Σ_{i=0…k} w_i,
  *
- * with θ_0 and the frequency offset f (cycles per symbol) uniform per item and w_i ~ N(0, std²), a random walk.
+ * with θ_0 and the frequency offset f (cycles per symbol) uniform per block and w_i ~ N(0, std²), a random walk.
  *
  * Shapes: rx_symbols complex64 [n] -> rx_symbols complex64 [n], phase_truth float64 [n], θ in radians, not wrapped.
- * Draws: phases, offsets (per item), then increments (item by symbol).
+ * Draws: phases, offsets (per block), then increments (per symbol).
  *
  * Source: Meyr, Moeneclaey and Fechtel, Digital Communication Receivers, 1998, ch. 5.
  */
@@ -35,6 +36,9 @@ export default defineOperation({
     phase_noise_increment_std_rad: z.number().nonnegative().default(0.04).describe(
       "standard deviation of the random walk in rad per symbol",
     ),
+    phase_scope: z.enum(["source_item", "symbol"]).optional().describe(
+      "block with one initial phase, frequency offset and random walk; source_item (default) or symbol",
+    ),
     seed: seedParameter(0),
   }),
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
@@ -49,11 +53,13 @@ export default defineOperation({
       ...ordered(params, "cfo_min_cycles_per_symbol", "cfo_max_cycles_per_symbol"),
     ];
   },
+  twin: true,
   threadSafe: true,
   run({ inputs, params, generator }) {
     const symbols = symbolsOf(inputs.rx_symbols), count = symbols.length / 2;
     const { metadata } = inputs.rx_symbols;
-    const declared = sourceItemCounts(metadata, count), items = declared ?? [count];
+    const declared = sourceItemCounts(metadata, count), single = params.phase_scope === "symbol";
+    const items = single ? Array<number>(count).fill(1) : declared ?? [count];
     const starts = generator.uniform(params.initial_phase_min_rad, params.initial_phase_max_rad, items.length);
     const offsets = generator.uniform(params.cfo_min_cycles_per_symbol, params.cfo_max_cycles_per_symbol, items.length);
     const increments = generator.normal(0, params.phase_noise_increment_std_rad, count);
@@ -71,9 +77,9 @@ export default defineOperation({
         turned[2 * at + 1] = symbols[2 * at] * imaginary + symbols[2 * at + 1] * real;
       }
     });
-    const { seed: _seed, ...scenario } = params;
+    const { seed: _seed, phase_scope: _scope, ...scenario } = params;
     const settings = Object.fromEntries(Object.entries(scenario).map(([key, value]) => [key, float(value)]));
-    const unit = declareUnit(metadata, "fading_block", { counts: items });
+    const unit = single ? {} : declareUnit(metadata, "fading_block", { counts: items });
     const changes = { carrier_phase_impairment: settings, ...unit };
     return {
       outputs: {

@@ -9,6 +9,7 @@
 import { OFDM_STATE, RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { ParameterProblem } from "../../lib/contract/operation.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
@@ -18,9 +19,18 @@ import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { nativeKernels } from "../_native.ts";
 import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
 import { transmitExplicit } from "./_explicit.ts";
-import { CHANNEL_DEFAULTS, checkCommon, COMMON_PARAMS, presetSettings } from "./_params.ts";
+import {
+  CHANNEL_DEFAULTS,
+  checkCommon,
+  COMMON_PARAMS,
+  OFDM_PRESETS,
+  type PresetSettings,
+  presetSettings,
+  UNPROCESSED,
+} from "./_params.ts";
 import { awgn, transmit } from "./_presets.ts";
 import { channelRecord, fadingUnit } from "./_record.ts";
+import { gridLayout } from "../_ofdm_grid.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
 export default defineOperation({
@@ -45,11 +55,6 @@ export default defineOperation({
       .describe("scale the power-delay profile to mean power 1"),
   }),
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
-  backends: {
-    benchmark_run: ["numpy", "phylib"],
-    dataset_capture: ["numpy", "phylib"],
-    differentiable_export: ["torch", "phylib"],
-  },
   equivalence: { type: "statistical", reason: "Only for equal preset, receiver processing and channel-state mode" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   materializations: CHANNEL_MATERIALIZATIONS,
@@ -60,9 +65,16 @@ export default defineOperation({
     },
   },
   check(params, connected) {
-    const problems = checkCommon(params);
+    const problems = checkCommon(params, [...UNPROCESSED, ...OFDM_PRESETS]);
     const wired = connected.has("channel_state"), explicit = params.channel_state_mode === "explicit";
     if (wired !== explicit) problems.push(stateProblem(wired));
+    if (explicit && params.receiver_processing === "none") {
+      problems.push({
+        message: "Cannot use an explicit channel state without its receiver",
+        place: ["receiver_processing"],
+        hint: "Set receiver_processing to matched, or channel_state_mode to none",
+      });
+    }
     if (explicit && (params.channel !== "ofdm_tdl" || params.wireless_backend === "numpy")) {
       problems.push({
         message: `Cannot run ${params.channel} on ${params.wireless_backend} with an explicit channel state`,
@@ -74,13 +86,23 @@ export default defineOperation({
   },
   nativeKernels: (params) => params.channel === "awgn",
   // Other presets give a noise variance for every symbol.
-  estimate: ({ channel }, { symbols }) => channel === "awgn" ? { rx_symbols: sizeOfInput(symbols, "complex64") } : {},
+  estimate({ channel, receiver_processing, channel_state_mode }, { symbols }) {
+    const { shape } = symbols;
+    if (channel_state_mode === "explicit" || shape === undefined) return {};
+    if (channel === "awgn" || channel === "interference_awgn") return { rx_symbols: sizeOfInput(symbols, "complex64") };
+    // Matched reception leaves the noise variance of each symbol; otherwise the gains are kept.
+    return {
+      rx_symbols: [["complex64", ...shape], [receiver_processing === "matched" ? "float32" : "complex64", ...shape]],
+    };
+  },
+  twin: true,
   threadSafe: true,
   async run({ inputs, params, generator, backend, threads }) {
     checkBackend(params.channel, backend, inputs.channel_state !== undefined);
     const symbols = symbolsOf(inputs.symbols);
     const { metadata } = inputs.symbols;
     const settings = presetSettings(params, threads);
+    if (OFDM_PRESETS.includes(params.channel)) checkGrid(metadata, settings);
     const perItem = params.fading_scope === "source_item" && ["flat_rayleigh", "mimo_flat"].includes(params.channel);
     if (perItem || params.channel === "urban_micro") {
       settings.sourceItems = sourceItemCounts(metadata, symbols.length / 2);
@@ -113,6 +135,22 @@ export default defineOperation({
     };
   },
 });
+
+/** Symbols with pilots lie on grids of their own size. */
+function checkGrid(metadata: JsonObject, { ofdm: { subcarriers, symbols } }: PresetSettings): void {
+  const layout = gridLayout(metadata);
+  if (layout === undefined) return;
+  if (layout.ports > 1) {
+    throw new SvcError("params_conflict", `Cannot send ${layout.ports} layers over a channel of one antenna`, {
+      hint: "Use wireless.mimo_ofdm_channel, or set port_count to 1",
+    });
+  }
+  if (layout.subcarriers === subcarriers && layout.symbols === symbols) return;
+  const grid = `${layout.subcarriers} subcarriers and ${layout.symbols} OFDM symbols`;
+  throw new SvcError("params_conflict", `Cannot send grids of ${grid} over grids of ${subcarriers} and ${symbols}`, {
+    hint: `Set ofdm_fft_size to ${layout.subcarriers} and num_ofdm_symbols to ${layout.symbols}`,
+  });
+}
 
 function stateProblem(wired: boolean): ParameterProblem {
   return wired

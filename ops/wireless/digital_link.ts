@@ -6,7 +6,7 @@ import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation } from "../../lib/contract/define.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
-import { BITS_PER_SYMBOL, hardBits } from "../../lib/numeric/modulation.ts";
+import { BITS_PER_SYMBOL, hardBits, MODULATIONS } from "../../lib/numeric/modulation.ts";
 import { demodulateLlrParallel, modulateParallel } from "../../lib/numeric/parallel/modulation.ts";
 import { executed } from "../_backends.ts";
 import { modulatedMetadata } from "../_symbol_items.ts";
@@ -23,11 +23,10 @@ export default defineOperation({
   outputs: { bits: PAYLOAD_BITS },
   params: z.strictObject({
     ...COMMON_PARAMS,
-    modulation: z.enum(["bpsk", "qpsk", "qam16"]).default("qpsk").describe(
-      "Gray mapping of TS 38.211: 1, 2 or 4 bits per symbol",
+    modulation: z.enum(MODULATIONS).default("qpsk").describe(
+      "Gray mapping of TS 38.211: 1, 2, 4, 6 or 8 bits per symbol",
     ),
   }),
-  backends: { benchmark_run: ["numpy", "phylib"], dataset_capture: ["numpy", "phylib"] },
   materializations: [
     ...PRESETS.flatMap((channel) => executed("numpy", `numpy_${channel}`, { channel })),
     ...PHYLIB_PRESETS.flatMap((channel) => executed("phylib", `phylib_${channel}`, { channel })),
@@ -35,7 +34,7 @@ export default defineOperation({
   outputMetadataGuarantees: {
     bits: { from: "bits", keys: ["boundary_contract", "bit_count", "noise_variance", "wireless_channel"] },
   },
-  check: checkCommon,
+  check: (params) => checkCommon(params),
   threadSafe: true,
   run({ inputs, params, generator, backend, threads }) {
     checkBackend(params.channel, backend);

@@ -58,7 +58,6 @@ export default defineOperation({
     seed: seedParameter(23),
   }),
   differentiability: { framework: "phylib", gradient: "none", trainable_params: false, exportable: false },
-  backends: { benchmark_run: ["phylib", "numpy"], dataset_capture: ["phylib", "numpy"] },
   equivalence: { type: "statistical", reason: "The backends draw from different profiles" },
   formats: { artifact: "npz", tensor: "float32 RI" },
   materializations: [

@@ -1,9 +1,9 @@
 /**
- * Frames with individual carrier offset and noise: y_n = x_n·exp(j(φ + 2πfn)) + noise of variance N0 = 10^(-SNR/10),
- * with SNR, phase φ and frequency offset f of every frame uniform between their limits.
+ * Frames with individual carrier offset and noise: y_n = x_n·exp(j(φ + 2πfn)) + noise of variance N0 = 10^(-snr_db/10),
+ * with Es/N0, phase φ and frequency offset f of every frame uniform between their limits.
  *
  * Shapes: frames complex64 [frame, symbol] -> observation of the same shape, companions noise_variance and snr_db float64
- * [frame]. Draws: SNR, phase, frequency offset, each [frame], then noise complex [frame, symbol].
+ * [frame]. Draws: Es/N0, phase, frequency offset, each [frame], then noise complex [frame, symbol].
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
@@ -55,6 +55,7 @@ export default defineOperation({
         hint: `Set ${low} to at most ${high}`,
       }];
     }),
+  twin: true,
   threadSafe: true,
   run({ inputs, params, generator }) {
     const arrays = arraysOf(inputs.frames), frames = arrays.read("complex64", ["frame", "symbol"]);

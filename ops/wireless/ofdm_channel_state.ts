@@ -48,7 +48,6 @@ export default defineOperation({
     seed: seedParameter(),
   }),
   differentiability: notExported("phylib", "none", "A realisation is data"),
-  backends: { benchmark_run: ["phylib"], dataset_capture: ["phylib"] },
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "none" },
   materializations: [

@@ -52,7 +52,6 @@ export default defineOperation({
     capture_temporal_stride: z.int().positive().default(1).describe("interval of symbols in dataset capture"),
     seed: seedParameter(),
   }),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "none" },
   materializations: [

@@ -58,6 +58,7 @@ export default defineOperation({
   equivalence: { type: "behavioral" },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   outputMetadataGuarantees: { problem: { keys: ["pilot_density"] } },
+  twin: true,
   threadSafe: true,
   run({ inputs, params, generator }) {
     const arrays = arraysOf(inputs.channel);

@@ -52,6 +52,7 @@ export default defineOperation({
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
   backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"], differentiable_export: ["torch", "phylib"] },
   formats: { artifact: "npz", tensor: "torch.Tensor" },
+  twin: true,
   threadSafe: true,
   run({ inputs, params, generator }) {
     const scene = arraysOf(inputs.scene);

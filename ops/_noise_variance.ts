@@ -1,8 +1,8 @@
-/** The noise variance of a demodulator. */
-import { diagnostic, SvcError } from "../../lib/contract/error.ts";
-import type { InputArtifact } from "../../lib/contract/operation.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
-import { metadataNumber } from "../../lib/artifact/values.ts";
+/** The noise variance of a receiver. */
+import { diagnostic, SvcError } from "../lib/contract/error.ts";
+import type { InputArtifact } from "../lib/contract/operation.ts";
+import type { JsonObject } from "../lib/contract/value.ts";
+import { metadataNumber } from "../lib/artifact/values.ts";
 
 export interface NoiseVariance {
   /** Total complex noise variance N0: one for all symbols, or one per symbol. */
@@ -33,7 +33,7 @@ export function noiseVarianceOf(symbols: InputArtifact, count: number, state?: I
   if (state !== undefined) return { variance: stateVariance(state, count), source: "channel_state", facts: {} };
   const warning = diagnostic("noise_variance_assumed", [], "Cannot find the noise variance, so 1 is assumed", {
     severity: "warning",
-    hint: "wireless.channel adds it to its symbols; only the scale of the LLRs depends on it",
+    hint: "wireless.channel adds it to its symbols; the scale of LLRs and linear estimates depend on it",
   });
   return { variance: 1, source: "assumed", facts: { warnings: [warning] } };
 }

@@ -1,0 +1,39 @@
+/** OFDM waveforms: samples complex64 [n]; the companion grid holds the transmitted elements complex64 [OFDM symbol, subcarrier]. */
+import { SvcError } from "../lib/contract/error.ts";
+import { artifactKind } from "../lib/contract/kinds.ts";
+import type { InputArtifact } from "../lib/contract/operation.ts";
+import { metadataNumber, symbolsOf } from "../lib/artifact/values.ts";
+
+export const WAVEFORM = artifactKind("channel.waveform.complex_numpy", {
+  fft_size: "count",
+  cp_length: "count",
+  oversampling: "count",
+  active_subcarriers: "count",
+  ofdm_symbol_count: "count",
+  symbol_count: "count",
+});
+
+/** A waveform with its layout. @throws SvcError for metadata or a number of samples that do not fit */
+export function readWaveform(input: InputArtifact) {
+  const read = (key: keyof typeof WAVEFORM.metadata): number => {
+    const value = metadataNumber(input.metadata, key);
+    if (value !== undefined && Number.isSafeInteger(value) && value >= 0) return value;
+    throw new SvcError("boundary_value_invalid", `Cannot read the waveform: the metadata ${key} is not a count`);
+  };
+  const layout = {
+    fftSize: read("fft_size"),
+    cpLength: read("cp_length"),
+    oversampling: read("oversampling"),
+    active: read("active_subcarriers"),
+    rows: read("ofdm_symbol_count"),
+    symbolCount: read("symbol_count"),
+  };
+  const samples = symbolsOf(input), expected = layout.rows * (layout.fftSize + layout.cpLength) * layout.oversampling;
+  if (samples.length !== 2 * expected) {
+    throw new SvcError(
+      "boundary_count_mismatch",
+      `Cannot read a waveform of ${samples.length / 2} samples: ${expected} are expected`,
+    );
+  }
+  return { samples, layout };
+}

@@ -1,0 +1,216 @@
+/**
+ * MIMO detector of OFDM grids with soft outputs: zero forcing, MMSE, MMSE with successive cancellation, maximum likelihood and
+ * K-best, for a known or an estimated channel. Formulas: lib/numeric/mimo_detection.ts. With an estimated channel N0 grows by
+ * the error variances of all layers. Bits and LLRs are in the order of transmission (layer-first symbols), without the
+ * padding of grid and modulator; with pilot_context only data elements count.
+ *
+ * Shapes: rx_grid complex64 [grid, OFDM symbol, subcarrier, rx], channel complex64 [grid, subcarrier, rx, layer] or an estimate
+ * [grid, OFDM symbol, subcarrier, rx, layer] -> bits uint8 [m], llr float32 [m], symbols complex64 [n]. zf, mmse and mmse_sic
+ * give symbols with the companion noise_variance, ml and kbest hard decisions.
+ */
+import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact, Metrics } from "../../lib/contract/operation.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { metadataNumber, metadataText, SYMBOL_METADATA, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
+import {
+  type Detector,
+  kBestDetector,
+  linearDetector,
+  maximumLikelihoodDetector,
+  successiveDetector,
+} from "../../lib/numeric/mimo_detection.ts";
+import { BITS_PER_SYMBOL, demodulateLlr, type Modulation, MODULATIONS } from "../../lib/numeric/modulation.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/ndarray.ts";
+import { notExported } from "../_backends.ts";
+import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
+import { CHANNEL_ESTIMATE, GRID_KEY, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";
+import { unpaddedBitCount } from "../_symbol_items.ts";
+import { demodulated, demodulatedOutputs } from "./_outputs.ts";
+
+const DETECTORS = ["zf", "mmse", "mmse_sic", "ml", "kbest"] as const;
+/** Vectors that maximum likelihood compares at most. */
+const MOST_VECTORS = 2 ** 20;
+
+const PARAMS = z.strictObject({
+  detector: z.enum(DETECTORS).default("mmse").describe("separation of the layers"),
+  modulation: z.enum(["auto", ...MODULATIONS]).default("auto").describe("auto uses the modulation in the metadata"),
+  llr_method: z.enum(["max_log", "exact"]).default("max_log").describe("exact sums over points or vectors"),
+  k_best: z.int().min(1).max(65536).default(32).describe("vectors that kbest keeps")
+    .meta({ "x-svc-used-when": { detector: "kbest" } }),
+  include_estimation_error: z.boolean().default(true).describe("add the error variance of an estimate to the noise"),
+});
+type Params = z.output<typeof PARAMS>;
+
+export default defineOperation({
+  id: "demodulation.mimo_detect",
+  name: "MIMO detector",
+  description: "Separates the layers of MIMO-OFDM grids and demaps them to bits and log-likelihood ratios",
+  inputs: { rx_grid: [MIMO_RX_GRID], channel: [MIMO_STATE, CHANNEL_ESTIMATE] },
+  optionalInputs: { pilot_context: [PILOT_CONTEXT] },
+  outputs: { ...demodulatedOutputs({}), symbols: RX_SYMBOLS },
+  params: PARAMS,
+  differentiability: notExported("torch", "full", "Smooth for zf and mmse; decisions of the others stop gradients"),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "numerical", tolerance: { atol: 1e-5, rtol: 1e-4 } },
+  formats: { artifact: "npz", tensor: "none" },
+  materializations: DETECTORS.flatMap((detector) =>
+    (["benchmark_run", "dataset_capture"] as const).map((runner) => ({
+      runner,
+      backend: "numpy",
+      implementation: `numpy_${detector}`,
+      parameter_bindings: { detector },
+    }))
+  ),
+  outputMetadataGuarantees: {
+    bits: { from: "rx_grid" },
+    llr: { from: "rx_grid" },
+    symbols: { from: "rx_grid", keys: Object.keys(SYMBOL_METADATA) },
+  },
+  threadSafe: true,
+  run({ inputs, params, progress }) {
+    const { metadata } = inputs.rx_grid,
+      modulation = modulationOf(params, metadata),
+      width = BITS_PER_SYMBOL[modulation];
+    const { y, matrixOf, noiseAt, sizes } = readChannel(inputs.rx_grid, inputs.channel, params);
+    const { grids, rows, subcarriers, rx, layers } = sizes, perGrid = rows * subcarriers;
+    const detector = detectorOf(params, modulation, rx, layers),
+      soft = params.detector === "ml" || params.detector === "kbest";
+    const { order, count } = dataOrder(inputs.pilot_context, metadata, sizes);
+    const perData = order.length, elements = Math.ceil(count / layers);
+    const symbols = new Float32Array(2 * elements * layers), variance = new Float32Array(elements * layers);
+    const out = { symbols, variance, llr: new Float32Array(soft ? elements * layers * width : 0) };
+    // Elements of a subcarrier share a matrix, unless it was estimated.
+    const place = new Int32Array(perGrid).fill(-1);
+    order.forEach((element, index) => place[element] = index);
+    for (let grid = 0; grid < grids; grid++) {
+      for (let k = 0; k < subcarriers; k++) {
+        let prepared: number | undefined;
+        for (let row = 0; row < rows; row++) {
+          const at = place[row * subcarriers + k], data = grid * perData + at;
+          if (at < 0 || data >= elements) continue;
+          const matrix = matrixOf(grid, row, k);
+          if (prepared !== matrix.id) detector.prepare(matrix.g(), noiseAt(grid, row, k));
+          prepared = matrix.id;
+          detector.detect(y, 2 * ((grid * perGrid + row * subcarriers + k) * rx), out, data * layers);
+        }
+      }
+      progress(grid + 1, grids, { unit: "grids" });
+    }
+    const llr = soft ? out.llr : demodulateLlr(symbols, modulation, variance, undefined, params.llr_method);
+    const bits = unpaddedBitCount(metadata, count * width);
+    const facts = { modulation, llr_method: params.llr_method, noise_variance_source: "per_symbol" };
+    const companions: Record<string, NdArray> = soft
+      ? {}
+      : { noise_variance: ndarray("float32", variance.slice(0, count)) };
+    const sinr = -10 * variance.reduce((sum, one) => sum + Math.log10(one), 0) / Math.max(variance.length, 1);
+    const linear = params.detector === "zf" || params.detector === "mmse";
+    const metrics: Metrics = linear ? { "mimo.mean_post_sinr_db": sinr } : {};
+    return {
+      outputs: {
+        ...demodulated(inputs.rx_grid, llr.slice(0, bits), facts),
+        symbols: symbolsArtifact(symbols.slice(0, 2 * count), travel(metadata, {}, [GRID_KEY]), companions),
+      },
+      metrics,
+    };
+  },
+});
+
+function modulationOf({ modulation }: Params, metadata: JsonObject): Modulation {
+  const name = modulation === "auto" ? metadataText(metadata, "modulation") : modulation;
+  if (name !== undefined && Object.hasOwn(BITS_PER_SYMBOL, name)) return name as Modulation;
+  throw new SvcError("params_conflict", `Cannot choose points: the grid has the modulation ${name ?? "of no name"}`, {
+    hint: "Set modulation",
+  });
+}
+
+function detectorOf(params: Params, modulation: Modulation, rx: number, layers: number): Detector {
+  const exact = params.llr_method === "exact";
+  const vectors = BITS_PER_SYMBOL[modulation] * layers;
+  if (params.detector === "ml" && 2 ** vectors > MOST_VECTORS) {
+    throw new SvcError("params_conflict", `Cannot compare 2^${vectors} vectors: the limit is 2^20`, {
+      hint: "Set detector to kbest",
+    });
+  }
+  if (rx < layers && (params.detector === "zf" || params.detector === "kbest")) {
+    throw new SvcError("params_conflict", `Cannot separate ${layers} layers on ${rx} antennas by ${params.detector}`, {
+      hint: "Set detector to mmse or ml, or use more receive antennas",
+    });
+  }
+  if (params.detector === "ml") return maximumLikelihoodDetector(rx, layers, modulation, exact);
+  if (params.detector === "kbest") return kBestDetector(rx, layers, modulation, params.k_best, exact);
+  if (params.detector === "mmse_sic") return successiveDetector(rx, layers, modulation);
+  return linearDetector(rx, layers, params.detector === "mmse");
+}
+
+/** The received grid, and the channel matrix of each element with a number that equal matrices share. */
+function readChannel(grid: InputArtifact, channel: InputArtifact, params: Params) {
+  const arrays = arraysOf(grid), y = arrays.read("complex64", ["grid", "symbol", "subcarrier", "rx"]);
+  const estimated = channel.kind === CHANNEL_ESTIMATE.id, beside = arrays.beside(channel);
+  const shape = estimated ? ["grid", "symbol", "subcarrier", "rx", "layer"] : ["grid", "subcarrier", "rx", "layer"];
+  const g = beside.read("complex64", shape), layers = beside.size("layer"), rx = arrays.size("rx");
+  const errors = estimated
+    ? beside.read("float32", ["grid", "symbol", "subcarrier", "layer"], "error_variance")
+    : undefined;
+  const rows = arrays.size("symbol"),
+    subcarriers = arrays.size("subcarrier"),
+    noise = noiseOf(grid),
+    size = rx * layers;
+  const expected = metadataNumber(grid.metadata, "layers");
+  if (expected !== undefined && expected !== layers) {
+    throw new SvcError("shape_mismatch", `Cannot detect ${expected} layers with the gains of ${layers}`);
+  }
+  const matrix = new Float64Array(2 * size);
+  const element = (at: number, row: number, k: number) => (at * rows + row) * subcarriers + k;
+  return {
+    y,
+    sizes: { grids: arrays.size("grid"), rows, subcarriers, rx, layers },
+    matrixOf: (at: number, row: number, k: number) => {
+      const id = estimated ? element(at, row, k) : at * subcarriers + k;
+      return {
+        id,
+        g: () => {
+          for (let i = 0; i < 2 * size; i++) matrix[i] = g[2 * id * size + i];
+          return matrix;
+        },
+      };
+    },
+    noiseAt: (at: number, row: number, k: number) => {
+      let total = noise;
+      if (errors === undefined || !params.include_estimation_error) return total;
+      for (let l = 0; l < layers; l++) total += errors[element(at, row, k) * layers + l];
+      return total;
+    },
+  };
+}
+
+interface Sizes {
+  grids: number;
+  rows: number;
+  subcarriers: number;
+  layers: number;
+}
+
+/** Data elements of a grid in order, and the number of data symbols. */
+function dataOrder(
+  context: InputArtifact | undefined,
+  metadata: JsonObject,
+  { grids, rows, subcarriers, layers }: Sizes,
+) {
+  if (context === undefined) {
+    const count = metadataNumber(metadata, "symbol_count") ?? grids * rows * subcarriers * layers;
+    return { order: Array.from({ length: rows * subcarriers }, (_, at) => at), count };
+  }
+  const { layout, dataPositions } = readContext(context);
+  if (
+    layout.grids !== grids || layout.symbols !== rows || layout.subcarriers !== subcarriers || layout.ports !== layers
+  ) {
+    throw new SvcError("shape_mismatch", "Cannot find the data: the pilots are those of another grid", {
+      hint: "Wire the pilot_context of the symbols that were sent",
+    });
+  }
+  return { order: Array.from(dataPositions), count: layout.dataCount };
+}

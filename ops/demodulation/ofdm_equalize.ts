@@ -1,0 +1,93 @@
+/**
+ * One-tap equaliser of OFDM grids, with an estimated or true channel h and the variance of its error e:
+ *
+ *     σ² = N0 + e        x̂ = y/h        ν = σ²/|h|²
+ *
+ * at unit symbol power; e counts when include_estimation_error is true. The unbiased MMSE estimate over one tap has the same
+ * x̂ and ν, so that both methods agree. Elements with |h|² below 1e-12 give x̂ = 0 and ν = 1e12. With pilot_context only data
+ * symbols leave, without padding. The demapper takes ν from the companion noise_variance.
+ *
+ * Shapes: rx_symbols complex64 [grid · symbol · subcarrier], estimate complex64 [grid, symbol, subcarrier, 1, 1] or a state
+ * [grid, symbol, subcarrier] -> rx_symbols complex64 [n], noise_variance float32 [n].
+ */
+import { OFDM_STATE, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { arraysOf } from "../../lib/artifact/arrays.ts";
+import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { notExported } from "../_backends.ts";
+import { CHANNEL_ESTIMATE, checkGridLength, GRID_KEY, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";
+
+const LEAST_GAIN = 1e-12, ERASED_VARIANCE = 1e12;
+
+export default defineOperation({
+  id: "demodulation.ofdm_equalize",
+  name: "OFDM equaliser",
+  description: "Divides received grids by an estimated channel and gives the demapper the noise after it",
+  inputs: { rx_symbols: [RX_SYMBOLS], estimate: [CHANNEL_ESTIMATE, OFDM_STATE] },
+  optionalInputs: { pilot_context: [PILOT_CONTEXT] },
+  outputs: { rx_symbols: RX_SYMBOLS },
+  params: z.strictObject({
+    method: z.enum(["zf", "mmse"]).default("mmse").describe("over one tap both give the same symbols and variances"),
+    include_estimation_error: z.boolean().default(true)
+      .describe("add the error variance of the estimate to the noise variance"),
+  }),
+  differentiability: notExported("torch", "full", "Smooth in symbols and estimate"),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
+  formats: { artifact: "npz", tensor: "none" },
+  outputMetadataGuarantees: { rx_symbols: { from: "rx_symbols", keys: ["boundary_contract", "symbol_count"] } },
+  estimate: (_params, { rx_symbols: { bytes } }) => ({ rx_symbols: 1.5 * bytes }),
+  threadSafe: true,
+  run({ inputs, params }) {
+    const y = symbolsOf(inputs.rx_symbols), noise = noiseOf(inputs.rx_symbols);
+    const { h, error } = gainsOf(inputs.estimate, y.length / 2);
+    const kept = inputs.pilot_context === undefined ? undefined : dataElements(inputs.pilot_context, y.length / 2);
+    const count = kept?.length ?? y.length / 2;
+    const symbols = new Float32Array(2 * count), variance = new Float32Array(count);
+    for (let i = 0; i < count; i++) {
+      const at = kept?.[i] ?? i, hr = h[2 * at], hi = h[2 * at + 1], power = hr * hr + hi * hi;
+      if (power < LEAST_GAIN) {
+        variance[i] = ERASED_VARIANCE;
+        continue;
+      }
+      symbols[2 * i] = (y[2 * at] * hr + y[2 * at + 1] * hi) / power;
+      symbols[2 * i + 1] = (y[2 * at + 1] * hr - y[2 * at] * hi) / power;
+      variance[i] = (noise + (params.include_estimation_error ? error?.[at] ?? 0 : 0)) / power;
+    }
+    const metadata = travel(inputs.rx_symbols.metadata, {}, kept === undefined ? [] : [GRID_KEY]);
+    return {
+      outputs: { rx_symbols: symbolsArtifact(symbols, metadata, { noise_variance: ndarray("float32", variance) }) },
+    };
+  },
+});
+
+/** Gains and error variances of all elements. @throws SvcError for several antennas or another number of elements */
+function gainsOf(input: InputArtifact, elements: number): { h: Float32Array; error?: Float32Array } {
+  const arrays = arraysOf(input), estimated = input.kind === CHANNEL_ESTIMATE.id;
+  const h = arrays.read(
+    "complex64",
+    estimated ? ["grid", "symbol", "subcarrier", 1, 1] : ["grid", "symbol", "subcarrier"],
+  );
+  if (h.length !== 2 * elements) {
+    throw new SvcError("shape_mismatch", `Cannot equalise ${elements} symbols with ${h.length / 2} gains`, {
+      hint: "Wire the symbols whose channel was estimated",
+    });
+  }
+  const shape = ["grid", "symbol", "subcarrier", 1];
+  return { h, ...(estimated ? { error: arrays.read("float32", shape, "error_variance") } : {}) };
+}
+
+/** Indices of the data symbols in a stream of grids, without padding. */
+function dataElements(context: InputArtifact, count: number): number[] {
+  const { layout, dataPositions } = readContext(context);
+  checkGridLength(count, layout);
+  const perGrid = layout.symbols * layout.subcarriers;
+  return Array.from({ length: layout.dataCount }, (_, i) => {
+    const grid = Math.floor(i / dataPositions.length);
+    return grid * perGrid + dataPositions[i - grid * dataPositions.length];
+  });
+}

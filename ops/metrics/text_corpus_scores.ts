@@ -1,0 +1,104 @@
+/**
+ * Scores that machine translation, summarisation, captioning and speech recognition report: corpus BLEU-1 to BLEU-4, chrF,
+ * ROUGE-1, -2 and -L, METEOR (exact and stem modules, no synonyms), CIDEr-D, word and character error rate. Definitions and
+ * sources: lib/numeric/corpus_scores.ts.
+ *
+ * With several references a text has its best score among them, BLEU and CIDEr-D combine them by definition. chrF, ROUGE,
+ * METEOR and CIDEr-D are means over the texts; error rates divide all edits by all reference tokens or characters. CIDEr-D
+ * needs at least two items, error rates a reference that is not empty; else they are omitted.
+ *
+ * With the transmitted symbols there is `text.channel_uses_per_word`: their number over the tokens of the references, the
+ * first of several.
+ */
+import { CAPTIONS, SYMBOLS, TEXTS } from "../../lib/contract/kinds.ts";
+import { SvcError } from "../../lib/contract/error.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { checkPairedIds, symbolsOf } from "../../lib/artifact/values.ts";
+import * as scores from "../../lib/numeric/corpus_scores.ts";
+import { mean } from "../../lib/numeric/statistics.ts";
+import { tokens } from "../../lib/numeric/text_similarity.ts";
+import { captionsOf } from "../_captions.ts";
+import { defineReport } from "../_report.ts";
+
+export default defineReport({
+  id: "metrics.text_corpus_scores",
+  name: "Corpus scores of texts",
+  description: "Scores texts by BLEU, chrF, ROUGE, METEOR, CIDEr-D, word and character error rate",
+  inputs: { candidate: [TEXTS, CAPTIONS], reference: [TEXTS, CAPTIONS] },
+  optionalInputs: { symbols: [SYMBOLS] },
+  params: z.strictObject({
+    tokenization: z.enum(["words", "whitespace"]).default("words").describe(
+      "words: lower-case runs of letters and digits; whitespace: parts between blanks, as written",
+    ),
+    bleu_smoothing: z.enum(["none", "exponential", "add_one"]).default("exponential").describe(
+      "BLEU precision of an order without a match; exponential as in NIST mteval and sacreBLEU",
+    ),
+  }),
+  run({ inputs, params }) {
+    const candidates = captionsOf(inputs.candidate), references = captionsOf(inputs.reference);
+    checkPairedIds(candidates, references);
+    if (references.length === 0) throw new SvcError("boundary_empty", "Cannot score an empty batch of texts");
+    const several = candidates.find(({ texts }) => texts.length > 1);
+    if (several) {
+      throw new SvcError("boundary_value_invalid", `Cannot score ${several.texts.length} candidates of ${several.id}`, {
+        hint: "Only references may have several texts",
+      });
+    }
+    const split = params.tokenization === "words" ? tokens : (text: string) => text.split(/\s+/u).filter(Boolean);
+    const pairs = references.map(({ texts }, index) => ({
+      candidate: split(candidates[index].texts[0]),
+      references: texts.map(split),
+    }));
+    const cider = pairs.length > 1 ? scores.ciderD(pairs) : undefined;
+    const rows = pairs.map(({ candidate, references: wanted }, index) => {
+      const text = candidates[index].texts[0], { id, texts } = references[index];
+      const best = (score: (reference: readonly string[]) => number) => Math.max(...wanted.map(score));
+      const means: Record<string, number> = {
+        "text.chrf": Math.max(...texts.map((reference) => scores.chrF(text, reference))),
+        "text.rouge_1": best((reference) => scores.rougeN(candidate, reference, 1)),
+        "text.rouge_2": best((reference) => scores.rougeN(candidate, reference, 2)),
+        "text.rouge_l": best((reference) => scores.rougeLcs(candidate, reference)),
+        "text.meteor": best((reference) => scores.meteor(candidate, reference)),
+        ...(cider === undefined ? {} : { "text.cider_d": cider[index] }),
+      };
+      const errors = {
+        "task.wer": fewest(wanted.map((reference) => scores.wordErrors(candidate, reference))),
+        "task.cer": fewest(texts.map((reference) => scores.characterErrors(text, reference))),
+      };
+      return { id, means, errors };
+    });
+    const words = pairs.reduce((sum, { references: [first] }) => sum + first.length, 0);
+    const bleu = scores.corpusBleu(pairs, params.bleu_smoothing);
+    const pooled = (metric: "task.wer" | "task.cer") => {
+      const length = rows.reduce((sum, { errors }) => sum + errors[metric].length, 0);
+      return length === 0
+        ? {}
+        : { [metric]: rows.reduce((sum, { errors }) => sum + errors[metric].errors, 0) / length };
+    };
+    const metrics = {
+      ...Object.fromEntries(bleu.map((value, at) => [`text.bleu_${at + 1}`, value])),
+      ...Object.fromEntries(Object.keys(rows[0].means).map((id) => [id, mean(rows.map(({ means }) => means[id]))])),
+      ...pooled("task.wer"),
+      ...pooled("task.cer"),
+      ...(inputs.symbols === undefined || words === 0
+        ? {}
+        : { "text.channel_uses_per_word": symbolsOf(inputs.symbols).length / 2 / words }),
+    };
+    const items = rows.map(({ id, means, errors }) => ({
+      id,
+      reference_count: references.find((reference) => reference.id === id)!.texts.length,
+      metrics: Object.fromEntries([
+        ...Object.entries(means),
+        ...Object.entries(errors).flatMap(([metric, { errors, length }]) =>
+          length === 0 ? [] : [[metric, errors / length] as const]
+        ),
+      ].map(([metric, value]) => [metric, float(value)])),
+    }));
+    return { metrics, items };
+  },
+});
+
+/** The counts of the reference with the lowest error rate. */
+const fewest = (counts: scores.EditCounts[]) =>
+  counts.reduce((best, other) => other.errors * best.length < best.errors * other.length ? other : best);

@@ -1,0 +1,218 @@
+/**
+ * Puts pilots between data symbols on OFDM grids of F subcarriers and S OFDM symbols, subcarrier first. Data fill the
+ * elements that no pilot and no empty comb has; the last grid is padded with zeros.
+ *
+ *     nr_dmrs_type1   DM-RS of TS 38.211 configuration type 1 on dmrs_symbols, ports in two CDM groups; the slot number
+ *                     rises by one with every grid (lib/numeric/pilot_grid.ts). With 2 groups without data the free comb of
+ *                     these symbols stays empty
+ *     comb            QPSK on subcarriers k with k mod pilot_spacing = pilot_offset of dmrs_symbols
+ *     block           QPSK on all subcarriers of dmrs_symbols
+ *
+ * The amplitude of pilots is 10^(pilot_power_db / 20). With several ports the stream is layer-first: the symbols of all ports
+ * of an element follow each other, and each port sends its own pilots; wireless.mimo_ofdm_channel takes such a stream.
+ *
+ * Shapes: symbols complex64 [n] -> symbols complex64 [grids · S · F · ports]; pilot_context: _ofdm_grid.ts. Draws (comb,
+ * block): integers(0, 4, grids · pilots) of default_rng(pilot_seed); label 2·b0 + b1 is the QPSK point of these bits.
+ */
+import { SYMBOLS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import type { ParameterProblem } from "../../lib/contract/operation.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { modulate } from "../../lib/numeric/modulation.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { combOf, dmrsSubcarriers, dmrsValues } from "../../lib/numeric/pilot_grid.ts";
+import { Generator } from "../../lib/numeric/random.ts";
+import { describeGrid, GRID_KEY, PILOT_CONTEXT } from "../_ofdm_grid.ts";
+
+const OF_DMRS = { "x-svc-used-when": { pattern: "nr_dmrs_type1" } };
+const OF_COMB = { "x-svc-used-when": { pattern: "comb" } };
+
+const PARAMS = z.strictObject({
+  pattern: z.enum(["nr_dmrs_type1", "comb", "block"]).default("nr_dmrs_type1").describe("places of the pilots"),
+  subcarriers: z.int().min(1).max(4096).default(72).describe("subcarriers of a grid; a multiple of 12 for DM-RS"),
+  num_ofdm_symbols: z.int().min(1).max(1024).default(14).describe("OFDM symbols of a grid"),
+  dmrs_symbols: z.array(z.int().min(0).max(1023)).min(1).default([2]).describe("OFDM symbols with pilots"),
+  port_count: z.int().min(1).max(4).default(1).describe("DM-RS ports; each is a layer of the stream"),
+  cdm_groups_without_data: z.literal([1, 2]).default(2).meta(OF_DMRS).describe(
+    "combs of DM-RS symbols that carry no data",
+  ),
+  n_id: z.int().min(0).max(65535).default(0).meta(OF_DMRS).describe("scrambling identity of DM-RS"),
+  n_scid: z.literal([0, 1]).default(0).meta(OF_DMRS).describe("scrambling choice of DM-RS"),
+  slot: z.int().min(0).max(1_000_000).default(0).meta(OF_DMRS).describe("slot number of the first grid"),
+  first_rb: z.int().min(0).max(274).default(0).meta(OF_DMRS).describe("resource block of the first subcarrier"),
+  pilot_spacing: z.int().min(1).max(4096).default(4).meta(OF_COMB).describe("subcarriers from pilot to pilot"),
+  pilot_offset: z.int().min(0).max(4095).default(0).meta(OF_COMB).describe("first subcarrier with a pilot"),
+  pilot_power_db: z.number().min(-100).max(100).default(0).describe("power of pilots over that of data in dB")
+    .meta({ "x-svc-ui": { unit: "dB" } }),
+  pilot_seed: z.int().nonnegative().default(0).meta({ "x-svc-used-when": { pattern: ["comb", "block"] } })
+    .describe("seed of the pilots"),
+});
+type Params = z.output<typeof PARAMS>;
+
+export default defineOperation({
+  id: "modulation.ofdm_pilot_insert",
+  name: "OFDM pilot insertion",
+  description: "Places data and pilots (5G NR DM-RS, comb or block) on OFDM grids",
+  inputs: { symbols: [SYMBOLS] },
+  outputs: { symbols: SYMBOLS, pilot_context: PILOT_CONTEXT },
+  params: PARAMS,
+  differentiability: {
+    framework: "torch",
+    gradient: "full",
+    trainable_params: false,
+    exportable: false,
+    reason: "Data symbols pass unchanged; the export of training code has no twin yet",
+  },
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
+  formats: { artifact: "npz", tensor: "none" },
+  outputMetadataGuarantees: {
+    symbols: { from: "symbols", keys: ["boundary_contract", "symbol_count", GRID_KEY] },
+    pilot_context: { keys: [GRID_KEY] },
+  },
+  estimate(params, { symbols: { bytes, shape } }) {
+    const { perGrid, pilots, data } = sizes(params), count = shape?.[0] ?? bytes / 8;
+    const grids = Math.ceil(count / (data.length * params.port_count));
+    return {
+      symbols: [["complex64", grids * perGrid * params.port_count]],
+      pilot_context: [
+        ["int32", params.port_count, pilots[0].length],
+        ["complex64", grids, params.port_count, pilots[0].length],
+        ["int32", data.length],
+      ],
+    };
+  },
+  check: problems,
+  threadSafe: true,
+  run({ inputs, params }) {
+    const given = symbolsOf(inputs.symbols), { port_count: ports, subcarriers, num_ofdm_symbols: rows } = params;
+    const { perGrid, pilots, data } = sizes(params), room = data.length * ports, count = given.length / 2;
+    const grids = Math.ceil(count / room), length = pilots[0].length;
+    const values = pilotValues(params, grids, pilots);
+    const symbols = new Float32Array(2 * grids * perGrid * ports);
+    for (let i = 0; i < count; i++) {
+      const grid = Math.floor(i / room), place = i - grid * room, layer = place % ports;
+      const to = 2 * ((grid * perGrid + data[(place - layer) / ports]) * ports + layer);
+      symbols[to] = given[2 * i];
+      symbols[to + 1] = given[2 * i + 1];
+    }
+    for (let grid = 0; grid < grids; grid++) {
+      pilots.forEach((positions, port) =>
+        positions.forEach((position, p) => {
+          const from = 2 * ((grid * ports + port) * length + p), to = 2 * ((grid * perGrid + position) * ports + port);
+          symbols[to] = values[from];
+          symbols[to + 1] = values[from + 1];
+        })
+      );
+    }
+    const layout = { subcarriers, symbols: rows, grids, ports, dataCount: count };
+    const record = { [GRID_KEY]: describeGrid(layout, grids * room - count) };
+    return {
+      outputs: {
+        // Items of the data do not fill whole parts of the grids.
+        symbols: symbolsArtifact(symbols, travel(inputs.symbols.metadata, record, ["source_item_counts"])),
+        pilot_context: {
+          array: ndarray("int32", Int32Array.from(pilots.flat()), [ports, length]),
+          companions: {
+            values: ndarray("complex64", values, [grids, ports, length]),
+            data_positions: ndarray("int32", Int32Array.from(data)),
+          },
+          metadata: record,
+        },
+      },
+      metrics: { "pilot.density": 1 - data.length / perGrid },
+    };
+  },
+});
+
+/** Elements of a grid, pilots of each port in order, and data elements in order. */
+function sizes(params: Params) {
+  const { subcarriers, num_ofdm_symbols: rows } = params, perGrid = subcarriers * rows;
+  const times = [...params.dmrs_symbols].sort((a, b) => a - b);
+  const carriers = Array.from({ length: params.port_count }, (_, port) => pilotSubcarriers(params, port));
+  const taken = new Set(carriers.flat());
+  if (params.pattern === "nr_dmrs_type1") {
+    for (let k = 0; k < subcarriers; k++) if (k % 2 < params.cdm_groups_without_data) taken.add(k);
+  }
+  const data: number[] = [];
+  for (let at = 0; at < perGrid; at++) {
+    if (!times.includes(Math.floor(at / subcarriers)) || !taken.has(at % subcarriers)) data.push(at);
+  }
+  return {
+    perGrid,
+    data,
+    pilots: carriers.map((own) => times.flatMap((time) => own.map((k) => time * subcarriers + k))),
+  };
+}
+
+function pilotSubcarriers({ pattern, subcarriers, pilot_spacing: step, pilot_offset: offset }: Params, port: number) {
+  if (pattern === "nr_dmrs_type1") return dmrsSubcarriers(port, subcarriers);
+  const all = Array.from({ length: subcarriers }, (_, k) => k);
+  return pattern === "block" ? all : all.filter((k) => k % step === offset);
+}
+
+/** Values of the pilots, complex64 [grid, port, pilot]. */
+function pilotValues(params: Params, grids: number, pilots: number[][]): Float32Array<ArrayBuffer> {
+  const amplitude = 10 ** (params.pilot_power_db / 20), length = pilots[0].length;
+  if (params.pattern !== "nr_dmrs_type1") {
+    const labels = Generator.seeded(BigInt(params.pilot_seed)).integers(0, 4, grids * length, "int64");
+    const bits = Uint8Array.from({ length: 2 * labels.length }, (_, i) => Number(labels[i >> 1]) >> (1 - (i & 1)) & 1);
+    return modulate(bits, "qpsk").map((part) => amplitude * part);
+  }
+  const values = new Float32Array(2 * grids * pilots.length * length);
+  const times = [...params.dmrs_symbols].sort((a, b) => a - b);
+  const settings = {
+    subcarriers: params.subcarriers,
+    firstRb: params.first_rb,
+    nId: params.n_id,
+    nScid: params.n_scid,
+  };
+  let at = 0;
+  for (let grid = 0; grid < grids; grid++) {
+    pilots.forEach((_, port) => {
+      for (const time of times) {
+        const row = dmrsValues(port, params.slot + grid, time, settings);
+        for (let i = 0; i < row.length; i++) values[at + i] = amplitude * row[i];
+        at += row.length;
+      }
+    });
+  }
+  return values;
+}
+
+function problems(params: Params): ParameterProblem[] {
+  const found: ParameterProblem[] = [];
+  const { pattern, subcarriers, num_ofdm_symbols: rows, dmrs_symbols: times, port_count: ports } = params;
+  const dmrs = pattern === "nr_dmrs_type1";
+  if (times.some((time) => time >= rows) || new Set(times).size < times.length) {
+    const message = `Cannot put pilots on the OFDM symbols ${times.join(", ")} of ${rows}`;
+    found.push({ place: ["dmrs_symbols"], message, hint: `Use each of 0 to ${rows - 1} at most once` });
+  }
+  if (dmrs && subcarriers % 12 !== 0) {
+    const message = `Cannot cut ${subcarriers} subcarriers into resource blocks of 12`;
+    found.push({ place: ["subcarriers"], message, hint: "DM-RS needs a multiple of 12" });
+  }
+  if (!dmrs && ports > 1) {
+    const message = `Cannot separate ${ports} ports by the pattern ${pattern}`;
+    found.push({ place: ["port_count"], message, hint: "Use nr_dmrs_type1, or one port" });
+  }
+  if (dmrs && combOf(ports - 1) >= params.cdm_groups_without_data) {
+    found.push({
+      place: ["cdm_groups_without_data"],
+      message: `Cannot send data on the comb of port ${ports - 1}`,
+      hint: "Set cdm_groups_without_data to 2",
+    });
+  }
+  if (pattern === "comb" && params.pilot_offset >= params.pilot_spacing) {
+    const message = `Cannot start a comb of spacing ${params.pilot_spacing} at subcarrier ${params.pilot_offset}`;
+    found.push({ place: ["pilot_offset"], message, hint: "Use an offset below the spacing" });
+  }
+  if (found.length === 0 && sizes(params).pilots[0].length === 0) {
+    found.push({ place: ["pilot_offset"], message: "Cannot estimate a channel without a pilot" });
+  }
+  if (found.length === 0 && sizes(params).data.length === 0) {
+    found.push({ place: ["dmrs_symbols"], message: "Cannot send data on grids that are all pilots" });
+  }
+  return found;
+}

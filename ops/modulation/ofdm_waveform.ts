@@ -1,0 +1,106 @@
+/**
+ * OFDM modulator: symbols fill the active subcarriers of consecutive OFDM symbols, the last one zero-padded, and become samples
+ * with a cyclic prefix: lib/numeric/ofdm_waveform.ts. Mean power per sample is that per element, at any oversampling.
+ *
+ * Shapes: symbols complex64 [n] -> waveform complex64 [OFDM symbols · (fft_size + cp_length) · oversampling], grid complex64
+ * [OFDM symbols · active subcarriers]. Unit: samples at the rate of fft_size subcarrier spacings times oversampling.
+ */
+import { SYMBOLS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import type { Metrics, ParameterProblem } from "../../lib/contract/operation.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { firstActive, ofdmSamples, paprDb } from "../../lib/numeric/ofdm_waveform.ts";
+import { mean } from "../../lib/numeric/statistics.ts";
+import { notExported } from "../_backends.ts";
+import { WAVEFORM } from "../_waveform.ts";
+
+const PARAMS = z.strictObject({
+  fft_size: z.int().min(2).max(8192).default(64).describe("subcarriers of an OFDM symbol, an even number"),
+  active_subcarriers: z.int().min(0).max(8192).default(0).describe("centred subcarriers with symbols; 0 is all"),
+  cp_length: z.int().min(0).max(8192).default(16).describe("samples of the cyclic prefix before oversampling"),
+  oversampling: z.literal([1, 2, 4, 8]).default(1).describe("samples per sample of fft_size subcarriers"),
+  symbols_per_grid: z.int().min(1).max(1024).default(14).describe("OFDM symbols of a grid of the channel state"),
+});
+
+export default defineOperation({
+  id: "modulation.ofdm_waveform",
+  name: "OFDM waveform",
+  description: "Turns symbols into time-domain OFDM with a cyclic prefix and reports its peak-to-average power",
+  inputs: { symbols: [SYMBOLS] },
+  outputs: { waveform: WAVEFORM, grid: SYMBOLS },
+  params: PARAMS,
+  differentiability: notExported("torch", "full", "A linear map"),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
+  formats: { artifact: "npz", tensor: "none" },
+  outputMetadataGuarantees: {
+    waveform: { from: "symbols" },
+    grid: { from: "symbols", keys: ["boundary_contract", "symbol_count"] },
+  },
+  estimate(params, { symbols: { bytes, shape } }) {
+    const active = params.active_subcarriers || params.fft_size, rows = Math.ceil((shape?.[0] ?? bytes / 8) / active);
+    return {
+      waveform: [
+        ["complex64", rows * (params.fft_size + params.cp_length) * params.oversampling],
+        ["complex64", rows, active],
+      ],
+      grid: [["complex64", rows * active]],
+    };
+  },
+  check(params) {
+    const found: ParameterProblem[] = [], { fft_size: size, cp_length: prefix, active_subcarriers: active } = params;
+    if (size % 2 !== 0) found.push({ place: ["fft_size"], message: `Cannot centre a carrier on ${size} subcarriers` });
+    if (prefix > size) {
+      found.push({ place: ["cp_length"], message: `Cannot repeat ${prefix} samples of a symbol of ${size}` });
+    }
+    if (active > size) {
+      found.push({ place: ["active_subcarriers"], message: `Cannot use ${active} subcarriers of ${size}` });
+    }
+    return found;
+  },
+  threadSafe: true,
+  run({ inputs, params }) {
+    const symbols = symbolsOf(inputs.symbols), { fft_size: size, oversampling } = params, count = symbols.length / 2;
+    const active = params.active_subcarriers || size, first = firstActive(size, active);
+    const rows = Math.ceil(count / active), prefix = params.cp_length * oversampling, body = size * oversampling;
+    const grid = new Float32Array(2 * rows * active), samples = new Float32Array(2 * rows * (prefix + body));
+    grid.set(symbols);
+    const ratios: number[] = [], elements = new Float64Array(2 * size);
+    for (let row = 0; row < rows; row++) {
+      elements.set(grid.subarray(2 * row * active, 2 * (row + 1) * active), 2 * first);
+      const own = ofdmSamples(elements, oversampling), start = 2 * row * (prefix + body);
+      samples.set(own.subarray(2 * (body - prefix)), start);
+      samples.set(own, start + 2 * prefix);
+      const ratio = paprDb(own);
+      if (ratio !== undefined) ratios.push(ratio);
+    }
+    ratios.sort((a, b) => a - b);
+    const metrics: Metrics = ratios.length === 0 ? {} : {
+      "ofdm.papr_db_mean": mean(ratios),
+      "ofdm.papr_db_max": ratios[ratios.length - 1],
+      "ofdm.papr_db_99_percentile": ratios[Math.ceil(0.99 * ratios.length) - 1],
+    };
+    const facts = {
+      fft_size: size,
+      cp_length: params.cp_length,
+      oversampling,
+      active_subcarriers: active,
+      ofdm_symbol_count: rows,
+      symbols_per_grid: params.symbols_per_grid,
+    };
+    const metadata = travel(inputs.symbols.metadata, facts, ["source_item_counts"]);
+    return {
+      outputs: {
+        waveform: {
+          array: ndarray("complex64", samples),
+          companions: { grid: ndarray("complex64", grid, [rows, active]) },
+          metadata: { ...metadata, symbol_count: count },
+        },
+        grid: symbolsArtifact(grid, travel(inputs.symbols.metadata, {}, ["source_item_counts"])),
+      },
+      metrics,
+    };
+  },
+});

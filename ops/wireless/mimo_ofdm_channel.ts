@@ -1,0 +1,224 @@
+/**
+ * MIMO-OFDM channel: symbols go layer-first (symbol i to layer i mod L of resource element floor(i / L)) to grids of F
+ * subcarriers and S OFDM symbols, the last one zero-padded, and
+ *
+ *     y = G_k x + n        G_k = H_k W_k / sqrt(L)        n ~ CN(0, N0 I)
+ *
+ * so that E|y_r|² = 1 + N0 at unit mean gain. H is iid (one tap of power 1), a tapped delay line with Kronecker correlation,
+ * or CDL clusters with half-wavelength arrays (lib/numeric/mimo_channel.ts), constant within a grid. W is the first L antennas
+ * (none), or the L strongest right singular vectors of H_k (svd).
+ *
+ * Shapes: symbols complex64 [n] -> rx_grid complex64 [grid, OFDM symbol, subcarrier, rx], state complex64 [grid, subcarrier, rx,
+ * layer]. Draws per grid: taps [tap, rx, tx] (cdl: permutation per cluster, then phases [cluster, ray]), then noise [element, rx].
+ *
+ * Source: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 7; TR 38.901 V17, 7.7.
+ */
+import { SYMBOLS } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { messageOf, SvcError } from "../../lib/contract/error.ts";
+import type { ParameterProblem } from "../../lib/contract/operation.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { cdlProfile, type DelayProfile, PROFILE_MODELS, tdlProfile } from "../../lib/numeric/delay_profile.ts";
+import { cdlResponse, correlationFactors, CORRELATIONS, tdlResponse } from "../../lib/numeric/mimo_channel.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import type { Generator } from "../../lib/numeric/random.ts";
+import { svd } from "../../lib/numeric/svd.ts";
+import { notExported } from "../_backends.ts";
+import { MIMO_RX_GRID, MIMO_STATE } from "../_mimo_grid.ts";
+import { gridLayout } from "../_ofdm_grid.ts";
+import { COMMON_PARAMS } from "./_params.ts";
+
+const FLAT: DelayProfile = { delays: new Float64Array(1), powers: Float64Array.of(1), lineOfSight: false };
+
+const OF_PROFILES = { "x-svc-used-when": { channel_model: ["tdl", "cdl"] } };
+
+const PARAMS = z.strictObject({
+  channel_model: z.enum(["iid", "tdl", "cdl"]).default("tdl").describe("iid: flat; tdl, cdl: profiles of TR 38.901"),
+  tdl_model: z.enum(PROFILE_MODELS).default("A").meta(OF_PROFILES)
+    .describe("profile of TR 38.901, 7.7.2 for tdl and 7.7.1 for cdl"),
+  delay_spread_ns: z.number().nonnegative().default(100).meta(OF_PROFILES).describe("rms delay spread in ns"),
+  carrier_frequency_ghz: COMMON_PARAMS.carrier_frequency_ghz,
+  mobility_kmh: z.number().nonnegative().default(3).describe(
+    "speed of the receiver in km/h; gains are constant within a grid",
+  ),
+  subcarrier_spacing_khz: z.number().positive().default(15).describe("subcarrier spacing in kHz"),
+  ofdm_fft_size: COMMON_PARAMS.ofdm_fft_size,
+  num_ofdm_symbols: COMMON_PARAMS.num_ofdm_symbols,
+  normalize_channel: z.boolean().default(true).meta(OF_PROFILES).describe(
+    "scale the power-delay profile to mean power 1",
+  ),
+  tx_antennas: z.int().min(1).max(16).default(2).describe("transmit antennas"),
+  rx_antennas: z.int().min(1).max(16).default(2).describe("receive antennas"),
+  layers: z.int().min(0).max(16).default(0).describe("layers of symbols; 0 is one per transmit antenna"),
+  precoding: z.enum(["none", "svd"]).default("none").describe("svd sends along the strongest singular vectors"),
+  tx_correlation: z.number().min(0).lt(1).default(0).describe("correlation of neighbouring transmit antennas"),
+  rx_correlation: z.number().min(0).lt(1).default(0).describe("correlation of neighbouring receive antennas"),
+  correlation_model: z.enum(CORRELATIONS).default("exponential").describe("exponential, or a table of TS 36.101 B.2.3"),
+  snr_db: COMMON_PARAMS.snr_db,
+  noise_mode: COMMON_PARAMS.noise_mode,
+  noise_variance: COMMON_PARAMS.noise_variance,
+  seed: seedParameter(),
+});
+type Params = z.output<typeof PARAMS>;
+
+export default defineOperation({
+  id: "wireless.mimo_ofdm_channel",
+  name: "MIMO-OFDM channel",
+  description: "Sends layers of symbols over a fading channel of several antennas, one matrix per subcarrier",
+  inputs: { symbols: [SYMBOLS] },
+  outputs: { rx_grid: MIMO_RX_GRID, state: MIMO_STATE },
+  params: PARAMS,
+  differentiability: notExported("torch", "full", "Linear in the symbols"),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
+  formats: { artifact: "npz", tensor: "none" },
+  outputMetadataGuarantees: { rx_grid: { from: "symbols" } },
+  estimate(params, { symbols: { bytes, shape } }) {
+    const layers = params.layers || params.tx_antennas, { ofdm_fft_size: width, num_ofdm_symbols: rows } = params;
+    const grids = Math.ceil((shape?.[0] ?? bytes / 8) / (layers * width * rows));
+    return {
+      rx_grid: [["complex64", grids, rows, width, params.rx_antennas]],
+      state: [["complex64", grids, width, params.rx_antennas, layers]],
+    };
+  },
+  check: problems,
+  threadSafe: true,
+  run({ inputs, params, generator, progress }) {
+    const symbols = symbolsOf(inputs.symbols), { metadata } = inputs.symbols, count = symbols.length / 2;
+    const { rx_antennas: rx, ofdm_fft_size: width, num_ofdm_symbols: rows } = params;
+    const layers = params.layers || params.tx_antennas, perGrid = width * rows;
+    const layout = gridLayout(metadata);
+    if (layout && (layout.ports !== layers || layout.subcarriers !== width || layout.symbols !== rows)) {
+      const grid = `${layout.ports} ports on ${layout.subcarriers} subcarriers and ${layout.symbols} OFDM symbols`;
+      throw new SvcError("params_conflict", `Cannot send ${grid} as ${layers} layers on ${width} and ${rows}`, {
+        hint: "Give modulation.ofdm_pilot_insert and the channel the same grid, and a port for each layer",
+      });
+    }
+    const grids = Math.ceil(count / (perGrid * layers));
+    const noise = params.noise_mode === "fixed_variance" ? params.noise_variance! : dbToLinear(-params.snr_db);
+    const draw = matrices(params);
+    const state = new Float32Array(2 * grids * width * rx * layers),
+      received = new Float32Array(2 * grids * perGrid * rx);
+    for (let grid = 0; grid < grids; grid++) {
+      const gains = draw(generator), drawn = generator.complexNormal64(perGrid * rx, noise);
+      state.set(gains, 2 * grid * width * rx * layers);
+      for (let at = 0; at < perGrid; at++) {
+        const element = grid * perGrid + at, matrix = 2 * (at % width) * rx * layers;
+        for (let r = 0; r < rx; r++) {
+          let real = drawn[2 * (at * rx + r)], imaginary = drawn[2 * (at * rx + r) + 1];
+          for (let l = 0; l < layers; l++) {
+            const x = 2 * (element * layers + l), g = matrix + 2 * (r * layers + l);
+            if (x >= symbols.length) break;
+            real += gains[g] * symbols[x] - gains[g + 1] * symbols[x + 1];
+            imaginary += gains[g] * symbols[x + 1] + gains[g + 1] * symbols[x];
+          }
+          received[2 * (element * rx + r)] = real;
+          received[2 * (element * rx + r) + 1] = imaginary;
+        }
+      }
+      progress(grid + 1, grids, { unit: "grids" });
+    }
+    const facts = { noise_variance: float(noise), layers, rx_antennas: rx };
+    const sent = { symbol_count: count, ofdm_fft_size: width, num_ofdm_symbols: rows };
+    return {
+      outputs: {
+        rx_grid: {
+          array: ndarray("complex64", received, [grids, rows, width, rx]),
+          metadata: travel(metadata, { ...facts, ...sent }, ["source_item_counts"]),
+        },
+        state: { array: ndarray("complex64", state, [grids, width, rx, layers]), metadata: facts },
+      },
+      metrics: {
+        "channel.noise_variance": noise,
+        ...(params.noise_mode === "snr_at_unit_power" ? { "channel.snr_db": params.snr_db } : {}),
+      },
+    };
+  },
+});
+
+/** Draws the effective matrices of a grid, interleaved [subcarrier, rx, layer]. */
+function matrices(params: Params): (generator: Generator) => Float64Array {
+  const { tx_antennas: tx, rx_antennas: rx, tdl_model: model, ofdm_fft_size: width } = params;
+  const layers = params.layers || tx, antennas = { tx, rx };
+  const scaling = { delaySpread: params.delay_spread_ns * 1e-9, normalise: params.normalize_channel };
+  const subcarriers = { count: width, spacing: params.subcarrier_spacing_khz * 1e3 };
+  const factors = correlationFactors(params.correlation_model, antennas, {
+    txCorrelation: params.tx_correlation,
+    rxCorrelation: params.rx_correlation,
+  });
+  const profile = params.channel_model === "iid"
+    ? FLAT
+    : params.channel_model === "tdl"
+    ? tdlProfile(model, scaling)
+    : cdlProfile(model, scaling);
+  const scale = 1 / Math.sqrt(layers);
+  return (generator) => {
+    const response = params.channel_model === "cdl"
+      ? cdlResponse(model, profile, antennas, subcarriers, generator)
+      : tdlResponse(profile, antennas, factors, subcarriers, generator);
+    const out = new Float64Array(2 * width * rx * layers), h = new Float64Array(2 * rx * tx);
+    for (let k = 0; k < width; k++) {
+      for (let i = 0; i < rx * tx; i++) {
+        h[2 * i] = response[2 * (i * width + k)];
+        h[2 * i + 1] = response[2 * (i * width + k) + 1];
+      }
+      const precoder = params.precoding === "svd" ? svd(h, rx, tx).v : undefined, columns = Math.min(rx, tx);
+      for (let r = 0; r < rx; r++) {
+        for (let l = 0; l < layers; l++) {
+          let real = 0, imaginary = 0;
+          for (let t = 0; t < tx; t++) {
+            const hr = h[2 * (r * tx + t)], hi = h[2 * (r * tx + t) + 1];
+            const vr = precoder ? precoder[2 * (t * columns + l)] : t === l ? 1 : 0;
+            const vi = precoder ? precoder[2 * (t * columns + l) + 1] : 0;
+            real += hr * vr - hi * vi;
+            imaginary += hr * vi + hi * vr;
+          }
+          const to = 2 * ((k * rx + r) * layers + l);
+          out[to] = scale * real;
+          out[to + 1] = scale * imaginary;
+        }
+      }
+    }
+    return out;
+  };
+}
+
+function problems(params: Params): ParameterProblem[] {
+  const found: ParameterProblem[] = [], { tx_antennas: tx, rx_antennas: rx } = params, layers = params.layers || tx;
+  const most = params.precoding === "svd" ? Math.min(tx, rx) : tx;
+  if (layers > most) {
+    const message = `Cannot send ${layers} layers with ${tx} transmit and ${rx} receive antennas`;
+    found.push({ place: ["layers"], message, hint: `Set layers to ${most} or less` });
+  }
+  if (params.noise_mode === "fixed_variance" && params.noise_variance === undefined) {
+    found.push({
+      place: ["noise_variance"],
+      message: "Cannot use a fixed noise variance without noise_variance",
+      hint: "Set noise_variance, or noise_mode to snr_at_unit_power",
+    });
+  }
+  const correlated = params.correlation_model !== "exponential" || params.tx_correlation > 0 ||
+    params.rx_correlation > 0;
+  if (params.channel_model === "cdl" && correlated) {
+    found.push({
+      place: ["channel_model"],
+      message: "Cannot correlate the antennas of cdl: its clusters do",
+      hint: "Set both correlations to 0, or channel_model to tdl",
+    });
+  }
+  try {
+    correlationFactors(params.correlation_model, { tx, rx }, { txCorrelation: 0, rxCorrelation: 0 });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    found.push({
+      place: ["correlation_model"],
+      message: messageOf(error),
+      hint: "Set correlation_model to exponential",
+    });
+  }
+  return found;
+}

@@ -1,0 +1,129 @@
+/**
+ * Multipath channel on samples: linear convolution with sample-spaced paths (zero before the first sample, cut to the length of the
+ * input), a timing offset, a carrier frequency offset e^{j2π·cfo·n/(F·Q)} from the first sample on, and noise N0 per sample at
+ * unit transmit power. Paths are given, or drawn from a tapped delay line with delays rounded to samples,
+ * floor(τ·f_s + 0.5); equal delays add. Interference between symbols and carriers arises from the samples.
+ *
+ * The state holds the response of the paths on the active subcarriers, complex64 [grid, OFDM symbol, subcarrier], with the noise
+ * variance N0/Q of an element. Draws: taps [tap] (not for given paths), then noise [n].
+ *
+ * Source: Goldsmith, Wireless Communications, 2005, ch. 3 and 12.
+ */
+import { OFDM_STATE } from "../../lib/contract/kinds.ts";
+import { defineOperation } from "../../lib/contract/define.ts";
+import { seedParameter } from "../../lib/contract/schema.ts";
+import { float } from "../../lib/contract/value.ts";
+import { z } from "../../lib/contract/zod.ts";
+import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
+import { companionsOf, metadataNumber } from "../../lib/artifact/values.ts";
+import { dbToLinear } from "../../lib/numeric/decibel.ts";
+import { PROFILE_MODELS, staticTaps, tdlProfile } from "../../lib/numeric/delay_profile.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { convolve, firstActive, type Path, pathResponse } from "../../lib/numeric/ofdm_waveform.ts";
+import type { Generator } from "../../lib/numeric/random.ts";
+import { notExported } from "../_backends.ts";
+import { readWaveform, WAVEFORM } from "../_waveform.ts";
+
+const LONGEST_DELAY = 100_000;
+
+const PARAMS = z.strictObject({
+  taps: z.array(z.array(z.number().min(-1e5).max(1e5)).min(3).max(3)).default([])
+    .describe("paths as [delay in samples, real part, imaginary part]; empty draws channel_model"),
+  channel_model: z.enum(["tdl"]).default("tdl").describe("model of drawn paths"),
+  tdl_model: z.enum(PROFILE_MODELS).default("A").describe("profile of TR 38.901 7.7.2"),
+  delay_spread_ns: z.number().nonnegative().default(100).describe("rms delay spread in ns"),
+  sample_rate_mhz: z.number().positive().default(15.36).describe(
+    "samples per microsecond, oversampling included, in MHz",
+  ),
+  carrier_frequency_offset_subcarriers: z.number().min(-1e4).max(1e4).default(0)
+    .describe("carrier frequency offset, a fraction of the subcarrier spacing"),
+  timing_offset_samples: z.int().min(-LONGEST_DELAY).max(LONGEST_DELAY).default(0)
+    .describe("samples by which the waveform arrives late"),
+  snr_db: z.number().default(30).describe("transmit power over N0 of a sample in dB").meta({
+    "x-svc-ui": { unit: "dB" },
+  }),
+  seed: seedParameter(),
+});
+type Params = z.output<typeof PARAMS>;
+
+export default defineOperation({
+  id: "wireless.multipath_waveform",
+  name: "Multipath channel on samples",
+  description: "Sends a waveform through paths, a timing and a carrier frequency offset, and noise",
+  inputs: { waveform: [WAVEFORM] },
+  outputs: { waveform: WAVEFORM, state: OFDM_STATE },
+  params: PARAMS,
+  differentiability: notExported("torch", "full", "Linear in the samples"),
+  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
+  formats: { artifact: "npz", tensor: "none" },
+  outputMetadataGuarantees: {
+    waveform: { from: "waveform", keys: ["noise_variance"] },
+    state: { keys: ["noise_variance", "average_power_budget"] },
+  },
+  check: ({ taps }) =>
+    taps.every(([delay]) => Number.isInteger(delay) && delay >= 0) ? [] : [{
+      code: "params_invalid",
+      place: ["taps"],
+      message: "Cannot delay a path by a part of a sample or a negative number",
+      hint: "Write delays as whole numbers from 0 on",
+    }],
+  threadSafe: true,
+  run({ inputs, params, generator }) {
+    const { samples, layout } = readWaveform(inputs.waveform), { fftSize: size, oversampling, active, rows } = layout;
+    const paths = pathsOf(params, generator), late = params.timing_offset_samples;
+    const noise = dbToLinear(-params.snr_db), drawn = generator.complexNormal64(samples.length / 2, noise);
+    const faded = convolve(samples, paths), received = new Float32Array(samples.length);
+    for (let n = 0; 2 * n < received.length; n++) {
+      const from = 2 * (n - late),
+        turn = 2 * Math.PI * params.carrier_frequency_offset_subcarriers * n / (size * oversampling);
+      const xr = faded[from] ?? 0, xi = faded[from + 1] ?? 0, cosine = Math.cos(turn), sine = Math.sin(turn);
+      received[2 * n] = xr * cosine - xi * sine + drawn[2 * n];
+      received[2 * n + 1] = xr * sine + xi * cosine + drawn[2 * n + 1];
+    }
+    const response = pathResponse(paths, { size, oversampling, first: firstActive(size, active), count: active });
+    const h = new Float32Array(2 * rows * active);
+    for (let row = 0; row < rows; row++) h.set(response, 2 * row * active);
+    const wanted = metadataNumber(inputs.waveform.metadata, "symbols_per_grid") ?? rows;
+    const symbols = rows % wanted === 0 ? wanted : rows;
+    return {
+      outputs: {
+        waveform: {
+          array: ndarray("complex64", received),
+          companions: companionsOf(inputs.waveform),
+          metadata: {
+            ...inputs.waveform.metadata,
+            fft_size: size,
+            cp_length: layout.cpLength,
+            oversampling,
+            active_subcarriers: active,
+            ofdm_symbol_count: rows,
+            symbol_count: layout.symbolCount,
+            noise_variance: float(noise),
+          },
+        },
+        state: ofdmStateArtifact({
+          grids: symbols === 0 ? 0 : rows / symbols,
+          symbols,
+          subcarriers: active,
+          h,
+          noiseVariance: noise / oversampling,
+          averagePowerBudget: 1,
+        }, {}),
+      },
+      metrics: { "channel.noise_variance": noise, "channel.snr_db": params.snr_db },
+    };
+  },
+});
+
+/** Given paths, or drawn ones; equal delays add. */
+function pathsOf(params: Params, generator: Generator): Path[] {
+  if (params.taps.length > 0) return params.taps.map(([delay, real, imaginary]) => [delay, real, imaginary]);
+  const profile = tdlProfile(params.tdl_model, { delaySpread: params.delay_spread_ns * 1e-9, normalise: true });
+  const gains = staticTaps(profile, 1, generator), byDelay = new Map<number, [number, number]>();
+  profile.delays.forEach((delay, tap) => {
+    const at = Math.floor(delay * params.sample_rate_mhz * 1e6 + 0.5), [real, imaginary] = byDelay.get(at) ?? [0, 0];
+    byDelay.set(at, [real + gains[2 * tap], imaginary + gains[2 * tap + 1]]);
+  });
+  return [...byDelay].map(([delay, [real, imaginary]]) => [delay, real, imaginary]);
+}
