@@ -8,6 +8,7 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { messageOf, SvcError } from "../lib/contract/error.ts";
 import { nodeCrypto, nodeZlib } from "../lib/contract/node_builtins.ts";
@@ -27,8 +28,11 @@ const DIGEST_FILE = "digest";
 /** Brotli saves 7 % more at 11, in five times the time of 9. */
 const BROTLI_QUALITY = 9;
 
+/** The page of a packaged program, which was built with it. */
+const BUILT = new URL("built/", HERE);
+
 /**
- * Builds the page of this program unless the state directory has it.
+ * The page of this program: the one that was built with it, the one of the state directory, or a new build.
  *
  * @param stateDir absolute
  * @throws SvcError `page_unavailable` with the reason
@@ -39,6 +43,8 @@ export async function buildPage(stateDir: string): Promise<BuiltPage> {
       hint: "Start the server from a folder: deno run -A cli.ts ui serve",
     });
   }
+  const packaged = await builtIn(fileURLToPath(BUILT));
+  if (packaged !== null) return packaged;
   const folder = join(stateDir, "ui", await sourcesDigest());
   const built = await builtIn(folder);
   if (built !== null) return built;

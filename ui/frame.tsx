@@ -1,7 +1,7 @@
 /** The frame of all views: rail, top bar, banners, and the view itself, which is loaded when it is first wanted. */
 import { connection, giveToken, token, tokenWanted } from "./api.ts";
 import { Hidden, Page, Select, Trouble } from "./parts.tsx";
-import { type JSX, lazy, Suspense, useEffect, useRef, useState } from "./preact.ts";
+import { type JSX, lazy, Suspense, useEffect, useRef, useState, whenReachable } from "./preact.ts";
 import { address, place, VIEWS } from "./router.ts";
 import { activeJobs, jobs } from "./state/events.ts";
 import { useFetched } from "./state/fetched.ts";
@@ -14,6 +14,7 @@ const KeyboardSheet = lazy(() => import("./keyboard_sheet.tsx"));
 
 type View = () => JSX.Element;
 const PAGES: Record<string, () => Promise<{ default: View }>> = {
+  start: () => import("./pages/start.tsx"),
   editor: () => import("./pages/editor.tsx"),
   templates: () => import("./pages/templates.tsx"),
   runs: () => import("./pages/runs.tsx"),
@@ -23,6 +24,8 @@ const PAGES: Record<string, () => Promise<{ default: View }>> = {
   training: () => import("./pages/training.tsx"),
   system: () => import("./pages/system.tsx"),
 };
+
+const PRELOAD_AFTER_MS = 1000;
 
 export function App() {
   return (
@@ -61,7 +64,7 @@ function TopBar() {
   const running = active.filter(({ state }) => state === "running").length;
   return (
     <header class="topbar">
-      <a class="brand" href={address("editor")}>svc</a>
+      <a class="brand" href={address("start")}>svc</a>
       <button type="button" class="search" onClick={openPalette}>
         <span>Find blocks, operations, runs …</span>
         <span class="small mono">Ctrl+K</span>
@@ -103,6 +106,14 @@ function Banner() {
 
 function Shown() {
   const { view } = place.value;
+  // The other views are loaded behind the first input, so that they are there when the server is gone.
+  useEffect(() => {
+    const preload = () =>
+      setTimeout(() => {
+        for (const load of Object.values(PAGES)) load().catch(() => {});
+      }, PRELOAD_AFTER_MS);
+    for (const input of ["pointerdown", "keydown"]) addEventListener(input, preload, { once: true });
+  }, []);
   const [loaded, setLoaded] = useState<{ view: string; Page: View } | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   useEffect(() => {
@@ -111,7 +122,7 @@ function Shown() {
     const load = PAGES[view];
     document.title = `${VIEWS.find(([name]) => name === view)?.[1] ?? "Not found"} · svc`;
     if (load === undefined) return setFailure(`There is no view named ${view}`);
-    load().then(
+    whenReachable(load).then(
       ({ default: Page }) => wanted && setLoaded({ view, Page }),
       (error) => wanted && setFailure(String(error)),
     );
@@ -127,7 +138,13 @@ function Shown() {
       </Page>
     );
   }
-  if (loaded?.view !== view) return <div class="empty">Loading the view</div>;
+  if (loaded?.view !== view) {
+    return (
+      <div class="empty" aria-busy="true">
+        {connection.value === "lost" ? "The server is not reachable, retrying" : "Loading the view"}
+      </div>
+    );
+  }
   return <loaded.Page />;
 }
 

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file jsx-key -- elements in tuples of facts are not lists
+// deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The sheet of keys; loaded when it is opened. */
 import { keyboardSheet } from "./keyboard.ts";
 import { Dialog, Facts } from "./parts.tsx";

@@ -10,6 +10,7 @@ export interface Place {
 }
 
 export const VIEWS = [
+  ["start", "Start"],
   ["editor", "Editor"],
   ["templates", "Templates"],
   ["runs", "Runs"],
@@ -20,12 +21,17 @@ export const VIEWS = [
   ["system", "System"],
 ] as const;
 
+/** The name under which the browser keeps the recipe that was shown last. */
+export const SHOWN_RECIPE = "svc.recipe";
+/** Whether this browser has had a recipe open. */
+const hasBefore = () => localStorage.getItem(SHOWN_RECIPE) !== null;
+
 export const place = signal<Place>(read());
 
 function read(): Place {
   const [route, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [view, ...path] = route.split("/").filter(Boolean).map(decodeURIComponent);
-  return { view: view ?? "editor", path, query: new URLSearchParams(query) };
+  return { view: view ?? (hasBefore() ? "editor" : "start"), path, query: new URLSearchParams(query) };
 }
 
 addEventListener("hashchange", () => place.value = read());

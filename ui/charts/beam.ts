@@ -1,4 +1,4 @@
-/** Where an array sends, and where it hears: gains over angle from weights, and spectra from snapshots. */
+/** Transmit and receive patterns of an array: gains over angle from weights, and spectra from snapshots. */
 import type { CurveFigure, FigureGuide } from "../../lib/figure/types.ts";
 import { BearingSearch, sampleCovariance, steeringVector } from "../../lib/numeric/direction_finding.ts";
 import { decibel } from "./response.ts";
@@ -43,7 +43,7 @@ interface Shown {
   powers: Float64Array;
 }
 
-/** Gains over angle in dB, down to what is worth seeing. */
+/** Gains over angle in dB, down to the displayed minimum. */
 export function angleFigure(
   type: "beam-pattern" | "angle-spectrum",
   series: readonly Shown[],

@@ -19,7 +19,7 @@ interface Props {
   controls?: ComponentChildren;
 }
 
-/** Of an entry of the legend beside its label: the sample of its line, and the value that the crosshair reads. */
+/** Widths of a legend entry beside its label: the line sample, and the value at the crosshair. */
 const LEGEND_SAMPLE = 56, LEGEND_VALUE = 84, LEGEND_MOST = 340;
 
 interface Drawn {
@@ -35,7 +35,7 @@ export function Chart({ figure, controls }: Props) {
   const [view, setView] = useState(NOTHING_CHANGED), [asTable, setAsTable] = useState(false);
   const [place, setPlace] = useState<number | null>(null);
   const change = (part: Partial<View>) => setView((before) => ({ ...before, ...part }));
-  // A zoom belongs to one figure and its axes.
+  // A zoom is valid for one figure with its axes.
   useEffect(() => {
     change({ zoom: null });
     setPlace(null);
@@ -174,7 +174,7 @@ interface DrawingProps extends Changing {
   onPlace(place: number | null): void;
 }
 
-/** The picture with its crosshair and its legend. */
+/** The drawing with its crosshair and its legend. */
 function Drawing({ figure, shown, style, drawn, place, onPlace, view, change }: DrawingProps) {
   const toggle = (label: string) => {
     const hidden = new Set(view.hidden);
@@ -231,18 +231,18 @@ function FigureTableView(
 
 const MOST_ROWS = 2000;
 
-/** The picture of Vega in the document, without style attributes, which the content policy refuses. */
+/** The SVG image of Vega, without style attributes, which the content security policy refuses. */
 function Picture({ svg, name }: { svg: string; name: string }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const parsed = new DOMParser().parseFromString(svg.replaceAll(/ style="[^"]*"/g, ""), "image/svg+xml");
     const root = document.importNode(parsed.documentElement, true);
-    // One image with one name: the table has its parts.
+    // It is one image with one name for screen readers; the table lists its parts.
     for (const part of root.querySelectorAll("[role], [aria-roledescription]")) {
       part.removeAttribute("role");
       part.removeAttribute("aria-roledescription");
     }
-    // A browser would show it as a tip over the whole picture.
+    // A browser would show it as a tooltip of the whole image.
     root.querySelector(":scope > title")?.remove();
     root.setAttribute("role", "img");
     root.setAttribute("aria-label", name);
@@ -290,7 +290,7 @@ function adapted(figure: Figure, { hidden, scale, cells, zoom }: View): Figure {
   return { ...figure, series, x: axis("x"), y: axis("y") };
 }
 
-/** Whether decades of an axis say more than its values: no decibels, no signs, and for x a range of some size. */
+/** Whether a logarithmic axis applies: no decibels, no negative values, and for x a wide range. */
 function mayBeLogarithmic({ series, ...figure }: CurveFigure, axis: "x" | "y"): boolean {
   const values = series.flatMap(({ points }) => points.flatMap((point) => point[axis] ?? []));
   if (figure[axis].scale === "log") return true;
@@ -299,7 +299,7 @@ function mayBeLogarithmic({ series, ...figure }: CurveFigure, axis: "x" | "y"): 
     Math.max(...values) >= WIDE * Math.min(...values);
 }
 
-/** Ends of an x axis that are this far apart may be read in decades. */
+/** Minimum ratio of the ends of an x axis for a logarithmic scale. */
 const WIDE = 10;
 
 function legendWidth(figure: Figure): number {

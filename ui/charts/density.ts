@@ -14,7 +14,7 @@ const VIRIDIS: readonly (readonly [number, number, number])[] = [
   [253, 231, 37],
 ];
 
-/** The colour of a share between 0 and 1. Exported for tests. */
+/** The colour of a value between 0 and 1. Exported for tests. */
 export function viridis(share: number): [number, number, number] {
   const at = Math.min(1, Math.max(0, share)) * (VIRIDIS.length - 1), low = Math.min(VIRIDIS.length - 2, Math.floor(at));
   return [0, 1, 2].map((channel) =>
@@ -22,13 +22,13 @@ export function viridis(share: number): [number, number, number] {
   ) as [number, number, number];
 }
 
-/** The colour of a cell by the share of its logarithm in the largest: one point must be seen. */
+/** The colour of a cell, by its logarithm over the largest one, so that a single point is visible. */
 export const densityColour = (share: number): [number, number, number] => viridis(0.08 + 0.92 * share);
 
 /**
- * Pixels of a histogram; empty cells are transparent, so that the panel shows through.
+ * Pixels of a histogram; empty cells are transparent, so that the background is visible.
  *
- * @param counts rows from the smallest y; the picture has its first row on top
+ * @param counts rows from the smallest y; the image has its first row on top
  */
 export function densityPixels(counts: readonly (readonly number[])[]): Uint8ClampedArray<ArrayBuffer> {
   const height = counts.length, width = counts[0]?.length ?? 0;

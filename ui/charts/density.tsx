@@ -1,4 +1,4 @@
-/** A constellation: how often the symbols of an artifact fell where, painted cell by cell. */
+/** A constellation: the two-dimensional histogram of the symbols of an artifact. */
 import { useEffect, useRef, useState } from "../preact.ts";
 import { STYLES } from "../../lib/figure/style.ts";
 import type { Reply } from "../api.ts";
@@ -9,14 +9,14 @@ import { useSeries } from "./series.tsx";
 import { csvText } from "./table.ts";
 
 const CELLS = 160, SIDE = 320, MARGIN = 40;
-/** Of the canvas; the style sheet gives it its place. */
+/** Size of the canvas; the style sheet scales it. */
 const PIXELS = 720;
 
 interface Props {
   path: string;
   array: string | null;
   title: string;
-  /** Where the numbers come from; ends up in files. */
+  /** Source of the data, for saved files. */
   source: Record<string, string>;
 }
 
@@ -84,7 +84,7 @@ export function Constellation({ path, array, title, source }: Props) {
   );
 }
 
-/** Paints cells where they belong; their own grid and that of the screen never meet in between. */
+/** Paints the cells at their positions, without interpolation. */
 function paint(canvas: HTMLCanvasElement, picture: Picture): void {
   const { counts, low, high, left, right, bottom, top, filled } = picture;
   const cells = new OffscreenCanvas(counts[0].length, counts.length);
@@ -96,7 +96,7 @@ function paint(canvas: HTMLCanvasElement, picture: Picture): void {
   context.drawImage(cells, place(left), PIXELS - place(top), place(right) - place(left), place(top) - place(bottom));
 }
 
-/** The few points of a constellation without noise would be specks: each is a dot, of the colour of its cell. */
+/** Draws each filled cell as a dot of its colour, so that a constellation without noise is visible. */
 function paintDots(context: CanvasRenderingContext2D, picture: Picture, place: (at: number) => number): void {
   const most = Math.log1p(Math.max(...picture.counts.flat()));
   for (const { amount, i, q } of cellsOf(picture)) {
@@ -107,13 +107,13 @@ function paintDots(context: CanvasRenderingContext2D, picture: Picture, place: (
   }
 }
 
-/** Fewer filled cells than this are drawn as dots, this large. */
+/** Number of filled cells below which they are drawn as dots, and the radius of a dot. */
 const FEW_CELLS = 200, DOT = 8;
 
 interface Picture {
   low: number;
   high: number;
-  /** Ends of what was counted, which lies inside. */
+  /** Limits of the counted range. */
   left: number;
   right: number;
   bottom: number;
@@ -121,11 +121,11 @@ interface Picture {
   counts: number[][];
   count: number;
   filled: number;
-  /** Symbols that lie so far off that they would shrink the picture of the others. */
+  /** Outliers, which are not drawn. */
   outside: number;
 }
 
-/** Both axes with one scale and 0 in the middle: a constellation must keep its shape. */
+/** Equal axes centred at 0, so that the constellation is not distorted. */
 function squared({ x, y, counts, source_count, outside_count = 0 }: Reply<"/api/series">): Picture {
   const [left, right, bottom, top] = [x[0], x.at(-1), y[0], y.at(-1)].map(Number);
   const reach = Math.max(Math.abs(left), Math.abs(right), Math.abs(bottom), Math.abs(top), 1e-9) * 1.05;
@@ -144,7 +144,7 @@ function squared({ x, y, counts, source_count, outside_count = 0 }: Reply<"/api/
   };
 }
 
-/** Every cell that holds some symbols, with its middle. */
+/** The filled cells with their centres. */
 function cellsOf({ left, right, bottom, top, counts }: Picture): { amount: number; i: number; q: number }[] {
   const across = (right - left) / counts[0].length, up = (top - bottom) / counts.length;
   return counts.flatMap((row, j) =>
@@ -158,7 +158,7 @@ const cellsCsv = (picture: Picture): string =>
     rows: cellsOf(picture).map(({ i, q, amount }) => [i, q, amount].map(String)),
   });
 
-/** The axes as they are on the screen, with the cells as a picture behind them; texts in ink on white. */
+/** The displayed axes over an image of the cells, with dark texts on white. */
 function pictureFile(
   axes: SVGSVGElement,
   canvas: HTMLCanvasElement,
@@ -193,7 +193,7 @@ function pictureFile(
 
 const short = (value: number) => String(Number(value.toPrecision(3)));
 
-/** A few round places around 0. */
+/** Round tick values around 0. */
 function ticksOf(low: number, high: number): number[] {
   const raw = (high - low) / 6, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((digit) => digit * power).find((candidate) => candidate >= raw)!;

@@ -1,9 +1,9 @@
-/** How errors are distributed: the share of examples at or below each, with its median and its 90th percentile. */
+/** The empirical distribution of errors, with its median and its 90th percentile. */
 import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
 import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
 
-/** Errors of a report, example by example. */
+/** Errors of a report, one for each example. */
 export interface ErrorList {
   /** Key in the report. */
   name: string;
@@ -14,7 +14,7 @@ export interface ErrorList {
 
 const UNITS: Readonly<Record<string, string>> = { deg: "°", m: "m", hz: "Hz", s: "s", db: "dB" };
 
-/** Every list of numbers of a report whose name speaks of errors: `errors_m`, `angle_errors_deg`. */
+/** The lists of errors of a report, by name: `errors_m`, `angle_errors_deg`. */
 export function errorLists(report: JsonObject): ErrorList[] {
   return Object.entries(report).flatMap(([name, list]) => {
     const words = name.split("_"), at = words.indexOf("errors");
@@ -26,7 +26,7 @@ export function errorLists(report: JsonObject): ErrorList[] {
   });
 }
 
-/** The value that a share of the examples does not exceed. Exported for tests. */
+/** The quantile of a share of the examples. Exported for tests. */
 export function quantileOf(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))];
 }

@@ -1,4 +1,4 @@
-/** Two images: side by side, split, in turns, or their difference. */
+/** Compares two images: side by side, split, alternating, or by their difference. */
 import { Select, Toggle, Wait } from "../parts.tsx";
 import { useEffect, useRef, useState } from "../preact.ts";
 import { useLoaded } from "../state/fetched.ts";
@@ -104,7 +104,7 @@ function Difference({ a, b, left, right }: Pair & Sides) {
   );
 }
 
-/** Both images in turns; without motion, by a button or the space bar. */
+/** Alternates between both images; with reduced motion, by a button or the space bar. */
 function Flicker({ a, b, left, right }: Pair & Sides) {
   const [second, setSecond] = useState(false), swap = () => setSecond((shown) => !shown);
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -159,7 +159,7 @@ function Split({ a, b, left, right }: Pair & Sides) {
   );
 }
 
-/** The first image left of the split, the second right of it, and a line between. */
+/** The first image left of the split and the second right of it, separated by a line. */
 function joined(a: ImageData, b: ImageData, split: number): ImageData {
   const out = new ImageData(new Uint8ClampedArray(b.data), b.width, b.height);
   const cut = Math.round(split * a.width);
@@ -171,8 +171,8 @@ function joined(a: ImageData, b: ImageData, split: number): ImageData {
   return out;
 }
 
-/** Pixels, enlarged without smoothing where they are few. */
-function Painted({ image, label }: { image: ImageData; label: string }) {
+/** An image; a small one is enlarged without smoothing. */
+export function Painted({ image, label }: { image: ImageData; label: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     canvas.current!.width = image.width;

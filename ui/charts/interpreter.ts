@@ -1,2 +1,2 @@
-/** The one place that names the interpreter: expressions of figures are walked, never compiled, as the content policy wants. */
+/** Names the interpreter of Vega expressions; the content security policy does not permit compiling them. */
 export { expressionInterpreter } from "npm:vega-interpreter@^2";

@@ -1,4 +1,4 @@
-/** The legend of a figure on the page: each series as it is drawn, put away by a click, left alone by a double click. */
+/** The legend of a figure: a click hides a series, a double click hides all others. */
 import { SIGNS } from "../../lib/figure/legend.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
 import { type FigureStyle, type SeriesLook, seriesLooks, theoryWidth } from "../../lib/figure/style.ts";
@@ -8,7 +8,7 @@ import { pointAt } from "./reading.ts";
 interface Props {
   figure: CurveFigure;
   style: FigureStyle;
-  /** Where the crosshair stands; null for nowhere. */
+  /** Position of the crosshair; null without one. */
   place: number | null;
   onToggle(label: string): void;
   onIsolate(label: string): void;
@@ -124,7 +124,7 @@ const valueText = (point: FigurePoint | null, unit: string) => point === null ? 
 
 export const unitText = (unit: string): string => unit === "" ? "" : ` ${unit}`;
 
-/** A point as it is read: its value, or the bound that is all that is known of it. */
+/** The value of a point, or its bound. */
 export function pointText(point: FigurePoint | null, unit: string): string {
   if (point === null) return "–";
   if (point.y === null) {

@@ -1,21 +1,21 @@
-/** The style of figures on the page: as wide as its place, light or dark as the page is. */
+/** The style of figures on the page: width of the container, light or dark theme. */
 import { darkened, type FigureStyle, STYLES } from "../../lib/figure/style.ts";
 import { useEffect, useState } from "../preact.ts";
 import { theme } from "../state/settings.ts";
 
 const WIDEST = 720, NARROWEST = 180;
-/** Beside the plot: the labels of its axis and some air. */
+/** Space beside the plot, for axis labels and margins. */
 const AROUND = 96;
 const NARROW = 620;
 
-/** Whether a place is too narrow for a legend on the right. */
+/** Whether a container is too narrow for a legend on the right. */
 export const isNarrow = (width: number): boolean => width < NARROW;
 
 /**
- * The style of a place.
+ * The style for a container.
  *
- * @param width of the place in pixels
- * @param legend width of what stands beside the plot; 0 for nothing
+ * @param width of the container in pixels
+ * @param legend width of the legend beside the plot; 0 without one
  */
 export function screenStyle(width: number, legend: number, dark: boolean): FigureStyle {
   const narrow = isNarrow(width);
@@ -27,13 +27,13 @@ export function screenStyle(width: number, legend: number, dark: boolean): Figur
     height: Math.round(Math.min(340, Math.max(180, inner * 0.62))),
     legend: "none",
     font_size: narrow ? 11 : 12,
-    // The page has the title as a heading.
+    // The page shows the title as a heading.
     title_size: 0,
   };
   return dark ? darkened(style) : style;
 }
 
-/** Files are made in the light style with their legend, whatever the screen shows. */
+/** The style of files: light, with a legend, independent of the screen. */
 export const fileStyle = (screen: FigureStyle): FigureStyle => ({
   ...STYLES.svc,
   width: screen.width,
@@ -42,7 +42,7 @@ export const fileStyle = (screen: FigureStyle): FigureStyle => ({
 
 const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 
-/** Whether the page is dark now. */
+/** Whether the page has the dark theme. */
 export function useDark(): boolean {
   const [system, setSystem] = useState(darkSystem.matches);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** What lies over a plot to read it: a crosshair by pointer or arrows, and a box that is drawn to see a part of it. */
+/** The overlay of a plot: a crosshair by pointer or arrow keys, and a zoom box. */
 import { numberText } from "../../lib/figure/number_text.ts";
 import type { PlotFrame } from "../../lib/figure/svg.ts";
 import type { CurveFigure } from "../../lib/figure/types.ts";
@@ -14,7 +14,7 @@ export interface Zoom {
 interface Props {
   figure: CurveFigure;
   frame: PlotFrame;
-  /** Of the picture's view box. */
+  /** Size of the view box. */
   size: { width: number; height: number };
   place: number | null;
   zoomed: boolean;
@@ -137,7 +137,7 @@ function firstValue(figure: CurveFigure, place: number): number | null {
   return null;
 }
 
-/** What the crosshair reads, in words. */
+/** The values at the crosshair as a text. */
 function readout(figure: CurveFigure, place: number | null): string {
   if (place === null) return "No place chosen; arrows move along the axis";
   const values = figure.series.filter(({ hidden }) => hidden !== true).flatMap((series) => {

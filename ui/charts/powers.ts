@@ -1,8 +1,8 @@
-/** Powers over parallel channels: how they stand on the noise, and how close that is to water-filling. */
+/** Powers over parallel channels, above their noise floors, compared with water-filling. */
 import type { LevelFigure } from "../../lib/figure/types.ts";
 import { noiseFloors, waterLevel } from "../../lib/numeric/water_filling.ts";
 
-/** Of the y axis, in water levels. */
+/** Range of the y axis, in water levels. */
 const CEILING = 1.6, LEAST_CEILING = 1.15;
 
 /**
@@ -18,7 +18,7 @@ export function powerFigure(
 ): LevelFigure {
   const floors = noiseFloors(gains, noiseVariance), budget = powers.reduce((sum, power) => sum + power, 0);
   const level = waterLevel(floors, budget);
-  // All power is seen where its channel is worth any; the poorest may stand higher than the picture.
+  // The y axis covers all channels with power; the noise floor of the poorest may exceed it.
   const wet = Array.from(powers, (power, k) => power > 0 ? floors[k] + power : 0).filter(Number.isFinite);
   const highest = Math.max(0, ...wet);
   const ceiling = Number.isFinite(level)

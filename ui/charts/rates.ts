@@ -1,10 +1,10 @@
-/** Where the bits and the channel uses of a link went: from the accounting of a report to steps of a waterfall. */
+/** Bits and channel uses of a link as a waterfall chart, from the accounting of a report. */
 
 export interface RateStep {
   label: string;
-  /** What is added (or, for a total, what stands there). */
+  /** The added amount, or for a total the total. */
   amount: number;
-  /** Where its bar begins; 0 for totals. */
+  /** Start of its bar; 0 for totals. */
   from: number;
   kind: "total" | "added";
   unit: "bits" | "symbols";
@@ -15,7 +15,7 @@ export interface RateStep {
  * The steps from source bits to channel uses.
  *
  * @param report of `channel.communication_resource_accounting`
- * @returns nothing when it holds no accounting
+ * @returns no steps for a report without accounting
  */
 export function rateSteps(report: Record<string, unknown>): RateStep[] {
   const accounting = report.accounting as Record<string, unknown> | undefined;
@@ -24,7 +24,7 @@ export function rateSteps(report: Record<string, unknown>): RateStep[] {
   const steps: RateStep[] = [];
   let level = 0;
   const add = (unit: RateStep["unit"], label: string, amount: number, explanation: string) => {
-    // What a link does not have is no step of it.
+    // Stages that the link does not have are omitted.
     if (amount === 0) return;
     steps.push({ label, amount, from: level, kind: "added", unit, explanation });
     level += amount;

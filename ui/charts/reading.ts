@@ -1,4 +1,4 @@
-/** Reading a figure with a crosshair: between places of the screen and values, and what each series is worth at an x. */
+/** Crosshair of a figure: conversion between screen positions and values, and the value of each series at an x. */
 import type { PlotFrame } from "../../lib/figure/svg.ts";
 import type { CurveFigure, FigureAxis, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
 
@@ -6,26 +6,26 @@ type Ends = [number, number];
 
 const curve = ({ scale }: FigureAxis) => scale === "log" ? Math.log10 : (value: number) => value;
 
-/** The share of an axis that lies before a value: 0 at its beginning, 1 at its end. */
+/** The relative position of a value on an axis: 0 at its start, 1 at its end. */
 export function shareOf(value: number, axis: FigureAxis, [low, high]: Ends): number {
   const f = curve(axis);
   return (f(value) - f(low)) / (f(high) - f(low));
 }
 
-/** The value at a share of an axis. */
+/** The value at a relative position of an axis. */
 export function valueAt(share: number, axis: FigureAxis, [low, high]: Ends): number {
   const f = curve(axis), at = f(low) + share * (f(high) - f(low));
   return axis.scale === "log" ? 10 ** at : at;
 }
 
-/** Every place along x where something that is shown was measured, ascending; of curves of theory where there is nothing else. */
+/** The x values of all shown measurements, ascending; without any, those of theory curves. */
 export function placesOf({ series }: CurveFigure, [low, high]: Ends): number[] {
   const seen = series.filter(({ hidden }) => hidden !== true), measured = seen.filter(({ kind }) => kind !== "theory");
   const places = (measured.length > 0 ? measured : seen).flatMap(({ points }) => points.map(({ x }) => x));
   return [...new Set(places)].filter((x) => x >= low && x <= high).sort((a, b) => a - b);
 }
 
-/** The member of an ascending list that is nearest to a value. */
+/** The nearest member of an ascending list. */
 export function nearest(places: readonly number[], value: number): number | null {
   let best: number | null = null;
   for (const place of places) if (best === null || Math.abs(place - value) < Math.abs(best - value)) best = place;
@@ -33,8 +33,8 @@ export function nearest(places: readonly number[], value: number): number | null
 }
 
 /**
- * The point of a series at a place, or null where it has none: what was measured is read, never made up. A curve of theory is
- * read between its points, which lie close.
+ * The point of a series at an x, or null. Measurements are never interpolated; theory curves are interpolated between their
+ * dense points.
  */
 export function pointAt(
   { points, kind }: FigureSeries,
@@ -52,7 +52,7 @@ export function pointAt(
 
 const isShown = (point: FigurePoint, { scale }: FigureAxis) => point.y !== null && (scale === "linear" || point.y > 0);
 
-/** The part of a plot between two corners, as ends of its axes; null for a box that is only a click. */
+/** The axis limits of a zoom box between two corners; null for a click. */
 export function boxOf(
   frame: PlotFrame,
   figure: Pick<CurveFigure, "x" | "y">,
@@ -68,7 +68,7 @@ export function boxOf(
   };
 }
 
-/** Ends of an axis around a value, nearer by a factor (above 1) or farther (below 1). */
+/** The limits of an axis zoomed around a value by a factor (above 1: in, below 1: out). */
 export function zoomedEnds(around: number, factor: number, axis: FigureAxis, ends: Ends): Ends {
   const share = shareOf(around, axis, ends);
   return [valueAt(share - share / factor, axis, ends), valueAt(share + (1 - share) / factor, axis, ends)];

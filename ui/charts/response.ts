@@ -1,4 +1,4 @@
-/** Channels over subcarriers, and what they are over delay. */
+/** Channels over subcarriers and over delay. */
 import { ifft } from "../../lib/numeric/fft.ts";
 import type { CurveFigure, FigurePoint, FigureSeries } from "../../lib/figure/types.ts";
 
@@ -9,16 +9,16 @@ export interface Response {
   imaginary: Float64Array;
 }
 
-/** Tap powers further below the strongest than this are numbers, not channel. */
+/** Tap powers further below the strongest one are numerical noise, in dB. */
 const DEEPEST_DB = 60;
-/** Beyond the last tap that comes this near to the strongest, nothing is drawn. */
+/** Taps are drawn up to the last one within this distance of the strongest, in dB. */
 const TRIMMED_DB = 45;
-/** Taps that are drawn at least, and lines of so few have markers. */
+/** Minimum number of drawn taps; lines of at most so many have markers. */
 const FEWEST_TAPS = 8, MARKED_TAPS = 48;
-/** Delays that reach farther are told in microseconds. */
+/** Longer delays are shown in microseconds. */
 const MICRO_NS = 5000;
 
-/** 10·log10, null for nothing. */
+/** 10·log10; null for 0. */
 export const decibel = (power: number): number | null => power > 0 ? 10 * Math.log10(power) : null;
 
 /** |H_k|² of each subcarrier. */
@@ -33,7 +33,7 @@ export function tapPowers({ real, imaginary }: Response): Float64Array {
   return Float64Array.from(real, (_, n) => taps[2 * n] ** 2 + taps[2 * n + 1] ** 2);
 }
 
-/** The mean of lists of one length, place by place. */
+/** The elementwise mean of lists of equal length. */
 export function meanOf(lists: readonly Float64Array[]): Float64Array {
   const sum = new Float64Array(lists[0]?.length ?? 0);
   for (const list of lists) list.forEach((value, at) => sum[at] += value);

@@ -1,4 +1,5 @@
 /** The table of a comparison: runs as columns, what differs as rows, a baseline that the others are held against. */
+import { canonicalJson } from "../../lib/contract/json.ts";
 import { unitText } from "../../lib/figure/unit_text.ts";
 import type { Value } from "../../lib/contract/value.ts";
 import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
@@ -28,6 +29,8 @@ export function CompareTable({ runs: all, onRemove }: { runs: readonly ComparedR
   const warnings = timingWarnings(runs);
   const parts = PARTS.map(([part, label]) => {
     const rows = rowsOf(runs, part);
+    // What was swept comes first.
+    if (part === "parameters") rows.sort((a, b) => countOf(b) - countOf(a));
     return { part, label, rows: everything ? rows : rows.filter(({ differs }) => differs), count: rows.length };
   });
   const hidden = parts.reduce((sum, { rows, count }) => sum + count - rows.length, 0);
@@ -90,6 +93,8 @@ export function CompareTable({ runs: all, onRemove }: { runs: readonly ComparedR
   );
 }
 
+const countOf = ({ values }: CompareRow) => new Set(values.map((value) => canonicalJson(value ?? null))).size;
+
 function Row(
   { row, part, runs, warned }: { row: CompareRow; part: Part; runs: readonly ComparedRun[]; warned: boolean },
 ) {
@@ -109,7 +114,7 @@ function Row(
         <td key={runs[index].id} class={part === "metrics" || part === "timing" ? "number" : undefined}>
           <Cell value={value} part={part} rate={part === "metrics" ? runs[index].rates.get(row.name) : undefined} />
           {index > 0 && part === "metrics" && (
-            <Difference value={value} baseline={row.values[0]} direction={entry?.direction} />
+            <Difference value={value} baseline={row.values[0]} direction={entry?.direction} unit={entry?.unit} />
           )}
           {index > 0 && part === "timing" && !warned && (
             <Difference value={value} baseline={row.values[0]} direction={undefined} />
@@ -130,12 +135,22 @@ function Cell({ value, part, rate }: { value: Value | undefined; part: Part; rat
 }
 
 function Difference(
-  { value, baseline, direction }: { value: Value | undefined; baseline: Value | undefined; direction?: string },
+  { value, baseline, direction, unit }: {
+    value: Value | undefined;
+    baseline: Value | undefined;
+    direction?: string;
+    unit?: string;
+  },
 ) {
   const delta = deltaOf(value, baseline, direction);
   if (delta === null || delta.absolute === 0) return null;
   const sign = delta.absolute > 0 ? "+" : "";
-  const percent = delta.relative === null ? "" : ` (${sign}${numberText(100 * delta.relative, "unicode", 3)} %)`;
+  // A difference of levels is a level itself; its share of another level has no meaning.
+  const percent = unit === "dB"
+    ? " dB"
+    : delta.relative === null
+    ? ""
+    : ` (${sign}${numberText(100 * delta.relative, "unicode", 3)} %)`;
   return (
     <span class="delta" data-tone={delta.better === null ? undefined : delta.better ? "ok" : "error"}>
       {sign}

@@ -1,4 +1,5 @@
 /** Runs as points of curves: a metric over a parameter, one series for each combination of the other ones that vary. */
+import { lowerFirst } from "../../lib/contract/sentence.ts";
 import { unitText } from "../../lib/figure/unit_text.ts";
 import { theoryCurves, uncodedLink } from "../../lib/figure/theory_curves.ts";
 import { isNumber, toNumber, type Value } from "../../lib/contract/value.ts";
@@ -92,7 +93,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
   ns: "ns",
 };
 
-/** A parameter as an axis: `link.snr_db` is the SNR in dB. */
+/** A parameter as an axis: `link.snr_db` is Es/N0 in dB. */
 function parameterAxis(name: string): { title: string; unit: string } {
   const words = lastPart(name).split("_"), unit = words.length > 1 ? SUFFIXES[words.at(-1)!] : undefined;
   const said = (unit === undefined ? words : words.slice(0, -1)).map((word) =>
@@ -101,10 +102,6 @@ function parameterAxis(name: string): { title: string; unit: string } {
   const text = said.join(" ");
   return { title: text[0].toUpperCase() + text.slice(1), unit: unit ?? "" };
 }
-
-/** Inside a sentence; abbreviations stay. */
-const lowerFirst = (text: string) =>
-  /^[A-Z][a-z]+(?:[\s-]|$)/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
 
 const lastPart = (name: string) => name.slice(name.lastIndexOf(".") + 1);
 const number = (value: Value | undefined): number | null => isNumber(value ?? null) ? toNumber(value as number) : null;

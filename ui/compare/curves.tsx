@@ -7,12 +7,19 @@ import { Choice } from "./choices.tsx";
 import { curveFigure } from "./curve.ts";
 import { type ComparedRun, numericMetrics, varying } from "./table.ts";
 
-export default function Curves({ runs }: { runs: readonly ComparedRun[] }) {
+interface Props {
+  runs: readonly ComparedRun[];
+  /** Shown first; the most telling one by default. */
+  metric?: string;
+}
+
+export default function Curves({ runs, metric }: Props) {
   const { query } = place.value;
+  const chosen = (name: string, options: readonly string[]) => options.find((option) => option === query.get(name));
   const xs = varying(runs).filter(({ numeric, name }) => numeric && !/(^|\.)seed$/.test(name)).map(({ name }) => name);
   const ys = numericMetrics(runs);
-  const x = query.get("x") ?? xs.at(-1) ?? "";
-  const y = query.get("y") ?? keyMetric(Object.fromEntries(ys.map((name) => [name, 0]))) ?? "";
+  const x = chosen("x", xs) ?? xs.at(-1) ?? "";
+  const y = chosen("y", ys) ?? metric ?? keyMetric(Object.fromEntries(ys.map((name) => [name, 0]))) ?? "";
   const figure = useMemo(
     () => x === "" || y === "" ? null : curveFigure(runs, x, y, entryOf),
     [runs, runs.length, x, y, metricEntries.value],

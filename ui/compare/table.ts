@@ -1,11 +1,12 @@
-/** Runs as columns: what they were told, what they measured, how they ran, and where they differ. */
+/** Runs as columns: parameters, metrics, execution, and their differences. */
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { recordedRate } from "../../lib/contract/metric_metadata.ts";
 import type { RateCounts } from "../../lib/numeric/rate_interval.ts";
-import { artifactsOf, isVolatile, metricRows, type RunDocuments } from "../runs/documents.ts";
+import { artifactsOf, metricRows, type RunDocuments } from "../runs/documents.ts";
+import { isVolatile } from "../runs/metrics.ts";
 
-/** A run with all that is compared of it. */
+/** The compared facts of a run. */
 export interface ComparedRun {
   id: string;
   name: string;
@@ -23,11 +24,11 @@ export interface ComparedRun {
   artifacts: ReadonlyMap<string, Value>;
   /** The effective recipe. */
   recipe: JsonObject;
-  /** Of that recipe. */
+  /** Digest of that recipe. */
   recipeSha256?: string;
 }
 
-/** Makes a run of its documents and its effective recipe. */
+/** The compared facts of a run, from its documents and its effective recipe. */
 export function comparedRun({ summary, manifest }: RunDocuments, recipe: JsonObject): ComparedRun {
   const rows = metricRows(summary);
   const reports = new Map<string, number>();

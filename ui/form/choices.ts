@@ -1,26 +1,26 @@
-/** What the values of a parameter that chooses a method mean here, and which of them cannot be had. */
+/** Explanations of the values of a parameter that selects a method, and which of them are not available. */
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 
 export interface Choice {
   value: Value;
-  /** What is known of it, in a line. */
+  /** Explanation in one line. */
   line: string;
-  /** Why it cannot be chosen; null where it can. */
+  /** The reason why it is not available; null if it is. */
   reason: string | null;
 }
 
-/** Names of parameters that choose how a block works; the first ones are shown first. */
+/** Names of parameters that select the method of a block, in display order. */
 export const SELECTORS = ["mode", "policy", "model", "runtime", "backend"];
 
-/** Whether a parameter chooses how a block works. */
+/** Whether a parameter selects the method of a block. */
 export const isSelector = (name: string, schema: JsonObject): boolean =>
   Array.isArray(schema.enum) && (schema["x-svc-materialization-selector"] !== undefined || SELECTORS.includes(name));
 
 /**
  * The values of a selector.
  *
- * @param materializations of the operation: what runs it, and with which values of its parameters
+ * @param materializations of the operation, with the parameter values that select them
  */
 export function choicesOf(name: string, schema: JsonObject, materializations: readonly JsonObject[]): Choice[] {
   return (schema.enum as Value[]).map((value) => {

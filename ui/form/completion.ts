@@ -1,4 +1,4 @@
-/** What can stand at a place of a recipe's text: operations, parameters, their enumerated values. */
+/** Completions at a place of a recipe's text: operations, parameters, enumerated values. */
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { jsonParts, pointerAt } from "./json_ranges.ts";
 
@@ -14,10 +14,10 @@ export interface Offer {
 }
 
 /**
- * Offers for a place in a text.
+ * The completions for a place in a text.
  *
  * @param operations by id
- * @returns texts as JSON writes them
+ * @returns texts in JSON notation
  */
 export function offersAt(text: string, offset: number, operations: ReadonlyMap<string, Known>): Offer[] {
   const pointer = pointerAt(text, offset);

@@ -1,4 +1,4 @@
-/** The control of a value: chosen by the schema, for values of any depth. */
+/** The control of a value of any depth, selected by its schema. */
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import { schemaTypes } from "../../lib/contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
@@ -79,7 +79,7 @@ export function Control(props: ControlProps): JSX.Element {
   return <Typed {...typed} text={value === undefined ? "" : canonicalJson(value)} read={readJson} />;
 }
 
-/** A menu with a line of explanation for each value; what cannot be had says why. */
+/** A menu with one line of explanation for each value; for an unavailable one, the reason. */
 function Choices(
   { id, choices, value, onRead, ...common }: {
     id: string;
@@ -122,7 +122,7 @@ interface NestedProps {
   onRead(read: Read, text: string): void;
 }
 
-/** The members of an object; one that is emptied is taken out. */
+/** The members of an object; a cleared member is removed. */
 function Members({ id, schema, value, describedBy, onRead }: NestedProps & { value: JsonObject }) {
   return (
     <span class="nested">
@@ -194,7 +194,7 @@ function Items({ id, name, schema, value, describedBy, onRead }: NestedProps & {
   );
 }
 
-/** A value to begin with. */
+/** The initial value. */
 function blank(schema: JsonObject): Value {
   if (schema.default !== undefined && schema.default !== null) return schema.default;
   if (Array.isArray(schema.enum)) return schema.enum[0];
@@ -232,11 +232,11 @@ interface TypedProps {
   "aria-invalid": boolean;
 }
 
-/** A text field that keeps what is typed while it is typed, and hands on what can be read. */
+/** A text field that keeps the typed text while it has the focus, and reports readable values. */
 function Typed({ text, unread, read, onRead, mode, ...common }: TypedProps) {
   const [typed, setTyped] = useState(unread ?? text);
   useEffect(() => {
-    // What comes from elsewhere (undo, reset) replaces the text, unless it means the same.
+    // A change from outside (undo, reset) replaces the text, unless both have the same value.
     const own = read(typed);
     if (unread === undefined && (!("value" in own) || written(own.value) !== text)) setTyped(text);
   }, [text, unread]);

@@ -1,7 +1,7 @@
 /**
- * One parameter of a step, made from its schema: label, unit, control, range and default, help, and what is wrong with it. What
- * is shown is what the author wrote, else the default; resetting takes the key out of the recipe. A text that cannot be read
- * stays in its field, and the recipe keeps the value before.
+ * One parameter of a step, from its schema: label, unit, control, range, default, help and problem. It shows the authored
+ * value, else the default; a reset removes the key from the recipe. A text that cannot be read stays in its field, and the
+ * recipe keeps the previous value.
  */
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { checkValue, schemaTypes } from "../../lib/contract/schema.ts";
@@ -17,16 +17,16 @@ export interface FieldProps {
   id: string;
   name: string;
   schema: JsonObject;
-  /** What the author wrote; undefined where the default stands. */
+  /** The authored value; undefined if the default applies. */
   value: Value | undefined;
-  /** Whether the parameter counts under the others' values. */
+  /** Whether the parameter is effective with the values of the others. */
   effective: boolean;
-  /** It chooses how the block works: what each value means, and which cannot be had. */
+  /** For a parameter that selects a method: its values with explanations and availability. */
   choices?: readonly Choice[];
   diagnostics: readonly Diagnostic[];
   /** A text in it that cannot be read. */
   unread?: { text: string; message: string };
-  /** The dimension that gives it its value. */
+  /** The matrix dimension that sets its value. */
   dimension?: string | null;
   dimensions?: readonly string[];
   onChange(value: Value | undefined): void;
@@ -122,7 +122,7 @@ export function Field(props: FieldProps) {
   );
 }
 
-/** A text that cannot be read, else what the server says, else what the schema says by itself. */
+/** The problem of an unreadable text, else the finding of the server, else that of the schema. */
 function problemsOf({ unread, diagnostics, value, schema, name }: FieldProps): string[] {
   if (unread !== undefined) return [unread.message];
   if (diagnostics.length > 0) return diagnostics.map(({ message, hint }) => hint ? `${message}. ${hint}` : message);

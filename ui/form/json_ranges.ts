@@ -1,4 +1,4 @@
-/** Where the parts of a JSON text stand: a JSON pointer to a range of characters, and a place in the text to its pointer. */
+/** Character ranges of the parts of a JSON text, by JSON pointer, and the pointer of a place in the text. */
 
 export interface Range {
   from: number;
@@ -7,14 +7,14 @@ export interface Range {
 
 interface Part extends Range {
   pointer: string;
-  /** Of the member's name; null for items and the whole. */
+  /** Range of the member's name; null for items and for the root. */
   key: Range | null;
 }
 
 /**
  * The parts of a text by pointer, as far as it can be read.
  *
- * @returns also the offset at which it stops being JSON; null where all of it is
+ * @returns also the offset of the first syntax error; null for valid JSON
  */
 export function jsonParts(text: string): { parts: ReadonlyMap<string, Part>; brokenAt: number | null } {
   const parts = new Map<string, Part>();
@@ -81,23 +81,23 @@ export function jsonParts(text: string): { parts: ReadonlyMap<string, Part>; bro
   return { parts, brokenAt };
 }
 
-/** The range of a pointer, or of the nearest part above it that is there. */
+/** The range of a pointer, or of its nearest existing parent. */
 export function rangeOf(text: string, pointer: string): Range {
   const { parts } = jsonParts(text);
   for (let wanted = pointer;; wanted = wanted.slice(0, wanted.lastIndexOf("/"))) {
     const part = parts.get(wanted);
-    // Of what is long, its name is marked.
+    // For a long value, its name is marked.
     if (part !== undefined) return part.key !== null && text.slice(part.from, part.to).includes("\n") ? part.key : part;
     if (wanted === "") return { from: 0, to: Math.min(1, text.length) };
   }
 }
 
-/** The pointer of the smallest part that a place lies in. */
+/** The pointer of the smallest part that contains a place. */
 export function pointerAt(text: string, offset: number): string {
   let best: Part | null = null;
   for (const part of jsonParts(text).parts.values()) {
     const from = part.key?.from ?? part.from, to = Math.max(part.to, part.from);
-    // A part that the text breaks off in has no end.
+    // An incomplete part has no end.
     const open = part.to === part.from;
     if (from <= offset && (offset <= to || open) && (best === null || part.from >= best.from)) best = part;
   }

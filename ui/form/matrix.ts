@@ -1,6 +1,6 @@
 /**
- * The matrix of a recipe as the page edits it: `metadata.matrix` names dimensions with their values, and the step parameters
- * that take them. All functions give a new recipe and leave what else is in it.
+ * Edits the matrix of a recipe: `metadata.matrix` has dimensions with their values, and the step parameters bound to them.
+ * All functions return a new recipe; other fields are kept.
  */
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import {
@@ -15,12 +15,12 @@ import {
 } from "../../lib/contract/value.ts";
 import { type Read, readFloat, readInteger } from "./number.ts";
 
-/** Variants that a recipe may have. */
+/** Maximum number of variants of a recipe. */
 export const MOST_VARIANTS = 256;
 
 export interface Binding {
   stepId: string;
-  /** Name of the parameter, with the way inside of it where it is nested. */
+  /** Name of the parameter, with the path inside a nested one. */
   param: string;
   dimension: string;
 }
@@ -32,13 +32,15 @@ export interface MatrixFacts {
   unused: string[];
 }
 
+export const hasMatrix = ({ metadata }: JsonObject): boolean => isObject(metadata) && isObject(metadata.matrix);
+
 const matrixOf = (recipe: JsonObject): JsonObject => {
   const { metadata } = recipe;
   return isObject(metadata) && isObject(metadata.matrix) ? metadata.matrix : {};
 };
 const part = (matrix: JsonObject, key: string): JsonObject => isObject(matrix[key]) ? matrix[key] as JsonObject : {};
 
-/** What a matrix says; empty where there is none. */
+/** The matrix of a recipe; empty without one. */
 export function matrixFacts(recipe: JsonObject): MatrixFacts {
   const matrix = matrixOf(recipe), bindings: Binding[] = [];
   const dimensions = Object.entries(part(matrix, "dimensions")).map(([name, values]) => ({
@@ -64,7 +66,7 @@ export function matrixFacts(recipe: JsonObject): MatrixFacts {
   };
 }
 
-/** Gives a parameter a dimension; the dimension's values are set where they are given. */
+/** Binds a parameter to a dimension, and sets the values of the dimension if given. */
 export function bind(recipe: JsonObject, { stepId, param, dimension }: Binding, values?: Value[]): JsonObject {
   const matrix = matrixOf(recipe), steps = part(matrix, "step_params");
   return withMatrix(recipe, {
@@ -74,7 +76,7 @@ export function bind(recipe: JsonObject, { stepId, param, dimension }: Binding, 
   });
 }
 
-/** Takes the dimension from a parameter; a dimension that nothing uses any more goes too. */
+/** Unbinds a parameter; an unused dimension is removed too. */
 export function unbind(recipe: JsonObject, stepId: string, param: string): JsonObject {
   const matrix = matrixOf(recipe), steps = part(matrix, "step_params");
   const { [param]: _, ...params } = part(steps, stepId);
@@ -88,7 +90,7 @@ export function unbind(recipe: JsonObject, stepId: string, param: string): JsonO
   return withMatrix(recipe, { ...next, dimensions });
 }
 
-/** Sets the values of a dimension, or takes it out with all that is bound to it (null). */
+/** Sets the values of a dimension, or removes it with all its bindings (null). */
 export function setDimension(recipe: JsonObject, name: string, values: Value[] | null): JsonObject {
   const matrix = matrixOf(recipe), { [name]: _, ...others } = part(matrix, "dimensions");
   if (values !== null) {
@@ -100,7 +102,7 @@ export function setDimension(recipe: JsonObject, name: string, values: Value[] |
   return withMatrix(without, { ...rest, dimensions: Object.keys(others).length > 0 ? others : {} });
 }
 
-/** A recipe with a matrix; an empty one is left out. */
+/** A recipe with a matrix; an empty matrix is omitted. */
 function withMatrix(recipe: JsonObject, matrix: JsonObject): JsonObject {
   const { matrix: _, ...metadata } = isObject(recipe.metadata) ? recipe.metadata : {};
   const empty = [part(matrix, "dimensions"), part(matrix, "step_params")].every((one) => Object.keys(one).length === 0);
@@ -108,9 +110,9 @@ function withMatrix(recipe: JsonObject, matrix: JsonObject): JsonObject {
 }
 
 /**
- * Values as people type them: `0, 5, 10`, `qpsk, qam16`, or a range `0:2:10` (from, step, to), which becomes a list.
+ * Reads typed values: `0, 5, 10`, `qpsk, qam16`, or a range `0:2:10` (from, step, to), which becomes a list.
  *
- * @param types that the parameter takes, "integer", "number", "string" …
+ * @param types that the parameter accepts, "integer", "number", "string" …
  */
 export function readValues(text: string, types: readonly string[]): { values: Value[] } | { problem: string } {
   const typed = text.trim();
@@ -169,13 +171,13 @@ function expand(
   if (count > MOST_VARIANTS) return { problem: `${count} values are more than ${MOST_VARIANTS}` };
   const whole = !types.includes("number");
   const digits = Math.max(...[from, by].map((piece) => /\.(\d+)/.exec(piece)?.[1].length ?? 0));
-  // Each value is what its decimal text says, not a sum of steps.
+  // Each value is read from its decimal text, not summed from steps.
   const numbers = Array.from({ length: count }, (_, index) => Number((first + index * step).toFixed(digits)));
   if (whole && !numbers.every(Number.isInteger)) return { problem: "This parameter takes whole numbers" };
   return { values: numbers.map((number) => whole ? number : float(number)) };
 }
 
-/** Values as they are typed again. */
+/** Values as editable text. */
 export const writtenValues = (values: readonly Value[]): string =>
   values.some((value) => Array.isArray(value) || isObject(value))
     ? canonicalJson([...values])

@@ -1,4 +1,4 @@
-/** Numbers as people type them: an integer and a float stay two things, and nothing is guessed. */
+/** Reads typed numbers; integers and floats are separate types. */
 import { Float, float, formatFloat, type Value } from "../../lib/contract/value.ts";
 import { parseJson } from "../../lib/contract/json.ts";
 
@@ -22,10 +22,10 @@ export function readFloat(text: string): Read {
   return { value: float(number) };
 }
 
-/** A value as it is shown and typed again. */
+/** A value as editable text. */
 export function written(value: Value | undefined): string {
   if (value === undefined || value === null) return "";
-  // -0.0 is a float that needs no mark of its own.
+  // -0.0 is a float without a further mark.
   if (Object.is(value, -0)) return formatFloat(-0);
   if (value instanceof Float) return formatFloat(value.value);
   return typeof value === "string" ? value : String(value);

@@ -1,18 +1,17 @@
 /**
- * Which few parameters of a recipe a short form shows above the graph, by what the recipe is made of. It belongs to the page
- * alone and is written nowhere.
+ * The main parameters of a recipe, for the short form above the graph, derived from its operations. They are not stored.
  */
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import type { Step } from "../state/copies.ts";
 
-/** One line of the form. */
+/** A row of the form. */
 export interface Entry {
   facet: string;
   stepId: string;
   param: string;
 }
 
-/** Parameters that matter in each facet, in order; the first step that has one is shown. */
+/** Parameters of each facet, in order; the first step with one is shown. */
 const FACETS: readonly { facet: string; ops: RegExp; params: readonly string[] }[] = [
   { facet: "Data", ops: /^source\./, params: ["image_ids", "text", "bit_count", "example_count", "batch_size"] },
   {
@@ -31,14 +30,14 @@ const FACETS: readonly { facet: string; ops: RegExp; params: readonly string[] }
   { facet: "Metric", ops: /^metrics\./, params: ["label"] },
 ];
 
-/** Whether a recipe asks for its blocks alone: `metadata.ui_configured: false`. */
+/** Whether a recipe disables the form: `metadata.ui_configured: false`. */
 export const isGeneric = ({ metadata }: JsonObject): boolean => isObject(metadata) && metadata.ui_configured === false;
 
 /**
  * The entries for a recipe.
  *
- * @param paramsOf the parameters that an operation has
- * @param bindings of the template it came from: names to steps and parameters; these come first
+ * @param paramsOf the parameters of an operation
+ * @param bindings of its template: names to steps and parameters; they are listed first
  */
 export function entriesOf(
   steps: readonly Step[],

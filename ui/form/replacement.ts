@@ -1,6 +1,6 @@
 /**
- * Which operations can stand in the place of a step: those whose ports fit what comes in and what is taken. The recipe that
- * comes of it claims no standard topology any more and says which one it was made from.
+ * Operations that can replace a step: their ports fit its wires. The resulting recipe has the profile `custom`, based on the
+ * original profile.
  */
 import { checkValue } from "../../lib/contract/schema.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
@@ -14,8 +14,8 @@ const acceptedBy = (contract: Contract, port: string): readonly string[] =>
   contract.input_kinds[port] ?? contract.optional_input_kinds[port] ?? [];
 
 /**
- * Operations whose ports fit a step's: every wired input has a port of that name for its kind, nothing that is required is
- * left open, and every output that others take has its name and a kind they accept.
+ * Operations whose ports fit a step: every wired input has a port of the same name for its kind, every required input is
+ * wired, and every output that is read has the same name and an accepted kind.
  *
  * @param steps of the recipe
  * @param id of the step to replace
@@ -45,7 +45,7 @@ export function fittingOperations(steps: readonly Step[], id: string, contracts:
 }
 
 /**
- * A recipe with another operation in a step. Parameters stay where the new operation has them and takes their value.
+ * A recipe with another operation in a step. Parameters are kept if the new operation has them and accepts their values.
  *
  * @returns a new document, of the profile `custom`
  */
@@ -62,7 +62,7 @@ export function withOperation(recipe: JsonObject, stepId: string, contract: Cont
   return asCustom({ ...recipe, name: `${String(recipe.name ?? "recipe")}_custom`, steps });
 }
 
-/** A recipe of the profile `custom` that says which standard profile it is based on. */
+/** A recipe of the profile `custom` that records the standard profile it is based on. */
 export function asCustom(recipe: JsonObject): JsonObject {
   const { execution_profile: declared } = recipe;
   const { id = "custom", version = 1 } = typeof declared === "string"

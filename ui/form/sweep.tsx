@@ -1,4 +1,4 @@
-/** Gives a parameter a dimension of the matrix: a new one with its values, or one that is there. */
+/** Binds a parameter to a dimension of the matrix: a new one with its values, or an existing one. */
 import type { Value } from "../../lib/contract/value.ts";
 import { useState } from "../preact.ts";
 import { readValues, writtenValues } from "./matrix.ts";
@@ -8,7 +8,7 @@ interface Props {
   types: readonly string[];
   value: Value | undefined;
   dimensions: readonly string[];
-  /** With values where the dimension is new. */
+  /** With values for a new dimension. */
   onSweep(dimension: string, values: Value[] | undefined): void;
 }
 

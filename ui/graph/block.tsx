@@ -59,7 +59,7 @@ export function Block(props: BlockProps) {
       {/* The accessible name of the block; the drawn texts are cut and wrapped. */}
       <text class="words">{wordsOf(props)}</text>
       <rect class="body" width={width} height={height} rx="4" />
-      <rect class={`plane-${plane}`} width="6" height={height} rx="2" />
+      <rect class={`plane-${plane}`} width="12" height={height} rx="2" />
       <g aria-hidden="true">
         <Texts {...props} />
         {state !== undefined && <State block={props.block} state={state} scale={props.scale} />}
@@ -86,20 +86,20 @@ function Texts({ block: { id, name, width, height, plane }, params, scale, state
   const far = scale < READABLE, tiny = scale < TINY;
   const type = tiny ? Math.min(38, Math.max(17, LEAST_TYPE / scale)) : 17;
   const lines = tiny
-    ? idLines(id, Math.floor((width - 18) / (LETTER * type)))
+    ? idLines(id, Math.floor((width - 22) / (LETTER * type)))
     : wrap(name, far ? 14 : 20, far && state === undefined ? 3 : 2);
   const place = (index: number) =>
     tiny ? height / 2 + type * (1 / 3 + index - (lines.length - 1) / 2) : far ? 26 + index * 19 : 20 + index * 15;
   return (
     <>
       {lines.map((line, index) => (
-        <text key={index} font-size={far ? type : undefined} x="14" y={place(index)}>{line}</text>
+        <text key={index} font-size={far ? type : undefined} x="18" y={place(index)}>{line}</text>
       ))}
-      {!far && <text class="sub" x="14" y={20 + lines.length * 15}>{clip(id, 22)}</text>}
-      {!far && <text class="sub" x="14" y={34 + lines.length * 15}>{clip(chosenOf(params), 22)}</text>}
-      {!tiny && <text class="sub" x={width - 12} y="16" text-anchor="end">{PLANES[plane]}</text>}
+      {!far && <text class="sub" x="18" y={20 + lines.length * 15}>{clip(id, 22)}</text>}
+      {!far && <text class="sub" x="18" y={34 + lines.length * 15}>{clip(chosenOf(params), 22)}</text>}
+      {!tiny && <text class="plane-letter" x="6" y="13" text-anchor="middle">{PLANES[plane]}</text>}
       {problems > 0 && !tiny && (
-        <text class={far ? "state far" : "state"} x="14" y={height - 13} data-tone="error">!{problems}</text>
+        <text class={far ? "state far" : "state"} x="18" y={height - 13} data-tone="error">!{problems}</text>
       )}
     </>
   );
@@ -114,11 +114,11 @@ function State(
   },
 ) {
   const tiny = scale < TINY, bar = tiny ? 9 : 4, y = height - 5 - bar;
-  const done = (width - 24) * (fraction ?? (state === "running" ? 0.5 : 1));
+  const done = (width - 30) * (fraction ?? (state === "running" ? 0.5 : 1));
   return (
     <g class="step-state" data-state={state}>
-      <rect class="bar" x="12" y={y} width={width - 24} height={bar} rx="2" />
-      <rect class="bar-done" x="12" y={y} width={done} height={bar} rx="2" />
+      <rect class="bar" x="18" y={y} width={width - 30} height={bar} rx="2" />
+      <rect class="bar-done" x="18" y={y} width={done} height={bar} rx="2" />
       {tiny
         ? <text class="state tiny" x={width - 6} y="22" text-anchor="end">{GLYPHS[state]}</text>
         : (

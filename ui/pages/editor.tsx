@@ -14,8 +14,8 @@ import {
   copies,
   type Copy,
   duplicate,
+  openDefault,
   redo,
-  restore,
   save,
   stepsOf,
   undo,
@@ -24,7 +24,7 @@ import {
 import { jobs } from "../state/events.ts";
 import { announceTab } from "../state/other_tabs.ts";
 import { cancelRun, catchUp, startRun, statesOf, stepStates } from "../state/runs.ts";
-import { itemsOf, runInSequence } from "../state/sequence.ts";
+import { runInSequence } from "../state/sequence.ts";
 import { divider, Splitter } from "../split.tsx";
 
 const LEFT = divider("left", 196, 120, 480),
@@ -49,7 +49,7 @@ export default function Editor() {
   const [failure, setFailure] = useState<string | null>(null), [opening, setOpening] = useState(false);
   const start = () => {
     setFailure(null);
-    Promise.all([loadContracts(), restore()]).catch((error) => setFailure(error.message));
+    Promise.all([loadContracts(), openDefault()]).catch((error) => setFailure(error.message));
   };
   useEffect(() => {
     start();
@@ -137,7 +137,7 @@ function command(copy: Copy, event: KeyboardEvent): boolean {
   else if (key === "enter") {
     const reason = event.shiftKey ? null : whyNotRun(copy);
     if (reason !== null) trouble.value = `Cannot run: ${reason}`;
-    else attempt(async () => event.shiftKey ? runInSequence(await itemsOf(copies.value)) : startRun(copy));
+    else attempt(() => event.shiftKey ? runInSequence(copies.value) : startRun(copy));
   } else if (key === "." && copy.jobId !== null) attempt(() => cancelRun(copy.jobId!));
   else if (key === "z" && !typing) event.shiftKey ? redo(copy.id) : undo(copy.id);
   else if (key === "d") duplicate(copy);

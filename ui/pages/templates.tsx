@@ -121,31 +121,33 @@ function Card({ row, current, onStart, onReplace }: CardProps) {
           <StateMark state={validation.status} />
         </span>
       </div>
-      <code class="small muted">{row.id}</code>
       {recipe?.description && <p>{recipe.description}</p>}
       {validation.errors.length > 0 && <Diagnostics items={validation.errors} />}
-      <Facts
-        look="small"
-        of={[
-          ["Profile", `${profile.id} ${profile.version}`],
-          recipe && ["Steps", recipe.step_count],
-          source && [
-            "Source",
-            (
-              <>
-                {source.kind === "packaged_builtin" ? "built-in" : "project"} <code>{source.reference}</code>{" "}
-                <Digest text={source.digest} />
-              </>
-            ),
-          ],
-          readiness && [
-            "To run",
-            readiness.ready
-              ? <StateMark state="ready" word="all parts are present" />
-              : <StateMark state="unavailable" word={`missing ${missingOf(readiness.missing)}`} />,
-          ],
-        ]}
-      />
+      {readiness && !readiness.ready && (
+        <StateMark
+          state="unavailable"
+          word={`needs ${missingOf(readiness.missing)}`}
+        />
+      )}
+      <details class="small" open={!row.available}>
+        <summary>Details</summary>
+        <Facts
+          of={[
+            ["Template", <code>{row.id}</code>],
+            ["Profile", `${profile.id} ${profile.version}`],
+            recipe && ["Steps", recipe.step_count],
+            source && [
+              "Source",
+              (
+                <>
+                  {source.kind === "packaged_builtin" ? "built-in" : "project"} <code>{source.reference}</code>{" "}
+                  <Digest text={source.digest} />
+                </>
+              ),
+            ],
+          ]}
+        />
+      </details>
       {row.available && (
         <div class="row">
           <button type="button" class="primary" onClick={onStart}>Open</button>

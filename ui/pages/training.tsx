@@ -8,7 +8,7 @@ import { Diagnostics, Page, Trouble } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
 import { address, place, refine } from "../router.ts";
 import { loadContracts } from "../state/contracts.ts";
-import { active, copies, nameOf, restore } from "../state/copies.ts";
+import { active, copies, nameOf, openDefault } from "../state/copies.ts";
 import { useFetched, useLoaded } from "../state/fetched.ts";
 import { inspect, type Inspection, keepDraft, keptDraft, NEW_PLAN, type PlanDraft } from "../state/training.ts";
 import { Blocks } from "./training/blocks.tsx";
@@ -21,7 +21,7 @@ const PAUSE_MS = 200;
 
 export default function Training() {
   const [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => void Promise.all([loadContracts(), restore()]).catch((error) => setProblem(error.message)), []);
+  useEffect(() => void Promise.all([loadContracts(), openDefault()]).catch((error) => setProblem(error.message)), []);
   const wanted = place.value.query.get("of");
   const copy = copies.value.find(({ id }) => `copy:${id}` === wanted) ?? (wanted === null ? active() : null);
   const source = wanted ?? (copy === null ? null : `copy:${copy.id}`);
@@ -62,7 +62,7 @@ function Source({ chosen }: { chosen: string | null }) {
   const files = useFetched("/api/recipes").value?.recipes ?? [];
   const groups: [label: string, options: (readonly [value: string, text: string])[]][] = [
     ["Open recipes", copies.value.map((copy) => [`copy:${copy.id}`, nameOf(copy)])],
-    ["Files of the project", files.map(({ path }) => [`file:${path}`, path])],
+    ["Recipe files", files.map(({ path }) => [`file:${path}`, path])],
     ["Templates", templates.filter(({ available }) => available).map(({ id, label }) => [`template:${id}`, label])],
   ];
   return (

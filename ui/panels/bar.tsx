@@ -1,7 +1,7 @@
 /** Above the editor: the open recipes as tabs, the actions on the present one, and the options of its runs. */
 import { connection, problemText } from "../api.ts";
 import { Check, Select } from "../parts.tsx";
-import { lazy, signal, Suspense, useState } from "../preact.ts";
+import { lazy, signal, Suspense } from "../preact.ts";
 import { address } from "../router.ts";
 import {
   activeId,
@@ -20,7 +20,7 @@ import {
 import { isEnded, jobs } from "../state/events.ts";
 import { otherTabs } from "../state/other_tabs.ts";
 import { cancelRun, startRun, stopping } from "../state/runs.ts";
-import { hasMatrix, isRunning, itemsOf, runInSequence, sequence, stopSequence } from "../state/sequence.ts";
+import { isRunning, runInSequence, sequence, stopSequence } from "../state/sequence.ts";
 import { planCache, stopAfterFailure, WORKERS, workers } from "../state/settings.ts";
 
 /** Loaded when one of them is opened. */
@@ -51,7 +51,7 @@ export function whyNotRun(copy: Copy): string | null {
   if (copy.verdict?.valid === false || errors > 0) {
     return `${errors} ${errors === 1 ? "problem" : "problems"} to fix first`;
   }
-  return hasMatrix(copy.recipe) ? "A matrix runs from its tab" : null;
+  return null;
 }
 
 const OPEN = { files: signal(false), saveAs: signal(false) };
@@ -132,19 +132,9 @@ function RecipeTab({ copy, selected }: { copy: Copy; selected: boolean }) {
 const SWITCHES = [["Plan cache", planCache], ["Stop after failure", stopAfterFailure]] as const;
 
 function Tools({ copy }: { copy: Copy }) {
-  const [busy, setBusy] = useState(false);
   const job = copy.jobId === null ? undefined : jobs.value.get(copy.jobId);
   const running = job !== undefined && !isEnded(job.state);
   const reason = whyNotRun(copy);
-  const runAll = () =>
-    attempt(async () => {
-      setBusy(true);
-      try {
-        await runInSequence(await itemsOf(copies.value));
-      } finally {
-        setBusy(false);
-      }
-    });
   return (
     <div class="tools row">
       <button type="button" disabled={copy.past.length === 0} onClick={() => undo(copy.id)}>Undo</button>
@@ -178,9 +168,9 @@ function Tools({ copy }: { copy: Copy }) {
         ))}
         <button
           type="button"
-          disabled={isRunning() || busy}
+          disabled={isRunning()}
           title="Runs all open recipes and their variants, one after another"
-          onClick={runAll}
+          onClick={() => attempt(() => runInSequence(copies.value))}
         >
           Run all
         </button>

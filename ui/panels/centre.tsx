@@ -3,7 +3,8 @@ import { Graph } from "../graph/graph.tsx";
 import { matrixFacts } from "../form/matrix.ts";
 import { isGeneric } from "../form/presentation.ts";
 import { Tabs } from "../parts.tsx";
-import { lazy, signal, Suspense } from "../preact.ts";
+import { lazy, Suspense } from "../preact.ts";
+import { CENTRE_VIEWS, type CentreView, centreView } from "../state/centre_view.ts";
 import { type Copy, update } from "../state/copies.ts";
 import type { StepState } from "../state/runs.ts";
 import { jobOf, shapeOf, useSummary } from "../state/summaries.ts";
@@ -12,10 +13,6 @@ import { TaskForm } from "./task_form.tsx";
 
 const Matrix = lazy(() => import("./matrix.tsx").then(({ Matrix }) => Matrix));
 const Specs = lazy(() => import("./specs.tsx").then(({ Specs }) => Specs));
-
-const VIEWS = ["Graph", "Matrix", "Raw JSON", "Specs"] as const;
-type CentreView = typeof VIEWS[number];
-const centreView = signal<CentreView>("Graph");
 
 interface Props {
   copy: Copy;
@@ -43,7 +40,7 @@ export function Centre({ copy, problems, states }: Props) {
       <Tabs
         label="Views of the recipe"
         value={view}
-        options={VIEWS.map((name) => [name, textOf(name)] as const)}
+        options={CENTRE_VIEWS.map((name) => [name, textOf(name)] as const)}
         onChoose={(name) => centreView.value = name}
       />
       <div

@@ -1,26 +1,29 @@
 /** Below the recipe: problems, the latest run, the plan, the log. */
 import { connection, type Diagnostic } from "../api.ts";
-import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { asCustom } from "../form/replacement.ts";
-import { Table, Tabs, toneOf } from "../parts.tsx";
-import { lazy, Suspense, useState } from "../preact.ts";
-import { address } from "../router.ts";
-import { directionText, measuredText } from "../runs/metrics.ts";
+import { Tabs, toneOf } from "../parts.tsx";
+import { lazy, Suspense, useEffect, useRef, useState } from "../preact.ts";
 import { type Copy, edit, stepsOf, textOf, update, validate } from "../state/copies.ts";
-import type { Job } from "../state/events.ts";
-import { statesOf } from "../state/runs.ts";
-import { jobOf, metricOf, type Summary, useSummary } from "../state/summaries.ts";
-import { headlineMetrics } from "./headline.ts";
-import { CacheOutcome, Plan } from "./plan.tsx";
+import { isEnded } from "../state/events.ts";
+import { jobOf } from "../state/summaries.ts";
+import { Plan } from "./plan.tsx";
 import { CheckMode } from "./raw.tsx";
-import { RunCommand } from "./run_command.tsx";
 
 const Log = lazy(() => import("./log.tsx").then(({ Log }) => Log));
+const Results = lazy(() => import("./results.tsx").then(({ Results }) => Results));
 
 const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
 
 export function Dock({ copy }: { copy: Copy }) {
   const [panel, setPanel] = useState<typeof PANELS[number]>("Problems");
+  const { id, jobId } = copy, job = jobOf(copy), ended = job !== undefined && isEnded(job.state);
+  const before = useRef({ id, jobId, running: false });
+  // A run that ends shows its result; a recipe that has run before does not.
+  useEffect(() => {
+    const seen = before.current;
+    if (ended && seen.id === id && (seen.running || seen.jobId !== jobId)) setPanel("Results");
+    before.current = { id, jobId, running: job !== undefined && !ended };
+  }, [id, jobId, job?.state]);
   const count = (copy.verdict?.diagnostics.length ?? 0) + Object.keys(copy.unread).length;
   return (
     <section class="dock" aria-label="Below the graph">
@@ -32,13 +35,11 @@ export function Dock({ copy }: { copy: Copy }) {
       />
       <div class="dock-body" role="tabpanel" aria-label={panel} tabindex={0}>
         {panel === "Problems" && <Problems copy={copy} />}
-        {panel === "Results" && <Results copy={copy} />}
         {panel === "Plan" && <Plan copy={copy} />}
-        {panel === "Log" && (
-          <Suspense fallback={<p class="muted">Loading the log</p>}>
-            <Log copy={copy} />
-          </Suspense>
-        )}
+        <Suspense fallback={<p class="muted" aria-busy="true">Loading the panel</p>}>
+          {panel === "Results" && <Results copy={copy} />}
+          {panel === "Log" && <Log jobId={copy.jobId} />}
+        </Suspense>
       </div>
     </section>
   );
@@ -117,102 +118,5 @@ function Finding({ copy, one }: { copy: Copy; one: Diagnostic }) {
         </button>
       )}
     </div>
-  );
-}
-
-function Results({ copy }: { copy: Copy }) {
-  const job = jobOf(copy), summary = useSummary(job);
-  if (job === undefined) {
-    return (
-      <div class="stack">
-        <p class="muted">
-          This recipe has not run yet. <kbd>Ctrl+Enter</kbd> runs it; its metrics are shown here.
-        </p>
-        <RunCommand copy={copy} />
-      </div>
-    );
-  }
-  return (
-    <>
-      <RunLine job={job} summary={summary} />
-      <RunError copy={copy} job={job} />
-      {summary !== null && <Metrics copy={copy} summary={summary} />}
-    </>
-  );
-}
-
-function RunLine({ job: { state, run_id }, summary }: { job: Job; summary: Summary | null }) {
-  const { mode, parallel_workers } = summary?.execution ?? {};
-  return (
-    <p class="row">
-      <strong>{state}</strong>
-      {run_id !== null && <a class="mono" href={address("runs", [run_id])}>{run_id}</a>}
-      {summary !== null && (
-        <>
-          <span class="muted">{mode === "parallel" ? `parallel with ${parallel_workers} workers` : String(mode)}</span>
-          <CacheOutcome summary={summary} />
-        </>
-      )}
-      {run_id !== null && <CopyCommand command={commandOf("runs", "show", run_id)} />}
-    </p>
-  );
-}
-
-function RunError({ copy, job: { error } }: { copy: Copy; job: Job }) {
-  if (error === null) return null;
-  const failed = [...statesOf(copy) ?? []].find(([, { state }]) => state === "failed")?.[0];
-  return (
-    <div class="notice row" data-tone="error">
-      {failed !== undefined && (
-        <button
-          type="button"
-          class="quiet mono"
-          onClick={() => update(copy.id, { selected: failed })}
-        >
-          {failed}
-        </button>
-      )}
-      <span>{String(error.detail ?? error.message ?? error.code)}</span>
-      {error.hint != null && <span class="muted">{String(error.hint)}</span>}
-    </div>
-  );
-}
-
-function Metrics({ copy, summary }: { copy: Copy; summary: Summary }) {
-  const headline = headlineMetrics(copy), units = new Map(headline.map(({ id, unit }) => [id, unit]));
-  const rows = summary.steps.flatMap(({ id, metrics, metadata }) =>
-    Object.entries(metrics).filter(([name]) => !name.startsWith("timing.")).map(([name, value]) => ({
-      id,
-      name,
-      value,
-      text: measuredText({ metrics, metadata }, name),
-    }))
-  );
-  return (
-    <>
-      <dl class="headline">
-        {headline.filter(({ id }) => metricOf(summary, id) !== undefined).map(({ id, unit, direction }) => (
-          <div key={id}>
-            <dt>{id}</dt>
-            <dd title={String(metricOf(summary, id)!.value)}>
-              {metricOf(summary, id)!.text} <span class="unit">{unit ?? ""}</span>
-            </dd>
-            <dd class="small muted">{directionText(direction)}</dd>
-          </div>
-        ))}
-      </dl>
-      {rows.length > 0 && (
-        <Table
-          rows={rows}
-          keyOf={({ id, name }) => `${id} ${name}`}
-          columns={[
-            ["Step", ({ id }) => id, "mono"],
-            ["Metric", ({ name }) => name, "mono"],
-            ["Value", ({ text }) => text, "number mono", ({ value }) => String(value)],
-            ["Unit", ({ name }) => units.get(name) ?? ""],
-          ]}
-        />
-      )}
-    </>
   );
 }

@@ -1,4 +1,4 @@
-/** Files of the project: opening one, saving under a name, and the choice where a file has changed. */
+/** Recipe files of the project and of the program: opening one, saving under a name, and the choice where a file has changed. */
 import { canonicalJson } from "../../lib/contract/json.ts";
 import { problemText } from "../api.ts";
 import { Dialog, Trouble, Wait } from "../parts.tsx";
@@ -22,9 +22,13 @@ export function OpenDialog({ onClose }: { onClose(): void }) {
   const found = useFetched("/api/recipes"), files = found.value?.recipes ?? [];
   const [filter, setFilter] = useState(""), [problem, setProblem] = useState<string | null>(null);
   const open = (path: string) => openFile(path).then(onClose, (error) => setProblem(problemText(error)));
-  const shown = files.filter(({ path, description }) =>
-    `${path} ${description ?? ""}`.toLowerCase().includes(filter.toLowerCase())
-  );
+  const wanted = filter.toLowerCase();
+  // Files of that very name first, then those with it in their path, then in their description; the project's own first.
+  const rank = ({ path, place }: typeof files[number]) =>
+    (path.replace(/^.*\/|\.\w+$/g, "") === wanted ? 0 : path.toLowerCase().includes(wanted) ? 2 : 4) +
+    (place === "program" ? 1 : 0);
+  const shown = files.filter(({ path, description }) => `${path} ${description ?? ""}`.toLowerCase().includes(wanted))
+    .sort((a, b) => rank(a) - rank(b));
   return (
     <Dialog title="Open a recipe file" onClose={onClose}>
       <label class="hidden-text" for="file-filter">Filter files</label>
@@ -49,6 +53,7 @@ export function OpenDialog({ onClose }: { onClose(): void }) {
           <li key={file.path}>
             <button type="button" class="choice" onClick={() => open(file.path)}>
               <span class="mono">{file.path}</span>
+              {file.place === "program" && <span class="tag">program</span>}
               <span class="tag" data-tone={file.status === "valid" ? "ok" : "error"}>{file.status}</span>
               <span class="muted clip">{file.description ?? file.diagnostics[0]?.message ?? ""}</span>
             </button>

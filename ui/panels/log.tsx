@@ -1,13 +1,11 @@
-/** The events of the last run, as they come. */
+/** The events of a job, as they come. */
 import { get } from "../api.ts";
 import { Table } from "../parts.tsx";
 import { useEffect, useState } from "../preact.ts";
-import type { Copy } from "../state/copies.ts";
 import { type JobEvent, onEvent } from "../state/events.ts";
 
-export function Log({ copy }: { copy: Copy }) {
+export function Log({ jobId, none = "This recipe has not run yet." }: { jobId: string | null; none?: string }) {
   const [events, setEvents] = useState<readonly JobEvent[] | null>(null);
-  const { jobId } = copy;
   useEffect(() => {
     if (jobId === null) return;
     setEvents(null);
@@ -27,7 +25,7 @@ export function Log({ copy }: { copy: Copy }) {
       leave();
     };
   }, [jobId]);
-  if (jobId === null) return <p class="muted">This recipe has not run yet.</p>;
+  if (jobId === null) return <p class="muted">{none}</p>;
   if (events === null) return <p class="muted">Reading the events</p>;
   if (events.length === 0) return <p class="muted">The server keeps no events of this job.</p>;
   return (

@@ -1,28 +1,25 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The matrix of a recipe: its dimensions and their parameters, the variants, and their runs. */
 import { canonicalJson } from "../../lib/contract/json.ts";
-import type { Value } from "../../lib/contract/value.ts";
+import type { JsonObject, Value } from "../../lib/contract/value.ts";
+import { unitText } from "../../lib/figure/unit_text.ts";
+import { post } from "../api.ts";
+import { useComparedRuns } from "../compare/load.ts";
+import type { ComparedRun } from "../compare/table.ts";
 import { matrixFacts, MOST_VARIANTS, readValues, setDimension, unbind, writtenValues } from "../form/matrix.ts";
-import { type Column, Diagnostics, Hidden, Shown, Table } from "../parts.tsx";
-import { useEffect, useState } from "../preact.ts";
+import { type Column, Diagnostics, Hidden, Shown, StateMark, Table, Trouble } from "../parts.tsx";
+import { lazy, Suspense, useEffect, useMemo, useState } from "../preact.ts";
 import { address } from "../router.ts";
-import { type Copy, edit, openCopy, textOf, update } from "../state/copies.ts";
-import { isEnded, type Job, jobs } from "../state/events.ts";
+import { entryOf, loadMetrics, shownMetric, timeText } from "../runs/metrics.ts";
+import { type Copy, edit, nameOf, openCopy, textOf, update } from "../state/copies.ts";
+import { isEnded, type Job, jobs, type VariantRun, variantRuns } from "../state/events.ts";
 import { useLoaded } from "../state/fetched.ts";
-import {
-  isRunning,
-  itemOf,
-  runInSequence,
-  sequence,
-  type Variant,
-  variantJobs,
-  variantsOf,
-} from "../state/sequence.ts";
-import { metricOf, summaries, wantSummary } from "../state/summaries.ts";
+import { cancelRun, startRun, stopping } from "../state/runs.ts";
 import { attempt } from "./bar.tsx";
 import { headlineMetrics } from "./headline.ts";
 import { RunCommand } from "./run_command.tsx";
-import { VariantCurve } from "./variant_curve.tsx";
+
+const VariantCurve = lazy(() => import("./variant_curve.tsx"));
 
 export function Matrix({ copy }: { copy: Copy }) {
   const facts = matrixFacts(copy.recipe);
@@ -138,6 +135,26 @@ function typesOf(values: readonly Value[]): string[] {
   return types.includes("number") ? ["number"] : [...new Set(types)];
 }
 
+interface Variant {
+  id: string;
+  name: string;
+  index: number;
+  selection: { [dimension: string]: Value };
+  recipe: JsonObject;
+}
+
+/** The variants of a recipe, verbatim from the server. @throws Problem */
+async function variantsOf(recipe: JsonObject, stop: AbortSignal): Promise<Variant[]> {
+  const { recipes } = await post("/api/recipe/matrix/expand", { recipe }, { signal: stop });
+  return recipes.map((variant, index) => ({
+    id: String(variant.metadata.matrix_variant_id ?? index),
+    name: variant.name,
+    index,
+    selection: (variant.metadata.matrix_selection ?? {}) as Variant["selection"],
+    recipe: variant,
+  }));
+}
+
 function Variants({ copy }: { copy: Copy }) {
   // The server is asked a moment after the last letter.
   const found = useLoaded(async (signal) => {
@@ -149,45 +166,72 @@ function Variants({ copy }: { copy: Copy }) {
 
 const EXPAND_AFTER_MS = 300;
 
-const jobOf = ({ id }: Variant): Job | undefined => jobs.value.get(variantJobs.value.get(id) ?? "");
+/** The latest job over the matrix of a recipe, whoever started it. */
+const sweepOf = (copy: Copy): Job | undefined =>
+  [...jobs.value.values()].filter(({ kind, recipe_name }) => kind === "matrix" && recipe_name === nameOf(copy))
+    .reduce<Job | undefined>((last, job) => last && last.created_at_utc > job.created_at_utc ? last : job, undefined);
+
+/** A metric of a run as it names it, of the last step that measured it. */
+const namedIn = ({ metrics }: ComparedRun, metric: string): string | undefined =>
+  metrics.has(metric) ? metric : [...metrics.keys()].findLast((name) => name.endsWith(`:${metric}`));
 
 function VariantList({ copy, variants }: { copy: Copy; variants: readonly Variant[] }) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
-  const ended = variants.flatMap((variant) => jobOf(variant) ?? []).filter(({ state }) => isEnded(state));
-  useEffect(() => ended.forEach(wantSummary), [ended.length]);
+  const sweep = sweepOf(copy), active = sweep !== undefined && !isEnded(sweep.state);
+  const started = sweep === undefined ? {} : variantRuns(sweep);
+  const ids = variants.flatMap(({ id }) => {
+    const { run_id = null, status } = started[id] ?? {};
+    return status === "completed" && run_id !== null ? [run_id] : [];
+  });
+  const { runs, problems } = useComparedRuns(ids), runOf = new Map(runs.map((run) => [run.id, run]));
+  useEffect(() => void loadMetrics().catch(() => {}), []);
+  const rows = variants.map((variant) => {
+    const run = started[variant.id], compared = runOf.get(run?.run_id ?? "");
+    return { variant, run, compared };
+  });
+  type Row = typeof rows[number];
+  // The curve is drawn again when it has a point more.
+  const swept = useMemo(
+    () =>
+      rows.flatMap(({ variant: { selection }, compared }) =>
+        compared === undefined ? [] : [{ ...compared, parameters: new Map(Object.entries(selection)) }]
+      ),
+    [runs.map(({ id }) => id).join()],
+  );
   const metrics = headlineMetrics(copy).filter(({ id }) =>
-    ended.length === 0 || [...summaries.value.values()].some((summary) => metricOf(summary, id) !== undefined)
+    runs.length === 0 || runs.some((run) => namedIn(run, id) !== undefined)
   );
   const dimensions = Object.keys(variants[0]?.selection ?? {}), chosen = variants.filter(({ id }) => ticked.has(id));
-  const run = (some: readonly Variant[]) => attempt(() => runInSequence(some.map((variant) => itemOf(copy, variant))));
   const tick = (id: string, on: boolean) => {
     const next = new Set(ticked);
     on ? next.add(id) : next.delete(id);
     setTicked(next);
   };
-  const rows = variants.map((variant) => {
-    const summary = summaries.value.get(jobOf(variant)?.run_id ?? "");
-    return { variant, values: metrics.map(({ id }) => summary === undefined ? undefined : metricOf(summary, id)) };
-  });
-  type Row = typeof rows[number];
   return (
     <>
       <div class="row">
         <h2>Variants</h2>
-        <button type="button" class="primary" disabled={isRunning()} onClick={() => run(variants)}>
+        <button type="button" class="primary" disabled={active} onClick={() => attempt(() => startRun(copy))}>
           Run matrix ({variants.length})
         </button>
-        <button type="button" disabled={isRunning() || chosen.length === 0} onClick={() => run(chosen)}>
+        <button
+          type="button"
+          disabled={active || chosen.length === 0}
+          onClick={() => attempt(() => startRun(copy, chosen.map(({ id }) => id)))}
+        >
           Run selected ({chosen.length})
         </button>
-        {isRunning() && <span class="small muted">one after another</span>}
         <RunCommand copy={copy} />
       </div>
-      <VariantCurve
-        dimensions={dimensions}
-        metrics={metrics}
-        rows={rows.map(({ variant, values }) => ({ variant, values: values.map((found) => found?.value) }))}
-      />
+      {sweep !== undefined && <SweepLine job={sweep} count={variants.length} />}
+      <Trouble tone="warn" text={problems.join(". ")} />
+      {swept.length > 1 && (
+        <div class="sweep-curve">
+          <Suspense fallback={<p class="muted" aria-busy="true">Loading the figure</p>}>
+            <VariantCurve runs={swept} metric={metrics[0] && namedIn(swept[0], metrics[0].id)} />
+          </Suspense>
+        </div>
+      )}
       <Table
         rows={rows}
         keyOf={({ variant }) => variant.id}
@@ -206,14 +250,25 @@ function VariantList({ copy, variants }: { copy: Copy; variants: readonly Varian
             ({ variant }) => canonicalJson(variant.selection[name] ?? null),
             "number mono",
           ]),
+          ["State", ({ run }) => <VariantState run={run} active={active} />],
+          ...metrics.map(({ id, unit }): Column<Row> => {
+            const valueOf = ({ compared }: Row) => {
+              const name = compared && namedIn(compared, id);
+              return name === undefined
+                ? undefined
+                : { value: compared!.metrics.get(name), rate: compared!.rates.get(name) };
+            };
+            return [
+              <span title={id}>{entryOf(id)?.name ?? id}{unit && ` (${unitText(unit)})`}</span>,
+              (row) => {
+                const found = valueOf(row);
+                return found && shownMetric(found.value, found.rate);
+              },
+              "number mono",
+              (row) => String(valueOf(row)?.value ?? ""),
+            ];
+          }),
           ["Variant", ({ variant }) => variant.id.slice(0, 16), "mono small", ({ variant }) => variant.id],
-          ["State", ({ variant }) => <VariantState variant={variant} />],
-          ...metrics.map(({ id, unit }, at): Column<Row> => [
-            unit ? `${id} (${unit})` : id,
-            ({ values }) => values[at]?.text,
-            "number mono",
-            ({ values }) => String(values[at]?.value ?? ""),
-          ]),
           [
             <Hidden>Actions</Hidden>,
             ({ variant: { recipe, index } }) => (
@@ -232,10 +287,43 @@ function VariantList({ copy, variants }: { copy: Copy; variants: readonly Varian
   );
 }
 
-function VariantState({ variant }: { variant: Variant }) {
-  const job = jobOf(variant);
-  if (job === undefined) {
-    return <>{sequence.value?.items.find(({ variantId }) => variantId === variant.id)?.state ?? "not run"}</>;
-  }
-  return job.run_id === null ? <>{job.state}</> : <a href={address("runs", [job.run_id])}>{job.state}</a>;
+/** The state of a sweep, which continues on the server without this page. */
+function SweepLine({ job, count }: { job: Job; count: number }) {
+  const runs = Object.values(variantRuns(job)), active = !isEnded(job.state);
+  const completed = runs.filter(({ status }) => status === "completed").length;
+  const reused = runs.filter(({ reused }) => reused).length,
+    failed = runs.filter(({ status }) => status === "failed").length;
+  return (
+    <div class="row sweep-line">
+      <StateMark state={job.state} />
+      {active && (
+        <progress aria-label="Progress of the sweep" max={count} value={runs.length === 0 ? undefined : completed} />
+      )}
+      <span>
+        {completed} of {count} variants completed
+        {reused > 0 && `, ${reused} of them before`}
+        {failed > 0 && `, ${failed} failed`}
+      </span>
+      <span class="small muted">started {timeText(job.created_at_utc)}</span>
+      {job.state === "incomplete" && (
+        <span>The server ended during this sweep. Run matrix keeps what is completed and continues.</span>
+      )}
+      {active && (
+        <button
+          type="button"
+          disabled={stopping.value.has(job.job_id)}
+          onClick={() => attempt(() => cancelRun(job.job_id))}
+        >
+          {stopping.value.has(job.job_id) ? "Canceling after the running operation" : "Cancel sweep"}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function VariantState({ run, active }: { run: VariantRun | undefined; active: boolean }) {
+  if (run === undefined) return <>{active ? "waiting" : "not run"}</>;
+  // Nothing runs in a job that was ended from outside.
+  const text = run.status === "running" && !active ? "interrupted" : run.status;
+  return run.run_id === null ? <>{text}</> : <a href={address("runs", [run.run_id])}>{text}</a>;
 }

@@ -1,7 +1,7 @@
 /** The command line that runs what the editor shows. */
 import { commandOf, CopyCommand } from "../copy_command.tsx";
+import { hasMatrix } from "../form/matrix.ts";
 import { type Copy, fileOf, isUnsaved, nameOf } from "../state/copies.ts";
-import { hasMatrix } from "../state/sequence.ts";
 import { planCache, workers } from "../state/settings.ts";
 
 export function RunCommand({ copy }: { copy: Copy }) {

@@ -1,20 +1,21 @@
 /** One run: its results, its artifacts, and its provenance. */
-import { parseJson } from "../../lib/contract/json.ts";
-import { isObject } from "../../lib/contract/value.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { messageOf } from "../api.ts";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { Page, StateMark, Tabs, Wait } from "../parts.tsx";
-import { type JSX, lazy, Suspense, useEffect, useState } from "../preact.ts";
+import { type ComponentType, lazy, Suspense, useEffect, useState } from "../preact.ts";
 import { address, go } from "../router.ts";
 import { loadContracts } from "../state/contracts.ts";
 import { openCopy } from "../state/copies.ts";
 import { onEvent } from "../state/events.ts";
 import { useFetched } from "../state/fetched.ts";
+import { endOf, submit } from "../state/runs.ts";
 import { Artifacts } from "./artifacts.tsx";
 import type { RunDocuments } from "./documents.ts";
-import { text as fetchText } from "./fetch_artifact.ts";
+import { json } from "./fetch_artifact.ts";
 import { secondsOf } from "./filter.ts";
 import { loadMetrics, secondsText, timeText } from "./metrics.ts";
+import { Log } from "../panels/log.tsx";
 import { Plan } from "./plan.tsx";
 import { Provenance } from "./provenance.tsx";
 import { RecipeView } from "./recipe_view.tsx";
@@ -24,7 +25,7 @@ import { Timeline } from "./timeline.tsx";
 const Media = lazy(() => import("./media.tsx"));
 const RunGraph = lazy(() => import("./run_graph.tsx"));
 
-const PARTS: Readonly<Record<string, (of: { documents: RunDocuments }) => JSX.Element>> = {
+const PARTS: Readonly<Record<string, ComponentType<{ documents: RunDocuments }>>> = {
   Summary,
   Graph: RunGraph,
   Media,
@@ -33,6 +34,9 @@ const PARTS: Readonly<Record<string, (of: { documents: RunDocuments }) => JSX.El
   Recipe: RecipeView,
   Plan,
   Provenance,
+  Log: ({ documents: { summary } }) => (
+    <Log jobId={summary.job_id} none="The command line ran this recipe: the server has no events of it." />
+  ),
 };
 const TABS = Object.keys(PARTS).map((label) => [label.toLowerCase(), label] as const);
 
@@ -86,20 +90,27 @@ export default function RunDetail({ runId, tab }: { runId: string; tab: string }
 
 function Actions({ documents: { summary } }: { documents: RunDocuments }) {
   const [note, setNote] = useState("");
-  const open = async () => {
+  const perform = async (what: string, act: (recipe: JsonObject) => unknown) => {
     try {
-      const recipe = parseJson(await fetchText(`runs/${summary.run_id}/recipe.authored.json`));
-      if (!isObject(recipe)) throw new Error("it is not a mapping");
-      openCopy(recipe);
-      go("editor");
+      await act(await json<JsonObject>(`runs/${summary.run_id}/recipe.authored.json`));
     } catch (error) {
-      setNote(`Cannot open the recipe: ${messageOf(error)}`);
+      setNote(`Cannot ${what}: ${messageOf(error)}`);
     }
   };
+  const open = () => perform("open the recipe", (recipe) => (openCopy(recipe), go("editor")));
+  const again = () =>
+    perform("run the recipe again", async (recipe) => {
+      const { job_id } = await submit(recipe);
+      setNote("Running");
+      const { run_id } = await endOf(job_id);
+      setNote("");
+      if (run_id !== null) go("runs", [run_id]);
+    });
   return (
     <>
       <span class="muted small" role="status">{note}</span>
       <button type="button" class="primary" onClick={open}>Open as recipe</button>
+      <button type="button" disabled={note === "Running"} onClick={again}>Re-run</button>
       <a class="button" href={address("compare", [], { runs: summary.run_id })}>Compare</a>
       <CopyCommand command={commandOf("runs", "show", summary.run_id)} />
     </>

@@ -46,5 +46,8 @@ export function metricRows({ steps }: RunSummary): { step: string; metric: strin
   );
 }
 
-/** Whether a metric is a time or a memory size, which differ from run to run. */
-export const isVolatile = (metric: string): boolean => /^(timing|memory|encoder|decoder)\./.test(metric);
+/** The task of a run, as its research specifications name it, or null. */
+export function taskOf({ manifest }: RunDocuments): string | null {
+  const research = isObject(manifest.recipe.research) ? manifest.recipe.research : {};
+  return isObject(research.task) ? String(research.task.id) : null;
+}

@@ -4,7 +4,7 @@ import { send } from "../api.ts";
 import { artifactAddress } from "../state/files.ts";
 
 /** The whole text of a file. @throws Problem */
-export const text = async (path: string, signal?: AbortSignal): Promise<string> =>
+const text = async (path: string, signal?: AbortSignal): Promise<string> =>
   await (await send(artifactAddress(path), { signal })).text();
 
 /** The document of a file. @throws Problem */

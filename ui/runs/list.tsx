@@ -2,13 +2,15 @@
 import { commandOf, CopyCommand } from "../copy_command.tsx";
 import { Page, StateMark, Trouble } from "../parts.tsx";
 import { type JSX, useEffect, useMemo, useState } from "../preact.ts";
-import { address, go, place, refine } from "../router.ts";
+import { address, place, refine } from "../router.ts";
 import { onEvent } from "../state/events.ts";
 import { density } from "../state/settings.ts";
 import { ActiveJobs } from "./active_jobs.tsx";
+import { Bulk } from "./bulk.tsx";
 import { useRuns } from "./fetch_runs.ts";
 import { matches, metricOf, parseFilter, type RunRow, secondsOf, sievesHere } from "./filter.ts";
 import { FilterBar } from "./filter_bar.tsx";
+import { listed, secondsOfSweep, sparkline, stateOf, sumOf, type Sweep } from "./groups.ts";
 import {
   bytesText,
   entryOf,
@@ -25,7 +27,6 @@ const SORTS = ["time", "state", "recipe", "task", "metric", "duration", "size"] 
 type Sort = typeof SORTS[number];
 /** What the grid of a row gives each column. */
 const COLUMNS = "28px 96px minmax(230px, 3fr) minmax(110px, 1fr) minmax(150px, 1fr) 92px 52px 68px 68px 136px 72px";
-const MOST_COMPARED = 256;
 
 /** The state of the list in the address. */
 function listing() {
@@ -35,6 +36,8 @@ function listing() {
     metric: query.get("metric") ?? "",
     sort: (query.get("sort") ?? "time") as Sort,
     descending: query.get("order") !== "up",
+    /** Sweeps whose variants are shown. */
+    open: new Set((query.get("open") ?? "").split(",").filter(Boolean)),
   };
 }
 
@@ -70,16 +73,18 @@ export function RunList() {
         tone="warn"
         text={filter.problems.length === 0 ? null : `${filter.problems.join(". ")}. The filter ignores these parts.`}
       />
-      {ticked.size > 0 && <CompareBar ticked={ticked} onClear={() => setTicked(new Set())} />}
-      <Trouble
-        text={state === "failed" && (
-          <>
-            {problem}. <button type="button" onClick={again}>Try again</button>
-          </>
-        )}
-      />
+      {ticked.size > 0 && <Bulk rows={rows} ticked={ticked} onClear={() => setTicked(new Set())} onChanged={again} />}
+      {state === "failed" && (
+        <Trouble
+          text={
+            <>
+              {problem}. <button type="button" onClick={again}>Try again</button>
+            </>
+          }
+        />
+      )}
       {rows.length === 0 && state === "loading"
-        ? <p class="empty" aria-busy="true">Reading the runs</p>
+        ? <div class="virtual empty" aria-busy="true">Reading the runs</div>
         : shown.length > 0
         ? <Runs rows={shown} ticked={ticked} setTicked={setTicked} more={more} />
         : state !== "failed" &&
@@ -94,19 +99,6 @@ export function RunList() {
 
 type Ticked = ReadonlySet<string>;
 
-function CompareBar({ ticked, onClear }: { ticked: Ticked; onClear(): void }) {
-  const compare = () => go("compare", [], { runs: [...ticked].slice(0, MOST_COMPARED).join(",") });
-  return (
-    <div class="compare-bar row" role="region" aria-label="Chosen runs">
-      <strong>{ticked.size} chosen</strong>
-      <button type="button" class="primary" disabled={ticked.size < 2} onClick={compare}>Compare</button>
-      {ticked.size < 2 && <span class="muted">Choose one more to compare.</span>}
-      {ticked.size > MOST_COMPARED && <span class="muted">The first {MOST_COMPARED} will be compared.</span>}
-      <button type="button" class="quiet" onClick={onClear}>Clear</button>
-    </div>
-  );
-}
-
 interface RunsProps {
   rows: readonly RunRow[];
   ticked: Ticked;
@@ -115,10 +107,10 @@ interface RunsProps {
 }
 
 function Runs({ rows, ticked, setTicked, more }: RunsProps) {
-  const { metric } = listing();
-  const tick = (runId: string) => {
-    const next = new Set(ticked);
-    if (!next.delete(runId)) next.add(runId);
+  const { metric, open } = listing(), items = useMemo(() => listed(rows, open), [rows, [...open].join()]);
+  const tick = (...runIds: string[]) => {
+    const next = new Set(ticked), off = runIds.every((id) => ticked.has(id));
+    for (const id of runIds) off ? next.delete(id) : next.add(id);
     setTicked(next);
   };
   const all = rows.every(({ run_id }) => ticked.has(run_id));
@@ -147,12 +139,23 @@ function Runs({ rows, ticked, setTicked, more }: RunsProps) {
   return (
     <VirtualTable
       label="Runs"
-      count={rows.length}
+      count={items.length}
       rowHeight={density.value === "comfortable" ? 36 : 30}
       columns={COLUMNS}
       onEnd={more}
       head={head}
-      row={(index) => <Row row={rows[index]} metric={metric} ticked={ticked.has(rows[index].run_id)} onTick={tick} />}
+      row={(index) => {
+        const item = items[index];
+        return "sweep" in item ? <SweepRow {...item} metric={metric} ticked={ticked} onTick={tick} /> : (
+          <Row
+            row={item.run}
+            variant={item.variant}
+            metric={metric}
+            ticked={ticked.has(item.run.run_id)}
+            onTick={tick}
+          />
+        );
+      }}
     />
   );
 }
@@ -183,7 +186,7 @@ function sorted(rows: RunRow[], sort: Sort, descending: boolean, metric: string)
     if (sort === "duration") return secondsOf(row);
     if (sort === "size") return row.size_bytes ?? null;
     if (sort === "time") return row.created_at_utc;
-    const name = metric === "" ? keyMetric(row.metrics ?? {}) : metric;
+    const name = metric === "" ? keyMetric(row.metrics ?? {}, row.task_id) : metric;
     return name === null ? null : metricOf(row.metrics ?? {}, name);
   };
   const keyed = rows.map((row) => [keyOf(row), row] as const);
@@ -194,16 +197,83 @@ function sorted(rows: RunRow[], sort: Sort, descending: boolean, metric: string)
   }).map(([, row]) => row);
 }
 
+interface SweepRowProps {
+  sweep: Sweep;
+  open: boolean;
+  metric: string;
+  ticked: Ticked;
+  onTick(...runIds: string[]): void;
+}
+
+/** The variants of a sweep in one row, with the curve of their metric. */
+function SweepRow({ sweep, open, metric, ticked, onTick }: SweepRowProps): JSX.Element {
+  const { family, runs } = sweep, ids = runs.map(({ run_id }) => run_id);
+  const toggle = () => {
+    const others = [...listing().open].filter((name) => name !== family);
+    refine({ open: [...others, ...(open ? [] : [family])].join(",") });
+  };
+  const name = metric === "" ? keyMetric(runs[0].metrics ?? {}, runs[0].task_id) : metric;
+  const curves = name === null ? [] : sparkline(sweep, name);
+  const values = name === null ? [] : runs.flatMap(({ metrics }) => metricOf(metrics ?? {}, name) ?? []);
+  const span = values.length === 0 ? "" : `${valueText(Math.min(...values))} to ${valueText(Math.max(...values))}`;
+  return (
+    <>
+      <div role="cell">
+        <input
+          type="checkbox"
+          checked={ids.every((id) => ticked.has(id))}
+          aria-label={`Choose all runs of ${family}`}
+          onChange={() => onTick(...ids)}
+        />
+      </div>
+      <div role="cell">
+        <StateMark state={stateOf(sweep)} />
+      </div>
+      <div role="cell" class="clip">
+        <button type="button" class="quiet family" aria-expanded={open} onClick={toggle}>
+          <span aria-hidden="true">{open ? "▾" : "▸"}</span> {family}
+        </button>
+        <span class="muted small">{runs.length} runs</span>
+      </div>
+      <div role="cell" class="clip">{runs[0].task_id?.replaceAll("_", " ") ?? <span class="muted">–</span>}</div>
+      <div role="cell" class="number sweep-metric" title={`${name ?? ""} ${span}`}>
+        <svg
+          class="sparkline"
+          viewBox="-3 -3 126 26"
+          role="img"
+          aria-label={`${name === null ? "" : entryOf(name)?.name ?? name}: ${span}`}
+        >
+          {curves.map((points, at) => (
+            <polyline
+              key={at}
+              data-series={at % 5 + 1}
+              points={points.map(([x, y]) => `${(x * 120).toFixed(1)},${(20 - y * 20).toFixed(1)}`).join(" ")}
+            />
+          ))}
+        </svg>
+      </div>
+      <div role="cell" class="small">{modeText(runs[0])}</div>
+      <div role="cell" />
+      <div role="cell" class="number">{secondsText(secondsOfSweep(sweep))}</div>
+      <div role="cell" class="number">{bytesText(sumOf(runs, ({ size_bytes }) => size_bytes))}</div>
+      <div role="cell" class="mono small">{timeText(runs[0].created_at_utc)}</div>
+      <div role="cell" />
+    </>
+  );
+}
+
 interface RowProps {
   row: RunRow;
+  /** Name in its sweep. */
+  variant?: string;
   metric: string;
   ticked: boolean;
   onTick(runId: string): void;
 }
 
-function Row({ row, metric, ticked, onTick }: RowProps): JSX.Element {
+function Row({ row, variant, metric, ticked, onTick }: RowProps): JSX.Element {
   const metrics = row.metrics ?? {};
-  const name = metric === "" ? keyMetric(metrics) : metric;
+  const name = metric === "" ? keyMetric(metrics, row.task_id) : metric;
   const value = name === null ? null : metricOf(metrics, name);
   const entry = name === null ? undefined : entryOf(name);
   return (
@@ -220,7 +290,9 @@ function Row({ row, metric, ticked, onTick }: RowProps): JSX.Element {
         <StateMark state={row.status} />
       </div>
       <div role="cell" class="clip">
-        <a href={address("runs", [row.run_id])} title={row.run_id}>{row.recipe_name ?? row.run_id}</a>
+        <a class={variant && "variant"} href={address("runs", [row.run_id])} title={`${row.recipe_name} ${row.run_id}`}>
+          {variant ?? row.recipe_name ?? row.run_id}
+        </a>
       </div>
       <div role="cell" class="clip" title={row.task_id ?? ""}>
         {row.task_id?.replaceAll("_", " ") ?? <span class="muted">–</span>}
@@ -238,7 +310,11 @@ function Row({ row, metric, ticked, onTick }: RowProps): JSX.Element {
         {row.plan_cache ?? "–"}
       </div>
       <div role="cell" class="number">{secondsText(secondsOf(row))}</div>
-      <div role="cell" class="number">{bytesText(row.size_bytes)}</div>
+      <div role="cell" class="number">
+        {row.artifacts === "pruned" && (
+          <span class="tag" title="svc runs restore makes its artifacts again">pruned</span>
+        )} {bytesText(row.size_bytes)}
+      </div>
       <div role="cell" class="mono small">{timeText(row.created_at_utc)}</div>
       <div role="cell" class="mono small" title={row.effective_recipe_sha256 ?? ""}>
         {row.effective_recipe_sha256?.slice(0, 8) ?? "–"}
@@ -277,8 +353,7 @@ function Nothing({ filtered, searching }: { filtered: boolean; searching: boolea
   }
   return (
     <p class="empty">
-      No runs yet. <a href={address("editor")}>Open a recipe</a> and run it, or type{" "}
-      <code>svc recipe run recipes/quickstart.yaml</code>.
+      No runs yet. <a href={address("start")}>Choose a starting point</a>, or open a recipe and run it.
     </p>
   );
 }

@@ -9,11 +9,14 @@ import { signal } from "../preact.ts";
 export type MetricEntry = Reply<"/api/research/catalog">["metrics"][number];
 
 export const metricEntries = signal<ReadonlyMap<string, MetricEntry>>(new Map());
+/** The metrics of a task, most telling first. */
+const taskMetrics = signal<ReadonlyMap<string, readonly string[]>>(new Map());
 let loading: Promise<void> | undefined;
 
 /** Fetches the catalogue where that was not done yet. */
 export function loadMetrics(): Promise<void> {
-  return loading ??= get("/api/research/catalog").then(({ metrics }) => {
+  return loading ??= get("/api/research/catalog").then(({ metrics, tasks }) => {
+    taskMetrics.value = new Map(tasks.map(({ id, metrics }) => [id, metrics]));
     metricEntries.value = new Map(metrics.map((entry) => [entry.id, entry]));
   }).catch((error) => {
     loading = undefined;
@@ -25,27 +28,37 @@ export function loadMetrics(): Promise<void> {
 export const entryOf = (metric: string): MetricEntry | undefined =>
   metricEntries.value.get(metric.slice(metric.indexOf(":") + 1));
 
-/** Metrics that a list shows first, most telling first. */
+export const metricsOf = (task: string | null | undefined): readonly string[] =>
+  taskMetrics.value.get(task ?? "") ?? [];
+
+/** Metrics that a run of no known task shows first, most telling first. */
 const KEYS = [
-  "channel.ber",
-  "channel.payload.ber",
   "quality.psnr_db",
-  "channel.bler",
   "semantic.lexical_similarity",
   "text.edit_similarity",
+  "channel.payload.ber",
+  "channel.ber",
+  "channel.bler",
   "channel.outage_rate",
 ];
 
-/** The metric that says most about a run, and its value. */
-export function keyMetric(metrics: Record<string, unknown>): string | null {
-  const names = Object.keys(metrics);
-  const bare = (name: string) => name.slice(name.indexOf(":") + 1);
-  for (const key of KEYS) {
-    const found = names.find((name) => bare(name) === key);
-    if (found !== undefined) return found;
-  }
-  return names.find((name) => (entryOf(name)?.direction ?? "neutral") !== "neutral") ?? names[0] ?? null;
+const bare = (name: string) => name.slice(name.indexOf(":") + 1);
+
+/** Of the names of metrics, those that are wanted, else the most telling one; times and memory never. */
+export function headlineOf(names: readonly string[], wanted: readonly string[]): string[] {
+  const find = (key: string) => names.findLast((name) => bare(name) === key) ?? [];
+  const found = wanted.flatMap(find);
+  if (found.length > 0) return found;
+  const directed = names.filter((name) => (entryOf(name)?.direction ?? "neutral") !== "neutral");
+  return [KEYS.flatMap(find)[0] ?? directed[0] ?? names[0]].filter((name) => name !== undefined);
 }
+
+/** The metric that says most about a run of a task. */
+export const keyMetric = (metrics: Record<string, unknown>, task?: string | null): string | null =>
+  headlineOf(Object.keys(metrics).filter((name) => !isVolatile(name)), metricsOf(task))[0] ?? null;
+
+/** Whether a metric is a time or a memory size, which differ from run to run. */
+export const isVolatile = (metric: string): boolean => /^(timing|memory|encoder|decoder)\./.test(bare(metric));
 
 /** A value for a table: four digits; texts and truth values as they are. */
 export function valueText(value: unknown): string {

@@ -1,16 +1,19 @@
-/** The results of a run: metrics with unit and direction, its error, and its channel uses. */
+/** The results of a run: headline and figure, its error, warnings, metrics by step, and its channel uses. */
 import { isObject } from "../../lib/contract/value.ts";
-import { unitText } from "../../lib/figure/unit_text.ts";
 import type { Diagnostic } from "../api.ts";
 import { Waterfall } from "../charts/waterfall.tsx";
-import { Check, Diagnostics, Section, Shown, Table, Trouble } from "../parts.tsx";
-import { useState } from "../preact.ts";
+import { Check, Diagnostics, Section, Shown, Trouble } from "../parts.tsx";
+import { lazy, Suspense, useState } from "../preact.ts";
 import { useLoaded } from "../state/fetched.ts";
-import { artifactsOf, isVolatile, metricRows, type RunDocuments, type RunSummary } from "./documents.ts";
+import { artifactsOf, type RunDocuments, type RunSummary, taskOf } from "./documents.ts";
 import { json } from "./fetch_artifact.ts";
-import { directionText, entryOf, keyMetric } from "./metrics.ts";
+import { Headline, StepMetrics } from "./headline.tsx";
+import { metricsOf } from "./metrics.ts";
 
-export function Summary({ documents: { summary } }: { documents: RunDocuments }) {
+const ResultFigure = lazy(() => import("./result_figure.tsx"));
+
+export function Summary({ documents }: { documents: RunDocuments }) {
+  const { summary } = documents;
   const accounting = artifactsOf(summary).find(({ kind, step }) =>
     kind === "metrics.report" &&
     summary.steps.find(({ id }) => id === step)!.op.startsWith("channel.communication_resource_accounting")
@@ -18,6 +21,14 @@ export function Summary({ documents: { summary } }: { documents: RunDocuments })
   return (
     <div class="stack">
       <Failure summary={summary} />
+      <section class="panel result" aria-label="Result">
+        <Headline summary={summary} wanted={metricsOf(taskOf(documents))} />
+        {summary.status === "completed" && (
+          <Suspense fallback={<p class="muted" aria-busy="true">Loading the figure</p>}>
+            <ResultFigure summary={summary} />
+          </Suspense>
+        )}
+      </section>
       {(summary.warnings ?? []).length > 0 && (
         <Section title="Warnings" look="panel">
           <Diagnostics items={summary.warnings as Diagnostic[]} />
@@ -45,39 +56,24 @@ function Failure({ summary: { error, steps, failure, status } }: { summary: RunS
         />
       )}
       {status === "incomplete" && (
-        <Trouble tone="warn" text="The program ended before the run. The outputs until then are shown." />
+        <Trouble
+          tone="warn"
+          text="Incomplete: the server or the program ended during this run. The outputs until then are shown; Re-run repeats it."
+        />
       )}
     </>
   );
 }
 
 function Metrics({ summary }: { summary: RunSummary }) {
-  const [timings, setTimings] = useState(false);
-  const shown = metricRows(summary).filter(({ metric }) => timings || !isVolatile(metric));
-  const key = keyMetric(Object.fromEntries(shown.map(({ metric, value }) => [metric, value])));
+  const [times, setTimes] = useState(false);
   return (
     <Section
-      title="Metrics"
+      title="Metrics by step"
       look="panel"
-      actions={<Check label="Times and memory" checked={timings} onChange={setTimings} />}
+      actions={<Check label="Times and memory" checked={times} onChange={setTimes} />}
     >
-      {shown.length === 0 ? <p class="empty">This run has no metrics.</p> : (
-        <Table
-          label="Table of metrics"
-          rows={shown}
-          attributes={({ metric }) => ({ class: metric === key ? "key-metric" : undefined })}
-          columns={[
-            ["Metric", ({ metric }) => {
-              const name = entryOf(metric)?.name ?? metric;
-              return <>{name} {name !== metric && <code class="muted small">{metric}</code>}</>;
-            }],
-            ["Value", ({ shown }) => shown, "number mono", ({ value }) => String(value)],
-            ["Unit", ({ metric }) => unitText(entryOf(metric)?.unit ?? "")],
-            ["Direction", ({ metric }) => directionText(entryOf(metric)?.direction), "muted"],
-            ["Step", ({ step }) => step, "mono"],
-          ]}
-        />
-      )}
+      <StepMetrics summary={summary} times={times} />
     </Section>
   );
 }

@@ -7,6 +7,7 @@ import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import { connection, type Diagnostic, findingsOf, get, getTagged, post, Problem, type ReplyOf } from "../api.ts";
 import { batch, effect, signal } from "../preact.ts";
+import { SHOWN_RECIPE } from "../router.ts";
 import { deleteDraft, readDrafts, writeDraft } from "./drafts.ts";
 import { type History, record, stepBack, stepForth } from "./history.ts";
 import { checkMode } from "./settings.ts";
@@ -157,6 +158,7 @@ export function openCopy(recipe: JsonObject, file: Copy["file"] = null): Copy {
 
 /** Opens a file of the project; one that is open already is shown. */
 export async function openFile(path: string): Promise<void> {
+  await restore();
   const known = copies.value.find(({ file }) => file?.path === path);
   if (known !== undefined) {
     activeId.value = known.id;
@@ -206,7 +208,7 @@ export const conflict = signal<Conflict | null>(null);
 export async function save(copy: Copy, filename?: string): Promise<void> {
   const path = filename === undefined ? copy.file?.path ?? fileOf(nameOf(copy)) : recipesPath(filename);
   const own = copy.file?.path === path;
-  if (!own && (await get("/api/recipes")).recipes.some((row) => row.path === path)) {
+  if (!own && (await get("/api/recipes")).recipes.some((row) => row.path === path && row.place === "project")) {
     return await tellConflict(copy, path);
   }
   await saveOver(copy, path, own ? copy.file!.etag : null);
@@ -335,14 +337,18 @@ export function keepRaw(id: string, rawDraft: string | null): void {
   keepDraft(id);
 }
 
+effect(() => {
+  if (activeId.value !== null) localStorage.setItem(SHOWN_RECIPE, activeId.value);
+});
+
 let restored: Promise<void> | undefined;
 
-/** Brings back what was open, or opens the default template where nothing was. */
+/** Restores the open recipes. Recipes that were opened meanwhile stay, and so does the choice among all. */
 export function restore(): Promise<void> {
   return restored ??= (async () => {
     const drafts = await readDrafts();
-    if (drafts.length > 0) {
-      copies.value = drafts.map(({ id, text, file, savedText, rawDraft, jobId = null }): Copy => ({
+    const before = drafts.filter(({ id }) => find(id) === undefined)
+      .map(({ id, text, file, savedText, rawDraft, jobId = null }): Copy => ({
         ...FRESH,
         id,
         recipe: parseJson(text) as JsonObject,
@@ -351,15 +357,29 @@ export function restore(): Promise<void> {
         rawDraft,
         jobId,
       }));
-      activeId.value = copies.value[0].id;
-      for (const { id } of copies.value) validate(id);
-      return;
-    }
+    const shown = before.find(({ id }) => id === localStorage.getItem(SHOWN_RECIPE)) ?? before[0];
+    batch(() => {
+      copies.value = [...before, ...copies.value];
+      activeId.value ??= shown?.id ?? null;
+    });
+    for (const { id } of before) validate(id);
+  })();
+}
+
+let offered: Promise<void> | undefined;
+
+/** Opens the default template where no recipe is open, once. */
+export function openDefault(): Promise<void> {
+  return offered ??= (async () => {
+    await restore();
+    if (copies.value.length > 0) return;
     const { templates } = await get("/api/recipe-templates");
     const first = templates.find((row) => row.default && row.available) ?? templates.find((row) => row.available);
-    if (first !== undefined) await openTemplate(first.id);
+    if (first === undefined) return;
+    const { recipe } = await post("/api/recipe-templates/instantiate", { template_id: first.id });
+    if (copies.value.length === 0) openCopy(recipe);
   })().catch((error) => {
-    restored = undefined;
+    offered = undefined;
     throw error;
   });
 }

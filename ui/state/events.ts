@@ -2,6 +2,7 @@
  * What happens on the server, as it happens: one connection for all tabs of the browser, held by a shared worker; each tab by
  * itself where a token is needed or there are no shared workers. A lost connection comes back and resumes by event id.
  */
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { connection, get, type Reply, token } from "../api.ts";
 import { signal } from "../preact.ts";
 import { openStream } from "./stream.ts";
@@ -29,18 +30,56 @@ export const activeJobs = () => [...jobs.value.values()].filter(({ state }) => !
 
 const stageOf = (state: string) => isEnded(state) ? 2 : state === "running" ? 1 : 0;
 
-/** Adds what is known of a job. A reply may come after later events: what they told stays. */
+/** The run of a variant of a matrix. */
+export interface VariantRun {
+  index: number;
+  run_id: string | null;
+  status: string;
+  reused: boolean;
+}
+
+/** The runs of a matrix job by variant id, as far as they have started. */
+export const variantRuns = ({ progress }: Job): { [variantId: string]: VariantRun } =>
+  (progress?.variants ?? {}) as unknown as { [variantId: string]: VariantRun };
+
+/** Adds what is known of a job. */
 export function rememberJob(job: Job): void {
-  const next = new Map(jobs.value), known = next.get(job.job_id);
-  const state = known !== undefined && stageOf(known.state) > stageOf(job.state) ? known.state : job.state;
-  const run_id = job.run_id ?? known?.run_id ?? null, error = job.error ?? known?.error ?? null;
-  next.set(job.job_id, { ...known, ...job, state, run_id, error });
-  jobs.value = next;
+  jobs.value = new Map(jobs.value).set(job.job_id, later(jobs.value.get(job.job_id), job));
+}
+
+/** What is known of a job with what a reply adds. The reply may come after later events: their state stays. */
+function later(known: Job | undefined, job: Job): Job {
+  if (known === undefined) return job;
+  const merged = {
+    ...known,
+    ...job,
+    state: stageOf(known.state) > stageOf(job.state) ? known.state : job.state,
+    run_id: job.run_id ?? known.run_id,
+    error: job.error ?? known.error,
+  };
+  if (job.kind !== "matrix") return merged;
+  const variants = { ...variantRuns(job) };
+  for (const [id, run] of Object.entries(variantRuns(known))) {
+    if (variants[id] === undefined || run.status !== "running") variants[id] = run;
+  }
+  return {
+    ...merged,
+    progress: { ...known.progress, ...job.progress, variants: variants as unknown as JsonObject },
+  };
 }
 
 export async function refreshJobs(): Promise<void> {
   const { jobs: listed } = await get("/api/run-jobs");
-  jobs.value = new Map(listed.map((job) => [job.job_id, job]));
+  jobs.value = new Map(listed.map((job) => [job.job_id, later(jobs.value.get(job.job_id), job)]));
+}
+
+/** Adds the run of a variant to the progress of its job, as the server does. */
+function noteVariant({ job_id, count, variant_id, index, run_id, status = "running", reused = false }: JobEvent): void {
+  const job = jobs.value.get(job_id);
+  // The events of a job that another client started do not name its recipe.
+  if (job?.kind !== "matrix") return void refreshJobs().catch(() => {});
+  const variants = { [String(variant_id)]: { index, run_id, status, reused } } as JsonObject;
+  rememberJob({ ...job, progress: { ...job.progress, count, variants } as JsonObject });
 }
 
 function passOn(event: JobEvent): void {
@@ -64,15 +103,16 @@ function passOn(event: JobEvent): void {
       ...(typeof event.run_id === "string" ? { run_id: event.run_id } : {}),
     });
   }
+  if (event.kind.startsWith("matrix_variant_")) noteVariant(event);
   for (const listener of listeners) listener(event);
 }
 
 /** Starts listening; called once. */
 export function listen(): void {
   const onState = (state: "ok" | "lost") => {
-    const back = connection.value === "lost" && state === "ok";
     connection.value = state;
-    if (back) refreshJobs().catch(() => {});
+    // What happened before the connection is in no event of it.
+    if (state === "ok") refreshJobs().catch(() => {});
   };
   refreshJobs().catch(() => {});
   if (token() === null && typeof SharedWorker === "function") {

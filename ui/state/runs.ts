@@ -1,11 +1,13 @@
 /** Runs of working copies: starting them, and the state of every step as its events come. */
 import type { JsonObject } from "../../lib/contract/value.ts";
-import { get, post } from "../api.ts";
+import { get, post, Problem } from "../api.ts";
+import { hasMatrix } from "../form/matrix.ts";
 import { signal } from "../preact.ts";
 import { announce } from "./announce.ts";
+import { centreView } from "./centre_view.ts";
 import { type Copy, nameOf, setJob, stepsOf } from "./copies.ts";
 import { isEnded, type Job, type JobEvent, jobs, onEvent, rememberJob } from "./events.ts";
-import { planCache, workers } from "./settings.ts";
+import { planCache, stopAfterFailure, workers } from "./settings.ts";
 
 export interface StepState {
   state: "running" | "completed" | "failed" | "canceled" | "interrupted" | "not started";
@@ -39,19 +41,47 @@ export function statesOf(copy: Copy): ReadonlyMap<string, StepState> | undefined
   );
 }
 
-/** Gives a recipe to the server, to be run in the background. @throws Problem */
-export async function submit(recipe: JsonObject): Promise<Job> {
-  const job = await post("/api/run-jobs", { recipe, execution: execution() });
+/**
+ * Runs a recipe in the background; the variants of a matrix are one job.
+ *
+ * @param points variants to run; all by default
+ * @throws Problem
+ */
+export async function submit(recipe: JsonObject, points?: string[]): Promise<Job> {
+  const body = { recipe, execution: execution() };
+  const job = hasMatrix(recipe)
+    ? await post("/api/matrix-jobs", {
+      ...body,
+      ...(points && { points }),
+      continue_on_error: stopAfterFailure.value === "off",
+    })
+    : await post("/api/run-jobs", body);
   rememberJob(job);
   return job;
 }
 
-/** Starts a background run of a copy as it stands. @throws Problem */
-export async function startRun(copy: Copy): Promise<Job> {
-  const job = await submit(copy.recipe);
+/** Starts a background run of a copy as it stands; arguments as of {@link submit}. @throws Problem */
+export async function startRun(copy: Copy, points?: string[]): Promise<Job> {
+  const job = await submit(copy.recipe, points);
   setJob(copy.id, job.job_id);
+  if (job.kind === "matrix") centreView.value = "Matrix";
   announce(`Run of ${nameOf(copy)} started`);
   return job;
+}
+
+/** A job once it has ended; a server that is away for a while is asked again. @throws Problem of a reachable server */
+export async function endOf(jobId: string): Promise<Job> {
+  for (;;) {
+    try {
+      const query = { timeout_seconds: 30 };
+      const job = await get("/api/run-jobs/:job_id/wait", { params: { job_id: jobId }, query });
+      rememberJob(job);
+      if (isEnded(job.state)) return job;
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 0) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
 }
 
 export const cancelRun = (jobId: string) => post("/api/run-jobs/:job_id/cancel", {}, { params: { job_id: jobId } });
@@ -78,13 +108,17 @@ onEvent((event) => {
   if (ended === undefined || !isEnded(ended)) return;
   announce(`Run ${ended}`);
   // Why it ended is in the job, not in its events.
-  if (jobs.value.get(event.job_id)?.kind === "run") catchUp(event.job_id).catch(() => {});
+  if (/^(run|matrix)$/.test(jobs.value.get(event.job_id)?.kind ?? "")) catchUp(event.job_id).catch(() => {});
 });
 
 function follow(event: JobEvent): void {
   const step = event.step_id as string | undefined;
   if (event.kind === "stop_requested") stopping.value = new Set(stopping.value).add(event.job_id);
   switch (event.kind) {
+    case "run_created":
+      // The next variant of a matrix.
+      stepStates.value = new Map(stepStates.value).set(event.job_id, new Map());
+      return;
     case "step_started":
       return note(event.job_id, step!, { state: "running" });
     case "step_progress":

@@ -18,6 +18,8 @@ export const workers = remembered("workers", "1", WORKERS);
 export const planCache = remembered("plan-cache", "on", ["on", "off"] as const);
 /** How recipes are checked while they are edited; runs are always strict. */
 export const checkMode = remembered("check-mode", "strict", ["strict", "compat"] as const);
+/** Whether the first page shows its tour. */
+export const tour = remembered("tour", "on", ["on", "off"] as const);
 /** Whether a sequence of runs ends at its first failure. */
 export const stopAfterFailure = remembered("stop-after-failure", "on", ["on", "off"] as const);
 

@@ -1,7 +1,5 @@
 /** Summaries of runs, read once each when a run has ended. */
-import type { Value } from "../../lib/contract/value.ts";
 import { get, type Reply } from "../api.ts";
-import { measuredText } from "../runs/metrics.ts";
 import { signal, useEffect } from "../preact.ts";
 import type { Copy } from "./copies.ts";
 import { isEnded, type Job, jobs } from "./events.ts";
@@ -9,11 +7,11 @@ import { isEnded, type Job, jobs } from "./events.ts";
 export type Summary = Reply<"/api/runs/:run_id">["summary"];
 export type Output = Summary["steps"][number]["outputs"][string];
 
-export const summaries = signal<ReadonlyMap<string, Summary>>(new Map());
+const summaries = signal<ReadonlyMap<string, Summary>>(new Map());
 const asked = new Set<string>();
 
 /** Reads the summary of a job's run where it has ended and that was not done yet. */
-export function wantSummary(job: Job | undefined): void {
+function wantSummary(job: Job | undefined): void {
   const runId = job?.run_id ?? null;
   if (job === undefined || runId === null || !isEnded(job.state) || asked.has(runId)) return;
   asked.add(runId);
@@ -35,10 +33,4 @@ export const jobOf = (copy: Copy): Job | undefined => copy.jobId === null ? unde
 export function shapeOf({ metadata }: Output): string {
   const { shape, dtype } = metadata;
   return [dtype, Array.isArray(shape) ? `[${shape.join(", ")}]` : null].filter(Boolean).map(String).join(" ");
-}
-
-/** A metric in a summary, of the last step that measured it: its value and its text. */
-export function metricOf({ steps }: Summary, metric: string): { value: Value; text: string } | undefined {
-  const step = steps.findLast(({ metrics }) => metrics[metric] !== undefined);
-  return step === undefined ? undefined : { value: step.metrics[metric], text: measuredText(step, metric) };
 }

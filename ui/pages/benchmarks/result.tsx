@@ -43,7 +43,8 @@ export function ResultPage({ id }: { id: string }) {
       <a href={address("benchmarks")}>All results</a>
     </>
   );
-  const completed = recipes.filter((row) => row.status === "completed").length;
+  const { count, completed } = found.value.rows ??
+    { count: recipes.length, completed: recipes.filter((row) => row.status === "completed").length };
   return (
     <Page title={benchmark.name || benchmark.id} actions={actions}>
       <Facts
@@ -61,7 +62,7 @@ export function ResultPage({ id }: { id: string }) {
               {benchmark.id}, version {benchmark.version}, SHA-256 <Digest text={benchmark.sha256} />
             </>,
           ],
-          ["Rows", `${completed} of ${recipes.length} completed`],
+          ["Rows", `${completed} of ${count} completed`],
         ]}
       />
       <FigureSection id={id} result={found.value} />
@@ -69,12 +70,35 @@ export function ResultPage({ id }: { id: string }) {
       {comparisons.length > 0 && <Comparisons rows={comparisons} />}
       <Export id={id} />
       <details>
-        <summary>All {recipes.length} rows</summary>
-        <RowTable rows={recipes} />
+        <summary>All {count} rows</summary>
+        {found.value.rows === undefined ? <RowTable rows={recipes} /> : <PagedRows id={id} count={count} />}
       </details>
     </Page>
   );
 }
+
+/** The rows of a large result, a page at a time. */
+function PagedRows({ id, count }: { id: string; count: number }) {
+  const [after, setAfter] = useState(0);
+  const found = useFetched("/api/benchmarks/results/:result_id", {
+    params: { result_id: id },
+    query: { rows_after: after, limit: PAGE_ROWS },
+  });
+  if (found.value === null) return <Wait of={found} what="the rows" />;
+  const last = Math.min(count, after + PAGE_ROWS);
+  return (
+    <>
+      <div class="row">
+        <button type="button" disabled={after === 0} onClick={() => setAfter(after - PAGE_ROWS)}>Previous</button>
+        <span>{after + 1} to {last} of {count}</span>
+        <button type="button" disabled={last === count} onClick={() => setAfter(last)}>Next</button>
+      </div>
+      <RowTable rows={found.value.recipes} />
+    </>
+  );
+}
+
+const PAGE_ROWS = 200;
 
 /** One row per recipe of a pack, whatever the number of its replicates. */
 const entriesOf = (rows: readonly Row[]): Row[] => [...new Map(rows.map((row) => [row.id, row])).values()];

@@ -19,7 +19,7 @@ interface Named extends Confusion {
   label: string;
 }
 
-/** The matrix of a report, and those of its ranges of SNR where it tells them apart. */
+/** The matrix of a report, and those of its ranges of Es/N0 where it tells them apart. */
 function confusionsOf({ document }: Report): Named[] {
   const whole = confusionOf(document);
   if (whole === null) return [];

@@ -1,0 +1,122 @@
+/** The result of the last run of a recipe: headline, figure, warnings, and the ways on. */
+import { type Diagnostic, get } from "../api.ts";
+import { commandOf, CopyCommand } from "../copy_command.tsx";
+import { Diagnostics, StateMark } from "../parts.tsx";
+import { lazy, Suspense, useEffect } from "../preact.ts";
+import { address } from "../router.ts";
+import { secondsOf } from "../runs/filter.ts";
+import { Headline, StepMetrics } from "../runs/headline.tsx";
+import { loadMetrics, secondsText } from "../runs/metrics.ts";
+import { type Copy, nameOf, update } from "../state/copies.ts";
+import type { Job } from "../state/events.ts";
+import { useLoaded } from "../state/fetched.ts";
+import { statesOf } from "../state/runs.ts";
+import { jobOf, type Summary, useSummary } from "../state/summaries.ts";
+import { headlineMetrics } from "./headline.ts";
+import { CacheOutcome } from "./plan.tsx";
+import { RunCommand } from "./run_command.tsx";
+
+const ResultFigure = lazy(() => import("../runs/result_figure.tsx"));
+
+export function Results({ copy }: { copy: Copy }) {
+  const job = jobOf(copy), summary = useSummary(job);
+  useEffect(() => void loadMetrics().catch(() => {}), []);
+  if (job === undefined) {
+    return (
+      <div class="stack">
+        <p class="muted">
+          This recipe has not run yet. <kbd>Ctrl+Enter</kbd> runs it; its result is shown here.
+        </p>
+        <RunCommand copy={copy} />
+      </div>
+    );
+  }
+  const warnings = (summary?.warnings ?? []) as Diagnostic[];
+  return (
+    <article class="result" aria-label={`Result of ${nameOf(copy)}`}>
+      <div class="stack">
+        <RunLine job={job} summary={summary} />
+        <RunError copy={copy} job={job} />
+        {job.state === "incomplete" && <p>The server ended during this run. Run repeats it.</p>}
+        {job.kind === "matrix" && (
+          <p>The curve and the variants of this sweep are under Matrix; this is the last variant that ran.</p>
+        )}
+        {summary !== null && (
+          <>
+            <Headline summary={summary} wanted={headlineMetrics(copy).map(({ id }) => id)} />
+            <Ways copy={copy} summary={summary} />
+            {warnings.length > 0 && <Diagnostics items={warnings} label="Warnings of the run" />}
+            <details>
+              <summary>All metrics by step</summary>
+              <StepMetrics summary={summary} />
+            </details>
+          </>
+        )}
+      </div>
+      {summary?.status === "completed" && (
+        <Suspense fallback={<p class="muted" aria-busy="true">Loading the figure</p>}>
+          <ResultFigure key={summary.run_id} summary={summary} />
+        </Suspense>
+      )}
+    </article>
+  );
+}
+
+function RunLine({ job: { state, run_id }, summary }: { job: Job; summary: Summary | null }) {
+  const { mode, parallel_workers } = summary?.execution ?? {};
+  return (
+    <p class="row">
+      <StateMark state={state} />
+      {summary === null ? run_id !== null && <a class="mono" href={address("runs", [run_id])}>{run_id}</a> : (
+        <>
+          <span class="muted">{secondsText(secondsOf(summary))}</span>
+          <span class="muted">
+            {mode === "parallel" ? `parallel with ${parallel_workers} workers` : String(mode)}
+          </span>
+          <span class="muted small">
+            <CacheOutcome summary={summary} />
+          </span>
+        </>
+      )}
+    </p>
+  );
+}
+
+/** From the result to the run, its verification, and the run before. */
+function Ways({ copy, summary: { run_id, recipe_name } }: { copy: Copy; summary: Summary }) {
+  const query = { recipe_name: nameOf(copy), status: "completed", limit: 8 };
+  const before = useLoaded((signal) => get("/api/runs", { query, signal }), run_id);
+  const previous = before.value?.runs.find((row) => row.run_id < run_id && row.recipe_name === recipe_name);
+  return (
+    <p class="row">
+      <a class="button" href={address("runs", [run_id])}>Open the run</a>
+      {previous !== undefined && (
+        <a class="button" href={address("compare", [], { runs: `${previous.run_id},${run_id}` })}>
+          Compare with the previous run
+        </a>
+      )}
+      <a class="button" href={address("runs", [run_id, "artifacts"])}>Verify</a>
+      <CopyCommand command={commandOf("runs", "show", run_id)} />
+    </p>
+  );
+}
+
+function RunError({ copy, job: { error } }: { copy: Copy; job: Job }) {
+  if (error === null) return null;
+  const failed = [...statesOf(copy) ?? []].find(([, { state }]) => state === "failed")?.[0];
+  return (
+    <div class="notice row" data-tone="error">
+      {failed !== undefined && (
+        <button
+          type="button"
+          class="quiet mono"
+          onClick={() => update(copy.id, { selected: failed })}
+        >
+          {failed}
+        </button>
+      )}
+      <span>{String(error.detail ?? error.message ?? error.code)}</span>
+      {error.hint != null && <span class="muted">{String(error.hint)}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+/** What can be done with the chosen runs: compare, export, prune, remove. */
+import { post, problemText } from "../api.ts";
+import { csvText } from "../charts/table.ts";
+import { Trouble } from "../parts.tsx";
+import { useState } from "../preact.ts";
+import { go } from "../router.ts";
+import { saveText } from "../state/files.ts";
+import type { RunRow } from "./filter.ts";
+import { bytesText } from "./metrics.ts";
+
+const MOST_COMPARED = 256;
+
+interface Props {
+  rows: readonly RunRow[];
+  ticked: ReadonlySet<string>;
+  onClear(): void;
+  /** Called when runs were pruned or removed. */
+  onChanged(): void;
+}
+
+export function Bulk({ rows, ticked, onClear, onChanged }: Props) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const ids = [...ticked], runs = ids.length === 1 ? "1 run" : `${ids.length} runs`;
+  const reduce = async (path: "/api/runs/prune" | "/api/runs/remove", verb: string, effect: string) => {
+    try {
+      const { freed_bytes } = await post(path, { ids, dry_run: true });
+      if (!confirm(`${verb} ${runs}? This frees ${bytesText(Number(freed_bytes))}. ${effect}`)) return;
+      await post(path, { ids });
+      onClear();
+      onChanged();
+    } catch (error) {
+      setProblem(problemText(error));
+    }
+  };
+  return (
+    <div class="compare-bar row" role="region" aria-label="Chosen runs">
+      <strong>{ticked.size} chosen</strong>
+      <button
+        type="button"
+        class="primary"
+        disabled={ticked.size < 2}
+        onClick={() => go("compare", [], { runs: ids.slice(0, MOST_COMPARED).join(",") })}
+      >
+        Compare
+      </button>
+      {ticked.size < 2 && <span class="muted">Choose one more to compare.</span>}
+      {ticked.size > MOST_COMPARED && <span class="muted">The first {MOST_COMPARED} will be compared.</span>}
+      <button
+        type="button"
+        onClick={() => saveText(runsCsv(rows.filter(({ run_id }) => ticked.has(run_id))), "runs.csv", "text/csv")}
+      >
+        Export CSV
+      </button>
+      <button
+        type="button"
+        onClick={() =>
+          reduce("/api/runs/prune", "Prune", "Documents and digests stay; svc runs restore makes the artifacts again.")}
+      >
+        Prune …
+      </button>
+      <button type="button" onClick={() => reduce("/api/runs/remove", "Remove", "This cannot be undone.")}>
+        Remove …
+      </button>
+      <button type="button" class="quiet" onClick={onClear}>Clear</button>
+      <Trouble text={problem} />
+    </div>
+  );
+}
+
+/** A line for each run, with every metric. */
+function runsCsv(rows: readonly RunRow[]): string {
+  const metrics = [...new Set(rows.flatMap(({ metrics }) => Object.keys(metrics ?? {})))].sort();
+  const facts = ["run_id", "recipe_name", "status", "task_id", "created_at_utc", "effective_recipe_sha256"] as const;
+  return csvText({
+    columns: [...facts, ...metrics],
+    rows: rows.map((row) => [
+      ...facts.map((name) => String(row[name] ?? "")),
+      ...metrics.map((name) => String(row.metrics?.[name] ?? "")),
+    ]),
+  });
+}
