@@ -3,7 +3,8 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT_PATH } from "./support/paths.ts";
 
-const PARTS = ["deno.json", "deno.lock", "mod.ts", "cli.ts", "server.ts", "lib", "ops", "recipes", "benchmarks"];
+const PARTS = ["deno.json", "deno.lock", "mod.ts", "cli.ts", "server.ts"];
+const FOLDERS = ["lib", "ops", "adapters", "ui", "recipes", "benchmarks", "docs"];
 const TEST_PARTS = ["ops", "golden", "support", "data"].map((name) => `tests/${name}`);
 
 Deno.test("CONTRIBUTING adds an operation: every command and code block works in a copy of the program", async () => {
@@ -11,7 +12,7 @@ Deno.test("CONTRIBUTING adds an operation: every command and code block works in
   const [, chapter] = text.split("\n## Add an operation in ten minutes\n");
   const root = await Deno.makeTempDir({ prefix: "svc-contributing-" });
   try {
-    for (const part of [...PARTS, ...TEST_PARTS, "CHANGELOG.md"]) {
+    for (const part of [...PARTS, ...FOLDERS, ...TEST_PARTS, "CHANGELOG.md", "README.md", "LICENSE"]) {
       cpSync(join(ROOT_PATH, part), join(root, part), { recursive: true });
     }
     let steps = 0;

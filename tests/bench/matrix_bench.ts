@@ -1,6 +1,7 @@
 /**
  * A matrix of 256 points over the shipped digital image link of 20 steps: expanding (every point compiled), and planning
- * every point.
+ * every point. Then sweeps of a link of three short steps, one point after another and two side by side, against the same
+ * operations in memory.
  *
  *     deno run -A tests/bench/matrix_bench.ts
  */
@@ -10,7 +11,10 @@ import { planMatrix } from "../../lib/plan/plan_matrix.ts";
 import { expandMatrix } from "../../lib/recipe/expand_matrix.ts";
 import { readRecipeFile } from "../../lib/recipe/read.ts";
 import { createRegistry } from "../../ops/registry.ts";
-import { ms, row, sized, time } from "./measure.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
+import { runOperation } from "../../lib/conformance/run_operation.ts";
+import { open } from "../../mod.ts";
+import { median, ms, row, sized, time } from "./measure.ts";
 
 const POINTS = sized(256, 3);
 const RUNS = 15;
@@ -39,3 +43,79 @@ console.log(
 row("expand: compile the recipe and every point", ms(expanding), `${ms(expanding / POINTS)} a point`);
 row("plan every point", ms(planning), `${ms(planning / POINTS)} a point`);
 row("together", ms(expanding + planning), "aim: under 500 ms");
+
+const LINK: { id: string; op: string; params: JsonObject; inputs: Record<string, string> }[] = [
+  { id: "data", op: "source.random_bits", params: { bit_count: 1000 }, inputs: {} },
+  { id: "link", op: "wireless.digital_link", params: {}, inputs: { bits: "data.bits" } },
+  { id: "ber", op: "metrics.bit_error_rate", params: {}, inputs: { reference: "data.bits", candidate: "link.bits" } },
+];
+const SWEPT = sized(128, 4), TURNS = sized(5, 1);
+const levels = Array.from({ length: SWEPT }, (_, n) => float(n / 8 - 5));
+const sweep = {
+  name: "link",
+  metadata: {
+    seed: 7,
+    matrix: { dimensions: { snr_db: levels }, step_params: { link: { snr_db: { matrix: "snr_db" } } } },
+  },
+  steps: LINK,
+};
+
+/** Milliseconds a point of a sweep into an empty state directory. */
+async function sweeping(parallelPoints: number): Promise<number> {
+  const stateDir = await Deno.makeTempDir({ prefix: "svc-bench-" });
+  try {
+    await using svc = await open({ stateDir });
+    let started = NaN;
+    const { rows } = await svc.recipes.runMatrix(sweep, {
+      parallelPoints,
+      // Threads and modules are loaded with the first point.
+      onEvent: ({ kind, fields }) => {
+        if (kind === "matrix_variant_completed" && fields.index === 0) started = performance.now();
+      },
+    });
+    const elapsed = performance.now() - started;
+    if (rows.some(({ status }) => status !== "completed")) throw new Error("A point of the sweep failed");
+    return elapsed / (SWEPT - 1);
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
+}
+
+/** Milliseconds a point of the same operations in memory. */
+async function bare(): Promise<number> {
+  const started = performance.now();
+  for (const snr_db of levels) {
+    const made = new Map<string, InputArtifact>();
+    for (const { id, op, params, inputs } of LINK) {
+      const given = Object.fromEntries(Object.entries(inputs).map(([port, from]) => [port, made.get(from)!]));
+      const { outputs } = await runOperation(registry.get(op).operation, {
+        inputs: given,
+        params: id === "link" ? { ...params, snr_db } : params,
+        seed: 7,
+      });
+      for (const [port, output] of Object.entries(outputs)) made.set(`${id}.${port}`, output);
+    }
+  }
+  return (performance.now() - started) / SWEPT;
+}
+
+const alone: number[] = [], beside: number[] = [], raw: number[] = [];
+await bare();
+for (let turn = 0; turn < TURNS; turn++) {
+  alone.push(await sweeping(1));
+  raw.push(await bare());
+  beside.push(await sweeping(2));
+}
+const [point, pair, floor] = [alone, beside, raw].map(median);
+console.log(`${SWEPT} points x ${LINK.length} steps of 1,000 bits, medians of ${TURNS} sweeps`);
+row("the operations of a point in memory", ms(floor));
+row(
+  "a point with its bundle",
+  ms(point),
+  `${ms(point - floor)} beside its operations; aim: at most 10 ms beside its steps`,
+);
+row(
+  "a point with its bundle, two side by side",
+  ms(pair),
+  `${(point / pair).toFixed(2)} times as many points a second`,
+);

@@ -1,16 +1,14 @@
 /** The pack bit_transport/ber_theory_v1 against closed forms, point by point. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../mod.ts";
 import { runBenchmark } from "../support/session.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { verifyBenchmark } from "../../lib/benchmark/verify.ts";
 import { shownAggregates } from "../../lib/benchmark/estimates.ts";
 import { wilsonInterval } from "../../lib/numeric/statistics.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+import { theoryPack } from "../support/theory_pack.ts";
 import { majorityErrorRate, type TheoryChannel, type TheoryModulation } from "../support/repetition_theory.ts";
-
-const ROOT = new URL("../../", import.meta.url);
 
 Deno.test("the enumeration gives the closed forms where there is no code, or copies are independent", () => {
   for (const modulation of ["bpsk", "qpsk", "qam16"] as const) {
@@ -33,23 +31,13 @@ Deno.test("the enumeration gives the closed forms where there is no code, or cop
   assert.ok(majorityErrorRate("flat_rayleigh", "qpsk", 3, 300) > 5 * (3 * bitErrorRateRayleigh("qpsk", 300) ** 2));
 });
 
-/** The shipped pack with three points of every curve, which need few bits. */
-async function threePoints(folder: string): Promise<string> {
-  const text = await Deno.readTextFile(new URL("benchmarks/bit_transport/ber_theory_v1.yaml", ROOT));
-  const reduced = text.replaceAll(/snr_db: \[(.+?)\]/g, (_, list: string) => {
-    const values = list.split(", ");
-    assert.equal(values.length, 9);
-    return `snr_db: [${[values[0], values[3], values[6]].join(", ")}]`;
-  });
-  const file = join(folder, "pack.yaml");
-  await Deno.writeTextFile(file, reduced.replaceAll("../../recipes/", "recipes/"));
-  return file;
-}
-
 Deno.test("ber_theory_v1 agrees with theory, and the repetition code beats no code at every point", async () => {
   const stateDir = await Deno.makeTempDir();
   try {
-    const { result } = await runBenchmark(await threePoints(stateDir), { stateDir, projectRoot: fileURLToPath(ROOT) });
+    const { result } = await runBenchmark(await theoryPack(stateDir, [0, 3, 6], 12_000), {
+      stateDir,
+      projectRoot: ROOT_PATH,
+    });
     assert.equal(result.status, "completed");
     const points = new Map(result.recipes.map((row) => [row.id, row.matrix_selection]));
     const pooled = shownAggregates(result);

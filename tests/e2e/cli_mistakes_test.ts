@@ -141,7 +141,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a manifest of one's own pictures and the parameters that the README names are all that a recipe needs",
+  "a manifest of one's own pictures and the parameters that the guide names are all that a recipe needs",
   inFolder(async (cwd) => {
     await Deno.mkdir(join(cwd, "my_photos"));
     for (const name of ["camera.png", "rocket.jpg"]) {
@@ -156,8 +156,8 @@ Deno.test(
       split: "test",
       crop_size: 64,
     };
-    const readme = await Deno.readTextFile(join(ROOT_PATH, "README.md"));
-    const section = /### Your own photographs([^]*?)\n###/.exec(readme)![1];
+    const guide = await Deno.readTextFile(join(ROOT_PATH, "docs/guides/own_images_and_texts.md"));
+    const section = /## Your own photographs([^]*?)\n##/.exec(guide)![1];
     for (const name of Object.keys(params)) assert.ok(section.includes(`\`${name}`), name);
     const recipe = { name: "own", steps: [{ id: "data", op: "source.image_dataset", params }] };
     const run = await svc(["recipe", "run", "-", "--json"], { cwd, stdin: JSON.stringify(recipe) });

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { inFolder, svc } from "../support/cli.ts";
 import { openTestServer } from "../lib/http/support.ts";
 
-/** 16-QAM read as QPSK: the error rate covers half of the bits. The second rate compares a stream with itself. */
+/** 16-QAM read as QPSK: the error rate covers half of the bits. AWGN has no delay spread. The second rate compares a stream with itself. */
 const MISTAKES = `name: mistakes
 metadata: {seed: 23}
 steps:
   - {id: data, op: source.random_bits, params: {bit_count: 256}}
   - {id: modulator, op: modulation.digital_modulate, params: {modulation: qam16}, inputs: {bits: data.bits}}
-  - {id: link, op: wireless.channel, inputs: {symbols: modulator.symbols}}
+  - {id: link, op: wireless.channel, params: {delay_spread_ns: 30}, inputs: {symbols: modulator.symbols}}
   - {id: demodulator, op: demodulation.digital_demodulate, params: {modulation: qpsk}, inputs: {rx_symbols: link.rx_symbols}}
   - {id: ber, op: metrics.bit_error_rate, inputs: {candidate: demodulator.bits, reference: data.bits}}
   - {id: own, op: metrics.bit_error_rate, params: {label: own.ber}, inputs: {candidate: data.bits, reference: data.bits}}
@@ -18,6 +18,7 @@ steps:
 const FOUND = [
   ["metric_compares_itself", "$.steps[5].inputs.candidate"],
   ["modulation_mismatch", "$.steps[3].params.modulation"],
+  ["channel_param_ignored", "$.steps[2].params.delay_spread_ns"],
 ];
 const WHILE_RUNNING = ["length_mismatch", "$.steps[4]"];
 
@@ -48,6 +49,49 @@ Deno.test(
     assert.deepEqual(listed(plan.json.diagnostics), FOUND);
     const without = await svc(["recipe", "plan", "-", "--json", "--no-lint"], { cwd, stdin: MISTAKES });
     assert.deepEqual(without.json.diagnostics, []);
+  }),
+);
+
+Deno.test(
+  "captures and reproductions warn as runs do; --strict-lint refuses, --no-lint leaves the check out",
+  inFolder(async (cwd) => {
+    const capture = [
+      "dataset-capture",
+      "run",
+      "-",
+      "--samples",
+      "1",
+      "--tap",
+      "rx=link.rx_symbols",
+      "--force",
+      "--json",
+    ];
+    const found = FOUND.slice(1);
+    const wiring = MISTAKES.split("\n").filter((line) => !line.includes("id: own")).join("\n");
+    const lax = await svc(capture, { cwd, stdin: wiring });
+    assert.equal(lax.code, 0, lax.stderr);
+    assert.deepEqual(
+      listed(lax.json.diagnostics).filter(([code]) => code === "modulation_mismatch").length,
+      0,
+      "its tap needs no demapper",
+    );
+    const demapped = capture.map((part) => part === "rx=link.rx_symbols" ? "bits=demodulator.bits" : part);
+    const warned = await svc(demapped, { cwd, stdin: wiring });
+    assert.deepEqual(listed(warned.json.diagnostics), found);
+    assert.deepEqual((await svc([...demapped, "--no-lint"], { cwd, stdin: wiring })).json.diagnostics, []);
+    const refused = await svc([...demapped, "--strict-lint"], { cwd, stdin: wiring });
+    assert.notEqual(refused.code, 0);
+    assert.match(JSON.stringify(refused.json), /modulation_mismatch/);
+
+    const { json } = await svc(["recipe", "run", "-", "--json"], { cwd, stdin: MISTAKES });
+    const again = await svc(["runs", "reproduce", json.run_id], { cwd });
+    assert.equal(again.code, 0, again.stderr);
+    assert.match(again.stderr, /modulation_mismatch/);
+    const silent = await svc(["runs", "reproduce", json.run_id, "--no-lint"], { cwd });
+    assert.ok(!silent.stderr.includes("modulation_mismatch"));
+    const strict = await svc(["runs", "reproduce", json.run_id, "--strict-lint"], { cwd });
+    assert.notEqual(strict.code, 0);
+    assert.match(strict.stderr, /modulation_mismatch/);
   }),
 );
 

@@ -10,7 +10,7 @@ import { formatRecipeText } from "../../lib/recipe/format.ts";
 import { recipeFromValue } from "../../lib/recipe/read.ts";
 import { Session } from "../../lib/session/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
-import { parameterEdges } from "../ops/parameter_edges.ts";
+import { parameterEdges } from "../../lib/conformance/parameter_edges.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import {
   changed,

@@ -30,6 +30,10 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
   [MODELS, "nlos-range-localizer-v1/localizer.onnx", "nlos-range-localizer-v1/training/reference.json"],
   [MODELS, "pilot-channel-estimator-v1/estimator.onnx", "pilot-channel-estimator-v1/training/reference.json"],
   [MODELS, "ula-aoa-estimator-v1/estimator.onnx", "ula-aoa-estimator-v1/training/reference.json"],
+  ...["mapper", "demapper"].map((half): [URL, string, string] => {
+    const folder = "constellation-64-phase-noise-v1";
+    return [MODELS, `${folder}/${half}.onnx`, `${folder}/training/reference.${half}.json`];
+  }),
   ...["awgn", "slow-rayleigh"].flatMap((channel) =>
     ["encoder", "decoder"].map((half): [URL, string, string] => {
       const folder = `deepjscc-tiny-${channel}-v1`;

@@ -30,14 +30,12 @@ Deno.test("scenes are detected and segmented nearly without error, and worse in 
   assert.ok(noisy.miou < clean.miou - 0.05 && noisy.miou > 0.5, JSON.stringify(noisy));
 });
 
-Deno.test("JPEG loses every shape below its cliff and keeps them above, where joint coding already delivers most", async () => {
-  const [below, above] = await scores("detection_scenes_jpeg_capacity_awgn", ["snr_db=-4.0", "snr_db=8.0"]);
-  // What did not arrive is one grey: no shape, and of the four classes the ground alone is right.
-  assert.equal(below.f1, 0);
-  assert.ok(below.miou < 0.25, JSON.stringify(below));
-  assert.ok(above.f1 > 0.97 && above.miou > 0.95, JSON.stringify(above));
+Deno.test("JPEG at capacity keeps more shapes than joint coding, also at low SNR", async () => {
+  const [low, high] = await scores("detection_scenes_jpeg_capacity_awgn", ["snr_db=-4.0", "snr_db=8.0"]);
+  assert.ok(low.f1 > 0.9 && low.miou > 0.88, JSON.stringify(low));
+  assert.ok(high.f1 > 0.97 && high.miou > 0.95, JSON.stringify(high));
   const [joint] = await scores("detection_scenes_deepjscc_awgn", ["snr_db=-4.0"]);
-  assert.ok(joint.f1 > 0.75 && joint.miou > 0.8, JSON.stringify(joint));
+  assert.ok(joint.f1 > 0.75 && joint.miou > 0.8 && joint.miou < low.miou, JSON.stringify(joint));
 });
 
 Deno.test("the templates of detection and segmentation score what they are for", async () => {

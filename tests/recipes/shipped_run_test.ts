@@ -42,6 +42,10 @@ Deno.test("most shipped recipes need nothing that is not here", () => assert.ok(
 /** Packs that other tests run and look into, or that are as others with other methods. */
 const LOOKED_INTO = new Set([
   "bit_transport/ber_theory_v1",
+  "physical_layer/qam_awgn_v1",
+  "physical_layer/link_adaptation_v1",
+  "physical_layer/ldpc_tdl_estimated_v1",
+  "physical_layer/mimo_detectors_v1",
   "semantic_comm/image_rate_distortion_v1",
   "semantic_comm/jpeg_channel_coding_awgn_v1",
   "semantic_comm/text_semantic_smoke_v1",

@@ -52,7 +52,8 @@ export function dyingDisk(operations: number, tear = false): BundleFiles & { use
       faults.pass();
       // A kill may come in the middle of a write.
       if (tear && faults.used === operations) {
-        DISK.write(path, text.slice(0, text.length / 2), false);
+        const whole = [...text].join("");
+        DISK.write(path, whole.slice(0, whole.length / 2), false);
         throw new Killed();
       }
       DISK.write(path, text, durable);
@@ -60,6 +61,8 @@ export function dyingDisk(operations: number, tear = false): BundleFiles & { use
     rename: (from, to) => (faults.pass(), DISK.rename(from, to)),
     remove: (path) => (faults.pass(), DISK.remove(path)),
     sync: (path) => (faults.pass(), DISK.sync(path)),
+    syncFolder: (path) => Promise.try(() => (faults.pass(), DISK.syncFolder(path))),
+    syncAll: (paths) => Promise.try(() => (faults.pass(), DISK.syncAll(paths))),
   };
 }
 

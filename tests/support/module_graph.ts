@@ -9,7 +9,7 @@ export interface Source {
   text: string;
   /** Local files that it imports, types included. */
   imports: Set<string>;
-  /** Sources that it names by `new URL("./…", import.meta.url)`: workers, and sources that it hashes or compiles. */
+  /** Sources that it names by `new URL("./…", import.meta.url)` or imports as text: workers, and sources that it hashes, compiles or copies. */
   urls: Set<string>;
   /** npm packages that it imports. */
   packages: Set<string>;
@@ -64,6 +64,12 @@ export async function readModuleGraph(): Promise<ModuleGraph> {
   for (const [path, source] of graph) {
     for (const [, relative] of source.text.matchAll(/new URL\("(\.[^"]+\.tsx?)",\s*import\.meta\.url/g)) {
       source.urls.add(join(dirname(path), relative));
+    }
+    // A source that is read as text is data.
+    for (const [, relative] of source.text.matchAll(/import\("(\.[^"]+\.tsx?)",\s*\{ with: \{ type: "text" \} \}\)/g)) {
+      const target = join(dirname(path), relative);
+      source.imports.delete(target);
+      source.urls.add(target);
     }
   }
   return graph;

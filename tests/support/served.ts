@@ -8,6 +8,9 @@ export interface Served extends AsyncDisposable {
 }
 
 export interface ServeOptions {
+  /** Program and first arguments, in place of the checkout's. */
+  command?: readonly string[];
+  env?: Record<string, string>;
   /** Permissions in place of all. */
   flags?: string[];
   /** More arguments of `ui serve`. */
@@ -20,10 +23,12 @@ export interface ServeOptions {
 
 /** Starts `svc ui serve` over a folder and waits for its address. */
 export async function serve(folder: string, options: ServeOptions = {}): Promise<Served> {
-  const { flags, args = [], globals = [], port = 0 } = options;
-  const program = flags === undefined ? CLI_ARGS : ["run", ...flags, ...CLI_ARGS.slice(2)];
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...program, "--project-root", folder, ...globals, "--json", "ui", "serve", "--port", String(port), ...args],
+  const { flags, args = [], globals = [], port = 0, env } = options;
+  const checkout = flags === undefined ? CLI_ARGS : ["run", ...flags, ...CLI_ARGS.slice(2)];
+  const [program, ...before] = options.command ?? [Deno.execPath(), ...checkout];
+  const child = new Deno.Command(program, {
+    env,
+    args: [...before, "--project-root", folder, ...globals, "--json", "ui", "serve", "--port", String(port), ...args],
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -43,7 +48,8 @@ export async function serve(folder: string, options: ServeOptions = {}): Promise
     stderr,
     [Symbol.asyncDispose]: async () => {
       try {
-        child.kill("SIGKILL");
+        // A launcher passes SIGTERM on; killed, it would leave the server behind.
+        child.kill(options.command === undefined ? "SIGKILL" : "SIGTERM");
       } catch {
         // It has ended by itself.
       }

@@ -115,7 +115,7 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
       acceptDownloads: true,
     });
     closers.push(() => context.close());
-    context.setDefaultTimeout(45_000);
+    context.setDefaultTimeout(300_000);
     const complaints: string[] = [], allowed = [...options.allow ?? []];
     watch(context, server.url, (text) => complaints.push(text));
     await context.addInitScript(REPORT_VIOLATIONS);
@@ -125,7 +125,7 @@ async function play(body: (scene: Scene) => Promise<void>, options: SceneOptions
       context,
       folder,
       url: server.url,
-      async open(hash = "", target = page) {
+      async open(hash = "#/editor", target = page) {
         await target.goto(server.url + "/" + hash);
         await target.locator("#main h1").first().waitFor({ state: "attached" });
       },

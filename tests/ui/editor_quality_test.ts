@@ -57,8 +57,8 @@ browserTest("edit, run and compare by keys alone; then at 200 % zoom, on a phone
   await press(scene, "Enter");
   await page.locator(".inspector input:focus, .inspector select:focus").waitFor();
   // The panels below and their tabs.
-  await press(scene, "Control+j", "ArrowRight");
-  await page.getByRole("tabpanel", { name: "Results" }).getByRole("row", { name: /ber/ }).first().waitFor();
+  await press(scene, "Control+j");
+  await page.getByRole("tabpanel", { name: "Results" }).getByText("Bit error rate").first().waitFor();
   await find(scene, "Runs", /^View Runs/);
   await page.getByRole("table", { name: "Runs" }).getByRole("link", { name: "link" }).nth(1).waitFor();
   const chooser = page.getByRole("checkbox", { name: /^Choose \d/ });

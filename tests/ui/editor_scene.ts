@@ -40,7 +40,7 @@ export async function draft({ page }: Scene, name = "link"): Promise<string> {
 
 /** Waits until the draft of a copy has a piece of text. */
 export async function drafted(scene: Scene, wanted: RegExp, name = "link"): Promise<string> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 300_000;
   for (;;) {
     const text = await draft(scene, name);
     if (wanted.test(text)) return text;

@@ -182,9 +182,12 @@ browserTest("a run shows its states on the graph and the numbers of its summary"
   assert.match((await request).postData()!, /"execution":\{"parallel_workers":1,"use_plan_cache":true\}/);
   await runState(scene, "completed").waitFor();
   await page.locator('.block[data-state="completed"]').nth(4).waitFor();
-  await page.getByRole("tab", { name: "Results" }).click();
-  const cell = page.getByRole("row", { name: /ber channel\.ber/ }).getByRole("cell").nth(2);
+  // The run ends on its result: headline with its counts, and the received symbols.
+  await page.getByRole("tab", { name: "Results", selected: true }).waitFor();
+  const cell = page.locator(".result .headline dd[title]");
   await cell.waitFor();
+  await page.locator(".result .headline").getByText(/^\d+ of 2.?000 · lower is better/).waitFor();
+  await page.locator(".result .density canvas").waitFor();
   const summary = await summaryOf(scene, bundles(scene)[0]);
   const { metrics } = summary.steps.find(({ id }: { id: string }) => id === "ber");
   assert.equal(Number(await cell.getAttribute("title")), metrics["channel.ber"]);
@@ -195,7 +198,7 @@ browserTest("a run shows its states on the graph and the numbers of its summary"
   await page.getByRole("cell", { name: "job_completed" }).waitFor();
   // The states come back after a reload.
   await page.reload();
-  await page.getByRole("tab", { name: /^link/ }).click();
+  await page.getByRole("tab", { name: /^link/, selected: true }).waitFor();
   await page.locator('.block[data-state="completed"]').nth(4).waitFor();
   await shot("editor_run");
 }, { files: FILES });
@@ -217,28 +220,70 @@ browserTest(
     await sweep("modulator", "modulation", "qpsk, qam16");
     await page.getByRole("tab", { name: "Matrix (6)" }).click();
     await page.getByText("6 variants").waitFor();
-    assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
-    await page.getByText("A matrix runs from its tab").waitFor();
     const values = page.getByLabel("Values of snr_db");
     await values.fill("0:1:128");
     await values.press("Tab");
     await page.getByText("too many: shorten a dimension").waitFor();
     await page.getByText(/Cannot expand a matrix of 258 points/).first().waitFor();
+    assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
     await values.fill("0:4:8");
     await values.press("Tab");
     await page.getByRole("checkbox", { name: "Choose variant 0" }).check();
     await page.getByRole("button", { name: "Run selected (1)" }).click();
-    await page.getByText("1 completed").waitFor();
+    await page.getByText("1 of 6 variants completed", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Run matrix (6)" }).click();
-    await page.getByText("6 completed").waitFor();
-    await page.getByRole("img", { name: /channel\.ber.* over snr_db.* 6 points/ }).waitFor();
-    assert.equal(bundles(scene).length, 7);
+    // A variant with a verified run is not run again.
+    await page.getByText("6 of 6 variants completed, 1 of them before").waitFor();
+    await page.getByRole("img", { name: /Bit error rate over SNR/ }).waitFor();
+    assert.equal(bundles(scene).length, 6);
     await shot("matrix");
     await page.getByRole("button", { name: "Open variant 1", exact: false }).first().click();
     await page.locator('.bar [role="tab"][aria-selected="true"]').getByText(/^link__/).waitFor();
   },
   { files: FILES },
 );
+
+browserTest("a sweep is one job that continues after a reload, drawn with intervals and bounds", async (scene) => {
+  const { page, shot, url } = scene;
+  await openLink(scene);
+  const reopen = async () => {
+    await page.reload();
+    await page.getByRole("tab", { name: /^link/ }).click();
+    await page.getByRole("tab", { name: "Matrix (8)" }).click();
+  };
+  await page.getByRole("tab", { name: "Matrix (8)" }).click();
+  const posted = page.waitForRequest((request) => request.method() === "POST" && /-jobs$/.test(request.url()));
+  await page.getByRole("button", { name: "Run matrix (8)" }).click();
+  assert.match((await posted).url(), /\/api\/matrix-jobs$/);
+  await page.getByText(/^[1-7] of 8 variants completed$/).waitFor();
+  await reopen();
+  // It runs in the server, and its progress is found again.
+  await page.getByRole("progressbar", { name: "Progress of the sweep" }).waitFor();
+  await page.getByText("8 of 8 variants completed", { exact: true }).waitFor();
+  await page.getByRole("img", { name: /Bit error rate over SNR/ }).waitFor();
+  const { jobs } = await (await fetch(`${url}/api/run-jobs`)).json();
+  assert.deepEqual(jobs.map(({ kind, state }: { kind: string; state: string }) => [kind, state]), [[
+    "matrix",
+    "completed",
+  ]]);
+  assert.equal(bundles(scene).length, 8);
+  // Rates have their interval; without an error in 2 000 000 bits there is a bound.
+  await page.getByRole("cell", { name: /^0\.\d+ \[0\.\d+, 0\.\d+\]$/ }).first().waitFor();
+  await page.getByRole("cell", { name: /^[<≤] / }).first().waitFor();
+  await shot("sweep");
+  // A reload after the end shows the same.
+  await reopen();
+  await page.getByText("8 of 8 variants completed", { exact: true }).waitFor();
+  await page.getByRole("img", { name: /Bit error rate over SNR/ }).waitFor();
+}, {
+  files: {
+    "recipes/link.yaml": LINK.replace("bit_count: 100, batch_size: 20", "bit_count: 100000, batch_size: 20").replace(
+      "ui_configured: true}",
+      "ui_configured: true, matrix: {dimensions: {snr_db: [0.0, 3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0]}, " +
+        "step_params: {chan: {snr_db: {matrix: snr_db}}}}}",
+    ),
+  },
+});
 
 browserTest("a failing block is marked, and what depends on it is not started", async (scene) => {
   const { page, shot } = scene;
@@ -247,8 +292,8 @@ browserTest("a failing block is marked, and what depends on it is not started", 
   await runState(scene, "failed").waitFor();
   await page.locator('.block[data-step="check"][data-state="failed"]').waitFor();
   await page.locator('.block[data-step="ber"][data-state="not started"]').waitFor();
-  await page.getByRole("tab", { name: "Results" }).click();
-  await page.locator(".dock .notice[data-tone=error]").waitFor();
+  await page.locator(".dock .notice[data-tone=error]").getByRole("button", { name: "check" }).click();
+  await page.locator('.block[data-step="check"][aria-pressed="true"], .block[data-step="check"].selected').waitFor();
   await shot("editor_failed");
 }, {
   files: {

@@ -9,6 +9,7 @@ import { rateSentence, rateSteps } from "../../ui/charts/rates.ts";
 import { csvText, figureSentence, figureTable } from "../../ui/charts/table.ts";
 import { diffTexts } from "../../ui/charts/text_diff.ts";
 import { curveFigure } from "../../ui/compare/curve.ts";
+import { listed, sparkline, stateOf } from "../../ui/runs/groups.ts";
 import { pivotCsv, pivotLatex, pivotMarkdown, pivotOf } from "../../ui/compare/pivot.ts";
 import { type ComparedRun, deltaOf, parametersOf, rowsOf, timingWarnings, varying } from "../../ui/compare/table.ts";
 import { matches, parseFilter, type RunRow, secondsOf } from "../../ui/runs/filter.ts";
@@ -242,4 +243,34 @@ Deno.test("the table of a figure holds what is drawn, with every digit, and no t
   assert.equal(table.rows.length, 2);
   assert.deepEqual(table.rows[1].slice(1), ["12", "", "", "0.0003"]);
   assert.equal(csvText({ columns: ["a"], rows: [['say "x", y']] }), 'a\r\n"say ""x"", y"\r\n');
+});
+
+Deno.test("the variants of a sweep are one row, in the place of the newest, with a curve for each series", () => {
+  const run = (id: string, name: string, ber: number, matrix_recipe: string | null = null) =>
+    ({
+      run_id: id,
+      recipe_name: name,
+      matrix_recipe,
+      status: id === "d" ? "failed" : "completed",
+      metrics: { "channel.ber": ber },
+    }) as never;
+  const rows = [
+    run("f", "other", 0.5),
+    run("e", "link__modulation_qpsk__snr_db_8.0", 1e-4),
+    run("d", "link__modulation_qpsk__snr_db_4.0", 0.9),
+    run("c", "link__modulation_qam16__snr_db_8.0", 1e-2),
+    run("b", "link__modulation_qam16__snr_db_0.0", 1e-1),
+    run("a", "single__snr_db_1.0", 0.1),
+  ];
+  const [first, sweep, last, ...more] = listed(rows, new Set());
+  assert.deepEqual([first, last, more], [{ run: rows[0] }, { run: rows[5] }, []]);
+  assert.ok("sweep" in sweep && !sweep.open && sweep.sweep.runs.length === 4);
+  assert.equal(stateOf(sweep.sweep), "failed");
+  const open = listed(rows, new Set(["link"]));
+  assert.equal(open.length, 7);
+  assert.equal((open[2] as { variant: string }).variant, "modulation qpsk, snr_db 8.0");
+  // Decades are equal heights; the failed variant is no point.
+  const [qam16, qpsk] = sparkline(sweep.sweep, "channel.ber");
+  assert.deepEqual(qam16.map(([x]) => x), [0, 1]);
+  assert.deepEqual([...qam16.map(([, y]) => Math.round(3 * y)), ...qpsk.map(([, y]) => Math.round(3 * y))], [3, 2, 0]);
 });

@@ -99,6 +99,7 @@ browserTest(
     await Deno.remove(`${folder}/recipes/image_codec_default.yaml`);
     await page.getByRole("button", { name: "Refresh" }).click();
     await card.getByText("valid", { exact: true }).waitFor();
+    await card.getByText("Details", { exact: true }).click();
     await card.getByText("built-in").waitFor();
   },
   { files: { "recipes/image_codec_default.yaml": "name: broken\nsteps:\n  - id: data\n    op: no.such_operation\n" } },
@@ -134,9 +135,9 @@ browserTest(
     await page.getByText("valid", { exact: true }).waitFor();
     await page.getByRole("textbox", { name: "Replicates" }).fill("2");
     await page.getByRole("button", { name: "Run the pack" }).click();
-    await page.getByText("2 completed").first().waitFor({ timeout: 60_000 });
+    await page.getByText("2 completed").first().waitFor({ timeout: 300_000 });
     await shot("pack");
-    await page.getByRole("link", { name: "Open the result" }).click({ timeout: 60_000 });
+    await page.getByRole("link", { name: "Open the result" }).click({ timeout: 300_000 });
     await page.getByRole("heading", { name: "Measured values" }).waitFor();
     await page.getByRole("img", { name: /^Bit error rate over/ }).waitFor();
     const id = decodeURIComponent(page.url().split("/").at(-1)!);

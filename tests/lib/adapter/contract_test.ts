@@ -124,6 +124,12 @@ export const accuracy = ({ reference, candidate }: any) => ({
   metrics: { accuracy: reference.filter((row: any, i: number) => row.label === candidate[i].label).length / reference.length, count: BigInt(reference.length) },
   per_example: reference.map((row: any) => ({ id: row.id })),
 });
+export const sentences = ({ level }: any) => ({ texts: [{ id: "a", text: "über " + level }, { id: "b", text: "" }] });
+export const nameless = () => ({ texts: [{ id: "a", text: "" }, { text: "b" }] });
+export const long = () => ({ texts: [{ id: "a", text: "ü".repeat(2 ** 19 + 1) }] });
+export const lengths = ({ reference, candidate }: any) => ({
+  metrics: { characters: BigInt([...reference, ...candidate].reduce((sum: number, { text }: any) => sum + text.length, 0)) },
+});
 export const posing = () => ({ metrics: { "Channel BER": 0 } });
 `;
 
@@ -204,6 +210,10 @@ Deno.test("coders and tasks of every wrapped contract", () =>
         row("twice", "source.external_classification_dataset", "none"),
         row("accuracy", "metrics.external_classification", "dict"),
         row("posing", "metrics.external_classification", "none"),
+        row("sentences", "source.external_texts", "params"),
+        row("nameless", "source.external_texts", "none"),
+        row("long", "source.external_texts", "none"),
+        row("lengths", "metrics.external_text", "dict"),
       ].join("")
     }\n`;
     const operations = operationsOf(
@@ -237,12 +247,20 @@ Deno.test("coders and tasks of every wrapped contract", () =>
       assert.equal(scored.metrics["external.probe.accuracy"], 0.5);
       assert.equal(scored.metrics["external.probe.count"], 2n);
 
+      const { texts } = (await call("sentences", { params: { level: 0.75 } })).outputs;
+      assert.deepEqual(texts.json().items, [{ id: "a", text: "über 0.75" }, { id: "b", text: "" }]);
+      assert.deepEqual(texts.metadata.text_ids, ["a", "b"]);
+      const compared = await call("lengths", { inputs: { candidate: outputOf(texts), reference: outputOf(texts) } });
+      assert.equal(compared.metrics["external.probe.characters"], 18n);
+
       const refused: [string, Parameters<typeof runOperation>[1], RegExp][] = [
         ["badIndex", batch, /outside a codebook of 6/],
         ["noSize", batch, /size of its codebook/],
         ["infinite", batch, /Infinity/],
         ["tooBright", { inputs: { latents: outputOf(latents) } }, /lie in \[0, 1\]/],
         ["twice", {}, /two examples have the id "a"/],
+        ["nameless", {}, /the text 1 has no id/],
+        ["long", {}, /the text of a is longer than 1 MiB/],
         [
           "posing",
           { inputs: { candidate: outputOf(candidate), reference: outputOf(reference) } },

@@ -20,6 +20,8 @@ const WRAPS: Record<string, string[]> = {
   deepjscc_symbols: ["model.deepjscc_external_encode", "model.deepjscc_external_decode"],
   classification_dataset: ["source.external_classification_dataset"],
   classification_metric: ["metrics.external_classification", "source.external_classification_dataset"],
+  text_dataset: ["source.external_texts"],
+  text_metric: ["metrics.external_text"],
 };
 
 Deno.test("every kind validates, wraps what it is for, and asks for nothing", () =>
@@ -43,9 +45,8 @@ Deno.test("every kind validates, wraps what it is for, and asks for nothing", ()
 Deno.test("the name goes through every file", async () => {
   for (const kind of SCAFFOLD_KINDS) {
     const { files } = await scaffoldFiles(kind, "other");
-    const example = `example[-_](${Object.keys(WRAPS).map((name) => name.split("_").at(-1)).join("|")})`;
     for (const [path, text] of Object.entries(files)) {
-      assert.doesNotMatch(text, new RegExp(example), `${kind}/${path}`);
+      assert.doesNotMatch(text, /\bexample[-_]\w/, `${kind}/${path}`);
     }
     assert.match(files["svc_adapter.yaml"], /^name: other$/m);
     assert.match(files["recipe.yaml"], /op: other\./);
@@ -63,7 +64,7 @@ Deno.test("the tests of every scaffold pass, types included", () =>
     }).output();
     const text = new TextDecoder().decode(stdout);
     assert.equal(code, 0, text + new TextDecoder().decode(stderr));
-    assert.match(text, /\b12 passed/);
+    assert.match(text, /\b15 passed/);
   }));
 
 Deno.test("the recipe of every scaffold is laid out, has no finding, runs, and leaves a bundle that verifies", () =>
@@ -81,6 +82,11 @@ Deno.test("the recipe of every scaffold is laid out, has no finding, runs, and l
       const metric = (id: string) => toNumber(steps.find(({ metrics }) => id in metrics)!.metrics[id]);
       if (kind === "classification_metric") {
         assert.ok(Math.abs(metric("external.my_classification_metric.cohen_kappa") - 0.4) < 1e-12);
+      } else if (kind === "text_dataset") {
+        assert.equal(metric("text.exact_match"), 1);
+      } else if (kind === "text_metric") {
+        const rate = metric("external.my_text_metric.character_error_rate");
+        assert.ok(rate > 0 && rate < 0.2, String(rate));
       } else if (kind !== "classification_dataset") assert.ok(metric("quality.psnr_db") > 15, kind);
       const report = await verifyRun(openWorkspace({ projectRoot: root }), run_id);
       assert.equal(report.status, "valid", `${kind}: ${JSON.stringify(report)}`);

@@ -13,7 +13,7 @@ import {
 } from "../../../lib/artifact/dataset_manifest.ts";
 import { checkImageManifest } from "../../../lib/artifact/dataset_manifest_rules.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
-import { repeatedKey } from "../../../lib/artifact/json_schema.ts";
+import { repeatedKey } from "../../../lib/artifact/dataset_manifest.ts";
 import pictures from "../../data/pictures/vectors.json" with { type: "json" };
 import { bytesFrom, damage, seeded } from "./_fuzz.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { exportResult } from "../../../lib/benchmark/export.ts";
+import { exportTexts } from "../../../lib/benchmark/export.ts";
 import { escapeLatex } from "../../../lib/contract/escape.ts";
 import { escapeMarkdown } from "../../../lib/benchmark/markdown.ts";
 import { type BenchmarkResult } from "../../../lib/benchmark/types.ts";
@@ -9,9 +9,9 @@ import { errorRateResult, resultOf } from "./result_fixture.ts";
 
 Deno.test("the same result exports the same bytes, also after a trip through its file", () => {
   const result = errorRateResult();
-  const files = exportResult(result);
+  const files = exportTexts(result);
   const stored = parseJson(prettyJson(result as JsonObject)) as BenchmarkResult;
-  assert.deepEqual(exportResult(stored), files);
+  assert.deepEqual(exportTexts(stored), files);
   assert.deepEqual(Object.keys(files), [
     "metrics.csv",
     "recipes.csv",
@@ -23,7 +23,7 @@ Deno.test("the same result exports the same bytes, also after a trip through its
 });
 
 Deno.test("one replicate has no aggregates to export", () => {
-  assert.deepEqual(Object.keys(exportResult(errorRateResult(1))), [
+  assert.deepEqual(Object.keys(exportTexts(errorRateResult(1))), [
     "metrics.csv",
     "recipes.csv",
     "summary.md",
@@ -33,15 +33,16 @@ Deno.test("one replicate has no aggregates to export", () => {
 
 Deno.test("tables for programs have every digit and every row", () => {
   const result = errorRateResult(2);
-  const files = exportResult(result);
+  const files = exportTexts(result);
   const lines = files["metrics.csv"].trimEnd().split("\n");
   assert.equal(
     lines[0],
-    "benchmark_id,benchmark_version,recipe_id,recipe_label,recipe_role,replicate,run_id,status,metric,value",
+    "benchmark_id,benchmark_version,recipe_id,recipe_label,recipe_role,replicate,run_id,status,metric,value," +
+      "events,trials,unit,units,unit_failures,upper_bound,shown",
   );
   assert.equal(lines.length - 1, result.recipes.length * 4);
   assert.ok(lines.includes(
-    "demo,1.2.0,qpsk_awgn_0db,qpsk_awgn at 0 dB,candidate,1,20260101T000000Z_qpsk_awgn_0db_1,completed,channel.snr_db,0.0",
+    "demo,1.2.0,qpsk_awgn_0db,qpsk_awgn at 0 dB,candidate,1,20260101T000000Z_qpsk_awgn_0db_1,completed,channel.snr_db,0.0,,,,,,,0",
   ));
   assert.equal(files["recipes.csv"].trimEnd().split("\n").length - 1, result.recipes.length);
   assert.equal(files["aggregates.csv"].trimEnd().split("\n").length - 1, result.aggregates.length);
@@ -61,7 +62,7 @@ Deno.test("a rate without events is an upper bound everywhere, and never 0", () 
     ["channel.ber"],
     2,
   );
-  const files = exportResult(quiet);
+  const files = exportTexts(quiet);
   assert.match(files["summary.md"], /\| quiet \| candidate \| < 1×10⁻⁴ \|/);
   assert.match(files["summary.tex"], /quiet & candidate & \$< 1 \\times 10\^\{-4\}\$ \\\\/);
   assert.match(
@@ -73,7 +74,7 @@ Deno.test("a rate without events is an upper bound everywhere, and never 0", () 
 Deno.test("names of any kind stay what they are", () => {
   const label = 'a|b, "c" & 50 % of_it <b>{$x^2$}\\';
   const odd = resultOf([{ id: "odd", label, method: null, metrics: () => ({ "channel.ber": 0.5 }) }], ["channel.ber"]);
-  const files = exportResult(odd);
+  const files = exportTexts(odd);
   assert.ok(files["metrics.csv"].includes(`"${label.replaceAll('"', '""')}"`));
   assert.ok(files["summary.md"].includes('| a\\|b, "c" & 50 % of\\_it \\<b\\>{$x^2$}\\\\ |'));
   assert.ok(
@@ -86,7 +87,7 @@ Deno.test("names of any kind stay what they are", () => {
 });
 
 Deno.test("LaTeX tables are whole: rules, columns and cells agree", () => {
-  const text = exportResult(errorRateResult())["summary.tex"];
+  const text = exportTexts(errorRateResult())["summary.tex"];
   const tables = text.split("\\begin{table}").slice(1);
   assert.equal(tables.length, 2);
   for (const table of tables) {
@@ -106,6 +107,6 @@ Deno.test("rows that did not complete are named with their reason", () => {
     error: { code: "step_failed", message: "No | luck" },
     metrics: {},
   });
-  const text = exportResult({ ...result, status: "failed" })["summary.md"];
+  const text = exportTexts({ ...result, status: "failed" })["summary.md"];
   assert.match(text, /## Rows that did not complete\n\n.*\n.*\n\| qpsk\\_awgn\\_0db \| 0 \| failed \| No \\\| luck \|/);
 });

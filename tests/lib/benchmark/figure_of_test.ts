@@ -48,6 +48,13 @@ Deno.test("error rates: one series a method, baselines marked, points without er
 Deno.test("a caption names what the intervals are over", () => {
   assert.match(curves(ERRORS).subtitle, / · 95 % intervals over bits$/);
   assert.match(curves(qualityResult(5), { y: "quality.psnr_db" }).subtitle, / · 95 % intervals over replicates$/);
+  const aggregates = ERRORS.aggregates.map((row) =>
+    row.recipe_id.startsWith("qpsk_rayleigh") ? { ...row, unit: "fading_block" as const } : row
+  );
+  const fading = { ...ERRORS, aggregates };
+  assert.match(curves(fading).subtitle, /over bits and fading blocks$/);
+  const awgn = fading.recipes.map(({ id }) => id).filter((id) => !id.startsWith("qpsk_rayleigh"));
+  assert.match(curves(fading, { recipes: awgn }).subtitle, / · 95 % intervals over bits$/, "only of what is drawn");
 });
 
 Deno.test("theory stands beside a link that it is about, and beside no other", () => {
@@ -247,6 +254,11 @@ Deno.test("what a result does not have is refused with what it has", () => {
     () => curves(ERRORS, { y: "channel.berr" }),
     (error: { code?: string; hint?: string }) =>
       error.code === "usage_invalid" && error.hint === "Did you mean channel.ber?",
+  );
+  assert.throws(
+    () => curves(ERRORS, { x: "channel.ebn0_db" }),
+    (error: { hint?: string }) =>
+      error.hint?.startsWith("Add the step channel.communication_resource_accounting") ?? false,
   );
   assert.throws(() => curves(ERRORS, { plot: "packet-success" }), { code: "usage_invalid" });
   assert.throws(() => curves(ERRORS, { recipes: ["nothing"] }), /Cannot plot nothing/);

@@ -1,5 +1,6 @@
 /** Results as a benchmark leaves them, of made-up measurements: what tables and figures are tested with. */
 import { aggregate } from "../../../lib/benchmark/aggregate.ts";
+import { Tally } from "../../../lib/benchmark/tally.ts";
 import { sampleOf } from "../../../lib/benchmark/samples.ts";
 import type { BenchmarkResult, ComparisonRow, Measure, PackMetric, ResultRow } from "../../../lib/benchmark/types.ts";
 import { rateMetadata } from "../../../lib/contract/metric_metadata.ts";
@@ -74,10 +75,13 @@ export function resultOf(
       run_evidence_snapshot: null,
     }))
   );
-  const samples = makers.map(({ id }) => ({
-    id,
-    samples: recipes.filter((row) => row.id === id).map((row) => sampleOf(row, declared)!),
-  }));
+  const tallied = makers.map(({ id }) => {
+    const tallies = declared.map((metric) => new Tally(metric.id));
+    for (const row of recipes.filter((row) => row.id === id)) {
+      for (const tally of tallies) tally.add(sampleOf(row, declared)!);
+    }
+    return { id, tallies };
+  });
   return {
     schema_version: 1,
     kind: "svc.benchmark_result",
@@ -122,7 +126,7 @@ export function resultOf(
     },
     reports: [],
     recipes,
-    aggregates: aggregate(samples, declared, 0.95),
+    aggregates: aggregate(tallied, 0.95),
     comparisons: [],
     ...changes,
   };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type BenchmarkEvent, createCancellation, parseJson } from "../../../mod.ts";
+import { type BenchmarkEvent, type BenchmarkRunResult, createCancellation, parseJson } from "../../../mod.ts";
 import { runBenchmark } from "../../support/session.ts";
 import { listBenchmarkResults, showBenchmarkResult } from "../../../lib/benchmark/store.ts";
 import { listRuns } from "../../../lib/run/store.ts";
@@ -94,10 +94,10 @@ Deno.test("backing runs go when their snapshot is kept, or stay when asked for",
     // A process that is killed between a snapshot and its row leaves a snapshot without a row.
     const evidence = join(workspace.stateDir, "benchmarks", pruned.result.result_id, "evidence");
     const before = [...Deno.readDirSync(evidence)].map(({ name }) => name).sort();
-    Deno.writeTextFileSync(join(evidence, "low__r9.json.gz"), "orphan");
+    Deno.writeTextFileSync(join(evidence, "part-00001.tar.gz"), "orphan");
     const found = collectEvidence(workspace, true);
     assert.deepEqual(found.map(({ what, path, size_bytes }) => [what, path.split("/").at(-1), size_bytes]), [
-      ["evidence", "low__r9.json.gz", 6],
+      ["evidence", "part-00001.tar.gz", 6],
     ]);
     assert.deepEqual(collectEvidence(workspace, false), found);
     assert.deepEqual([...Deno.readDirSync(evidence)].map(({ name }) => name).sort(), before);
@@ -281,7 +281,7 @@ Deno.test("a process that ended right after it resumed leaves a result that is v
       cancellation,
       onEvent,
     });
-    const { ledger } = Ledger.open(join(directory, LEDGER_FILE), "of the ended process");
+    const ledger = Ledger.open(join(directory, LEDGER_FILE), "of the ended process");
     ledger.append("attempt_resumed", { reused_rows: 1, repaired_bytes: 0 });
     ledger.close();
     const workspace = openWorkspace({ projectRoot });
@@ -308,6 +308,69 @@ Deno.test("each point stops for its own reason, and says so", async () => {
       narrow.aggregates.map(({ recipe_id, stop_reason, n }) => [recipe_id, [stop_reason, n]]),
     );
     assert.deepEqual(stops, { low: ["replicates", 6], high: ["halfwidth", 2] });
+  });
+});
+
+Deno.test("rows that run side by side are those of a sequential run, wherever it stops", async () => {
+  const document = twoLinks({ replication: { replicates: 6, min_replicates: 1, until_errors: 500, max_bits: 5000 } });
+  const numbers = ({ recipes, aggregates }: BenchmarkRunResult["result"]) => ({
+    rows: recipes.map(({ id, replicate, status, recipe_sha256, metrics, run_evidence_snapshot }) => [
+      id,
+      replicate,
+      status,
+      recipe_sha256,
+      Object.entries(metrics).filter(([name]) => !/timing\.|memory\./.test(name)),
+      run_evidence_snapshot?.relative_path,
+    ]),
+    stops: aggregates.map(({ recipe_id, metric, n, mean, stop_reason }) => [recipe_id, metric, n, mean, stop_reason]),
+  });
+  await withPack(document, async ({ pack, projectRoot }) => {
+    const workspace = openWorkspace({ projectRoot });
+    const one = (await runBenchmark(pack, { projectRoot })).result;
+    for (const parallelPoints of [2, 8]) {
+      const started = new Set<unknown>();
+      const { result, directory } = await runBenchmark(pack, {
+        projectRoot,
+        parallelPoints,
+        onEvent: ({ kind, fields }) => kind === "benchmark_row_started" && started.add(fields.point),
+      });
+      assert.deepEqual(numbers(result), numbers(one));
+      assert.ok(started.size > result.recipes.length, "rows that the stops made useless had started");
+      // They leave nothing: no run, and no snapshot.
+      assert.deepEqual(listRuns(workspace), []);
+      const sizes = result.recipes.map(({ run_evidence_snapshot: snapshot }) => Number(snapshot!.size_bytes));
+      const archive = Deno.statSync(join(directory, "evidence", "part-00000.tar.gz"));
+      assert.equal(archive.size, sizes.reduce((sum, size) => sum + size));
+      const { errors } = await verifyBenchmark(workspace, result.result_id);
+      assert.deepEqual(errors, []);
+    }
+  });
+  await withPack(twoLinks({ ...FAILING, replication: { replicates: 2 } }), async ({ pack, projectRoot }) => {
+    Deno.writeTextFileSync(join(projectRoot, "broken.yaml"), BROKEN);
+    const { result } = await runBenchmark(pack, { projectRoot, parallelPoints: 4 });
+    assert.deepEqual(result.recipes.map(({ id, status }) => `${id} ${status}`), ["low completed", "broken failed"]);
+    // The run of the failed row alone stays.
+    assert.deepEqual(listRuns(openWorkspace({ projectRoot })).map(({ run_id }) => run_id), [result.recipes[1].run_id]);
+  });
+});
+
+Deno.test("a benchmark with rows side by side is cancelled and resumes with the same numbers", async () => {
+  await withPack(twoLinks({ replication: { replicates: 4 } }), async ({ pack, projectRoot }) => {
+    const whole = (await runBenchmark(pack, { projectRoot })).result;
+    const cancellation = createCancellation();
+    let completed = 0;
+    const { result: first } = await runBenchmark(pack, {
+      projectRoot,
+      parallelPoints: 3,
+      cancellation,
+      onEvent: ({ kind }) => kind === "benchmark_row_completed" && ++completed === 2 && cancellation.cancel(),
+    });
+    assert.equal(first.status, "incomplete");
+    assert.equal(first.recipes.length, 2);
+    const { result } = await runBenchmark(pack, { projectRoot, parallelPoints: 2, resume: first.result_id });
+    const errors = (rows: typeof result.recipes) =>
+      rows.map(({ id, replicate, metrics }) => [id, replicate, metrics["channel.error_count"]]);
+    assert.deepEqual(errors(result.recipes), errors(whole.recipes));
   });
 });
 

@@ -1,11 +1,12 @@
 /** Intervals cover as often as they say, by simulation; rates without errors are bounds; comparisons are corrected. */
 import assert from "node:assert/strict";
 import { aggregate } from "../../../lib/benchmark/aggregate.ts";
-import { type ComparedRecipe, compareMethods, pairsNeeded } from "../../../lib/benchmark/compare.ts";
+import { Comparisons, pairsNeeded, type Place } from "../../../lib/benchmark/compare.ts";
 import type { Sample } from "../../../lib/benchmark/samples.ts";
 import { pairedSeed, replicateSeed } from "../../../lib/benchmark/seeds.ts";
 import { stopReason } from "../../../lib/benchmark/stop.ts";
-import type { PackMetric, Replication } from "../../../lib/benchmark/types.ts";
+import { type Spread, Tally } from "../../../lib/benchmark/tally.ts";
+import type { PackMetric, Replication, StopReason } from "../../../lib/benchmark/types.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
 import { addUnit, countRate, type RateCounts } from "../../../lib/numeric/rate_interval.ts";
 import { bitCounts } from "../../support/rates.ts";
@@ -45,6 +46,32 @@ function sample(replicate: number, counts: RateCounts): Sample {
   };
 }
 
+function tallyOf(samples: readonly Sample[], metric = BER, spread?: Spread): Tally {
+  const tally = new Tally(metric.id, spread);
+  samples.forEach((one) => tally.add(one));
+  return tally;
+}
+
+/** The aggregates of one recipe. */
+const aggregated = (samples: readonly Sample[], stop_reason?: StopReason) =>
+  aggregate([{ id: "link", tallies: [tallyOf(samples)], stop_reason }], 0.95);
+
+interface ComparedRecipe extends Place {
+  samples: Sample[];
+}
+
+/** The comparisons of recipes, from their rows replicate by replicate. */
+function compareMethods(recipes: readonly ComparedRecipe[], baselines: string[], metrics: PackMetric[], level: number) {
+  const comparisons = new Comparisons(baselines, metrics, level);
+  const replicates = Math.max(...recipes.map(({ samples }) => samples.length));
+  for (let replicate = 0; replicate < replicates; replicate++) {
+    for (const { samples, ...place } of recipes) {
+      if (samples[replicate] !== undefined) comparisons.add(place, samples[replicate]);
+    }
+  }
+  return comparisons.rows();
+}
+
 /** Errors among independent bits. */
 function errors(random: Generator, trials: number, rate: number): number {
   let count = 0;
@@ -68,7 +95,7 @@ for (const [rate, trials] of [[0.02, 500], [0.3, 100]] as const) {
         { length: 10 },
         (_, replicate) => counted(replicate, errors(random, trials, rate), trials),
       );
-      for (const { ci_method, ci_low, ci_high } of aggregate([{ id: "link", samples }], [BER], 0.95)) {
+      for (const { ci_method, ci_low, ci_high } of aggregated(samples)) {
         const covered = Number(ci_low) <= rate && rate <= Number(ci_high);
         if (covered) ci_method === "wilson" ? wilson++ : student++;
       }
@@ -90,7 +117,7 @@ Deno.test("errors that come in bursts are counted over units: the interval cover
       for (const value of random.random(blocks)) addUnit(counts, value < lost ? bits / 2 : 0, bits);
       return sample(replicate, counts);
     });
-    const [{ ci_method, ci_low, ci_high, events, trials, units }] = aggregate([{ id: "link", samples }], [BER], 0.95);
+    const [{ ci_method, ci_low, ci_high, events, trials, units }] = aggregated(samples);
     assert.deepEqual([ci_method, units], ["cluster_t", 10 * blocks]);
     if (Number(ci_low) <= lost / 2 && lost / 2 <= Number(ci_high)) covered++;
     const naive = wilsonInterval(events!, trials!);
@@ -116,11 +143,12 @@ Deno.test("stopping at 100 errors, the interval still covers 95 times in 100", (
   };
   let covered = 0, sum = 0;
   for (let round = 0; round < rounds; round++) {
-    const samples: Sample[] = [];
-    while (stopReason(samples, samples.length, replication, BER) === null) {
+    const samples: Sample[] = [], tally = new Tally(BER.id);
+    while (stopReason(tally, samples.length, replication) === null) {
       samples.push(counted(samples.length, errors(random, trials, rate), trials));
+      tally.add(samples.at(-1)!);
     }
-    const [{ mean, ci_low, ci_high }] = aggregate([{ id: "link", samples }], [BER], 0.95);
+    const [{ mean, ci_low, ci_high }] = aggregated(samples);
     sum += Number(mean);
     if (Number(ci_low) <= rate && rate <= Number(ci_high)) covered++;
   }
@@ -132,7 +160,7 @@ Deno.test("stopping at 100 errors, the interval still covers 95 times in 100", (
 
 Deno.test("no error at all is an upper bound, never a rate of 0", () => {
   const samples = [counted(0, 0, 1000), counted(1, 0, 500)];
-  const rows = aggregate([{ id: "link", samples, stop_reason: "max_bits" }], [BER], 0.95);
+  const rows = aggregated(samples, "max_bits");
   assert.deepEqual(
     rows.map(({ ci_method, mean, ci_low, ci_high }) => [ci_method, mean, ci_low, ci_high]),
     [["wilson", null, null, null], ["student_t", null, null, null]],
@@ -145,7 +173,7 @@ Deno.test("no error at all is an upper bound, never a rate of 0", () => {
 Deno.test("a rate just above the bound of no errors stays without errors one time in 20", () => {
   const trials = 300, links = 6000, random = Generator.seeded(4);
   const bound = (events: number) => {
-    const [row] = aggregate([{ id: "link", samples: [counted(0, events, trials)] }], [BER], 0.95);
+    const [row] = aggregated([counted(0, events, trials)]);
     return row.upper_bound === undefined ? null : Number(row.upper_bound);
   };
   const rate = 1.0001 * bound(0)!;
@@ -266,4 +294,30 @@ Deno.test("seeds of replicates and pairs are those of their definition", () => {
     digest('{"aggregation_cell_id":"c","benchmark_id":"p","benchmark_version":"1","pairing_id":"x","replicate":2}'),
   );
   assert.notEqual(pairedSeed(pairing), pairedSeed({ ...pairing, replicate: 0 }));
+});
+
+Deno.test("one pass gives the mean of two passes bit by bit, and their spread to the last digits", () => {
+  const random = Generator.seeded(6);
+  for (const [count, offset] of [[1, 0], [2, 0], [1000, 1e6]] as const) {
+    const samples = Array.from(random.standardNormal(count), (value, replicate): Sample => ({
+      replicate,
+      values: { "quality.psnr_db": offset + value },
+      rates: {},
+      items: {},
+    }));
+    const [one, two] = [undefined, "two_passes" as const].map((spread) =>
+      tallyOf(samples, PSNR, spread).estimate(0.95)
+    );
+    assert.equal(one.mean, two.mean);
+    assert.deepEqual([one.n, one.std === null], [two.n, two.std === null]);
+    assert.ok(Math.abs((one.std ?? 0) - (two.std ?? 0)) <= 1e-9, `${one.std} ${two.std}`);
+  }
+});
+
+Deno.test("rates whose units differ are not pooled, and values without counts neither", () => {
+  const packets = sample(1, { ...bitCounts(1, 10), unit: "packet" });
+  const bare: Sample = { ...counted(2, 1, 10), rates: {} };
+  assert.equal(tallyOf([counted(0, 1, 10), packets]).rate, null);
+  assert.equal(tallyOf([counted(0, 1, 10), bare]).rate, null);
+  assert.equal(tallyOf([counted(0, 1, 10), counted(1, 2, 10)]).rate?.events, 3);
 });

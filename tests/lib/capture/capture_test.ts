@@ -25,6 +25,22 @@ function digests(folder: string, below = ""): Record<string, string> {
 }
 
 Deno.test(
+  "a limit of bytes lowers the number of records, with a warning; less than a record is refused",
+  capturing(async (capture, folder) => {
+    // A record has 16 complex64 symbols and 32 bits: 160 bytes.
+    const config = { samples: 9, taps: TAPS };
+    const made = await capture(link(), config, { maxBytes: 500, out: join(folder, "a") });
+    assert.deepEqual([made.captured_samples, made.diagnostics.map(({ code }) => code)], [3, ["capture_short"]]);
+    assert.equal(openNpz(Deno.readFileSync(join(folder, "a/shards/shard_0000.npz"))).array("rx").shape[0], 3);
+    await assert.rejects(capture(link(), config, { maxBytes: 100, out: join(folder, "b") }), {
+      code: "dataset_capture_invalid",
+    });
+    const enough = await capture(link(), config, { maxBytes: 1440, out: join(folder, "c") });
+    assert.deepEqual([enough.captured_samples, enough.diagnostics], [9, []]);
+  }),
+);
+
+Deno.test(
   "a capture writes shards of records, and documents that say where they came from",
   capturing(async (capture, folder) => {
     const phases: string[] = [];

@@ -29,7 +29,7 @@ Deno.test("what is left out is filled in", () => {
 
 Deno.test("everything that is wrong is said at once, and nothing unknown is taken", () => {
   assert.deepEqual(messages({ samples: 10, taps: TAPS, shards: 3 }), [
-    "$.dataset_capture.shards: Cannot use the unknown field shards",
+    "$.dataset_capture.shards: Cannot find a field named shards",
   ]);
   const found = messages({
     samples: 1_000_001,

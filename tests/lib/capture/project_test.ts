@@ -40,7 +40,7 @@ Deno.test(
     await Deno.writeTextFile(join(out, "receiver.onnx"), "weights");
     const view = viewTrainingProject(out);
     assert.deepEqual(view.capture_jobs.map(({ state }) => state), ["missing", "missing", "captured"]);
-    assert.deepEqual([view.others, view.components[0].present], [["model.py", "receiver.onnx"], true]);
+    assert.deepEqual([view.others, view.components[0].present], [["model.py", "networks.py", "receiver.onnx"], true]);
 
     await assert.rejects(exported(folder), { code: "training_project_conflict" });
     // Another objective is another plan: what was captured under the former says so.

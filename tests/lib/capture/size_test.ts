@@ -15,6 +15,7 @@ Deno.test("a capture is as large as its records times their shapes", async () =>
       inputs: { symbols: "modulator.symbols" },
     },
     { id: "pilots", op: "source.beamforming_scenario", params: { example_count: 5, tx_antennas: 4 } },
+    { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "link.rx_symbols" } },
   ];
   const { effective } = compileRecipe({ name: "sizes", steps }, { mode: "strict", registry });
   const size = (...taps: { id: string; from: string; record?: "run" }[]) =>
@@ -31,6 +32,8 @@ Deno.test("a capture is as large as its records times their shapes", async () =>
   const row = size({ id: "r", from: `pilots.${port}` }),
     whole = size({ id: "r", from: `pilots.${port}`, record: "run" });
   assert.equal(whole.bytes, 5 * row.bytes);
-  const unknown = size(bits, { id: "rx", from: "link.rx_symbols" });
+  // Symbols of a fading channel and the noise variance of each.
+  assert.equal(size({ id: "rx", from: "link.rx_symbols" }).bytes, 10 * 48 * (8 + 4));
+  const unknown = size(bits, { id: "rx", from: "demodulator.bits" });
   assert.deepEqual([unknown.exact, unknown.text], [false, "10 records × (b [96], rx [?]) = at least 960 B"]);
 });

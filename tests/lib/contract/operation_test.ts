@@ -18,6 +18,7 @@ function operation(id: string, params = z.strictObject({}), materializations?: M
     outputs: { bits: BITS },
     params,
     materializations,
+    ...(materializations === undefined ? {} : { backends: { benchmark_run: ["python"] } }),
     threadSafe: true,
     run: ({ inputs }) => ({ outputs: { bits: { array: inputs.bits.array() } } }),
   });

@@ -122,6 +122,7 @@ Deno.test("each mode computes, and records its label", async () => {
   const pinned = { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) };
   assert.deepEqual(await forecast(pinned), [1.5, "learned_artifact"]);
   await refuses("params_conflict", () => forecast({ ...pinned, artifact_package_sha256: "0".repeat(63) }));
+  await assert.rejects(forecast({ ...pinned, artifact_package_sha256: "abc" }), /Cannot read "abc" as a SHA-256/);
   await refuses("operation_failed", () => forecast({ mode: "training" }));
 });
 

@@ -155,6 +155,8 @@ Deno.test("the axis of a score ends at 1", () => {
   const score = { title: "F1", unit: "", scale: "linear", domain: null } as const;
   const end = (axis: FigureAxis, values: number[]) => (position(axis, values).scale.domain as number[])[1];
   assert.equal(end(score, [0.2, 0.99]), 1);
+  assert.equal(end(score, [0, 0.73]), 1, "a score far below 1 is read against 1");
+  assert.ok(end(score, [0, 0.05]) < 0.1, "small shares use the height of the figure");
   assert.ok(end(score, [0.2, 1.01]) > 1.01);
   assert.ok(end({ ...score, unit: "dB" }, [0.2, 0.99]) > 1);
   assert.equal((position(score, [-9e-5, 0.7]).scale.domain as number[])[0], 0, "an interval that ends just below 0");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { verifyRun } from "../../../lib/run/verify.ts";
-import { BITS, openTestServer, readStream, SLOW } from "./support.ts";
+import { BITS, openTestServer, readStream, removeLeft, SLOW } from "./support.ts";
 
 Deno.test("a run job is taken, runs, tells every event once and leaves a bundle that verifies", async () => {
   await using server = await openTestServer();
@@ -149,6 +150,8 @@ Deno.test("execution is taken exactly", async () => {
     '{"parallel_workers": 1.5}',
     '{"parallel_workers": 2.0}',
     '{"parallel_workers": "2"}',
+    // A single run has no points.
+    '{"parallel_points": 2}',
     '{"use_plan_cache": 1}',
     '{"use_plan_cache": "true"}',
     "[]",
@@ -175,6 +178,57 @@ Deno.test("a synchronous run gives its outcome, and a reproduction its report", 
   const ended = (await server.get(`/api/run-jobs/${taken.json.job_id}/wait`)).json;
   assert.equal(ended.result.report.status, "identical");
   assert.equal((await server.post("/api/runs/nothing/reproduce", {})).status, 404);
+});
+
+Deno.test("a sweep is one job: progress by variant, results with counts, kept metrics, resumed and refused", async () => {
+  await using server = await openTestServer();
+  const matrix = { dimensions: { count: [8, 16] }, step_params: { data: { bit_count: { matrix: "count" } } } };
+  const recipe = { ...BITS, metadata: { seed: 7, matrix } };
+  const submit = async (body: object) => await server.post("/api/matrix-jobs", { recipe, ...body });
+  const ended = async (id: string) => (await server.get(`/api/run-jobs/${id}/wait?timeout_seconds=60`)).json;
+  const taken = await submit({ keep: "metrics", execution: { parallel_points: 2 } });
+  assert.equal(taken.status, 202, taken.text);
+  assert.equal(taken.headers.get("location"), `/api/run-jobs/${taken.json.job_id}`);
+  const job = await ended(taken.json.job_id);
+  assert.deepEqual(
+    [job.kind, job.state, job.run_id, job.error],
+    ["matrix", "completed", null, null],
+    JSON.stringify(job),
+  );
+  const { rows } = job.result;
+  assert.ok(rows.length > 1);
+  const { count, variants } = job.progress;
+  assert.equal(count, rows.length);
+  for (const { variant_id, index, run_id } of rows) {
+    assert.deepEqual(variants[variant_id], { index, run_id, status: "completed", reused: false });
+    const [listed] =
+      (await server.get(`/api/runs?fields=artifacts&limit=1&recipe_name=${rows[index].recipe_name}`)).json.runs;
+    assert.deepEqual([listed.run_id, listed.artifacts], [run_id, "pruned"]);
+  }
+  // The server remembers the sweep, and a second one uses its runs.
+  const { jobs } = (await server.get("/api/run-jobs")).json;
+  assert.equal(jobs[0].progress.count, rows.length);
+  const again = await ended((await submit({ points: ["1"] })).json.job_id);
+  assert.deepEqual(
+    again.result.rows.map(({ run_id, reused }: { run_id: string; reused: boolean }) => [run_id, reused]),
+    [[
+      rows[1].run_id,
+      true,
+    ]],
+  );
+  for (
+    const [body, code] of [
+      [{ points: ["99"] }, "usage_invalid"],
+      [{ drop: ["nothing"] }, "execution_invalid"],
+      [{ recipe: BITS }, "matrix_definition_invalid"],
+    ] as const
+  ) {
+    const refused = await submit(body);
+    assert.deepEqual([refused.status, refused.json.code], [400, code]);
+  }
+  const stopped = (await submit({ rerun: true })).json.job_id;
+  await server.post(`/api/run-jobs/${stopped}/cancel`, {});
+  assert.equal((await ended(stopped)).state, "canceled");
 });
 
 Deno.test("a run is pruned, its artifacts are named as pruned, and a job restores it", async () => {
@@ -208,6 +262,7 @@ Deno.test("jobs and events outlive the server; what was unfinished becomes incom
     const done = (await first.post("/api/run-jobs", { recipe: BITS })).json.job_id;
     await first.get(`/api/run-jobs/${done}/wait`);
     const running = (await first.post("/api/run-jobs", { recipe: SLOW })).json.job_id;
+    while ((await first.get(`/api/run-jobs/${running}`)).json.state === "queued") await delay(10);
     // The process dies: nothing is drained, only what was written is there.
     first.service.close();
     await using second = await openTestServer({ folder });
@@ -220,7 +275,7 @@ Deno.test("jobs and events outlive the server; what was unfinished becomes incom
     assert.equal(lost.events.at(-1).kind, "job_incomplete");
     assert.ok(lost.events.at(-1).id > kept.events.at(-1).id);
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await removeLeft(folder);
   }
 });
 
@@ -249,7 +304,7 @@ Deno.test("queued jobs of an earlier server keep their order; a server that neve
       "job_started",
     ]);
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await removeLeft(folder);
   }
 });
 

@@ -170,6 +170,9 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   await get(`/api/run-jobs/${job_id}/wait`);
   await get("/api/run-jobs/nothing/wait");
   await get("/api/run-jobs");
+  const swept = (await post("/api/matrix-jobs", { path: "recipes/matrix.yaml", points: ["0"] })).json;
+  await get(`/api/run-jobs/${swept.job_id}/wait`);
+  for (const path of ["../x.yaml", "recipes/no.yaml", "recipes/bits.yaml"]) await post("/api/matrix-jobs", { path });
   for (const id of [job_id, "nothing"]) {
     await get(`/api/run-jobs/${id}`);
     await post(`/api/run-jobs/${id}/cancel`, {});
@@ -192,6 +195,11 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     if (taken.job_id) await server.get(`/api/run-jobs/${taken.job_id}/wait`);
   }
   await get("/api/runs/diff");
+  for (const query of ["", "?recipe=nothing", "?where=x", "?where=data.bit_count=3"]) {
+    await get(`/api/runs/table${query}`);
+    await get(`/api/runs/figure${query}`);
+  }
+  await get("/api/runs/table?metrics=steps.data.source.bit_count");
   for (const path of ["reproduce", "restore"]) await post(`/api/runs/${run.run_id}/${path}`, { execution: 3 });
   await post("/api/runs/nothing/restore", {});
   for (const path of ["prune", "remove"]) {
@@ -251,7 +259,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   for (const path of ["wrong", "nothing", "benchmarks/../recipes/bits.yaml"]) {
     await post("/api/benchmark-jobs", { path });
   }
-  const benchmark = (await post("/api/benchmark-jobs", { path: "tiny" })).json;
+  const benchmark = (await post("/api/benchmark-jobs", { path: "tiny", execution: { parallel_points: 2 } })).json;
   const ended = (await get(`/api/benchmark-jobs/${benchmark.job_id}/wait?timeout_seconds=60`)).json;
   assert.deepEqual([ended.state, ended.run_id], ["completed", null]);
   assert.equal(ended.state, "completed", JSON.stringify(ended.error));
@@ -268,6 +276,12 @@ Deno.test("every documented status is seen of its route, and no other", async ()
     await get(`/api/benchmarks/compare?a=${id}&b=${result_id}`);
   }
   await get("/api/benchmarks/compare?a=1");
+  const page = (await get(`/api/benchmarks/results/${result_id}?rows_after=1&limit=1`)).json;
+  assert.deepEqual([page.recipes.length, page.page.next_rows_after], [
+    Math.min(1, page.page.count - 1),
+    page.page.count > 2 ? 2 : null,
+  ]);
+  await get(`/api/benchmarks/results/${result_id}?limit=0`);
   const { recipes: rows } = (await server.get(`/api/benchmarks/results/${result_id}`)).json;
   const evidence = `/api/benchmarks/results/${result_id}/runs/${rows[0].run_id}`;
   await get(evidence);
@@ -338,6 +352,7 @@ Deno.test("every documented status is seen of its route, and no other", async ()
   }
   await post("/api/run-jobs", { recipe });
   await post("/api/recipe/run-payload", { recipe });
+  for (let i = 0; i < 5; i++) await post("/api/matrix-jobs", { path: "recipes/matrix.yaml" });
   await post("/api/recipe/run", { path: "recipes/bits.yaml" });
   for (const path of ["reproduce", "restore"]) {
     for (let i = 0; i < 5; i++) await post(`/api/runs/${run.run_id}/${path}`, {});

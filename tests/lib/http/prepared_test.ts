@@ -65,6 +65,7 @@ async function perform(
       request: canonicalJson(request),
       prepared,
       parallelWorkers: 1,
+      parallelPoints: 1,
       usePlanCache: true,
       shared: new Int32Array(new SharedArrayBuffer(4)),
     },

@@ -181,8 +181,9 @@ Deno.test("templates, catalogues and recipes answer over HTTP as on the command 
   assert.equal(images.available, true);
   assert.ok(images.images.every(({ width }: { width: number }) => width > 0));
   assert.equal((await server.get("/api/datasets/images?dataset=nothing")).status, 404);
-  const [row] = (await server.get("/api/recipes")).json.recipes;
-  assert.deepEqual([row.path, row.name, row.status, row.step_count], ["recipes/bits.yaml", "bits", "valid", 1]);
+  const { recipes } = (await server.get("/api/recipes")).json;
+  const row = recipes.find(({ path }: { path: string }) => path === "recipes/bits.yaml");
+  assert.deepEqual([row.place, row.name, row.status, row.step_count], ["project", "bits", "valid", 1]);
   const lint = (await server.post("/api/recipe/lint", { recipe: BITS })).json;
   assert.equal(lint.schema_version, 1);
   const plan = (await server.post("/api/recipe/plan", { recipe: BITS })).json;

@@ -63,6 +63,7 @@ Deno.test("a job thread ends without jobs, and the next job starts it again", ()
         request: canonicalJson({ recipe: BITS }),
         prepared: null,
         parallelWorkers: 1,
+        parallelPoints: 1,
         usePlanCache: true,
         shared: new Int32Array(new SharedArrayBuffer(4)),
       };

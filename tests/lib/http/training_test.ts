@@ -66,6 +66,8 @@ Deno.test("a capture of a recipe goes below dataset_captures, where its files ca
   assert.equal(json.out, "dataset_captures/mine/train");
   const shown = (await server.get(`/api/artifact?path=${json.out}/schema.json`)).json;
   assert.match(shown.preview.text, /"kind": "svc.capture_dataset"/);
+  const short = await server.post("/api/recipe/dataset-capture-run", { ...body, out: "short", max_bytes: 160 });
+  assert.deepEqual([short.status, short.json.captured_samples], [200, 1], short.text);
   const again = await server.post("/api/recipe/dataset-capture-run", body);
   assert.deepEqual([again.status, again.json.code], [409, "capture_conflict"]);
   assert.ok(!again.text.includes(server.folder));

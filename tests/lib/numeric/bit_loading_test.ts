@@ -4,15 +4,16 @@ import { fillLoading, loadBits, loadedGroups, modulateLoaded } from "../../../li
 import { demodulateLlr, hardBits, modulate } from "../../../lib/numeric/modulation.ts";
 import { someBits } from "../../ops/inputs.ts";
 
-const THRESHOLDS = { bpsk: 6, qpsk: 10, qam16: 17, qam64: 23 };
+const THRESHOLDS = { bpsk: 6, qpsk: 10, qam16: 17, qam64: 23, qam256: 29 };
 const linear = (db: number) => 10 ** (db / 10);
 
 Deno.test("an element carries the largest number of bits whose threshold it meets", () => {
   const snrs = [0, linear(5.99), linear(6.01), 10, linear(16.99), linear(17.01), linear(22.9), linear(23.1), 1e9];
   assert.deepEqual([...loadBits(snrs, THRESHOLDS, 6)], [0, 0, 1, 2, 2, 4, 4, 6, 6]);
+  assert.deepEqual([...loadBits([linear(28), linear(29)], THRESHOLDS, 8)], [6, 8]);
   assert.deepEqual([...loadBits(snrs, THRESHOLDS, 2)], [0, 0, 1, 2, 2, 2, 2, 2, 2]);
   // Thresholds out of order: the largest that is met, whatever lies between.
-  assert.deepEqual([...loadBits([linear(5)], { bpsk: 6, qpsk: 4, qam16: 9, qam64: 5 }, 6)], [6]);
+  assert.deepEqual([...loadBits([linear(5)], { bpsk: 6, qpsk: 4, qam16: 9, qam64: 5, qam256: 8 }, 6)], [6]);
 });
 
 Deno.test("bits fill the elements in order, up to the last one that is needed", () => {

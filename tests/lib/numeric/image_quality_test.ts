@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   exactPsnrDb,
+  gradientDeviation,
   isMsSsimDefined,
   isSsimDefined,
   psnrDb,
@@ -80,4 +81,21 @@ Deno.test("the window and the five scales must fit", () => {
   assert.equal(isMsSsimDefined(square(176)), true);
   const small = new Uint8Array(square(10).height * square(10).width);
   assert.deepEqual(structuralSimilarity(small, small, square(10), 255), { ssim: null, msSsim: null });
+});
+
+Deno.test("GMSD equals a SciPy computation, is 0 for equal images and takes the range", () => {
+  const shape = { height: 10, width: 12, channels: 1 };
+  const pixel = (at: number) => ({ y: Math.floor(at / 12), x: at % 12 });
+  const reference = Array.from({ length: 120 }, (_, at) => {
+    const { x, y } = pixel(at);
+    return (7 * x + 13 * y + x * y) % 256;
+  });
+  const distorted = reference.map((value, at) => {
+    const { x, y } = pixel(at);
+    return Math.min(255, Math.max(0, value + (5 * x * y) % 17 - 8));
+  });
+  const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}`);
+  near(gradientDeviation(distorted, reference, shape, 255), 0.003404415285773908);
+  near(gradientDeviation(distorted.map((v) => v / 255), reference.map((v) => v / 255), shape, 1), 0.003404415285773908);
+  assert.equal(gradientDeviation(reference, reference, shape, 255), 0);
 });

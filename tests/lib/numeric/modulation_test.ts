@@ -5,11 +5,11 @@ import {
   hardBits,
   modulate,
   type Modulation,
+  MODULATIONS,
 } from "../../../lib/numeric/modulation.ts";
 import { meanPower } from "../../../lib/numeric/complex.ts";
+import stored from "../../data/physical/modulation_high.json" with { type: "json" };
 import { Generator } from "../../../lib/numeric/random.ts";
-
-const MODULATIONS: Modulation[] = ["bpsk", "qpsk", "qam16", "qam64"];
 
 /** Bits of a label, first bit highest. */
 const bitsOf = (label: number, count: number) => Array.from({ length: count }, (_, i) => label >> (count - 1 - i) & 1);
@@ -26,6 +26,11 @@ function standardPoint(modulation: Modulation, b: number[]): [number, number] {
       return [s(0) * (2 - s(2)) / Math.sqrt(10), s(1) * (2 - s(3)) / Math.sqrt(10)];
     case "qam64":
       return [s(0) * (4 - s(2) * (2 - s(4))) / Math.sqrt(42), s(1) * (4 - s(3) * (2 - s(5))) / Math.sqrt(42)];
+    case "qam256":
+      return [
+        s(0) * (8 - s(2) * (4 - s(4) * (2 - s(6)))) / Math.sqrt(170),
+        s(1) * (8 - s(3) * (4 - s(5) * (2 - s(7)))) / Math.sqrt(170),
+      ];
   }
 }
 
@@ -82,16 +87,23 @@ function bruteForce(modulation: Modulation, symbols: Float32Array, n0: (i: numbe
 
 Deno.test("LLRs equal log-MAP or max-log over the constellation", () => {
   const generator = Generator.seeded(11);
-  const symbols = generator.complexNormal(500, 2);
+  const symbols = generator.complexNormal(100, 2);
   for (const modulation of MODULATIONS) {
     for (const n0 of [0.01, 0.5, 3]) {
-      const expected = bruteForce(modulation, symbols, () => n0, BITS_PER_SYMBOL[modulation] <= 2);
-      demodulateLlr(symbols, modulation, n0).forEach((llr, i) => {
-        assert.ok(
-          Math.abs(llr - expected[i]) <= 2e-7 * (1 + Math.abs(expected[i])) / n0,
-          `${modulation} ${n0} at ${i}`,
+      for (const method of ["exact", "max_log"] as const) {
+        const expected = bruteForce(
+          modulation,
+          symbols,
+          () => n0,
+          method === "exact" || BITS_PER_SYMBOL[modulation] <= 2,
         );
-      });
+        demodulateLlr(symbols, modulation, n0, undefined, method).forEach((llr, i) => {
+          assert.ok(
+            Math.abs(llr - expected[i]) <= 2e-7 * (1 + Math.abs(expected[i])) / n0,
+            `${modulation} ${method} ${n0} at ${i}`,
+          );
+        });
+      }
     }
   }
 });
@@ -121,7 +133,7 @@ Deno.test("noise variance is floored at 1e-12", () => {
 });
 
 Deno.test("hard bits undo the mapping; a zero LLR gives 0", () => {
-  const bits = Generator.seeded(3).integers(0, 2, 12 * 50, "uint8");
+  const bits = Generator.seeded(3).integers(0, 2, 24 * 50, "uint8");
   for (const modulation of MODULATIONS) {
     assert.deepEqual(hardBits(demodulateLlr(modulate(bits, modulation), modulation, 0.1)), bits, modulation);
   }
@@ -133,4 +145,24 @@ Deno.test("known LLRs", () => {
   const y = Float32Array.of(0.5, -0.25);
   assert.deepEqual(demodulateLlr(y, "bpsk", 0.5), Float32Array.of(4));
   assert.deepEqual(demodulateLlr(y, "qpsk", 0.5), Float32Array.of(2 * Math.SQRT2, -Math.SQRT2));
+});
+
+Deno.test("tables and soft demapping equal the stored vectors of two formulas", () => {
+  for (const modulation of ["qpsk", "qam16", "qam64", "qam256"] as const) {
+    const width = BITS_PER_SYMBOL[modulation];
+    const labels = stored.tables[modulation].flatMap((_, label) => bitsOf(label, width));
+    assert.deepEqual(
+      modulate(Uint8Array.from(labels), modulation),
+      Float32Array.from(stored.tables[modulation].flat()),
+    );
+  }
+  for (const row of stored.demap) {
+    const y = Float32Array.from(row.y.flat());
+    for (const [method, expected] of [["max_log", row.llr_max_log], ["exact", row.llr_exact]] as const) {
+      const llr = demodulateLlr(y, row.modulation as Modulation, row.noise_variance, undefined, method);
+      expected.forEach((value, i) => {
+        assert.ok(Math.abs(llr[i] - value) <= 2e-5 * Math.abs(value) + 2e-5, `${row.modulation} ${method} ${i}`);
+      });
+    }
+  }
 });

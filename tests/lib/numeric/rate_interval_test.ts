@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { stopReason } from "../../../lib/benchmark/stop.ts";
-import type { Sample } from "../../../lib/benchmark/samples.ts";
+import { Tally } from "../../../lib/benchmark/tally.ts";
 import type { Replication } from "../../../lib/benchmark/types.ts";
 import { gaussianTail } from "../../../lib/numeric/error_function.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
@@ -181,13 +181,10 @@ function run(link: Link, rule: Partial<Replication>): RateCounts {
     stop_metric: "rate",
     ...rule,
   };
-  let total: RateCounts | undefined;
+  const tally = new Tally("rate");
   for (let made = 1;; made++) {
-    const counts = link.draw();
-    total = total === undefined ? counts : pooledRate([total, counts])!;
-    // The rule depends on the pooled counts alone: one sample stands for all.
-    const pooled: Sample = { replicate: 0, values: { rate: 0 }, rates: { rate: total }, items: {} };
-    if (stopReason([pooled], made, replication, { id: "rate" }) !== null) return total;
+    tally.add({ values: { rate: 0 }, rates: { rate: link.draw() } });
+    if (stopReason(tally, made, replication) !== null) return tally.rate!;
   }
 }
 

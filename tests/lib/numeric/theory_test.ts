@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { erfc, gaussianTail, normalQuantile } from "../../../lib/numeric/error_function.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
 import { dbToLinear, linearToDb } from "../../../lib/numeric/decibel.ts";
-import type { Modulation } from "../../../lib/numeric/modulation.ts";
+import { type Modulation, partLevels } from "../../../lib/numeric/modulation.ts";
 import stored from "../../data/numeric/theory.json" with { type: "json" };
 
 function assertRelative(got: number, expected: number, tolerance: number, what: string) {
@@ -47,6 +47,24 @@ Deno.test("bit error rates meet level-by-level sums and numerical fading integra
       1e-11,
       `${modulation} ${db} dB Rayleigh`,
     );
+  }
+});
+
+Deno.test("the bit error rate of 256QAM is the sum over its levels and their decision regions", () => {
+  // Labels of the levels -15, -13 … 15 of a part: Gray code, bit 0 for the positive half and the inner levels.
+  const levels = [...partLevels("qam256")].map((level, label) => ({ level, label })).sort((a, b) => a.level - b.level);
+  const half = (levels[1].level - levels[0].level) / 2;
+  for (const db of [10, 20, 28]) {
+    const sigma = Math.sqrt(0.5 / dbToLinear(db));
+    let errors = 0;
+    for (const sent of levels) {
+      levels.forEach((decided, i) => {
+        const above = (edge: number) => gaussianTail((edge - sent.level) / sigma);
+        const low = i === 0 ? 1 : above(decided.level - half), high = i === 15 ? 0 : above(decided.level + half);
+        errors += (low - high) * (sent.label ^ decided.label).toString(2).replaceAll("0", "").length;
+      });
+    }
+    assertRelative(bitErrorRateAwgn("qam256", dbToLinear(db)), errors / 64, 1e-9, `256QAM at ${db} dB`);
   }
 });
 

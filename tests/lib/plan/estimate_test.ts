@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { METADATA_MEMBER } from "../../../lib/artifact/codec.ts";
+import { openNpz } from "../../../lib/artifact/npz.ts";
 import { sha256Json } from "../../../lib/contract/hash.ts";
 import { Registry } from "../../../lib/contract/registry.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { planRecipe } from "../../../lib/plan/planner.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
+import { run } from "../../../mod.ts";
 import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
 
 const registry = new Registry();
@@ -47,4 +51,63 @@ Deno.test("sizes beyond exact integers stay integers", async () => {
   const { resources } = await planOf({ bit_count: 2 ** 53, batch_size: 2 ** 53 });
   assert.equal(resources.memory_bytes, Number.MAX_SAFE_INTEGER);
   assert.equal(resources.disk_bytes, Number.MAX_SAFE_INTEGER);
+});
+
+Deno.test("estimates of channel presets and of the repetition code equal the bytes that a run writes", async () => {
+  const rayleigh = (receiver_processing: string) => ({ channel: "flat_rayleigh", receiver_processing });
+  const presets: JsonObject[] = [
+    { channel: "awgn" },
+    { channel: "interference_awgn" },
+    rayleigh("matched"),
+    rayleigh("none"),
+    { channel: "mimo_flat", tx_antennas: 2, rx_antennas: 2 },
+    { channel: "ofdm_tdl" },
+    { channel: "ofdm_cdl" },
+    { channel: "urban_micro" },
+  ];
+  const steps: JsonObject[] = [
+    { id: "data", op: "source.random_bits", params: { bit_count: 1200 } },
+    { id: "encoder", op: "channel.repetition_encoder", params: { factor: 3 }, inputs: { bits: "data.bits" } },
+    {
+      id: "decoder",
+      op: "channel.repetition_decoder",
+      params: { factor: 3 },
+      inputs: { coded_bits: "encoder.coded_bits" },
+    },
+    {
+      id: "mod",
+      op: "modulation.digital_modulate",
+      params: { modulation: "qpsk" },
+      inputs: { bits: "encoder.coded_bits" },
+    },
+    ...presets.map((params, i) => ({
+      id: `link_${i}`,
+      op: "wireless.channel",
+      params,
+      inputs: { symbols: "mod.symbols" },
+    })),
+  ];
+  const recipe = { name: "estimate", steps };
+  const compilation = compileRecipe(recipe, { mode: "strict", registry });
+  const planned = await planRecipe(compilation, { registry, usePlanCache: false });
+  assert.ok(planned.status === "planned");
+  const stateDir = await Deno.makeTempDir();
+  try {
+    const { directory } = await run(recipe, { stateDir });
+    for (const { step_id, disk_bytes, exact } of planned.plan.resources.per_step) {
+      const folder = join(directory, "artifacts", step_id);
+      let bytes = 0;
+      for (const { name } of Deno.readDirSync(folder)) {
+        if (!name.endsWith(".npz")) continue;
+        const file = openNpz(await Deno.readFile(join(folder, name)));
+        for (const member of file.names.filter((member) => member !== METADATA_MEMBER)) {
+          const { data, shape } = file.array(member);
+          if (shape.length > 0) bytes += (data as Float32Array).byteLength;
+        }
+      }
+      assert.deepEqual([step_id, disk_bytes, exact], [step_id, bytes, true]);
+    }
+  } finally {
+    await Deno.remove(stateDir, { recursive: true });
+  }
 });

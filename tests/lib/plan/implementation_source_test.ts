@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
+import { PROGRAM_ROOT } from "../../../lib/artifact/program.ts";
 import { sha256Hex, sha256Json } from "../../../lib/contract/hash.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import {
   computeBuildSha256,
   pathFrom,
-  PROGRAM_ROOT,
   programSources,
   SourceFiles,
   type SourceList,

@@ -54,6 +54,33 @@ const learned = {
 };
 const policy = (params: Record<string, unknown>) => ({ tx_power: { params } });
 
+/** A link with pilots; two estimators, of which the second is used only when a step is rewired. */
+function estimated(changes: Record<string, { params?: object; inputs?: object }> = {}): Recipe {
+  const rx = { rx_symbols: "channel.rx_symbols", pilot_context: "pilots.pilot_context" };
+  const steps = [
+    { id: "data", op: "source.random_bits" },
+    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+    { id: "pilots", op: "modulation.ofdm_pilot_insert", inputs: { symbols: "modulator.symbols" } },
+    {
+      id: "channel",
+      op: "wireless.channel",
+      params: { channel: "ofdm_tdl", receiver_processing: "none", delay_spread_ns: float(300), ofdm_fft_size: 72 },
+      inputs: { symbols: "pilots.symbols" },
+    },
+    { id: "estimator", op: "model.ofdm_channel_estimator", inputs: rx },
+    ...(changes.equalizer ? [{ id: "perfect", op: "model.ofdm_channel_estimator", inputs: rx }] : []),
+    { id: "equalizer", op: "demodulation.ofdm_equalize", inputs: { ...rx, estimate: "estimator.estimate" } },
+    { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "equalizer.rx_symbols" } },
+    { id: "evaluation", ...ber("data.bits", "demodulator.bits") },
+  ].map((step) => {
+    const { params, inputs } = changes[step.id] ?? {};
+    const given = step as { params?: object; inputs?: object };
+    return { ...step, params: { ...given.params, ...params }, inputs: { ...given.inputs, ...inputs } };
+  });
+  const metadata = { ...custom().metadata as object, rate_count_fixed_point: "modulator.symbols" };
+  return { ...custom(), metadata, steps } as unknown as Recipe;
+}
+
 const CASES: Case[] = [
   // Wiring of the link profiles.
   spoilt(
@@ -771,6 +798,30 @@ const CASES: Case[] = [
     /matched/,
     "warning",
   ),
+  spoilt(
+    "fading_not_equalized",
+    "OFDM without an equaliser",
+    layered({ wireless_channel: { params: { channel: "ofdm_tdl", receiver_processing: "none" } } }),
+    ["demodulator", ".inputs.rx_symbols"],
+    /estimates the channel/,
+    "warning",
+  ),
+  spoilt(
+    "channel_estimate_unused",
+    "an estimate that goes nowhere",
+    estimated({ equalizer: { inputs: { estimate: "perfect.estimate" } } }),
+    ["estimator", ".op"],
+    /ofdm_equalize/,
+    "warning",
+  ),
+  spoilt(
+    "pilot_spacing_too_wide",
+    "pilots too far apart for the delay spread",
+    estimated({ pilots: { params: { pattern: "comb", pilot_spacing: 24 } } }),
+    ["pilots", ".params.pilot_spacing"],
+    /22 or less/,
+    "warning",
+  ),
   [
     "channel_enabled_mismatch",
     "a channel that is an ideal link",
@@ -854,7 +905,7 @@ Deno.test("every rule has a case", () => {
 });
 
 Deno.test("the recipes that are spoilt are clean themselves", () => {
-  for (const recipe of [layered(), custom(), allocated(), bitLink(), joint(), pictures({})]) {
+  for (const recipe of [layered(), custom(), estimated(), allocated(), bitLink(), joint(), pictures({})]) {
     assert.deepEqual(lint(recipe).issues, []);
   }
 });

@@ -136,6 +136,7 @@ const channel = defineOperation({
     { runner: "dataset_capture", backend: "numpy", implementation: "numpy_any" },
     { runner: "differentiable_export", backend: "torch", implementation: "torch_any" },
   ],
+  twin: true,
   threadSafe: true,
   run,
 });
@@ -151,6 +152,7 @@ const learned = defineOperation({
     model: z.string().default(""),
   }),
   backends: { benchmark_run: ["numpy", "torch"], differentiable_export: ["torch"] },
+  twin: true,
   materializations: [
     {
       runner: "benchmark_run",

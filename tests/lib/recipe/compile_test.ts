@@ -274,3 +274,24 @@ steps:
     ["operation_param_inactive", "error"],
   ]);
 });
+
+Deno.test("a parameter that several variants use names them all", async () => {
+  const builtIn = await createRegistry();
+  const found = (params: string) =>
+    compileRecipe(
+      readRecipeText(
+        `name: x
+steps:
+- {id: s, op: source.text_dataset}
+- {id: n, op: noise.source_text_perturbation, inputs: {texts: s.texts}, params: ${params}}`,
+        { file: "x.yaml" },
+      ).value,
+      { mode: "strict", registry: builtIn },
+    ).diagnostics.map(({ code, path, hint }) => [code, path, hint]);
+  deepStrictEqual(found("{mode: shuffle_words, probability: 0.5}"), [[
+    "operation_param_inactive",
+    "$.steps[1].params.probability",
+    "It applies only with mode=drop_words or mask_words",
+  ]]);
+  deepStrictEqual(found("{mode: mask_words, probability: 0.5}"), []);
+});

@@ -23,6 +23,7 @@ Deno.test("override values keep number types; what is not JSON is a text", () =>
     ["6", "6"],
     ["6.0", "6.0"],
     ["1e3", "1000.0"],
+    ["8e332b87", '"8e332b87"'],
     ['"6"', '"6"'],
     ["true", "true"],
     ["null", "null"],

@@ -15,10 +15,9 @@ import {
   researchCatalog,
   suitsTask,
 } from "../../../lib/research/catalog.ts";
-import { AREAS } from "../../../lib/research/catalog/areas.ts";
-import { DIRECTIONS, REDUCTIONS } from "../../../lib/research/catalog/types.ts";
+import rows from "../../../lib/research/catalog.json" with { type: "json" };
+import { DIRECTIONS, REDUCTIONS } from "../../../lib/research/catalog_types.ts";
 import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
-import { DEPRECATED_METRICS } from "../../../lib/research/catalog/metrics.ts";
 
 const MIMO = "{nmse_db L, nmse L, {,perfect_csi_}zf_spectral_efficiency_bps_hz H, zf_rate_retention H}";
 const CSI =
@@ -62,12 +61,13 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   aoa: [5, ["aoa.{rmse_deg,mae_deg,median_error_deg,p90_error_deg} L", "aoa.cramer_rao_rmse_deg N"]],
   resource: [33, [`resource.${RESOURCE}`]],
   channel: [56, [`channel.${CHANNEL}`]],
-  quality: [8, [
-    "quality.{{psnr_db,perfect_reconstruction_fraction,ssim,ms_ssim} H, {mse,mae} L, ms_ssim_{item,skipped}_count N}",
+  quality: [9, [
+    "quality.{{psnr_db,perfect_reconstruction_fraction,ssim,ms_ssim} H, {mse,mae,gmsd} L, ms_ssim_{item,skipped}_count N}",
   ]],
-  codec: [9, [
+  codec: [11, [
     "codec.{index_count,codebook_used_entries,codebook_perplexity} N",
-    "codec.{bit_count,native_bit_count,bytes,jpeg.selected_quality_{mean,min,max}} N",
+    "codec.{bit_count,native_bit_count,native_bytes,bytes,jpeg.selected_quality_{mean,min,max}} N",
+    "codec.jpeg.unfit_count L",
   ]],
   rate: [6, ["rate.{native_codec,serialized_payload,payload,framed,coded,padded}_bpp L"]],
   memory: [1, ["memory.run.peak_rss_bytes L"]],
@@ -75,13 +75,20 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   semantic: [7, [
     "semantic.{{lexical_similarity,similarity,bert_score,kb_coverage} H, fact_count_{reference,candidate,knowledge} N}",
   ]],
-  text: [4, ["text.{{unigram_bleu_proxy,edit_similarity,exact_match} H, remaining_mask_count L}"]],
+  text: [15, [
+    "text.channel_uses_per_word L",
+    "text.{{unigram_bleu_proxy,edit_similarity,exact_match} H, remaining_mask_count L}",
+    "text.{bleu_{1,2,3,4},chrf,rouge_{1,2,l},meteor,cider_d} H",
+  ]],
   faithfulness: [14, [
     "faithfulness.{{{concept,entity,fact}_{precision,recall,f1},kb_fact_precision} H, " +
     "knowledge_fact_{precision,recall} H, " +
     "{unsupported_assertion_rate,fact_omission_rate} L}",
   ]],
-  tasks: [35, [
+  tasks: [51, [
+    "classification.{{macro_f1,micro_f1,top_k_accuracy.*,auroc} H, {expected_calibration_error,brier_score} L}",
+    "{vqa.accuracy,segmentation.{boundary_f1,panoptic_quality}} H",
+    "retrieval.{{relevant_recall,ndcg}_at_{1,5,10},map} H",
     "{classification.balanced_accuracy,modulation_recognition.{accuracy,balanced_accuracy,macro_f1}} H",
     "modulation_recognition.frame_count N",
     "{vqa.single_reference_exact_match,detection.{recall,precision,f1,ap}_at_iou_0p5_conf_0} H",
@@ -90,6 +97,16 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
     "{retrieval.{hit_at_1,hit_at_5,hit_at_10,mrr_at_10},caption.*} H",
     "caption.{token_f1,unigram_bleu_proxy,rouge_l,edit_similarity,exact_match} H",
     "{generation.{text_image_clip,image_image_clip},embedding}.cosine_{mean,min,max} H",
+  ]],
+  nr: [7, [
+    "nr.{{transport_block_size_bits,coded_bits,effective_coderate,mcs_index,effective_snr_db} N, " +
+    "spectral_efficiency H, predicted_bler L}",
+  ]],
+  mimo: [1, ["mimo.mean_post_sinr_db H"]],
+  ofdm: [4, ["ofdm.{papr_db_mean,papr_db_max,papr_db_99_percentile,residual_interference_db} L"]],
+  harq: [9, [
+    "harq.{throughput_bits_per_symbol H, {mean_transmissions,residual_bler,bler_1,bler_2,bler_3,bler_4} L, " +
+    "{delivered_,}block_count N}",
   ]],
   isac: [4, [
     "isac.{{scalarized_utility,communication_rate_bps_hz,sensing_snr_db} H, power_constraint_max_abs_error L}",
@@ -170,8 +187,8 @@ Deno.test("metrics are unique and well formed; what their names say, they are", 
 });
 
 Deno.test("deprecated ids are not in the catalogue and lead into it", () => {
-  unique(DEPRECATED_METRICS);
-  for (const { id, replacement } of DEPRECATED_METRICS) {
+  unique(rows.deprecated_metrics);
+  for (const { id, replacement } of rows.deprecated_metrics) {
     assert.equal(findMetric(id), undefined, id);
     assert.ok(findMetric(replacement), replacement);
   }
@@ -188,7 +205,7 @@ Deno.test("tasks name areas, and metrics that exist and suit them", () => {
     ...Object.values(operation.definition.outputs),
   ]));
   for (const task of allTasks()) {
-    assert.ok(AREAS.some(({ id }) => id === task.area_id), task.id);
+    assert.ok(rows.areas.some(({ id }) => id === task.area_id), task.id);
     assert.ok(task.metrics.length > 0, task.id);
     assert.equal(
       new Set([...task.metrics, ...task.optional_metrics]).size,
@@ -233,6 +250,14 @@ Deno.test("data sets come from operations that exist or are awaited, in named ve
   }
   assert.deepEqual(findDataset("bsds500")!.versions, ["bsds500-v1"]);
   assert.deepEqual(findDataset("kodak_over_phylib_tdl")!.versions, ["kodak-24", "kodak-smoke-kodim01"]);
+});
+
+Deno.test("rows have known modalities and states", () => {
+  const modalities = ["image", "text", "audio", "bits", "wireless", "multimodal", "generic"];
+  for (const { id, modality, status } of [...allDatasets(), ...allTasks()]) {
+    assert.ok(modalities.includes(modality), id);
+    assert.ok(["supported", "experimental", "planned"].includes(status), id);
+  }
 });
 
 Deno.test("the catalogue is one document, and the caller's own copy", () => {

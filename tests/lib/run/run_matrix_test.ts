@@ -10,6 +10,8 @@ import type { JsonObject, Value } from "../../../lib/contract/value.ts";
 import { z } from "../../../lib/contract/zod.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { type MatrixEvent, type MatrixRow, type MatrixRunOptions, runMatrix } from "../../../lib/run/run_matrix.ts";
+import { openRunIndex } from "../../../lib/run/index/open.ts";
+import { selectRuns } from "../../../lib/run/select.ts";
 import { listRuns, removeRuns, showRun } from "../../../lib/run/store.ts";
 import type { Workspace } from "../../../lib/run/workspace.ts";
 import { type FakeExecution, fakeExecutor, testRecipe, testRegistry, withWorkspace } from "./fixture.ts";
@@ -71,6 +73,22 @@ Deno.test("variants run in the order of the matrix, each a bundle of its own", (
       ]),
     );
     assert.equal(events.filter(({ kind }) => kind === "run_completed").length, 3);
+  }));
+
+Deno.test("variants whose names are ids are found by the name of their recipe", () =>
+  withWorkspace(async (workspace) => {
+    const ids = (await runSwept(workspace)).rows.map(({ run_id }) => run_id!).sort();
+    assert.ok(listRuns(workspace).every(({ recipe_name }) => recipe_name!.startsWith("mxv1-")));
+    assert.deepEqual(
+      selectRuns(workspace, { recipe: "small recipe" }, "prune").map(({ run_id }) => run_id).sort(),
+      ids,
+    );
+    assert.deepEqual(selectRuns(workspace, { recipe: "small" }, "prune"), []);
+    const { index, close } = openRunIndex(workspace);
+    const listed = await index.list({ recipeName: "small recipe", limit: 10 });
+    assert.deepEqual(listed.rows.map(({ run_id }) => run_id).sort(), ids);
+    assert.deepEqual((await index.list({ recipeName: "small", limit: 10 })).rows, []);
+    close();
   }));
 
 Deno.test("a variant with a verified complete run is not run again, unless that is asked for", () =>
@@ -258,3 +276,41 @@ Deno.test("a refused matrix tells all it found, and leaves no directory", async 
     });
   }
 });
+
+Deno.test("variants that run side by side give the same artifacts, in rows of the same order", () =>
+  withWorkspace(async (workspace) => {
+    const counts = [4, 5, 6, 7, 8];
+    const artifacts = (rows: readonly MatrixRow[]) =>
+      rows.map(({ run_id, index, variant_id, metrics: { data_0: { "test.count": count } } }) => {
+        const { steps } = showRun(workspace, run_id!).summary as { steps: { outputs: JsonObject }[] };
+        return [index, variant_id, count, steps.map(({ outputs }) => outputs)];
+      });
+    const one = await runSwept(workspace, { raw: swept(counts) });
+    let running = 0, most = 0;
+    const events: MatrixEvent[] = [];
+    const execute: MatrixRunOptions["execute"] = async (options) => {
+      most = Math.max(most, ++running);
+      // The first variants take the longest.
+      const pauseMs = 30 - 5 * Number(options.recipe.metadata.matrix_index);
+      return await fakeExecutor({ pauseMs })(options).finally(() => running--);
+    };
+    const many = await runSwept(workspace, {
+      raw: swept(counts),
+      rerun: true,
+      parallelPoints: 3,
+      execute,
+      onEvent: (event) => events.push(event),
+    });
+    assert.equal(most, 3);
+    assert.equal(many.status, "completed");
+    assert.deepEqual(artifacts(many.rows), artifacts(one.rows));
+    const steps = events.filter(({ kind }) => kind === "step_completed");
+    assert.deepEqual([...new Set(steps.map(({ fields }) => fields.point))].sort(), [0, 1, 2, 3, 4]);
+
+    const failed = await runSwept(workspace, { rerun: true, parallelPoints: 2, fake: { failAt: "report_0" } });
+    assert.deepEqual(outcome(failed.rows), ["0 failed", "1 failed", "2 skipped"]);
+    await assert.rejects(runSwept(workspace, { parallelPoints: 33 }), (error) => {
+      assert.ok(error instanceof SvcError);
+      return error.code === "execution_invalid";
+    });
+  }));

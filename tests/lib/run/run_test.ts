@@ -162,10 +162,11 @@ Deno.test("whatever is refused leaves no trace and tells every problem", () =>
     assert.throws(() => Deno.statSync(workspace.stateDir), Deno.errors.NotFound);
   }));
 
-Deno.test("execution takes exactly a worker count and a cache flag", () => {
-  assert.deepEqual(checkExecution({}), { parallelWorkers: 1, usePlanCache: true });
-  assert.deepEqual(checkExecution({ parallel_workers: 32, use_plan_cache: false }), {
+Deno.test("execution takes exactly the counts of workers and points, and a cache flag", () => {
+  assert.deepEqual(checkExecution({}), { parallelWorkers: 1, parallelPoints: 1, usePlanCache: true });
+  assert.deepEqual(checkExecution({ parallel_workers: 32, parallel_points: 2, use_plan_cache: false }), {
     parallelWorkers: 32,
+    parallelPoints: 2,
     usePlanCache: false,
   });
   const bad: Value[] = [
@@ -176,6 +177,8 @@ Deno.test("execution takes exactly a worker count and a cache flag", () => {
     { parallel_workers: parseJson("2.0") },
     { parallel_workers: "2" },
     { parallel_workers: null },
+    { parallel_points: 0 },
+    { parallel_points: 33 },
     { use_plan_cache: 1 },
     { use_plan_cache: null },
     { workers: 2 },

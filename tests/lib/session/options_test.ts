@@ -57,6 +57,7 @@ const PLAN = {
 
 const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training", Record<string, Check | string>> = {
   recipes: {
+    list: "no document",
     read: "a file; it is compiled by the other methods",
     text: "a file",
     parse: "a text; it is compiled by the other methods",
@@ -124,6 +125,8 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
     },
   },
   runs: {
+    push: "stored items",
+    pull: "stored items",
     list: "no document",
     resolve: "ids",
     show: "an id",
@@ -133,6 +136,10 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
     pictures: "an id",
     strip: "an id",
     diff: "ids",
+    figure: "finished runs",
+    plot: "finished runs",
+    table: "finished runs",
+    export: "an id",
     remove: "ids",
     select: "ids",
     prune: "ids",
@@ -150,9 +157,12 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
     },
   },
   benchmarks: {
+    push: "stored items",
+    pull: "stored items",
     packs: "no document",
     file: "the name of a pack",
     results: "no document",
+    rows: "no document",
     result: "an id",
     evidence: "an id",
     verify: "an id",
@@ -165,6 +175,31 @@ const TABLE: Record<"recipes" | "runs" | "benchmarks" | "templates" | "training"
     suites: "no document",
     suite: "an id",
     validateSubmission: "a folder of a result, whose operations may be unknown here",
+    async shard({ svc, project }) {
+      const out = await Deno.makeTempDir();
+      const { result } = await svc.benchmarks.shard(project.pack, { shard: { index: 0, count: 1 }, out });
+      await ran(join(out, result.recipes[0].run_dir!));
+      assert.equal((await svc.benchmarks.merge(project.pack, [out])).result.view_sha256, result.view_sha256);
+      await Deno.remove(out, { recursive: true });
+    },
+    merge: "beside shard",
+    async runOn({ svc, project }) {
+      const out = await Deno.makeTempDir();
+      // A stand-in for sbatch and squeue that keeps what it is given.
+      for (const name of ["sbatch", "squeue"]) {
+        await Deno.writeTextFile(join(out, name), "#!/bin/sh\necho 1\n", { mode: 0o755 });
+      }
+      const path = Deno.env.get("PATH")!;
+      Deno.env.set("PATH", `${out}:${path}`);
+      const made = await svc.benchmarks.runOn(project.pack, { on: "slurm", detach: true, program: ["svc"] });
+      Deno.env.set("PATH", path);
+      assert.ok("engine" in made);
+      const script = await Deno.readTextFile(join(svc.workspace.stateDir, "engine", made.result_id, "shard.sh"));
+      assert.match(script, /--adapter \S+ .*--operation \S+ --onnx-accelerator onnxruntime-node benchmark shard/);
+      await Deno.remove(out, { recursive: true });
+    },
+    status: "an id",
+    cancel: "an id",
     async load({ svc, project }) {
       const { valid, diagnostics } = await svc.benchmarks.load(project.pack);
       assert.ok(valid, JSON.stringify(diagnostics));

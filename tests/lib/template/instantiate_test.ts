@@ -147,7 +147,7 @@ Deno.test("the text is the recipe, with the comments of the template", () =>
     };
     const { recipe, text } = await instantiateTemplate(PROTECTED, overrides, options);
     assert.match(text, /^# Protected digital transmission of photographs/);
-    assert.match(text, /\n {2}# The physical link\. SNR is/);
+    assert.match(text, /\n {2}# The physical link\. Es\/N0 is/);
     assert.match(text, /target_power: 2\.0,/);
     assert.doesNotMatch(text, /params: \{\}|inputs: \{\}/);
     const compilation = compiled(text);

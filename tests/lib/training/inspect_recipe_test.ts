@@ -32,9 +32,18 @@ Deno.test("only portable replacement makes a block selectable, and the others sa
 
 Deno.test("the frozen support decides about gradients", () => {
   const receiver = inspect(RECEIVER);
-  assert.equal(receiver.status, "dataset_capture_only");
-  assert.deepEqual(receiver.recommendations.map(({ id }) => id), ["receiver_only", "dataset_capture", "benchmark_run"]);
-  assert.deepEqual(receiver.routes[0].blocked_by, ["rx_bit_boundary", "channel_decoder", "evaluation"]);
+  assert.equal(receiver.status, "partial_gradient_possible");
+  assert.deepEqual(receiver.recommendations.map(({ id }) => id), [
+    "differentiable_export",
+    "receiver_only",
+    "dataset_capture",
+    "benchmark_run",
+  ]);
+  // Steps without a gradient in their contract pass one where they have a twin.
+  assert.deepEqual(receiver.routes.map(({ loss_step, blocked_by }) => [loss_step, blocked_by]), [
+    ["evaluation", ["evaluation"]],
+    ["coded_ber", []],
+  ]);
 
   // With a loss of the trainer's own the evaluation need not pass gradients.
   const jscc = inspect(JSCC, { objective: "image.mse" });
@@ -46,7 +55,7 @@ Deno.test("the frozen support decides about gradients", () => {
     "wireless_channel",
     "rx_symbol_boundary",
   ]);
-  assert.equal(inspect(JSCC).status, "dataset_capture_only");
+  assert.equal(inspect(JSCC).status, "full_gradient_possible");
   assert.equal(inspect("bit_transport_awgn.yaml").status, "not_trainable");
 });
 

@@ -1,6 +1,6 @@
 /** Conformance cases of beamforming and resource allocation. */
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 
 const NOISE = { noise_variance: 0.1 };
@@ -20,7 +20,7 @@ export const resourceProblem = (h = waves(48, 5)) =>
 const problem = { inputs: () => ({ problem: resourceProblem() }) };
 const channels = { inputs: () => ({ problem: beamProblem() }) };
 
-export const ALLOCATION_FIXTURES: Record<string, FixtureCase[]> = {
+export const ALLOCATION_FIXTURES: Record<string, ConformanceCase[]> = {
   "source.beamforming_scenario": ["iid_complex_gaussian", "clustered_ula"].map((channel_model) => ({
     name: channel_model,
     params: { example_count: 3, channel_model },

@@ -1,7 +1,7 @@
 /** Conformance cases of angle of arrival. */
 import { steeringVector } from "../../../lib/numeric/direction_finding.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 
 const ANGLES = Float64Array.of(-20, 7, 33), ANTENNAS = 4, SNAPSHOTS = 5;
@@ -30,7 +30,7 @@ export function snapshotsInput(kind: "problem" | "observation") {
 const truth = arrayInput("ai_phy.aoa_truth.numpy", "float64", ANGLES, [3], { unit: "degree" });
 const estimate = arrayInput("ai_phy.aoa_estimate.numpy", "float64", Float64Array.of(-21, 7.5, 33), [3]);
 
-export const AOA_FIXTURES: Record<string, FixtureCase[]> = {
+export const AOA_FIXTURES: Record<string, ConformanceCase[]> = {
   "source.aoa_scene": [
     { params: { example_count: 3 } },
     { name: "fixed", params: { angle_mode: "fixed", source_angle_deg: 12.5 }, stochastic: false },

@@ -1,6 +1,6 @@
 /** Conformance cases of channel estimation. */
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 
 const EXAMPLES = 2, RX = 2, TX = 2, SUBCARRIERS = 8;
@@ -48,7 +48,7 @@ const estimate = arrayInput(
 const truth = arrayInput("ai_phy.channel_estimation_truth.numpy", "complex64", CHANNEL, GRID, METADATA);
 const WIDE = { example_count: 2, rx_antennas: 2, tx_antennas: 2, subcarriers: 8 };
 
-export const CHANNEL_ESTIMATION_FIXTURES: Record<string, FixtureCase[]> = {
+export const CHANNEL_ESTIMATION_FIXTURES: Record<string, ConformanceCase[]> = {
   "source.ai_phy_channel_realization": [
     { params: { example_count: 3 } },
     { name: "flat_siso", params: { scenario: "flat_siso", subcarriers: 4 } },

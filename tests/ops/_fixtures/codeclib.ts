@@ -5,7 +5,7 @@ import encode from "../../../ops/model/codeclib_encode.ts";
 import entropyEncode from "../../../ops/model/codeclib_entropy_encode.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { runOperation } from "../harness.ts";
 
 export const MODEL = "svc_tiny_hyperprior";
@@ -39,7 +39,7 @@ export const bundle = async () =>
   (await runOperation(exportOnnx, { inputs: { images: pictures() }, params: TINY, models })).outputs;
 const compiled = { skip: "no runtime of this release loads compiled networks" };
 
-export const CODECLIB_FIXTURES: Record<string, FixtureCase[] | { skip: string }> = {
+export const CODECLIB_FIXTURES: Record<string, ConformanceCase[] | { skip: string }> = {
   "model.codeclib_aoti_encode": compiled,
   "model.codeclib_aoti_decode": compiled,
   "model.codeclib_export_onnx": [{

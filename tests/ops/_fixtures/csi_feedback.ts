@@ -1,6 +1,6 @@
 /** Conformance cases of CSI feedback. */
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 
 const ROWS = 3, TX = 2, SUBCARRIERS = 4, SHAPE = [ROWS, TX, SUBCARRIERS];
@@ -18,7 +18,7 @@ const code = (dimension: number, kind = "received") =>
   arrayInput(`channel.csi_feedback_${kind}.numpy`, "float32", values(ROWS * dimension, 3), [ROWS, dimension], METADATA);
 const LEARNED = { runtime: "learned_artifact", feedback_dimension: 4, artifact_package_sha256: "0".repeat(64) };
 
-export const CSI_FEEDBACK_FIXTURES: Record<string, FixtureCase[]> = {
+export const CSI_FEEDBACK_FIXTURES: Record<string, ConformanceCase[]> = {
   "model.csi_feedback_encoder": [
     ...["truncated_angular_delay", "identity"].map((runtime) => ({
       name: runtime,

@@ -1,7 +1,7 @@
 /** Conformance cases of the joint source-channel coder, with a stand-in for its networks. */
 import { type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import type { Model } from "../harness.ts";
 import { symbolsInput } from "../inputs.ts";
 
@@ -48,7 +48,7 @@ const received = (more = {}) =>
   symbolsInput(24, { symbol_shape: [2, 2, 2, 3], ...more }, { kind: "channel.rx_symbols.complex_numpy" });
 const size = { image_count: 2, image_height: 13, image_width: 17, image_channels: 1, image_dtype: "uint8" };
 
-export const DEEPJSCC_FIXTURES: Record<string, FixtureCase[]> = {
+export const DEEPJSCC_FIXTURES: Record<string, ConformanceCase[]> = {
   "model.deepjscc_external_encode": [
     { inputs: () => ({ images: pictures() }), params: LEARNED, model: sampleModel },
     { name: "grey", inputs: () => ({ images: pictures(1, "float32") }), params: LEARNED, model: sampleModel },

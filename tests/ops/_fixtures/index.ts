@@ -14,16 +14,19 @@ import { DEEPJSCC_FIXTURES } from "./deepjscc.ts";
 import { ISAC_FIXTURES } from "./isac.ts";
 import { JPEG_FIXTURES } from "./jpeg.ts";
 import { LEO_FIXTURES } from "./leo.ts";
+import { LINEAR_ANALOG_FIXTURES } from "./linear_analog.ts";
 import { LOCALIZATION_FIXTURES } from "./localization.ts";
 import { MEANING_FIXTURES } from "./meaning.ts";
 import { MEDIA_FIXTURES } from "./media.ts";
 import { NEAR_FIELD_FIXTURES } from "./near_field.ts";
 import { MODULATION_FIXTURES } from "./modulation.ts";
 import { NR_LDPC_FIXTURES } from "./nr_ldpc.ts";
+import { NR_POLAR_FIXTURES } from "./nr_polar.ts";
+import { OFDM_PILOT_FIXTURES } from "./ofdm_pilots.ts";
 import { PHYSICAL_FIXTURES } from "./physical.ts";
 import { POWER_FIXTURES } from "./power.ts";
 import { SEMANTIC_FIXTURES } from "./semantic.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { VISION_FIXTURES } from "./vision.ts";
 
 const ITEMS = { source_item_counts: [24, 40] };
@@ -33,8 +36,8 @@ const QPSK = { modulation: "qpsk", bits_per_symbol: 2, modulation_padding_bits: 
 const symbols = () => ({ symbols: symbolsInput(32, { ...QPSK, source_item_counts: [12, 20] }) });
 const received = (metadata: JsonObject) => ({ rx_symbols: symbolsInput(32, { noise_variance: 0.1, ...metadata }) });
 const pair = () => ({ candidate: bitsInput(someBits(64, 2)), reference: bitsInput(someBits(64)) });
-const plain: FixtureCase[] = [{ inputs: bits }];
-const symbolCases: FixtureCase[] = [{ inputs: symbols }];
+const plain: ConformanceCase[] = [{ inputs: bits }];
+const symbolCases: ConformanceCase[] = [{ inputs: symbols }];
 
 function link(framedKind: string) {
   return {
@@ -64,7 +67,7 @@ function manifest() {
   return canonicalJson({ schema_version: 1, kind: "svc.bit_payload_manifest", items: [item], selections: {} });
 }
 
-const CHANNEL_PATH: Record<string, FixtureCase[]> = {
+const CHANNEL_PATH: Record<string, ConformanceCase[]> = {
   "channel.bit_boundary": plain,
   "channel.bit_count_match": [{ inputs: pair }],
   "channel.bits_to_indices": [{
@@ -107,7 +110,11 @@ const CHANNEL_PATH: Record<string, FixtureCase[]> = {
   })),
   "demodulation.digital_demodulate": [
     { inputs: () => received(QPSK) },
-    ...["bpsk", "qpsk", "qam16"].map((modulation) => ({ inputs: () => received({}), params: { modulation } })),
+    ...["bpsk", "qpsk", "qam16", "qam64", "qam256"].map((modulation) => ({
+      inputs: () => received({}),
+      params: { modulation },
+    })),
+    { name: "exact", inputs: () => received({}), params: { modulation: "qam256", llr_method: "exact" } },
     {
       name: "with an allocation",
       inputs: () => ({
@@ -124,10 +131,14 @@ const CHANNEL_PATH: Record<string, FixtureCase[]> = {
   "demodulation.identity_demodulate": [{ inputs: () => received({}) }],
   "metrics.bit_error_rate": [{ inputs: pair }],
   "metrics.block_error_rate": [{ inputs: pair, params: { block_size: 10 } }],
-  "modulation.digital_modulate": ["bpsk", "qpsk", "qam16"].map((modulation) => ({
-    inputs: bits,
-    params: { modulation },
-  })),
+  "modulation.digital_modulate": [
+    ...["bpsk", "qpsk", "qam16", "qam64", "qam256"].map((modulation) => ({ inputs: bits, params: { modulation } })),
+    {
+      name: "auto",
+      inputs: () => ({ bits: payloadInput(someBits(64), { nr_ldpc: { num_bits_per_symbol: 4 } }) }),
+      params: { modulation: "auto" },
+    },
+  ],
   "modulation.identity_modulate": plain,
   "source.bit_manifest": [{
     params: { manifest_path: "bits.json", manifest_sha256: sha256Hex(manifest()) },
@@ -144,10 +155,12 @@ const WRAPPED = Object.fromEntries(
     ) => [`model.external_encode_${form}`, `model.external_decode_${form}`]),
     "source.external_classification_dataset",
     "metrics.external_classification",
+    "source.external_texts",
+    "metrics.external_text",
   ].map((id) => [id, { skip: "a contract that adapters wrap runs no code itself" }]),
 );
 
-export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }> = {
+export const FIXTURES: Record<string, readonly ConformanceCase[] | { skip: string }> = {
   ...CHANNEL_PATH,
   ...ALLOCATION_FIXTURES,
   ...AOA_FIXTURES,
@@ -163,7 +176,10 @@ export const FIXTURES: Record<string, readonly FixtureCase[] | { skip: string }>
   ...MEDIA_FIXTURES,
   ...MODULATION_FIXTURES,
   ...NR_LDPC_FIXTURES,
+  ...NR_POLAR_FIXTURES,
+  ...OFDM_PILOT_FIXTURES,
   ...PHYSICAL_FIXTURES,
+  ...LINEAR_ANALOG_FIXTURES,
   ...LOCALIZATION_FIXTURES,
   ...POWER_FIXTURES,
   ...SEMANTIC_FIXTURES,

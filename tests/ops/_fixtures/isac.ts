@@ -1,6 +1,6 @@
 /** Conformance cases of joint sensing and communication. */
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 
 const METADATA = { total_power: 3, noise_variance: 0.1, sensing_weight: 0.4, example_count: 2 };
@@ -21,7 +21,7 @@ export function isacInput(
 
 const problem = () => ({ problem: isacInput() });
 
-export const ISAC_FIXTURES: Record<string, FixtureCase[]> = {
+export const ISAC_FIXTURES: Record<string, ConformanceCase[]> = {
   "source.isac_ofdm_scenario": [{ params: { example_count: 3, subcarriers: 5 } }],
   "model.isac_ofdm_allocator_adapter": [
     ...["equal_power", "communications_water_filling", "scalarized_reference"].map((mode) => ({

@@ -15,6 +15,8 @@ const payload = async (params: JsonObject) => {
   return { bits: outputs.bits };
 };
 
+const STRONG = { wire_format: "compact_binary_v1", stream: "abbreviated", half_size: true };
+
 export const JPEG_FIXTURES = {
   "channel.jpeg_capacity_oracle": [
     // The images do not fit, or do: what arrives depends on the gain of each.
@@ -23,13 +25,16 @@ export const JPEG_FIXTURES = {
       inputs: () => ({ images: images() }),
       params: { channel_model: "slow_rayleigh", channel_uses_per_pixel: 4 },
     },
+    { inputs: () => ({ images: images() }), params: { stream: "abbreviated", half_size: true }, stochastic: false },
   ],
   "model.jpeg_encode": [
     { inputs: () => ({ images: images() }) },
     { inputs: () => ({ images: images() }), params: { wire_format: "compact_binary_v1", progressive: true } },
+    { inputs: () => ({ images: images() }), params: { ...STRONG, target_bpp: 8 } },
   ],
   "model.jpeg_decode": [
     { inputs: () => payload({}) },
     { inputs: () => payload({ wire_format: "compact_binary_v1" }) },
+    { inputs: () => payload({ ...STRONG, channel_uses_per_pixel: 4, fill_budget: true }) },
   ],
 };

@@ -1,6 +1,6 @@
 /** Conformance cases of satellite tracking. */
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 
 /** Two histories of looks [Doppler/max, elevation/90°, beam]. */
@@ -28,7 +28,7 @@ export function futureTruth(futures = [[100, 5.2, 0.7], [-600, 5.6, 0]]) {
   };
 }
 
-export const LEO_FIXTURES: Record<string, FixtureCase[]> = {
+export const LEO_FIXTURES: Record<string, ConformanceCase[]> = {
   "source.leo_ntn_tracking_scenario": [
     { params: { example_count: 3 } },
     { name: "one look", params: { example_count: 3, history_length: 1 } },

@@ -1,7 +1,7 @@
 /** Conformance cases of localisation. */
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { perimeterAnchors } from "../../../lib/numeric/localization.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 
 const CORNERS = perimeterAnchors(4, 20), EXAMPLES = 3;
@@ -44,7 +44,7 @@ const estimate = arrayInput(
   { unit: "m" },
 );
 
-export const LOCALIZATION_FIXTURES: Record<string, FixtureCase[]> = {
+export const LOCALIZATION_FIXTURES: Record<string, ConformanceCase[]> = {
   "source.localization_geometry": [
     { params: { example_count: 3 } },
     { name: "fixed", params: { example_count: 2, position_mode: "fixed" }, stochastic: false },

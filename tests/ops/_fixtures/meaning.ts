@@ -5,7 +5,7 @@ import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { paintScene } from "../../../lib/numeric/scenes.ts";
 import { statesArtifact } from "../../../ops/_semantic_state.ts";
 import { tinyAnswerer, tinyClip, tinyDiffusion } from "../../support/tiny_models.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { payloadInput, textsInput } from "../inputs.ts";
 import { unpackBits } from "../../../lib/numeric/bit_packing.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
@@ -108,7 +108,7 @@ export function flickrFolder(): Record<string, Uint8Array | string> {
   };
 }
 
-export const MEANING_FIXTURES: Record<string, FixtureCase[]> = {
+export const MEANING_FIXTURES: Record<string, ConformanceCase[]> = {
   "foundation.clip_text_embed": [
     { inputs: () => ({ texts }) },
     { inputs: () => ({ texts }), params: { backend: "local_hash", dimensions: 16 } },

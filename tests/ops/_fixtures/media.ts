@@ -1,5 +1,6 @@
 /** Conformance cases of the operations on images and texts, and of noise on sources and representations. */
 import type { FileAccess } from "../../../lib/contract/operation.ts";
+import { entropyFormat, textModel } from "../../../ops/model/_text_entropy.ts";
 import { readBundledFile } from "../../../lib/artifact/bundled.ts";
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { bitsArtifact, imagesArtifact } from "../../../lib/artifact/values.ts";
@@ -22,6 +23,16 @@ function textPayload() {
   const bytes = new TextEncoder().encode(canonicalJson({ kind: "text.batch", schema_version: 1, items }));
   const bits = unpackBits(bytes);
   return payloadInput(bits, { text_ids: ["a"], source_item_counts: [bits.length] });
+}
+
+function entropyPayload() {
+  const messages = ["one two three four", "rain"].map((text) => textModel(3).encode(text));
+  const bits = unpackBits(Uint8Array.from(messages.flatMap((message) => [...message])));
+  return payloadInput(bits, {
+    text_ids: ["a", "b"],
+    payload_format: entropyFormat(3),
+    source_item_counts: messages.map((message) => 8 * message.length),
+  });
 }
 
 const indices = () =>
@@ -79,6 +90,8 @@ export const MEDIA_FIXTURES = {
       inputs: () => ({ bits: { ...bitsArtifact(new Uint8Array(64), { text_ids: ["a", "b"] }) } }),
     },
   ],
+  "model.text_entropy_encode": [{ inputs: () => ({ texts: texts() }) }],
+  "model.text_entropy_decode": [{ inputs: () => ({ bits: entropyPayload() }), params: { on_error: "fail" } }],
   "noise.source_text_perturbation": [
     { inputs: () => ({ texts: texts() }), params: { mode: "mask_words", probability: 0.5 } },
     { inputs: () => ({ texts: texts() }), params: { mode: "drop_words", probability: 0.5 } },

@@ -1,6 +1,6 @@
 /** Conformance cases of modulation recognition. */
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 
 const FRAMES = 4, LENGTH = 8, NAMES = { class_names: ["bpsk", "qpsk", "qam16"] };
@@ -17,7 +17,7 @@ const received = () => ({
   },
 });
 
-export const MODULATION_FIXTURES: Record<string, FixtureCase[]> = {
+export const MODULATION_FIXTURES: Record<string, ConformanceCase[]> = {
   "source.modulation_frames": [{ params: { frame_count: 7, symbols_per_frame: 5 } }],
   "wireless.modulation_awgn_observation": [{
     inputs: () => ({ frames: arrayInput("ai_phy.modulation_frames.numpy", "complex64", values, [FRAMES, LENGTH]) }),

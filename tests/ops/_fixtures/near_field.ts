@@ -1,7 +1,7 @@
 /** Conformance cases of near-field focusing. */
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import { sphericalWave } from "../../../lib/numeric/near_field.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
 
 const FOCI = Float64Array.of(0.5, -12, 2, 20), ANTENNAS = 16, WAVELENGTH = 0.01;
@@ -32,7 +32,7 @@ export function nearFieldInput(metadata: Record<string, number> = {}, scale = 1)
 
 export const nearFieldTruth = () => arrayInput("near_field.range_angle_truth.numpy", "float64", FOCI, [2, 2]);
 
-export const NEAR_FIELD_FIXTURES: Record<string, FixtureCase[]> = {
+export const NEAR_FIELD_FIXTURES: Record<string, ConformanceCase[]> = {
   "source.near_field_xl_mimo_scenario": [{ params: { example_count: 3, antennas: 5 } }],
   "model.near_field_estimator_adapter": [
     ...["far_field_steering", "polar_codebook"].map((mode) => ({

@@ -2,7 +2,7 @@
 import { writeNpz } from "../../../lib/artifact/npz.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 
 const QPSK = { modulation: "qpsk", bits_per_symbol: 2, modulation_padding_bits: 0 };
@@ -42,7 +42,8 @@ const framed = () => ({
 const bits = () => ({ bits: payloadInput(someBits(64), { source_item_counts: [24, 40] }) });
 
 const UNPROCESSED = ["awgn", "flat_rayleigh", "interference_awgn"];
-const PRESETS = [...UNPROCESSED, "mimo_flat", "ofdm_tdl", "ofdm_cdl", "urban_micro"];
+const OFDM_PRESETS = ["ofdm_tdl", "ofdm_cdl", "urban_micro"];
+const PRESETS = [...UNPROCESSED, "mimo_flat", ...OFDM_PRESETS];
 const ANTENNAS = { tx_antennas: 2, rx_antennas: 2 };
 const GRID = { ofdm_fft_size: 5, num_ofdm_symbols: 3 };
 
@@ -55,17 +56,26 @@ function state() {
   });
 }
 
-export const PHYSICAL_FIXTURES: Record<string, FixtureCase[]> = {
+/** Eight points without a symmetry. */
+const RING = Array.from({ length: 8 }, (_, m) => [(1 + m / 8) * Math.cos(m), (1 + m / 8) * Math.sin(m)]);
+const ring = () => ({
+  ...received(),
+  constellation: arrayInput("channel.constellation.complex_numpy", "complex64", Float32Array.from(RING.flat()), [8], {
+    bits_per_symbol: 3,
+  }),
+});
+
+export const PHYSICAL_FIXTURES: Record<string, ConformanceCase[]> = {
   "wireless.channel": [
     ...PRESETS.map((channel) => ({
       name: `${channel} matched`,
       inputs: symbols,
       params: { channel, interferers: 2, ...ANTENNAS, ...GRID },
     })),
-    ...UNPROCESSED.map((channel) => ({
+    ...[...UNPROCESSED, ...OFDM_PRESETS].map((channel) => ({
       name: `${channel} unprocessed`,
       inputs: symbols,
-      params: { channel, receiver_processing: "none", interferers: 2 },
+      params: { channel, receiver_processing: "none", interferers: 2, ...GRID },
     })),
     ...["flat_rayleigh", "mimo_flat"].map((channel) => ({
       name: `${channel}, a gain per item`,
@@ -118,10 +128,34 @@ export const PHYSICAL_FIXTURES: Record<string, FixtureCase[]> = {
       model: ({ rx_symbols_ri }) => ({ bit_llr: rx_symbols_ri }),
     },
   ],
+  "modulation.learned_constellation": [
+    { inputs: bits },
+    { name: "points", inputs: bits, params: { mode: "points", bits_per_symbol: 3, points: RING } },
+    {
+      name: "learned_artifact",
+      inputs: bits,
+      params: { mode: "learned_artifact", bits_per_symbol: 3, artifact_package_sha256: "0".repeat(64) },
+      model: () => ({ points_ri: ndarray("float32", Float32Array.from(RING.flat()), [8, 2]) }),
+    },
+  ],
+  "demodulation.constellation_demapper": [
+    ...["exact", "max_log"].map((mode) => ({ name: mode, inputs: ring, params: { mode } })),
+    {
+      name: "learned_artifact",
+      inputs: ring,
+      params: { mode: "learned_artifact", artifact_package_sha256: "0".repeat(64) },
+      model: ({ rx_symbols_ri: { data, shape: [count] } }) => ({
+        bit_llr: ndarray("float32", Float32Array.from({ length: 3 * count }, (_, i) => Number(data[i % count])), [
+          count,
+          3,
+        ]),
+      }),
+    },
+  ],
   "modulation.qpsk_pilot_modulate": [{ inputs: bits }],
   "demodulation.phase_tracking_receiver_adapter": [
     ...["uncompensated", "pilot_interpolation", "pilot_smoothing", "decision_directed_pll", "oracle"]
-      .map((mode): FixtureCase => ({ name: mode, inputs: framed, params: { mode } })),
+      .map((mode): ConformanceCase => ({ name: mode, inputs: framed, params: { mode } })),
     {
       name: "learned_artifact",
       inputs: framed,
@@ -136,7 +170,10 @@ export const PHYSICAL_FIXTURES: Record<string, FixtureCase[]> = {
       }),
     },
   ],
-  "wireless.carrier_phase_impairment": [{ inputs: () => received() }],
+  "wireless.carrier_phase_impairment": [
+    { inputs: () => received() },
+    { name: "independent symbols", inputs: () => received(), params: { phase_scope: "symbol" } },
+  ],
   "wireless.digital_link": PRESETS.map((channel) => ({
     name: channel,
     inputs: bits,

@@ -4,7 +4,7 @@ import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import type { JsonObject, Value } from "../../../lib/contract/value.ts";
 import { type NdArray, ndarray } from "../../../lib/numeric/ndarray.ts";
-import type { FixtureCase } from "./case.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { type Described, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 
 const STATE = "channel.ofdm_channel_state.numpy";
@@ -90,7 +90,7 @@ const WATER = [
   "causal_ar_box_water_filling",
 ];
 
-const ALLOCATOR: FixtureCase[] = [
+const ALLOCATOR: ConformanceCase[] = [
   ...["fixed", "snr_sigmoid"].map((policy) => ({
     name: `${policy} without a state`,
     inputs: () => ({ symbols: symbols() }),
@@ -152,7 +152,7 @@ export const decoderReport = (crcPassed: Value[], more: JsonObject = {}): Descri
   },
 });
 
-export const POWER_FIXTURES: Record<string, FixtureCase[]> = {
+export const POWER_FIXTURES: Record<string, ConformanceCase[]> = {
   "model.symbol_power_allocator": ALLOCATOR,
   "model.causal_csi_power_allocator": ALLOCATOR,
   "metrics.ofdm_power_allocation": [

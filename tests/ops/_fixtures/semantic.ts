@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import { unpackBits } from "../../../lib/numeric/bit_packing.ts";
 import { knowledgeArtifact, type SemanticState, statesArtifact, statesDocument } from "../../../ops/_semantic_state.ts";
-import { payloadInput, textsInput } from "../inputs.ts";
+import { payloadInput, symbolsInput, textsInput } from "../inputs.ts";
 
 const RAIN = { subject: "heavy rain", predicate: "will reach", object: "Lisbon" };
 const FLOOD = { subject: "floods", predicate: "follow", object: "heavy rain" };
@@ -94,6 +94,13 @@ export const SEMANTIC_FIXTURES = {
     { inputs: () => ({ reference: labels("task.labels"), candidate: labels("task.predictions") }) },
   ],
   "metrics.captioning": [{ inputs: () => ({ reference: masked(), candidate: masked() }) }],
+  "metrics.text_corpus_scores": [
+    { inputs: () => ({ reference: masked(), candidate: masked(), symbols: symbolsInput([1, 0, 0, 1]) }) },
+    {
+      inputs: () => ({ reference: masked(), candidate: masked() }),
+      params: { tokenization: "whitespace", bleu_smoothing: "add_one" },
+    },
+  ],
   "metrics.semantic_state_faithfulness": [
     { inputs: () => ({ candidate: state(), reference: state(), kb: kb() }) },
   ],

@@ -178,21 +178,43 @@ Deno.test("hits count any relevant id; reciprocal ranks stop at 10", async () =>
     third: [letters, ["d", "c"]],
     eleventh: [letters, ["k"]],
   }, 13);
-  assert.deepEqual(Object.keys(metrics).sort(), [
-    "retrieval.hit_at_1",
-    "retrieval.hit_at_10",
-    "retrieval.hit_at_5",
-    "retrieval.mrr_at_10",
-  ]);
+  assert.deepEqual(
+    Object.keys(metrics).sort(),
+    [
+      ...["hit", "ndcg", "relevant_recall"].flatMap((score) => [1, 10, 5].map((k) => `retrieval.${score}_at_${k}`)),
+      "retrieval.map",
+      "retrieval.mrr_at_10",
+    ].sort(),
+  );
   assert.ok(Math.abs(Number(metrics["retrieval.hit_at_1"]) - 1 / 3) < 1e-12);
   assert.ok(Math.abs(Number(metrics["retrieval.hit_at_5"]) - 2 / 3) < 1e-12);
   assert.ok(Math.abs(Number(metrics["retrieval.hit_at_10"]) - 2 / 3) < 1e-12);
   assert.ok(Math.abs(Number(metrics["retrieval.mrr_at_10"]) - (1 + 1 / 3) / 3) < 1e-12);
 });
 
+Deno.test("nDCG and mean average precision equal scikit-learn's; recall counts every relevant id", async () => {
+  const letters = [..."abcdef"];
+  const near = (actual: unknown, expected: number) =>
+    assert.ok(Math.abs(Number(actual) - expected) < 1e-12, `${actual}`);
+  const two = await rankings({ q: [letters, ["b", "d"]] }, 6, { k_values: "1,5" });
+  near(two["retrieval.map"], 0.5);
+  near(two["retrieval.ndcg_at_1"], 0);
+  near(two["retrieval.ndcg_at_5"], 0.6509209298071323);
+  near(two["retrieval.relevant_recall_at_5"], 1);
+  const three = await rankings({ q: [letters, ["a", "e", "f"]] }, 6, { k_values: "1,5" });
+  near(three["retrieval.map"], 0.6333333333333333);
+  near(three["retrieval.ndcg_at_5"], 0.6508205185601091);
+  near(three["retrieval.relevant_recall_at_5"], 2 / 3);
+  near((await rankings({ q: [letters, []] }, 6, { k_values: "1" }))["retrieval.ndcg_at_1"], 0);
+});
+
 Deno.test("a cut-off beyond what a ranking kept is refused, and its mean reciprocal rank left out", async () => {
   await refuses("params_conflict", () => rankings({ a: [["p", "q"], ["p"]] }, 3));
-  assert.deepEqual(await rankings({ a: [["p", "q"], ["q"]] }, 3, { k_values: "2" }), { "retrieval.hit_at_2": 1 });
+  assert.deepEqual(await rankings({ a: [["p", "q"], ["q"]] }, 3, { k_values: "2" }), {
+    "retrieval.hit_at_2": 1,
+    "retrieval.ndcg_at_2": 1 / Math.log2(3),
+    "retrieval.relevant_recall_at_2": 1,
+  });
   // The whole gallery was kept: nothing lies behind.
   assert.equal((await rankings({ a: [["p", "q"], ["q"]] }, 2))["retrieval.mrr_at_10"], 0.5);
   for (const k_values of ["", "0", "1,x", "1.5", "-1"]) {

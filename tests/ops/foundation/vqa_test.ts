@@ -9,10 +9,12 @@ import jpegEncode from "../../../ops/model/jpeg_encode.ts";
 import detection from "../../../ops/metrics/detection.ts";
 import vqa from "../../../ops/metrics/vqa.ts";
 import manifest from "../../../ops/source/vqa_manifest.ts";
+import { readVqaRecords } from "../../../ops/source/_vqa_records.ts";
 import smallSample from "../../../ops/source/vqa_small_hf.ts";
 import smoke from "../../../ops/source/vqa_smoke.ts";
 import scenes from "../../../ops/source/synthetic_scenes.ts";
 import { writePng } from "../../../lib/artifact/png_encode.ts";
+import { recordedRate } from "../../../lib/contract/metric_metadata.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { readPlainScene } from "../../../lib/numeric/plain_scene.ts";
 import { paintScene } from "../../../lib/numeric/scenes.ts";
@@ -190,4 +192,34 @@ Deno.test("local records are read as a list or line by line; a picture is loaded
       await refuses(code, () => runOperation(manifest, { params: { manifest_path: "m" }, files: { m } }));
     }
   }
+});
+
+Deno.test("annotators who agree count: three others who say the same make an answer right", async () => {
+  const accuracy = async (answer: string, answers: string[]) => {
+    const batch = (item: JsonObject) => ({
+      kind: "vqa.answers.json",
+      json: { kind: "vqa.answers", schema_version: 1, items: [{ id: "q0", ...item }] },
+    });
+    const inputs = { candidate: batch({ answer }), reference: batch({ answer: answers[0], answers }) };
+    const { metrics, metadata } = await runOperation(vqa, { inputs });
+    const rate = recordedRate(metadata, "vqa.accuracy"), value = metrics["vqa.accuracy"];
+    if (rate === null) assert.equal(value, undefined);
+    else assert.ok(Math.abs(1 - rate.events / rate.trials - Number(value)) < 1e-12);
+    return value;
+  };
+  const answers = ["2", "two", "Two.", "3", "3", "3", "3", "3", "the 3", "4"];
+  // Three of ten say 2: the three have two others, the seven have three; (3·2/3 + 7)/10.
+  assert.ok(Math.abs(Number(await accuracy("two", answers)) - 0.9) < 1e-12);
+  // One says 4: itself has no other, the nine others have one.
+  assert.ok(Math.abs(Number(await accuracy("4", answers)) - 0.3) < 1e-12);
+  assert.equal(await accuracy("a 3", answers), 1);
+  assert.equal(await accuracy("five", answers), 0);
+  assert.equal(await accuracy("5", ["5"]), undefined);
+});
+
+Deno.test("a record with several answers and none of its own takes the most frequent one", () => {
+  const record = { image: "a.png", question: "how many?" };
+  const [read] = readVqaRecords(JSON.stringify([{ ...record, answers: ["3", "2", "2"] }]), "m.json");
+  assert.deepEqual(read, { id: "0", ...record, answer: "2", answers: ["3", "2", "2"] });
+  assert.throws(() => readVqaRecords(JSON.stringify([{ ...record, answer: "2", answers: [2] }]), "m.json"));
 });

@@ -52,6 +52,7 @@ Deno.test("compact payloads hold the very files, one source item an image", asyn
   assert.deepEqual(metrics, {
     "codec.bit_count": BigInt(nativeBits + 35 * 8),
     "codec.native_bit_count": BigInt(nativeBits),
+    "codec.native_bytes": BigInt(nativeBits / 8),
     "codec.bytes": BigInt(nativeBits / 8 + 35),
     "rate.native_codec_bpp": nativeBits / pixels,
     "rate.serialized_payload_bpp": (nativeBits + 35 * 8) / pixels,
@@ -167,5 +168,96 @@ Deno.test("without metadata a payload explains itself, but nothing can stand for
     const intact = await decoded(bitsOf(bits), bits.metadata);
     assert.deepEqual(imagesOf(images), imagesOf(intact.outputs.images));
     await refuses("image_payload_invalid", () => decoded(bitsOf(bits).subarray(0, -8), {}, { on_error: "zeros" }));
+  }
+});
+
+const COMPACT = { wire_format: "compact_binary_v1" };
+const STRONG = { ...COMPACT, stream: "abbreviated", half_size: true };
+
+Deno.test("target_bpp takes the largest quality whose item fits, and reports what does not fit", async () => {
+  const pixels = 19 * 23, budget = Math.floor(Math.floor(14.4 * pixels) / 8);
+  const { outputs: { bits }, metrics } = await encoded(BATCH, { ...COMPACT, target_bpp: 14.4 });
+  const expected = [0, 1, 2].map((index) => {
+    const overhead = index === 0 ? 17 : 9;
+    const qualities = Array.from({ length: 100 }, (_, at) => 100 - at);
+    return qualities.find((quality) =>
+      encodeJpeg(imageOf(BATCH, index), { quality, subsampling: "420" }).length + overhead <= budget
+    )!;
+  });
+  assert.deepEqual(bits.metadata.selected_qualities, expected);
+  assert.ok(expected.every((quality) => quality > 1 && quality < 100));
+  assert.equal(metrics["codec.jpeg.unfit_count"], 0n);
+  for (const count of bits.metadata.source_item_counts as number[]) assert.ok(count <= 8 * budget);
+
+  const none = await encoded(BATCH, { ...COMPACT, target_bpp: 2 });
+  assert.deepEqual(none.outputs.bits.metadata.selected_qualities, [null, null, null]);
+  assert.equal(none.metrics["codec.jpeg.unfit_count"], 3n);
+  assert.equal(none.metrics["codec.native_bytes"], 0n);
+  const bitsOfNone = none.outputs.bits;
+  const { outputs: { images } } = await decoded(bitsOf(bitsOfNone), bitsOfNone.metadata, { on_error: "gray_image" });
+  assert.deepEqual(images.metadata.delivered, [false, false, false]);
+});
+
+Deno.test("channel uses, modulation and code rate give the budget, and fill bytes use all of it", async () => {
+  const pixels = 19 * 23, uses = Math.floor(1.5 * pixels), bytes = Math.floor(Math.floor(uses * 4 * 0.75) / 8);
+  const params = { ...STRONG, channel_uses_per_pixel: 1.5, modulation: "qam16", code_rate: 0.75 };
+  const open = await encoded(BATCH, params), full = await encoded(BATCH, { ...params, fill_budget: true });
+  assert.deepEqual(full.outputs.bits.metadata.source_item_counts, [bytes * 8, bytes * 8, bytes * 8]);
+  assert.deepEqual(full.metrics["codec.native_bytes"], open.metrics["codec.native_bytes"]);
+  assert.ok(Number(full.metrics["codec.native_bytes"]) < 3 * bytes - 35, "there must be something to fill");
+  const images = await Promise.all([open, full].map(async ({ outputs: { bits } }) => {
+    return imagesOf((await decoded(bitsOf(bits), bits.metadata)).outputs.images);
+  }));
+  assert.deepEqual(images[0], images[1]);
+
+  // Files, too: the fill bytes stand before the end marker, so that the whole item is a file.
+  const files = await encoded(BATCH, { ...COMPACT, target_bpp: 16, fill_budget: true });
+  const payload = packBits(bitsOf(files.outputs.bits)), item = Math.floor(16 * pixels / 8);
+  assert.equal(payload.length, 3 * item);
+  const quality = (files.outputs.bits.metadata.selected_qualities as number[])[1];
+  const file = encodeJpeg(imageOf(BATCH, 1), { quality, subsampling: "420" });
+  assert.deepEqual(decodeJpeg(payload.subarray(item + 9, 2 * item)), decodeJpeg(file));
+  const none = await encoded(BATCH, { ...COMPACT, target_bpp: 2, fill_budget: true });
+  const { outputs } = await decoded(bitsOf(none.outputs.bits), none.outputs.bits.metadata, { on_error: "zeros" });
+  assert.deepEqual(outputs.images.metadata.delivered, [false, false, false]);
+});
+
+Deno.test("the strong setting sends half the size where that is nearer to the image, and the receiver enlarges it", async () => {
+  const batch = pictures(2, 96, 120, 3);
+  const error = async (params: JsonObject) => {
+    const { outputs: { bits }, metrics } = await encoded(batch, params, {});
+    const { outputs: { images } } = await decoded(bitsOf(bits), bits.metadata, { on_error: "gray_image" });
+    const received = imagesOf(images).data, { selected_qualities } = bits.metadata;
+    assert.deepEqual([imagesOf(images).height, imagesOf(images).width], [96, 120]);
+    assert.equal(metrics["codec.jpeg.unfit_count"], 0n);
+    const squared = (batch.data as Uint8Array).reduce((sum, sample, at) => sum + (sample - received[at]) ** 2, 0);
+    return { squared, qualities: selected_qualities as number[] };
+  };
+  const low = { ...COMPACT, stream: "abbreviated", target_bpp: 0.35 };
+  const [full, strong] = [await error(low), await error({ ...low, half_size: true })];
+  assert.ok(strong.squared < full.squared, `${strong.squared} against ${full.squared}`);
+  assert.ok(strong.qualities[0] > full.qualities[0]);
+  const high = { ...COMPACT, stream: "abbreviated", target_bpp: 3 };
+  assert.deepEqual(await error({ ...high, half_size: true }), await error(high));
+});
+
+Deno.test("conflicting settings of the budget are refused", async () => {
+  const cases: JsonObject[] = [
+    { ...COMPACT, target_bpp: 1, channel_uses_per_pixel: 1 },
+    { target_bpp: 1 },
+    { half_size: true },
+    { fill_budget: true },
+  ];
+  for (const params of cases) await refuses("params_conflict", () => encoded(BATCH, params));
+});
+
+Deno.test("abbreviated streams of a given quality come back as the file of that quality", async () => {
+  for (const batch of [BATCH, pictures(2, 8, 9, 1)]) {
+    const [file, stream] = await Promise.all(["jfif", "abbreviated"].map((stream) => encoded(batch, { stream }, {})));
+    assert.ok(Number(stream.metrics["codec.native_bytes"]) < Number(file.metrics["codec.native_bytes"]) / 2);
+    const [first, second] = await Promise.all([file, stream].map(async ({ outputs: { bits } }) => {
+      return imagesOf((await decoded(bitsOf(bits), bits.metadata)).outputs.images);
+    }));
+    assert.deepEqual(first, second);
   }
 });

@@ -1,5 +1,6 @@
 /** The chain of satellite tracking, from passes to scores. */
 import assert from "node:assert/strict";
+import { recordedRate } from "../../../lib/contract/metric_metadata.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import {
   ANGULAR_SPEED,
@@ -101,7 +102,12 @@ Deno.test("the scores are those of their definitions", async () => {
     Float64Array.of(90, 5.4, -640, 4, 0, 3, 0, 40),
     [4, 2],
   );
-  assert.deepEqual((await runOperation(metrics, { inputs: { decision, truth } })).metrics, {
+  const scored = await runOperation(metrics, { inputs: { decision, truth } });
+  const rate = recordedRate(scored.metadata ?? {}, "ntn.beam_outage_rate")!;
+  assert.deepEqual([rate.events, rate.trials, rate.unit], [1, 4, "source_item"]);
+  const named = recordedRate(scored.metadata ?? {}, "ntn.beam_handover_accuracy")!;
+  assert.deepEqual([named.events, named.trials, named.complement], [1, 4, true]);
+  assert.deepEqual(scored.metrics, {
     "ntn.doppler_mae_hz": 50 / 4,
     "ntn.doppler_rmse_hz": Math.sqrt((100 + 1600) / 4),
     "ntn.beam_handover_accuracy": 3 / 4,

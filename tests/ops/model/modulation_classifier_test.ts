@@ -1,5 +1,6 @@
 /** The chain of modulation recognition, from frames to confusion matrices. */
 import assert from "node:assert/strict";
+import { recordedRate } from "../../../lib/contract/metric_metadata.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { cumulantScores, evmScores, likelihoodScores } from "../../../lib/numeric/modulation_recognition.ts";
 import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
@@ -116,6 +117,8 @@ Deno.test("the scores are those of their definitions, in all and by SNR", async 
     "task.accuracy": 0.75,
     "task.score": 0.75,
   });
+  const rate = recordedRate(found.metadata, "modulation_recognition.accuracy")!;
+  assert.deepEqual([rate.events, rate.trials, rate.unit, rate.complement], [1, 4, "source_item", true]);
   const report = found.outputs.report.json(), bins = report.snr_bins as JsonObject[];
   assert.deepEqual(report.class_names, ["bpsk", "qpsk", "qam16"]);
   assert.equal(JSON.stringify(bins.map((bin) => Number(bin.snr_low_db))), "[0,2,6]");
@@ -141,4 +144,23 @@ Deno.test("silence has an answer, and nonsense is refused", async () => {
   await refuses("params_conflict", () => runOperation(observation, { inputs: { frames }, params }));
   const alone = arrayInput("ai_phy.modulation_iq_frames.numpy", "complex64", new Float32Array(8), [2, 2]);
   await assert.rejects(() => runOperation(adapter, { inputs: { observation: alone } }));
+});
+
+Deno.test("five classes up to 256QAM: the likelihood tells them apart, and other classes are refused", async () => {
+  const classes = ["bpsk", "qpsk", "qam16", "qam64", "qam256"];
+  const frames = { frame_count: 100, symbols_per_frame: 256, classes };
+  const sent = (await runOperation(source, { params: { seed: 1, ...frames } })).outputs;
+  const params = { seed: 2, snr_db_min: float(25), snr_db_max: float(25) };
+  const inputs = { frames: sent.frames };
+  const received = (await runOperation(observation, { inputs, params })).outputs;
+  const run = async (mode: string, chosen: string[]) => {
+    const { prediction } =
+      (await runOperation(adapter, { inputs: received, params: { mode, classes: chosen } })).outputs;
+    const found = await runOperation(metrics, { inputs: { prediction, truth: sent.labels } });
+    return Number(found.metrics["modulation_recognition.accuracy"]);
+  };
+  assert.ok(await run("classical_likelihood", classes) > 0.9);
+  const { prediction } = (await runOperation(adapter, { inputs: received, params: { classes: classes.slice(0, 2) } }))
+    .outputs;
+  await refuses("params_conflict", () => runOperation(metrics, { inputs: { prediction, truth: sent.labels } }));
 });

@@ -51,6 +51,42 @@ Deno.test("the index lists what the bundles say, page by page, newest first", ()
     close();
   }));
 
+Deno.test("runs are found by recipe, parameter, matrix point and metric, and their values go with them", () =>
+  inWorkspace(async (workspace) => {
+    const { stateDir } = workspace, ids: string[] = [];
+    for (const bit_count of [8, 16, 8]) {
+      const text = recipe(`sweep__bits_${bit_count}`);
+      text.steps[0].params = { bit_count };
+      const metadata = { matrix_selection: { bits: bit_count } };
+      ids.push((await run({ ...text, metadata }, { stateDir, projectRoot: stateDir })).run_id!);
+    }
+    const { index, database, close } = openRunIndex(workspace);
+    const found = async (query: Partial<Parameters<typeof index.list>[0]>) =>
+      (await index.list({ limit: 10, ...query })).rows.map(({ run_id }) => run_id).reverse();
+    assert.deepEqual(await found({ where: { "data.bit_count": "8" } }), [ids[0], ids[2]]);
+    assert.deepEqual(await found({ where: { bits: "16.0" }, recipeName: "sweep" }), [ids[1]]);
+    assert.deepEqual(await found({ where: { bits: "16", "data.bit_count": "8" } }), []);
+    assert.deepEqual(await found({ recipeName: "sweep__bits_8" }), [ids[0], ids[2]]);
+    assert.deepEqual(await found({ recipeName: "swee" }), []);
+    const errors = {
+      id: "ber",
+      op: "metrics.bit_error_rate",
+      params: { label: "ber" },
+      inputs: { reference: "data.bits", candidate: "data.bits" },
+    };
+    const measured = { name: "ber", steps: [...recipe("ber").steps, errors] };
+    ids.push((await run(measured, { stateDir, projectRoot: stateDir })).run_id!);
+    await settle();
+    assert.deepEqual(await found({ where: { "channel.ber": "0" } }), [ids[3]]);
+    const page = await index.list({ limit: 1, recipeName: "sweep" });
+    assert.equal((await index.list({ limit: 5, recipeName: "sweep", cursor: page.nextCursor! })).rows.length, 2);
+    removeRuns(workspace, ids);
+    await settle();
+    assert.deepEqual(await found({ recipeName: "sweep" }), []);
+    assert.equal((database.prepare("SELECT count(*) AS n FROM run_values").get() as { n: number }).n, 0);
+    close();
+  }));
+
 Deno.test("a new bundle, a removed one and a changed summary are noticed", () =>
   inWorkspace(async (workspace) => {
     const { stateDir } = workspace;

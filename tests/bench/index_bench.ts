@@ -1,0 +1,113 @@
+/**
+ * The index of many runs: pages of all, of a recipe, and of runs with a value of a parameter and of a metric; and a rebuild
+ * from bundles. Rows are synthetic; only runs on the listed pages have a folder.
+ *
+ *     deno run -A tests/bench/index_bench.ts
+ *
+ * SVC_BENCH_RUNS sets the number of runs: 1,000,000 by default.
+ */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { canonicalJson } from "../../lib/contract/json.ts";
+import { openRunIndex } from "../../lib/run/index/open.ts";
+import { transaction } from "../../lib/run/index/database.ts";
+import type { RunQuery } from "../../lib/run/index/runs.ts";
+import { openWorkspace } from "../../lib/run/workspace.ts";
+import { ms, row, sized, time } from "./measure.ts";
+
+const runs = sized(Number(Deno.env.get("SVC_BENCH_RUNS") ?? 1_000_000), 3_000), bundles = sized(2_000, 20);
+const PAGE = 50;
+const folder = await Deno.makeTempDir({ prefix: "svc-index-" });
+
+const idOf = (i: number) =>
+  `${new Date(Date.UTC(2026, 0, 1) + 1000 * i).toISOString().replaceAll(/[-:]|\.\d+/g, "")}_link__${i % 100}`;
+const timeOf = (i: number) => new Date(Date.UTC(2026, 0, 1) + 1000 * i).toISOString();
+const summaryOf = (i: number) => ({
+  run_id: idOf(i),
+  status: "completed",
+  recipe_name: `link__${i % 100}`,
+  created_at_utc: timeOf(i),
+  metrics: {},
+  steps: [{ id: "ber", metrics: { "channel.ber": i / runs } }],
+});
+
+function writeBundle(stateDir: string, i: number) {
+  const directory = join(stateDir, "runs", idOf(i));
+  Deno.mkdirSync(directory, { recursive: true });
+  const recipe = { name: `link__${i % 100}`, steps: [{ id: "channel", params: { snr_db: i % 1000 } }] };
+  Deno.writeTextFileSync(join(directory, "recipe.authored.json"), JSON.stringify(recipe));
+  Deno.writeTextFileSync(join(directory, "summary.json"), JSON.stringify(summaryOf(i)));
+}
+
+/** Rows as a rebuild of the bundles would write them. */
+async function pages(): Promise<void> {
+  const stateDir = join(folder, "pages"), workspace = openWorkspace({ projectRoot: folder, stateDir });
+  const every = Math.max(1, runs / (2 * PAGE) | 0);
+  const listed = new Set<number>();
+  for (let n = 0; n <= PAGE + 1; n++) {
+    for (const i of [runs - n, (Math.floor((runs - 1) / 100) - n) * 100 + 7, runs - n * 1000 + 7, runs - n * every]) {
+      if (i >= 0 && i < runs) listed.add(i);
+    }
+  }
+  for (const i of listed) writeBundle(stateDir, i);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  const { index, database, close } = openRunIndex(workspace);
+  await index.sync();
+  const columns =
+    "run_id, status, recipe_name, created_at_utc, mtime, size, step_count, size_bytes, sort_key, run_values";
+  const put = database.prepare(`INSERT OR IGNORE INTO runs (${columns}) VALUES (?, ?, ?, ?, '', 0, 1, 0, ?, ?)`);
+  const started = performance.now();
+  for (let i = 0; i < runs;) {
+    transaction(database, () => {
+      for (const end = Math.min(runs, i + 10_000); i < end; i++) {
+        const values = [["recipe", "link"], ["recipe", `link__${i % 100}`], ["channel.snr_db", i % 1000], [
+          "channel.ber",
+          i / runs,
+        ]];
+        const key = `${timeOf(i)}|${"1".padStart(20, "0")}|${idOf(i)}`;
+        put.run(idOf(i), "completed", `link__${i % 100}`, timeOf(i), key, canonicalJson(values));
+      }
+    });
+  }
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  row(
+    `write ${runs} rows`,
+    ms(performance.now() - started),
+    `${(statSync(join(stateDir, "index.sqlite3")).size / runs).toFixed(0)} bytes a run`,
+  );
+  const snr = String((runs - 1000 + 7) % 1000), ber = String((runs - every) / runs);
+  const queries: [string, Partial<RunQuery>][] = [
+    ["newest", {}],
+    ["of a recipe", { recipeName: "link" }],
+    ["of a variant", { recipeName: `link__7` }],
+    ["with a parameter", { where: { "channel.snr_db": snr } }],
+    ["with a metric", { where: { "channel.ber": ber } }],
+    ["of a variant with a parameter", { recipeName: "link", where: { "channel.snr_db": snr } }],
+  ];
+  for (const [what, query] of queries) {
+    let found = 0;
+    const took = await time(9, async () => found = (await index.list({ limit: PAGE, ...query })).rows.length);
+    row(`a page of runs ${what}`, ms(took), `${found} runs, aim < 20 ms`);
+    if (found === 0) throw new Error(`There is no run ${what}`);
+  }
+  close();
+}
+
+async function rebuild(): Promise<void> {
+  const stateDir = join(folder, "rebuild"), workspace = openWorkspace({ projectRoot: folder, stateDir });
+  for (let i = 0; i < bundles; i++) writeBundle(stateDir, i);
+  const { index, close } = openRunIndex(workspace);
+  const started = performance.now();
+  await index.rebuild();
+  const took = performance.now() - started;
+  if (index.count() !== bundles) throw new Error(`The index has ${index.count()} of ${bundles} runs`);
+  row(`rebuild from ${bundles} bundles`, ms(took), `${(took / bundles).toFixed(2)} ms a run`);
+  close();
+}
+
+try {
+  await rebuild();
+  await pages();
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}

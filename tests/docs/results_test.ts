@@ -1,0 +1,218 @@
+/** The guides about results: the Python reader on fresh bundles, objects in a notebook, and a run as an RO-Crate. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { sha256Hex } from "../../lib/contract/hash.ts";
+import { float } from "../../lib/contract/value.ts";
+import { sharedSession } from "../support/session.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+
+const stateDir = Deno.makeTempDirSync({ prefix: "svc-results-" });
+const { test, end } = sharedSession({ stateDir });
+
+const LINK = {
+  name: "sweep",
+  description: "QPSK over AWGN",
+  metadata: {
+    seed: 5,
+    matrix: {
+      dimensions: { snr_db: [float(0), float(6)] },
+      step_params: { wireless_channel: { snr_db: { matrix: "snr_db" } } },
+    },
+  },
+  steps: [
+    { id: "data", op: "source.random_bits", params: { bit_count: 4000 } },
+    {
+      id: "modulator",
+      op: "modulation.digital_modulate",
+      params: { modulation: "qpsk" },
+      inputs: { bits: "data.bits" },
+    },
+    {
+      id: "wireless_channel",
+      op: "wireless.channel",
+      params: { channel: "awgn" },
+      inputs: { symbols: "modulator.symbols" },
+    },
+    { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "wireless_channel.rx_symbols" } },
+    {
+      id: "evaluation",
+      op: "metrics.bit_error_rate",
+      inputs: { reference: "data.bits", candidate: "demodulator.bits" },
+    },
+  ],
+};
+
+async function run(python: string, args: string[]): Promise<{ success: boolean; text: string }> {
+  try {
+    const { success, stdout, stderr } = await new Deno.Command(python, { args }).output();
+    return { success, text: new TextDecoder().decode(success ? stdout : stderr) };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return { success: false, text: `no ${python}` };
+    throw error;
+  }
+}
+/** A Python with the packages of the guide: the first on the path, or that of the system. */
+let python: string | undefined;
+for (const candidate of ["python3", "/usr/bin/python3"]) {
+  if (python === undefined && (await run(candidate, ["-c", "import numpy, pandas"])).success) python = candidate;
+}
+/** Checks a crate with the public validator of npm, with its own copy of the context. Without a crate only loads it. */
+const VALIDATOR = `
+import context from "npm:ro-crate@3.7.2/lib/context.json" with { type: "json" };
+globalThis.fetch = (url) => Promise.resolve(Response.json(String(url).includes("/ro/crate/") ? context : { "@context": {} }));
+const { Validator } = (await import("npm:ro-crate@3.7.2")).default;
+const [folder, ...paths] = Deno.args;
+if (folder !== undefined) {
+  const validator = new Validator();
+  validator.parseJSON(await Deno.readTextFile(folder + "/ro-crate-metadata.json"));
+  await validator.crate.resolveContext();
+  await validator.validate();
+  validator.checkFiles(Object.fromEntries(paths.map((path) => [path, { exists: true, inCrate: false, isDir: false }])));
+  console.log(JSON.stringify(validator.results));
+}`;
+async function validateCrate(...args: string[]): Promise<{ success: boolean; text: string }> {
+  const file = join(stateDir, "validate.mjs");
+  await Deno.writeTextFile(file, VALIDATOR);
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", "--no-lock", "--no-config", "--node-modules-dir=none", file, ...args],
+    env: { NO_COLOR: "1" },
+  }).output();
+  return { success, text: new TextDecoder().decode(success ? stdout : stderr) };
+}
+const loaded = await validateCrate();
+if (!loaded.success) console.warn(`Skipped: the RO-Crate validator of npm cannot be loaded: ${loaded.text}`);
+
+test("tables, figures and graphs show themselves in a notebook, and stay data for other readers", async (svc) => {
+  await svc.recipes.runMatrix(LINK);
+  const shown = async (object: object) =>
+    await (object as Record<symbol, () => Promise<Record<string, string>>>)[Symbol.for("Jupyter.display")]();
+  const table = await svc.runs.table({ recipe: "sweep" });
+  const { "text/html": html, "text/plain": text } = await shown(table);
+  assert.match(html, /<th>snr_db<\/th><th>channel\.ber<\/th>.*<td>6<\/td><td>0\.0\d+ \[/);
+  assert.match(text, /\| 6 \| 0\.0/);
+  assert.ok(!JSON.stringify(table).includes("<table"));
+  const figure = await shown(await svc.runs.figure({ recipe: "sweep", x: "snr_db" }));
+  assert.match(figure["image/svg+xml"], /^<svg/);
+  const { $schema } = figure["application/vnd.vegalite.v6+json"] as unknown as { $schema: string };
+  assert.match($schema, /vega-lite\/v6/);
+  assert.match((await shown(await svc.recipes.graph(LINK)))["image/svg+xml"], /^<svg/);
+});
+
+Deno.test({
+  name: "the Python reader of the guide reads fresh bundles",
+  ignore: python === undefined,
+  async fn() {
+    const guide = await Deno.readTextFile(join(ROOT_PATH, "docs/guides/results_in_python.md"));
+    const [, reader] = /```python\n([^]*?)```/.exec(guide)!;
+    assert.ok(reader.trimEnd().split("\n").length <= 40);
+    const checks = `
+assert list(table["snr_db"]) == [0.0, 6.0], table
+ber = table["evaluation/channel.ber"]
+assert 0.14 < ber.iloc[0] < 0.18 and 0.01 < ber.iloc[1] < 0.04, ber
+symbols = array(table.index[0], "modulator.symbols")
+assert symbols.dtype == np.complex64 and symbols.shape == (2000,), symbols
+assert abs(np.mean(np.abs(symbols) ** 2) - 1) < 1e-6
+received = array(table.index[0], "wireless_channel.rx_symbols")
+assert 1.9 < np.mean(np.abs(received) ** 2) < 2.1
+bits = array(table.index[0], "data.bits")
+assert set(np.unique(bits)) == {0, 1}
+`;
+    const program = reader.replaceAll('state=".svc"', `state=${JSON.stringify(stateDir)}`) + checks;
+    const { success, text } = await run(python!, ["-c", program]);
+    assert.ok(success, text);
+    assert.match(text, /evaluation\/channel\.ber/);
+  },
+});
+
+test("an exported run is a Workflow Run RO-Crate: every rule of the profiles, every file, every digest", async (svc) => {
+  const [{ run_id }] = await svc.runs.list({ recipe: "sweep" });
+  const out = join(stateDir, "crate"), licence = "https://creativecommons.org/licenses/by/4.0/";
+  const { files } = await svc.runs.export(run_id, { out, licence });
+  const crate = JSON.parse(await Deno.readTextFile(join(out, "ro-crate-metadata.json")));
+  type Entity = Record<string, unknown> & { "@id": string; "@type": string | string[] };
+  const graph: Entity[] = crate["@graph"], byId = new Map(graph.map((entity) => [entity["@id"], entity]));
+  assert.equal(byId.size, graph.length, "ids are unique");
+  const typesOf = (id: string) => [byId.get(id)!["@type"]].flat();
+  const ids = (value: unknown) => ([value].flat() as { "@id": string }[]).map((item) => item["@id"]);
+  // RO-Crate 1.1: the descriptor and the root.
+  assert.ok(crate["@context"].includes("https://w3id.org/ro/crate/1.1/context"));
+  const descriptor = byId.get("ro-crate-metadata.json")!, root = byId.get("./")!;
+  assert.equal(descriptor["@type"], "CreativeWork");
+  assert.deepEqual(descriptor.about, { "@id": "./" });
+  assert.ok(ids(descriptor.conformsTo).includes("https://w3id.org/ro/crate/1.1"));
+  assert.equal(root["@type"], "Dataset");
+  for (const key of ["name", "description", "license"]) assert.ok(String(root[key]).length > 3, key);
+  assert.equal(root.license, licence);
+  assert.ok(!Number.isNaN(Date.parse(String(root.datePublished))));
+  // Every file is a part with its size and digest, and every part is there.
+  assert.deepEqual(
+    ids(root.hasPart).map(decodeURIComponent).sort(),
+    files.filter((file) => !file.startsWith("ro-crate")),
+  );
+  for (const id of ids(root.hasPart)) {
+    const bytes = await Deno.readFile(join(out, decodeURIComponent(id))), entity = byId.get(id)!;
+    assert.ok(typesOf(id).includes("File"));
+    assert.deepEqual([entity.sha256, entity.contentSize], [sha256Hex(bytes), String(bytes.length)]);
+  }
+  // Process, Workflow and Workflow RO-Crate: profiles, main entity, language, action.
+  const profiles = ["wfrun/process", "wfrun/workflow", "workflowhub/workflow-ro-crate"];
+  for (const profile of profiles) {
+    const id = ids(root.conformsTo).find((id) => id.includes(profile))!;
+    assert.ok(typesOf(id).includes("CreativeWork") && byId.get(id)!.version, profile);
+  }
+  const [main] = ids(root.mainEntity);
+  for (const type of ["File", "SoftwareSourceCode", "ComputationalWorkflow"]) {
+    assert.ok(typesOf(main).includes(type), type);
+  }
+  const [language] = ids(byId.get(main)!.programmingLanguage);
+  assert.ok(typesOf(language).includes("ComputerLanguage"));
+  const [run] = ids(root.mentions), action = byId.get(run)!;
+  assert.ok(typesOf(run).includes("CreateAction"));
+  assert.deepEqual(ids(action.instrument), [main]);
+  assert.deepEqual(ids(action.actionStatus), ["http://schema.org/CompletedActionStatus"]);
+  assert.ok(Date.parse(String(action.startTime)) <= Date.parse(String(action.endTime)));
+  const results = ids(action.result), objects = ids(action.object);
+  assert.ok(results.includes("artifacts/modulator/symbols.npz") && objects.length > 5);
+  const metric = byId.get(results.find((id) => id.endsWith("/channel.ber"))!)!;
+  assert.ok(metric["@type"] === "PropertyValue" && typeof metric.value === "number");
+  assert.equal(byId.get(objects.find((id) => id.endsWith("wireless_channel.snr_db"))!)!.value, 6);
+  // Nothing in the crate refers to an entity that it does not describe.
+  const known = (id: string) => byId.has(id) || /^https?:/.test(id);
+  const look = (value: unknown): void => {
+    if (Array.isArray(value)) return value.forEach(look);
+    if (typeof value !== "object" || value === null) return;
+    if ("@id" in value && Object.keys(value).length === 1) assert.ok(known(String(value["@id"])), String(value["@id"]));
+    Object.values(value).forEach(look);
+  };
+  look(graph);
+  await assert.rejects(svc.runs.export(run_id, { out }), { code: "usage_invalid" });
+});
+
+Deno.test({
+  name: "the public RO-Crate validator accepts an exported run",
+  ignore: !loaded.success,
+  async fn() {
+    const crate = join(stateDir, "crate");
+    const files = [...Deno.readTextFileSync(join(crate, "SHA256SUMS")).matchAll(/^\w+ [ *](.*)$/gm)].map(([, path]) =>
+      path
+    );
+    const check = async () => {
+      const { success, text } = await validateCrate(crate, "ro-crate-metadata.json", "SHA256SUMS", ...files);
+      assert.ok(success, text);
+      return JSON.parse(text) as { id: string; status: string }[];
+    };
+    const results = await check();
+    assert.deepEqual(results.filter(({ status }) => status !== "success"), []);
+    assert.ok(results.length >= 9);
+    // The validator objects to a crate without a name.
+    const path = join(crate, "ro-crate-metadata.json"), document = JSON.parse(await Deno.readTextFile(path));
+    const root = document["@graph"].find((entity: { "@id": string }) => entity["@id"] === "./");
+    delete root.name;
+    await Deno.writeTextFile(path, JSON.stringify(document));
+    const wrong = (await check()).filter(({ status }) => status === "error").map(({ id }) => id);
+    assert.deepEqual(wrong, ["nameRequired"]);
+  },
+});
+
+end();
+Deno.test("the folder of the results goes", () => Deno.remove(stateDir, { recursive: true }));

@@ -1,0 +1,281 @@
+/** Shards under a Slurm and a GNU parallel that are there; the files for Snakemake and Kubernetes run as they are written. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { CLI_ARGS, type CliResult, inFolder, svc } from "../support/cli.ts";
+import { exists } from "../../lib/artifact/path_kind.ts";
+import { shardResult } from "../../lib/benchmark/shards.ts";
+import { open } from "../../mod.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+import { LINK } from "../lib/benchmark/packs.ts";
+
+/** So many that a task can be killed between its rows. */
+const REPLICATES = 48;
+
+/** Whether the test can start these programs. */
+function available(...names: string[]): boolean {
+  const folders = `${Deno.env.get("PATH")}:/usr/sbin`.split(":");
+  return Deno.build.os === "linux" && names.every((name) => folders.some((folder) => exists(join(folder, name))));
+}
+
+/**
+ * A folder with the recipe and a program named svc; the environment that finds it. Where it is asked for a shard, it leaves
+ * its process id in `pid.<shard>`, and waits as long as there is a file `hold.<shard>`.
+ */
+async function project(cwd: string): Promise<Record<string, string>> {
+  const bin = join(cwd, "bin"), program = [Deno.execPath(), ...CLI_ARGS].map((word) => `'${word}'`).join(" ");
+  await Deno.mkdir(bin);
+  const script = `#!/bin/sh
+case "$*" in *--index*)
+  index=$(echo "$*" | sed 's/.*--index \\([0-9]*\\).*/\\1/')
+  echo $$ > ${cwd}/new.$$ && mv ${cwd}/new.$$ ${cwd}/pid.$index
+  while [ -e ${cwd}/hold.$index ]; do sleep 0.1; done
+esac
+exec ${program} "$@"
+`;
+  await Deno.writeTextFile(join(bin, "svc"), script, { mode: 0o755 });
+  await Deno.writeTextFile(join(cwd, "link.yaml"), LINK);
+  return { PATH: `${bin}:${Deno.env.get("PATH")}`, NO_COLOR: "1" };
+}
+
+async function shell(command: string, cwd: string, env: Record<string, string>): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command("sh", { args: ["-c", command], cwd, env }).output();
+  assert.ok(success, `${command}\n${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout);
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let waited = 0; !await holds(); waited++) {
+    assert.ok(waited < 60_000, what);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** The benchmark of a folder on an engine. */
+function onEngine(cwd: string, env: Record<string, string>, engine: readonly string[]) {
+  const run = (...more: string[]): Promise<CliResult> =>
+    svc(["benchmark", "run", "link.yaml", "--on", ...engine, "--program", join(cwd, "bin/svc"), ...more], { cwd, env });
+  const state = async (id: string) => {
+    await using session = await open({ projectRoot: cwd });
+    return await session.benchmarks.status(id);
+  };
+  const shard = (id: string, index: number) => join(cwd, ".svc/engine", id, "shards", String(index));
+  return {
+    run,
+    state,
+    /** Submits and leaves. */
+    async detached(...more: string[]): Promise<string> {
+      const { code, stdout, stderr } = await run("--detach", "--replicates", String(REPLICATES), ...more);
+      assert.equal(code, 0, stderr);
+      return /running {2}(\S+):/.exec(stdout)![1];
+    },
+    /** Kills the process of a shard that has rows, and not all. */
+    async kill(id: string, index: number): Promise<void> {
+      await until(
+        `shard ${index} has rows`,
+        () => (shardResult(shard(id, index))?.index.advance().rowCount ?? 0) > 0,
+      );
+      Deno.kill(pidOf(cwd, index), "SIGKILL");
+    },
+  };
+}
+
+const pidOf = (cwd: string, index: number) => Number(Deno.readTextFileSync(join(cwd, `pid.${index}`)));
+
+/** The result, or the last one, has the view of one machine, and is valid. */
+async function checkMerged(cwd: string, replicates: number, id?: string): Promise<void> {
+  await using session = await open({ projectRoot: cwd });
+  const merged = id ?? (await session.benchmarks.results())[0].result_id;
+  const { result } = await session.benchmarks.run(join(cwd, "link.yaml"), { replicates });
+  const compared = await session.benchmarks.compare(merged, result.result_id);
+  assert.ok(compared.a_view_sha256 !== null);
+  assert.equal(compared.a_view_sha256, compared.b_view_sha256);
+  assert.equal((await session.benchmarks.verify(merged)).status, "valid");
+}
+
+async function write(cwd: string, engine: string): Promise<void> {
+  const args = ["benchmark", "submit", "link.yaml", "--on", engine, "--shards", "2", "--write", "jobs"];
+  const { code, stderr } = await svc([...args, "--replicates", "3"], { cwd });
+  assert.equal(code, 0, stderr);
+}
+
+const snakemake = available("snakemake");
+if (!snakemake) console.warn("SKIPPED: Snakemake is not installed: no Snakefile is run");
+
+Deno.test(
+  "a Kubernetes job makes one shard, Snakemake the other, and the result is that of one machine",
+  inFolder(async (cwd) => {
+    const env = { ...await project(cwd), HOME: cwd };
+    await write(cwd, "kubernetes");
+    const manifest = async (name: string) => JSON.parse(await Deno.readTextFile(join(cwd, "jobs", name)));
+    const { apiVersion, kind, metadata, spec } = await manifest("shards.json");
+    assert.deepEqual([apiVersion, kind, metadata.name], ["batch/v1", "Job", "svc-shards"]);
+    assert.deepEqual([spec.completionMode, spec.completions, spec.parallelism], ["Indexed", 2, 2]);
+    const { restartPolicy, containers: [container], volumes } = spec.template.spec;
+    // backoffLimitPerIndex is for pods that are not restarted in place.
+    assert.deepEqual([restartPolicy, spec.backoffLimitPerIndex], ["Never", 2]);
+    assert.deepEqual(container.volumeMounts.map(({ name }: { name: string }) => name), [volumes[0].name]);
+    await shell("sh -n jobs/submit.sh", cwd, env);
+    await shell(container.command.at(-1), cwd, { ...env, JOB_COMPLETION_INDEX: "0" });
+    await write(cwd, "snakemake");
+    if (snakemake) {
+      await Deno.writeTextFile(join(cwd, "shards/0.done"), "");
+      await shell("snakemake --snakefile jobs/Snakefile --cores 2 --quiet", cwd, env);
+      const { status, recipes } = JSON.parse(await Deno.readTextFile(join(cwd, "shards/merged.json")));
+      assert.deepEqual([status, recipes.length], ["completed", 3]);
+    } else {
+      await shell(container.command.at(-1), cwd, { ...env, JOB_COMPLETION_INDEX: "1" });
+      await shell((await manifest("merge.json")).spec.template.spec.containers[0].command.at(-1), cwd, env);
+    }
+    await checkMerged(cwd, 3);
+  }),
+);
+
+const slurm = available("slurmctld", "slurmd", "munged") && Deno.uid() === 0;
+if (!slurm) console.warn("SKIPPED: Slurm and munge are not installed, or this is not root: no array of shards is run");
+
+Deno.test({
+  name: "under Slurm a cancelled job, a killed task and a killed node end in the result of one machine",
+  ignore: !slurm,
+  fn: inFolder(async (cwd) => {
+    const folder = await Deno.makeTempDir({ prefix: "svc-slurm-" });
+    const control = (action: string) =>
+      shell(`'${join(ROOT_PATH, "tests/support/slurm.sh")}' ${action} ${folder}`, cwd, {});
+    const env = { ...await project(cwd), SLURM_CONF: join(folder, "slurm.conf") };
+    Deno.env.set("SLURM_CONF", env.SLURM_CONF);
+    const engine = onEngine(cwd, env, ["slurm", "--shards", "3", "--sbatch", "--time=10 --comment='a test'"]);
+    const hold = (index: number) => Deno.writeTextFile(join(cwd, `hold.${index}`), "");
+    const held = (index: number) => until(`shard ${index} waits`, () => exists(join(cwd, `pid.${index}`)));
+    try {
+      await using session = await open({ projectRoot: cwd });
+      const submitted = (sbatch: string) => session.benchmarks.runOn(join(cwd, "link.yaml"), { on: "slurm", sbatch });
+      await assert.rejects(submitted(""), { code: "engine_unavailable" });
+      await control("up");
+      await assert.rejects(submitted("--partition=none"), { code: "engine_job_failed", message: /invalid partition/i });
+
+      for (const index of [0, 1, 2]) await hold(index);
+      const id = await engine.detached();
+      for (const index of [0, 1, 2]) await held(index);
+      const running = await engine.state(id);
+      assert.deepEqual([running.status, running.engine, running.shards.length], ["running", "slurm", 3]);
+      assert.deepEqual(
+        running.shards.map(({ state }) => state),
+        ["running", "running", "running"],
+      );
+      assert.equal(await session.benchmarks.cancel(id), id);
+      await until("the tasks end", async () => (await shell("squeue -h", cwd, env)).trim() === "");
+      assert.equal((await engine.state(id)).status, "canceled");
+
+      for (const index of [0, 2]) await Deno.remove(join(cwd, `hold.${index}`));
+      await Deno.remove(join(cwd, "pid.1"));
+      const followed = engine.run("--resume", id);
+      await engine.kill(id, 0);
+      await held(1);
+      const { node } = (await engine.state(id)).shards[1];
+      // The processes of a node that fails: its daemon, that of the step, and the task.
+      const pid = pidOf(cwd, 1), step = /PPid:\s*(\d+)/.exec(await Deno.readTextFile(`/proc/${pid}/status`))![1];
+      const daemon = join(folder, `${node}.pid`);
+      for (const process of [Number(await Deno.readTextFile(daemon)), Number(step), pid]) Deno.kill(process, "SIGKILL");
+      await Deno.remove(daemon);
+      await Deno.remove(join(cwd, "hold.1"));
+      await shell(`scontrol update NodeName=${node} State=DOWN Reason=killed`, cwd, env);
+
+      const { code, stdout, stderr } = await followed;
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /shard 0 ended (?:at|after) link r\d+: FAILED, signal 9 on n\d[^]*shard 0 submitted again/);
+      assert.match(stderr, / on \S+\n/, "the end of the log");
+      assert.match(stderr, /1\/1 r47 link completed/);
+      assert.match(stdout, new RegExp(`completed  ${id}: ${REPLICATES} of ${REPLICATES} rows`));
+      const { shards } = await engine.state(id);
+      assert.ok(shards[1].node !== node, "the shard of the failed node runs on another");
+      await checkMerged(cwd, REPLICATES, id);
+    } finally {
+      await control("down");
+      Deno.env.delete("SLURM_CONF");
+      await Deno.remove(folder, { recursive: true });
+    }
+  }),
+});
+
+const ssh = available("parallel", "ssh", "ssh-keygen", "sshd") && Deno.uid() === 0;
+if (!ssh) console.warn("SKIPPED: GNU parallel and sshd are not installed, or this is not root: no shard runs over ssh");
+
+/** An ssh server of this machine, with a key of its own; `hosts` is a file for GNU parallel with it. */
+async function sshServer(cwd: string): Promise<AsyncDisposable> {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  const place = (name: string) => join(cwd, name);
+  await Deno.mkdir("/run/sshd", { recursive: true });
+  for (const key of ["host", "id"]) await shell(`ssh-keygen -q -t ed25519 -N "" -f ${place(key)}`, cwd, {});
+  const server = ["ListenAddress 127.0.0.1", "StrictModes no", "UsePAM no", "PidFile none", "MaxStartups 100"];
+  const files = [`Port ${port}`, `HostKey ${place("host")}`, `AuthorizedKeysFile ${place("id.pub")}`];
+  await Deno.writeTextFile(place("sshd.conf"), [...server, ...files].join("\n") + "\n");
+  const client = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR"];
+  const login = `ssh -p ${port} -i ${place("id")} ${client.map((option) => `-o ${option}`).join(" ")} 127.0.0.1`;
+  await Deno.writeTextFile(place("hosts"), `2/${login}\n`);
+  const sshd = new Deno.Command((await shell("PATH=$PATH:/usr/sbin command -v sshd", cwd, {})).trim(), {
+    args: ["-D", "-f", place("sshd.conf"), "-E", place("sshd.log")],
+  }).spawn();
+  const answers = new Deno.Command("sh", { args: ["-c", `${login} true`], stderr: "null" });
+  await until("the ssh server answers", async () => (await answers.output()).success);
+  return {
+    async [Symbol.asyncDispose]() {
+      sshd.kill("SIGTERM");
+      await sshd.status;
+    },
+  };
+}
+
+/** Whether a process is there; one that ended may wait for its parent. */
+const lives = (pid: number) =>
+  exists(`/proc/${pid}`) && !/^State:\s*Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
+
+Deno.test({
+  name: "GNU parallel over ssh goes on without its client, and starts a killed worker again",
+  ignore: !ssh,
+  fn: inFolder(async (cwd) => {
+    const env = await project(cwd);
+    await using _server = await sshServer(cwd);
+    const engine = onEngine(cwd, env, ["parallel", "--hosts", "hosts", "--shards", "2"]);
+    await Deno.writeTextFile(join(cwd, "hold.0"), "");
+    const client = new Deno.Command(Deno.execPath(), {
+      args: [
+        ...[...CLI_ARGS, "--json", "benchmark", "run", "link.yaml", "--on", "parallel", "--hosts", "hosts"],
+        ...["--shards", "2", "--program", join(cwd, "bin/svc"), "--replicates", String(REPLICATES)],
+      ],
+      cwd,
+      env,
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const left = client.output();
+    await until("shard 0 waits", () => exists(join(cwd, "pid.0")));
+    client.kill("SIGINT");
+    const { code, stdout } = await left;
+    const { status, result_id: id } = JSON.parse(new TextDecoder().decode(stdout));
+    assert.deepEqual([code, status], [130, "running"]);
+    assert.ok(lives(pidOf(cwd, 0)));
+
+    await Deno.remove(join(cwd, "hold.0"));
+    await engine.kill(id, 0);
+    const followed = await engine.run("--resume", id);
+    assert.equal(followed.code, 0, followed.stderr);
+    assert.match(followed.stdout, new RegExp(`completed  ${id}: ${REPLICATES} of ${REPLICATES} rows`));
+    const log = await Deno.readTextFile(join(cwd, ".svc/engine", id, "logs/0.log"));
+    assert.equal(log.match(/^\S+Z on /gm)?.length, 2, log);
+    assert.equal((await engine.state(id)).shards[0].node, "127.0.0.1");
+    await checkMerged(cwd, REPLICATES, id);
+
+    for (const index of [0, 1]) {
+      await Deno.writeTextFile(join(cwd, `hold.${index}`), "");
+      await Deno.remove(join(cwd, `pid.${index}`));
+    }
+    const next = await engine.detached();
+    for (const index of [0, 1]) await until(`shard ${index} waits`, () => exists(join(cwd, `pid.${index}`)));
+    await using session = await open({ projectRoot: cwd });
+    assert.equal(await session.benchmarks.cancel(next), next);
+    await until("the tasks end", () => !lives(pidOf(cwd, 0)) && !lives(pidOf(cwd, 1)));
+    assert.equal((await engine.state(next)).status, "canceled");
+  }),
+});

@@ -1,0 +1,70 @@
+/** From a recipe to a network that the exported script trains, and back; skipped, with a note, without PyTorch. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { inFolder, svc } from "../support/cli.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+import { torchPython } from "../support/torch.ts";
+
+const RECIPE = join(ROOT_PATH, "recipes/recipe_starters/neural_receiver_qpsk_iq_calibration.yaml");
+const python = await torchPython();
+
+async function run(folder: string, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await new Deno.Command(python!, {
+    args,
+    cwd: folder,
+    env: { OMP_NUM_THREADS: "1" },
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  assert.equal(code, 0, text + new TextDecoder().decode(stderr));
+  return text;
+}
+
+Deno.test({
+  name: "the exported script trains a receiver through the link, and its package beats the reference in the recipe",
+  ignore: python === null,
+  fn: inFolder(async (cwd) => {
+    const project = join(cwd, "rx");
+    const args = ["differentiable", "export", RECIPE, "--framework", "torch", "--samples", "20", "--out", "rx"];
+    assert.equal((await svc(args, { cwd })).code, 0);
+    assert.match(await run(project, "tests/test_twins.py"), /passed +wireless\.channel +step wireless_channel/);
+
+    const first = await run(project, "train.py", "--epochs", "2");
+    assert.match(first, /epoch 2 /);
+    // Captured records feed the same script.
+    assert.equal((await svc(["dataset-capture", "run", "rx"], { cwd })).code, 0);
+    await run(project, "validate_contract.py");
+    const resumed = await run(project, "train.py", "--resume", "--epochs", "3", "--data", "shards", "--batch", "8");
+    assert.match(resumed, /epoch 3 /);
+    assert.doesNotMatch(resumed, /epoch 1 /);
+    assert.equal(Deno.readTextFileSync(join(project, "curve.csv")).trim().split("\n").length, 4);
+    assert.deepEqual(Deno.readFileSync(join(project, "curve.png")).subarray(1, 4), new TextEncoder().encode("PNG"));
+
+    const packaged = await svc(["artifact", "package", "rx/package", "--out", "rx.zip", "--json"], { cwd });
+    assert.equal(packaged.code, 0, packaged.stderr);
+    const { package_sha256, parity } = packaged.json;
+    assert.ok(parity[0].largest_relative_difference < 1e-5);
+    assert.equal((await svc(["artifact", "import", "rx.zip"], { cwd })).code, 0);
+    const ber = async (...settings: string[]) => {
+      const set = settings.flatMap((setting) => ["--set", `demodulator.${setting}`]);
+      const command = ["recipe", "run-matrix", "rx/svc_recipe.yaml", "--points", "snr_db=10.0", "--json", ...set];
+      const { metrics } = (await svc(command, { cwd })).json.rows[0];
+      return metrics.ber["channel.ber"] ?? metrics.ber.ber;
+    };
+    const learned = await ber("mode=learned_artifact", "modulation=qpsk", `artifact_package_sha256=${package_sha256}`);
+    const reference = await ber("mode=reference_qpsk");
+    assert.ok(learned < reference / 3, `${learned} against ${reference}`);
+
+    // A network that is not the one of the stored outputs is refused.
+    const npz = join(project, "package/receiver.parity.npz");
+    await run(project, "-c", changed(npz));
+    const refused = await svc(["artifact", "package", "rx/package", "--out", "other.zip"], { cwd });
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /artifact_output_invalid[\s\S]*bit_llr differs by/);
+  }),
+});
+
+const changed = (path: string) =>
+  `import numpy as np
+a = dict(np.load(${JSON.stringify(path)}))
+a["output__bit_llr"] = a["output__bit_llr"] * 1.001
+np.savez(${JSON.stringify(path)}, **a)`;

@@ -1,0 +1,97 @@
+/**
+ * Trainable components from their starter recipes: exported, captured, trained for an epoch by the script of the export,
+ * packaged with the parity of their networks, imported, and run in the recipe. Skipped, with a note, without PyTorch.
+ */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { open } from "../../mod.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { npyHeader } from "../../lib/artifact/npy_header.ts";
+import { readRecipeText } from "../../lib/recipe/read.ts";
+import { inFolder } from "../support/cli.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+import { torchPython } from "../support/torch.ts";
+
+/** Starters with a component, and the steps to train. The receiver is in train_export_test.ts. */
+const STARTERS: Record<string, string[]> = {
+  aoa_adapter_ula_baseline: ["model.aoa_estimator_adapter"],
+  beamforming_adapter_baseline: ["model.beamforming_adapter"],
+  channel_estimation_adapter_awgn: ["model.channel_estimator_adapter"],
+  csi_feedback_truncated_angular_delay: ["model.csi_feedback_encoder", "model.csi_feedback_decoder"],
+  isac_ofdm_joint_allocation: ["model.isac_ofdm_allocator_adapter"],
+  leo_ntn_doppler_beam_tracking: ["model.leo_ntn_tracking_adapter"],
+  localization_adapter_baseline: ["model.localization_adapter"],
+  modulation_recognition_awgn: ["model.modulation_classifier_adapter"],
+  near_field_xl_mimo_focusing: ["model.near_field_estimator_adapter"],
+  // Pairs that are trained together; bits are drawn, pictures come from a folder.
+  "../constellation_qam_phase_noise": ["modulation.learned_constellation", "demodulation.constellation_demapper"],
+  deepjscc_awgn: ["model.deepjscc_external_encode", "model.deepjscc_external_decode"],
+};
+const UNCAPTURED = ["../constellation_qam_phase_noise", "deepjscc_awgn"];
+const folderOf = (id: string) => id.replace("../", "");
+
+const recipeOf = (id: string) => Deno.readTextFileSync(join(ROOT_PATH, "recipes/recipe_starters", `${id}.yaml`));
+const documentOf = (id: string) =>
+  readRecipeText(recipeOf(id), { file: id }).value as {
+    metadata: JsonObject;
+    steps: { id: string; op: string; params: JsonObject }[];
+  };
+const python = await torchPython();
+
+Deno.test({
+  name: "each component is exported, trained, packaged and bound in its recipe",
+  ignore: python === null,
+  sanitizeOps: false,
+  sanitizeResources: false,
+  fn: inFolder(async (folder) => {
+    const svc = await open({ projectRoot: folder, stateDir: join(folder, "state") });
+    try {
+      for (const [id, operations] of Object.entries(STARTERS)) {
+        const steps = documentOf(id).steps;
+        const selected_steps = steps.filter(({ op }) => operations.includes(op)).map((step) => step.id);
+        const plan = { framework: "torch", selected_steps };
+        await svc.training.export(recipeOf(id), { plan, samples: 40, out: join(folder, folderOf(id)) });
+        for (const split of UNCAPTURED.includes(id) ? [] : ["train", "validation"] as const) {
+          await svc.training.captureProject(join(folder, id), { split });
+        }
+      }
+      await Deno.mkdir(join(folder, "deepjscc_awgn/pictures"));
+      for (const name of ["a", "b", "c"]) {
+        const samples = Array.from({ length: 20 * 24 * 3 }, (_, i) => i * name.charCodeAt(0) % 256);
+        const file = Uint8Array.from([...npyHeader("uint8", [20, 24, 3]), ...samples]);
+        await Deno.writeFile(join(folder, `deepjscc_awgn/pictures/${name}.npy`), file);
+      }
+      const projects = Object.keys(STARTERS).map((id) => join(folder, folderOf(id)));
+      const { stdout, stderr } = await new Deno.Command(python!, {
+        args: [join(ROOT_PATH, "tests/support/train_projects.py"), ...projects],
+        env: { OMP_NUM_THREADS: "1" },
+      }).output();
+      const trained = new TextDecoder().decode(stdout);
+      const expected = projects.map((project) => `${project} ok`).join("\n");
+      assert.equal(trained.trim(), expected, new TextDecoder().decode(stderr));
+
+      for (const [id, operations] of Object.entries(STARTERS)) {
+        const made = await svc.artifacts.package(join(folder, folderOf(id), "package"), {
+          out: join(folder, `${folderOf(id)}.zip`),
+        });
+        assert.equal(made.parity.length, operations.length);
+        await svc.artifacts.import(made.archive);
+        const bound = documentOf(id);
+        for (const step of bound.steps) {
+          if (!operations.includes(step.op)) continue;
+          const abi = (await svc.system.operation(step.op)).trained_artifact_abi!;
+          const { artifact_manifest_path: _path, ...binding } = abi.binding_params;
+          const artifact = { artifact_manifest_path: "", artifact_package_sha256: made.package_sha256 };
+          // The prior of the closed form has no meaning beside a network, and is refused there.
+          const { lmmse_assumed_tap_count: _prior, ...kept } = step.params ?? {};
+          step.params = { ...kept, ...binding, ...artifact };
+        }
+        const { matrix: _matrix, ...metadata } = bound.metadata;
+        const run = await svc.recipes.run({ ...bound, metadata });
+        assert.equal(run.status, "completed", id);
+      }
+    } finally {
+      svc.close();
+    }
+  }),
+});

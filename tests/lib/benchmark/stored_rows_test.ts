@@ -1,0 +1,138 @@
+/** Results of more rows than a document holds: parts of rows and of evidence, read back, paged and verified. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { collectEvidence } from "../../../lib/benchmark/evidence_garbage.ts";
+import { readSnapshot } from "../../../lib/benchmark/evidence.ts";
+import { exportBenchmark, publishBenchmark } from "../../../lib/benchmark/reports.ts";
+import { LedgerIndex } from "../../../lib/benchmark/ledger.ts";
+import { allRows, pageOfRows } from "../../../lib/benchmark/stored_rows.ts";
+import { benchmarkWorkspace, settleResult, showBenchmarkResult } from "../../../lib/benchmark/store.ts";
+import { LEDGER_FILE, RESULT_FILE } from "../../../lib/benchmark/types.ts";
+import { verifyBenchmark } from "../../../lib/benchmark/verify.ts";
+import { openWorkspace, type Workspace } from "../../../lib/run/workspace.ts";
+import { writeSyntheticResult } from "../../support/synthetic_result.ts";
+
+async function withWorkspace(test: (workspace: Workspace) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await test(openWorkspace({ projectRoot: folder, stateDir: folder }));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const SIZE = { recipes: 11, replicates: 200 }, SMALL = { recipes: 11, replicates: 100 };
+
+Deno.test("2,200 rows are in three parts, in order, and a page is read from the parts that hold it", () =>
+  withWorkspace(async (workspace) => {
+    const id = writeSyntheticResult(workspace, SIZE);
+    const { result, directory } = showBenchmarkResult(workspace, id);
+    assert.deepEqual([result.schema_version, result.rows!.count, result.rows!.completed], [2, 2200, 2200]);
+    assert.deepEqual(result.rows!.parts.map(({ path, rows }) => [path, rows]), [
+      ["rows/part-00000.jsonl.gz", 1000],
+      ["rows/part-00001.jsonl.gz", 1000],
+      ["rows/part-00002.jsonl.gz", 200],
+    ]);
+    assert.deepEqual(result.recipes.map(({ id, replicate }) => `${id} ${replicate}`), [
+      ...Array.from({ length: 11 }, (_, index) => `link_${index} 0`),
+    ]);
+    const keys = [...allRows(result)].map(({ id, replicate }) => `${id} ${replicate}`);
+    assert.deepEqual(keys, Array.from({ length: 2200 }, (_, n) => `link_${n % 11} ${Math.floor(n / 11)}`));
+    for (const [after, limit] of [[0, 3], [998, 5], [1999, 300], [2200, 5]]) {
+      const page = pageOfRows(result, directory, after, limit).map(({ id, replicate }) => `${id} ${replicate}`);
+      assert.deepEqual(page, keys.slice(after, after + limit));
+    }
+    const last = pageOfRows(result, directory, 2199, 1)[0];
+    assert.equal(readSnapshot(directory, last.run_evidence_snapshot!).run_id, last.run_id);
+    assert.deepEqual([...Deno.readDirSync(join(directory, "evidence"))].length, 3);
+    assert.equal((await verifyBenchmark(workspace, id)).status, "valid");
+    assert.deepEqual(collectEvidence(workspace, true), []);
+    // The archives are ordinary ones.
+    for (const [part, count] of [["part-00000", 1000], ["part-00002", 200]] as const) {
+      const args = ["tzf", join(directory, "evidence", `${part}.tar.gz`)];
+      const { success, stdout } = await new Deno.Command("tar", { args }).output();
+      const names = new TextDecoder().decode(stdout).trimEnd().split("\n");
+      assert.deepEqual([success, names.length], [true, count]);
+      assert.match(names[0], /^link_\d+__r\d+\.json$/);
+    }
+  }));
+
+Deno.test("a result of parts that was interrupted anywhere has the rows and the view of an uninterrupted one", () =>
+  withWorkspace(async (workspace) => {
+    const whole = settleResult(workspace, writeSyntheticResult(workspace, SMALL));
+    const resultId = "20260101T000000Z_interrupted";
+    writeSyntheticResult(workspace, { ...SMALL, resultId, until: 95 });
+    const evidence = join(benchmarkWorkspace(workspace).runs, resultId, "evidence/part-00001.tar.gz");
+    Deno.writeTextFileSync(evidence, "half of a snapshot", { append: true });
+    writeSyntheticResult(workspace, { ...SMALL, resultId });
+    const resumed = settleResult(workspace, resultId);
+    assert.equal(resumed.view_sha256, whole.view_sha256);
+    assert.deepEqual(resumed.rows!.count, 1100);
+    assert.equal((await verifyBenchmark(workspace, resultId)).status, "valid");
+    // A process that ended without a word leaves what it has.
+    const ended = "20260101T000000Z_ended";
+    writeSyntheticResult(workspace, { ...SMALL, resultId: ended, until: 95 });
+    const settled = settleResult(workspace, ended);
+    assert.deepEqual([settled.status, settled.incomplete_reason, settled.rows!.count], [
+      "incomplete",
+      "interrupted",
+      1045,
+    ]);
+    assert.equal((await verifyBenchmark(workspace, ended)).status, "valid");
+    assert.notEqual(settled.view_sha256, whole.view_sha256);
+  }));
+
+Deno.test("verification finds a changed part, a changed row, a changed snapshot and another statistic", () =>
+  withWorkspace(async (workspace) => {
+    const id = writeSyntheticResult(workspace, SMALL);
+    const directory = join(benchmarkWorkspace(workspace).runs, id);
+    const altered = async (file: string, change: (bytes: Uint8Array) => void) => {
+      const bytes = Deno.readFileSync(join(directory, file)), original = bytes.slice();
+      change(bytes);
+      Deno.writeFileSync(join(directory, file), bytes);
+      const { status, errors } = await verifyBenchmark(workspace, id);
+      Deno.writeFileSync(join(directory, file), original);
+      assert.equal(status, "invalid");
+      return [...new Set(errors.map(({ code, file }) => `${code} ${file}`))];
+    };
+    const flip = (bytes: Uint8Array) => void (bytes[bytes.length >> 1] ^= 1);
+    assert.deepEqual(await altered("rows/part-00001.jsonl.gz", flip), [`bundle_hash_mismatch ${RESULT_FILE}`]);
+    assert.deepEqual(await altered("evidence/part-00000.tar.gz", flip), [
+      "bundle_hash_mismatch evidence/part-00000.tar.gz",
+    ]);
+    assert.deepEqual(await altered(LEDGER_FILE, flip), [`bundle_hash_mismatch ${LEDGER_FILE}`]);
+    const digit = (name: string) => (bytes: Uint8Array) => {
+      const at = new TextDecoder().decode(bytes).indexOf(name) + name.length;
+      bytes[at] = bytes[at] === 0x31 ? 0x32 : 0x31;
+    };
+    assert.deepEqual(await altered(RESULT_FILE, digit('"view_sha256": "')), [
+      `bundle_hash_mismatch ${RESULT_FILE}`,
+      `bundle_link_mismatch ${RESULT_FILE}`,
+    ]);
+    assert.equal((await verifyBenchmark(workspace, id)).status, "valid");
+  }));
+
+Deno.test("verification names a run that stands for several rows", () =>
+  withWorkspace(async (workspace) => {
+    const id = writeSyntheticResult(workspace, { recipes: 2, replicates: 3, evidence: false, sharedRun: true });
+    const { errors } = await verifyBenchmark(workspace, id);
+    assert.deepEqual(errors.map(({ code, message }) => `${code}: ${message}`), [
+      "result_duplicate_run_ids: 20260101T000000Z_shared is the run of several rows",
+    ]);
+  }));
+
+Deno.test("tables have a line for each row of all parts, and a page lists the first thousand", () =>
+  withWorkspace(async (workspace) => {
+    const id = writeSyntheticResult(workspace, { ...SMALL, evidence: false });
+    const out = join(workspace.stateDir, "tables");
+    const { files } = exportBenchmark(workspace, id, { out });
+    assert.ok(files.includes("aggregates.csv"));
+    const lines = (name: string) => Deno.readTextFileSync(join(out, name)).trimEnd().split("\n");
+    assert.equal(lines("recipes.csv").length, 1 + 1100);
+    assert.equal(lines("metrics.csv").length, 1 + 8 * 1100);
+    assert.equal(lines("aggregates.csv").length, 1 + 2 * 11);
+    const { directory } = await publishBenchmark(workspace, id, { out });
+    assert.match(Deno.readTextFileSync(join(directory, "index.html")), /the first 1000 of 1100 rows/);
+    const index = new LedgerIndex(join(benchmarkWorkspace(workspace).runs, id, LEDGER_FILE)).advance();
+    assert.equal(index.row("link_3", 50)!.metrics["channel.compare_bit_count"], 10_000);
+  }));

@@ -1,0 +1,116 @@
+/**
+ * Twins in PyTorch against their operations: the stored vectors are those that the operations give now, and every twin
+ * agrees with them. PyTorch is needed for the second part: `python3`, or the interpreter that SVC_TORCH_PYTHON names.
+ * `UPDATE_TWINS=1 deno test -A --no-check tests/lib/capture/twins_test.ts` writes the vectors again.
+ */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { canonicalJson } from "../../../lib/contract/json.ts";
+import type { InputArtifact } from "../../../lib/contract/operation.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { recordTwin, type TwinVector } from "../../../lib/capture/twin_vectors.ts";
+import { createRegistry } from "../../../ops/registry.ts";
+import { FIXTURES } from "../../ops/_fixtures/index.ts";
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
+import { artifactOf, type GivenInput, materialise } from "../../ops/harness.ts";
+import { TWIN_CASES } from "./_twin_cases.ts";
+import { torchPython } from "../../support/torch.ts";
+
+const PYTHON = new URL("../../../lib/capture/python/", import.meta.url);
+const STORED = new URL("twin_vectors.json", PYTHON);
+const registry = await createRegistry();
+const declared = registry.ids().map((id) => registry.get(id).operation).filter(({ definition }) =>
+  definition.twin === true
+);
+
+async function vectorOf(id: string, name: string, given: ConformanceCase): Promise<TwinVector> {
+  const { operation } = registry.get(id), { definition, contract } = operation;
+  const kinds: Record<string, readonly string[]> = { ...definition.inputs, ...definition.optionalInputs };
+  const asArtifact = (port: string, value: GivenInput): InputArtifact =>
+    "arrayNames" in value ? value : artifactOf(port, value.kind ?? kinds[port][0], value);
+  const inputs = Object.entries(await given.inputs?.() ?? {}).map(([port, value]) => [port, asArtifact(port, value)]);
+  return await recordTwin(operation, {
+    name,
+    params: materialise(contract.params_schema, given.params as JsonObject),
+    inputs: Object.fromEntries(inputs),
+    network: given.model,
+  });
+}
+
+/** Cases of the conformance suite and further ones; those of a model file are no twin's business. */
+async function vectors(): Promise<TwinVector[]> {
+  const made: TwinVector[] = [];
+  for (const { id } of declared) {
+    const fixtures = FIXTURES[id];
+    const cases = [...(Array.isArray(fixtures) ? fixtures : []) as ConformanceCase[], ...TWIN_CASES[id] ?? []];
+    for (const [index, one] of cases.entries()) {
+      if (one.files !== undefined || one.models !== undefined) continue;
+      made.push(await vectorOf(id, one.name ?? `case ${index}`, one));
+    }
+  }
+  return made;
+}
+
+Deno.test("the stored vectors of twins are those that the operations give", async () => {
+  const text = `${canonicalJson(await vectors()).replaceAll('{"calls":', '\n{"calls":')}\n`;
+  if (Deno.env.get("UPDATE_TWINS") === "1") Deno.writeTextFileSync(STORED, text);
+  assert.ok(text === Deno.readTextFileSync(STORED), "UPDATE_TWINS=1 writes them again");
+});
+
+Deno.test("a twin exists in Python exactly where an operation declares one", () => {
+  const folder = new URL("twins/", PYTHON);
+  const texts = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".py"))
+    .map(({ name }) => Deno.readTextFileSync(new URL(name, folder)));
+  const written = texts.flatMap((
+    text,
+  ) => [...text.matchAll(/^(?:@twin|twin)\("([^"]+)"\)|^ {4}\("([a-z_.0-9]+\.[a-z_]+)", "/gm)])
+    .map(([, direct, relayed]) => direct ?? relayed);
+  assert.deepEqual(written.sort(), declared.map(({ id }) => id).sort());
+});
+
+Deno.test("every tensor of a trained artifact states its meaning", () => {
+  const silent = registry.contracts().flatMap(({ id, trained_artifact_abi: abi }) =>
+    Object.entries({ ...abi?.inputs, ...abi?.outputs })
+      .filter(([, { meaning }]) => meaning === undefined).map(([name]) => `${id}: ${name}`)
+  );
+  assert.deepEqual(silent, []);
+});
+
+const python = await torchPython();
+
+Deno.test({
+  name: "every twin agrees with its operation, and its gradients with finite differences",
+  ignore: python === null,
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    try {
+      await copyPython(folder);
+      const { stdout, stderr } = await new Deno.Command(python!, {
+        args: [join(folder, "tests/test_twins.py"), "--json"],
+        env: { OMP_NUM_THREADS: "1" },
+      }).output();
+      const text = new TextDecoder().decode(stdout);
+      assert.ok(text !== "", new TextDecoder().decode(stderr));
+      const rows = JSON.parse(text) as { operation: string; name: string; state: string }[];
+      assert.deepEqual(rows.filter(({ state }) => state === "failed"), []);
+      const passed = new Set(rows.filter(({ state }) => state === "passed").map(({ operation }) => operation));
+      assert.deepEqual(declared.map(({ id }) => id).filter((id) => !passed.has(id)), []);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});
+
+async function copyPython(folder: string): Promise<void> {
+  const place = (path: string) => join(folder, path);
+  await Deno.mkdir(place("twins/data"), { recursive: true });
+  await Deno.mkdir(place("tests"));
+  for (const { name } of Deno.readDirSync(new URL("twins/", PYTHON))) {
+    if (name.endsWith(".py")) await Deno.copyFile(new URL(`twins/${name}`, PYTHON), place(`twins/${name}`));
+  }
+  for (const table of ["tdl_models.json", "cdl_models.json"]) {
+    await Deno.copyFile(new URL(`../../../lib/numeric/data/${table}`, import.meta.url), place(`twins/data/${table}`));
+  }
+  await Deno.copyFile(new URL("test_twins.py", PYTHON), place("tests/test_twins.py"));
+  await Deno.copyFile(STORED, place("tests/twin_vectors.json"));
+}

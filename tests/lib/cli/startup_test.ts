@@ -1,0 +1,24 @@
+/** The modules that every command loads: what a single command needs is imported by that command. */
+import assert from "node:assert/strict";
+import { ROOT_PATH } from "../../support/paths.ts";
+
+interface Module {
+  specifier: string;
+  dependencies?: { code?: { specifier: string }; isDynamic?: boolean }[];
+}
+
+Deno.test("the command line starts without the libraries of single commands", async () => {
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", "cli.ts"], cwd: ROOT_PATH })
+    .output();
+  const { roots, modules } = JSON.parse(new TextDecoder().decode(stdout)) as { roots: string[]; modules: Module[] };
+  const dependencies = new Map(modules.map((module) => [module.specifier, module.dependencies ?? []]));
+  const loaded = new Set(roots);
+  for (const specifier of loaded) {
+    for (const { code, isDynamic } of dependencies.get(specifier) ?? []) {
+      if (code !== undefined && !isDynamic) loaded.add(code.specifier);
+    }
+  }
+  assert.ok(loaded.size > 30, "the walk found the commands");
+  const heavy = /^npm:(?!commander)|^node:zlib$|\/(ops|lib\/numeric|lib\/benchmark|lib\/research)\//;
+  assert.deepEqual([...loaded].filter((specifier) => heavy.test(specifier)), []);
+});

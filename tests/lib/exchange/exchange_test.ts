@@ -1,0 +1,272 @@
+/** Push and pull with a store that checks signatures, cuts connections, and lies. */
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import { open, type Session } from "../../../mod.ts";
+import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { readRecord, receiveFolder, sendFolder } from "../../../lib/exchange/folder.ts";
+import { ObjectStore } from "../../../lib/fetch/object_store.ts";
+import { listFiles } from "../../../lib/run/files.ts";
+import { KEYS, type TestStore, testStore } from "../../support/s3.ts";
+import { writeSyntheticResult } from "../../support/synthetic_result.ts";
+
+for (const [name, value] of Object.entries(KEYS)) Deno.env.set(name, value);
+
+const AT = "s3://lab/study";
+const RECIPE = { name: "bits", steps: [{ id: "data", op: "source.random_bits" }] };
+
+interface Bench extends AsyncDisposable {
+  store: TestStore;
+  here: Session;
+  there: Session;
+  options: { endpoint: string; retryMs: number };
+}
+
+/** A store and two state directories. */
+async function bench(): Promise<Bench> {
+  const folder = await Deno.makeTempDir({ prefix: "svc-exchange-" }), store = testStore("lab");
+  const session = (name: string) => open({ projectRoot: folder, stateDir: join(folder, name) });
+  const [here, there] = [await session("here"), await session("there")];
+  return {
+    store,
+    here,
+    there,
+    options: { endpoint: store.endpoint, retryMs: 1 },
+    async [Symbol.asyncDispose]() {
+      here.close();
+      there.close();
+      await store[Symbol.asyncDispose]();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+const textOf = (folder: string) =>
+  listFiles(folder).map(({ path }) => Deno.readTextFileSync(join(folder, path))).join("\n");
+
+Deno.test("runs, results, models and datasets go to a store and come back verified", async () => {
+  await using at = await bench();
+  const { store, here, there, options } = at;
+  const ids = [];
+  for (let seed = 1; seed <= 4; seed++) {
+    ids.push((await here.recipes.run({ ...RECIPE, name: `bits_${seed}`, metadata: { seed } })).run_id!);
+  }
+  const result = writeSyntheticResult(here.workspace, { recipes: 4, replicates: 5 });
+  const { stateDir } = here.workspace, revision = "a".repeat(40);
+  const files = { "net.onnx": { sha256: sha256Hex("net"), size_bytes: 3 } };
+  await Deno.mkdir(join(stateDir, "models/org__net", revision), { recursive: true });
+  await Deno.writeTextFile(join(stateDir, "models/org__net", revision, "net.onnx"), "net");
+  const fetched = { id: "org/net", version: revision, url: "", sha256: "", files, fetched_at_utc: "" };
+  await Deno.writeTextFile(join(stateDir, "models/org__net", revision, "fetch.json"), JSON.stringify(fetched));
+  await Deno.mkdir(join(stateDir, "datasets/own"), { recursive: true });
+  await Deno.writeTextFile(join(stateDir, "datasets/own/empty.txt"), "");
+
+  const sent = await here.runs.push(AT, {}, options);
+  assert.deepEqual(sent.items.map(({ id, status }) => [id, status]).sort(), ids.map((id) => [id, "sent"]).sort());
+  assert.ok(store.objects.has(`study/runs/${ids[0]}.json`));
+  const last = store.requests.findLastIndex((line) => line.startsWith("PUT study/sha256/"));
+  assert.match(store.requests.slice(last + 1).find((line) => line.startsWith("PUT")) ?? "", /^PUT study\/runs\//);
+  for (const [key, bytes] of store.objects) {
+    const [, digest] = /^study\/sha256\/..\/(\w+)$/.exec(key) ?? [];
+    if (digest !== undefined) assert.equal(digest, sha256Hex(bytes));
+  }
+  assert.deepEqual((await here.runs.push(AT, { ids: [ids[1]] }, options)).items.map(({ status }) => status), [
+    "present",
+  ]);
+  await here.benchmarks.push(AT, [], options);
+  await here.models.push(AT, ["org/net"], options);
+  await here.data.push(AT, [], options);
+
+  const planned = await there.runs.pull(AT, [], { ...options, dryRun: true });
+  assert.deepEqual(planned.items.map(({ status }) => status), ids.map(() => "would_receive"));
+  assert.deepEqual(await there.runs.list(), []);
+  const pulled = await there.runs.pull(AT, [ids[0], ids[2]], options);
+  assert.deepEqual(pulled.items.map(({ id, status }) => [id, status]), [[ids[0], "received"], [ids[2], "received"]]);
+  assert.equal((await there.runs.verify(ids[0])).status, "valid");
+  assert.deepEqual((await there.runs.list()).map(({ run_id }) => run_id).sort(), [ids[0], ids[2]].sort());
+  const statuses = (await there.runs.pull(AT, [], options)).items.map(({ status }) => status).sort();
+  assert.deepEqual(statuses, ["present", "present", "received", "received"]);
+  await there.benchmarks.pull(AT, [], options);
+  assert.equal((await there.benchmarks.verify(result)).status, "valid");
+  assert.deepEqual((await there.benchmarks.results()).map(({ result_id }) => result_id), [result]);
+  await there.models.pull(AT, [], options);
+  assert.deepEqual((await there.models.verify("org/net")).map(({ status }) => status), ["valid"]);
+  assert.equal((await there.data.pull(AT, ["own"], options)).items[0].status, "received");
+  assert.ok((await there.data.list()).some(({ id }) => id === "own"));
+  assert.ok(!textOf(dirname(there.workspace.stateDir)).includes(KEYS.AWS_SECRET_ACCESS_KEY), "no file has the secret");
+});
+
+Deno.test("a name that is taken by other contents stays, here and in the store", async () => {
+  await using at = await bench();
+  const { here, there, options } = at;
+  const id = writeSyntheticResult(here.workspace, { recipes: 2, replicates: 2 });
+  writeSyntheticResult(there.workspace, { recipes: 2, replicates: 3 });
+  await here.benchmarks.push(AT, [], options);
+  assert.deepEqual((await there.benchmarks.push(AT, [], options)).items.map(({ status }) => status), ["differs"]);
+  assert.deepEqual((await there.benchmarks.pull(AT, [id], options)).items.map(({ status }) => status), ["differs"]);
+  const replaced = await there.benchmarks.push(AT, [], { ...options, replace: true });
+  assert.deepEqual(replaced.items.map(({ status }) => status), ["sent"]);
+});
+
+Deno.test("an interrupted transfer shows nothing, and continues with what is missing", async () => {
+  await using at = await bench();
+  const { store, here, there, options } = at;
+  const { run_id } = await here.recipes.run(RECIPE), id = run_id!;
+  let left = 3;
+  store.fault = (method) => method === "PUT" && left-- <= 0 ? "down" : null;
+  await assert.rejects(here.runs.push(AT, { ids: [id] }, options), { code: "store_unavailable" });
+  assert.equal(store.objects.size, 3);
+  assert.ok(!store.objects.has(`study/runs/${id}.json`), "the record is written last");
+  store.fault = () => null;
+  const before = new Set(store.objects.keys());
+  store.requests.length = 0;
+  await here.runs.push(AT, { ids: [id] }, options);
+  const again = store.requests.filter((line) => line.startsWith("PUT")).map((line) => line.slice(4));
+  assert.deepEqual(again.filter((key) => before.has(key)), []);
+
+  let answers = 0;
+  const isObject = (key: string) => key.includes("/sha256/");
+  store.fault = (method, key) => method === "GET" && isObject(key) && ++answers > 4 ? "cut" : null;
+  await assert.rejects(there.runs.pull(AT, [id], options), { code: "store_unavailable" });
+  assert.deepEqual(await there.runs.list(), []);
+  store.requests.length = 0;
+  store.fault = () => null;
+  const { items: [item] } = await there.runs.pull(AT, [id], options);
+  assert.equal(item.status, "received");
+  assert.ok(item.moved_bytes < item.size_bytes, "pieces of the first attempt are kept");
+  assert.equal((await there.runs.verify(id)).status, "valid");
+
+  // One cut is repeated at once.
+  let cut = true;
+  store.fault = (method, key) => method === "GET" && isObject(key) && cut ? (cut = false, "cut") : null;
+  await there.runs.remove({ ids: [id] });
+  assert.equal((await there.runs.pull(AT, [id], options)).items[0].status, "received");
+});
+
+Deno.test("large files go in pieces, each of which is kept", async () => {
+  await using at = await bench();
+  const folder = join(at.here.workspace.stateDir, "big"), copy = join(at.here.workspace.stateDir, "copy");
+  await Deno.mkdir(join(folder, "in"), { recursive: true });
+  const bytes = Uint8Array.from({ length: 2_500 }, (_, i) => i % 251);
+  await Deno.writeFile(join(folder, "in/a.bin"), bytes);
+  await Deno.writeFile(join(folder, "exact.bin"), bytes.subarray(0, 2_000));
+  await Deno.writeFile(join(folder, "empty.bin"), new Uint8Array());
+  const store = new ObjectStore(AT, at.options);
+  const { sent } = await sendFolder(store, "runs", "big", folder, { pieceBytes: 1_000 });
+  assert.equal(sent, 1_000 + 1_000 + 500, "equal pieces are stored once");
+  const record = (await readRecord(store, "runs", "big"))!;
+  assert.deepEqual(record.files.map(({ path, pieces }) => [path, pieces?.length]), [
+    ["empty.bin", undefined],
+    ["exact.bin", 2],
+    ["in/a.bin", 3],
+  ]);
+  await Deno.mkdir(join(copy, "in"), { recursive: true });
+  const damaged = bytes.slice();
+  damaged[1_500]++;
+  await Deno.writeFile(join(copy, "in/a.bin"), damaged);
+  await Deno.writeTextFile(join(copy, "left_over"), "of another attempt");
+  assert.equal(await receiveFolder(store, record, copy), 1_000 + 2_000, "one piece and the other file");
+  assert.deepEqual(await Deno.readFile(join(copy, "in/a.bin")), bytes);
+  assert.deepEqual(listFiles(copy).map(({ path }) => path), ["empty.bin", "exact.bin", "in/a.bin"]);
+});
+
+Deno.test("a hostile store changes nothing", async (t) => {
+  await using at = await bench();
+  const { store, here, there, options } = at;
+  const { run_id } = await here.recipes.run(RECIPE), id = run_id!;
+  await here.runs.push(AT, { ids: [id] }, options);
+  const key = `study/runs/${id}.json`, record = JSON.parse(new TextDecoder().decode(store.objects.get(key)));
+  const written = new Map(store.objects);
+  const refused = async (name: string, code: string, lie: () => void) =>
+    await t.step(name, async () => {
+      lie();
+      await assert.rejects(there.runs.pull(AT, [id], options), { code });
+      assert.deepEqual(await there.runs.list(), []);
+      assert.ok(!listFiles(dirname(there.workspace.stateDir)).some(({ path }) => path.endsWith("outside")));
+      store.fault = () => null;
+      store.objects.clear();
+      for (const [key, bytes] of written) store.objects.set(key, bytes);
+    });
+  const answer = (change: (bytes: Uint8Array<ArrayBuffer>) => Response | Uint8Array<ArrayBuffer>) => () => {
+    store.fault = (method, key, bytes) => {
+      if (method !== "GET" || !key.includes("sha256/") || !bytes) return null;
+      const made = change(bytes as Uint8Array<ArrayBuffer>);
+      return made instanceof Response ? made : new Response(made);
+    };
+  };
+  const says = (change: (record: { [name: string]: unknown; files: Record<string, unknown>[] }) => void) => () => {
+    const copy = structuredClone(record);
+    change(copy);
+    store.objects.set(key, new TextEncoder().encode(JSON.stringify(copy)));
+  };
+  await refused("other bytes", "artifact_hash_mismatch", answer((bytes) => bytes.map((byte) => byte ^ 1)));
+  await refused("more bytes", "store_unavailable", answer((bytes) => new Uint8Array(bytes.length + 1)));
+  await refused(
+    "endless bytes",
+    "store_unavailable",
+    answer(() =>
+      new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1 << 16)) }))
+    ),
+  );
+  await refused("another place", "store_unavailable", answer(() => Response.redirect("http://127.0.0.1:1/")));
+  await refused(
+    "a missing object",
+    "store_invalid",
+    () => store.objects.delete([...written.keys()].find((key) => key.includes("sha256/"))!),
+  );
+  for (const path of ["../outside", "/tmp/outside", "a/../../outside", "C:\\outside", "a//outside", "./outside", ""]) {
+    await refused(`the path ${path}`, "store_invalid", says(({ files }) => files[0].path = path));
+  }
+  await refused(
+    "one path twice",
+    "store_invalid",
+    says(({ files }) => files[1].path = String(files[0].path).toUpperCase()),
+  );
+  await refused("a file as a folder", "store_invalid", says(({ files }) => files[1].path = `${files[0].path}/outside`));
+  await refused("other sizes", "store_invalid", says((record) => record.size_bytes = 1));
+  await refused(
+    "more than the disk has",
+    "resources_insufficient",
+    says((record) => {
+      const piece_bytes = 64 * 2 ** 20, size_bytes = 2 ** 42;
+      const pieces = Array.from({ length: size_bytes / piece_bytes }, () => "0".repeat(64));
+      record.piece_bytes = piece_bytes;
+      const files = record.files.map((file) => ({ ...file, pieces: [] }));
+      record.files = [...files, { path: "outside", size_bytes, sha256: "0".repeat(64), pieces }];
+      record.size_bytes = record.files.reduce((sum, file) => sum + Number(file.size_bytes), 0);
+    }),
+  );
+  await refused("another run", "store_invalid", says((record) => record.id = "20260101T000000Z_other"));
+  await refused(
+    "a bundle that does not verify",
+    "bundle_hash_mismatch",
+    says((record) => {
+      const text = new TextEncoder().encode("other"), digest = sha256Hex(text);
+      store.objects.set(`study/sha256/${digest.slice(0, 2)}/${digest}`, text);
+      const file = record.files.find(({ path }) => String(path) === "recipe.json")!;
+      record.size_bytes = Number(record.size_bytes) - Number(file.size_bytes) + text.length;
+      Object.assign(file, { sha256: digest, size_bytes: text.length });
+    }),
+  );
+  await t.step("the right bytes are accepted after all", async () => {
+    assert.equal((await there.runs.pull(AT, [id], options)).items[0].status, "received");
+  });
+});
+
+Deno.test("addresses and credentials are checked, and refusals do not show them", async () => {
+  await using at = await bench();
+  const { here, options, store } = at;
+  for (const address of ["http://lab/study", "s3://Lab", "s3://lab/../x", "s3://lab/a//b", "lab"]) {
+    await assert.rejects(here.runs.pull(address, [], options), { code: "usage_invalid" });
+  }
+  await assert.rejects(here.runs.pull(AT, [], { endpoint: "http://store.example" }), { code: "path_refused" });
+  const wrong = (variables: Record<string, string>) =>
+    Array.fromAsync(new ObjectStore(AT, { ...options, variable: (name) => variables[name] }).list("runs"));
+  const secret = "another-secret";
+  await assert.rejects(wrong({ ...KEYS, AWS_SECRET_ACCESS_KEY: secret }), (error: Error) => {
+    assert.match(error.message, /403 SignatureDoesNotMatch/);
+    return !error.message.includes(secret);
+  });
+  await assert.rejects(wrong({}), { message: /403 AccessDenied/, hint: /Set AWS_ACCESS_KEY_ID/ });
+  store.fault = () => new Response(`<Code>${KEYS.AWS_SECRET_ACCESS_KEY}</Code>`, { status: 400 });
+  await assert.rejects(wrong(KEYS), (error: Error) => !error.message.includes(KEYS.AWS_SECRET_ACCESS_KEY));
+});

@@ -1,0 +1,104 @@
+/** The program without its repository: a packaged program runs everything, offline and from an empty home. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { buildPackage } from "../../../lib/release/npm.ts";
+import { compile, compileArguments, STARTED_BY_URL } from "../../../lib/release/compile.ts";
+import { packageOf, runtimeLock } from "../../../lib/release/packages.ts";
+import { programFiles } from "../../../lib/release/program.ts";
+import { CLI_ARGS, inFolder } from "../../support/cli.ts";
+import { readModuleGraph } from "../../support/module_graph.ts";
+import { ROOT_PATH } from "../../support/paths.ts";
+import { call, type Installed, plans, walk } from "./walk.ts";
+
+/** The last words of a command, or null where it cannot be started. */
+async function started(program: string, ...args: string[]): Promise<string | null> {
+  try {
+    return new TextDecoder().decode((await new Deno.Command(program, { args, stderr: "null" }).output()).stdout).trim();
+  } catch {
+    return null;
+  }
+}
+
+const node = await started("node", "--version");
+if (node === null) console.warn("SKIPPED: the launcher of the npm package: there is no Node.js on this machine");
+
+Deno.test({
+  name: "the npm package runs from an empty home without a network, and plans as the checkout does, in every form",
+  ignore: node === null,
+  fn: inFolder(async (root) => {
+    const folder = join(root, "package"), program = join(folder, "program"), home = join(root, "home");
+    await buildPackage(folder);
+    await Deno.mkdir(home);
+    const adapter = join(program, "adapters/dct_slices");
+    const npm: Installed = {
+      command: ["node", join(folder, "bin/svc.mjs")],
+      env: { HOME: home, XDG_CACHE_HOME: join(home, "cache"), SVC_DENO: Deno.execPath(), npm_config_registry: "none:" },
+      adapter,
+    };
+    const project = await walk(npm, root);
+    const unknown = await call(npm, ["runs", "show", "nothing"], project);
+    assert.equal(unknown.code, 4, "the launcher ends with the code of the program");
+
+    // Nothing of the checkout is read: its files are the whole program.
+    const copied: Installed = {
+      command: [
+        ...[Deno.execPath(), "run", "-A", `--deny-read=${ROOT_PATH}`, "--no-check"],
+        ...["--config", join(folder, "run/deno.json"), "--lock", join(folder, "run/deno.lock"), "--frozen"],
+        ...["--cached-only", "--no-remote", join(program, "cli.ts")],
+      ],
+      env: { DENO_DIR: join(home, "cache/svc/deno-0.1.0") },
+      adapter,
+    };
+    const planned = await plans(copied, project);
+    assert.deepEqual(planned, await plans({ command: [Deno.execPath(), ...CLI_ARGS], adapter }, project));
+    // A compiled program cannot read its sources: it takes their listed digests, whatever the files hold.
+    await Deno.writeTextFile(join(program, "packaged.json"), '{"schema_version": 1, "form": "compiled"}');
+    const source = join(program, "ops/model/jpeg_encode.ts");
+    await Deno.writeTextFile(source, `${await Deno.readTextFile(source)}\n// altered\n`);
+    assert.deepEqual(await plans(copied, project), planned);
+  }),
+});
+
+Deno.test("the lock file of a packaged program has its packages, and none of tests and page", () => {
+  const { npm, specifiers } = runtimeLock(programFiles(), ROOT_PATH);
+  const names = new Set(Object.keys(npm).map((key) => packageOf(key).name));
+  for (const name of ["zod", "yaml", "hono", "commander", "onnxruntime-web", "vega", "d3-array"]) {
+    assert.ok(names.has(name), name);
+  }
+  for (const name of ["playwright-core", "assemblyscript", "binaryen", "preact", "axe-core"]) {
+    assert.ok(!names.has(name), name);
+  }
+  assert.ok(Object.keys(specifiers).every((specifier) => names.has(packageOf(specifier.slice(4)).name)));
+});
+
+Deno.test("deno compile includes every worker, and every file that is read", async () => {
+  const files = programFiles(), folder = "/program";
+  const args = compileArguments({ program: folder, config: "c", lock: "l", files, output: "svc" });
+  const included = args.flatMap((arg, index) => arg === "--include" ? [args[index + 1].slice(folder.length + 1)] : []);
+  const covered = (path: string) => included.some((given) => path === given || path.startsWith(`${given}/`));
+  const read = files.filter((path) => /^(recipes|benchmarks|adapters|docs)\/|^deno\.|^LICENSE/.test(path));
+  assert.ok(read.length > 300);
+  assert.deepEqual(read.filter((path) => !covered(path)), []);
+  const graph = await readModuleGraph();
+  const named = files.flatMap((path) => [...graph.get(path)?.urls ?? []])
+    .filter((path) => /^lib\/(?!numeric\/(native|assembly))/.test(path));
+  assert.deepEqual([...new Set(named)].filter((path) => !covered(path)), []);
+  assert.deepEqual(STARTED_BY_URL.filter((path) => !named.includes(path)), [], "files that nothing starts");
+});
+
+const runtime = Deno.env.get("DENORT_BIN");
+if (runtime === undefined) {
+  console.warn("SKIPPED: the compiled program: set DENORT_BIN to the runtime archive's program of this Deno");
+}
+
+Deno.test({
+  name: "the compiled program runs from an empty home",
+  ignore: runtime === undefined,
+  fn: inFolder(async (root) => {
+    const svc = join(root, "svc"), { success, text } = await compile(svc);
+    assert.ok(success, text);
+    const home = join(root, "home");
+    await Deno.mkdir(home);
+    await walk({ command: [svc], env: { HOME: home }, adapter: join(ROOT_PATH, "adapters/dct_slices") }, root);
+  }),
+});

@@ -1,0 +1,88 @@
+/** The walk that every installation form of the program makes: project, run, adapter, model, pack, page, reproduction. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { serve } from "../../support/served.ts";
+
+/** An installed program. */
+export interface Installed {
+  /** Program and arguments before those of svc. */
+  command: readonly string[];
+  env?: Record<string, string>;
+  /** Folder of an adapter with a recipe over `snr_db`. */
+  adapter: string;
+}
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export async function call({ command, env }: Installed, args: string[], cwd: string): Promise<Ended> {
+  const [program, ...before] = command;
+  const { code, stdout, stderr } = await new Deno.Command(program, {
+    args: [...before, ...args],
+    cwd,
+    env: { NO_COLOR: "1", ...env },
+    stdin: "null",
+  }).output();
+  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+}
+
+const LEARNED = "neural_receiver_qpsk_phase_tracking_learned";
+
+/** Digests of plans, with and without an adapter; they are equal in every form. */
+export async function plans(installed: Installed, cwd: string): Promise<string[]> {
+  const adapted = ["--adapter", installed.adapter, "recipe", "plan", join(installed.adapter, "recipe.yaml")];
+  const found = [["recipe", "plan", "quickstart"], [...adapted, "--set", "snr_db=12.0"]].map(async (args) => {
+    const { code, stdout, stderr } = await call(installed, [...args, "--json"], cwd);
+    assert.equal(code, 0, stderr + stdout);
+    return JSON.parse(stdout).plan.plan_hash;
+  });
+  return await Promise.all(found);
+}
+
+/** Makes the walk in an empty folder. @returns the folder of the project */
+export async function walk(installed: Installed, folder: string): Promise<string> {
+  const project = join(folder, "project");
+  const done = async (args: string[], cwd = project) => {
+    const ended = await call(installed, args, cwd);
+    assert.equal(ended.code, 0, `svc ${args.join(" ")}\n${ended.stderr}${ended.stdout}`);
+    return ended.stdout;
+  };
+  const json = async (...args: string[]) => JSON.parse(await done([...args, "--json"]));
+  await done(["init", "project"], folder);
+  const adapter = ["--adapter", installed.adapter];
+  const run = await json("recipe", "run", "quickstart", "--parallel-workers", "2");
+  assert.equal(run.status, "completed");
+  const [verified, reproduced, doctor, external, learned] = await Promise.all([
+    json("runs", "verify", run.run_id),
+    json("runs", "reproduce", run.run_id),
+    json("doctor"),
+    json(...adapter, "recipe", "run", join(installed.adapter, "recipe.yaml"), "--set", "snr_db=12.0"),
+    json("recipe", "run", LEARNED, "--set", "tracker=learned_artifact", "--set", "snr_db=6.0"),
+    json("benchmark", "validate", "first_comparison"),
+  ]);
+  assert.equal(verified.status, "valid");
+  assert.equal(reproduced.status, "identical");
+  assert.equal(external.status, "completed");
+  assert.equal(learned.status, "completed");
+  const sandbox = doctor.checks.find(({ id }: { id: string }) => id === "sandbox");
+  assert.equal(sandbox.status, "passed", sandbox.detail);
+  await page(installed, project);
+  return project;
+}
+
+/** Starts the server, and reads the page and a script of it. */
+async function page({ command, env }: Installed, folder: string): Promise<void> {
+  await using server = await serve(folder, { command, env });
+  const html = await (await fetch(`${server.url}/`)).text();
+  const script = /src="([^"]+main\.js)"/.exec(html)?.[1];
+  assert.ok(script !== undefined, html);
+  const reply = await fetch(`${server.url}${script}`);
+  assert.equal(reply.status, 200);
+  assert.match(await reply.text(), /import/);
+  const { recipes } = await (await fetch(`${server.url}/api/recipes`)).json();
+  const places = new Set(recipes.map(({ place }: { place: string }) => place));
+  assert.deepEqual([...places].sort(), ["program", "project"]);
+}

@@ -1,0 +1,42 @@
+/** Conformance cases of the NR polar codes. */
+import nrPolarEncoder from "../../../ops/channel/nr_polar_encoder.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
+import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { runOperation } from "../harness.ts";
+import { payloadInput, someBits } from "../inputs.ts";
+
+const SMALL = { message_type: "uci", payload_bits: 20, coded_bits: 48 };
+const payload = () => ({ bits: payloadInput(someBits(100), { source_item_counts: [60, 40] }) });
+
+/** Log-likelihood ratios of the encoder's bits; from a bit on they are wrong. */
+async function received(params: JsonObject, wrongFrom = Infinity) {
+  const { coded_bits } = (await runOperation(nrPolarEncoder, { inputs: payload(), params })).outputs;
+  const llr = Float32Array.from(
+    coded_bits.array().data as Uint8Array,
+    (bit, i) => (i < wrongFrom ? 3 - 6 * bit : (i * 7) % 5 - 2),
+  );
+  return { llr: { kind: "channel.llr.numpy", array: ndarray("float32", llr), metadata: coded_bits.metadata } };
+}
+
+export const NR_POLAR_FIXTURES = {
+  "channel.nr_polar_encoder": [
+    { name: "dci", inputs: payload, params: { rnti: 4660 } },
+    { name: "bch", inputs: payload, params: { message_type: "bch", payload_bits: 32, coded_bits: 864 } },
+    { name: "uci", inputs: payload, params: SMALL },
+    {
+      name: "two segments",
+      inputs: payload,
+      params: { message_type: "uci", payload_bits: 361, coded_bits: 1089 },
+    },
+  ],
+  "channel.nr_polar_decoder": [
+    { name: "dci", inputs: () => received({ rnti: 4660 }) },
+    { name: "exact", inputs: () => received(SMALL), params: { check_node: "exact", list_size: 2 } },
+    { name: "a lost block", inputs: () => received(SMALL, 190) },
+    {
+      name: "an estimate",
+      inputs: () => received(SMALL, 190),
+      params: { on_crc_failure: "keep_estimate", list_size: 1 },
+    },
+  ],
+};

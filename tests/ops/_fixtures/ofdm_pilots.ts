@@ -1,0 +1,114 @@
+/** Conformance cases of links with pilots. */
+import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
+import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
+import multipathWaveform from "../../../ops/wireless/multipath_waveform.ts";
+import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
+import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
+import wirelessChannel from "../../../ops/wireless/channel.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { runOperation } from "../harness.ts";
+import { symbolsInput } from "../inputs.ts";
+
+const GRID = { subcarriers: 12, num_ofdm_symbols: 3, dmrs_symbols: [1] };
+const symbols = () => ({ symbols: symbolsInput(30, { modulation: "qpsk", bits_per_symbol: 2 }) });
+
+async function received() {
+  const sent = (await runOperation(ofdmPilotInsert, { inputs: symbols(), params: GRID })).outputs;
+  const params = { channel: "ofdm_tdl", receiver_processing: "none", ofdm_fft_size: 12, num_ofdm_symbols: 3, seed: 4 };
+  const { rx_symbols } = (await runOperation(wirelessChannel, { inputs: { symbols: sent.symbols }, params })).outputs;
+  return { rx_symbols, pilot_context: sent.pilot_context };
+}
+
+async function estimated() {
+  const inputs = await received();
+  return { ...inputs, estimate: (await runOperation(ofdmChannelEstimator, { inputs })).outputs.estimate };
+}
+
+const MIMO = { ofdm_fft_size: 12, num_ofdm_symbols: 3, seed: 4, snr_db: float(15) };
+
+async function mimo(params: JsonObject = {}) {
+  return (await runOperation(mimoOfdmChannel, { inputs: symbols(), params: { ...MIMO, ...params } })).outputs;
+}
+
+async function detection(params: JsonObject = {}) {
+  const { rx_grid, state } = await mimo(params);
+  return { rx_grid, channel: state };
+}
+
+/** Two layers with pilots, and the estimate of their channel. */
+async function estimatedLayers() {
+  const sent = (await runOperation(ofdmPilotInsert, { inputs: symbols(), params: { ...GRID, port_count: 2 } })).outputs;
+  const inputs = { symbols: sent.symbols };
+  const { rx_grid } = (await runOperation(mimoOfdmChannel, { inputs, params: MIMO })).outputs;
+  const pilot_context = sent.pilot_context;
+  const { estimate } =
+    (await runOperation(ofdmChannelEstimator, { inputs: { rx_symbols: rx_grid, pilot_context } })).outputs;
+  return { rx_grid, pilot_context, channel: estimate };
+}
+
+const WAVE = { fft_size: 16, cp_length: 4 };
+
+async function waveform(params: JsonObject = {}) {
+  const { waveform } =
+    (await runOperation(ofdmWaveform, { inputs: symbols(), params: { ...WAVE, ...params } })).outputs;
+  return { waveform };
+}
+
+async function receivedWaveform() {
+  return (await runOperation(multipathWaveform, { inputs: await waveform(), params: { seed: 4 } })).outputs;
+}
+
+export const OFDM_PILOT_FIXTURES = {
+  "modulation.ofdm_waveform": [
+    { inputs: symbols, params: WAVE },
+    { name: "oversampled", inputs: symbols, params: { ...WAVE, oversampling: 4, active_subcarriers: 10 } },
+  ],
+  "wireless.multipath_waveform": [
+    { inputs: () => waveform() },
+    {
+      name: "given paths",
+      inputs: () => waveform({ oversampling: 2 }),
+      params: {
+        taps: [[float(0), float(1), float(0)], [float(3), float(0), float(0.5)]],
+        timing_offset_samples: 1,
+        carrier_frequency_offset_subcarriers: float(0.1),
+      },
+    },
+  ],
+  "demodulation.ofdm_receive": [
+    { inputs: () => waveform() },
+    { name: "zf", inputs: receivedWaveform, params: { equalize: "zf", receiver_cp_offset: 1 } },
+  ],
+  "wireless.mimo_ofdm_channel": [
+    { inputs: symbols, params: MIMO },
+    {
+      name: "iid",
+      inputs: symbols,
+      params: { ...MIMO, channel_model: "iid", tx_antennas: 3, precoding: "svd", layers: 2 },
+    },
+    { name: "cdl", inputs: symbols, params: { ...MIMO, channel_model: "cdl", tdl_model: "D" } },
+    { name: "TS 36.101", inputs: symbols, params: { ...MIMO, correlation_model: "ts36101_high", rx_antennas: 4 } },
+  ],
+  "demodulation.mimo_detect": [
+    ...["zf", "mmse", "mmse_sic", "ml", "kbest"].map((detector) => ({
+      name: detector,
+      inputs: () => detection(),
+      params: { detector, llr_method: detector === "ml" ? "exact" : "max_log" },
+    })),
+    { name: "estimated", inputs: estimatedLayers },
+  ],
+  "modulation.ofdm_pilot_insert": [
+    { inputs: symbols, params: GRID },
+    { name: "comb", inputs: symbols, params: { ...GRID, pattern: "comb", pilot_power_db: float(3) } },
+    { name: "two layers", inputs: symbols, params: { ...GRID, port_count: 2 } },
+  ],
+  "model.ofdm_channel_estimator": ["least_squares", "lmmse", "oracle"].map((method) => ({
+    name: method,
+    inputs: received,
+    params: { method },
+  })),
+  "demodulation.ofdm_equalize": [
+    { inputs: estimated },
+    { name: "zf", inputs: estimated, params: { method: "zf", include_estimation_error: false } },
+  ],
+};

@@ -1,0 +1,180 @@
+/** Links with pilots: layouts, estimates, equalised symbols and the error rate that the estimate costs. */
+import assert from "node:assert/strict";
+import ofdmEqualize from "../../../ops/demodulation/ofdm_equalize.ts";
+import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
+import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
+import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
+import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
+import wirelessChannel from "../../../ops/wireless/channel.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { Generator } from "../../../lib/numeric/random.ts";
+import { bitErrorRateRayleigh } from "../../../lib/numeric/theory.ts";
+import { refuses, runOperation } from "../harness.ts";
+import { payloadInput, someBits, symbolsInput } from "../inputs.ts";
+
+const GRID = { subcarriers: 24, num_ofdm_symbols: 7 };
+
+async function insert(count: number, params: JsonObject = {}) {
+  return (await runOperation(ofdmPilotInsert, {
+    inputs: { symbols: symbolsInput(count) },
+    params: { ...GRID, ...params },
+  }))
+    .outputs;
+}
+
+async function link(
+  bits: Uint8Array,
+  params: { pilots?: JsonObject; channel?: JsonObject; estimator?: JsonObject } = {},
+) {
+  const { symbols } = (await runOperation(digitalModulate, { inputs: { bits: payloadInput(bits) } })).outputs;
+  const sent =
+    (await runOperation(ofdmPilotInsert, { inputs: { symbols }, params: { ...GRID, ...params.pilots } })).outputs;
+  const channel = {
+    channel: "ofdm_tdl",
+    receiver_processing: "none",
+    ofdm_fft_size: 24,
+    num_ofdm_symbols: 7,
+    ...params.channel,
+  };
+  const { rx_symbols } =
+    (await runOperation(wirelessChannel, { inputs: { symbols: sent.symbols }, params: { seed: 5, ...channel } }))
+      .outputs;
+  const estimated = await runOperation(ofdmChannelEstimator, {
+    inputs: { rx_symbols, pilot_context: sent.pilot_context },
+    params: params.estimator,
+  });
+  const equalized = (await runOperation(ofdmEqualize, {
+    inputs: { rx_symbols, estimate: estimated.outputs.estimate, pilot_context: sent.pilot_context },
+  })).outputs.rx_symbols;
+  const decided = (await runOperation(digitalDemodulate, { inputs: { rx_symbols: equalized } })).outputs.bits;
+  return {
+    sent,
+    rx_symbols,
+    estimated,
+    equalized,
+    errors: (decided.array().data as Uint8Array).reduce((sum, bit, i) => sum + Math.abs(bit - bits[i]), 0),
+  };
+}
+
+Deno.test("data, pilots and empty combs fill the grids; the last grid is padded", async () => {
+  const { symbols, pilot_context } = await insert(200);
+  // 7·24 elements less the 24 of the DM-RS symbol: 144 data a grid.
+  assert.deepEqual(symbols.metadata.ofdm_grid, {
+    subcarriers: 24,
+    num_ofdm_symbols: 7,
+    grids: 2,
+    port_count: 1,
+    data_count: 200,
+    padding_symbols: 88,
+  });
+  assert.deepEqual([...pilot_context.array().shape], [1, 12]);
+  assert.deepEqual([...pilot_context.array("data_positions").shape], [144]);
+  const stream = symbols.array().data as Float32Array;
+  assert.equal(stream.length, 2 * 2 * 168);
+  for (let k = 0; k < 24; k++) {
+    const power = Math.hypot(stream[2 * (48 + k)], stream[2 * (48 + k) + 1]);
+    assert.ok(Math.abs(power - (k % 2 === 0 ? 1 : 0)) < 1e-6);
+  }
+  const shared = await insert(200, { cdm_groups_without_data: 1 });
+  assert.deepEqual([...shared.pilot_context.array("data_positions").shape], [156]);
+  const layers = await insert(200, { port_count: 4, pilot_power_db: float(6) });
+  assert.deepEqual([...layers.pilot_context.array("values").shape], [1, 4, 12]);
+  assert.equal(layers.symbols.array().data.length, 2 * 168 * 4);
+});
+
+Deno.test("patterns that cannot be placed are refused", async () => {
+  for (
+    const params of [
+      { dmrs_symbols: [7] },
+      { dmrs_symbols: [2, 2] },
+      { subcarriers: 20 },
+      { pattern: "comb", port_count: 2 },
+      { port_count: 3, cdm_groups_without_data: 1 },
+      { pattern: "comb", pilot_offset: 4 },
+      { pattern: "block", dmrs_symbols: [0, 1, 2, 3, 4, 5, 6] },
+    ] as JsonObject[]
+  ) await refuses("params_conflict", () => insert(10, params));
+});
+
+Deno.test("without noise, every pattern and method recovers the bits of a flat channel", async () => {
+  const bits = someBits(500);
+  for (const pilots of [{}, { pattern: "comb" }, { pattern: "block", dmrs_symbols: [1, 5] }] as JsonObject[]) {
+    for (const method of ["least_squares", "lmmse", "oracle"]) {
+      const channel = { delay_spread_ns: float(0), snr_db: float(90) };
+      const { errors, estimated } = await link(bits, { pilots, channel, estimator: { method } });
+      assert.equal(errors, 0, `${JSON.stringify(pilots)} ${method}`);
+      assert.ok(Number(estimated.metrics["channel_estimation.nmse"]) < 1e-4);
+    }
+  }
+});
+
+Deno.test("least squares over noise alone has the error N0/β², and says so", async () => {
+  const bits = someBits(30_000), channel = { delay_spread_ns: float(0), snr_db: float(10) };
+  for (const power of [0, 6]) {
+    const pilots = { pattern: "block", pilot_power_db: float(power) };
+    const { estimated } = await link(bits, { pilots, channel, estimator: { time_interpolation: "nearest" } });
+    const error = 0.1 / 10 ** (power / 10), { estimate } = estimated.outputs;
+    const declared = estimate.array("error_variance").data as Float32Array;
+    assert.ok(declared.every((value) => Math.abs(value / error - 1) < 1e-5));
+    // E|h|² of 105 blocks deviates by a tenth.
+    const nmse = Number(estimated.metrics["channel_estimation.nmse"]);
+    assert.ok(nmse > 0.7 * error && nmse < 1.4 * error, `${nmse} ${error}`);
+  }
+});
+
+Deno.test("QPSK over a perfectly known channel has the Rayleigh error rate; LMMSE costs less than least squares", async () => {
+  const bits = Generator.seeded(3).integers(0, 2, 2 * 144 * 700, "uint8");
+  const channel = { delay_spread_ns: float(300), subcarrier_spacing_khz: float(120), snr_db: float(8) };
+  const errors: Record<string, number> = {};
+  for (const method of ["oracle", "lmmse", "least_squares"]) {
+    const estimator = { method, delay_profile: "tdl", delay_spread_ns: float(300), subcarrier_spacing_khz: float(120) };
+    errors[method] = (await link(bits, { channel, estimator })).errors;
+  }
+  const theory = bitErrorRateRayleigh("qpsk", 10 ** 0.8) * bits.length;
+  // Errors of one grid go together: 700 grids of about two independent gains; 4 standard deviations.
+  assert.ok(Math.abs(errors.oracle / theory - 1) < 0.15, `${errors.oracle} against ${theory}`);
+  assert.ok(errors.oracle < errors.lmmse && errors.lmmse < errors.least_squares, JSON.stringify(errors));
+});
+
+Deno.test("pairs of pilots separate two ports of a CDM group", async () => {
+  const { symbols, pilot_context } = await insert(100, { port_count: 2 });
+  // Two transmit antennas with gains 1 and j on one receive antenna.
+  const layered = symbols.array().data as Float32Array, count = layered.length / 4;
+  const y = Float32Array.from(
+    { length: 2 * count },
+    (_, i) => i % 2 === 0 ? layered[2 * i] - layered[2 * i + 3] : layered[2 * i - 1] + layered[2 * i],
+  );
+  const rx_symbols = symbolsInput(y, { noise_variance: float(0.2) }, { kind: "channel.rx_symbols.complex_numpy" });
+  const { estimate } = (await runOperation(ofdmChannelEstimator, { inputs: { rx_symbols, pilot_context } })).outputs;
+  const h = estimate.array().data as Float32Array, error = estimate.array("error_variance").data as Float32Array;
+  for (let at = 0; at < count; at++) {
+    [1, 0, 0, 1].forEach((value, i) =>
+      assert.ok(Math.abs(h[4 * at + i] - value) < 1e-6, `${at} ${i}: ${h[4 * at + i]}`)
+    );
+  }
+  assert.ok(error.every((value) => Math.abs(value - 0.1) < 1e-7));
+});
+
+Deno.test("grids of another size, lost truth and foreign estimates are refused", async () => {
+  const bits = someBits(100);
+  await refuses("params_conflict", () => link(bits, { channel: { ofdm_fft_size: 12 } }));
+  await refuses("params_conflict", () => link(bits, { pilots: { port_count: 2 } }));
+  const { rx_symbols, sent, estimated } = await link(bits);
+  const short = symbolsInput(24, { noise_variance: float(0.1) }, { kind: "channel.rx_symbols.complex_numpy" });
+  await refuses(
+    "boundary_count_mismatch",
+    () => runOperation(ofdmChannelEstimator, { inputs: { rx_symbols: short, pilot_context: sent.pilot_context } }),
+  );
+  await refuses(
+    "shape_mismatch",
+    () => runOperation(ofdmEqualize, { inputs: { rx_symbols: short, estimate: estimated.outputs.estimate } }),
+  );
+  const plain = symbolsInput(rx_symbols.array().data as Float32Array, { noise_variance: float(0.1) }, {
+    kind: rx_symbols.kind,
+  });
+  await refuses("params_conflict", () =>
+    runOperation(ofdmChannelEstimator, {
+      inputs: { rx_symbols: plain, pilot_context: sent.pilot_context },
+      params: { method: "oracle" },
+    }));
+});

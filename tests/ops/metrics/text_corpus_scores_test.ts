@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import corpusScores from "../../../ops/metrics/text_corpus_scores.ts";
+import { captionsArtifact } from "../../../ops/_captions.ts";
+import { textsArtifact } from "../../../lib/artifact/values.ts";
+import { refuses, runOperation } from "../harness.ts";
+import { symbolsInput } from "../inputs.ts";
+
+const captions = (...items: string[][]) => ({
+  kind: "text.caption.json",
+  ...captionsArtifact(items.map((texts, i) => ({ id: `c${i}`, texts }))),
+});
+const score = async (candidate: string[], reference: string[][], params = {}) =>
+  (await runOperation(corpusScores, {
+    inputs: { candidate: captions(...candidate.map((text) => [text])), reference: captions(...reference) },
+    params,
+  })).metrics;
+
+Deno.test("equal texts have the best score of every kind", async () => {
+  const texts = ["the quick brown fox jumps", "over the lazy sleeping dog"];
+  const { "text.cider_d": cider, "text.meteor": meteor, ...metrics } = await score(texts, texts.map((text) => [text]));
+  // METEOR's penalty of one chunk of 5 matches; CIDEr-D falls short of 10 by nothing.
+  assert.ok(Math.abs(Number(meteor) - (1 - 0.5 / 125)) < 1e-12);
+  assert.ok(Math.abs(Number(cider) - 10) < 1e-12);
+  for (const [id, value] of Object.entries(metrics)) {
+    assert.ok(Math.abs(Number(value) - (id.startsWith("task.") ? 0 : 1)) < 1e-12, `${id} ${value}`);
+  }
+});
+
+Deno.test("error rates are pooled and take the nearest reference", async () => {
+  const metrics = await score(["a b", "c"], [["a x b y", "a b c"], ["c d"]]);
+  // One deletion of 3 words, one of 2.
+  assert.equal(metrics["task.wer"], 2 / 5);
+  assert.equal(metrics["task.cer"], (2 + 2) / (5 + 3));
+});
+
+Deno.test("channel uses are counted per word of the source", async () => {
+  const inputs = {
+    candidate: captions(["a"]),
+    reference: captions(["a b", "c"]),
+    symbols: symbolsInput([1, 0, 0, 1, 1, 1]),
+  };
+  const { metrics } = await runOperation(corpusScores, { inputs });
+  assert.equal(metrics["text.channel_uses_per_word"], 3 / 2);
+});
+
+Deno.test("white-space tokens keep case and punctuation", async () => {
+  assert.equal((await score(["The end."], [["the end"]]))["text.bleu_1"], 1);
+  assert.equal((await score(["The end."], [["the end"]], { tokenization: "whitespace" }))["task.wer"], 1);
+});
+
+Deno.test("scores without a definition are omitted, wrong batches refused", async () => {
+  const metrics = await score(["a"], [[""]]);
+  for (const id of ["text.cider_d", "task.wer", "task.cer"]) assert.equal(metrics[id], undefined);
+  const texts = textsArtifact([{ id: "c0", text: "a" }]);
+  const refused = (candidate: ReturnType<typeof captions>, reference: ReturnType<typeof captions>) => () =>
+    runOperation(corpusScores, { inputs: { candidate, reference } });
+  await refuses("boundary_value_invalid", refused(captions(["a", "b"]), captions(["a"])));
+  await refuses("boundary_empty", refused(captions(), captions()));
+  await refuses(
+    "pair_ids_mismatch",
+    () => runOperation(corpusScores, { inputs: { candidate: texts, reference: captions(["a"], ["b"]) } }),
+  );
+});

@@ -1,0 +1,98 @@
+/** MIMO-OFDM links: what travels, all detectors without noise, estimates, and what is refused. */
+import assert from "node:assert/strict";
+import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
+import mimoDetect from "../../../ops/demodulation/mimo_detect.ts";
+import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
+import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
+import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { type GivenInput, refuses, runOperation } from "../harness.ts";
+import { payloadInput, someBits } from "../inputs.ts";
+
+const GRID = { ofdm_fft_size: 12, num_ofdm_symbols: 4 };
+
+async function sent(bits: Uint8Array, channel: JsonObject, modulation = "qam16") {
+  const { symbols } =
+    (await runOperation(digitalModulate, { inputs: { bits: payloadInput(bits) }, params: { modulation } })).outputs;
+  const params = { ...GRID, seed: 7, snr_db: float(90), ...channel };
+  const { outputs, metrics } = await runOperation(mimoOfdmChannel, { inputs: { symbols }, params });
+  return { symbols, metrics, rx_grid: outputs.rx_grid, channel: outputs.state };
+}
+async function decided(
+  inputs: Record<string, GivenInput>,
+  params: JsonObject,
+) {
+  const { outputs, metrics } = await runOperation(mimoDetect, { inputs, params });
+  return { bits: [...outputs.bits.array().data as Uint8Array], outputs, metrics };
+}
+
+Deno.test("every detector returns the bits without noise, also with fewer layers than antennas", async () => {
+  const bits = someBits(1000);
+  for (
+    const setup of [{}, { channel_model: "iid", tx_antennas: 3, layers: 2, precoding: "svd" }, {
+      channel_model: "cdl",
+    }] as JsonObject[]
+  ) {
+    const { rx_grid, channel } = await sent(bits, setup);
+    assert.deepEqual([...rx_grid.array().shape], [3, 4, 12, 2]);
+    for (const detector of ["zf", "mmse", "mmse_sic", "ml", "kbest"]) {
+      const found = await decided({ rx_grid, channel }, { detector });
+      assert.deepEqual(found.bits, [...bits], `${JSON.stringify(setup)} ${detector}`);
+      assert.equal(found.outputs.symbols.array().data.length, 500);
+    }
+  }
+});
+
+Deno.test("singular vectors leave diagonal channels: MMSE and ZF agree there", async () => {
+  const { channel } = await sent(someBits(400), { precoding: "svd", tx_antennas: 4, rx_antennas: 4 });
+  const g = channel.array().data as Float32Array;
+  for (let k = 0; k < 12; k++) {
+    for (let a = 0; a < 4; a++) {
+      for (let b = 0; b < a; b++) {
+        let real = 0, imaginary = 0;
+        for (let r = 0; r < 4; r++) {
+          const p = 2 * ((k * 4 + r) * 4 + a), q = 2 * ((k * 4 + r) * 4 + b);
+          real += g[p] * g[q] + g[p + 1] * g[q + 1];
+          imaginary += g[p] * g[q + 1] - g[p + 1] * g[q];
+        }
+        assert.ok(Math.hypot(real, imaginary) < 1e-5);
+      }
+    }
+  }
+});
+
+Deno.test("two layers over a channel estimated from DM-RS arrive; the error of the estimate lowers LLRs", async () => {
+  const bits = someBits(2000),
+    modulated = await runOperation(digitalModulate, { inputs: { bits: payloadInput(bits) } });
+  const pilots = { subcarriers: 12, num_ofdm_symbols: 4, dmrs_symbols: [1], port_count: 2 };
+  const { symbols, pilot_context } = (await runOperation(ofdmPilotInsert, {
+    inputs: { symbols: modulated.outputs.symbols },
+    params: pilots,
+  })).outputs;
+  const params = { ...GRID, channel_model: "iid", seed: 3, rx_antennas: 4, snr_db: float(25) };
+  const { rx_grid } = (await runOperation(mimoOfdmChannel, { inputs: { symbols }, params })).outputs;
+  const { estimate } =
+    (await runOperation(ofdmChannelEstimator, { inputs: { rx_symbols: rx_grid, pilot_context } })).outputs;
+  assert.deepEqual([...estimate.array().shape].slice(1), [4, 12, 4, 2]);
+  const inputs = { rx_grid, channel: estimate, pilot_context };
+  const found = await decided(inputs, { detector: "mmse" });
+  assert.deepEqual(found.bits, [...bits]);
+  const sure = await decided(inputs, { detector: "mmse", include_estimation_error: false });
+  assert.ok(Number(sure.metrics["mimo.mean_post_sinr_db"]) > Number(found.metrics["mimo.mean_post_sinr_db"]) + 2);
+});
+
+Deno.test("too many layers, vectors and antennas, and foreign grids are refused", async () => {
+  const bits = someBits(200), send = (params: JsonObject) => sent(bits, params);
+  await refuses("params_conflict", () => send({ layers: 3 }));
+  await refuses("params_conflict", () => send({ rx_antennas: 1, precoding: "svd" }));
+  await refuses("params_conflict", () => send({ correlation_model: "ts36101_low", tx_antennas: 3 }));
+  await refuses("params_conflict", () => send({ channel_model: "cdl", tx_correlation: float(0.5) }));
+  const wide = await send({ tx_antennas: 4, rx_antennas: 2 });
+  await refuses("params_conflict", () => decided({ rx_grid: wide.rx_grid, channel: wide.channel }, { detector: "zf" }));
+  await refuses(
+    "params_conflict",
+    () => decided({ rx_grid: wide.rx_grid, channel: wide.channel }, { detector: "ml", modulation: "qam64" }),
+  );
+  const other = await send({});
+  await refuses("shape_mismatch", () => decided({ rx_grid: wide.rx_grid, channel: other.channel }, {}));
+});

@@ -1,0 +1,113 @@
+/** Time-domain OFDM: stored vectors, the cyclic prefix, offsets, oversampling and error rates. */
+import assert from "node:assert/strict";
+import digitalDemodulate from "../../../ops/demodulation/digital_demodulate.ts";
+import ofdmReceive from "../../../ops/demodulation/ofdm_receive.ts";
+import digitalModulate from "../../../ops/modulation/digital_modulate.ts";
+import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
+import multipathWaveform from "../../../ops/wireless/multipath_waveform.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
+import { Generator } from "../../../lib/numeric/random.ts";
+import { wilsonInterval } from "../../../lib/numeric/statistics.ts";
+import { bitErrorRateAwgn } from "../../../lib/numeric/theory.ts";
+import stored from "../../data/physical/ofdm_time.json" with { type: "json" };
+import { refuses, runOperation } from "../harness.ts";
+import { payloadInput, symbolsInput } from "../inputs.ts";
+
+const QUIET = { snr_db: float(200), seed: 1 };
+const paths = (taps: readonly (readonly number[])[]) => taps.map((tap) => tap.map((value) => float(value)));
+
+async function chain(x: Float32Array, modulator: JsonObject, channel: JsonObject, receiver: JsonObject = {}) {
+  const sent = await runOperation(ofdmWaveform, { inputs: { symbols: symbolsInput(x) }, params: modulator });
+  const { waveform, state } = (await runOperation(multipathWaveform, {
+    inputs: { waveform: sent.outputs.waveform },
+    params: { ...QUIET, ...channel },
+  })).outputs;
+  const found = await runOperation(ofdmReceive, { inputs: { waveform, state }, params: receiver });
+  return { sent, waveform, found, y: found.outputs.rx_symbols.array().data as Float32Array };
+}
+function near(found: ArrayLike<number>, expected: readonly number[], what: string, tolerance = 2e-5) {
+  assert.equal(found.length, expected.length, what);
+  expected.forEach((value, i) =>
+    assert.ok(Math.abs(found[i] - value) <= tolerance, `${what} ${i}: ${found[i]} ${value}`)
+  );
+}
+
+Deno.test("samples, received samples, elements, PAPR and interference are the stored ones", async () => {
+  for (const row of stored.cases) {
+    const { sent, waveform, found, y } = await chain(Float32Array.from(row.X.flat()), {
+      fft_size: row.fft_size,
+      cp_length: row.cp_length,
+    }, { taps: paths(row.taps), carrier_frequency_offset_subcarriers: float(row.cfo_subcarriers) });
+    near(sent.outputs.waveform.array().data as Float32Array, row.tx.flat(), "samples");
+    near(waveform.array().data as Float32Array, row.rx_time.flat(), "received samples");
+    near(y, row.Y.flat(), "elements", 1e-4);
+    const mean = row.papr_db.reduce((sum, db) => sum + db, 0) / row.papr_db.length;
+    assert.ok(Math.abs(Number(sent.metrics["ofdm.papr_db_mean"]) - mean) < 1e-4);
+    assert.ok(Math.abs(Number(sent.metrics["ofdm.papr_db_max"]) - Math.max(...row.papr_db)) < 1e-4);
+    const db = Number(found.metrics["ofdm.residual_interference_db"]);
+    if (row.one_tap_error_power < 1e-12) assert.ok(db < -100, String(db));
+    else assert.ok(db > -20 && db < 0, String(db));
+  }
+});
+
+Deno.test("within the cyclic prefix one tap recovers the symbols, behind it symbols interfere", async () => {
+  const x = symbolsInput(96).array!.data as Float32Array, taps = paths([[0, 0.8, 0], [3, 0, 0.5]]);
+  for (
+    const modulator of [{ fft_size: 16 }, { fft_size: 16, active_subcarriers: 11, oversampling: 4 }] as JsonObject[]
+  ) {
+    const prefixed = await chain(x, { ...modulator, cp_length: 4 }, { taps }, { equalize: "zf" });
+    near(prefixed.y, [...x], "equalised");
+    const early = await chain(x, { ...modulator, cp_length: 8 }, { taps }, { equalize: "zf", receiver_cp_offset: 2 });
+    near(early.y, [...x], "an early window");
+  }
+  const short = await chain(x, { fft_size: 16, cp_length: 1 }, { taps }, { equalize: "zf" });
+  assert.ok(Number(short.found.metrics["ofdm.residual_interference_db"]) > -25);
+  const late = await chain(x, { fft_size: 16, cp_length: 4 }, { taps: paths([[0, 1, 0]]), timing_offset_samples: 1 });
+  assert.ok(Number(late.found.metrics["ofdm.residual_interference_db"]) > -10);
+});
+
+Deno.test("mean power does not depend on the oversampling, and the peak grows with it", async () => {
+  const x = symbolsInput(640).array!.data as Float32Array, peaks: number[] = [];
+  for (const oversampling of [1, 2, 8]) {
+    const { sent } = await chain(x, { fft_size: 64, cp_length: 0, oversampling }, { taps: paths([[0, 1, 0]]) });
+    const samples = sent.outputs.waveform.array().data as Float32Array;
+    const power = samples.reduce((sum, part) => sum + part * part, 0) / (samples.length / 2);
+    assert.ok(Math.abs(power - 1) < 1e-4, String(power));
+    peaks.push(Number(sent.metrics["ofdm.papr_db_mean"]));
+  }
+  assert.ok(peaks[0] < peaks[1] && peaks[1] < peaks[2] + 1e-9, String(peaks));
+});
+
+Deno.test("QPSK over one path has the error rate of AWGN, also oversampled", async () => {
+  const bits = Generator.seeded(3).integers(0, 2, 64 * 2 * 300, "uint8");
+  const { symbols } = (await runOperation(digitalModulate, { inputs: { bits: payloadInput(bits) } })).outputs;
+  for (const oversampling of [1, 2]) {
+    const { waveform } = (await runOperation(ofdmWaveform, { inputs: { symbols }, params: { oversampling } })).outputs;
+    const sent = (await runOperation(multipathWaveform, {
+      inputs: { waveform },
+      params: { taps: paths([[0, 1, 0]]), snr_db: float(4), seed: 9 },
+    })).outputs;
+    const inputs = { waveform: sent.waveform, state: sent.state };
+    const { rx_symbols } = (await runOperation(ofdmReceive, { inputs, params: { equalize: "zf" } })).outputs;
+    const decided = (await runOperation(digitalDemodulate, { inputs: { rx_symbols } })).outputs.bits.array()
+      .data as Uint8Array;
+    const errors = decided.reduce((sum, bit, i) => sum + (bit ^ bits[i]), 0),
+      { low, high } = wilsonInterval(errors, bits.length, 0.999);
+    const theory = bitErrorRateAwgn("qpsk", oversampling * 10 ** 0.4);
+    assert.ok(errors >= 100 && low <= theory && theory <= high, `${errors}: ${theory} is not within ${low} … ${high}`);
+  }
+});
+
+Deno.test("odd sizes, long prefixes, parts of samples and receivers without a state are refused", async () => {
+  const x = symbolsInput(32).array!.data as Float32Array;
+  await refuses("params_conflict", () => chain(x, { fft_size: 15 }, {}));
+  await refuses("params_conflict", () => chain(x, { fft_size: 8, cp_length: 9 }, {}));
+  await refuses("params_conflict", () => chain(x, { active_subcarriers: 65 }, {}));
+  await refuses("params_invalid", () => chain(x, {}, { taps: paths([[0.5, 1, 0]]) }));
+  await refuses("params_conflict", () => chain(x, { cp_length: 4 }, {}, { receiver_cp_offset: 5 }));
+  const { waveform } = (await runOperation(ofdmWaveform, { inputs: { symbols: symbolsInput(x) } })).outputs;
+  await refuses(
+    "params_conflict",
+    () => runOperation(ofdmReceive, { inputs: { waveform }, params: { equalize: "zf" } }),
+  );
+});

@@ -1,0 +1,21 @@
+/** The Python that has PyTorch, for tests of training exports. */
+const HINT = "tests of training in PyTorch are skipped: set SVC_TORCH_PYTHON to a Python with torch, numpy and onnx";
+
+/** Path of the interpreter, or null, with a note, where there is none. */
+export async function torchPython(): Promise<string | null> {
+  const named = Deno.env.get("SVC_TORCH_PYTHON");
+  for (const python of [named ?? "python3", `${Deno.env.get("HOME")}/.cache/svc-torch/bin/python`]) {
+    try {
+      const { success } = await new Deno.Command(python, {
+        args: ["-c", "import torch, numpy"],
+        stdout: "null",
+        stderr: "null",
+      }).output();
+      if (success) return python;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  console.warn(HINT);
+  return null;
+}
