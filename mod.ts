@@ -71,6 +71,8 @@ export { Float, float, type JsonObject, type Value } from "./lib/contract/value.
 export { defineOperation } from "./lib/contract/define.ts";
 export * as kinds from "./lib/contract/kinds.ts";
 export type { InputArtifact, Operation, OperationContract, OutputArtifact } from "./lib/contract/operation.ts";
+export type { ConformanceCase } from "./lib/conformance/case.ts";
+export { runOperation } from "./lib/conformance/run_operation.ts";
 export { seedParameter } from "./lib/contract/schema.ts";
 export { z } from "./lib/contract/zod.ts";
 export {
