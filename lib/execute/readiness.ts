@@ -7,13 +7,14 @@ import { BUNDLED_DATASETS, isBundledDatasetPresent } from "../artifact/bundled.t
 import { programFolder, programForm } from "../artifact/program.ts";
 import { publishedDataset } from "../artifact/published_datasets.ts";
 import { SvcError } from "../contract/error.ts";
+import { canonicalJson } from "../contract/json.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { NATIVE_EXTENSION } from "../plan/backends.ts";
 import { isModel, resolveModel } from "../model/resolve.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
-import type { Lacking, Readiness } from "../plan/types.ts";
-import { isResolved, resolveTrainedArtifact } from "../training/resolve.ts";
+import type { Lacking, ModelLookup, Readiness } from "../plan/types.ts";
+import { isResolved, type ResolvedArtifact, resolveTrainedArtifact } from "../training/resolve.ts";
 import { resolveRecipePath } from "./files.ts";
 
 /** Readiness for one workspace. */
@@ -67,6 +68,28 @@ export function readinessOf(
       }
       return { reason: `it is not at ${folder}`, hint: "Put its files there, or name another dataset" };
     },
+  };
+}
+
+/** A readiness that keeps what it found, for many recipes that are checked at once. */
+export function keptReadiness(readiness: Readiness): Readiness {
+  const models = new Map<string, ReturnType<ModelLookup>>(), artifacts = new Map<string, ResolvedArtifact>();
+  return {
+    missing: (requirement) => readiness.missing(requirement),
+    model: readiness.model && ((request) => {
+      const key = canonicalJson({ ...request });
+      const found = models.get(key) ?? readiness.model!(request);
+      models.set(key, found);
+      return found;
+    }),
+    trainedArtifact: readiness.trainedArtifact && ((binding) => {
+      const { contract, place: _, params = {}, ...named } = binding;
+      const key = canonicalJson({ ...named, operation: contract.id, params });
+      const found = artifacts.get(key) ?? readiness.trainedArtifact!(binding);
+      // Problems name the place in their own recipe.
+      if (isResolved(found)) artifacts.set(key, found);
+      return found;
+    }),
   };
 }
 

@@ -57,9 +57,14 @@ async function readTextFile(path: string): Promise<string> {
 export async function readLimited(path: string, name: string = path): Promise<Uint8Array> {
   try {
     using file = await Deno.open(path, { read: true });
-    const bytes = new Uint8Array(MAX_TEXT_BYTES + 1);
-    let length = 0;
-    while (length < bytes.length) {
+    let bytes = new Uint8Array(1 << 14), length = 0;
+    for (;;) {
+      if (length === bytes.length) {
+        if (length > MAX_TEXT_BYTES) break;
+        const longer = new Uint8Array(Math.min(4 * length, MAX_TEXT_BYTES + 1));
+        longer.set(bytes);
+        bytes = longer;
+      }
       const count = await file.read(bytes.subarray(length));
       if (count === null) break;
       length += count;

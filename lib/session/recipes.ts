@@ -4,6 +4,7 @@ import { checkOptions } from "../run/execution.ts";
 import { createCancellation } from "../execute/cancellation.ts";
 import type { LintReport } from "../plan/lint.ts";
 import type { PlanResult } from "../plan/planner.ts";
+import type { Readiness } from "../plan/types.ts";
 import type { StepExplanation } from "../plan/explain_step.ts";
 import type { RecipeGraph } from "../plan/graph.ts";
 import type { RecipeDiff } from "../recipe/diff.ts";
@@ -82,6 +83,9 @@ const reading = () => import("./authored_recipe.ts");
 const authored = async (recipe: RecipeInput): Promise<AuthoredRecipe> => (await reading()).authored(recipe);
 
 export class Recipes {
+  /** Listed files by path, as they were last read: most do not change from one list to the next. */
+  #listed = new Map<string, { sha256: string; source: AuthoredRecipe; compilation: Compilation }>();
+
   constructor(private readonly core: SessionCore) {}
 
   /**
@@ -89,21 +93,34 @@ export class Recipes {
    * others when they have steps.
    */
   async list(): Promise<RecipeFileRow[]> {
-    const { recipeFiles } = await import("./recipe_files.ts");
+    const [{ recipeFiles }, { keptReadiness }] = await Promise.all([
+      import("./recipe_files.ts"),
+      import("../execute/readiness.ts"),
+    ]);
+    const readiness = keptReadiness(await this.core.readiness());
+    const files = recipeFiles(this.core.workspace.projectRoot), listed = new Set(files.map(({ file }) => file));
+    for (const file of this.#listed.keys()) if (!listed.has(file)) this.#listed.delete(file);
     const rows: RecipeFileRow[] = [];
-    for (const file of recipeFiles(this.core.workspace.projectRoot)) {
-      const row = await this.#row(file);
+    for (const file of files) {
+      const row = await this.#row(file, readiness);
       if (row !== null) rows.push(row);
     }
     return rows;
   }
 
-  async #row({ name: id, path, file, place }: RecipeFile): Promise<RecipeFileRow | null> {
+  async #row({ name: id, path, file, place }: RecipeFile, readiness: Readiness): Promise<RecipeFileRow | null> {
     const maybe = place === "program" || /\.json$/i.test(path);
     try {
-      const source = await this.read(file, { name: path });
+      const bytes = await (await reading()).recipeBytes(file, this.core.workspace.projectRoot, path);
+      const sha256 = sha256Hex(bytes);
+      let known = this.#listed.get(file);
+      if (known?.sha256 !== sha256) {
+        const source = await this.#parsed(bytes, path);
+        this.#listed.set(file, known = { sha256, source, compilation: await this.compile(source) });
+      }
+      const { source, compilation } = known;
       if (maybe && !(isObject(source.value) && Object.hasOwn(source.value, "steps"))) return null;
-      return { id, path, place, ...await this.overview(source) };
+      return { id, path, place, ...await this.#overview(source, compilation, readiness) };
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       if (maybe || error.code === "recipe_not_found") return null;
@@ -120,8 +137,12 @@ export class Recipes {
     file: string,
     { name = file, set }: { name?: string; set?: readonly string[] } = {},
   ): Promise<AuthoredRecipe> {
-    const { decodeRecipeText, parseRecipe, recipeBytes } = await reading();
-    const bytes = await recipeBytes(file, this.core.workspace.projectRoot, name);
+    const { recipeBytes } = await reading();
+    return await this.#parsed(await recipeBytes(file, this.core.workspace.projectRoot, name), name, set);
+  }
+
+  async #parsed(bytes: Uint8Array, name: string, set?: readonly string[]): Promise<AuthoredRecipe> {
+    const { decodeRecipeText, parseRecipe } = await reading();
     return parseRecipe(decodeRecipeText(bytes, name), { file: name, set, sha256: sha256Hex(bytes) });
   }
 
@@ -166,19 +187,23 @@ export class Recipes {
   /** What a list shows of a recipe; members that need its normal form are null where there is none. */
   async overview(recipe: RecipeInput) {
     const source = await authored(recipe);
+    return await this.#overview(source, await this.compile(source), await this.core.readiness());
+  }
+
+  async #overview(source: AuthoredRecipe, compilation: Compilation, readiness: Readiness) {
     const [{ inspectProfile }, { runReadiness }, { declaredTask }, { inferTask }] = await Promise.all([
       import("../plan/profile_inspect.ts"),
       import("../plan/run_readiness.ts"),
       import("../research/specs.ts"),
       import("../research/tasks.ts"),
     ]);
-    const { effective, normalized, status, diagnostics } = await this.compile(source);
+    const { effective, normalized, status, diagnostics } = compilation;
     const form = effective ?? normalized;
     const named = isObject(source.value) && typeof source.value.name === "string" ? source.value.name : null;
     if (form === null) return { ...NO_OVERVIEW, name: named, diagnostics };
     const { name, description, steps, metadata, execution_profile } = form;
     const { reference, status: fit, stage_bindings, issues } = inspectProfile(execution_profile, steps);
-    const { registry, readiness } = await this.core.means();
+    const registry = await this.core.registry();
     return {
       name,
       description: typeof description === "string" ? description : null,

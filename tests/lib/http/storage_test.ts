@@ -125,23 +125,25 @@ Deno.test("files that fail at every operation: no reply is a defect, and what wa
   ];
   let refused = 0;
   for (const [round, error] of errors.entries()) {
-    for (let operation = 0, reached = true; reached; operation++) {
-      const recipe = { ...BITS, metadata: { seed: 1000 * round + operation } };
-      const asks: [string, number, () => Promise<Asked>][] = [
-        ["job", 202, () => server.post("/api/run-jobs", { path: "recipes/bits.yaml" })],
-        ["save", 200, () => server.post("/api/recipe/save", { recipe, filename: "saved.yaml" })],
-        ["read", 200, () => server.get("/api/recipe?path=recipes/bits.yaml")],
-        ["recipes", 200, () => server.get("/api/recipes")],
-        ["runs", 200, () => server.get("/api/runs")],
-      ];
-      reached = false;
-      for (const [name, status, ask] of asks) {
+    const ask: Record<string, [number, (seed: number) => Promise<Asked>]> = {
+      job: [202, () => server.post("/api/run-jobs", { path: "recipes/bits.yaml" })],
+      save: [200, (seed) => {
+        const recipe = { ...BITS, metadata: { seed } };
+        return server.post("/api/recipe/save", { recipe, filename: "saved.yaml" });
+      }],
+      read: [200, () => server.get("/api/recipe?path=recipes/bits.yaml")],
+      recipes: [200, () => server.get("/api/recipes")],
+      runs: [200, () => server.get("/api/runs")],
+    };
+    for (const [name, [status, send]] of Object.entries(ask)) {
+      for (let operation = 0, reached = true; reached; operation++) {
+        const seed = 1000 * round + operation;
         let reply: Asked;
         {
           using _ = faultyFiles(faults);
           faults.arm(operation, Infinity, error);
-          reply = await ask();
-          reached ||= faults.failed > 0;
+          reply = await send(seed);
+          reached = faults.failed > 0;
           faults.disarm();
         }
         if (!served(reply, status)) {
@@ -152,7 +154,7 @@ Deno.test("files that fail at every operation: no reply is a defect, and what wa
           await server.post(`/api/run-jobs/${reply.json.job_id}/cancel`, {});
         } else if (name === "save") {
           const { recipe: saved } = (await server.get("/api/recipe?path=recipes/saved.yaml")).json;
-          assert.equal(saved.metadata.seed, recipe.metadata.seed);
+          assert.equal(saved.metadata.seed, seed);
         }
         assert.equal((await health(server)).status, "ok");
         assertStored(server);
