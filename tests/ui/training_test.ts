@@ -6,7 +6,11 @@ import { ROOT_PATH } from "../support/paths.ts";
 import { browserTest } from "./browser.ts";
 
 const RECEIVER = "template:ai_phy.neural_receiver_demapping.adapter";
-const CODEC = await Deno.readTextFile(join(ROOT_PATH, "recipes/recipe_starters/deepjscc_awgn.yaml"));
+/** A joint code whose evaluation passes no gradients. */
+const CODEC = (await Deno.readTextFile(join(ROOT_PATH, "recipes/recipe_starters/deepjscc_awgn.yaml"))).replace(
+  /  - id: evaluation[\s\S]*$/,
+  "  - {id: evaluation, op: metrics.image_delivery_status, inputs: {images: receiver.images}}\n",
+);
 const LINK = `name: small_link
 metadata: { seed: 23 }
 steps:

@@ -70,7 +70,9 @@ function later(known: Job | undefined, job: Job): Job {
 
 export async function refreshJobs(): Promise<void> {
   const { jobs: listed } = await get("/api/run-jobs");
-  jobs.value = new Map(listed.map((job) => [job.job_id, later(jobs.value.get(job.job_id), job)]));
+  const others = [...jobs.value].filter(([, { kind }]) => kind === "benchmark" || kind === "dataset_capture");
+  const ours = listed.map((job) => [job.job_id, later(jobs.value.get(job.job_id), job)] as const);
+  jobs.value = new Map([...others, ...ours]);
 }
 
 /** Adds the run of a variant to the progress of its job, as the server does. */
@@ -89,16 +91,12 @@ function passOn(event: JobEvent): void {
     ? "running"
     : /^job_(.+)$/.exec(event.kind)?.[1];
   const known = state !== undefined && (isEnded(state) || state === "queued" || state === "running");
-  if (known || typeof event.run_id === "string") {
+  const job = jobs.value.get(event.job_id);
+  // Another client started it, or the reply to this one is still on its way: an event does not name the job's kind.
+  if (job === undefined && known) refreshJobs().catch(() => {});
+  if (job !== undefined && (known || typeof event.run_id === "string")) {
     rememberJob({
-      job_id: event.job_id,
-      kind: "run",
-      state: "queued",
-      recipe_name: null,
-      run_id: null,
-      error: null,
-      created_at_utc: event.time,
-      ...jobs.value.get(event.job_id),
+      ...job,
       ...(known ? { state: state as Job["state"] } : {}),
       ...(typeof event.run_id === "string" ? { run_id: event.run_id } : {}),
     });
