@@ -50,7 +50,7 @@ export function jsonPointer(place: Place): string {
 }
 
 /** Limit of reported findings about one document. */
-const MAX_DIAGNOSTICS = 1000;
+export const MAX_DIAGNOSTICS = 1000;
 /** Limit of the texts of all reported findings together, in characters. */
 const MAX_DIAGNOSTICS_LENGTH = 2 ** 20;
 

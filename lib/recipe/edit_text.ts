@@ -49,9 +49,9 @@ class Edit {
 
   run(): string {
     const { text, value, options } = this;
-    const old = readRecipeText(text, options).value;
+    const { value: old, tree } = readRecipeText(text, options);
     if (canonicalJson(old) === this.#wanted) return text;
-    const root = textPieces(text, options.format);
+    const root = textPieces(text, { tree });
     while (root !== null && !this.#rewrite.has("")) {
       const json = options.format === "json";
       const edited = spliceText(text, root, old, value, { json, rewrite: this.#rewrite });

@@ -1,5 +1,5 @@
 /** Diagnostics of the normalising passes, and shared checks of shape. */
-import { addDiagnostics, type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
+import { addDiagnostics, type Diagnostic, diagnostic, MAX_DIAGNOSTICS, type Place } from "../contract/error.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { Suggestions } from "../contract/nearest.ts";
 import { isNumber, isObject, type JsonObject, typeName, type Value } from "../contract/value.ts";
@@ -46,7 +46,8 @@ export class Findings {
   unknown(object: JsonObject, known: readonly string[], code: string, place: Place, step_id?: string): JsonObject {
     const kind = code === "unknown_recipe_step_field" ? "step" : place.length === 0 ? "recipe" : String(place[0]);
     const entries = Object.entries(object).filter(([key]) => !known.includes(key));
-    for (const [key] of entries) {
+    // One more than is listed tells that there are more.
+    for (const [key] of entries.slice(0, MAX_DIAGNOSTICS + 1)) {
       const message = `Cannot find a ${kind} field named ${key}`;
       this.lenient(code, [...place, key], message, this.suggestions.for(key, known), step_id);
     }

@@ -44,8 +44,8 @@ export function formatRecipeText(text: string, options: { file: string; format?:
   const body = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
   const format = options.format ?? textFormatOf(options.file, body);
   const reading = { file: options.file, format };
-  const { value } = readRecipeText(body, reading);
-  const root = textPieces(body, format);
+  const { value, tree } = readRecipeText(body, reading);
+  const root = textPieces(body, { tree });
   if (root === null) return body;
   for (const order of [byRank, byRankUnlessLinked]) {
     const laidOut = format === "json" ? json(body, root, "", "") + "\n" : yaml(body, root, order);

@@ -2,19 +2,8 @@
  * Offsets of the parts of a recipe's text: one tree for YAML and JSON, for partial edits of a text. Values come from
  * the readers, which must have accepted the text.
  */
-import { ReadProblems } from "./read_problems.ts";
-import { Positions } from "./positions.ts";
-import type { TextFormat } from "./read.ts";
-import {
-  composeYaml,
-  isAlias,
-  isMap,
-  isScalar,
-  type Node,
-  type Scalar,
-  type YAMLMap,
-  type YAMLSeq,
-} from "../contract/yaml_tree.ts";
+import type { DecodedText } from "./types.ts";
+import { isAlias, isMap, isScalar, type Node, type Scalar, type YAMLMap, type YAMLSeq } from "../contract/yaml_tree.ts";
 
 /** A value in a text; `start` and `end` exclude its anchor and surroundings. */
 export interface Piece {
@@ -53,12 +42,12 @@ export interface Part {
 /**
  * Finds the pieces of a text.
  * @param text accepted text without byte order mark
+ * @param tree of a YAML text, as its reader returned it
  * @returns the root, or null for an empty text
  */
-export function textPieces(text: string, format: TextFormat): Piece | null {
-  if (format === "json") return new JsonPieces(text).value();
-  const contents = composeYaml(text, new ReadProblems(new Positions(text, "")));
-  return contents === null ? null : new YamlPieces(text).value(contents);
+export function textPieces(text: string, { tree }: Pick<DecodedText, "tree">): Piece | null {
+  if (tree === undefined) return new JsonPieces(text).value();
+  return tree === null ? null : new YamlPieces(text).value(tree);
 }
 
 /** Skips white space, line breaks and comments. */

@@ -32,11 +32,11 @@ import {
 export function readYaml(text: string, file: string): DecodedText {
   const positions = new Positions(text, file);
   const problems = new ReadProblems(positions);
-  const contents = composeYaml(text, problems);
+  const tree = composeYaml(text, problems);
   problems.throwAny();
-  const { value, spot } = new YamlWalk(problems).root(contents);
+  const { value, spot } = new YamlWalk(problems).root(tree);
   problems.throwAny();
-  return { value, locate: locator(positions, spot) };
+  return { value, locate: locator(positions, spot), tree };
 }
 
 interface Read {
