@@ -8,7 +8,7 @@ import { browserTest } from "./browser.ts";
 const RECEIVER = "template:ai_phy.neural_receiver_demapping.adapter";
 /** A joint code whose evaluation passes no gradients. */
 const CODEC = (await Deno.readTextFile(join(ROOT_PATH, "recipes/recipe_starters/deepjscc_awgn.yaml"))).replace(
-  /  - id: evaluation[\s\S]*$/,
+  / {2}- id: evaluation[\s\S]*$/,
   "  - {id: evaluation, op: metrics.image_delivery_status, inputs: {images: receiver.images}}\n",
 );
 const LINK = `name: small_link
