@@ -206,7 +206,7 @@ export interface FollowOptions {
   retries: number;
   /** Whether tasks that ended before may be submitted again first. */
   again: boolean;
-  /** Ends the following; the tasks go on. */
+  /** Stops the progress display; the tasks continue. */
   cancellation: CancellationToken;
   onEvent(event: EngineEvent): void;
 }
@@ -333,7 +333,7 @@ class Follower {
       "engine_job_failed",
       `Cannot finish ${result_id}: ${why} after ${retries} retries${log === "" ? "" : `\n${log}`}`,
       {
-        hint: `Logs are in ${join(job.directory, "logs")}; go on with: ` +
+        hint: `Logs are in ${join(job.directory, "logs")}; resume with: ` +
           `svc benchmark run ${plan.pack} --on ${engine} --resume ${result_id}`,
         extra: { result_id },
       },

@@ -229,7 +229,7 @@ export async function mergeShards(folders: readonly string[], options: MergeOpti
   const missing = missingRows(source, runnable, loaded.replication, loaded.pack.metrics);
   if (missing.length > 0) throw incompleteShards(missing);
   const begun = resultId !== undefined && exists(join(benchmarkWorkspace(workspace).runs, resultId));
-  // A merge that was interrupted goes on.
+  // An interrupted merge is resumed.
   if (begun && !["incomplete", "canceled"].includes(settleResult(workspace, resultId).status)) {
     throw new SvcError("shard_conflict", `Cannot merge into ${resultId}: there is such a result`);
   }

@@ -1,6 +1,6 @@
 /**
- * GNU parallel over ssh: one process on this machine hands tasks to hosts, starts failed ones again elsewhere, and runs the
- * merge after them. It goes on when its client ends. The hosts see the folder of the job under the same path.
+ * GNU parallel over ssh: one process on this machine assigns tasks to hosts, restarts failed tasks on other hosts, and then
+ * runs the merge. The process continues after its client ends. All hosts mount the folder of the job at the same path.
  */
 import { join } from "node:path";
 import { hostname } from "node:os";
@@ -28,7 +28,7 @@ const processId = (id: string): number => {
 const shell = (command: string): Promise<Deno.CommandOutput> =>
   new Deno.Command("sh", { args: ["-c", command], stdin: "null" }).output();
 
-/** In a container nobody may collect a process that ended (state Z). */
+/** Whether a process runs. A container without an init process keeps ended processes as zombies (state Z). */
 const isAlive = async (id: string): Promise<boolean> => {
   const pid = processId(id);
   return (await shell(`kill -0 ${pid} && ! ps -o stat= -p ${pid} | grep -q '^Z'`)).success;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { output, quoted } from "./command.ts";
 import { type Engine, type EngineJob, FORGOTTEN, type Submission, type TaskState } from "./types.ts";
 
-const HINT = "Submit where sbatch, squeue and scancel work; a job that was submitted goes on";
+const HINT = "Run this command on a machine with sbatch, squeue and scancel; submitted jobs continue";
 
 /** States of tasks that will not run again. */
 const ENDED = new Set([

@@ -167,7 +167,7 @@ export class Benchmarks {
 
   /**
    * Runs a pack in shards that an engine starts, and follows them to the result of one machine.
-   * @returns the result; with `detach`, or after a cancellation, how far it is: the tasks go on
+   * @returns the result; with `detach`, or after a cancellation, the status of the tasks, which continue
    * @throws SvcError `pack_invalid`, `engine_unavailable`, `engine_job_failed` when rows are missing after all retries
    */
   async runOn(pack: string, options: EngineRun): Promise<Omit<BenchmarkRunResult, "diagnostics"> | BenchmarkStatus> {

@@ -164,7 +164,7 @@ Deno.test(
     assert.equal(run.code, 0, run.stdout);
     assert.deepEqual(run.json.summary.steps[0].outputs.images.metadata.shape, [2, 64, 64, 3]);
 
-    // What an operation advises is told with its error.
+    // The error has the hint of the operation.
     const other = {
       ...recipe,
       steps: [{ ...recipe.steps[0], params: { ...params, manifest_sha256: "0".repeat(64) } }],

@@ -231,7 +231,7 @@ const lives = (pid: number) =>
   exists(`/proc/${pid}`) && !/^State:\s*Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
 
 Deno.test({
-  name: "GNU parallel over ssh goes on without its client, and starts a killed worker again",
+  name: "GNU parallel over ssh continues after its client ended, and restarts a killed worker",
   ignore: !ssh,
   fn: inFolder(async (cwd) => {
     const env = await project(cwd);

@@ -179,7 +179,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an interrupt ends the variant under way, and the next run goes on there",
+  "an interrupt ends the running variant, and the next run resumes at it",
   inFolder(async (cwd) => {
     await Deno.writeTextFile(join(cwd, "bits.yaml"), BITS.replace("bit_count: 20000", "bit_count: 30000000"));
     const child = new Deno.Command(Deno.execPath(), {

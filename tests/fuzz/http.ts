@@ -104,7 +104,7 @@ export async function open(): Promise<Fuzzer> {
       if (reply.status >= 400 && init.method !== "HEAD" && typeof JSON.parse(text).code !== "string") {
         throw new Error(`${reply.status} without a code: ${what}`);
       }
-      // A job would go on behind the next cases.
+      // A job would still run during the next cases.
       if (reply.status === 202) await server.post(`${path.split("?")[0]}/${JSON.parse(text).job_id}/cancel`, {});
     }
     const defect = server.log.slice(logged).find(({ stack }) => stack !== undefined && stack !== null);

@@ -147,7 +147,7 @@ browserTest(
     await page.getByRole("tabpanel", { name: "Results" }).getByText("incomplete").first().waitFor();
     await page.getByRole("tab", { name: "Problems" }).click();
     await page.getByText("No problems: the recipe is valid").waitFor();
-    // It goes on as if nothing had been.
+    // The job continues after the restart.
     await page.getByRole("button", { name: "Run", exact: true, disabled: false }).waitFor();
     await runOnce(scene);
   },

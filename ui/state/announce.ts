@@ -1,4 +1,4 @@
-/** What a screen reader is told of what goes on: start, each quarter, end; never each tick. */
+/** Announcements for screen readers: the start of a job, each quarter of it, and its end. */
 import { signal } from "../preact.ts";
 
 export const announcement = signal("");

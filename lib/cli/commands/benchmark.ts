@@ -252,7 +252,7 @@ export const benchmarkCommands: CommandSpec[] = [
       "svc benchmark run my_pack.yaml --on parallel --hosts hosts.txt",
     ],
     cancellable: true,
-    interruptNote: ({ on }) => on === undefined ? undefined : "The tasks go on (Ctrl+C again leaves at once)",
+    interruptNote: ({ on }) => on === undefined ? undefined : "The tasks continue (Ctrl+C again exits at once)",
     async call({ svc, args: [packs], options, context, cancellation, onEvent }) {
       const { on, shards, retries, sbatch, hosts, program, detach, ...local } = options;
       const events = { cancellation, onEvent };
@@ -292,7 +292,7 @@ export const benchmarkCommands: CommandSpec[] = [
   }),
   command({
     usage: "benchmark cancel <result>",
-    summary: "end the tasks of a benchmark on an engine; finished rows stay, and --resume goes on with them",
+    summary: "cancel the tasks of a benchmark on an engine; finished rows are kept, and --resume continues from them",
     call: ({ svc, args: [id] }) => svc.benchmarks.cancel(id),
     json: (result_id) => ({ schema_version: 1, result_id, status: "canceled" }),
     show: (result_id) => `canceled  ${result_id}`,

@@ -38,7 +38,7 @@ Deno.test("events are chained, and none can be altered, taken out or put in", ()
     refused([lines[0], lines[1], lines[1], lines[2]]);
   }));
 
-Deno.test("wherever a write was cut off, all whole events are there and the ledger goes on", () =>
+Deno.test("after a write that was cut at any byte, all whole events are there and the ledger accepts more", () =>
   withLedger((path) => {
     const bytes = Deno.readFileSync(path);
     const ends = [...bytes.keys()].filter((at) => bytes[at] === 10).map((at) => at + 1);

@@ -232,7 +232,7 @@ Deno.test("methods of a cell show one comparison identity", async () => {
   ]);
 });
 
-Deno.test("a recipe that does not compile is told with its own line", async () => {
+Deno.test("the error of a recipe that does not compile has its line", async () => {
   await withPack(twoLinks(), async ({ pack, projectRoot }) => {
     Deno.writeTextFileSync(
       join(projectRoot, "link.yaml"),

@@ -54,7 +54,7 @@ async function server(files: Record<string, string>, { cutAt = {} as Record<stri
 const CODE = { code: "model_unavailable" as const };
 const LONG = "0123456789".repeat(500);
 
-Deno.test("a download that was cut goes on where it stopped, and has the digest of the whole", async () => {
+Deno.test("an interrupted download resumes at its last byte, and has the digest of the whole file", async () => {
   await using host = await server({ net: LONG }, { cutAt: { net: 1234 } });
   const target = join(host.folder, "net"), url = `${host.url}/net`;
   await assert.rejects(download(url, target, CODE), { code: "model_unavailable" });

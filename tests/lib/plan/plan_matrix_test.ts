@@ -70,7 +70,7 @@ Deno.test("every point is planned as it is planned alone, and its digests cover 
   ]);
 });
 
-Deno.test("what only some points refuse is told with these points, what all refuse as of the recipe", async () => {
+Deno.test("a problem of some points names these points; a problem of all points belongs to the recipe", async () => {
   const refused = await planAll({
     ...SWEEP,
     ...matrix({ channel: ["awgn", "tdl"], low: [0.5, 2.5], count: [1, 2, 3, 4, 5, 6] }, {

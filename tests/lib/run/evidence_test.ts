@@ -22,7 +22,7 @@ Deno.test("memory of a run is measured from start to peak to end", () => {
   assert.deepEqual(sampler.stop(), { metrics, evidence });
 });
 
-Deno.test("memory is sampled while a run goes on", async () => {
+Deno.test("memory is sampled during a run", async () => {
   let count = 0;
   const sampler = sampleMemory({ read: () => ++count });
   while (count < 4) await new Promise((resolve) => setTimeout(resolve, 20));

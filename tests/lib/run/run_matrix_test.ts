@@ -152,7 +152,7 @@ Deno.test("a run on another backend does not stand for a variant", () =>
     ]);
   }));
 
-Deno.test("a failed variant ends the matrix, and the next run goes on there", () =>
+Deno.test("a failed variant ends the matrix, and the next run resumes at it", () =>
   withWorkspace(async (workspace) => {
     let started = 0;
     const execute: MatrixRunOptions["execute"] = (options) =>

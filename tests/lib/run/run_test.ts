@@ -207,7 +207,7 @@ Deno.test("runs that begin in the same second get ids of their own", () =>
     for (const { run_id } of results) assert.equal((await verifyRun(workspace, run_id)).status, "valid");
   }));
 
-Deno.test("while a run goes on its documents grow, are whole, and say running", () =>
+Deno.test("the documents of a running run grow, are valid at every time, and have the status running", () =>
   withWorkspace(async (workspace) => {
     const seen: number[] = [];
     const afterStep = () => {
