@@ -8,6 +8,7 @@
 import { CAPTIONS, TEXTS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
+import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { checkPairedIds } from "../../lib/artifact/values.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
 import { editSimilarity, rougeL, tokenF1, unigramBleu } from "../../lib/numeric/text_similarity.ts";
@@ -55,6 +56,9 @@ export default defineReport({
       reference_count: references[index].texts.length,
       metrics: Object.fromEntries(row.map(({ id, value }) => [id, float(value)])),
     }));
-    return { metrics, items };
+    const exact = Object.keys(SCORES).indexOf("caption.exact_match");
+    const wrong = rows.map((row) => 1 - row[exact].value);
+    const counts = successes(rateCounts(wrong, inputs.candidate.metadata, "source_item"));
+    return { metrics, rates: { "caption.exact_match": counts }, items };
   },
 });

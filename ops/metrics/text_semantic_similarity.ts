@@ -6,6 +6,7 @@
 import { TEXTS } from "../../lib/contract/kinds.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
+import { rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { checkPairedIds, textsOf } from "../../lib/artifact/values.ts";
 import { editSimilarity, tokenF1, unigramBleu } from "../../lib/numeric/text_similarity.ts";
 import { defineReport } from "../_report.ts";
@@ -36,6 +37,8 @@ export default defineReport({
       id: references[index].id,
       metrics: Object.fromEntries(row.map(([metric, value]) => [metric, float(value)])),
     }));
-    return { metrics, items };
+    const wrong = references.map(({ text }, index) => Number(candidates[index].text !== text));
+    const exact = successes(rateCounts(wrong, inputs.candidate.metadata, "source_item"));
+    return { metrics, rates: { "text.exact_match": exact }, items };
   },
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import captioning from "../../../ops/metrics/captioning.ts";
 import { captionsArtifact } from "../../../ops/_captions.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
 import { textsArtifact } from "../../../lib/artifact/values.ts";
 import { rougeL } from "../../../lib/numeric/text_similarity.ts";
 import { refuses, runOperation } from "../harness.ts";
@@ -27,6 +28,9 @@ Deno.test("each score is that of the reference that fits best", async () => {
     },
   });
   assert.equal(metrics["caption.exact_match"], 0.5);
+  const { metric_metadata: counts } = outputs.report.json() as { metric_metadata: Record<string, JsonObject> };
+  const { events, trials, unit, complement } = counts["caption.exact_match"];
+  assert.deepEqual([Number(events), Number(trials), unit, complement], [1, 2, "source_item", true]);
   near(metrics["caption.token_f1"], 0.5);
   near(metrics["caption.rouge_l"], 0.5);
   near(metrics["caption.edit_similarity"], 0.5);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import similarity from "../../../ops/metrics/text_semantic_similarity.ts";
+import type { JsonObject } from "../../../lib/contract/value.ts";
 import { textsArtifact } from "../../../lib/artifact/values.ts";
 import { refuses, runOperation } from "../harness.ts";
 
@@ -19,6 +20,9 @@ Deno.test("scores are means over the pairs", async () => {
   assert.deepEqual(Object.keys(metrics), Object.keys(expected));
   for (const [metric, value] of Object.entries(expected)) assert.ok(Math.abs(Number(metrics[metric]) - value) < 1e-12);
   assert.equal((outputs.report.json().items as unknown[]).length, 3);
+  const { metric_metadata: counts } = outputs.report.json() as { metric_metadata: Record<string, JsonObject> };
+  const { events, trials, unit, complement } = counts["text.exact_match"];
+  assert.deepEqual([Number(events), Number(trials), unit, complement], [1, 3, "source_item", true]);
 });
 
 Deno.test("texts are paired by id", async () => {
