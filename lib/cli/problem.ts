@@ -178,11 +178,19 @@ export function findingLines({ errors, warnings }: { errors: unknown; warnings: 
 
 /** A verification report for people: the verdict and its findings. */
 export function reportText(
-  report: { status: unknown; target_id: unknown; checks: unknown; errors: unknown; warnings: unknown },
+  report: {
+    status: unknown;
+    target_id: unknown;
+    checks: unknown;
+    errors: unknown;
+    warnings: unknown;
+    artifacts?: unknown;
+  },
   paint: Paint,
 ): string {
   const { checks } = report;
   const count = Array.isArray(checks) ? checks.length : Object.keys(checks as object).length;
-  const head = `${verdict(String(report.status), paint)}  ${report.target_id}: ${count} checks`;
+  const head = `${verdict(String(report.status), paint)}  ${report.target_id}: ${count} checks` +
+    (report.artifacts === "pruned" ? "; artifacts are pruned, svc runs restore makes them again" : "");
   return [head, ...findingLines(report, paint)].join("\n");
 }

@@ -73,6 +73,7 @@ Deno.test(
     assert.match(pruned.stdout, /1 run pruned: \d+ files/);
     await assert.rejects(Deno.readFile(path), Deno.errors.NotFound);
     assert.equal((await svc(["runs", "verify", id, "--json"], { cwd })).json.artifacts, "pruned");
+    assert.match((await svc(["runs", "verify", id], { cwd })).stdout, /^valid .* artifacts are pruned/);
     const restored = await svc(["runs", "restore", id], { cwd });
     assert.equal(restored.code, 0, restored.stderr);
     assert.deepEqual(await Deno.readFile(path), before);
