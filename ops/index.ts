@@ -87,6 +87,7 @@ import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blockl
 import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
 import metricsResourceAllocation from "./metrics/resource_allocation.ts";
 import metricsRetrieval from "./metrics/retrieval.ts";
+import metricsRis from "./metrics/ris.ts";
 import metricsSegmentation from "./metrics/segmentation.ts";
 import metricsSemanticStateFaithfulness from "./metrics/semantic_state_faithfulness.ts";
 import metricsTextCorpusScores from "./metrics/text_corpus_scores.ts";
@@ -94,6 +95,7 @@ import metricsTextSemanticSimilarity from "./metrics/text_semantic_similarity.ts
 import metricsVqa from "./metrics/vqa.ts";
 import modelAoaEstimatorAdapter from "./model/aoa_estimator_adapter.ts";
 import modelBeamformingAdapter from "./model/beamforming_adapter.ts";
+import modelBeampattern from "./model/beampattern.ts";
 import modelCausalCsiPowerAllocator from "./model/causal_csi_power_allocator.ts";
 import modelChannelEstimatorAdapter from "./model/channel_estimator_adapter.ts";
 import modelCodeclibAnalysisEncode from "./model/codeclib_analysis_encode.ts";
@@ -136,6 +138,7 @@ import modelNearFieldEstimatorAdapter from "./model/near_field_estimator_adapter
 import modelNrMcsSelector from "./model/nr_mcs_selector.ts";
 import modelOfdmChannelEstimator from "./model/ofdm_channel_estimator.ts";
 import modelResourceAllocationAdapter from "./model/resource_allocation_adapter.ts";
+import modelRisPhaseOptimizer from "./model/ris_phase_optimizer.ts";
 import modelSymbolPowerAllocator from "./model/symbol_power_allocator.ts";
 import modelTextEntropyDecode from "./model/text_entropy_decode.ts";
 import modelTextEntropyEncode from "./model/text_entropy_encode.ts";
@@ -169,6 +172,7 @@ import sourceFlickr8kRetrieval from "./source/flickr8k_retrieval.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
 import sourceIsacOfdmScenario from "./source/isac_ofdm_scenario.ts";
 import sourceKodakFiles from "./source/kodak_files.ts";
+import sourceLeoLinkBudget from "./source/leo_link_budget.ts";
 import sourceLeoNtnTrackingScenario from "./source/leo_ntn_tracking_scenario.ts";
 import sourceLocalNpzImages from "./source/local_npz_images.ts";
 import sourceLocalizationGeometry from "./source/localization_geometry.ts";
@@ -179,6 +183,7 @@ import sourceNrTransportFormat from "./source/nr_transport_format.ts";
 import sourceRandomBits from "./source/random_bits.ts";
 import sourceResourceAllocationScenario from "./source/resource_allocation_scenario.ts";
 import sourceRetrievalSmoke from "./source/retrieval_smoke.ts";
+import sourceRisScenario from "./source/ris_scenario.ts";
 import sourceSemanticArtifactsSmoke from "./source/semantic_artifacts_smoke.ts";
 import sourceSyntheticScenes from "./source/synthetic_scenes.ts";
 import sourceTaskLabelsSmoke from "./source/task_labels_smoke.ts";
@@ -226,29 +231,29 @@ const OPERATIONS: Operation[] = [
   metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction, metricsIsacOfdm, metricsLeoNtnTracking,
   metricsLocalization, metricsModulationClassification, metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery,
   metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsResourceAllocation, metricsRetrieval,
-  metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores, metricsTextSemanticSimilarity,
-  metricsVqa, modelAoaEstimatorAdapter, modelBeamformingAdapter, modelCausalCsiPowerAllocator,
-  modelChannelEstimatorAdapter, modelCodeclibAnalysisEncode, modelCodeclibAotiDecode, modelCodeclibAotiEncode,
-  modelCodeclibDecode, modelCodeclibEncode, modelCodeclibEntropyDecode, modelCodeclibEntropyEncode,
-  modelCodeclibExportOnnx, modelCodeclibOnnxDecode, modelCodeclibOnnxEncode, modelCodeclibOnnxEntropyDecode,
-  modelCodeclibOnnxEntropyEncode, modelCodeclibSynthesisDecode, modelCsiFeedbackDecoder, modelCsiFeedbackEncoder,
-  modelCsiMrtPrecoder, modelDeepjsccExternalDecode, modelDeepjsccExternalEncode, modelEqualPowerAllocator,
-  modelExternalDecodeBits, modelExternalDecodeIndices, modelExternalDecodeLatents, modelExternalEncodeBits,
-  modelExternalEncodeIndices, modelExternalEncodeLatents, modelIsacOfdmAllocatorAdapter, modelJpegDecode,
-  modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode, modelLinearAnalogEncode,
+  metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
+  metricsTextSemanticSimilarity, metricsVqa, modelAoaEstimatorAdapter, modelBeamformingAdapter, modelBeampattern,
+  modelCausalCsiPowerAllocator, modelChannelEstimatorAdapter, modelCodeclibAnalysisEncode, modelCodeclibAotiDecode,
+  modelCodeclibAotiEncode, modelCodeclibDecode, modelCodeclibEncode, modelCodeclibEntropyDecode,
+  modelCodeclibEntropyEncode, modelCodeclibExportOnnx, modelCodeclibOnnxDecode, modelCodeclibOnnxEncode,
+  modelCodeclibOnnxEntropyDecode, modelCodeclibOnnxEntropyEncode, modelCodeclibSynthesisDecode, modelCsiFeedbackDecoder,
+  modelCsiFeedbackEncoder, modelCsiMrtPrecoder, modelDeepjsccExternalDecode, modelDeepjsccExternalEncode,
+  modelEqualPowerAllocator, modelExternalDecodeBits, modelExternalDecodeIndices, modelExternalDecodeLatents,
+  modelExternalEncodeBits, modelExternalEncodeIndices, modelExternalEncodeLatents, modelIsacOfdmAllocatorAdapter,
+  modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode, modelLinearAnalogEncode,
   modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter, modelMrtBeamformer,
   modelMusicAoaEstimator, modelNearFieldEstimatorAdapter, modelNrMcsSelector, modelOfdmChannelEstimator,
-  modelResourceAllocationAdapter, modelSymbolPowerAllocator, modelTextEntropyDecode, modelTextEntropyEncode,
-  modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode, modelToyVqvaeEncode, modelTrilaterationLocalizer,
-  modelWaterFillingPowerAllocator, modulationDigitalModulate, modulationIdentityModulate,
+  modelResourceAllocationAdapter, modelRisPhaseOptimizer, modelSymbolPowerAllocator, modelTextEntropyDecode,
+  modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode, modelToyVqvaeEncode,
+  modelTrilaterationLocalizer, modelWaterFillingPowerAllocator, modulationDigitalModulate, modulationIdentityModulate,
   modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
   noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
   sourceAiPhyChannelRealization, sourceAiPhyPilotChannel, sourceAiPhyPilotPattern, sourceAoaScene,
   sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection, sourceCoco8Segmentation,
   sourceExternalClassificationDataset, sourceExternalTexts, sourceFlickr8kRetrieval, sourceImageDataset,
-  sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoNtnTrackingScenario, sourceLocalNpzImages,
+  sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario, sourceLocalNpzImages,
   sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames, sourceNearFieldXlMimoScenario,
-  sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario, sourceRetrievalSmoke,
+  sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario, sourceRetrievalSmoke, sourceRisScenario,
   sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqaManifest,
   sourceVqaSmallHf, sourceVqaSmoke, wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink,
   wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation, wirelessMultipathWaveform,

@@ -17,13 +17,13 @@
  * characterization for LEO satellites", IEEE Trans. Commun. 46, 1998; 3GPP TR 38.811, section 5.3.4 (600 km, 10°).
  */
 
-/** Metres. Exported for tests. */
+/** Metres. */
 export const EARTH_RADIUS = 6_371_000;
 /** Exported for tests. */
 export const ORBIT_HEIGHT = 600_000;
 const ORBIT_RADIUS = EARTH_RADIUS + ORBIT_HEIGHT;
 /** m³/s² */
-const GRAVITY = 3.986004418e14;
+export const GRAVITY = 3.986004418e14;
 
 /** ω, radians per second. */
 export const ANGULAR_SPEED = Math.sqrt(GRAVITY / ORBIT_RADIUS ** 3);

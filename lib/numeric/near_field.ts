@@ -13,7 +13,7 @@
  */
 
 /** Metres per second. */
-const LIGHT = 299_792_458;
+export const SPEED_OF_LIGHT = 299_792_458;
 /** Gains that differ only by rounding count as equal. */
 const EQUAL = 1e-12;
 
@@ -32,7 +32,7 @@ export interface Focus {
 
 /** λ of a carrier. */
 export function wavelengthOf(carrierGhz: number): number {
-  return LIGHT / (carrierGhz * 1e9);
+  return SPEED_OF_LIGHT / (carrierGhz * 1e9);
 }
 
 /** 2D²/λ, metres; 0 for one antenna. */

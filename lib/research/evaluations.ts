@@ -50,6 +50,8 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.harq": () => ["harq.throughput_bits_per_symbol"],
   "metrics.isac_ofdm": main("joint_isac_resource_allocation"),
   "metrics.near_field_focusing": main("near_field_range_angle_focusing"),
+  "metrics.ris": main("reflecting_surface_control"),
+  "source.leo_link_budget": main("satellite_link_budget"),
   "metrics.leo_ntn_tracking": main("leo_ntn_doppler_beam_tracking"),
 };
 

@@ -54,6 +54,8 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   "mimo.channel_estimation": [6, [`mimo.channel_estimation.${MIMO}`, "pilot.density N"]],
   csi_feedback: [14, [`csi_feedback.${CSI}`]],
   beamforming: [3, ["beamforming.{spectral_efficiency_bps_hz,normalized_gain,array_gain_db} H"]],
+  beampattern: [3, ["beampattern.{{peak_deg,half_power_width_deg} N, peak_sidelobe_db L}"]],
+  ris: [2, ["ris.{gain_db,spectral_efficiency_bps_hz} H"]],
   localization: [5, [
     "localization.{rmse_m,mae_m,p90_error_m} L",
     "localization.{cramer_rao_rmse_m,range_noise_std_m} N",
@@ -112,8 +114,9 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
     "isac.{{scalarized_utility,communication_rate_bps_hz,sensing_snr_db} H, power_constraint_max_abs_error L}",
   ]],
   near_field: [3, ["near_field.{range_rmse_m L, angle_rmse_deg L, normalized_focusing_gain H}"]],
-  ntn: [5, [
+  ntn: [9, [
     "ntn.{doppler_{mae,rmse}_hz L, beam_handover_accuracy H, beam_outage_rate L, handover_lead_time_mean_s N}",
+    "ntn.{cnr_db_min H, slant_range_km_max N, {one_way_delay_ms_max,doppler_khz_max} L}",
   ]],
 };
 
@@ -199,7 +202,7 @@ Deno.test("deprecated ids are not in the catalogue and lead into it", () => {
 
 Deno.test("tasks name areas, and metrics that exist and suit them", () => {
   unique(allTasks());
-  assert.equal(allTasks().length, 23);
+  assert.equal(allTasks().length, 25);
   const kinds = new Set(BUILTIN_OPERATIONS.flatMap(({ operation }) => [
     ...Object.values(operation.definition.inputs ?? {}).flat(),
     ...Object.values(operation.definition.outputs),
@@ -240,7 +243,7 @@ const AWAITED = new Set(
 
 Deno.test("data sets come from operations that exist or are awaited, in named versions", () => {
   unique(allDatasets());
-  assert.equal(allDatasets().length, 33);
+  assert.equal(allDatasets().length, 35);
   const known = new Set([...BUILTIN_OPERATIONS.map(({ operation }) => operation.id), ...AWAITED]);
   for (const { id, status, source_ops, versions, bundled, local } of allDatasets()) {
     assert.deepEqual(source_ops.filter((op) => !known.has(op)), [], id);

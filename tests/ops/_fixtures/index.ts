@@ -25,6 +25,7 @@ import { NR_POLAR_FIXTURES } from "./nr_polar.ts";
 import { OFDM_PILOT_FIXTURES } from "./ofdm_pilots.ts";
 import { PHYSICAL_FIXTURES } from "./physical.ts";
 import { POWER_FIXTURES } from "./power.ts";
+import { RIS_FIXTURES } from "./ris.ts";
 import { SEMANTIC_FIXTURES } from "./semantic.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { VISION_FIXTURES } from "./vision.ts";
@@ -182,6 +183,7 @@ export const FIXTURES: Record<string, readonly ConformanceCase[] | { skip: strin
   ...LINEAR_ANALOG_FIXTURES,
   ...LOCALIZATION_FIXTURES,
   ...POWER_FIXTURES,
+  ...RIS_FIXTURES,
   ...SEMANTIC_FIXTURES,
   ...VISION_FIXTURES,
   ...WRAPPED,
