@@ -81,6 +81,7 @@ import metricsIsacOfdm from "./metrics/isac_ofdm.ts";
 import metricsLeoNtnTracking from "./metrics/leo_ntn_tracking.ts";
 import metricsLocalization from "./metrics/localization.ts";
 import metricsModulationClassification from "./metrics/modulation_classification.ts";
+import metricsMuMimo from "./metrics/mu_mimo.ts";
 import metricsNearFieldFocusing from "./metrics/near_field_focusing.ts";
 import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
 import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
@@ -133,10 +134,12 @@ import modelLocalizationAdapter from "./model/localization_adapter.ts";
 import modelLsChannelEstimator from "./model/ls_channel_estimator.ts";
 import modelModulationClassifierAdapter from "./model/modulation_classifier_adapter.ts";
 import modelMrtBeamformer from "./model/mrt_beamformer.ts";
+import modelMuMimoPrecoder from "./model/mu_mimo_precoder.ts";
 import modelMusicAoaEstimator from "./model/music_aoa_estimator.ts";
 import modelNearFieldEstimatorAdapter from "./model/near_field_estimator_adapter.ts";
 import modelNrMcsSelector from "./model/nr_mcs_selector.ts";
 import modelOfdmChannelEstimator from "./model/ofdm_channel_estimator.ts";
+import modelProportionalFairScheduler from "./model/proportional_fair_scheduler.ts";
 import modelResourceAllocationAdapter from "./model/resource_allocation_adapter.ts";
 import modelRisPhaseOptimizer from "./model/ris_phase_optimizer.ts";
 import modelSymbolPowerAllocator from "./model/symbol_power_allocator.ts";
@@ -178,6 +181,7 @@ import sourceLocalNpzImages from "./source/local_npz_images.ts";
 import sourceLocalizationGeometry from "./source/localization_geometry.ts";
 import sourceLocalizationSensingScenario from "./source/localization_sensing_scenario.ts";
 import sourceModulationFrames from "./source/modulation_frames.ts";
+import sourceMuMimoScenario from "./source/mu_mimo_scenario.ts";
 import sourceNearFieldXlMimoScenario from "./source/near_field_xl_mimo_scenario.ts";
 import sourceNrTransportFormat from "./source/nr_transport_format.ts";
 import sourceRandomBits from "./source/random_bits.ts";
@@ -229,36 +233,36 @@ const OPERATIONS: Operation[] = [
   metricsBitErrorRate, metricsBlockErrorRate, metricsCaptioning, metricsChannelEstimation, metricsClassification,
   metricsCsiFeedback, metricsDetection, metricsEmbeddingSimilarity, metricsExternalClassification, metricsExternalText,
   metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction, metricsIsacOfdm, metricsLeoNtnTracking,
-  metricsLocalization, metricsModulationClassification, metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery,
-  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsResourceAllocation, metricsRetrieval,
-  metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
-  metricsTextSemanticSimilarity, metricsVqa, modelAoaEstimatorAdapter, modelBeamformingAdapter, modelBeampattern,
-  modelCausalCsiPowerAllocator, modelChannelEstimatorAdapter, modelCodeclibAnalysisEncode, modelCodeclibAotiDecode,
-  modelCodeclibAotiEncode, modelCodeclibDecode, modelCodeclibEncode, modelCodeclibEntropyDecode,
-  modelCodeclibEntropyEncode, modelCodeclibExportOnnx, modelCodeclibOnnxDecode, modelCodeclibOnnxEncode,
-  modelCodeclibOnnxEntropyDecode, modelCodeclibOnnxEntropyEncode, modelCodeclibSynthesisDecode, modelCsiFeedbackDecoder,
-  modelCsiFeedbackEncoder, modelCsiMrtPrecoder, modelDeepjsccExternalDecode, modelDeepjsccExternalEncode,
-  modelEqualPowerAllocator, modelExternalDecodeBits, modelExternalDecodeIndices, modelExternalDecodeLatents,
-  modelExternalEncodeBits, modelExternalEncodeIndices, modelExternalEncodeLatents, modelIsacOfdmAllocatorAdapter,
-  modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode, modelLinearAnalogEncode,
-  modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter, modelMrtBeamformer,
-  modelMusicAoaEstimator, modelNearFieldEstimatorAdapter, modelNrMcsSelector, modelOfdmChannelEstimator,
-  modelResourceAllocationAdapter, modelRisPhaseOptimizer, modelSymbolPowerAllocator, modelTextEntropyDecode,
-  modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode, modelToyVqvaeEncode,
-  modelTrilaterationLocalizer, modelWaterFillingPowerAllocator, modulationDigitalModulate, modulationIdentityModulate,
-  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
-  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
-  sourceAiPhyChannelRealization, sourceAiPhyPilotChannel, sourceAiPhyPilotPattern, sourceAoaScene,
-  sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection, sourceCoco8Segmentation,
-  sourceExternalClassificationDataset, sourceExternalTexts, sourceFlickr8kRetrieval, sourceImageDataset,
-  sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario, sourceLocalNpzImages,
-  sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames, sourceNearFieldXlMimoScenario,
-  sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario, sourceRetrievalSmoke, sourceRisScenario,
-  sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqaManifest,
-  sourceVqaSmallHf, sourceVqaSmoke, wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink,
-  wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation, wirelessMultipathWaveform,
-  wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation, wirelessRangeObservation,
-  wirelessUlaArrayObservation,
+  metricsLocalization, metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing,
+  metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation,
+  metricsResourceAllocation, metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness,
+  metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa, modelAoaEstimatorAdapter, modelBeamformingAdapter,
+  modelBeampattern, modelCausalCsiPowerAllocator, modelChannelEstimatorAdapter, modelCodeclibAnalysisEncode,
+  modelCodeclibAotiDecode, modelCodeclibAotiEncode, modelCodeclibDecode, modelCodeclibEncode,
+  modelCodeclibEntropyDecode, modelCodeclibEntropyEncode, modelCodeclibExportOnnx, modelCodeclibOnnxDecode,
+  modelCodeclibOnnxEncode, modelCodeclibOnnxEntropyDecode, modelCodeclibOnnxEntropyEncode, modelCodeclibSynthesisDecode,
+  modelCsiFeedbackDecoder, modelCsiFeedbackEncoder, modelCsiMrtPrecoder, modelDeepjsccExternalDecode,
+  modelDeepjsccExternalEncode, modelEqualPowerAllocator, modelExternalDecodeBits, modelExternalDecodeIndices,
+  modelExternalDecodeLatents, modelExternalEncodeBits, modelExternalEncodeIndices, modelExternalEncodeLatents,
+  modelIsacOfdmAllocatorAdapter, modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode,
+  modelLinearAnalogEncode, modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter,
+  modelMrtBeamformer, modelMuMimoPrecoder, modelMusicAoaEstimator, modelNearFieldEstimatorAdapter, modelNrMcsSelector,
+  modelOfdmChannelEstimator, modelProportionalFairScheduler, modelResourceAllocationAdapter, modelRisPhaseOptimizer,
+  modelSymbolPowerAllocator, modelTextEntropyDecode, modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode,
+  modelToyVqvaeDecode, modelToyVqvaeEncode, modelTrilaterationLocalizer, modelWaterFillingPowerAllocator,
+  modulationDigitalModulate, modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert,
+  modulationOfdmWaveform, modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents,
+  noiseSourceImagePerturbation, noiseSourceTextPerturbation, sourceAiPhyChannelRealization, sourceAiPhyPilotChannel,
+  sourceAiPhyPilotPattern, sourceAoaScene, sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection,
+  sourceCoco8Segmentation, sourceExternalClassificationDataset, sourceExternalTexts, sourceFlickr8kRetrieval,
+  sourceImageDataset, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
+  sourceLocalNpzImages, sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames,
+  sourceMuMimoScenario, sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits,
+  sourceResourceAllocationScenario, sourceRetrievalSmoke, sourceRisScenario, sourceSemanticArtifactsSmoke,
+  sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqaManifest, sourceVqaSmallHf, sourceVqaSmoke,
+  wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi,
+  wirelessModulationAwgnObservation, wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi,
+  wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,
 ];
 
 export const BUILTIN_OPERATIONS: RegisteredOperation[] = OPERATIONS.map((operation) => ({

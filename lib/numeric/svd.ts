@@ -46,7 +46,7 @@ export function svd(a: Float64Array, m: number, n: number): SingularValues {
   return { ...inner, u: matrixProduct(q, inner.u, m, n, n) };
 }
 
-/** Aᴴ, n × m. Exported for tests. */
+/** Aᴴ, n × m. */
 export function conjugateTranspose(a: Float64Array, m: number, n: number): ComplexMatrix {
   const out = zeros(n, m);
   for (let i = 0; i < m; i++) {

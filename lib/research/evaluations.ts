@@ -37,6 +37,8 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.modulation_classification": main("automatic_modulation_recognition"),
   "metrics.csi_feedback": main("csi_compression_feedback"),
   "metrics.beamforming": main("beamforming_precoding"),
+  "metrics.mu_mimo": () => ["mu_mimo.sum_rate_bps_hz", "mu_mimo.min_rate_bps_hz"],
+  "model.proportional_fair_scheduler": () => ["schedule.sum_rate_bps_hz", "schedule.jain_fairness"],
   "metrics.localization": main("wireless_localization"),
   "metrics.aoa_estimation": main("aoa_estimation"),
   "metrics.channel_estimation": main("pilot_channel_estimation"),

@@ -56,6 +56,8 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   beamforming: [3, ["beamforming.{spectral_efficiency_bps_hz,normalized_gain,array_gain_db} H"]],
   beampattern: [3, ["beampattern.{{peak_deg,half_power_width_deg} N, peak_sidelobe_db L}"]],
   ris: [2, ["ris.{gain_db,spectral_efficiency_bps_hz} H"]],
+  mu_mimo: [4, ["mu_mimo.{{sum_rate,min_rate}_bps_hz H, jain_fairness H, mean_interference_to_signal_db L}"]],
+  schedule: [3, ["schedule.{sum_rate_bps_hz,min_rate_bps_hz,jain_fairness} H"]],
   localization: [5, [
     "localization.{rmse_m,mae_m,p90_error_m} L",
     "localization.{cramer_rao_rmse_m,range_noise_std_m} N",
@@ -243,7 +245,7 @@ const AWAITED = new Set(
 
 Deno.test("data sets come from operations that exist or are awaited, in named versions", () => {
   unique(allDatasets());
-  assert.equal(allDatasets().length, 35);
+  assert.equal(allDatasets().length, 36);
   const known = new Set([...BUILTIN_OPERATIONS.map(({ operation }) => operation.id), ...AWAITED]);
   for (const { id, status, source_ops, versions, bundled, local } of allDatasets()) {
     assert.deepEqual(source_ops.filter((op) => !known.has(op)), [], id);

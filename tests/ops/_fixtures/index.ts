@@ -21,6 +21,7 @@ import { MEDIA_FIXTURES } from "./media.ts";
 import { NEAR_FIELD_FIXTURES } from "./near_field.ts";
 import { MODULATION_FIXTURES } from "./modulation.ts";
 import { NR_LDPC_FIXTURES } from "./nr_ldpc.ts";
+import { MU_MIMO_FIXTURES } from "./mu_mimo.ts";
 import { NR_POLAR_FIXTURES } from "./nr_polar.ts";
 import { OFDM_PILOT_FIXTURES } from "./ofdm_pilots.ts";
 import { PHYSICAL_FIXTURES } from "./physical.ts";
@@ -176,6 +177,7 @@ export const FIXTURES: Record<string, readonly ConformanceCase[] | { skip: strin
   ...MEANING_FIXTURES,
   ...MEDIA_FIXTURES,
   ...MODULATION_FIXTURES,
+  ...MU_MIMO_FIXTURES,
   ...NR_LDPC_FIXTURES,
   ...NR_POLAR_FIXTURES,
   ...OFDM_PILOT_FIXTURES,

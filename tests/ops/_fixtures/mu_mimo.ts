@@ -1,0 +1,63 @@
+/** Conformance cases of the multi-user downlink. */
+import type { ConformanceCase } from "../../../lib/conformance/case.ts";
+import { ndarray } from "../../../lib/numeric/ndarray.ts";
+import { arrayInput } from "../inputs.ts";
+
+const waves = (count: number, step: number) =>
+  Float32Array.from({ length: count }, (_, i) => Math.sin(step * i * i + 1));
+const FACTS = { noise_variance: 0.1, total_power: 2, example_count: 3 };
+
+/** Three channels of two users; `rx` antennas of a user, six of the base station. */
+export const downlink = (rx = 1) =>
+  arrayInput("ai_phy.mu_mimo_problem.numpy", "complex64", waves(72 * rx, 1.3), [3, 2, rx, 6], FACTS);
+
+const uncertain = () => ({
+  ...downlink(),
+  companions: { true_channel: ndarray("complex64", waves(72, 0.7), [3, 2, 1, 6]) },
+});
+const precoder = (streams: number) =>
+  arrayInput("ai_phy.mu_mimo_precoder.numpy", "complex64", waves(36 * streams, 2.1), [3, 6, streams], {
+    ...FACTS,
+    precoder: "mrt",
+  });
+const rates = () =>
+  arrayInput("ai_phy.mu_mimo_rates.numpy", "float64", Float64Array.from(waves(20, 0.9), Math.abs), [5, 4], {
+    slot_count: 5,
+    user_count: 4,
+  });
+
+export const MU_MIMO_FIXTURES: Record<string, ConformanceCase[]> = {
+  "source.mu_mimo_scenario": [
+    { params: { example_count: 3 } },
+    {
+      name: "uncertain clustered users with two antennas",
+      params: {
+        example_count: 3,
+        rx_antennas: 2,
+        channel_model: "clustered_ula",
+        path_gain_spread_db: 10,
+        csi_error_variance: 0.1,
+      },
+    },
+  ],
+  "model.mu_mimo_precoder": [
+    ...["mrt", "zf", "rzf", "block_diagonalization", "wmmse"].map((mode) => ({
+      name: mode,
+      inputs: () => ({ problem: downlink() }),
+      params: { mode, wmmse_iterations: 5 },
+    })),
+    {
+      name: "two antennas",
+      inputs: () => ({ problem: downlink(2) }),
+      params: { mode: "block_diagonalization", power: "water_filling" },
+    },
+  ],
+  "metrics.mu_mimo": [
+    { inputs: () => ({ problem: uncertain(), decision: precoder(2) }) },
+    { name: "two antennas", inputs: () => ({ problem: downlink(2), decision: precoder(4) }) },
+  ],
+  "model.proportional_fair_scheduler": [
+    { inputs: () => ({ rates: rates() }) },
+    { name: "groups", inputs: () => ({ rates: downlink() }), params: { group_size: 2 } },
+  ],
+};
