@@ -61,6 +61,9 @@ import foundationVqaSemanticSelect from "./foundation/vqa_semantic_select.ts";
 import foundationVqaTransformersAnswer from "./foundation/vqa_transformers_answer.ts";
 import foundationYoloDetect from "./foundation/yolo_detect.ts";
 import foundationYoloSegment from "./foundation/yolo_segment.ts";
+import hardwareEnvelopeClip from "./hardware/envelope_clip.ts";
+import hardwarePowerAmplifier from "./hardware/power_amplifier.ts";
+import hardwareQuantizer from "./hardware/quantizer.ts";
 import hardwareReceiverIqImbalance from "./hardware/receiver_iq_imbalance.ts";
 import metricsAoaEstimation from "./metrics/aoa_estimation.ts";
 import metricsBeamforming from "./metrics/beamforming.ts";
@@ -229,24 +232,25 @@ const OPERATIONS: Operation[] = [
   foundationSemanticStatePayloadEncode, foundationSemanticStateToText, foundationTextMaskRepair,
   foundationTextSemanticStateEncode, foundationVlmImageToState, foundationVqaAnswerFromPacket,
   foundationVqaPayloadDecode, foundationVqaPayloadEncode, foundationVqaSemanticSelect, foundationVqaTransformersAnswer,
-  foundationYoloDetect, foundationYoloSegment, hardwareReceiverIqImbalance, metricsAoaEstimation, metricsBeamforming,
-  metricsBitErrorRate, metricsBlockErrorRate, metricsCaptioning, metricsChannelEstimation, metricsClassification,
-  metricsCsiFeedback, metricsDetection, metricsEmbeddingSimilarity, metricsExternalClassification, metricsExternalText,
-  metricsHarq, metricsImageDeliveryStatus, metricsImageReconstruction, metricsIsacOfdm, metricsLeoNtnTracking,
-  metricsLocalization, metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing,
-  metricsNrLdpcOfdmDelivery, metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation,
-  metricsResourceAllocation, metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness,
-  metricsTextCorpusScores, metricsTextSemanticSimilarity, metricsVqa, modelAoaEstimatorAdapter, modelBeamformingAdapter,
-  modelBeampattern, modelCausalCsiPowerAllocator, modelChannelEstimatorAdapter, modelCodeclibAnalysisEncode,
-  modelCodeclibAotiDecode, modelCodeclibAotiEncode, modelCodeclibDecode, modelCodeclibEncode,
-  modelCodeclibEntropyDecode, modelCodeclibEntropyEncode, modelCodeclibExportOnnx, modelCodeclibOnnxDecode,
-  modelCodeclibOnnxEncode, modelCodeclibOnnxEntropyDecode, modelCodeclibOnnxEntropyEncode, modelCodeclibSynthesisDecode,
-  modelCsiFeedbackDecoder, modelCsiFeedbackEncoder, modelCsiMrtPrecoder, modelDeepjsccExternalDecode,
-  modelDeepjsccExternalEncode, modelEqualPowerAllocator, modelExternalDecodeBits, modelExternalDecodeIndices,
-  modelExternalDecodeLatents, modelExternalEncodeBits, modelExternalEncodeIndices, modelExternalEncodeLatents,
-  modelIsacOfdmAllocatorAdapter, modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode,
-  modelLinearAnalogEncode, modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter,
-  modelMrtBeamformer, modelMuMimoPrecoder, modelMusicAoaEstimator, modelNearFieldEstimatorAdapter, modelNrMcsSelector,
+  foundationYoloDetect, foundationYoloSegment, hardwareEnvelopeClip, hardwarePowerAmplifier, hardwareQuantizer,
+  hardwareReceiverIqImbalance, metricsAoaEstimation, metricsBeamforming, metricsBitErrorRate, metricsBlockErrorRate,
+  metricsCaptioning, metricsChannelEstimation, metricsClassification, metricsCsiFeedback, metricsDetection,
+  metricsEmbeddingSimilarity, metricsExternalClassification, metricsExternalText, metricsHarq,
+  metricsImageDeliveryStatus, metricsImageReconstruction, metricsIsacOfdm, metricsLeoNtnTracking, metricsLocalization,
+  metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery,
+  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsResourceAllocation, metricsRetrieval,
+  metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
+  metricsTextSemanticSimilarity, metricsVqa, modelAoaEstimatorAdapter, modelBeamformingAdapter, modelBeampattern,
+  modelCausalCsiPowerAllocator, modelChannelEstimatorAdapter, modelCodeclibAnalysisEncode, modelCodeclibAotiDecode,
+  modelCodeclibAotiEncode, modelCodeclibDecode, modelCodeclibEncode, modelCodeclibEntropyDecode,
+  modelCodeclibEntropyEncode, modelCodeclibExportOnnx, modelCodeclibOnnxDecode, modelCodeclibOnnxEncode,
+  modelCodeclibOnnxEntropyDecode, modelCodeclibOnnxEntropyEncode, modelCodeclibSynthesisDecode, modelCsiFeedbackDecoder,
+  modelCsiFeedbackEncoder, modelCsiMrtPrecoder, modelDeepjsccExternalDecode, modelDeepjsccExternalEncode,
+  modelEqualPowerAllocator, modelExternalDecodeBits, modelExternalDecodeIndices, modelExternalDecodeLatents,
+  modelExternalEncodeBits, modelExternalEncodeIndices, modelExternalEncodeLatents, modelIsacOfdmAllocatorAdapter,
+  modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode, modelLinearAnalogEncode,
+  modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter, modelMrtBeamformer,
+  modelMuMimoPrecoder, modelMusicAoaEstimator, modelNearFieldEstimatorAdapter, modelNrMcsSelector,
   modelOfdmChannelEstimator, modelProportionalFairScheduler, modelResourceAllocationAdapter, modelRisPhaseOptimizer,
   modelSymbolPowerAllocator, modelTextEntropyDecode, modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode,
   modelToyVqvaeDecode, modelToyVqvaeEncode, modelTrilaterationLocalizer, modelWaterFillingPowerAllocator,

@@ -28,8 +28,8 @@ Deno.test("CONTRIBUTING adds an operation: every command and code block works in
       steps++;
     }
     assert.equal(steps, 9);
-    const golden = await Deno.readTextFile(join(root, "tests/golden/stored/amplified_link.json"));
-    assert.match(golden, /hardware\.power_amplifier/);
+    const golden = await Deno.readTextFile(join(root, "tests/golden/stored/limited_link.json"));
+    assert.match(golden, /hardware\.soft_limiter/);
   } finally {
     await Deno.remove(root, { recursive: true });
   }

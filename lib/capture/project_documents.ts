@@ -1,5 +1,6 @@
 /** The documents of a training project: trained blocks, data, evaluations, and the way back into a recipe. */
 import { sha256Json } from "../contract/hash.ts";
+import { stepOutputKinds } from "../contract/output_kinds.ts";
 import type { Registry } from "../contract/registry.ts";
 import { cloneValue, type JsonObject } from "../contract/value.ts";
 import type { RecipeGraph } from "../plan/graph.ts";
@@ -102,6 +103,7 @@ export function scenarioGraph(facts: ProjectFacts): JsonObject {
 export function dataContract(facts: ProjectFacts): JsonObject {
   const { captures, inspection, recipe, registry } = facts;
   const [{ config, released_seeds }] = captures;
+  const kinds = stepOutputKinds(recipe.steps, (op) => registry.find(op)?.operation.contract);
   return {
     schema_version: 1,
     kind: "svc.training_data_contract",
@@ -126,12 +128,12 @@ export function dataContract(facts: ProjectFacts): JsonObject {
     taps: config.taps.map((tap) => {
       const { from } = tap;
       const [stepId, port] = from.split(".");
-      const op = recipe.steps.find((step) => step.id === stepId)!.op;
+      const at = recipe.steps.findIndex((step) => step.id === stepId), { op } = recipe.steps[at];
       const suggested = inspection.suggested_taps.find((tap) => tap.from === from);
       return {
         ...tap,
         operation: op,
-        kind: registry.get(op).operation.contract.output_kinds[port],
+        kind: (kinds[at] ?? registry.get(op).operation.contract.output_kinds)[port],
         purpose: suggested?.purpose ?? "chosen",
       };
     }),

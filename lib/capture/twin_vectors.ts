@@ -5,6 +5,7 @@
 import { decodeArtifact, encodeArtifact } from "../artifact/codec.ts";
 import { SvcError } from "../contract/error.ts";
 import type { InputArtifact, Metrics, Operation } from "../contract/operation.ts";
+import { outputKinds } from "../contract/output_kinds.ts";
 import { plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { bytesOf, type Dtype, DTYPES, elementCount, type NdArray, ndarray } from "../numeric/ndarray.ts";
@@ -161,7 +162,8 @@ export async function recordTwin(
     implementation: entry?.implementation ?? "default",
     threads: 1,
   });
-  const made = Object.entries(definition.outputs).map(([port, kind]) =>
+  const kinds = outputKinds(definition.outputs, definition.outputSameKindAs, (port) => inputs[port]?.kind)!;
+  const made = Object.entries(kinds).map(([port, kind]) =>
     [port, decodeArtifact(kind, encodeArtifact(port, kind, outputs[port]).bytes)] as const
   );
   return {

@@ -16,6 +16,7 @@ import type {
   Operation,
   OutputArtifact,
 } from "../contract/operation.ts";
+import { outputKinds } from "../contract/output_kinds.ts";
 import { checkValue, isEffective, plainParams } from "../contract/schema.ts";
 import { cloneValue, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import { abiOf, learnedRun } from "../execute/learned.ts";
@@ -159,7 +160,8 @@ export async function runOperation(operation: Operation, options: RunOptions = {
   assert.deepEqual(Object.keys(result.outputs).sort(), Object.keys(definition.outputs).sort());
   const bytes: Record<string, Uint8Array> = {};
   const outputs: Record<string, InputArtifact> = {};
-  for (const [port, kind] of Object.entries(definition.outputs)) {
+  const kinds = outputKinds(definition.outputs, definition.outputSameKindAs, (port) => inputs[port]?.kind)!;
+  for (const [port, kind] of Object.entries(kinds)) {
     checkForm(port, kind, result.outputs[port]);
     bytes[port] = encodeArtifact(port, kind, result.outputs[port]).bytes;
     outputs[port] = decodeArtifact(kind, bytes[port]);

@@ -8,6 +8,7 @@ import { checkBits, checkImages, checkSymbols } from "../artifact/boundary.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import { formatOfKind } from "../contract/kinds.ts";
 import type { InputArtifact, Materialization, Operation, OutputSize } from "../contract/operation.ts";
+import { outputKinds } from "../contract/output_kinds.ts";
 import { checkValue, plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { sizeOf } from "../plan/estimate.ts";
@@ -135,7 +136,13 @@ async function checkCase(operation: Operation, item: ConformanceCase): Promise<v
     const other = await runOperation(operation, { ...options, seed: 987654321 });
     assert.notDeepEqual(other.bytes, first.bytes, "another seed gives the same bytes");
   }
-  for (const [port, kind] of Object.entries(operation.definition.outputs)) checkOutput(kind, first.outputs[port]);
+  const { outputs, outputSameKindAs } = operation.definition;
+  const kinds = outputKinds(
+    outputs,
+    outputSameKindAs,
+    (port) => inputs[port].kind ?? operation.definition.inputs![port]![0],
+  )!;
+  for (const [port, kind] of Object.entries(kinds)) checkOutput(kind, first.outputs[port]);
   checkEstimate(operation, first, inputs);
   checkGuarantees(operation, first);
   for (const [id, value] of Object.entries(first.metrics)) {

@@ -1,6 +1,6 @@
 /** Builds an operation from its definition: adds the defaults of the contract and checks it. */
 import { messageOf, SvcError } from "./error.ts";
-import type { ArtifactKind, Kind } from "./kinds.ts";
+import { type ArtifactKind, formatOfKind, type Kind } from "./kinds.ts";
 import type {
   Differentiability,
   Equivalence,
@@ -75,12 +75,22 @@ const idOf = (kind: ArtifactKind | Kind) => typeof kind === "string" ? kind : ki
 
 function plainDefinition(definition: OperationDefinition<Ports, Ports, Outputs>): PlainDefinition {
   const { inputs = {}, optionalInputs = {}, outputs } = definition;
-  const ports = Object.entries({ ...inputs, ...optionalInputs });
+  const ports = Object.entries({ ...inputs, ...optionalInputs }), required = plainPorts(inputs);
+  const sameKindAs = Object.entries(outputs).flatMap(([name, kind]) =>
+    typeof kind === "object" && "sameKindAs" in kind ? [[name, kind.sameKindAs]] : []
+  );
   return {
     ...definition as OperationDefinition,
-    inputs: plainPorts(inputs),
+    inputs: required,
     optionalInputs: plainPorts(optionalInputs),
-    outputs: Object.fromEntries(Object.entries(outputs).map(([name, kind]) => [name, idOf(kind)])),
+    outputs: Object.fromEntries(
+      Object.entries(outputs).map(([name, kind]) => [
+        name,
+        // Without such an input the contract is refused.
+        typeof kind === "object" && "sameKindAs" in kind ? required[kind.sameKindAs]?.[0] ?? "" : idOf(kind),
+      ]),
+    ),
+    outputSameKindAs: Object.fromEntries(sameKindAs),
     outputMetadataGuarantees: guaranteesOf(definition),
     secretInputs: ports.filter(([, port]) => "secret" in port).map(([name]) => name),
   };
@@ -96,7 +106,8 @@ function plainPorts(ports: Ports): PlainPorts {
 function guaranteesOf({ outputs, outputMetadataGuarantees: own = {} }: OperationDefinition<Ports, Ports, Outputs>) {
   const names = Object.keys(outputs).filter((name) => typeof outputs[name] !== "string" || own[name] !== undefined);
   return Object.fromEntries(names.map((name): [string, MetadataGuarantee] => {
-    const kind = outputs[name], declared = typeof kind === "string" ? [] : Object.keys(kind.metadata);
+    const kind = outputs[name];
+    const declared = typeof kind === "object" && "metadata" in kind ? Object.keys(kind.metadata) : [];
     const keys = [...declared, ...own[name]?.keys ?? []];
     return [name, { ...own[name], ...(keys.length === 0 ? {} : { keys }) }];
   }));
@@ -133,6 +144,16 @@ function buildContract(definition: PlainDefinition): OperationContract {
   }
   for (const port of Object.keys(optionalInputs)) if (port in inputs) refuse(`the port ${port} is declared twice`);
 
+  const sameKindAs = definition.outputSameKindAs;
+  for (const [output, input] of Object.entries(sameKindAs)) {
+    if (!Object.hasOwn(inputs, input)) {
+      refuse(`the output ${output} has the kind of ${input}, which is no required input`);
+    }
+    if (new Set(inputs[input]!.map(formatOfKind)).size > 1) {
+      refuse(`the output ${output} has the kind of ${input}, whose kinds have several file formats`);
+    }
+  }
+
   const schema = publish(definition, refuse);
   const keyword = unknownKeyword(schema);
   if (keyword !== null) refuse(`its parameter schema uses ${keyword}`);
@@ -164,6 +185,7 @@ function buildContract(definition: PlainDefinition): OperationContract {
     input_kinds: mapValues(inputs, (kinds) => [...kinds]),
     optional_input_kinds: mapValues(optionalInputs, (kinds) => [...kinds]),
     output_kinds: { ...definition.outputs },
+    ...(Object.keys(sameKindAs).length === 0 ? {} : { output_same_kind_as: { ...sameKindAs } }),
     input_metadata_requirements: mapValues(
       definition.inputMetadataRequirements ?? {},
       (requirement) => ({ ...requirement }),

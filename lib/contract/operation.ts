@@ -221,7 +221,11 @@ export type Port =
   | readonly (ArtifactKind | Kind)[]
   | { readonly kinds: readonly (ArtifactKind | Kind)[]; readonly secret: true };
 export type Ports = Readonly<Record<string, Port>>;
-export type Outputs = Readonly<Record<string, ArtifactKind | Kind>>;
+/** An output with the kind of the artifact at a required input, whose accepted kinds have one file format. */
+export interface SameKind {
+  readonly sameKindAs: string;
+}
+export type Outputs = Readonly<Record<string, ArtifactKind | Kind | SameKind>>;
 export type PlainPorts = Readonly<Record<string, readonly ArtifactKind[]>>;
 export type PlainOutputs = Readonly<Record<string, ArtifactKind>>;
 
@@ -332,6 +336,8 @@ export interface OperationDefinition<
 export interface PlainDefinition extends OperationDefinition {
   /** Inputs withheld from learned code. */
   readonly secretInputs: readonly string[];
+  /** Outputs with the kind of an input; `outputs` names the first kind of that input. */
+  readonly outputSameKindAs: Readonly<Record<string, string>>;
 }
 
 /** An operation for registries and schedulers. */
@@ -374,7 +380,10 @@ export type OperationContract = {
   status: OperationStatus;
   input_kinds: { [port: string]: string[] };
   optional_input_kinds: { [port: string]: string[] };
+  /** Of an output with the kind of an input, the first kind that the input accepts. */
   output_kinds: { [port: string]: string };
+  /** Inputs whose kind an output has; absent without such outputs. */
+  output_same_kind_as?: { [output: string]: string };
   input_metadata_requirements: { [port: string]: MetadataRequirement };
   output_metadata_guarantees: { [port: string]: MetadataGuarantee };
   params_schema: JsonObject;

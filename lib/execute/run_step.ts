@@ -9,7 +9,14 @@ import { typedMetrics } from "../artifact/values.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
-import type { InputArtifact, Operation, OperationDefinition, OperationResult } from "../contract/operation.ts";
+import type {
+  InputArtifact,
+  Operation,
+  OperationDefinition,
+  OperationResult,
+  PlainDefinition,
+} from "../contract/operation.ts";
+import { outputKinds } from "../contract/output_kinds.ts";
 import { plainParams } from "../contract/schema.ts";
 import { asObject } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
@@ -94,7 +101,7 @@ export async function runStep(
   const metrics = checkMetrics(result);
   if (definition.timingMetric !== undefined) metrics[definition.timingMetric] = runTime;
   return {
-    outputs: writeOutputs(definition, result, task.staging),
+    outputs: writeOutputs(definition, new Map(task.inputs.map(({ port, kind }) => [port, kind])), result, task.staging),
     metrics: canonicalJson(typedMetrics(metrics)),
     metadata: stepMetadata(result.metadata ?? {}),
   };
@@ -147,8 +154,15 @@ function stepMetadata(metadata: JsonObject): string {
   }
 }
 
-function writeOutputs(definition: OperationDefinition, result: OperationResult, staging: string): WrittenOutput[] {
-  const declared = Object.entries(definition.outputs);
+function writeOutputs(
+  definition: PlainDefinition,
+  inputKinds: ReadonlyMap<string, string>,
+  result: OperationResult,
+  staging: string,
+): WrittenOutput[] {
+  // A required input is wired, so every kind is known.
+  const kinds = outputKinds(definition.outputs, definition.outputSameKindAs, (port) => inputKinds.get(port))!;
+  const declared = Object.entries(kinds);
   const returned = result.outputs ?? {};
   const missing = declared.filter(([port]) => returned[port] === undefined).map(([port]) => port);
   if (missing.length > 0) {

@@ -5,6 +5,7 @@
 import { type Diagnostic, diagnostic, type Place } from "../contract/error.ts";
 import type { Suggestions } from "../contract/nearest.ts";
 import type { MetadataRequirement, OperationContract } from "../contract/operation.ts";
+import type { OutputKinds } from "../contract/output_kinds.ts";
 import type { StepDocument } from "../recipe/types.ts";
 
 /** The steps of a recipe with the contracts of known operations. */
@@ -12,6 +13,8 @@ export interface Graph {
   readonly steps: readonly StepDocument[];
   /** Undefined where the operation is unknown or planned. */
   readonly contracts: readonly (OperationContract | undefined)[];
+  /** Undefined where the operation, or the kind that an output takes from an input, is unknown. */
+  readonly outputs: readonly (OutputKinds | undefined)[];
   /** Step id to index; the first index of a repeated id. */
   readonly position: ReadonlyMap<string, number>;
   readonly suggestions: Suggestions;
@@ -36,7 +39,7 @@ function readReference(text: unknown): { step: string; output: string } | null {
 function sourceOf(graph: Graph, index: number, port: string): Source | null {
   const reference = readReference(graph.steps[index].inputs[port]);
   const found = reference === null ? undefined : graph.position.get(reference.step);
-  if (reference === null || found === undefined || found >= index || graph.contracts[found] === undefined) return null;
+  if (reference === null || found === undefined || found >= index || graph.outputs[found] === undefined) return null;
   return { index: found, output: reference.output };
 }
 
@@ -72,7 +75,7 @@ export function checkInputs(graph: Graph, index: number): Diagnostic[] {
     const source = sourceOf(graph, index, port);
     if (source === null) continue;
     const from = `${graph.steps[source.index].id}.${source.output}`;
-    const outputs = graph.contracts[source.index]!.output_kinds;
+    const outputs = graph.outputs[source.index]!;
     if (!Object.hasOwn(outputs, source.output)) {
       const names = Object.keys(outputs);
       const { id } = graph.steps[source.index];
@@ -114,7 +117,7 @@ export function checkInputs(graph: Graph, index: number): Diagnostic[] {
 /** The last earlier output of one of these kinds that satisfies a condition. */
 function lastFitting(graph: Graph, index: number, kinds: string[], fits: (source: Source) => boolean = () => true) {
   for (let earlier = index - 1; earlier >= 0; earlier--) {
-    const outputs = graph.contracts[earlier]?.output_kinds ?? {};
+    const outputs = graph.outputs[earlier] ?? {};
     const output = Object.keys(outputs).find((name) =>
       kinds.includes(outputs[name]) && fits({ index: earlier, output: name })
     );

@@ -5,6 +5,7 @@
 import { addDiagnostics, type Diagnostic, diagnostic } from "../contract/error.ts";
 import type { Suggestions } from "../contract/nearest.ts";
 import type { RegisteredOperation, Registry } from "../contract/registry.ts";
+import { stepOutputKinds } from "../contract/output_kinds.ts";
 import { checkValue, plainParams } from "../contract/schema.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { materializeDefaults } from "../recipe/defaults.ts";
@@ -33,7 +34,13 @@ export function checkSteps(
   const found = steps.map((step) => registry.find(step.op));
   const position = new Map<string, number>();
   steps.forEach((step, index) => position.has(step.id) || position.set(step.id, index));
-  const graph: Graph = { suggestions, steps, contracts: found.map((entry) => entry?.operation.contract), position };
+  const graph: Graph = {
+    suggestions,
+    steps,
+    contracts: found.map((entry) => entry?.operation.contract),
+    outputs: stepOutputKinds(steps, (op) => registry.find(op)?.operation.contract),
+    position,
+  };
   const problems: Diagnostic[] = [];
   const checked: CheckedStep[] = [];
   steps.forEach((step, index) => {

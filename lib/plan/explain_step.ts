@@ -3,6 +3,7 @@ import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { canonicalJson, sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import type { OperationContract } from "../contract/operation.ts";
+import { type OutputKinds, stepOutputKinds } from "../contract/output_kinds.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { Compilation, RecipeDocument } from "../recipe/types.ts";
@@ -51,6 +52,7 @@ export function explainStep(
     });
   }
   const step = recipe.steps[index], { contract } = registry.get(step.op).operation;
+  const kinds = stepOutputKinds(recipe.steps, (op) => registry.find(op)?.operation.contract);
   const row = planned.status === "planned" ? explainPlan(planned, registry).steps[index] : undefined;
   const problems = planned.diagnostics.filter((item) =>
     item.step_id === stepId || item.path.startsWith(`$.steps[${index}]`)
@@ -68,9 +70,9 @@ export function explainStep(
       ...(contract.description === undefined ? {} : { description: contract.description }),
       status: contract.status,
     },
-    inputs: inputsOf(recipe, index, contract, registry),
+    inputs: inputsOf(recipe, index, contract, kinds),
     params: paramsOf(compilation, recipe, index, contract),
-    outputs: Object.entries(contract.output_kinds).map(([port, kind]): JsonObject => ({
+    outputs: Object.entries(kinds[index] ?? contract.output_kinds).map(([port, kind]): JsonObject => ({
       port,
       kind,
       consumers: recipe.steps.flatMap(({ id, inputs }) =>
@@ -94,22 +96,21 @@ function inputsOf(
   recipe: RecipeDocument,
   index: number,
   contract: OperationContract,
-  registry: Registry,
+  outputs: readonly (OutputKinds | undefined)[],
 ): JsonObject[] {
   const { inputs } = recipe.steps[index];
   const ports = (kinds: { [port: string]: string[] }, optional: boolean) =>
     Object.entries(kinds).map(([port, accepted]): JsonObject => {
       const from = Object.hasOwn(inputs, port) ? inputs[port] : null;
-      const [source, output] = from?.split(".") ?? [];
-      const operation = recipe.steps.find(({ id }) => id === source)?.op;
-      const produced = operation === undefined ? undefined : registry.find(operation)?.operation.contract.output_kinds;
+      const [source = "", output = ""] = from?.split(".") ?? [];
+      const at = recipe.steps.findIndex(({ id }) => id === source);
       return {
         port,
         kinds: accepted,
         optional,
         from,
-        from_operation: operation ?? null,
-        kind: produced?.[output] ?? null,
+        from_operation: recipe.steps[at]?.op ?? null,
+        kind: outputs[at]?.[output] ?? null,
       };
     });
   return [...ports(contract.input_kinds, false), ...ports(contract.optional_input_kinds, true)];

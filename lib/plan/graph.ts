@@ -1,4 +1,5 @@
 /** The graph of a recipe, as data, text, Mermaid and Graphviz. */
+import { stepOutputKinds } from "../contract/output_kinds.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -23,7 +24,8 @@ export interface RecipeGraph extends JsonObject {
  * @param registry contracts of the nodes; an unknown operation has the status `unknown`
  */
 export function recipeGraph(recipe: RecipeDocument, registry: Registry): RecipeGraph {
-  const nodes = recipe.steps.map((step): JsonObject => {
+  const kinds = stepOutputKinds(recipe.steps, (op) => registry.find(op)?.operation.contract);
+  const nodes = recipe.steps.map((step, index): JsonObject => {
     const contract = registry.find(step.op)?.operation.contract;
     const runners = (contract?.materializations ?? []).filter((entry) => entry.status === "implemented");
     const ran = (runner: string): Value => runners.some((entry) => entry.runner === runner);
@@ -34,7 +36,7 @@ export function recipeGraph(recipe: RecipeDocument, registry: Registry): RecipeG
       status: contract?.status ?? "unknown",
       inputs: contract?.input_kinds ?? {},
       optional_inputs: contract?.optional_input_kinds ?? {},
-      outputs: contract?.output_kinds ?? {},
+      outputs: kinds[index] ?? contract?.output_kinds ?? {},
       params: step.params,
       differentiability: contract?.differentiability ?? null,
       training_capabilities: contract?.training_capabilities ?? null,

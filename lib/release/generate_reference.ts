@@ -58,13 +58,16 @@ function typeOf(schema: JsonObject): string {
 
 function operationText(contract: OperationContract): string {
   const { id, name, description, input_kinds, optional_input_kinds, output_kinds, params_schema } = contract;
+  const same = contract.output_same_kind_as ?? {};
   const required = new Set((params_schema.required ?? []) as string[]);
   const parameters = Object.entries((params_schema.properties ?? {}) as Record<string, JsonObject>);
   const kinds = (value: unknown) => [value].flat().map(code).join(", ");
   const ports = [
     ...Object.entries(input_kinds).map(([port, kind]) => [code(port), "input", kinds(kind)]),
     ...Object.entries(optional_input_kinds ?? {}).map(([port, kind]) => [code(port), "optional input", kinds(kind)]),
-    ...Object.entries(output_kinds).map(([port, kind]) => [code(port), "output", kinds(kind)]),
+    ...Object.entries(output_kinds).map((
+      [port, kind],
+    ) => [code(port), "output", port in same ? `the kind of ${code(same[port])}` : kinds(kind)]),
   ];
   const rows = parameters.map(([param, schema]) => [
     code(param),

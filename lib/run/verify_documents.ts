@@ -2,6 +2,8 @@
 import { messageOf } from "../contract/error.ts";
 import { sha256Json } from "../contract/hash.ts";
 import { prettyJson, sameValue } from "../contract/json.ts";
+import type { OperationContract } from "../contract/operation.ts";
+import { stepOutputKinds } from "../contract/output_kinds.ts";
 import { isInteger, isObject, type JsonObject, type Value } from "../contract/value.ts";
 import type { StepRow } from "../execute/types.ts";
 import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
@@ -230,7 +232,9 @@ function checkSteps(documents: Documents, findings: Findings): void {
   const planned = plan.steps.filter(({ step_id }) => ids.has(step_id));
   expect("$.steps", rows.map(({ id }) => id), planned.map(({ step_id }) => step_id));
   const bindings = new Map(plan.steps.map((step) => [step.step_id, step]));
-  const contracts = plan.operation_contracts.operations as { [id: string]: JsonObject };
+  const contracts = plan.operation_contracts.operations as { [id: string]: OperationContract };
+  const declared = stepOutputKinds(recipe.steps, (op) => contracts[op]);
+  const kindsOf = new Map(recipe.steps.map(({ id }, index) => [id, declared[index]]));
   for (const [index, row] of rows.entries()) {
     const binding = bindings.get(row.id);
     if (binding === undefined) continue;
@@ -238,7 +242,7 @@ function checkSteps(documents: Documents, findings: Findings): void {
     expect(`$.steps[${index}].op`, row.op, binding.operation_id);
     if (row.status !== "completed") continue;
     const kinds = Object.entries(row.outputs).map(([port, { kind }]): [string, Value] => [port, kind]);
-    expect(`$.steps[${index}].outputs`, Object.fromEntries(kinds), contracts[row.op]?.output_kinds);
+    expect(`$.steps[${index}].outputs`, Object.fromEntries(kinds), kindsOf.get(row.id));
   }
   const unfinished = rows.filter(({ status }) => status !== "completed");
   if (summary.status === "completed") {

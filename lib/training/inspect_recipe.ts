@@ -6,6 +6,7 @@ import { lowerFirst } from "../contract/sentence.ts";
 import { type Diagnostic, diagnostic } from "../contract/error.ts";
 import { formatOfKind } from "../contract/kinds.ts";
 import { didYouMean } from "../contract/nearest.ts";
+import { stepOutputKinds } from "../contract/output_kinds.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
@@ -212,9 +213,11 @@ function suggestTaps(
 ): SuggestedTap[] {
   const taps = new Map<string, SuggestedTap>(), kinds = new Map<string, string>();
   const step = (id: string) => recipe.steps.find((item) => item.id === id)!;
+  const outputs = stepOutputKinds(recipe.steps, (op) => registry.find(op)?.operation.contract);
+  const kindsOf = new Map(recipe.steps.map(({ id }, index) => [id, outputs[index]]));
   const add = (from: string, purpose: SuggestedTap["purpose"]) => {
     const [source, port] = from.split(".");
-    const kind = registry.find(step(source).op)?.operation.contract.output_kinds[port];
+    const kind = kindsOf.get(source)?.[port];
     if (kind === undefined || formatOfKind(kind) !== "npz" || taps.has(from)) return;
     taps.set(from, { id: tapId(from), from, purpose });
     kinds.set(from, kind);

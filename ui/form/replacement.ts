@@ -2,6 +2,7 @@
  * Operations that can replace a step: their ports fit its wires. The resulting recipe has the profile `custom`, based on the
  * original profile.
  */
+import { stepOutputKinds } from "../../lib/contract/output_kinds.ts";
 import { checkValue } from "../../lib/contract/schema.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import type { Contract } from "../state/contracts.ts";
@@ -22,9 +23,12 @@ const acceptedBy = (contract: Contract, port: string): readonly string[] =>
  */
 export function fittingOperations(steps: readonly Step[], id: string, contracts: Contracts): Contract[] {
   const step = steps.find((one) => one.id === id)!;
+  const kindsWith = (op: string) =>
+    stepOutputKinds(steps.map((one) => one.id === id ? { ...one, op } : one), (name) => contracts.get(name));
+  const kinds = kindsWith(step.op);
   const kindOf = (reference: string): string | undefined => {
     const [from, output] = splitReference(reference);
-    return contracts.get(steps.find((one) => one.id === from)?.op ?? "")?.output_kinds[output];
+    return kinds[steps.findIndex((one) => one.id === from)]?.[output];
   };
   const taken = steps.flatMap((one) =>
     Object.entries(one.inputs).filter(([, reference]) => splitReference(reference)[0] === id)
@@ -40,7 +44,7 @@ export function fittingOperations(steps: readonly Step[], id: string, contracts:
       return kind !== undefined && acceptedBy(contract, port).includes(kind);
     }) &&
     Object.keys(contract.input_kinds).every((port) => step.inputs[port] !== undefined) &&
-    taken.every(({ output, kinds }) => kinds.includes(contract.output_kinds[output] ?? ""));
+    taken.every(({ output, kinds }) => kinds.includes(kindsWith(contract.id)[steps.indexOf(step)]?.[output] ?? ""));
   return [...contracts.values()].filter(fits).sort((a, b) => a.id < b.id ? -1 : 1);
 }
 

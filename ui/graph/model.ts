@@ -1,4 +1,5 @@
 /** The graph of a recipe: its blocks and wires, the signs of planes and states, and the ways from block to block. */
+import { stepOutputKinds } from "../../lib/contract/output_kinds.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import type { RecipeGraph } from "../../lib/plan/graph.ts";
 import type { GraphBlock, Plane } from "../../lib/plan/graph_layout.ts";
@@ -7,11 +8,11 @@ import { type Step, stepsOf } from "../state/copies.ts";
 
 /** The graph of a recipe as the layout reads it. */
 export function graphOf(recipe: JsonObject): RecipeGraph {
-  const steps = stepsOf(recipe), known = contracts.value;
+  const steps = stepsOf(recipe), known = contracts.value, kinds = stepOutputKinds(steps, (op) => known.get(op));
   return {
     schema_version: 1,
     recipe: String(recipe.name ?? ""),
-    nodes: steps.map(({ id, op, params }) => {
+    nodes: steps.map(({ id, op, params }, index) => {
       const contract = known.get(op);
       return {
         id,
@@ -20,7 +21,7 @@ export function graphOf(recipe: JsonObject): RecipeGraph {
         status: contract?.status ?? "unknown",
         inputs: contract?.input_kinds ?? {},
         optional_inputs: contract?.optional_input_kinds ?? {},
-        outputs: contract?.output_kinds ?? {},
+        outputs: kinds[index] ?? contract?.output_kinds ?? {},
         params,
       };
     }),

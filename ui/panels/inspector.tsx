@@ -1,5 +1,6 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** The selected block: contract, parameters, inputs and outputs. */
+import { stepOutputKinds } from "../../lib/contract/output_kinds.ts";
 import { isEffective } from "../../lib/contract/schema.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
 import type { Reply } from "../api.ts";
@@ -24,6 +25,7 @@ export function Inspector({ copy }: { copy: Copy }) {
   const summary = useSummary(jobOf(copy));
   if (step === undefined) return <RecipeForm copy={copy} />;
   const contract = contracts.value.get(step.op);
+  const kinds = stepOutputKinds(steps, (op) => contracts.value.get(op))[index] ?? contract?.output_kinds ?? {};
   const measured = summary?.steps.find(({ id }) => id === step.id);
   return (
     <section class="inspector" aria-label="Inspector">
@@ -43,7 +45,7 @@ export function Inspector({ copy }: { copy: Copy }) {
         onFollow={(id) => update(copy.id, { selected: id })}
       />
       <h3>Outputs</h3>
-      {Object.entries(contract?.output_kinds ?? {}).map(([port, kind]) => (
+      {Object.entries(kinds).map(([port, kind]) => (
         <OutputView key={`${summary?.run_id} ${port}`} port={port} kind={kind} facts={measured?.outputs[port]} />
       ))}
       {contract !== undefined && <ContractFacts copy={copy} stepId={step.id} contract={contract} />}

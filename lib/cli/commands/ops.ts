@@ -88,7 +88,12 @@ function describeOperation(contract: OperationContract, paint: Paint): string {
   };
   ports("Inputs", contract.input_kinds);
   ports("Optional inputs", contract.optional_input_kinds);
-  ports("Outputs", contract.output_kinds);
+  const same = contract.output_same_kind_as ?? {};
+  const outputs = Object.entries(contract.output_kinds).map(([port, kind]) => [
+    port,
+    port in same ? `the kind of ${same[port]}` : kind,
+  ]);
+  ports("Outputs", Object.fromEntries(outputs));
   const properties = Object.entries((contract.params_schema.properties ?? {}) as JsonObject);
   const required = (contract.params_schema.required ?? []) as string[];
   if (properties.length > 0) {

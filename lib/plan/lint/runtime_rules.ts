@@ -96,7 +96,7 @@ export const RUNTIME_RULES: readonly Rule[] = [
     *find(recipe) {
       for (const { step, kinds, there } of runtimes(recipe)) {
         const wire = recipe.source(step, "model");
-        const kind = wire?.step.contract?.output_kinds[wire.output];
+        const kind = wire?.step.outputs[wire.output];
         if (!wire || kind === undefined || kinds.includes(kind)) continue;
         yield {
           place: inputOf(step, "model"),

@@ -4,6 +4,7 @@
  * equal lengths exactly when they have the same layers.
  */
 import type { OperationContract } from "../../contract/operation.ts";
+import type { OutputKinds } from "../../contract/output_kinds.ts";
 import type { JsonObject } from "../../contract/value.ts";
 
 export interface LintStep {
@@ -16,6 +17,8 @@ export interface LintStep {
   inputs: { [port: string]: string };
   /** Undefined for an unknown operation. */
   contract: OperationContract | undefined;
+  /** Kinds of its outputs; empty where they are not known. */
+  outputs: OutputKinds;
 }
 
 /** A connected output. */
@@ -73,6 +76,9 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "demodulation.ofdm_receive": { from: "waveform" },
   "demodulation.ofdm_equalize": { from: "rx_symbols", takes: "pilots" },
   "hardware.receiver_iq_imbalance": { from: "rx_symbols" },
+  "hardware.power_amplifier": { from: "signal" },
+  "hardware.quantizer": { from: "signal" },
+  "hardware.envelope_clip": { from: "signal" },
   "wireless.carrier_phase_impairment": { from: "rx_symbols", outputs: ["rx_symbols"] },
   "channel.packetize_crc32": { from: "bits", puts: "packets" },
   "channel.packetize_crc32.v2": { from: "bits", puts: "packets" },

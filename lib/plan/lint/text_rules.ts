@@ -14,8 +14,8 @@ const TEXTS = "text.batch.json";
 function originOf(recipe: LintView, step: LintStep): Wire | undefined {
   let wire = recipe.source(step, "texts");
   while (wire !== undefined) {
-    const { contract } = wire.step;
-    if (!contract?.input_kinds.texts?.includes(TEXTS) || contract.output_kinds[wire.output] !== TEXTS) return wire;
+    const { contract, outputs } = wire.step;
+    if (!contract?.input_kinds.texts?.includes(TEXTS) || outputs[wire.output] !== TEXTS) return wire;
     wire = recipe.source(wire.step, "texts");
   }
   return undefined;

@@ -1,6 +1,7 @@
 /** The view of lint rules: steps of a recipe with effective parameters, their wires, and the variations of a matrix. */
 import type { Place, Severity } from "../../contract/error.ts";
 import { sameValue } from "../../contract/json.ts";
+import { stepOutputKinds } from "../../contract/output_kinds.ts";
 import type { Registry } from "../../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import type { RecipeDocument } from "../../recipe/types.ts";
@@ -46,6 +47,7 @@ export class LintView {
    * @param authored steps of the author, with sparse parameters
    */
   constructor(readonly recipe: RecipeDocument, authored: RecipeDocument["steps"], registry: Registry) {
+    const kinds = stepOutputKinds(recipe.steps, (op) => registry.find(op)?.operation.contract);
     this.steps = recipe.steps.map((step, index) => ({
       index,
       id: step.id,
@@ -55,6 +57,7 @@ export class LintView {
       // Of a recipe that does not compile, an input may be anything.
       inputs: Object.fromEntries(Object.entries(step.inputs).filter(([, from]) => typeof from === "string")),
       contract: registry.find(step.op)?.operation.contract,
+      outputs: kinds[index] ?? {},
     }));
     for (const step of this.steps) if (!this.#byId.has(step.id)) this.#byId.set(step.id, step);
     const { matrix } = recipe.metadata;

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { contractSha256, defineOperation } from "../../../lib/contract/define.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
-import { BITS, BITS_ANY } from "../../../lib/contract/kinds.ts";
+import { BITS, BITS_ANY, REPORT, SYMBOLS } from "../../../lib/contract/kinds.ts";
 import { editDistance, nearestName } from "../../../lib/contract/nearest.ts";
 import type { Materialization, Operation } from "../../../lib/contract/operation.ts";
+import { stepOutputKinds } from "../../../lib/contract/output_kinds.ts";
 import { Registry } from "../../../lib/contract/registry.ts";
 import { parameterSchema } from "../../../lib/contract/publish_schema.ts";
 import { checkValue, isEffective, seedParameter } from "../../../lib/contract/schema.ts";
@@ -118,6 +119,52 @@ Deno.test("registration refuses duplicates, bad defaults and ambiguous materiali
     () => registry.get("test.aa"),
     (error) => code("unknown_operation")(error) && (error as SvcError).hint === "Did you mean test.a?",
   );
+});
+
+Deno.test("an output of the kind of an input names that input in its contract", () => {
+  const same = (kinds: string[], input = "any") =>
+    defineOperation({
+      id: "test.same",
+      name: "Same",
+      inputs: { any: kinds },
+      optionalInputs: { more: BITS_ANY },
+      outputs: { any: { sameKindAs: input }, report: REPORT },
+      params: z.strictObject({}),
+      threadSafe: true,
+      run: ({ inputs }) => ({ outputs: { any: { array: inputs.any.array() }, report: { json: {} } } }),
+    });
+  const { output_kinds, output_same_kind_as } = same([BITS, SYMBOLS]).contract;
+  assert.deepEqual([output_kinds, output_same_kind_as], [{ any: BITS, report: REPORT }, { any: "any" }]);
+  assert.equal("output_same_kind_as" in operation("test.a").contract, false);
+  const refused = [same([BITS, REPORT]), same([BITS], "more"), same([BITS], "toString")];
+  for (const one of refused) assert.throws(() => one.contract, code("operation_contract_invalid"));
+});
+
+Deno.test("a same-kind output has the kind of its wire, and none behind an unknown or refused one", () => {
+  const relay = { input_kinds: { any: ["a", "b"] }, output_kinds: { any: "a" }, output_same_kind_as: { any: "any" } };
+  const contracts: Record<
+    string,
+    { input_kinds: { [port: string]: string[] }; output_kinds: { [port: string]: string } }
+  > = {
+    relay,
+    b: { input_kinds: {}, output_kinds: { out: "b" } },
+    c: { input_kinds: {}, output_kinds: { out: "c" } },
+  };
+  const step = (id: string, op: string, any?: string) => ({ id, op, inputs: any === undefined ? {} : { any } });
+  const found = stepOutputKinds([
+    step("early", "relay", "b.out"),
+    step("b", "b"),
+    step("c", "c"),
+    step("one", "relay", "b.out"),
+    step("two", "relay", "one.any"),
+    step("refused", "relay", "c.out"),
+    step("behind", "relay", "refused.any"),
+    step("unknown", "gone"),
+    step("open", "relay"),
+    step("odd", "relay", "b.toString"),
+  ], (op) => contracts[op]);
+  const none = undefined, same = { any: "b" };
+  assert.deepEqual(found, [none, { out: "b" }, { out: "c" }, same, same, none, none, none, none, none]);
 });
 
 Deno.test("contracts have the defaults of the specification and a stable digest", () => {

@@ -164,6 +164,17 @@ const CASES: Case[] = [
     /Did you mean data\.bits\?/,
   ],
   [
+    "wrong kind behind an output of the kind of its input",
+    recipeOf([...SYMBOLS, ["through", "toy.through", {}, { signal: "modulator.symbols" }], ["relay", "toy.relay", {}, {
+      bits: "through.signal",
+    }]]),
+    {},
+    "kind_mismatch",
+    "$.steps[3].inputs.bits",
+    /through\.signal to relay\.bits: it has kind channel\.symbols\.complex_numpy/,
+    /Did you mean data\.bits\?/,
+  ],
+  [
     "metadata that nobody promises",
     recipeOf([BITS, ["relay", "toy.relay", {}, TO_BITS], ["wash", "toy.wash", {}, { bits: "relay.bits" }], [
       "needy",

@@ -45,6 +45,18 @@ const relay = defineOperation({
   run,
 });
 
+/** Keeps the kind of its input. */
+const through = defineOperation({
+  id: "toy.through",
+  name: "Through",
+  inputs: { signal: [BITS, SYMBOLS, RX_SYMBOLS] },
+  outputs: { signal: { sameKindAs: "signal" } },
+  params: z.strictObject({}),
+  outputMetadataGuarantees: { signal: { from: "signal" } },
+  threadSafe: true,
+  run,
+});
+
 /** Forgets all metadata. */
 const wash = defineOperation({
   id: "toy.wash",
@@ -230,6 +242,7 @@ export const TOYS = [
   bits,
   relay,
   wash,
+  through,
   needy,
   modulate,
   channel,

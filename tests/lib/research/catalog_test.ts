@@ -107,6 +107,7 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
     "spectral_efficiency H, predicted_bler L}",
   ]],
   mimo: [1, ["mimo.mean_post_sinr_db H"]],
+  hardware: [3, ["hardware.{evm_percent L,output_back_off_db N,sqnr_db H}"]],
   ofdm: [4, ["ofdm.{papr_db_mean,papr_db_max,papr_db_99_percentile,residual_interference_db} L"]],
   harq: [9, [
     "harq.{throughput_bits_per_symbol H, {mean_transmissions,residual_bler,bler_1,bler_2,bler_3,bler_4} L, " +

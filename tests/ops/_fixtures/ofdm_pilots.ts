@@ -58,6 +58,9 @@ async function receivedWaveform() {
   return (await runOperation(multipathWaveform, { inputs: await waveform(), params: { seed: 4 } })).outputs;
 }
 
+/** A waveform at the port of front ends. */
+const waveformSignal = async () => ({ signal: (await waveform({ oversampling: 2 })).waveform });
+
 export const OFDM_PILOT_FIXTURES = {
   "modulation.ofdm_waveform": [
     { inputs: symbols, params: WAVE },
@@ -74,6 +77,19 @@ export const OFDM_PILOT_FIXTURES = {
         carrier_frequency_offset_subcarriers: float(0.1),
       },
     },
+  ],
+  "hardware.power_amplifier": ["rapp", "saleh", "ideal"].map((model) => ({
+    name: model,
+    inputs: waveformSignal,
+    params: { model, input_back_off_db: float(3), normalize_gain: model === "saleh" },
+  })),
+  "hardware.quantizer": [
+    { inputs: waveformSignal, params: { bits: 4, scale: "rms" } },
+    { name: "symbols", inputs: () => ({ signal: symbols().symbols }), params: { bits: 1, clip_value: float(0.8) } },
+  ],
+  "hardware.envelope_clip": [
+    { inputs: waveformSignal, params: { clip_ratio_db: float(1) } },
+    { name: "amplitude", inputs: () => ({ signal: symbols().symbols }), params: { clip_amplitude: float(0.6) } },
   ],
   "demodulation.ofdm_receive": [
     { inputs: () => waveform() },

@@ -1,7 +1,11 @@
 /** Kinds of artifacts: the operations that produce a kind, and those that read it. */
 import { Filters, searchWords, Table } from "../../parts.tsx";
 import { address } from "../../router.ts";
-import { contracts } from "../../state/contracts.ts";
+import { type Contract, contracts } from "../../state/contracts.ts";
+
+/** Every kind that an output may have. */
+const outputKindsOf = ({ input_kinds, output_kinds, output_same_kind_as: same = {} }: Contract) =>
+  Object.entries(output_kinds).flatMap(([port, kind]) => port in same ? input_kinds[same[port]] : [kind]);
 
 export function Kinds() {
   const words = searchWords(), kinds = new Map<string, { makers: Set<string>; takers: Set<string> }>();
@@ -9,8 +13,9 @@ export function Kinds() {
     if (!kinds.has(kind)) kinds.set(kind, { makers: new Set(), takers: new Set() });
     return kinds.get(kind)!;
   };
-  for (const { id, input_kinds, optional_input_kinds, output_kinds } of contracts.value.values()) {
-    for (const kind of Object.values(output_kinds)) entry(kind).makers.add(id);
+  for (const contract of contracts.value.values()) {
+    const { id, input_kinds, optional_input_kinds } = contract;
+    for (const kind of outputKindsOf(contract)) entry(kind).makers.add(id);
     for (const kind of [input_kinds, optional_input_kinds].flatMap((ports) => Object.values(ports).flat())) {
       entry(kind).takers.add(id);
     }

@@ -40,10 +40,16 @@ export function OperationPage({ id }: { id: string }) {
   );
 }
 
-function Ports({ contract: { input_kinds, optional_input_kinds, output_kinds } }: { contract: Contract }) {
+function Ports({ contract }: { contract: Contract }) {
+  const { input_kinds, optional_input_kinds, output_kinds, output_same_kind_as: same = {} } = contract;
   const rows = ([[input_kinds, "in"], [optional_input_kinds, "in, optional"], [output_kinds, "out"]] as const)
     .flatMap(([ports, direction]) =>
-      Object.entries(ports).map(([port, kinds]) => ({ port, direction, kinds: [kinds].flat() }))
+      Object.entries(ports).map(([port, kinds]) => ({
+        port,
+        direction,
+        kinds: [kinds].flat(),
+        same: ports === output_kinds ? same[port] : undefined,
+      }))
     );
   return (
     <Section title="Ports">
@@ -53,12 +59,18 @@ function Ports({ contract: { input_kinds, optional_input_kinds, output_kinds } }
         columns={[
           ["Port", ({ port }) => port, "mono"],
           ["Direction", ({ direction }) => direction],
-          ["Kinds", ({ kinds }) =>
-            kinds.map((kind) => (
-              <div key={kind}>
-                <a class="mono" href={address("catalog", ["kinds"], { q: kind })}>{kind}</a>
-              </div>
-            )), "small"],
+          ["Kinds", ({ kinds, same }) =>
+            same !== undefined
+              ? (
+                <>
+                  the kind of <span class="mono">{same}</span>
+                </>
+              )
+              : kinds.map((kind) => (
+                <div key={kind}>
+                  <a class="mono" href={address("catalog", ["kinds"], { q: kind })}>{kind}</a>
+                </div>
+              )), "small"],
         ]}
       />
     </Section>

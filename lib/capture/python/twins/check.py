@@ -149,7 +149,12 @@ def gradient_worst(vector):
 
 
 #: Twins with a straight-through estimator: their gradient is not that of their value.
-STRAIGHT_THROUGH = ("channel.csi_feedback_link", "model.deepjscc_external_decode", "model.localization_adapter")
+STRAIGHT_THROUGH = (
+    "channel.csi_feedback_link",
+    "hardware.quantizer",
+    "model.deepjscc_external_decode",
+    "model.localization_adapter",
+)
 
 
 def check(vector):

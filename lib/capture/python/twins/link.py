@@ -4,6 +4,7 @@ Noise is circularly symmetric with total variance N0 per symbol. LLR = ln P(0|y)
 """
 
 import json
+import math
 from pathlib import Path
 
 import torch
@@ -321,6 +322,57 @@ def receiver_iq_imbalance(inputs, params, draws, network=None):
     i = gain * r.real + params["dc_offset_i"]
     q = (r.imag * float(torch.cos(skew)) + r.real * float(torch.sin(skew))) / gain + params["dc_offset_q"]
     return {"rx_symbols": signal.with_(torch.complex(i, q), receiver_iq_imbalance=dict(params))}
+
+
+def rapp(z, params):
+    """z / (1 + (|z|/A)^2p)^(1/2p), by logarithms: the power of a large ratio would overflow."""
+    level = torch.log(torch.clamp(power(z), min=1e-30)) - 2 * math.log(params["saturation_amplitude"])
+    exponent = params["smoothness"] * level
+    return z * torch.exp(-torch.logaddexp(torch.zeros_like(exponent), exponent) / (2 * params["smoothness"]))
+
+
+def saleh(z, params):
+    strength = power(z)
+    gain = params["alpha_amplitude"] / (1 + params["beta_amplitude"] * strength)
+    return z * torch.polar(gain, params["alpha_phase"] * strength / (1 + params["beta_phase"] * strength))
+
+
+@twin("hardware.power_amplifier")
+def power_amplifier(inputs, params, draws, network=None):
+    x = inputs["signal"].data
+    scale, total = 1.0, power(x).sum()
+    if params.get("input_back_off_db") is not None and total > 0:
+        scale = params["saturation_amplitude"] * from_db(-params["input_back_off_db"]) ** 0.5 / torch.sqrt(total / len(x))
+    z = x * scale
+    y = {"ideal": lambda z, _: z, "rapp": rapp, "saleh": saleh}[params["model"]](z, params) / scale
+    if params["normalize_gain"] and total > 0:
+        y = y * total / (y * x.conj()).sum()
+    return {"signal": inputs["signal"].with_(y)}
+
+
+@twin("hardware.quantizer")
+def quantizer(inputs, params, draws, network=None):
+    """Mid-rise quantiser of I and Q; its gradient is that of the clipping."""
+    x, clip = real_imaginary(inputs["signal"].data), params["clip_value"]
+    mean = (x.detach().double() ** 2).mean()
+    if params["scale"] == "rms" and mean > 0:
+        clip = clip * torch.sqrt(mean).item()
+    half = 2 ** (params["bits"] - 1)
+    step = clip / half
+    index = torch.floor(x.double() / step).clamp(-half, half - 1)
+    quantised = straight_through(((index + 0.5) * step).to(x.dtype), x.clamp(-clip, clip))
+    return {"signal": inputs["signal"].with_(as_complex(quantised))}
+
+
+@twin("hardware.envelope_clip")
+def envelope_clip(inputs, params, draws, network=None):
+    x = inputs["signal"].data
+    strength, limit = power(x), params.get("clip_amplitude")
+    level = limit**2 if limit is not None else strength.mean() * from_db(params["clip_ratio_db"])
+    above = strength > level
+    # The square root has no derivative at zero, where nothing is above.
+    gain = torch.sqrt(level / torch.where(above, strength, torch.ones_like(strength)))
+    return {"signal": inputs["signal"].with_(torch.where(above, x * gain, x))}
 
 
 # Demappers

@@ -1,0 +1,28 @@
+/**
+ * Signals of front ends: a waveform or symbols, complex64 [n]. A step keeps the kind, the companion arrays and the metadata of its
+ * input; received symbols keep their noise variance.
+ */
+import { RX_SYMBOLS, SYMBOLS } from "../../lib/contract/kinds.ts";
+import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
+import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { ndarray } from "../../lib/numeric/ndarray.ts";
+import { readWaveform, WAVEFORM } from "../_waveform.ts";
+
+/** Ports of an operation on a signal of any of these kinds. */
+export const SIGNAL_PORTS = {
+  inputs: { signal: [SYMBOLS, RX_SYMBOLS, WAVEFORM] },
+  outputs: { signal: { sameKindAs: "signal" } },
+} as const;
+
+/** The samples of a signal, interleaved (real, imaginary). @throws SvcError for an invalid signal */
+export function samplesOf(signal: InputArtifact): Float32Array {
+  return signal.kind === WAVEFORM.id ? readWaveform(signal).samples : symbolsOf(signal);
+}
+
+/** A signal with other samples. */
+export function signalWith(signal: InputArtifact, samples: Float64Array, facts: JsonObject): OutputArtifact {
+  const companions = companionsOf(signal), stored = Float32Array.from(samples);
+  if (signal.kind !== WAVEFORM.id) return symbolsArtifact(stored, travel(signal.metadata, facts), companions);
+  return { array: ndarray("complex64", stored), companions, metadata: { ...signal.metadata, ...facts } };
+}
