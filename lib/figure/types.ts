@@ -23,6 +23,7 @@ export type ViewType =
   | "power-allocation"
   | "beam-pattern"
   | "angle-spectrum"
+  | "link-budget"
   | "map";
 
 export interface FigureAxis {

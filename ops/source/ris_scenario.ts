@@ -79,6 +79,8 @@ export default defineOperation({
             example_count: examples,
             elements,
             tx_antennas: antennas,
+            receiver_angle_deg: float(RECEIVER_DEG),
+            transmitter_angle_deg: float(TRANSMITTER_DEG),
             noise_variance: float(noiseVariance),
             snr_db: float(params.snr_db),
           },

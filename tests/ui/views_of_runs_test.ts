@@ -3,7 +3,15 @@ import assert from "node:assert/strict";
 import { waterFill } from "../../lib/numeric/water_filling.ts";
 import { steeringVector } from "../../lib/numeric/direction_finding.ts";
 import type { CurveFigure } from "../../lib/figure/types.ts";
-import { angleFigure, ANGLES, angleSpectra, beamPattern } from "../../ui/charts/beam.ts";
+import {
+  angleFigure,
+  ANGLES,
+  angleSpectra,
+  beamPattern,
+  patternGuides,
+  reflectedWeights,
+} from "../../ui/charts/beam.ts";
+import { budgetFigure, budgetQuantities } from "../../ui/charts/budget.ts";
 import { errorFigure, errorLists, quantileOf } from "../../ui/charts/errors.ts";
 import { powerFigure } from "../../ui/charts/powers.ts";
 import { boxOf, nearest, placesOf, pointAt, shareOf, valueAt, zoomedEnds } from "../../ui/charts/reading.ts";
@@ -53,6 +61,40 @@ Deno.test("a beam steered to a bearing has its gain M there, as many decibels ov
   const figure = angleFigure("beam-pattern", [{ label: "w", powers: pattern }], [], FACTS);
   near(figure.y.domain![1], 10 * Math.log10(8) + 3);
   assert.ok(figure.series[0].points.every(({ y }) => y! >= figure.y.domain![0]), "nulls end at the floor");
+});
+
+Deno.test("a pattern on its own angles has its half power and its peak as guides", () => {
+  const angles = Float64Array.of(-90, -30, 0, 30, 90), powers = Float64Array.of(0, 4, 1, 2, 0);
+  const figure = angleFigure("beam-pattern", [{ label: "w", powers, angles }], patternGuides(powers, angles), FACTS);
+  assert.deepEqual(figure.series[0].points.map(({ x }) => x), [...angles]);
+  assert.deepEqual(figure.guides!.map(({ axis, label }) => [axis, label]), [["y", "half power"], ["x", "peak −30°"]]);
+  near(figure.guides![0].at, 10 * Math.log10(2));
+  assert.deepEqual(patternGuides(new Float64Array(5), angles), []);
+});
+
+Deno.test("a surface whose phases align the paths reflects toward the receiver", () => {
+  const elements = 16, g = steeringVector(-20, elements, 0.5), toReceiver = steeringVector(30, elements, 0.5);
+  const phases = Float64Array.from(
+    { length: elements },
+    (_, n) => -Math.atan2(g[2 * n + 1], g[2 * n]) - Math.atan2(toReceiver[2 * n + 1], toReceiver[2 * n]),
+  );
+  const pattern = beamPattern(reflectedWeights(phases, g), 0.5),
+    mirror = beamPattern(reflectedWeights(phases.map(() => 0), g), 0.5);
+  assert.equal(ANGLES[pattern.indexOf(Math.max(...pattern))], 30);
+  near(Math.max(...pattern), elements);
+  assert.equal(ANGLES[mirror.indexOf(Math.max(...mirror))], 20, "equal phases are a mirror");
+});
+
+Deno.test("a link budget is drawn over ascending elevations, one quantity at a time", () => {
+  const columns = ["elevation_deg", "slant_range_km", "cnr_db"], values = Float64Array.of(90, 600, 12, 10, 1932, 1);
+  assert.deepEqual(budgetQuantities(columns), [["cnr_db", "Carrier-to-noise ratio"], [
+    "slant_range_km",
+    "Slant range",
+  ]]);
+  assert.deepEqual(budgetQuantities(["slant_range_km"]), []);
+  const figure = budgetFigure(values, columns, "cnr_db", { subtitle: "", source: {} });
+  assert.deepEqual(figure.series[0].points.map(({ x, y }) => [x, y]), [[10, 1], [90, 12]]);
+  assert.equal(figure.y.unit, "dB");
 });
 
 Deno.test("both spectra of one source have their peak at its bearing, and MUSIC the sharper one", () => {

@@ -1,5 +1,6 @@
 /** Transmit and receive patterns of an array: gains over angle from weights, and spectra from snapshots. */
 import type { CurveFigure, FigureGuide } from "../../lib/figure/types.ts";
+import { numberText } from "../../lib/figure/number_text.ts";
 import { BearingSearch, sampleCovariance, steeringVector } from "../../lib/numeric/direction_finding.ts";
 import { decibel } from "./response.ts";
 
@@ -7,6 +8,7 @@ import { decibel } from "./response.ts";
 export const ANGLES: Float64Array = Float64Array.from({ length: 361 }, (_, k) => -90 + k / 2);
 /** Below the strongest direction. */
 const DEEPEST_DB = 40;
+const HALF_POWER_DB = 10 * Math.log10(2);
 
 /**
  * |a(θ)ᴴw|² / ‖w‖² of a uniform linear array: 1 for one antenna, M at most for M of them.
@@ -37,10 +39,37 @@ export function angleSpectra(x: Float64Array, antennas: number, snapshots: numbe
   return { bartlett: scaled("bartlett"), music: antennas > 1 ? scaled("music") : null };
 }
 
+/**
+ * Weights of the wave that a surface reflects, interleaved: the phases of its elements times the channel g from one
+ * transmit antenna, conjugated, because its path to a direction is h_rᵀ·diag(e^{jθ})·g, without a conjugate.
+ */
+export function reflectedWeights(phases: Float64Array, g: Float64Array): Float64Array {
+  const w = new Float64Array(g.length);
+  phases.forEach((phase, n) => {
+    const c = Math.cos(phase), s = Math.sin(phase), real = g[2 * n], imaginary = g[2 * n + 1];
+    w[2 * n] = real * c - imaginary * s;
+    w[2 * n + 1] = -(real * s + imaginary * c);
+  });
+  return w;
+}
+
+/** The level of half the power, and the direction of the largest one, as guides of a pattern. */
+export function patternGuides(powers: Float64Array, angles: Float64Array): FigureGuide[] {
+  const most = Math.max(...powers), peak = decibel(most);
+  if (peak === null) return [];
+  const at = angles[powers.indexOf(most)];
+  return [
+    { axis: "y", at: peak - HALF_POWER_DB, label: "half power" },
+    { axis: "x", at, label: `peak ${numberText(at, "unicode")}°` },
+  ];
+}
+
 interface Shown {
   label: string;
   kind?: "measured" | "baseline";
   powers: Float64Array;
+  /** Default ANGLES. */
+  angles?: Float64Array;
 }
 
 /** Gains over angle in dB, down to the displayed minimum. */
@@ -63,12 +92,12 @@ export function angleFigure(
       scale: "linear",
       domain: [floor, highest + 3],
     },
-    series: series.map(({ label, kind = "measured", powers }) => ({
+    series: series.map(({ label, kind = "measured", powers, angles = ANGLES }) => ({
       label,
       kind,
       points: Array.from(powers, (power, k) => {
         const y = decibel(power);
-        return { x: ANGLES[k], y: y === null ? floor : Math.max(floor, y), low: null, high: null };
+        return { x: angles[k], y: y === null ? floor : Math.max(floor, y), low: null, high: null };
       }),
     })),
     step: false,

@@ -14,14 +14,17 @@ import { allocationsOf } from "./views/allocations.ts";
 import { AngleView, hearingOf } from "./views/angle_view.tsx";
 import { AnswerView, isAnswers, RankingView } from "./views/answer_views.tsx";
 import { beamsOf, BeamView } from "./views/beam_view.tsx";
+import { BudgetView } from "./views/budget_view.tsx";
 import { ChannelView } from "./views/channel_view.tsx";
 import { channelsOf } from "./views/channels.ts";
 import { MapView, placesOf } from "./views/map_view.tsx";
 import { nameOf, sourceOf, ViewPanel } from "./views/parts.tsx";
 import { scenesOf, SceneView } from "./views/scene_view.tsx";
 import { isFaithfulness, StateView } from "./views/state_view.tsx";
+import { patternsOf, PatternView } from "./views/pattern_view.tsx";
 import { PowerView } from "./views/power_view.tsx";
 import { ConfusionView, ErrorView, hasConfusion, hasErrors, type Report } from "./views/report_views.tsx";
+import { surfaceOf, SurfaceView } from "./views/surface_view.tsx";
 
 /** Complex arrays that are points of a plane rather than channels, weights or spectra. */
 const POINTS = /symbols|frames|noise|iq_/;
@@ -41,6 +44,8 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const others = of(({ dtype, kind }) =>
     dtype !== null && dtype.startsWith("float") && kind !== "channel.llr.numpy" && kind !== "image.batch.numpy"
   );
+  const patterns = patternsOf(artifacts), surface = surfaceOf(artifacts);
+  const budgets = of(({ kind }) => kind === "ntn.link_budget.numpy");
   const scenes = scenesOf(artifacts), rankings = artifacts.find(({ kind }) => kind === "retrieval.rankings.json");
   const faithful = reports.filter(isFaithfulness), answers = reports.find(isAnswers);
   const confusion = reports.find(hasConfusion), erring = reports.filter(hasErrors);
@@ -70,6 +75,9 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
       {places !== null && <MapView places={places} summary={summary} />}
       {erring.length > 0 && <ErrorView reports={erring} summary={summary} />}
       {beams.length > 0 && <BeamView beams={beams} summary={summary} />}
+      {patterns.length > 0 && <PatternView patterns={patterns} summary={summary} />}
+      {surface !== null && <SurfaceView surface={surface} summary={summary} />}
+      {budgets.map((budget) => <BudgetView key={budget.path} budget={budget} summary={summary} />)}
       {allocations.length > 0 && <PowerView allocations={allocations} summary={summary} />}
       {channels.length > 0 && <ChannelView channels={channels} summary={summary} />}
       {symbols.length > 0 && (
