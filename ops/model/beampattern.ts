@@ -10,11 +10,12 @@
  * its power, and the largest sidelobe relative to it. A pattern without a direction has none of them; a main lobe that
  * keeps more than half its power up to ±90° has no width. The report lists the values of every example. Draws nothing.
  *
- * Shapes: decision complex64 [example, tx] -> pattern float64 [example, angle] with the companion angles_deg float64
+ * Shapes: decision complex64 [example, tx], or a precoder [example, tx, stream] -> pattern float64 [example, angle] with the companion angles_deg float64
  * [angle].
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { artifactKind, REPORT } from "../../lib/contract/kinds.ts";
+import type { InputArtifact } from "../../lib/contract/operation.ts";
 import { float, type Value } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
@@ -26,6 +27,7 @@ import { mean } from "../../lib/numeric/statistics.ts";
 import { gridOfStep } from "../_aoa.ts";
 import { notExported } from "../_backends.ts";
 import { BEAMFORMING_DECISION } from "../_beamforming.ts";
+import { MU_MIMO_PRECODER } from "../_mu_mimo.ts";
 
 const BEAMPATTERN = artifactKind("ai_phy.beampattern.numpy", {
   example_count: "count",
@@ -40,7 +42,7 @@ export default defineOperation({
   id: "model.beampattern",
   name: "Beam pattern",
   description: "Computes the radiation pattern of transmit weights, its half-power width and its sidelobes",
-  inputs: { decision: [BEAMFORMING_DECISION] },
+  inputs: { decision: [BEAMFORMING_DECISION, MU_MIMO_PRECODER] },
   outputs: { report: REPORT, pattern: BEAMPATTERN },
   params: z.strictObject({
     grid_step_deg: z.number().min(0.001).max(90).default(0.5).describe("angular step of the pattern")
@@ -51,12 +53,11 @@ export default defineOperation({
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
   threadSafe: true,
   run({ inputs, params }) {
-    const arrays = arraysOf(inputs.decision), weights = arrays.read("complex64", ["example", "tx"]);
-    const examples = arrays.size("example"), antennas = arrays.size("tx");
+    const { examples, antennas, beamsOf } = weightsOf(inputs.decision);
     const angles = gridOfStep(params.grid_step_deg), pattern = new Float64Array(examples * angles.length);
     const found: (Lobes | null)[] = [];
     for (let example = 0; example < examples; example++) {
-      const beams = [weights.subarray(2 * example * antennas, 2 * (example + 1) * antennas)];
+      const beams = beamsOf(example);
       angles.forEach((angle, i) => {
         pattern[example * angles.length + i] = patternGain(beams, SPACING, Math.sin(angle * Math.PI / 180));
       });
@@ -87,6 +88,23 @@ export default defineOperation({
     };
   },
 });
+
+/** The weights of each stream of an example. */
+function weightsOf(input: InputArtifact) {
+  const arrays = arraysOf(input), precoder = input.kind === MU_MIMO_PRECODER.id;
+  const weights = arrays.read("complex64", precoder ? ["example", "tx", "stream"] : ["example", "tx"]);
+  const antennas = arrays.size("tx"), streams = precoder ? arrays.size("stream") : 1;
+  const beamsOf = (example: number) =>
+    Array.from({ length: streams }, (_, stream) => {
+      const w = new Float32Array(2 * antennas);
+      for (let m = 0; m < antennas; m++) {
+        const at = 2 * ((example * antennas + m) * streams + stream);
+        w.set(weights.subarray(at, at + 2), 2 * m);
+      }
+      return w;
+    });
+  return { examples: arrays.size("example"), antennas, beamsOf };
+}
 
 const MEASURES: readonly [string, (lobes: Lobes) => number | null][] = [
   ["peak_deg", ({ peakDeg }) => peakDeg],

@@ -33,9 +33,17 @@ export const RIS_FIXTURES: Record<string, ConformanceCase[]> = {
     }),
   }],
   "source.leo_link_budget": [{}],
-  "model.beampattern": [{
-    inputs: () => ({
-      decision: arrayInput("ai_phy.beamforming_decision.numpy", "complex64", waves(24, 2), [3, 4]),
-    }),
-  }],
+  "model.beampattern": [
+    {
+      inputs: () => ({
+        decision: arrayInput("ai_phy.beamforming_decision.numpy", "complex64", waves(24, 2), [3, 4]),
+      }),
+    },
+    {
+      name: "precoder",
+      inputs: () => ({
+        decision: arrayInput("ai_phy.mu_mimo_precoder.numpy", "complex64", waves(48, 2), [3, 4, 2]),
+      }),
+    },
+  ],
 };

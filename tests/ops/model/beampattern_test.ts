@@ -1,9 +1,11 @@
 /** Beam patterns against the closed forms of uniform linear arrays. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../../lib/contract/value.ts";
+import { type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { patternGain } from "../../../lib/numeric/beam_pattern.ts";
 import { steeringVector } from "../../../lib/numeric/direction_finding.ts";
 import beampattern from "../../../ops/model/beampattern.ts";
+import precoder from "../../../ops/model/mu_mimo_precoder.ts";
+import muMimoScenario from "../../../ops/source/mu_mimo_scenario.ts";
 import { beamPattern } from "../../../ui/charts/beam.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { arrayInput } from "../inputs.ts";
@@ -75,6 +77,34 @@ Deno.test("the mean pattern over sin θ is the transmitted power, summed over st
   let sum = 0;
   for (let i = 0; i < steps; i++) sum += patternGain(beams, 0.5, -1 + 2 * (i + 0.5) / steps);
   near(sum / steps, power, 1e-9);
+});
+
+Deno.test("the pattern of a precoder is the sum over its streams, with their powers", async () => {
+  const antennas = 8, strong = steered(-20, antennas), weak = steered(40, antennas).map((value) => value / 2);
+  const interleaved = Float32Array.from({ length: 4 * antennas }, (_, i) => {
+    const m = Math.floor(i / 4), beam = i % 4 < 2 ? strong : weak;
+    return beam[2 * m + i % 2];
+  });
+  const decision = arrayInput("ai_phy.mu_mimo_precoder.numpy", "complex64", interleaved, [1, antennas, 2]);
+  const { outputs, metrics } = await runOperation(beampattern, { inputs: { decision } });
+  const sum = outputs.pattern.array().data as Float64Array;
+  const [first, second] = [strong, weak].map((w) => beamPattern(w, 0.5));
+  first.forEach((value, i) => near(sum[i], value + second[i] / 4, 1e-5));
+  near(metrics["beampattern.peak_deg"] as number, -20, 0.5);
+});
+
+Deno.test("a precoder for one clustered user sends its power towards it", async () => {
+  const params = { users: 1, tx_antennas: 16, channel_model: "clustered_ula", example_count: 20, seed: 3 };
+  const { problem } = (await runOperation(muMimoScenario, { params })).outputs;
+  const { decision } = (await runOperation(precoder, { inputs: { problem }, params: { mode: "mrt" } })).outputs;
+  const { report } = (await runOperation(beampattern, { inputs: { decision } })).outputs;
+  const h = problem.array().data as Float32Array;
+  ((report.json() as JsonObject).peak_deg as number[]).forEach((peak, example) => {
+    // h = b·a(θ)ᴴ turns by -π·sin θ from antenna to antenna.
+    const [r0, i0, r1, i1] = h.subarray(32 * example);
+    const turn = Math.atan2(i1 * r0 - r1 * i0, r1 * r0 + i1 * i0);
+    near(toNumber(peak), Math.asin(-turn / Math.PI) * 180 / Math.PI, 1e-3);
+  });
 });
 
 Deno.test("binomial weights have no sidelobe, endfire has a grating lobe and no width, one antenna has no beam", async () => {
