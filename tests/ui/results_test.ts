@@ -94,6 +94,26 @@ browserTest("channels, powers, beams and confusion matrices are drawn from what 
   await beams.getByRole("img", { name: /^Beam pattern\. .* to 9\.03\d? dB over Angle from broadside from −90 to 90 °/ })
     .waitFor();
 
+  await shown(await run(scene, "beampattern_mrt", 1));
+  const pattern = page.getByRole("region", { name: "Radiation pattern" });
+  await pattern.getByRole("img", { name: /^Radiation pattern\. Pattern, 361 points: .* to 9\.0\d* dB over Angle/ })
+    .waitFor();
+  await pattern.getByText("half power").first().waitFor();
+  await scene.shot("pattern");
+
+  await shown(await run(scene, "leo_link_budget"));
+  const budget = page.getByRole("region", { name: "Link budget" });
+  await budget.getByRole("img", { name: /^Carrier-to-noise ratio over elevation\. .* 9 points/ }).waitFor();
+  await budget.getByRole("combobox", { name: "Quantity" }).selectOption({ label: "Doppler" });
+  await budget.getByRole("img", { name: /^Doppler over elevation\. .* to 45\.4 kHz over Elevation from 10 to 90/ })
+    .waitFor();
+
+  await shown(await run(scene, "ris_gain", 6));
+  await page.getByRole("region", { name: "Reflecting surface" }).getByRole("img", {
+    name: /^Reflected beam\. 2 series/,
+  })
+    .waitFor();
+
   const recognised = await run(scene, "modulation_recognition_awgn");
   await shown(recognised);
   const confusion = page.getByRole("region", { name: "Confusion" });
@@ -118,6 +138,9 @@ browserTest("channels, powers, beams and confusion matrices are drawn from what 
     "recipe_starters/mimo_ofdm_adapter_channel_estimation",
     "resource_water_filling_baseline",
     "beamforming_mrt_baseline",
+    "beampattern_mrt",
+    "leo_link_budget",
+    "ris_gain",
     "recipe_starters/modulation_recognition_awgn",
   ),
 });

@@ -28,6 +28,8 @@ import { surfaceOf, SurfaceView } from "./views/surface_view.tsx";
 
 /** Complex arrays that are points of a plane rather than channels, weights or spectra. */
 const POINTS = /symbols|frames|noise|iq_/;
+/** Real arrays with a view that shows all of them. */
+const VIEWED = new Set(["channel.llr.numpy", "image.batch.numpy", "ai_phy.beampattern.numpy", "ntn.link_budget.numpy"]);
 /** Reports with images, which the views of images show. */
 const PICTURED = "metrics.image_reconstruction";
 
@@ -41,17 +43,15 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const soft = of(({ kind }) => kind === "channel.llr.numpy");
   const channels = channelsOf(artifacts), allocations = allocationsOf(artifacts, channels);
   const beams = beamsOf(artifacts), hearing = hearingOf(artifacts), places = placesOf(artifacts);
-  const others = of(({ dtype, kind }) =>
-    dtype !== null && dtype.startsWith("float") && kind !== "channel.llr.numpy" && kind !== "image.batch.numpy"
-  );
+  const others = of(({ dtype, kind }) => dtype !== null && dtype.startsWith("float") && !VIEWED.has(kind));
   const patterns = patternsOf(artifacts), surface = surfaceOf(artifacts);
   const budgets = of(({ kind }) => kind === "ntn.link_budget.numpy");
   const scenes = scenesOf(artifacts), rankings = artifacts.find(({ kind }) => kind === "retrieval.rankings.json");
   const faithful = reports.filter(isFaithfulness), answers = reports.find(isAnswers);
   const confusion = reports.find(hasConfusion), erring = reports.filter(hasErrors);
   if (
-    images.length + texts.length + symbols.length + soft.length + others.length + channels.length + beams.length ===
-      0 &&
+    images.length + texts.length + symbols.length + soft.length + others.length + channels.length + beams.length +
+          patterns.length + budgets.length === 0 &&
     hearing === null && places === null && confusion === undefined && faithful.length === 0 && answers === undefined &&
     rankings === undefined
   ) {
