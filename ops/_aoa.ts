@@ -2,14 +2,20 @@
  * Artifacts of the angle-of-arrival operations. A problem and an observation hold snapshots complex64 [example,
  * antenna, snapshot] as their main array; a problem also holds the true `angles` float64 [example] in degrees from
  * broadside, which estimators do not receive. Metadata element_spacing_wavelengths is the spacing of the array.
+ *
+ * With several sources scenes, truths, `angles` and estimates are float64 [example, source], ascending. Scene, problem and
+ * truth then have the metadata source_count, source_powers_db and source_correlation.
  */
-import { arraysOf, type NamedArrays } from "../lib/artifact/arrays.ts";
-import { metadataOf } from "../lib/artifact/values.ts";
+import { arraysOf } from "../lib/artifact/arrays.ts";
+import { metadataNumber, metadataOf } from "../lib/artifact/values.ts";
+import { SvcError } from "../lib/contract/error.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import type { InputArtifact } from "../lib/contract/operation.ts";
-import type { JsonObject } from "../lib/contract/value.ts";
+import { isNumber, type JsonObject, toNumber } from "../lib/contract/value.ts";
+import { dbToLinear } from "../lib/numeric/decibel.ts";
 import { BearingSearch, sampleCovariance } from "../lib/numeric/direction_finding.ts";
 import { ndarray } from "../lib/numeric/ndarray.ts";
+import { sourceCovariance } from "../lib/numeric/several_directions.ts";
 
 const RECEIVED = { element_spacing_wavelengths: "positive", noise_variance: "number" } as const;
 export const AOA_SCENE = artifactKind("ai_phy.aoa_scene.numpy", { example_count: "count", unit: "text" });
@@ -45,9 +51,46 @@ export function arrayProblemOf(input: InputArtifact): ArrayProblem {
   };
 }
 
+/** Angles of each example, one after another. */
+export interface Bearings {
+  angles: Float64Array<ArrayBuffer>;
+  examples: number;
+  sources: number;
+  /** The sizes of the array: one source has no axis of its own in older artifacts. */
+  shape: number[];
+}
+
+/** @throws SvcError with a boundary code for an array that is neither float64 [example] nor [example, source] */
+export function bearingsOf(input: InputArtifact, name?: string): Bearings {
+  const arrays = arraysOf(input), several = input.array(name).shape.length === 2;
+  const angles = arrays.read("float64", several ? ["example", "source"] : ["example"], name);
+  const examples = arrays.size("example"), sources = several ? arrays.size("source") : 1;
+  return { angles, examples, sources, shape: several ? [examples, sources] : [examples] };
+}
+
 /** The true angles of a problem or of a truth artifact. */
-export function trueAngles(arrays: NamedArrays): Float64Array {
-  return arrays.read("float64", ["example"], arrays.input.kind === AOA_PROBLEM.id ? "angles" : undefined);
+export function trueBearings(input: InputArtifact): Bearings {
+  return bearingsOf(input, input.kind === AOA_PROBLEM.id ? "angles" : undefined);
+}
+
+/** Facts about several sources in metadata. */
+export const SOURCE_FACTS = ["source_count", "source_powers_db", "source_correlation"] as const;
+
+/**
+ * Covariance of the sources of a scene, problem or truth: unit powers and no correlation without metadata.
+ * @throws SvcError `boundary_value_invalid` for metadata of another number of sources
+ */
+export function sourcesOf({ kind, metadata }: InputArtifact, sources: number): Float64Array {
+  const levels = metadata.source_powers_db ?? Array<number>(sources).fill(0);
+  const correlation = metadataNumber(metadata, "source_correlation") ?? 0;
+  const valid = Array.isArray(levels) && levels.length === sources && levels.every(isNumber);
+  if (!valid || !(correlation >= 0 && correlation <= 1)) {
+    throw new SvcError(
+      "boundary_value_invalid",
+      `Cannot use the source powers and correlation in the metadata of ${kind} for ${sources} sources`,
+    );
+  }
+  return sourceCovariance(levels.map((level) => dbToLinear(toNumber(level))), correlation);
 }
 
 /** Angle estimates in degrees. */

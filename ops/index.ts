@@ -138,6 +138,7 @@ import modelLsChannelEstimator from "./model/ls_channel_estimator.ts";
 import modelModulationClassifierAdapter from "./model/modulation_classifier_adapter.ts";
 import modelMrtBeamformer from "./model/mrt_beamformer.ts";
 import modelMuMimoPrecoder from "./model/mu_mimo_precoder.ts";
+import modelMultiAoaEstimator from "./model/multi_aoa_estimator.ts";
 import modelMusicAoaEstimator from "./model/music_aoa_estimator.ts";
 import modelNearFieldEstimatorAdapter from "./model/near_field_estimator_adapter.ts";
 import modelNrMcsSelector from "./model/nr_mcs_selector.ts";
@@ -250,23 +251,24 @@ const OPERATIONS: Operation[] = [
   modelExternalEncodeBits, modelExternalEncodeIndices, modelExternalEncodeLatents, modelIsacOfdmAllocatorAdapter,
   modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode, modelLinearAnalogEncode,
   modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter, modelMrtBeamformer,
-  modelMuMimoPrecoder, modelMusicAoaEstimator, modelNearFieldEstimatorAdapter, modelNrMcsSelector,
-  modelOfdmChannelEstimator, modelProportionalFairScheduler, modelResourceAllocationAdapter, modelRisPhaseOptimizer,
-  modelSymbolPowerAllocator, modelTextEntropyDecode, modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode,
-  modelToyVqvaeDecode, modelToyVqvaeEncode, modelTrilaterationLocalizer, modelWaterFillingPowerAllocator,
-  modulationDigitalModulate, modulationIdentityModulate, modulationLearnedConstellation, modulationOfdmPilotInsert,
-  modulationOfdmWaveform, modulationQpskPilotModulate, noiseRepresentationIndices, noiseRepresentationLatents,
-  noiseSourceImagePerturbation, noiseSourceTextPerturbation, sourceAiPhyChannelRealization, sourceAiPhyPilotChannel,
-  sourceAiPhyPilotPattern, sourceAoaScene, sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection,
-  sourceCoco8Segmentation, sourceExternalClassificationDataset, sourceExternalTexts, sourceFlickr8kRetrieval,
-  sourceImageDataset, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
-  sourceLocalNpzImages, sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames,
-  sourceMuMimoScenario, sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits,
-  sourceResourceAllocationScenario, sourceRetrievalSmoke, sourceRisScenario, sourceSemanticArtifactsSmoke,
-  sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqaManifest, sourceVqaSmallHf, sourceVqaSmoke,
-  wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi,
-  wirelessModulationAwgnObservation, wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi,
-  wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,
+  modelMuMimoPrecoder, modelMultiAoaEstimator, modelMusicAoaEstimator, modelNearFieldEstimatorAdapter,
+  modelNrMcsSelector, modelOfdmChannelEstimator, modelProportionalFairScheduler, modelResourceAllocationAdapter,
+  modelRisPhaseOptimizer, modelSymbolPowerAllocator, modelTextEntropyDecode, modelTextEntropyEncode,
+  modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode, modelToyVqvaeEncode, modelTrilaterationLocalizer,
+  modelWaterFillingPowerAllocator, modulationDigitalModulate, modulationIdentityModulate,
+  modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
+  noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
+  sourceAiPhyChannelRealization, sourceAiPhyPilotChannel, sourceAiPhyPilotPattern, sourceAoaScene,
+  sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection, sourceCoco8Segmentation,
+  sourceExternalClassificationDataset, sourceExternalTexts, sourceFlickr8kRetrieval, sourceImageDataset,
+  sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario, sourceLocalNpzImages,
+  sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames, sourceMuMimoScenario,
+  sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario,
+  sourceRetrievalSmoke, sourceRisScenario, sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke,
+  sourceTextDataset, sourceVqaManifest, sourceVqaSmallHf, sourceVqaSmoke, wirelessCarrierPhaseImpairment,
+  wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation,
+  wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation,
+  wirelessRangeObservation, wirelessUlaArrayObservation,
 ];
 
 export const BUILTIN_OPERATIONS: RegisteredOperation[] = OPERATIONS.map((operation) => ({

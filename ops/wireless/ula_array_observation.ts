@@ -1,26 +1,29 @@
 /**
- * Snapshots of one source at a uniform linear array, x_n = a(θ)·s_n + noise with a_m = exp(+j2πd·m·sin θ), s_n ~ CN(0, 1) and
- * noise of the variance 10^(-snr_db/10) per antenna.
+ * Snapshots of sources at a uniform linear array, x_n = Σ a(θ_k)·s_kn + noise with a_m = exp(+j2πd·m·sin θ), s_n complex
+ * normal of unit variance and noise of the variance 10^(-snr_db/10) per antenna. Sources of several have the powers and the
+ * correlation in the metadata of the scene: their independent draws are multiplied by the lower triangular factor of their
+ * covariance.
  *
- * Draws: source signal complex [example, snapshot], then noise complex [example, antenna, snapshot]. The root of the mean
- * unconditional Cramér-Rao bound is the step metric aoa.cramer_rao_rmse_deg.
+ * Draws: source signals complex [example, source, snapshot], then noise complex [example, antenna, snapshot]. The root of
+ * the mean stochastic Cramér-Rao bound is the step metric aoa.cramer_rao_rmse_deg.
  *
- * Shapes: scene [example] -> observation, problem complex64 [example, antenna, snapshot], truth float64 [example].
+ * Shapes: scene [example] or [example, source] -> observation, problem complex64 [example, antenna, snapshot], truth float64 as
+ * the scene.
  */
 import { defineOperation } from "../../lib/contract/define.ts";
 import { seedParameter } from "../../lib/contract/schema.ts";
 import { float } from "../../lib/contract/value.ts";
 import { z } from "../../lib/contract/zod.ts";
-import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { dbToLinear } from "../../lib/numeric/decibel.ts";
 import { bearingCramerRao, steeringVector } from "../../lib/numeric/direction_finding.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { AOA_OBSERVATION, AOA_PROBLEM, AOA_SCENE, AOA_TRUTH } from "../_aoa.ts";
+import { lowerFactor, stochasticCramerRao } from "../../lib/numeric/several_directions.ts";
+import { AOA_OBSERVATION, AOA_PROBLEM, AOA_SCENE, AOA_TRUTH, bearingsOf, SOURCE_FACTS, sourcesOf } from "../_aoa.ts";
 
 export default defineOperation({
   id: "wireless.ula_array_observation",
   name: "Noisy linear-array reception",
-  description: "Receives single sources with a uniform linear array",
+  description: "Receives one or several sources with a uniform linear array",
   inputs: { scene: [AOA_SCENE] },
   outputs: { observation: AOA_OBSERVATION, problem: AOA_PROBLEM, truth: AOA_TRUTH },
   params: z.strictObject({
@@ -38,26 +41,35 @@ export default defineOperation({
   twin: true,
   threadSafe: true,
   run({ inputs, params, generator }) {
-    const scene = arraysOf(inputs.scene), angles = scene.read("float64", ["example"]);
-    const examples = scene.size("example");
+    const { angles, examples, sources, shape } = bearingsOf(inputs.scene);
     const { antenna_count: antennas, snapshot_count: snapshots, element_spacing_wavelengths: spacing } = params;
-    const noiseVariance = dbToLinear(-params.snr_db);
-    const signal = generator.complexNormal64(examples * snapshots, 1);
+    const noiseVariance = dbToLinear(-params.snr_db), covariance = sourcesOf(inputs.scene, sources);
+    const draws = generator.complexNormal64(examples * sources * snapshots, 1),
+      mixing = lowerFactor(covariance, sources);
     const noise = generator.complexNormal64(examples * antennas * snapshots, noiseVariance);
-    const received = new Float32Array(noise.length);
-    let at = 0, bound = 0;
-    angles.forEach((angle, example) => {
-      const a = steeringVector(angle, antennas, spacing), own = 2 * example * snapshots;
-      for (let m = 0; m < antennas; m++) {
-        const ar = a[2 * m], ai = a[2 * m + 1];
+    const received = new Float32Array(noise.length), signals = new Float64Array(2 * sources * snapshots);
+    const array = { antennas, snapshots, spacing };
+    let bound = 0;
+    for (let example = 0; example < examples; example++) {
+      const own = angles.subarray(example * sources, (example + 1) * sources), block = 2 * example * snapshots;
+      mix(mixing, draws.subarray(block * sources, block * sources + signals.length), signals, sources);
+      const columns = Array.from(own, (angle) => steeringVector(angle, antennas, spacing));
+      for (let m = 0, at = block * antennas; m < antennas; m++) {
         for (let n = 0; n < snapshots; n++, at += 2) {
-          const sr = signal[own + 2 * n], si = signal[own + 2 * n + 1];
-          received[at] = ar * sr - ai * si + noise[at];
-          received[at + 1] = ar * si + ai * sr + noise[at + 1];
+          let real = 0, imaginary = 0;
+          columns.forEach((a, source) => {
+            const ar = a[2 * m], ai = a[2 * m + 1], s = 2 * (source * snapshots + n);
+            real += ar * signals[s] - ai * signals[s + 1];
+            imaginary += ar * signals[s + 1] + ai * signals[s];
+          });
+          received[at] = real + noise[at];
+          received[at + 1] = imaginary + noise[at + 1];
         }
       }
-      bound += bearingCramerRao(angle, { antennas, snapshots, spacing, snr: 1 / noiseVariance });
-    });
+      bound += sources === 1
+        ? bearingCramerRao(own[0], { ...array, snr: covariance[0] / noiseVariance })
+        : stochasticCramerRao(own, { ...array, noiseVariance, covariance }).reduce((sum, one) => sum + one, 0);
+    }
 
     const measured = {
       array: ndarray("complex64", received, [examples, antennas, snapshots]),
@@ -70,13 +82,22 @@ export default defineOperation({
         snr_db: float(params.snr_db),
       },
     };
-    const truth = ndarray("float64", angles.slice(), [examples]);
-    const rmse = Math.sqrt(bound / examples);
+    const truth = ndarray("float64", angles.slice(), shape);
+    const rmse = Math.sqrt(bound / (examples * sources));
+    const { metadata } = inputs.scene;
+    const facts = Object.fromEntries(SOURCE_FACTS.flatMap((key) => key in metadata ? [[key, metadata[key]]] : []));
     return {
       outputs: {
         observation: measured,
-        problem: { ...measured, companions: { angles: truth } },
-        truth: { array: truth, metadata: { example_count: examples, unit: "degree" } },
+        problem: { array: measured.array, metadata: { ...measured.metadata, ...facts }, companions: { angles: truth } },
+        truth: {
+          array: truth,
+          metadata: {
+            ...(shape.length === 1 ? { example_count: examples } : measured.metadata),
+            unit: "degree",
+            ...facts,
+          },
+        },
       },
       metrics: {
         "channel.noise_variance": noiseVariance,
@@ -85,3 +106,15 @@ export default defineOperation({
     };
   },
 });
+
+/** L times the draws, source by source. */
+function mix(lower: Float64Array, draws: Float64Array, signals: Float64Array, sources: number): void {
+  const length = signals.length / sources;
+  for (let i = 0; i < sources; i++) {
+    for (let n = 0; n < length; n++) {
+      let sum = 0;
+      for (let j = 0; j <= i; j++) sum += lower[i * sources + j] * draws[j * length + n];
+      signals[i * length + n] = sum;
+    }
+  }
+}

@@ -62,7 +62,10 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
     "localization.{rmse_m,mae_m,p90_error_m} L",
     "localization.{cramer_rao_rmse_m,range_noise_std_m} N",
   ]],
-  aoa: [5, ["aoa.{rmse_deg,mae_deg,median_error_deg,p90_error_deg} L", "aoa.cramer_rao_rmse_deg N"]],
+  aoa: [7, [
+    "aoa.{{rmse_deg,mae_deg,median_error_deg,p90_error_deg} L, {resolution_rate,order_accuracy} H}",
+    "aoa.cramer_rao_rmse_deg N",
+  ]],
   resource: [33, [`resource.${RESOURCE}`]],
   channel: [56, [`channel.${CHANNEL}`]],
   quality: [9, [

@@ -15,7 +15,7 @@ const { templates } = packagedCatalog();
 const RECIPES = new URL("../../../recipes/", import.meta.url);
 
 Deno.test("the catalogue holds its rules: ids, orders, and one supported default for each of its tasks", () => {
-  assert.equal(templates.length, 34);
+  assert.equal(templates.length, 36);
   for (const { id, recipe_path, starter_resource, label, execution_profile } of templates) {
     assert.match(id, /^(?:ai_phy|semantic_comm)\.[a-z_]+\.[a-z0-9_]+$/);
     assert.equal(starter_resource, recipe_path.replace("recipes/", "recipe_starters/"), id);

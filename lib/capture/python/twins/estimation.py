@@ -19,19 +19,38 @@ def clamped(values, low, high):
 
 @twin("wireless.ula_array_observation")
 def ula_array_observation(inputs, params, draws, network=None):
-    angles = inputs["scene"].data
+    scene = inputs["scene"]
+    angles = scene.data if scene.data.dim() == 2 else scene.data[:, None]
     antennas, snapshots, n0 = params["antenna_count"], params["snapshot_count"], from_db(-params["snr_db"])
-    signal = draws.complex_normal([len(angles), 1, snapshots])
+    sources = angles.shape[1]
+    signal = draws.complex_normal([len(angles), sources, snapshots])
     noise = draws.complex_normal([len(angles), antennas, snapshots], n0)
     m = torch.arange(antennas, device=angles.device)
-    phase = 2 * torch.pi * params["element_spacing_wavelengths"] * torch.sin(torch.deg2rad(angles))[:, None] * m
-    received = torch.polar(torch.ones_like(phase), phase)[:, :, None] * signal + noise
+    phase = 2 * torch.pi * params["element_spacing_wavelengths"] * torch.sin(torch.deg2rad(angles))[:, None] * m[:, None]
+    steering = torch.polar(torch.ones_like(phase), phase)
+    received = steering @ (source_factor(scene, sources, angles).to(signal.dtype) @ signal) + noise
     facts = {"noise_variance": n0, "element_spacing_wavelengths": params["element_spacing_wavelengths"]}
     return {
         "observation": Signal(received, facts),
-        "problem": Signal(received, facts, {"angles": angles}),
-        "truth": Signal(angles),
+        "problem": Signal(received, facts, {"angles": scene.data}),
+        "truth": Signal(scene.data),
     }
+
+
+def source_factor(scene, sources, like):
+    """The lower triangular factor of the covariance of the sources, zero columns included."""
+    powers = scene.metadata.get("source_powers_db", [0.0] * sources)
+    correlation = scene.metadata.get("source_correlation", 0.0)
+    lower = torch.zeros(sources, sources, dtype=like.dtype, device=like.device)
+    for j in range(sources):
+        for i in range(j, sources):
+            entry = from_db((powers[i] + powers[j]) / 2) * (1.0 if i == j else correlation)
+            rest = entry - float(lower[i, :j] @ lower[j, :j])
+            if i == j:
+                lower[i, j] = rest**0.5 if rest > 1e-12 * entry else 0.0
+            elif lower[j, j] > 0:
+                lower[i, j] = rest / lower[j, j]
+    return lower
 
 
 @twin("model.aoa_estimator_adapter")
@@ -44,7 +63,13 @@ def aoa_estimator(inputs, params, draws, network=None):
 @twin("metrics.aoa_estimation")
 def aoa_scores(inputs, params, draws, network=None):
     truth = inputs["problem"].companions.get("angles", inputs["problem"].data)
-    errors = inputs["estimate"].data - truth
+    estimate = inputs["estimate"].data
+    if estimate.dim() == 2 or truth.dim() == 2:
+        if estimate.shape != truth.shape or "source_count" in inputs["estimate"].companions:
+            raise Unsupported("estimates of another number of sources")
+        # In ascending order the pairs have the least squares.
+        estimate, truth = estimate.sort(dim=1).values, truth.sort(dim=1).values
+    errors = estimate - truth
     return losses_of({"mse": (errors**2).mean()}, {
         "aoa.rmse_deg": root_mean_square(errors),
         "aoa.mae_deg": errors.abs().mean(),
