@@ -1,4 +1,5 @@
 /** Conformance cases of joint sensing and communication. */
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import { arrayInput } from "../inputs.ts";
@@ -18,6 +19,46 @@ export function isacInput(
     companions: { sensing: ndarray("complex64", echoed, shape) },
   };
 }
+
+/** An echo [example, subcarrier, symbol]; the reference is 1 everywhere unless given. */
+export function echoInput(
+  received: Float32Array,
+  shape: number[],
+  metadata: JsonObject = {},
+  reference = received.map((_, i) => 1 - i % 2),
+) {
+  return {
+    ...arrayInput("isac.ofdm_echo.numpy", "complex64", received, shape, {
+      example_count: shape[0],
+      subcarrier_spacing_hz: float(120e3),
+      symbol_duration_s: float(9e-6),
+      carrier_frequency_hz: float(28e9),
+      noise_variance: float(0.5),
+      ...metadata,
+    }),
+    companions: { reference: ndarray("complex64", reference, shape) },
+  };
+}
+
+/** Two frames of 12 subcarriers and 10 symbols without a visible pattern. */
+const echo = () => ({
+  echo: echoInput(Float32Array.from({ length: 480 }, (_, i) => Math.sin(i * i) + Math.cos(0.3 * i)), [2, 12, 10]),
+});
+
+const FRAME = {
+  subcarrier_count: 12,
+  ofdm_symbol_count: 10,
+  subcarrier_spacing_hz: float(120e3),
+  symbol_duration_s: float(9e-6),
+  carrier_frequency_hz: float(28e9),
+  noise_variance: float(0.5),
+};
+
+/** Two examples of two targets, or of their estimates. */
+const targetRows = (kind: string, places: number[], metadata: JsonObject = {}) => ({
+  ...arrayInput(kind, "float64", Float64Array.from(places), [2, 2, 2], { example_count: 2, ...metadata }),
+  companions: { power: ndarray("float64", Float64Array.of(1, 0.5, 1, 0.25), [2, 2]) },
+});
 
 const problem = () => ({ problem: isacInput() });
 
@@ -52,6 +93,20 @@ export const ISAC_FIXTURES: Record<string, ConformanceCase[]> = {
         [2, 3],
         { total_power: 3 },
       ),
+    }),
+  }],
+  "source.isac_echo_scenario": [{
+    params: { subcarriers: 12, ofdm_symbols: 7, target_count: 2, example_count: 2, target_power_spread_db: 6 },
+  }],
+  "model.range_doppler_map": [
+    { inputs: echo, params: { guard_cells: 2, target_count: 2 } },
+    { name: "windowed and refined", inputs: echo, params: { window: "hann", refine: true } },
+    { name: "ca_cfar", inputs: echo, params: { detector: "ca_cfar", guard_cells: 1, zero_pad_factor: 2 } },
+  ],
+  "metrics.range_doppler": [{
+    inputs: () => ({
+      estimate: targetRows("isac.range_velocity_estimate.numpy", [10, 1, 20, 2, 30, 3, 40, 4], FRAME),
+      truth: targetRows("isac.range_velocity_truth.numpy", [21, 2, 10, 1.5, 30, 3, 41, 4]),
     }),
   }],
 };
