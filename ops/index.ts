@@ -89,6 +89,7 @@ import metricsNearFieldFocusing from "./metrics/near_field_focusing.ts";
 import metricsNrLdpcOfdmDelivery from "./metrics/nr_ldpc_ofdm_delivery.ts";
 import metricsOfdmFiniteBlocklengthAllocation from "./metrics/ofdm_finite_blocklength_allocation.ts";
 import metricsOfdmPowerAllocation from "./metrics/ofdm_power_allocation.ts";
+import metricsRangeDoppler from "./metrics/range_doppler.ts";
 import metricsResourceAllocation from "./metrics/resource_allocation.ts";
 import metricsRetrieval from "./metrics/retrieval.ts";
 import metricsRis from "./metrics/ris.ts";
@@ -144,6 +145,7 @@ import modelNearFieldEstimatorAdapter from "./model/near_field_estimator_adapter
 import modelNrMcsSelector from "./model/nr_mcs_selector.ts";
 import modelOfdmChannelEstimator from "./model/ofdm_channel_estimator.ts";
 import modelProportionalFairScheduler from "./model/proportional_fair_scheduler.ts";
+import modelRangeDopplerMap from "./model/range_doppler_map.ts";
 import modelResourceAllocationAdapter from "./model/resource_allocation_adapter.ts";
 import modelRisPhaseOptimizer from "./model/ris_phase_optimizer.ts";
 import modelSymbolPowerAllocator from "./model/symbol_power_allocator.ts";
@@ -177,6 +179,7 @@ import sourceExternalClassificationDataset from "./source/external_classificatio
 import sourceExternalTexts from "./source/external_texts.ts";
 import sourceFlickr8kRetrieval from "./source/flickr8k_retrieval.ts";
 import sourceImageDataset from "./source/image_dataset.ts";
+import sourceIsacEchoScenario from "./source/isac_echo_scenario.ts";
 import sourceIsacOfdmScenario from "./source/isac_ofdm_scenario.ts";
 import sourceKodakFiles from "./source/kodak_files.ts";
 import sourceLeoLinkBudget from "./source/leo_link_budget.ts";
@@ -239,8 +242,8 @@ const OPERATIONS: Operation[] = [
   metricsEmbeddingSimilarity, metricsExternalClassification, metricsExternalText, metricsHarq,
   metricsImageDeliveryStatus, metricsImageReconstruction, metricsIsacOfdm, metricsLeoNtnTracking, metricsLocalization,
   metricsModulationClassification, metricsMuMimo, metricsNearFieldFocusing, metricsNrLdpcOfdmDelivery,
-  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsResourceAllocation, metricsRetrieval,
-  metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
+  metricsOfdmFiniteBlocklengthAllocation, metricsOfdmPowerAllocation, metricsRangeDoppler, metricsResourceAllocation,
+  metricsRetrieval, metricsRis, metricsSegmentation, metricsSemanticStateFaithfulness, metricsTextCorpusScores,
   metricsTextSemanticSimilarity, metricsVqa, modelAoaEstimatorAdapter, modelBeamformingAdapter, modelBeampattern,
   modelCausalCsiPowerAllocator, modelChannelEstimatorAdapter, modelCodeclibAnalysisEncode, modelCodeclibAotiDecode,
   modelCodeclibAotiEncode, modelCodeclibDecode, modelCodeclibEncode, modelCodeclibEntropyDecode,
@@ -252,23 +255,23 @@ const OPERATIONS: Operation[] = [
   modelJpegDecode, modelJpegEncode, modelLeoNtnTrackingAdapter, modelLinearAnalogDecode, modelLinearAnalogEncode,
   modelLocalizationAdapter, modelLsChannelEstimator, modelModulationClassifierAdapter, modelMrtBeamformer,
   modelMuMimoPrecoder, modelMultiAoaEstimator, modelMusicAoaEstimator, modelNearFieldEstimatorAdapter,
-  modelNrMcsSelector, modelOfdmChannelEstimator, modelProportionalFairScheduler, modelResourceAllocationAdapter,
-  modelRisPhaseOptimizer, modelSymbolPowerAllocator, modelTextEntropyDecode, modelTextEntropyEncode,
-  modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode, modelToyVqvaeEncode, modelTrilaterationLocalizer,
-  modelWaterFillingPowerAllocator, modulationDigitalModulate, modulationIdentityModulate,
+  modelNrMcsSelector, modelOfdmChannelEstimator, modelProportionalFairScheduler, modelRangeDopplerMap,
+  modelResourceAllocationAdapter, modelRisPhaseOptimizer, modelSymbolPowerAllocator, modelTextEntropyDecode,
+  modelTextEntropyEncode, modelTextUtf8Decode, modelTextUtf8Encode, modelToyVqvaeDecode, modelToyVqvaeEncode,
+  modelTrilaterationLocalizer, modelWaterFillingPowerAllocator, modulationDigitalModulate, modulationIdentityModulate,
   modulationLearnedConstellation, modulationOfdmPilotInsert, modulationOfdmWaveform, modulationQpskPilotModulate,
   noiseRepresentationIndices, noiseRepresentationLatents, noiseSourceImagePerturbation, noiseSourceTextPerturbation,
   sourceAiPhyChannelRealization, sourceAiPhyPilotChannel, sourceAiPhyPilotPattern, sourceAoaScene,
   sourceBeamformingScenario, sourceBitManifest, sourceCoco128Detection, sourceCoco8Segmentation,
   sourceExternalClassificationDataset, sourceExternalTexts, sourceFlickr8kRetrieval, sourceImageDataset,
-  sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario, sourceLocalNpzImages,
-  sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames, sourceMuMimoScenario,
-  sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits, sourceResourceAllocationScenario,
-  sourceRetrievalSmoke, sourceRisScenario, sourceSemanticArtifactsSmoke, sourceSyntheticScenes, sourceTaskLabelsSmoke,
-  sourceTextDataset, sourceVqaManifest, sourceVqaSmallHf, sourceVqaSmoke, wirelessCarrierPhaseImpairment,
-  wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi, wirelessModulationAwgnObservation,
-  wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi, wirelessPilotObservation,
-  wirelessRangeObservation, wirelessUlaArrayObservation,
+  sourceIsacEchoScenario, sourceIsacOfdmScenario, sourceKodakFiles, sourceLeoLinkBudget, sourceLeoNtnTrackingScenario,
+  sourceLocalNpzImages, sourceLocalizationGeometry, sourceLocalizationSensingScenario, sourceModulationFrames,
+  sourceMuMimoScenario, sourceNearFieldXlMimoScenario, sourceNrTransportFormat, sourceRandomBits,
+  sourceResourceAllocationScenario, sourceRetrievalSmoke, sourceRisScenario, sourceSemanticArtifactsSmoke,
+  sourceSyntheticScenes, sourceTaskLabelsSmoke, sourceTextDataset, sourceVqaManifest, sourceVqaSmallHf, sourceVqaSmoke,
+  wirelessCarrierPhaseImpairment, wirelessChannel, wirelessDigitalLink, wirelessMimoOfdmChannel, wirelessMisoOfdmCsi,
+  wirelessModulationAwgnObservation, wirelessMultipathWaveform, wirelessOfdmChannelState, wirelessOfdmDelayedCsi,
+  wirelessPilotObservation, wirelessRangeObservation, wirelessUlaArrayObservation,
 ];
 
 export const BUILTIN_OPERATIONS: RegisteredOperation[] = OPERATIONS.map((operation) => ({

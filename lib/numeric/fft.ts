@@ -13,7 +13,6 @@
 
 /**
  * A transform of one length: its tables and work space are made once. Not for use by two threads at a time.
- * Exported for tests.
  */
 export class Fft {
   readonly #passes: Stockham | undefined;

@@ -21,6 +21,7 @@
  */
 import { Fft } from "./fft.ts";
 
+/** m/s. Exported for tests. */
 export const SPEED_OF_LIGHT = 299_792_458;
 
 /** The frame whose echo is received. */

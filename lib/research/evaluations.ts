@@ -51,6 +51,7 @@ const HEADLINES: Readonly<Record<string, (params: Params) => readonly string[]>>
   "metrics.nr_ldpc_ofdm_delivery": () => ["channel.nr_ldpc_ofdm.goodput_bits_per_resource_element"],
   "metrics.harq": () => ["harq.throughput_bits_per_symbol"],
   "metrics.isac_ofdm": main("joint_isac_resource_allocation"),
+  "metrics.range_doppler": main("range_velocity_estimation"),
   "metrics.near_field_focusing": main("near_field_range_angle_focusing"),
   "metrics.ris": main("reflecting_surface_control"),
   "source.leo_link_budget": main("satellite_link_budget"),

@@ -35,6 +35,7 @@ const RULES: readonly Rule[] = [
     with: "metrics.block_error_rate",
   },
   { task: "joint_isac_resource_allocation", any: ["metrics.isac_ofdm"] },
+  { task: "range_velocity_estimation", any: ["metrics.range_doppler"] },
   { task: "near_field_range_angle_focusing", any: ["metrics.near_field_focusing"] },
   { task: "leo_ntn_doppler_beam_tracking", any: ["metrics.leo_ntn_tracking"] },
   { task: "bit_transport", any: ["metrics.bit_error_rate"] },

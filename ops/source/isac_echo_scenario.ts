@@ -118,6 +118,7 @@ export default defineOperation({
         truth: targetsArtifact(places, power, examples, facts),
       },
       metrics: {
+        "channel.snr_db": params.snr_db,
         "channel.noise_variance": noise,
         // One subcarrier has no range bound, one symbol no velocity bound.
         ...(subcarriers > 1 ? { "isac.cramer_rao_range_rmse_m": Math.sqrt(bounds.range) } : {}),

@@ -12,7 +12,7 @@ export interface ErrorList {
   values: number[];
 }
 
-const UNITS: Readonly<Record<string, string>> = { deg: "°", m: "m", hz: "Hz", s: "s", db: "dB" };
+const UNITS: Readonly<Record<string, string>> = { deg: "°", m: "m", mps: "m/s", hz: "Hz", s: "s", db: "dB" };
 
 /** The lists of errors of a report, by name: `errors_m`, `angle_errors_deg`. */
 export function errorLists(report: JsonObject): ErrorList[] {

@@ -116,8 +116,10 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
     "harq.{throughput_bits_per_symbol H, {mean_transmissions,residual_bler,bler_1,bler_2,bler_3,bler_4} L, " +
     "{delivered_,}block_count N}",
   ]],
-  isac: [4, [
-    "isac.{{scalarized_utility,communication_rate_bps_hz,sensing_snr_db} H, power_constraint_max_abs_error L}",
+  isac: [10, [
+    "isac.{{scalarized_utility,communication_rate_bps_hz,sensing_snr_db,detection_rate} H, " +
+    "{power_constraint_max_abs_error,range_rmse_m,velocity_rmse_mps} L, " +
+    "{cramer_rao_range_rmse_m,cramer_rao_velocity_rmse_mps,cfar_crossing_rate} N}",
   ]],
   near_field: [3, ["near_field.{range_rmse_m L, angle_rmse_deg L, normalized_focusing_gain H}"]],
   ntn: [9, [
@@ -208,7 +210,7 @@ Deno.test("deprecated ids are not in the catalogue and lead into it", () => {
 
 Deno.test("tasks name areas, and metrics that exist and suit them", () => {
   unique(allTasks());
-  assert.equal(allTasks().length, 25);
+  assert.equal(allTasks().length, 26);
   const kinds = new Set(BUILTIN_OPERATIONS.flatMap(({ operation }) => [
     ...Object.values(operation.definition.inputs ?? {}).flat(),
     ...Object.values(operation.definition.outputs),
@@ -249,7 +251,7 @@ const AWAITED = new Set(
 
 Deno.test("data sets come from operations that exist or are awaited, in named versions", () => {
   unique(allDatasets());
-  assert.equal(allDatasets().length, 36);
+  assert.equal(allDatasets().length, 37);
   const known = new Set([...BUILTIN_OPERATIONS.map(({ operation }) => operation.id), ...AWAITED]);
   for (const { id, status, source_ops, versions, bundled, local } of allDatasets()) {
     assert.deepEqual(source_ops.filter((op) => !known.has(op)), [], id);

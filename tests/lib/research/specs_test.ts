@@ -33,6 +33,7 @@ const TASKS: [string[], string | null][] = [
   [["demodulation.neural_receiver_adapter", "metrics.bit_error_rate"], "bit_transport"],
   [["demodulation.phase_tracking_receiver_adapter", "metrics.block_error_rate"], "neural_receiver_demapping"],
   [["metrics.isac_ofdm"], "joint_isac_resource_allocation"],
+  [["metrics.range_doppler"], "range_velocity_estimation"],
   [["metrics.near_field_focusing"], "near_field_range_angle_focusing"],
   [["metrics.leo_ntn_tracking"], "leo_ntn_doppler_beam_tracking"],
   [["metrics.bit_error_rate"], "bit_transport"],

@@ -15,7 +15,7 @@ const { templates } = packagedCatalog();
 const RECIPES = new URL("../../../recipes/", import.meta.url);
 
 Deno.test("the catalogue holds its rules: ids, orders, and one supported default for each of its tasks", () => {
-  assert.equal(templates.length, 36);
+  assert.equal(templates.length, 37);
   for (const { id, recipe_path, starter_resource, label, execution_profile } of templates) {
     assert.match(id, /^(?:ai_phy|semantic_comm)\.[a-z_]+\.[a-z0-9_]+$/);
     assert.equal(starter_resource, recipe_path.replace("recipes/", "recipe_starters/"), id);
@@ -23,7 +23,7 @@ Deno.test("the catalogue holds its rules: ids, orders, and one supported default
     assert.ok(profileIds().includes(execution_profile.id), execution_profile.id);
   }
   const tasks = new Set(templates.map(({ task_id }) => task_id));
-  assert.equal(tasks.size, 20);
+  assert.equal(tasks.size, 21);
   for (const task of tasks) {
     const defaults = templates.filter((entry) => entry.task_id === task && entry.default);
     assert.deepEqual(defaults.map(({ status }) => status), ["supported"], task);
