@@ -57,6 +57,9 @@ export default defineOperation({
     }
     return problems;
   },
+  estimate: ({ payload_bits, coded_bits }, { bits: { bytes, shape = [bytes] } }) => ({
+    coded_bits: [["uint8", Math.ceil(shape[0] / payload_bits) * coded_bits]],
+  }),
   threadSafe: true,
   async run({ inputs, params, progress }) {
     const { encodePolar } = await import("../../lib/numeric/polar/encoder.ts");
