@@ -1,4 +1,4 @@
-/** Satellite link budgets against 3GPP TR 38.821, table 6.1.3.3-1, and against sums by hand. */
+/** Satellite link budgets against sums by hand for the S-band set-ups of 3GPP TR 38.821, section 6.1.3. */
 import assert from "node:assert/strict";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ANGULAR_SPEED, centralAngle, EARTH_RADIUS, satelliteState } from "../../../lib/numeric/leo_pass.ts";
@@ -39,7 +39,7 @@ const BY_HAND: [
   [35786, 12.5, 59, 0.2, 40316, 190.58, 0.0],
 ];
 
-Deno.test("free-space losses and CNR are those of 3GPP TR 38.821 for S-band downlinks", async () => {
+Deno.test("free-space losses and CNR are the sums by hand for the S-band downlinks of 3GPP TR 38.821", async () => {
   for (const [altitude, elevation, density, atmosphere, range, loss, cnr] of BY_HAND) {
     const { rows: [row] } = await rowsOf({
       altitude_km: float(altitude),
