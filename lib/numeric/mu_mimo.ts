@@ -162,7 +162,12 @@ export function weightedMmsePrecoder(link: Downlink, weights: ArrayLike<number>,
         target[at + 1] = weight * im / size;
       }
     }
-    const rows = h.map((value, i) => value * root[Math.floor(i / (2 * tx))]);
+    // Users that are switched off fade by a factor an iteration; zeros keep their squares from underflowing.
+    const least = RANK_TOLERANCE * root.reduce((most, one) => Math.max(most, one), 0);
+    const rows = h.map((value, i) => {
+      const own = root[Math.floor(i / (2 * tx))];
+      return own > least ? value * own : 0;
+    });
     v = pricedInverse(rows, target, users, tx, power);
   }
   return v;

@@ -5,12 +5,13 @@
  *
  * Means over the examples of the sum of the rates, of the least one and of Jain's index (ΣR)²/(K ΣR²); an example in which no
  * user has a rate does not count for the index. Interference to signal is mean ‖H_kW_j‖², j ≠ k, over mean ‖S_k‖², in dB; it
- * is left out when either is zero.
+ * is left out when either is zero. The capacity of users that decode jointly, water-filling over the singular values of all
+ * rows with total_power, bounds the sum rate of every precoder.
  */
 import { SvcError } from "../../lib/contract/error.ts";
 import { float } from "../../lib/contract/value.ts";
 import { linearToDb } from "../../lib/numeric/decibel.ts";
-import { jainIndex, userRates } from "../../lib/numeric/mu_mimo.ts";
+import { jainIndex, singleUserRate, userRates } from "../../lib/numeric/mu_mimo.ts";
 import { mean, sum } from "../../lib/numeric/statistics.ts";
 import { MU_MIMO_PRECODER, MU_MIMO_PROBLEM, muMimoProblemOf } from "../_mu_mimo.ts";
 import { defineReport } from "../_report.ts";
@@ -22,7 +23,7 @@ export default defineReport({
   inputs: { decision: [MU_MIMO_PRECODER], problem: [MU_MIMO_PROBLEM] },
   formats: { artifact: "json", tensor: "none" },
   run({ inputs }) {
-    const { arrays, examples, users, tx, link } = muMimoProblemOf(inputs.problem, "true");
+    const { arrays, examples, users, rx, tx, link } = muMimoProblemOf(inputs.problem, "true");
     const decision = arrays.beside(inputs.decision), w = decision.read("complex64", ["example", "tx", "stream"]);
     const streams = decision.size("stream"), size = 2 * tx * streams;
     if (streams % users !== 0) {
@@ -31,10 +32,11 @@ export default defineReport({
       });
     }
     const sums: number[] = [], least: number[] = [], fairness: number[] = [], means = new Float64Array(users);
-    let signal = 0, interference = 0;
+    let signal = 0, interference = 0, capacity = 0;
     for (let example = 0; example < examples; example++) {
       const weights = Float64Array.from(w.subarray(example * size, (example + 1) * size));
-      const found = userRates(link(example), weights, streams), jain = jainIndex(found.rates);
+      const downlink = link(example), found = userRates(downlink, weights, streams), jain = jainIndex(found.rates);
+      capacity += singleUserRate({ ...downlink, users: 1, rx: users * rx }, 0) / examples;
       sums.push(sum(found.rates));
       least.push(found.rates.reduce((low, rate) => Math.min(low, rate), Infinity));
       if (jain !== undefined) fairness.push(jain);
@@ -50,6 +52,7 @@ export default defineReport({
         ...(signal > 0 && interference > 0
           ? { "mu_mimo.mean_interference_to_signal_db": linearToDb(interference / signal) }
           : {}),
+        "mu_mimo.joint_decoding_capacity_bps_hz": capacity,
       },
       facts: { example_count: examples, user_rates_bps_hz: Array.from(means, float) },
     };

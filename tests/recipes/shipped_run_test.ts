@@ -48,6 +48,7 @@ const LOOKED_INTO = new Set([
   "physical_layer/mimo_detectors_v1",
   "physical_layer/multi_source_aoa_v1",
   "physical_layer/range_doppler_v1",
+  "physical_layer/mu_mimo_precoders_v1",
   "semantic_comm/image_rate_distortion_v1",
   "semantic_comm/jpeg_channel_coding_awgn_v1",
   "semantic_comm/text_semantic_smoke_v1",

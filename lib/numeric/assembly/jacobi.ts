@@ -7,6 +7,11 @@
 const BASE: usize = 1024;
 /** Rounding errors limit orthogonality to this; a smaller bound could rotate a pair endlessly. */
 const ORTHOGONAL: f64 = 4 * f64.EPSILON;
+/**
+ * An inner product below this counts as zero: squares of it and of its inverse leave the range of binary64. A column of a
+ * singular matrix may stay parallel to others while it fades.
+ */
+const VANISHED: f64 = 1e-150;
 /** Below this share of its old value a squared norm is computed again, because the update loses its digits. */
 const WORN: f64 = 1e-3;
 
@@ -79,7 +84,7 @@ export function orthogonalise(n: i32, most: i32): i32 {
         const gr = f64x2.extract_lane(straight, 0) + f64x2.extract_lane(straight, 1);
         const gi = f64x2.extract_lane(crossed, 0) - f64x2.extract_lane(crossed, 1);
         const gamma = Math.sqrt(gr * gr + gi * gi), alpha = load<f64>(ownSquare), beta = load<f64>(otherSquare);
-        if (gamma == 0 || gamma <= ORTHOGONAL * Math.sqrt(alpha * beta)) continue;
+        if (gamma <= VANISHED || gamma <= ORTHOGONAL * Math.sqrt(alpha * beta)) continue;
         turned = true;
         const zeta = (beta - alpha) / (2 * gamma), root = Math.sqrt(1 + zeta * zeta);
         const t = zeta < 0 ? -1 / (root - zeta) : 1 / (root + zeta);

@@ -61,6 +61,20 @@ Deno.test("SVD: small singular values keep their digits; zero and rank-deficient
   assert.throws(() => svd(Float64Array.of(Infinity, 0), 1, 1), RangeError);
 });
 
+Deno.test("SVD: square matrices with rows of zeros converge", () => {
+  for (const n of [2, 6, 8]) {
+    for (let seed = 0; seed < 30; seed++) {
+      const a = randomMatrix(n, n, seed);
+      a.fill(0, 0, 2 * n);
+      const { u, values, v } = svd(a, n, n);
+      assert.ok(values[n - 1] < 1e-100 && values[n - 2] > 1e-6, `${values}`);
+      const scaled = u.map((value, i) => value * values[(i >> 1) % n]);
+      const product = matrixProduct(scaled, conjugateTranspose(v, n, n), n, n, n);
+      assert.ok(distance(product, a) < 20 * EPS * frobenius(a));
+    }
+  }
+});
+
 Deno.test("SVD: singular values are found where rounding keeps two columns from becoming exactly orthogonal", () => {
   // Turned over and over when a pair must be orthogonal to the last bit.
   const a = Float64Array.of(

@@ -56,7 +56,10 @@ const FAMILIES: Record<string, [size: number, patterns: string[]]> = {
   beamforming: [3, ["beamforming.{spectral_efficiency_bps_hz,normalized_gain,array_gain_db} H"]],
   beampattern: [3, ["beampattern.{{peak_deg,half_power_width_deg} N, peak_sidelobe_db L}"]],
   ris: [2, ["ris.{gain_db,spectral_efficiency_bps_hz} H"]],
-  mu_mimo: [4, ["mu_mimo.{{sum_rate,min_rate}_bps_hz H, jain_fairness H, mean_interference_to_signal_db L}"]],
+  mu_mimo: [5, [
+    "mu_mimo.{{sum_rate_bps_hz,min_rate_bps_hz,jain_fairness} H, mean_interference_to_signal_db L, " +
+    "joint_decoding_capacity_bps_hz N}",
+  ]],
   schedule: [3, ["schedule.{sum_rate_bps_hz,min_rate_bps_hz,jain_fairness} H"]],
   localization: [5, [
     "localization.{rmse_m,mae_m,p90_error_m} L",

@@ -149,9 +149,32 @@ Deno.test("weighted MMSE never lowers the weighted sum rate, and ends at one use
     assert.ok(energy(w) <= link.power * (1 + 1e-12));
     last = rate;
   }
+  // Half of the users are switched off, and their weights fade below the smallest number.
+  const parallel = { ...link, h: Float64Array.from(link.h, (_, i) => link.h[i % 8] / (1 + Math.floor(i / 8))) };
+  const served = userRates(parallel, weightedMmsePrecoder(parallel, new Float64Array(6).fill(1), 3000), 6).rates;
+  assert.ok(served[0] > 5);
+  assert.ok(sum(served.subarray(3)) < 1e-9, `${served}`);
   const alone = randomLink(1, 4, 12);
   const capacity = Math.log2(1 + alone.power * energy(alone.h) / alone.noise);
   assert.ok(Math.abs(sumRate(alone, weightedMmsePrecoder(alone, [1], 20)) - capacity) < 1e-9);
+});
+
+Deno.test("users that decode jointly have the capacity of parallel channels, above every precoder", async () => {
+  // Singular values 2 and 1 with N0 = 0.5 and P = 1: floors 1/8 and 1/2, level 13/16.
+  const problem = problemOf({
+    ...randomLink(2, 2, 1),
+    h: Float64Array.of(2, 0, 0, 0, 0, 0, 1, 0),
+    noise: 0.5,
+    power: 1,
+  });
+  const capacity = Math.log2(13 / 2) + Math.log2(13 / 8);
+  for (const mode of ["mrt", "zf", "rzf", "wmmse"]) {
+    const { metrics: found } = await scored(problem as unknown as InputArtifact, { mode });
+    assert.ok(Math.abs(found["mu_mimo.joint_decoding_capacity_bps_hz"] - capacity) < 1e-12);
+    // Orthogonal users: weighted MMSE reaches it.
+    assert.ok(found["mu_mimo.sum_rate_bps_hz"] < capacity + 1e-6, mode);
+    if (mode === "wmmse") assert.ok(found["mu_mimo.sum_rate_bps_hz"] > capacity - 1e-4);
+  }
 });
 
 Deno.test("the rate of a user of rank two is log2 det(I + SSᴴR⁻¹) of two by two matrices", () => {
