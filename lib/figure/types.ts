@@ -24,6 +24,8 @@ export type ViewType =
   | "beam-pattern"
   | "angle-spectrum"
   | "link-budget"
+  | "waveform-spectrum"
+  | "waveform-envelope"
   | "map";
 
 export interface FigureAxis {

@@ -5,18 +5,19 @@ import { float } from "../contract/value.ts";
 import { DTYPES, elementCount, type NdArray } from "../numeric/ndarray.ts";
 import { finite } from "./artifact_file.ts";
 
-/** Values of a block: what a view draws at once. Exported for tests. */
+/** Values of a block: what a view draws at once. */
 export const MAX_BLOCK_VALUES = 65_536;
 
 /**
  * The part of an array below the given indices of its leading axes, in C order.
  * @param at indices from the first axis on, as many as there are axes or fewer: `[3]` of [example, rx, tx, subcarrier] is
  *   the block [rx, tx, subcarrier] of the fourth example
+ * @param first the first values of a block of one dimension; default all
  * @returns `{dtype, shape, at, block_shape, real, imaginary}`; imaginary is null where values are real, and what is not
  *   finite is null
  * @throws SvcError `query_invalid` for indices that are not there, or a block of too many values
  */
-export function blockOf(array: NdArray, at: readonly number[]): JsonObject {
+export function blockOf(array: NdArray, at: readonly number[], first = Infinity): JsonObject {
   const { dtype, shape, data } = array;
   if (at.length > shape.length || at.some((index, axis) => index >= shape[axis])) {
     throw new SvcError(
@@ -27,14 +28,20 @@ export function blockOf(array: NdArray, at: readonly number[]): JsonObject {
       },
     );
   }
-  const block = shape.slice(at.length), size = elementCount(block), { slots } = DTYPES[dtype];
+  const whole = shape.slice(at.length), { slots } = DTYPES[dtype];
+  if (first !== Infinity && whole.length !== 1) {
+    throw new SvcError("query_invalid", `Cannot send the first values of a block of ${whole.length} dimensions`, {
+      hint: "Name all leading indices but one with at",
+    });
+  }
+  const block = whole.map((length) => Math.min(length, first)), size = elementCount(block);
   if (size > MAX_BLOCK_VALUES) {
     throw new SvcError("query_invalid", `Cannot send ${size} values at once: at most ${MAX_BLOCK_VALUES}`, {
       hint: `Name more leading indices with at, or ask for /api/series`,
     });
   }
   // Horner's rule over the leading axes.
-  const start = at.reduce((offset, index, axis) => offset * shape[axis] + index, 0) * size * slots;
+  const start = at.reduce((offset, index, axis) => offset * shape[axis] + index, 0) * elementCount(whole) * slots;
   const narrow = dtype === "float32" || dtype === "complex64";
   const part = (slot: number): Value[] =>
     Array.from({ length: size }, (_, i) => {

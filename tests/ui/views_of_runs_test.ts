@@ -16,7 +16,9 @@ import { errorFigure, errorLists, quantileOf } from "../../ui/charts/errors.ts";
 import { powerFigure } from "../../ui/charts/powers.ts";
 import { boxOf, nearest, placesOf, pointAt, shareOf, valueAt, zoomedEnds } from "../../ui/charts/reading.ts";
 import { delayFigure, gainsOf, meanOf, responseFigure, tapPowers } from "../../ui/charts/response.ts";
+import { envelopeFigure, exceedance, powerDensity, spectrumFigure } from "../../ui/charts/spectra.ts";
 import { figureSentence, figureTable } from "../../ui/charts/table.ts";
+import { Generator } from "../../lib/numeric/random.ts";
 import { bandwidthOf, channelsOf, firstPair, lineNames } from "../../ui/runs/views/channels.ts";
 import { allocationsOf, indicesOf } from "../../ui/runs/views/allocations.ts";
 import { inputsOf } from "../../ui/runs/views/recipe_inputs.ts";
@@ -52,6 +54,33 @@ Deno.test("taps of a response are where they were, and their powers sum to the m
   const gain = responseFigure([{ label: "h", powers: gains }], FACTS);
   assert.deepEqual(gain.x.domain, [0, 15]);
   near(gain.series[0].points[0].y!, 20 * Math.log10(1.5));
+});
+
+Deno.test("the spectrum of a waveform has its power where its tone is, and Gaussian samples their distribution", () => {
+  const count = 4096, real = new Float64Array(count), imaginary = new Float64Array(count);
+  for (let n = 0; n < count; n++) {
+    real[n] = 2 * Math.cos(2 * Math.PI * n / 8);
+    imaginary[n] = 2 * Math.sin(2 * Math.PI * n / 8);
+  }
+  const tone = { label: "tone", real, imaginary, spacings: 64 }, density = powerDensity(tone);
+  near(density.reduce((sum, value) => sum + value, 0), 4);
+  const [line] = spectrumFigure([tone], FACTS).series;
+  const best = line.points.reduce((a, b) => b.y! > a.y! ? b : a);
+  assert.deepEqual([best.x, best.y], [8, 0]);
+  assert.ok(line.points.filter(({ x }) => Math.abs(x - 8) > 2).every(({ y }) => y! < -60));
+  assert.ok(exceedance(tone).every(({ x }) => x < 0.25), "a tone has a constant envelope");
+
+  const drawn = Generator.seeded(5n).complexNormal64(60_000, 3),
+    part = (slot: number) => drawn.filter((_, i) => i % 2 === slot);
+  const noise = { label: "noise", real: part(0), imaginary: part(1), spacings: 64 };
+  for (const { x, y } of exceedance(noise).filter(({ x }) => x <= 6)) near(y!, Math.exp(-(10 ** (x / 10))), 0.01);
+  const [, gaussian] = envelopeFigure([noise], FACTS).series;
+  assert.equal(gaussian.kind, "theory");
+  near(gaussian.points[0].y!, Math.exp(-1));
+  assert.equal(
+    powerDensity({ ...noise, real: noise.real.slice(0, 3), imaginary: noise.imaginary.slice(0, 3) }).length,
+    3,
+  );
 });
 
 Deno.test("a beam steered to a bearing has its gain M there, as many decibels over one antenna", () => {

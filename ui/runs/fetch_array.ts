@@ -19,14 +19,16 @@ export const MOST_VALUES = 65_536;
 /**
  * Reads the part of an array below the indices of its leading axes.
  *
+ * @param first the first values of a block of one dimension, in place of all
  * @throws Problem
  */
 export async function readBlock(
   { path, array }: { path: string; array: string | null },
   at: readonly number[],
   signal?: AbortSignal,
+  first?: number,
 ): Promise<Block> {
-  const query = { path, at: at.join(","), array };
+  const query = { path, at: at.join(","), array, first: first ?? null };
   const { shape, block_shape, real, imaginary } = await get("/api/array", { query, signal });
   const numbers = (values: readonly unknown[]) =>
     Float64Array.from(values, (value) => value === null ? NaN : Number(value));

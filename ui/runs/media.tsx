@@ -23,6 +23,7 @@ import { scenesOf, SceneView } from "./views/scene_view.tsx";
 import { isFaithfulness, StateView } from "./views/state_view.tsx";
 import { patternsOf, PatternView } from "./views/pattern_view.tsx";
 import { PowerView } from "./views/power_view.tsx";
+import { isWaveform, WaveformView } from "./views/waveform_view.tsx";
 import { ConfusionView, ErrorView, hasConfusion, hasErrors, type Report } from "./views/report_views.tsx";
 import { surfaceOf, SurfaceView } from "./views/surface_view.tsx";
 
@@ -40,6 +41,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const images = of(({ kind }) => kind === "image.batch.numpy");
   const texts = of(({ kind }) => kind === "text.batch.json");
   const symbols = of(({ dtype, kind }) => (dtype?.startsWith("complex") ?? false) && POINTS.test(kind));
+  const waveforms = of(isWaveform);
   const soft = of(({ kind }) => kind === "channel.llr.numpy");
   const channels = channelsOf(artifacts), allocations = allocationsOf(artifacts, channels);
   const beams = beamsOf(artifacts), hearing = hearingOf(artifacts), places = placesOf(artifacts);
@@ -50,7 +52,8 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const faithful = reports.filter(isFaithfulness), answers = reports.find(isAnswers);
   const confusion = reports.find(hasConfusion), erring = reports.filter(hasErrors);
   if (
-    images.length + texts.length + symbols.length + soft.length + others.length + channels.length + beams.length +
+    images.length + texts.length + symbols.length + waveforms.length + soft.length + others.length + channels.length +
+          beams.length +
           patterns.length + budgets.length === 0 &&
     hearing === null && places === null && confusion === undefined && faithful.length === 0 && answers === undefined &&
     rankings === undefined
@@ -80,6 +83,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
       {budgets.map((budget) => <BudgetView key={budget.path} budget={budget} summary={summary} />)}
       {allocations.length > 0 && <PowerView allocations={allocations} summary={summary} />}
       {channels.length > 0 && <ChannelView channels={channels} summary={summary} />}
+      {waveforms.length > 0 && <WaveformView waveforms={waveforms} summary={summary} />}
       {symbols.length > 0 && (
         <ViewPanel title="Symbols">
           <Choice artifacts={symbols} first={symbols.find(({ kind }) => kind.includes("rx_symbols"))}>

@@ -5,7 +5,7 @@ import { writePng } from "../../artifact/png_encode.ts";
 import { readBounded } from "../../artifact/read_file.ts";
 import type { Float } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
-import { blockOf } from "../array_block.ts";
+import { blockOf, MAX_BLOCK_VALUES } from "../array_block.ts";
 import { imageOfArray } from "../array_image.ts";
 import { type ArtifactPreview, findArtifact, readArray } from "../artifact_file.ts";
 import { Answer, get } from "../route.ts";
@@ -102,6 +102,7 @@ export const artifactRoutes = [
       path: PATH,
       array: ARRAY,
       at: z.string().regex(/^(\d{1,9}(,\d{1,9})*)?$/).default("").describe("indices of the leading axes, such as 3,0"),
+      first: z.int().min(1).max(MAX_BLOCK_VALUES).optional().describe("the first values of a block of one dimension"),
     }),
     replies: {
       200: reply(
@@ -120,7 +121,7 @@ export const artifactRoutes = [
     },
     thread({ query, session }) {
       const { name, array } = readArray(findArtifact(session.workspace, query.path), query.array);
-      return { array: name, ...blockOf(array, query.at.split(",").filter(Boolean).map(Number)) };
+      return { array: name, ...blockOf(array, query.at.split(",").filter(Boolean).map(Number), query.first) };
     },
   }),
 ] as const;

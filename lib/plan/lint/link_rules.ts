@@ -10,6 +10,9 @@ import { BIT_LINKS, DEMODULATORS, list, MODULATORS, SYMBOL_LINKS } from "./wirin
 const WIDTHS: ReadonlyMap<Value, number> = new Map(Object.entries(BITS_PER_SYMBOL));
 const QPSK: Choices = { values: ["qpsk"], dimension: null };
 
+/** Nonlinear operations on the envelope of a waveform. */
+const DISTORTIONS = ["hardware.power_amplifier", "hardware.envelope_clip"];
+
 /** Demodulators with their matching modulators. */
 const PAIRS: Readonly<Record<string, readonly string[]>> = {
   "demodulation.digital_demodulate": ["modulation.digital_modulate"],
@@ -277,6 +280,26 @@ export const LINK_RULES: readonly Rule[] = [
           message: `${step.id} is plain AWGN: interference_awgn has no interferers`,
           hint: "Set interferers to 1 or more, or channel to awgn",
           step,
+        };
+      }
+    },
+  },
+  {
+    code: "distortion_undersampled",
+    severity: "warning",
+    *find(recipe) {
+      for (const step of recipe.ofOp(...DISTORTIONS)) {
+        if (recipe.is(step, "model", "ideal")) continue;
+        let wire = recipe.source(step, "signal");
+        while (wire?.step.op.startsWith("hardware.")) wire = recipe.source(wire.step, "signal");
+        const waveform = wire?.step;
+        if (waveform?.op !== "modulation.ofdm_waveform" || !recipe.is(waveform, "oversampling", 1)) continue;
+        yield {
+          place: paramOf(waveform, "oversampling"),
+          message:
+            `${step.id} distorts samples of ${waveform.id} without oversampling: distortion beyond the band folds back`,
+          hint: `Set oversampling of ${waveform.id} to 4`,
+          step: waveform,
         };
       }
     },

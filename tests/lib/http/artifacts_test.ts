@@ -140,11 +140,18 @@ Deno.test("a block is the part below its leading indices, with every digit", asy
   for (const at of [[3], [0, 0, 0, 0]]) assert.throws(() => blockOf(array, at), { code: "query_invalid" });
   const large = ndarray("uint8", new Uint8Array(MAX_BLOCK_VALUES + 1), [1, MAX_BLOCK_VALUES + 1]);
   assert.throws(() => blockOf(large, []), { code: "query_invalid" });
+  assert.deepEqual(blockOf(large, [0], 3).block_shape, [3]);
+  const part = blockOf(ndarray("int8", Int8Array.of(1, 2, 3, 4, 5, 6), [2, 3]), [1], 2) as Record<string, unknown[]>;
+  assert.deepEqual(part.real.map(Number), [4, 5]);
+  assert.throws(() => blockOf(large, [], 3), { code: "query_invalid" });
 
   await using server = await openTestServer();
   const path = await put(server.folder, "h.npz", writeNpz({ h: array }));
   const reply = await server.get(`/api/array?path=${path}&at=2,1`);
   assert.deepEqual([reply.status, reply.json.array, reply.json.block_shape], [200, "h", [2]]);
+  const short = await server.get(`/api/array?path=${path}&at=2,1&first=1`);
+  assert.deepEqual([short.status, short.json.block_shape], [200, [1]]);
+  assert.equal((await server.get(`/api/array?path=${path}&at=2,1&first=0`)).status, 400);
   for (const at of ["3", "x", "-1", "0,"]) {
     assert.equal((await server.get(`/api/array?path=${path}&at=${at}`)).status, 400, at);
   }

@@ -81,6 +81,28 @@ function estimated(changes: Record<string, { params?: object; inputs?: object }>
   return { ...custom(), metadata, steps } as unknown as Recipe;
 }
 
+/** OFDM samples through an amplifier after a quantiser. */
+function amplified(oversampling: number): Recipe {
+  const steps = [
+    { id: "data", op: "source.random_bits" },
+    { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+    {
+      id: "waveform",
+      op: "modulation.ofdm_waveform",
+      params: { oversampling },
+      inputs: { symbols: "modulator.symbols" },
+    },
+    { id: "converter", op: "hardware.quantizer", inputs: { signal: "waveform.waveform" } },
+    { id: "amplifier", op: "hardware.power_amplifier", inputs: { signal: "converter.signal" } },
+    { id: "channel", op: "wireless.multipath_waveform", inputs: { waveform: "amplifier.signal" } },
+    { id: "receiver", op: "demodulation.ofdm_receive", inputs: { waveform: "channel.waveform" } },
+    { id: "demodulator", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "receiver.rx_symbols" } },
+    { id: "evaluation", ...ber("data.bits", "demodulator.bits") },
+  ];
+  const metadata = { ...custom().metadata as object, rate_count_fixed_point: "modulator.symbols" };
+  return { ...custom(), metadata, steps } as unknown as Recipe;
+}
+
 const CASES: Case[] = [
   // Wiring of the link profiles.
   spoilt(
@@ -807,6 +829,14 @@ const CASES: Case[] = [
     "warning",
   ),
   spoilt(
+    "distortion_undersampled",
+    "distortion at the sample rate of the waveform",
+    amplified(1),
+    ["waveform", ".params.oversampling"],
+    /Set oversampling of waveform to 4/,
+    "warning",
+  ),
+  spoilt(
     "channel_estimate_unused",
     "an estimate that goes nowhere",
     estimated({ equalizer: { inputs: { estimate: "perfect.estimate" } } }),
@@ -905,7 +935,9 @@ Deno.test("every rule has a case", () => {
 });
 
 Deno.test("the recipes that are spoilt are clean themselves", () => {
-  for (const recipe of [layered(), custom(), estimated(), allocated(), bitLink(), joint(), pictures({})]) {
+  for (
+    const recipe of [layered(), custom(), estimated(), amplified(4), allocated(), bitLink(), joint(), pictures({})]
+  ) {
     assert.deepEqual(lint(recipe).issues, []);
   }
 });
