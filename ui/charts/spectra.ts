@@ -24,7 +24,7 @@ const FLOOR_DB = -90;
 
 /**
  * Power density in SEGMENT bins from -1/2 to 1/2 of the sample rate: mean |DFT|² of half-overlapping segments with a Hann window.
- * The bins sum to the mean power of the waveform. A shorter waveform is one segment.
+ * The bins sum to the mean power of the waveform. A shorter waveform is one segment. Exported for tests.
  */
 export function powerDensity({ real, imaginary }: Waveform): Float64Array {
   const size = Math.min(SEGMENT, real.length), density = new Float64Array(size);
@@ -71,7 +71,7 @@ export function spectrumFigure(waveforms: readonly Waveform[], facts: Facts): Cu
   };
 }
 
-/** Share of samples whose power exceeds a level above the mean, until none does. */
+/** Share of samples whose power exceeds a level above the mean, until none does. Exported for tests. */
 export function exceedance({ real, imaginary }: Waveform): FigurePoint[] {
   const powers = real.map((value, n) => value * value + imaginary[n] * imaginary[n]).sort();
   const mean = powers.reduce((sum, power) => sum + power, 0) / powers.length, points: FigurePoint[] = [];
