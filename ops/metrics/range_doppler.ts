@@ -12,6 +12,7 @@
 import { float } from "../../lib/contract/value.ts";
 import { arraysOf } from "../../lib/artifact/arrays.ts";
 import { assign } from "../../lib/numeric/assignment.ts";
+import { successes } from "../../lib/artifact/statistical_unit.ts";
 import { countRate } from "../../lib/numeric/rate_interval.ts";
 import { cramerRao, resolutionCell } from "../../lib/numeric/range_doppler.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
@@ -33,7 +34,7 @@ export default defineReport({
     const recorded = recordedFrame(inputs.estimate) ?? recordedFrame(inputs.truth);
     const cell = recorded === undefined ? undefined : resolutionCell(recorded.frame);
     const unit = cell ?? { range: 1, velocity: 1 };
-    const ranges: number[] = [], velocities: number[] = [], detected = new Uint8Array(examples * targets);
+    const ranges: number[] = [], velocities: number[] = [], missed = new Uint8Array(examples * targets).fill(1);
     for (let example = 0; example < examples; example++) {
       const own = Array.from({ length: rows }, (_, i) => example * rows + i).filter((row) => strength[row] > 0);
       const error = (target: number, row: number) => {
@@ -50,26 +51,27 @@ export default defineReport({
         ranges.push(range);
         velocities.push(velocity);
         const near = Math.abs(range) <= unit.range && Math.abs(velocity) <= unit.velocity;
-        detected[example * targets + target] = Number(near);
+        missed[example * targets + target] = Number(!near);
       });
     }
-    const rate = countRate(detected, "source_item", Array.from({ length: examples }, (_, i) => (i + 1) * targets));
+    // An interval counts failures: detected targets are the complement of missed ones.
+    const rate = countRate(missed, "source_item", Array.from({ length: examples }, (_, i) => (i + 1) * targets));
     const counted = cell !== undefined && rate.trials > 0;
     const rms = (errors: readonly number[]) => Math.sqrt(mean(errors.map((error) => error * error)));
     return {
       metrics: {
         ...(ranges.length > 0 ? { "isac.range_rmse_m": rms(ranges), "isac.velocity_rmse_mps": rms(velocities) } : {}),
-        ...(counted ? { "isac.detection_rate": rate.events / rate.trials } : {}),
+        ...(counted ? { "isac.detection_rate": 1 - rate.events / rate.trials } : {}),
       },
       facts: {
         example_count: examples,
-        target_count: detected.length,
+        target_count: missed.length,
         estimate_count: strength.reduce((sum, one) => sum + Number(one > 0), 0),
         range_errors_m: ranges.map(float),
         velocity_errors_mps: velocities.map(float),
         ...bounds(recorded, power),
       },
-      ...(counted ? { rates: { "isac.detection_rate": rate } } : {}),
+      ...(counted ? { rates: { "isac.detection_rate": successes(rate) } } : {}),
     };
   },
 });

@@ -221,6 +221,8 @@ Deno.test("estimates are assigned to targets in any order, and scored by their d
   near(metrics["isac.range_rmse_m"], Math.sqrt((0.5 ** 2 + 3 ** 2) / 3), 1e-12);
   near(metrics["isac.velocity_rmse_mps"], Math.sqrt(0.25 / 3), 1e-12);
   near(metrics["isac.detection_rate"], 2 / 3, 1e-12);
+  const { "isac.detection_rate": counts } = report.metric_metadata as Record<string, JsonObject>;
+  assert.deepEqual([Number(counts.events), Number(counts.trials), counts.complement], [1, 3, true]);
   assert.equal(report.estimate_count, 3);
   const elements = 2 * 100 * 50 / 0.5, mean = (1 + 2 + 4) / 3;
   near(toNumber(report.crb_range_m as number), Math.sqrt(mean * 12 / elements / (2 * Math.PI / 100) ** 2 / 9999), 1e-9);
