@@ -26,6 +26,8 @@ export type ViewType =
   | "link-budget"
   | "waveform-spectrum"
   | "waveform-envelope"
+  | "user-rates"
+  | "schedule"
   | "map";
 
 export interface FigureAxis {

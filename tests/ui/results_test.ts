@@ -114,6 +114,14 @@ browserTest("channels, powers, beams and confusion matrices are drawn from what 
   })
     .waitFor();
 
+  await shown(await run(scene, "mu_mimo_scheduling", 3));
+  await page.getByRole("region", { name: "Users" }).getByRole("img", { name: /^Rate per user\. 8 bars/ }).waitFor();
+  await page.getByRole("region", { name: "Schedule" }).getByRole("img", {
+    name: /^Users of each slot\. .* User from 0 to 7/,
+  })
+    .waitFor();
+  await scene.shot("schedule");
+
   const recognised = await run(scene, "modulation_recognition_awgn");
   await shown(recognised);
   const confusion = page.getByRole("region", { name: "Confusion" });
@@ -141,6 +149,7 @@ browserTest("channels, powers, beams and confusion matrices are drawn from what 
     "beampattern_mrt",
     "leo_link_budget",
     "ris_gain",
+    "mu_mimo_scheduling",
     "recipe_starters/modulation_recognition_awgn",
   ),
 });

@@ -19,6 +19,7 @@ import { delayFigure, gainsOf, meanOf, responseFigure, tapPowers } from "../../u
 import { envelopeFigure, exceedance, powerDensity, spectrumFigure } from "../../ui/charts/spectra.ts";
 import { figureSentence, figureTable } from "../../ui/charts/table.ts";
 import { Generator } from "../../lib/numeric/random.ts";
+import { scheduleFigure, SLOTS_SHOWN, userRatesFigure, userRatesOf } from "../../ui/charts/users.ts";
 import { bandwidthOf, channelsOf, firstPair, lineNames } from "../../ui/runs/views/channels.ts";
 import { allocationsOf, indicesOf } from "../../ui/runs/views/allocations.ts";
 import { inputsOf } from "../../ui/runs/views/recipe_inputs.ts";
@@ -124,6 +125,19 @@ Deno.test("a link budget is drawn over ascending elevations, one quantity at a t
   const figure = budgetFigure(values, columns, "cnr_db", { subtitle: "", source: {} });
   assert.deepEqual(figure.series[0].points.map(({ x, y }) => [x, y]), [[10, 1], [90, 12]]);
   assert.equal(figure.y.unit, "dB");
+});
+
+Deno.test("users have a bar each, and a schedule a point for each served user of a slot", () => {
+  assert.deepEqual(userRatesOf({ user_rates_bps_hz: [1.5, 2] }), [1.5, 2]);
+  assert.equal(userRatesOf({ user_rates_bps_hz: [] }), null);
+  assert.equal(userRatesOf({}), null);
+  const bars = userRatesFigure([1.5, 2], FACTS);
+  assert.deepEqual(bars.bars.map(({ label, value }) => [label, value]), [["User 0", 1.5], ["User 1", 2]]);
+  const figure = scheduleFigure(Int32Array.of(0, 2, 1, -1), 2, { ...FACTS, users: 3, first: 0 });
+  assert.deepEqual(figure.series[0].points.map(({ x, y }) => [x, y]), [[0, 0], [0, 2], [1, 1]]);
+  assert.deepEqual([figure.x.domain, figure.y.domain], [[0, 1], [0, 2]]);
+  const later = scheduleFigure(new Int32Array(SLOTS_SHOWN + 5), 1, { ...FACTS, users: 1, first: SLOTS_SHOWN });
+  assert.deepEqual([later.series[0].points.length, later.x.domain], [5, [SLOTS_SHOWN, SLOTS_SHOWN + 4]]);
 });
 
 Deno.test("both spectra of one source have their peak at its bearing, and MUSIC the sharper one", () => {

@@ -25,6 +25,7 @@ import { patternsOf, PatternView } from "./views/pattern_view.tsx";
 import { PowerView } from "./views/power_view.tsx";
 import { isWaveform, WaveformView } from "./views/waveform_view.tsx";
 import { ConfusionView, ErrorView, hasConfusion, hasErrors, type Report } from "./views/report_views.tsx";
+import { hasUserRates, ScheduleView, UserRatesView } from "./views/users_view.tsx";
 import { surfaceOf, SurfaceView } from "./views/surface_view.tsx";
 
 /** Complex arrays that are points of a plane rather than channels, weights or spectra. */
@@ -48,6 +49,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const others = of(({ dtype, kind }) => dtype !== null && dtype.startsWith("float") && !VIEWED.has(kind));
   const patterns = patternsOf(artifacts), surface = surfaceOf(artifacts);
   const budgets = of(({ kind }) => kind === "ntn.link_budget.numpy");
+  const schedules = of(({ kind }) => kind === "ai_phy.schedule.numpy"), rated = reports.filter(hasUserRates);
   const scenes = scenesOf(artifacts), rankings = artifacts.find(({ kind }) => kind === "retrieval.rankings.json");
   const faithful = reports.filter(isFaithfulness), answers = reports.find(isAnswers);
   const confusion = reports.find(hasConfusion), erring = reports.filter(hasErrors);
@@ -55,6 +57,8 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
     images.length + texts.length + symbols.length + waveforms.length + soft.length + others.length + channels.length +
           beams.length +
           patterns.length + budgets.length === 0 &&
+    images.length + texts.length + symbols.length + soft.length + others.length + channels.length + beams.length +
+          patterns.length + budgets.length + schedules.length + rated.length === 0 &&
     hearing === null && places === null && confusion === undefined && faithful.length === 0 && answers === undefined &&
     rankings === undefined
   ) {
@@ -80,6 +84,8 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
       {beams.length > 0 && <BeamView beams={beams} summary={summary} />}
       {patterns.length > 0 && <PatternView patterns={patterns} summary={summary} />}
       {surface !== null && <SurfaceView surface={surface} summary={summary} />}
+      {rated.length > 0 && <UserRatesView reports={rated} summary={summary} />}
+      {schedules.map((schedule) => <ScheduleView key={schedule.path} schedule={schedule} summary={summary} />)}
       {budgets.map((budget) => <BudgetView key={budget.path} budget={budget} summary={summary} />)}
       {allocations.length > 0 && <PowerView allocations={allocations} summary={summary} />}
       {channels.length > 0 && <ChannelView channels={channels} summary={summary} />}
