@@ -367,6 +367,23 @@ export const LINK_RULES: readonly Rule[] = [
     },
   },
   {
+    code: "surface_phases_not_closed_form",
+    *find(recipe) {
+      for (const step of recipe.ofOp("model.ris_phase_optimizer")) {
+        const from = recipe.source(step, "problem")?.step;
+        if (from?.op !== "source.ris_scenario" || !recipe.is(step, "mode", "closed_form")) continue;
+        const antennas = recipe.choices(from, "tx_antennas").values.find((value) => toNumber(value as number) > 1);
+        if (antennas === undefined) continue;
+        yield {
+          place: written(from, "tx_antennas"),
+          message: `${step.id} has no closed form for the ${antennas} transmit antennas of ${from.id}`,
+          hint: `Set mode of ${step.id} to alternating`,
+          step: from,
+        };
+      }
+    },
+  },
+  {
     code: "channel_enabled_mismatch",
     severity: "warning",
     *find(recipe) {

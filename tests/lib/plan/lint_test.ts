@@ -103,6 +103,21 @@ function amplified(oversampling: number): Recipe {
   return { ...custom(), metadata, steps } as unknown as Recipe;
 }
 
+/** A link with a reflecting surface. */
+function reflected(params: object): Recipe {
+  const steps = [
+    { id: "scenario", op: "source.ris_scenario", params, inputs: {} },
+    { id: "surface", op: "model.ris_phase_optimizer", params: {}, inputs: { problem: "scenario.problem" } },
+    {
+      id: "evaluation",
+      op: "metrics.ris",
+      params: {},
+      inputs: { decision: "surface.decision", problem: "scenario.problem" },
+    },
+  ];
+  return { ...custom(), metadata: { seed: 23 }, steps } as unknown as Recipe;
+}
+
 const CASES: Case[] = [
   // Wiring of the link profiles.
   spoilt(
@@ -852,6 +867,13 @@ const CASES: Case[] = [
     /22 or less/,
     "warning",
   ),
+  spoilt(
+    "surface_phases_not_closed_form",
+    "closed-form phases for an array",
+    reflected({ elements: 8, tx_antennas: 4 }),
+    ["scenario", ".params.tx_antennas"],
+    /alternating/,
+  ),
   [
     "channel_enabled_mismatch",
     "a channel that is an ideal link",
@@ -936,7 +958,17 @@ Deno.test("every rule has a case", () => {
 
 Deno.test("the recipes that are spoilt are clean themselves", () => {
   for (
-    const recipe of [layered(), custom(), estimated(), amplified(4), allocated(), bitLink(), joint(), pictures({})]
+    const recipe of [
+      layered(),
+      custom(),
+      estimated(),
+      amplified(4),
+      reflected({}),
+      allocated(),
+      bitLink(),
+      joint(),
+      pictures({}),
+    ]
   ) {
     assert.deepEqual(lint(recipe).issues, []);
   }
