@@ -135,6 +135,14 @@ Deno.test("the trained channel estimator is far below least squares and below li
   assert.ok(nmse.learned_artifact < 0.3 * nmse.linear_mmse_reference, JSON.stringify(nmse));
 });
 
+Deno.test("the trained demapper undoes the amplifier's distortion: less than a fifth of the errors at 24 dB", async () => {
+  const rate = async (recipe: string) =>
+    (await valuesOf(recipe, "24.0", "snr_db", ["evaluation", "channel.ber"]))["24.0"] ?? NaN;
+  const classical = await rate("constellation_qam_amplifier.yaml"),
+    learned = await rate("learned_demapper_amplifier.yaml");
+  assert.ok(learned < 0.2 * classical, `${learned} ${classical}`);
+});
+
 Deno.test("the trained localiser finds out which lines of sight are blocked", async () => {
   const rmse = await valuesOf("localization_nlos_learned.yaml", "15.0", "localizer", [
     "evaluation",
