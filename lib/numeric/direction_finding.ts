@@ -80,15 +80,6 @@ export class BearingSearch {
     return this.#minimum((a) => quadraticForm(projector, this.#steering, a, this.antennas));
   }
 
-  /** The spectrum over the grid: aᴴRa of Bartlett, 1/‖E_nᴴa‖² of MUSIC. @param r the sample covariance */
-  spectrum(r: ComplexMatrix, method: "bartlett" | "music"): Float64Array {
-    const form = method === "music" ? noiseProjector(r, this.antennas) : r;
-    return Float64Array.from(this.grid, (_, k) => {
-      const value = quadraticForm(form, this.#steering, 2 * this.antennas * k, this.antennas);
-      return method === "music" ? 1 / value : value;
-    });
-  }
-
   #minimum(valueAt: (offset: number) => number): number {
     const { grid } = this, values = Float64Array.from(grid, (_, k) => valueAt(2 * this.antennas * k));
     let largest = 0;

@@ -110,3 +110,15 @@ export function matrixProduct(a: Float64Array, b: Float64Array, m: number, n: nu
   }
   return out;
 }
+
+/** Aᴴ, n × m. */
+export function conjugateTranspose(a: Float64Array, m: number, n: number): ComplexMatrix {
+  const out = zeros(n, m);
+  for (let i = 0; i < m; i++) {
+    for (let j = 0; j < n; j++) {
+      out[2 * (j * m + i)] = a[2 * (i * n + j)];
+      out[2 * (j * m + i) + 1] = -a[2 * (i * n + j) + 1];
+    }
+  }
+  return out;
+}

@@ -19,8 +19,8 @@
  */
 import { maximumRatio } from "./beamforming.ts";
 import { energy } from "./complex.ts";
-import { cholesky, type ComplexMatrix, matrixProduct, zeros } from "./linear_algebra.ts";
-import { conjugateTranspose, svd } from "./svd.ts";
+import { cholesky, type ComplexMatrix, conjugateTranspose, matrixProduct, zeros } from "./linear_algebra.ts";
+import { svd } from "./svd.ts";
 import { noiseFloors, waterFill } from "./water_filling.ts";
 
 export type PowerRule = "equal" | "water_filling";

@@ -22,9 +22,8 @@
 import { complexEigenvalues, polynomialRoots } from "./complex_eigen.ts";
 import { steeringVector } from "./direction_finding.ts";
 import { type HermitianEigen, hermitianEigen } from "./hermitian_eigen.ts";
-import { type ComplexMatrix, matrixProduct, zeros } from "./linear_algebra.ts";
+import { type ComplexMatrix, conjugateTranspose, matrixProduct, zeros } from "./linear_algebra.ts";
 import { leastSquares } from "./qr.ts";
-import { conjugateTranspose } from "./svd.ts";
 
 export type Spectrum = "music" | "capon" | "bartlett";
 export type OrderCriterion = "mdl" | "aic";

@@ -12,7 +12,7 @@
  * value decomposition on a vector computer", SIAM J. Sci. Stat. Comput. 10, 1989.
  */
 import * as kernel from "./jacobi.wasm";
-import { type ComplexMatrix, matrixProduct, zeros } from "./linear_algebra.ts";
+import { type ComplexMatrix, conjugateTranspose, matrixProduct, zeros } from "./linear_algebra.ts";
 import { qr } from "./qr.ts";
 
 export interface SingularValues {
@@ -44,18 +44,6 @@ export function svd(a: Float64Array, m: number, n: number): SingularValues {
   if (m === n) return jacobi(a, n);
   const { q, r } = qr(a, m, n), inner = jacobi(r, n);
   return { ...inner, u: matrixProduct(q, inner.u, m, n, n) };
-}
-
-/** Aᴴ, n × m. */
-export function conjugateTranspose(a: Float64Array, m: number, n: number): ComplexMatrix {
-  const out = zeros(n, m);
-  for (let i = 0; i < m; i++) {
-    for (let j = 0; j < n; j++) {
-      out[2 * (j * m + i)] = a[2 * (i * n + j)];
-      out[2 * (j * m + i) + 1] = -a[2 * (i * n + j) + 1];
-    }
-  }
-  return out;
 }
 
 /** Rotates the columns of AV, which are stored in order, together with those of V. */

@@ -8,6 +8,7 @@ import {
   ANGLES,
   angleSpectra,
   beamPattern,
+  directionGuides,
   patternGuides,
   reflectedWeights,
 } from "../../ui/charts/beam.ts";
@@ -153,6 +154,36 @@ Deno.test("both spectra of one source have their peak at its bearing, and MUSIC 
   for (const spectrum of [bartlett, music!]) near(ANGLES[spectrum.indexOf(1)], -30, 0.5);
   const width = (spectrum: Float64Array) => spectrum.filter((value) => value > 0.5).length;
   assert.ok(width(music!) < width(bartlett));
+});
+
+Deno.test("the spectrum of two sources has a peak at each, beside the true and the estimated directions", () => {
+  const columns = [-20, 12].map((angle) => steeringVector(angle, 8, 0.5)), snapshots = 12;
+  const x = new Float64Array(2 * 8 * snapshots);
+  for (let m = 0; m < 8; m++) {
+    for (let n = 0; n < snapshots; n++) {
+      for (const part of [0, 1]) {
+        const at = 2 * (m * snapshots + n) + part;
+        x[at] = columns[0][2 * m + part] * Math.cos(n) + columns[1][2 * m + part] * Math.sin(2 * n);
+        x[at] += 0.01 * Math.sin(7 * m + 3 * n + part);
+      }
+    }
+  }
+  const { music } = angleSpectra(x, 8, snapshots, 0.5, 2);
+  for (const angle of [-20, 12]) {
+    const k = ANGLES.indexOf(angle), around = music!.slice(k - 8, k + 9);
+    near(around.indexOf(Math.max(...around)), 8, 1);
+    assert.ok(music![k] > 30 * music![ANGLES.indexOf(-4)], "the sources are apart");
+  }
+  assert.equal(angleSpectra(x, 8, snapshots, 0.5, 8).music, null, "no noise subspace");
+  const labels = directionGuides([-20, 12], [-19.97, 12.5, 12.5]).map(({ label }) => label);
+  assert.deepEqual(labels, ["true −20°", "true 12°", "estimate −19.97°", "estimate 12.5°"]);
+  const figure = angleFigure(
+    "angle-spectrum",
+    [{ label: "MUSIC", powers: music! }],
+    directionGuides([-20, 12], []),
+    FACTS,
+  );
+  assert.deepEqual(figure.guides!.map(({ at }) => at), [-20, 12]);
 });
 
 Deno.test("powers stand on the noise of their channel, and water-filled ones reach the level", () => {

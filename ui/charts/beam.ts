@@ -1,7 +1,9 @@
 /** Transmit and receive patterns of an array: gains over angle from weights, and spectra from snapshots. */
 import type { CurveFigure, FigureGuide } from "../../lib/figure/types.ts";
 import { numberText } from "../../lib/figure/number_text.ts";
-import { BearingSearch, sampleCovariance, steeringVector } from "../../lib/numeric/direction_finding.ts";
+import { sampleCovariance, steeringVector } from "../../lib/numeric/direction_finding.ts";
+import { hermitianEigen } from "../../lib/numeric/hermitian_eigen.ts";
+import { SpectrumSearch } from "../../lib/numeric/several_directions.ts";
 import { decibel } from "./response.ts";
 
 /** Degrees from broadside, half a degree apart. Exported for tests. */
@@ -29,14 +31,26 @@ export function beamPattern(w: Float64Array, spacing: number): Float64Array {
   });
 }
 
-/** Bartlett's and MUSIC's spectrum of snapshots, interleaved [antenna, snapshot]; the largest value of each is 1. */
-export function angleSpectra(x: Float64Array, antennas: number, snapshots: number, spacing: number) {
-  const search = new BearingSearch(ANGLES, antennas, spacing), r = sampleCovariance(x, antennas, snapshots);
+/**
+ * Bartlett's and MUSIC's spectrum of snapshots, interleaved [antenna, snapshot]; the largest value of each is 1.
+ *
+ * @param sources dimension of MUSIC's signal subspace; without a noise subspace there is no such spectrum
+ */
+export function angleSpectra(x: Float64Array, antennas: number, snapshots: number, spacing: number, sources = 1) {
+  const search = new SpectrumSearch(ANGLES, antennas, spacing);
+  const eigen = hermitianEigen(sampleCovariance(x, antennas, snapshots), antennas);
   const scaled = (method: "bartlett" | "music") => {
-    const values = search.spectrum(r, method), most = Math.max(...values);
+    const values = search.spectrum(eigen, method, sources), most = Math.max(...values);
     return values.map((value) => value / most);
   };
-  return { bartlett: scaled("bartlett"), music: antennas > 1 ? scaled("music") : null };
+  return { bartlett: scaled("bartlett"), music: antennas > sources ? scaled("music") : null };
+}
+
+/** True and estimated directions of arrival as guides; a repeated one once. */
+export function directionGuides(truth: readonly number[], estimate: readonly number[]): FigureGuide[] {
+  const guides = (angles: readonly number[], name: string) =>
+    [...new Set(angles)].map((at): FigureGuide => ({ axis: "x", at, label: `${name} ${numberText(at, "unicode")}°` }));
+  return [...guides(truth, "true"), ...guides(estimate, "estimate")];
 }
 
 /**

@@ -2,12 +2,12 @@
 import {
   cholesky,
   type ComplexMatrix,
+  conjugateTranspose,
   gram,
   inverseLower,
   matrixProduct,
 } from "../../../lib/numeric/linear_algebra.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
-import { conjugateTranspose } from "../../../lib/numeric/svd.ts";
 
 export function randomMatrix(rows: number, columns: number, seed: number): ComplexMatrix {
   return Generator.seeded(seed).standardNormal(2 * rows * columns) as ComplexMatrix;

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { interpolatePilots, mmseFilter } from "../../../lib/numeric/channel_estimation.ts";
 import { zeroForcingRate } from "../../../lib/numeric/estimated_zero_forcing.ts";
-import { matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
+import { conjugateTranspose, matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
 import { Generator } from "../../../lib/numeric/random.ts";
-import { conjugateTranspose } from "../../../lib/numeric/svd.ts";
 import { ZeroForcing } from "../../../lib/numeric/zero_forcing.ts";
 
 Deno.test("interpolation is linear between pilots and constant outside", () => {

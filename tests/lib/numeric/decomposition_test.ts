@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
+import { conjugateTranspose, matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
 import { leastSquares, qr } from "../../../lib/numeric/qr.ts";
-import { conjugateTranspose, svd } from "../../../lib/numeric/svd.ts";
+import { svd } from "../../../lib/numeric/svd.ts";
 import { diagonalMatrix, distance, frobenius, orthogonalityError, randomHermitian, randomMatrix } from "./_matrices.ts";
 
 const EPS = Number.EPSILON;

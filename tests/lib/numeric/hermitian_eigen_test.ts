@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { hermitianEigen } from "../../../lib/numeric/hermitian_eigen.ts";
-import { matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
-import { conjugateTranspose } from "../../../lib/numeric/svd.ts";
+import { conjugateTranspose, matrixProduct } from "../../../lib/numeric/linear_algebra.ts";
 import { diagonalMatrix, distance, frobenius, orthogonalityError, randomHermitian, randomMatrix } from "./_matrices.ts";
 
 const EPS = Number.EPSILON;

@@ -1,8 +1,6 @@
-/** Angle spectra of an array, with the true and the estimated direction of arrival. */
-import { angleFigure, angleSpectra } from "../../charts/beam.ts";
+/** Angle spectra of an array, with the true and the estimated directions of arrival. */
+import { angleFigure, angleSpectra, directionGuides } from "../../charts/beam.ts";
 import { Chart } from "../../charts/chart.tsx";
-import type { FigureGuide } from "../../../lib/figure/types.ts";
-import { numberText } from "../../../lib/figure/number_text.ts";
 import { useMemo, useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 import { useLoaded } from "../../state/fetched.ts";
@@ -39,21 +37,21 @@ export function AngleView({ hearing, summary }: { hearing: Hearing; summary: Run
   const { observation, spacing, truth, estimate } = hearing, [examples, antennas, snapshots] = observation.shape;
   const [index, setIndex] = useState(0);
   const { value, ...wait } = useLoaded(async (signal) => {
-    const angle = async (artifact: Artifact | null) =>
-      artifact === null ? null : (await readBlock(artifact, [index], signal)).real[0];
-    return await Promise.all([readBlock(observation, [index], signal), angle(truth), angle(estimate)]);
+    const angles = async (artifact: Artifact | null) =>
+      artifact === null ? [] : Array.from((await readBlock(artifact, [index], signal)).real);
+    return await Promise.all([readBlock(observation, [index], signal), angles(truth), angles(estimate)]);
   }, `${observation.path} ${index}`);
   const figure = useMemo(() => {
     if (value === null) return null;
-    const [{ real, imaginary }, isAt, foundAt] = value, x = new Float64Array(2 * real.length);
+    const [{ real, imaginary }, isAt, foundAt] = value,
+      sources = Math.max(1, isAt.length || foundAt.length),
+      x = new Float64Array(2 * real.length);
     real.forEach((one, i) => x.set([one, imaginary![i]], 2 * i));
-    const { bartlett, music } = angleSpectra(x, antennas, snapshots, spacing);
-    const guide = (at: number | null, name: string): FigureGuide[] =>
-      at === null ? [] : [{ axis: "x", at, label: `${name} ${numberText(at, "unicode")}°` }];
+    const { bartlett, music } = angleSpectra(x, antennas, snapshots, spacing, sources);
     return angleFigure(
       "angle-spectrum",
       [{ label: "Bartlett", powers: bartlett }, ...(music === null ? [] : [{ label: "MUSIC", powers: music }])],
-      [...guide(isAt, "true"), ...guide(foundAt, "estimate")],
+      directionGuides(isAt, foundAt),
       {
         title: "Angle spectrum",
         subtitle: `Example ${index} · ${antennas} antennas, ${spacing} wavelengths apart · ${snapshots} snapshots`,
