@@ -1,4 +1,5 @@
 /** All lint rules, in the order of a report, and those that a run makes. */
+import { DIRECTION_RULES } from "./direction_rules.ts";
 import { LINK_RULES } from "./link_rules.ts";
 import { POWER_RULES } from "./power_rules.ts";
 import { RUNTIME_RULES } from "./runtime_rules.ts";
@@ -14,6 +15,7 @@ export const RULES: readonly Rule[] = [
   ...STREAM_RULES,
   ...LINK_RULES,
   ...TEXT_RULES,
+  ...DIRECTION_RULES,
 ];
 
 /** The lint of links: mistakes that would give a number without meaning. */

@@ -118,6 +118,23 @@ function reflected(params: object): Recipe {
   return { ...custom(), metadata: { seed: 23 }, steps } as unknown as Recipe;
 }
 
+/** Two sources at an array, with an estimator. */
+function directions(op: string, params: object = {}, scene: object = {}): Recipe {
+  const steps = [
+    { id: "data", op: "source.aoa_scene", params: { source_count: 2, ...scene } },
+    { id: "array", op: "wireless.ula_array_observation", params: {}, inputs: { scene: "data.scene" } },
+    { id: "estimator", op, params, inputs: { problem: "array.observation" } },
+    {
+      id: "evaluation",
+      op: "metrics.aoa_estimation",
+      params: {},
+      inputs: { estimate: "estimator.estimate", problem: "array.truth" },
+    },
+  ];
+  const { rate_count_fixed_point: _none, ...metadata } = custom().metadata as Record<string, unknown>;
+  return { ...custom(), metadata, steps } as unknown as Recipe;
+}
+
 const CASES: Case[] = [
   // Wiring of the link profiles.
   spoilt(
@@ -873,6 +890,30 @@ const CASES: Case[] = [
     reflected({ elements: 8, tx_antennas: 4 }),
     ["scenario", ".params.tx_antennas"],
     /alternating/,
+  ),
+  spoilt(
+    "source_count_mismatch",
+    "an estimator of one source for two",
+    directions("model.music_aoa_estimator"),
+    ["estimator", ".op"],
+    /multi_aoa_estimator/,
+    "warning",
+  ),
+  spoilt(
+    "source_count_mismatch",
+    "three directions of two sources",
+    directions("model.multi_aoa_estimator", { source_count: 3 }),
+    ["estimator", ".params.source_count"],
+    /source_count to 2/,
+    "warning",
+  ),
+  spoilt(
+    "coherent_sources_not_smoothed",
+    "a covariance of rank one",
+    directions("model.multi_aoa_estimator", { mode: "esprit" }, { source_correlation: float(1) }),
+    ["estimator", ".params.mode"],
+    /forward_backward/,
+    "warning",
   ),
   [
     "channel_enabled_mismatch",
