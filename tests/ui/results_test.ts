@@ -163,6 +163,15 @@ browserTest("directions, places, meaning, boxes and answers are marked as the re
   await errors.getByRole("img", { name: /^Angle error: .* from 0 to 1 over Angle error/ }).waitFor();
   await scene.shot("directions");
 
+  const several = await run(scene, "aoa_source_order", 2);
+  await open(`#/runs/${several}/media`);
+  const spectrum = page.getByRole("region", { name: "Directions" });
+  await spectrum.getByRole("img", { name: /^Angle spectrum\. 2 series/ }).waitFor();
+  for (const name of ["true", "estimate"]) {
+    assert.equal(await spectrum.locator("svg text").filter({ hasText: new RegExp(`^${name} −?[\\d.]+°$`) }).count(), 6);
+  }
+  await scene.shot("several directions");
+
   const stated = await run(scene, "text_semantic_state_kb_unchecked_awgn", 2);
   await open(`#/runs/${stated}/media`);
   const meaning = page.getByRole("region", { name: "Meaning" });
@@ -205,6 +214,7 @@ browserTest("directions, places, meaning, boxes and answers are marked as the re
 }, {
   files: filesOf(
     "aoa_music_ula_baseline",
+    "aoa_source_order",
     "text_semantic_state_kb_unchecked_awgn",
     "recipe_starters/detection_scenes_default",
     "recipe_starters/vqa_goal_oriented",
