@@ -55,10 +55,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const confusion = reports.find(hasConfusion), erring = reports.filter(hasErrors);
   if (
     images.length + texts.length + symbols.length + waveforms.length + soft.length + others.length + channels.length +
-          beams.length +
-          patterns.length + budgets.length === 0 &&
-    images.length + texts.length + symbols.length + soft.length + others.length + channels.length + beams.length +
-          patterns.length + budgets.length + schedules.length + rated.length === 0 &&
+          beams.length + patterns.length + budgets.length + schedules.length + rated.length === 0 &&
     hearing === null && places === null && confusion === undefined && faithful.length === 0 && answers === undefined &&
     rankings === undefined
   ) {

@@ -384,6 +384,32 @@ export const LINK_RULES: readonly Rule[] = [
     },
   },
   {
+    code: "precoder_antennas_conflict",
+    *find(recipe) {
+      for (const step of recipe.ofOp("model.mu_mimo_precoder")) {
+        const scenario = recipe.source(step, "problem")?.step;
+        if (scenario?.op !== "source.mu_mimo_scenario") continue;
+        const [users, rx, tx] = ["users", "rx_antennas", "tx_antennas"].map((param) => recipe.value(scenario, param))
+          .map((value) => isNumber(value) ? toNumber(value) : NaN);
+        if (recipe.takes(step, "mode", "zf", "wmmse") && rx > 1) {
+          yield {
+            place: written(step, "mode"),
+            message: `Cannot precode for users with ${rx} antennas by zf or wmmse`,
+            hint: "Set mode to block_diagonalization",
+            step,
+          };
+        } else if (recipe.takes(step, "mode", "zf", "block_diagonalization") && users * rx > tx) {
+          yield {
+            place: written(step, "mode"),
+            message: `Cannot remove the interference of ${users * rx} receive antennas with ${tx} transmit antennas`,
+            hint: `Set mode to rzf, or tx_antennas of ${scenario.id} to ${users * rx} or more`,
+            step,
+          };
+        }
+      }
+    },
+  },
+  {
     code: "channel_enabled_mismatch",
     severity: "warning",
     *find(recipe) {

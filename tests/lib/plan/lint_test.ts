@@ -135,6 +135,20 @@ function directions(op: string, params: object = {}, scene: object = {}): Recipe
   return { ...custom(), metadata, steps } as unknown as Recipe;
 }
 
+function downlink(scenario: Record<string, number>, mode: string): Recipe {
+  const steps = [
+    { id: "data", op: "source.mu_mimo_scenario", params: scenario },
+    { id: "precoder", op: "model.mu_mimo_precoder", params: { mode }, inputs: { problem: "data.problem" } },
+    {
+      id: "evaluation",
+      op: "metrics.mu_mimo",
+      inputs: { decision: "precoder.decision", problem: "data.problem" },
+    },
+  ];
+  const { rate_count_fixed_point: _bits, ...metadata } = custom().metadata as Record<string, unknown>;
+  return { ...custom(), metadata, steps } as unknown as Recipe;
+}
+
 const CASES: Case[] = [
   // Wiring of the link profiles.
   spoilt(
@@ -914,6 +928,20 @@ const CASES: Case[] = [
     ["estimator", ".params.mode"],
     /forward_backward/,
     "warning",
+  ),
+  spoilt(
+    "precoder_antennas_conflict",
+    "zero forcing of more users than antennas",
+    downlink({ users: 5, tx_antennas: 4 }, "zf"),
+    ["precoder", ".params.mode"],
+    /tx_antennas of data to 5 or more/,
+  ),
+  spoilt(
+    "precoder_antennas_conflict",
+    "weighted MMSE for users with two antennas",
+    downlink({ users: 2, rx_antennas: 2 }, "wmmse"),
+    ["precoder", ".params.mode"],
+    /block_diagonalization/,
   ),
   [
     "channel_enabled_mismatch",
