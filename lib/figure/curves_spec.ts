@@ -211,42 +211,43 @@ function insideOf({ x, y }: CurveFigure, data: readonly Datum[]): [filter: strin
   return none ? ["", true] : [` && ${within(x, "x")} && ${within(y, "y")}`, false];
 }
 
-/** Lines across the plot with labels at their ends. */
+/** Lines across the plot, then their labels, which no line crosses. */
 function guideLayers({ guides = [], x, y }: CurveFigure, style: FigureStyle, encoding: GuideEncoding): FigureSpec[] {
-  return guides.filter(({ axis, at }) => {
+  const inside = guides.filter(({ axis, at }) => {
     const { domain } = axis === "x" ? x : y;
     return domain === null || (at >= domain[0] && at <= domain[1]);
-  }).flatMap(({ axis, at, label }, line) => {
-    const place = { ...encoding[axis], field: "at" };
-    const other = axis === "x"
-      ? { y: { value: 0 }, y2: { value: style.height } }
-      : { x: { value: 0 }, x2: { value: style.width } };
-    const size = style.font_size;
+  });
+  const size = style.font_size, placeOf = (axis: "x" | "y") => ({ ...encoding[axis], field: "at" });
+  const rules = inside.map(({ axis, at }) => ({
+    data: { values: [{ at }] },
+    mark: { type: "rule", color: style.muted, strokeDash: [3, 3], strokeWidth: style.line_width * 0.7 },
+    encoding: {
+      [axis]: placeOf(axis),
+      ...(axis === "x"
+        ? { y: { value: 0 }, y2: { value: style.height } }
+        : { x: { value: 0 }, x2: { value: style.width } }),
+    },
+  }));
+  const labels = inside.flatMap(({ axis, at, label }, line) => {
     const text = axis === "x"
       ? { y: { value: style.height - size * (0.8 + 1.25 * line) } }
       : { x: { value: style.width - size * 0.4 } };
-    return [
-      {
-        data: { values: [{ at }] },
-        mark: { type: "rule", color: style.muted, strokeDash: [3, 3], strokeWidth: style.line_width * 0.7 },
-        encoding: { [axis]: place, ...other },
+    // A halo first, so that lines do not cross the letters.
+    return [style.background, null].map((halo) => ({
+      data: { values: [{ at, label }] },
+      mark: {
+        type: "text",
+        color: halo ?? style.ink,
+        ...(halo === null ? {} : { stroke: halo, strokeWidth: size * 0.4, strokeJoin: "round" }),
+        fontSize: size,
+        align: axis === "x" ? "left" : "right",
+        dx: axis === "x" ? size * 0.4 : 0,
+        dy: axis === "x" ? 0 : -size * 0.6,
       },
-      // A halo first, so that lines do not cross the letters.
-      ...[style.background, null].map((halo) => ({
-        data: { values: [{ at, label }] },
-        mark: {
-          type: "text",
-          color: halo ?? style.ink,
-          ...(halo === null ? {} : { stroke: halo, strokeWidth: size * 0.4, strokeJoin: "round" }),
-          fontSize: size,
-          align: axis === "x" ? "left" : "right",
-          dx: axis === "x" ? size * 0.4 : 0,
-          dy: axis === "x" ? 0 : -size * 0.6,
-        },
-        encoding: { [axis]: place, ...text, text: { field: "label", type: "nominal" } },
-      })),
-    ];
+      encoding: { [axis]: placeOf(axis), ...text, text: { field: "label", type: "nominal" } },
+    }));
   });
+  return [...rules, ...labels];
 }
 
 type GuideEncoding = Record<"x" | "y", FigureSpec>;
