@@ -46,7 +46,7 @@ export function powerDensity({ real, imaginary }: Waveform): Float64Array {
   return density.map((value) => value / segments);
 }
 
-/** Power density in dB below the largest one, over the frequency in subcarrier spacings. */
+/** Power density in dB relative to the largest one, over the frequency in subcarrier spacings. */
 export function spectrumFigure(waveforms: readonly Waveform[], facts: Facts): CurveFigure {
   const series = waveforms.map((waveform) => {
     const density = powerDensity(waveform), largest = Math.max(...density), size = density.length;
@@ -63,7 +63,7 @@ export function spectrumFigure(waveforms: readonly Waveform[], facts: Facts): Cu
     form: "curves",
     type: "waveform-spectrum",
     x: { title: "Frequency in subcarrier spacings", unit: "", scale: "linear", domain: null },
-    y: { title: "Power density below the largest", unit: "dB", scale: "linear", domain: null },
+    y: { title: "Relative power density", unit: "dB", scale: "linear", domain: null },
     series,
     step: false,
     markers: false,
