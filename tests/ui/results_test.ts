@@ -252,3 +252,25 @@ browserTest("a constellation of many symbols, one of them far away, keeps its pi
   assert.ok(svg.includes(id));
   await scene.shot("constellation");
 });
+
+browserTest(
+  "a range-Doppler map has axes in metres and metres per second, with true and estimated targets",
+  async (scene) => {
+    const { page, open } = scene;
+    await open(`#/runs/${await run(scene, "range_doppler_cfar")}/media`);
+    const panel = page.getByRole("region", { name: "Range-Doppler map" });
+    const picture = panel.getByRole("img", { name: /^Range-Doppler map\. 3 true targets \(circles\) and 3 estimates/ });
+    await picture.waitFor();
+    assert.equal(await panel.locator("svg circle").count(), 3);
+    for (const title of ["Velocity (m/s)", "Range (m)"]) await panel.getByText(title).waitFor();
+    await scene.shot("range_doppler");
+    const farthest = async () => Number(/and ([\d.]+) m,/.exec((await picture.getAttribute("aria-label"))!)![1]);
+    const near = await farthest();
+    await panel.getByRole("button", { name: "Whole map" }).click();
+    // c/(2Δf) at 120 kHz.
+    assert.ok(near < 250 && Math.abs(await farthest() - 1249) < 5, `${near} ${await farthest()}`);
+    await panel.getByRole("button", { name: "Table" }).click();
+    assert.equal(await panel.getByRole("row").count(), 7);
+  },
+  { files: filesOf("range_doppler_cfar") },
+);

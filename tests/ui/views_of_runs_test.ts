@@ -15,6 +15,8 @@ import {
 import { budgetFigure, budgetQuantities } from "../../ui/charts/budget.ts";
 import { errorFigure, errorLists, quantileOf } from "../../ui/charts/errors.ts";
 import { powerFigure } from "../../ui/charts/powers.ts";
+import { gridOf, powerPixels, windowAround } from "../../ui/charts/range_doppler.ts";
+import { viridis } from "../../ui/charts/density.ts";
 import { boxOf, nearest, placesOf, pointAt, shareOf, valueAt, zoomedEnds } from "../../ui/charts/reading.ts";
 import { delayFigure, gainsOf, meanOf, responseFigure, tapPowers } from "../../ui/charts/response.ts";
 import { envelopeFigure, exceedance, powerDensity, spectrumFigure } from "../../ui/charts/spectra.ts";
@@ -324,4 +326,29 @@ Deno.test("boxes overlap by their common share; a detection is held against refe
   assert.equal(bestOverlap(found, [found, { ...found, box: box(8, 18) }]), 1);
   assert.equal(bestOverlap(found, [{ ...found, label: "square" }]), null);
   assert.deepEqual([...maskPixels([0, 2], [[1, 2, 3], [4, 5, 6]], 1)], [0, 0, 0, 0, 4, 5, 6, 255]);
+});
+
+Deno.test("a range-Doppler map has range upwards and velocity to the right, in dB below its peak", () => {
+  // 40 range bins of 2 m, 32 Doppler bins of 3 m/s; bin 16 is at rest.
+  const power = new Float64Array(40 * 32).fill(1e-9), steps = { bins: 32, range: 2, velocity: 3 };
+  power[5 * 32 + 20] = 100;
+  power[0] = 1;
+  const grid = gridOf(power, { sizes: [40, 32], cell: [1, 1], ...steps });
+  assert.deepEqual([grid.nearest, grid.lowest], [-1, -49.5]);
+  assert.deepEqual(windowAround(grid, []), { bottom: 0, left: 0, rows: 40, columns: 32 });
+  const shown = windowAround(grid, [{ range: 10, velocity: 12 }, { range: 40, velocity: -20 }]);
+  assert.deepEqual(shown, { bottom: 0, left: 8, rows: 25, columns: 17 });
+  const pixels = powerPixels(grid, { bottom: 0, left: 0, rows: 40, columns: 32 });
+  const at = (row: number, column: number) => [...pixels.subarray(4 * (row * 32 + column)).slice(0, 3)];
+  assert.deepEqual(at(39 - 5, 20), viridis(1));
+  assert.deepEqual(at(39, 0), viridis(0.5), "20 dB below the peak");
+  assert.deepEqual(at(0, 0), viridis(0));
+  assert.ok(
+    powerPixels(gridOf(new Float64Array(4), { sizes: [2, 2], cell: [1, 1], ...steps }), {
+      bottom: 0,
+      left: 0,
+      rows: 2,
+      columns: 2,
+    }).every(Number.isInteger),
+  );
 });

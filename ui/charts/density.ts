@@ -14,7 +14,7 @@ const VIRIDIS: readonly (readonly [number, number, number])[] = [
   [253, 231, 37],
 ];
 
-/** The colour of a value between 0 and 1. Exported for tests. */
+/** The colour of a value between 0 and 1. */
 export function viridis(share: number): [number, number, number] {
   const at = Math.min(1, Math.max(0, share)) * (VIRIDIS.length - 1), low = Math.min(VIRIDIS.length - 2, Math.floor(at));
   return [0, 1, 2].map((channel) =>

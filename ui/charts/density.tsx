@@ -8,9 +8,11 @@ import { densityColour, densityPixels } from "./density.ts";
 import { useSeries } from "./series.tsx";
 import { csvText } from "./table.ts";
 
-const CELLS = 160, SIDE = 320, MARGIN = 40;
+const CELLS = 160;
+/** Sides of a square picture and the room of its axes, in units of the drawing. */
+export const SIDE = 320, MARGIN = 40;
 /** Size of the canvas; the style sheet scales it. */
-const PIXELS = 720;
+export const PIXELS = 720;
 
 interface Props {
   path: string;
@@ -159,7 +161,7 @@ const cellsCsv = (picture: Picture): string =>
   });
 
 /** The displayed axes over an image of the cells, with dark texts on white. */
-function pictureFile(
+export function pictureFile(
   axes: SVGSVGElement,
   canvas: HTMLCanvasElement,
   title: string,
@@ -191,10 +193,10 @@ function pictureFile(
   return new XMLSerializer().serializeToString(copy);
 }
 
-const short = (value: number) => String(Number(value.toPrecision(3)));
+export const short = (value: number) => String(Number(value.toPrecision(3)));
 
-/** Round tick values around 0. */
-function ticksOf(low: number, high: number): number[] {
+/** Round tick values. */
+export function ticksOf(low: number, high: number): number[] {
   const raw = (high - low) / 6, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((digit) => digit * power).find((candidate) => candidate >= raw)!;
   const ticks: number[] = [];

@@ -24,6 +24,7 @@ import { isFaithfulness, StateView } from "./views/state_view.tsx";
 import { patternsOf, PatternView } from "./views/pattern_view.tsx";
 import { PowerView } from "./views/power_view.tsx";
 import { isWaveform, WaveformView } from "./views/waveform_view.tsx";
+import { radarOf, RangeDopplerView } from "./views/range_doppler_view.tsx";
 import { ConfusionView, ErrorView, hasConfusion, hasErrors, type Report } from "./views/report_views.tsx";
 import { hasUserRates, ScheduleView, UserRatesView } from "./views/users_view.tsx";
 import { surfaceOf, SurfaceView } from "./views/surface_view.tsx";
@@ -31,7 +32,13 @@ import { surfaceOf, SurfaceView } from "./views/surface_view.tsx";
 /** Complex arrays that are points of a plane rather than channels, weights or spectra. */
 const POINTS = /symbols|frames|noise|iq_/;
 /** Real arrays with a view that shows all of them. */
-const VIEWED = new Set(["channel.llr.numpy", "image.batch.numpy", "ai_phy.beampattern.numpy", "ntn.link_budget.numpy"]);
+const VIEWED = new Set([
+  "channel.llr.numpy",
+  "image.batch.numpy",
+  "ai_phy.beampattern.numpy",
+  "ntn.link_budget.numpy",
+  "isac.range_doppler_map.numpy",
+]);
 /** Reports with images, which the views of images show. */
 const PICTURED = "metrics.image_reconstruction";
 
@@ -47,6 +54,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   const channels = channelsOf(artifacts), allocations = allocationsOf(artifacts, channels);
   const beams = beamsOf(artifacts), hearing = hearingOf(artifacts), places = placesOf(artifacts);
   const others = of(({ dtype, kind }) => dtype !== null && dtype.startsWith("float") && !VIEWED.has(kind));
+  const radar = radarOf(artifacts);
   const patterns = patternsOf(artifacts), surface = surfaceOf(artifacts);
   const budgets = of(({ kind }) => kind === "ntn.link_budget.numpy");
   const schedules = of(({ kind }) => kind === "ai_phy.schedule.numpy"), rated = reports.filter(hasUserRates);
@@ -56,8 +64,8 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
   if (
     images.length + texts.length + symbols.length + waveforms.length + soft.length + others.length + channels.length +
           beams.length + patterns.length + budgets.length + schedules.length + rated.length === 0 &&
-    hearing === null && places === null && confusion === undefined && faithful.length === 0 && answers === undefined &&
-    rankings === undefined
+    hearing === null && places === null && radar === null && confusion === undefined && faithful.length === 0 &&
+    answers === undefined && rankings === undefined
   ) {
     return <p class="empty">This run has no media. Its files are under Artifacts.</p>;
   }
@@ -76,6 +84,7 @@ export default function Media({ documents: { summary } }: { documents: RunDocume
       {texts.length > 0 && <Texts texts={texts} />}
       {confusion !== undefined && <ConfusionView report={confusion} summary={summary} />}
       {hearing !== null && <AngleView hearing={hearing} summary={summary} />}
+      {radar !== null && <RangeDopplerView radar={radar} summary={summary} />}
       {places !== null && <MapView places={places} summary={summary} />}
       {erring.length > 0 && <ErrorView reports={erring} summary={summary} />}
       {beams.length > 0 && <BeamView beams={beams} summary={summary} />}

@@ -103,6 +103,9 @@ export const artifactRoutes = [
       array: ARRAY,
       at: z.string().regex(/^(\d{1,9}(,\d{1,9})*)?$/).default("").describe("indices of the leading axes, such as 3,0"),
       first: z.int().min(1).max(MAX_BLOCK_VALUES).optional().describe("the first values of a block of one dimension"),
+      reduce: z.enum(["none", "max"]).default("none").describe(
+        "max: the largest value of equal cells where a block of two axes has too many values",
+      ),
     }),
     replies: {
       200: reply(
@@ -113,6 +116,7 @@ export const artifactRoutes = [
           shape: z.array(z.int()),
           at: z.array(z.int()),
           block_shape: z.array(z.int()),
+          cell: z.array(z.int()).describe("values that one stands for on each axis of the block"),
           real: z.array(NUMBER.nullable()),
           imaginary: z.array(NUMBER.nullable()).nullable(),
         }),
@@ -121,7 +125,8 @@ export const artifactRoutes = [
     },
     thread({ query, session }) {
       const { name, array } = readArray(findArtifact(session.workspace, query.path), query.array);
-      return { array: name, ...blockOf(array, query.at.split(",").filter(Boolean).map(Number), query.first) };
+      const at = query.at.split(",").filter(Boolean).map(Number);
+      return { array: name, ...blockOf(array, at, { first: query.first, reduced: query.reduce === "max" }) };
     },
   }),
 ] as const;

@@ -140,10 +140,25 @@ Deno.test("a block is the part below its leading indices, with every digit", asy
   for (const at of [[3], [0, 0, 0, 0]]) assert.throws(() => blockOf(array, at), { code: "query_invalid" });
   const large = ndarray("uint8", new Uint8Array(MAX_BLOCK_VALUES + 1), [1, MAX_BLOCK_VALUES + 1]);
   assert.throws(() => blockOf(large, []), { code: "query_invalid" });
-  assert.deepEqual(blockOf(large, [0], 3).block_shape, [3]);
-  const part = blockOf(ndarray("int8", Int8Array.of(1, 2, 3, 4, 5, 6), [2, 3]), [1], 2) as Record<string, unknown[]>;
+  assert.deepEqual(blockOf(large, [0], { first: 3 }).block_shape, [3]);
+  const part = blockOf(ndarray("int8", Int8Array.of(1, 2, 3, 4, 5, 6), [2, 3]), [1], { first: 2 }) as Record<
+    string,
+    unknown[]
+  >;
   assert.deepEqual(part.real.map(Number), [4, 5]);
-  assert.throws(() => blockOf(large, [], 3), { code: "query_invalid" });
+  assert.throws(() => blockOf(large, [], { first: 3 }), { code: "query_invalid" });
+  // 512 rows of 257: halved to 256, then both to 256 × 129 values.
+  const map = ndarray("float32", Float32Array.from({ length: 2 * 512 * 257 }, (_, i) => i), [2, 512, 257]);
+  const reduced = blockOf(map, [1], { reduced: true }) as unknown as {
+    block_shape: number[];
+    cell: number[];
+    real: number[];
+  };
+  assert.deepEqual([reduced.block_shape, reduced.cell], [[256, 129], [2, 2]]);
+  const value = (row: number, column: number) => 512 * 257 + row * 257 + column;
+  assert.equal(Number(reduced.real[0]), value(1, 1));
+  assert.equal(Number(reduced.real.at(-1)), value(511, 256));
+  assert.throws(() => blockOf(map, [1]), { code: "query_invalid" });
 
   await using server = await openTestServer();
   const path = await put(server.folder, "h.npz", writeNpz({ h: array }));

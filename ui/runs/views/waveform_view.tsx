@@ -13,7 +13,7 @@ export const isWaveform = ({ kind, shape }: Artifact): boolean =>
 
 export function WaveformView({ waveforms, summary }: { waveforms: Artifact[]; summary: RunSummary }) {
   const { value, ...wait } = useLoaded(
-    (signal) => Promise.all(waveforms.map((one) => readBlock(one, [], signal, MOST_VALUES))),
+    (signal) => Promise.all(waveforms.map((one) => readBlock(one, [], signal, { first: MOST_VALUES }))),
     waveforms.map(({ path }) => path).join(" "),
   );
   const figures = useMemo(() => {

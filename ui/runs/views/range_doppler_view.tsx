@@ -1,0 +1,183 @@
+/** Range-Doppler maps with true and estimated targets. */
+import { MARGIN, pictureFile, PIXELS, short, SIDE, ticksOf } from "../../charts/density.tsx";
+import {
+  DEEPEST_DB,
+  gridOf,
+  type GridWindow,
+  type Place,
+  type PowerGrid,
+  powerPixels,
+  windowAround,
+} from "../../charts/range_doppler.ts";
+import { useEffect, useMemo, useRef, useState } from "../../preact.ts";
+import type { Artifact, RunSummary } from "../documents.ts";
+import { useLoaded } from "../../state/fetched.ts";
+import { saveText } from "../../state/files.ts";
+import { readBlock } from "../fetch_array.ts";
+import { Table, Wait } from "../../parts.tsx";
+import { IndexChoice, metadataNumber, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
+
+/** A map [example, range bin, Doppler bin] with its targets. */
+export interface Radar {
+  map: Artifact & { shape: number[] };
+  truth: Artifact | null;
+  estimate: Artifact | null;
+}
+
+export function radarOf(artifacts: readonly Artifact[]): Radar | null {
+  const map = artifacts.find(({ kind, shape }) => kind === "isac.range_doppler_map.numpy" && shape?.length === 3);
+  if (map === undefined) return null;
+  const find = (role: string) =>
+    artifacts.find(({ kind, shape }) =>
+      kind === `isac.range_velocity_${role}.numpy` && shape?.length === 3 && shape[0] === map.shape![0]
+    ) ?? null;
+  return { map: { ...map, shape: map.shape! }, truth: find("truth"), estimate: find("estimate") };
+}
+
+export function RangeDopplerView({ radar: { map, truth, estimate }, summary }: { radar: Radar; summary: RunSummary }) {
+  const [index, setIndex] = useState(0), [whole, setWhole] = useState(false), [asTable, setAsTable] = useState(false);
+  const canvas = useRef<HTMLCanvasElement>(null), axes = useRef<SVGSVGElement>(null);
+  const range = metadataNumber(map, "range_step_m") ?? 1, velocity = metadataNumber(map, "velocity_step_mps") ?? 1;
+  const { value, ...wait } = useLoaded(async (signal) => {
+    const [{ real, sizes, cell }, targets, found] = await Promise.all([
+      readBlock(map, [index], signal, { reduce: "max" }),
+      placesIn(truth, index, signal),
+      placesIn(estimate, index, signal),
+    ]);
+    const grid = gridOf(real, { sizes, cell, bins: map.shape[2], range, velocity });
+    return { grid, targets, found };
+  }, `${map.path} ${index}`);
+  const shown = useMemo(
+    () => value === null ? null : windowAround(value.grid, whole ? [] : [...value.targets, ...value.found]),
+    [value, whole],
+  );
+  useEffect(() => {
+    if (value !== null && shown !== null && canvas.current !== null) paint(canvas.current, value.grid, shown);
+  }, [value, shown, asTable]);
+  const controls = (
+    <>
+      <IndexChoice label="Example" count={map.shape[0]} value={index} onChoose={setIndex} />
+      <button type="button" aria-pressed={whole} onClick={() => setWhole(!whole)}>Whole map</button>
+      <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
+      <button
+        type="button"
+        disabled={asTable || value === null}
+        onClick={() =>
+          saveText(
+            pictureFile(axes.current!, canvas.current!, `Range-Doppler map of ${nameOf(map)}`, sourceOf(summary, map)),
+            `range-doppler-${index}.svg`,
+            "image/svg+xml",
+          )}
+      >
+        SVG
+      </button>
+    </>
+  );
+  return (
+    <ViewPanel title="Range-Doppler map" controls={controls}>
+      {value === null || shown === null
+        ? <Wait of={wait} what="the map" />
+        : asTable
+        ? <Places targets={value.targets} found={value.found} />
+        : <Picture grid={value.grid} shown={shown} value={value} canvas={canvas} axes={axes} />}
+    </ViewPanel>
+  );
+}
+
+/** Targets of an example; a row without power is no detection. */
+async function placesIn(artifact: Artifact | null, index: number, signal: AbortSignal): Promise<Place[]> {
+  if (artifact === null) return [];
+  const [{ real }, power] = await Promise.all([
+    readBlock(artifact, [index], signal),
+    readBlock({ ...artifact, array: "power" }, [index], signal),
+  ]);
+  return Array.from(power.real, (_, i) => ({ range: real[2 * i], velocity: real[2 * i + 1] }))
+    .filter((_, i) => power.real[i] > 0);
+}
+
+function paint(canvas: HTMLCanvasElement, grid: PowerGrid, shown: GridWindow): void {
+  const cells = new OffscreenCanvas(shown.columns, shown.rows);
+  const pixels = new ImageData(powerPixels(grid, shown), shown.columns, shown.rows);
+  cells.getContext("2d")!.putImageData(pixels, 0, 0);
+  canvas.width = canvas.height = PIXELS;
+  const context = canvas.getContext("2d")!;
+  context.imageSmoothingEnabled = false;
+  context.drawImage(cells, 0, 0, PIXELS, PIXELS);
+}
+
+function Picture({ grid, shown, value: { targets, found }, canvas, axes }: {
+  grid: PowerGrid;
+  shown: GridWindow;
+  value: { targets: Place[]; found: Place[] };
+  canvas: { current: HTMLCanvasElement | null };
+  axes: { current: SVGSVGElement | null };
+}) {
+  const near = grid.nearest + shown.bottom * grid.rangeStep, far = near + shown.rows * grid.rangeStep;
+  const slow = grid.lowest + shown.left * grid.velocityStep, fast = slow + shown.columns * grid.velocityStep;
+  const x = (velocity: number) => (velocity - slow) / (fast - slow) * SIDE;
+  const y = (range: number) => SIDE - (range - near) / (far - near) * SIDE;
+  const inside = ({ range, velocity }: Place) => range <= far && velocity >= slow && velocity <= fast;
+  const sentence = `${targets.length} true targets (circles) and ${found.length} estimates (crosses) between ` +
+    `${short(near)} and ${short(far)} m, ${short(slow)} and ${short(fast)} m/s.`;
+  return (
+    <figure class="chart density">
+      <div class="density-picture">
+        <canvas ref={canvas} role="img" aria-label={`Range-Doppler map. ${sentence}`} />
+        <svg ref={axes} viewBox={`${-MARGIN} -8 ${SIDE + MARGIN + 12} ${SIDE + MARGIN + 8}`} aria-hidden="true">
+          {ticksOf(slow, fast).map((tick) => (
+            <text key={`x${tick}`} class="faint-text" x={x(tick)} y={SIDE + 14} text-anchor="middle">
+              {short(tick)}
+            </text>
+          ))}
+          {ticksOf(near, far).map((tick) => (
+            <text key={`y${tick}`} class="faint-text" x={-6} y={y(tick) + 4} text-anchor="end">{short(tick)}</text>
+          ))}
+          {targets.filter(inside).map((place, i) => (
+            <circle
+              key={`t${i}`}
+              cx={x(place.velocity)}
+              cy={y(place.range)}
+              r={8}
+              fill="none"
+              stroke="#ffffff"
+              stroke-width={2}
+            />
+          ))}
+          {found.filter(inside).map((place, i) => (
+            <path
+              key={`e${i}`}
+              d={`M${x(place.velocity) - 5} ${y(place.range) - 5}l10 10m0 -10l-10 10`}
+              stroke="#ff3b30"
+              stroke-width={2}
+            />
+          ))}
+          <text class="plain-text" x={SIDE / 2} y={SIDE + 32} text-anchor="middle">Velocity (m/s)</text>
+          <text class="plain-text" transform={`translate(-30 ${SIDE / 2}) rotate(-90)`} text-anchor="middle">
+            Range (m)
+          </text>
+        </svg>
+      </div>
+      <figcaption>
+        {sentence} Colour: power from {DEEPEST_DB}{" "}
+        dB below the peak (dark) to the peak (bright). Positive velocities approach.
+      </figcaption>
+    </figure>
+  );
+}
+
+function Places({ targets, found }: { targets: Place[]; found: Place[] }) {
+  const rows = [
+    ...targets.map((place) => ({ ...place, role: "True" })),
+    ...found.map((place) => ({ ...place, role: "Estimated" })),
+  ];
+  return (
+    <Table
+      rows={rows}
+      columns={[
+        ["Target", ({ role }) => role],
+        ["Range (m)", ({ range }) => range.toFixed(2), "number mono"],
+        ["Velocity (m/s)", ({ velocity }) => velocity.toFixed(2), "number mono"],
+      ]}
+    />
+  );
+}
