@@ -275,7 +275,7 @@ async function prepare(options: MatrixRunOptions) {
 }
 
 /**
- * An unaltered complete run of the same effective recipe, bound to the same entries, adapters and trained artifacts.
+ * An unaltered complete run of the same effective recipe, bound to the same entries, sources, adapters and trained artifacts.
  * @param known completed runs, newest first
  */
 async function completedRun(workspace: Workspace, known: readonly RunRow[], { planned: { plan } }: PlannedPoint) {
@@ -296,10 +296,10 @@ async function completedRun(workspace: Workspace, known: readonly RunRow[], { pl
   return null;
 }
 
-/** The binding of a step with its external parts: a changed adapter is another method. */
-function bindingText({ materialization_id, implementation_metadata: metadata }: JsonObject): string {
+/** The binding of a step with its source and external parts: changed code is another method. */
+function bindingText({ implementation_identity, implementation_metadata: metadata }: JsonObject): string {
   const { external_adapter_sdk = null, trained_artifact = null, models = null } = isObject(metadata) ? metadata : {};
-  return canonicalJson([materialization_id, external_adapter_sdk, trained_artifact, models]);
+  return canonicalJson([implementation_identity, external_adapter_sdk, trained_artifact, models]);
 }
 
 /** Metrics of all steps, and the counts of their rates. */

@@ -39,8 +39,8 @@ Deno.test("what a pack asks to be drawn is what it measures, over a coordinate t
     assert.ok(measured.includes(asked.y), `${name}: ${asked.y} is not among its metrics`);
     // Metrics along x have dots in their names; how a run came by them only a run tells.
     if (asked.x === undefined || asked.x.includes(".")) continue;
-    for (const { id, params } of recipes) {
-      assert.ok(asked.x in (params?.matrix_selection ?? {}), `${name}: ${id} has no ${asked.x}`);
+    for (const { id, params, matrix } of recipes) {
+      assert.ok(asked.x in { ...params?.matrix_selection, ...matrix?.dimensions }, `${name}: ${id} has no ${asked.x}`);
     }
   }
 });

@@ -26,9 +26,23 @@ Deno.test(
     const proven = await svc(["--operation", "soft_limiter.ts", "runs", "reproduce", run_id, "--json"], { cwd });
     assert.equal(proven.json.status, "identical");
 
-    // The suite finds a parameter without a unit, an altered input, and noise that no seed explains.
+    // A sweep uses stored variants again, and none of another source.
     const path = join(cwd, "soft_limiter.ts");
     const text = await Deno.readTextFile(path);
+    const recipe = await Deno.readTextFile(join(cwd, "soft_limiter.yaml"));
+    const matrix = "{dimensions: {snr_db: [10.0, 15.0]}, step_params: {wireless_channel: {snr_db: {matrix: snr_db}}}}";
+    await Deno.writeTextFile(join(cwd, "sweep.yaml"), recipe.replace("{seed: 23}", `{seed: 23, matrix: ${matrix}}`));
+    const sweep = async () => {
+      const { json } = await svc(["--operation", "soft_limiter.ts", "recipe", "run-matrix", "sweep.yaml", "--json"], {
+        cwd,
+      });
+      return json.rows.map(({ reused }: { reused: boolean }) => reused);
+    };
+    assert.deepEqual([await sweep(), await sweep()], [[false, false], [true, true]]);
+    await Deno.writeTextFile(path, `${text}// Another source.\n`);
+    assert.deepEqual(await sweep(), [false, false]);
+
+    // The suite finds a parameter without a unit, an altered input, and noise that no seed explains.
     const broken = text.replace(
       'largest_amplitude: z.number().positive().default(1).describe("largest output amplitude")',
       (one) => `${one},\n    gain_db: z.number().default(0).describe("gain")`,
