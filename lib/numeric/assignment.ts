@@ -1,6 +1,6 @@
 /**
  * Optimal assignment of rows to columns: each row of the smaller side gets a column of its own, and the sum of the costs is the
- * least possible. Shortest augmenting paths with dual prices, O(n²m).
+ * least possible. Shortest augmenting paths with dual variables, O(n²m).
  *
  * Source: Kuhn, "The Hungarian method for the assignment problem", Naval Research Logistics Quarterly 2, 1955.
  */

@@ -39,7 +39,7 @@ export interface Downlink {
 
 /** Singular values below this share of the largest one count as zero. */
 const RANK_TOLERANCE = 1e-12;
-/** Halvings of the interval of the price of power. */
+/** Halvings of the interval of the Lagrange multiplier μ. */
 const HALVINGS = 200;
 
 const rowsOf = ({ users, rx }: Downlink): number => users * rx;
@@ -168,30 +168,36 @@ export function weightedMmsePrecoder(link: Downlink, weights: ArrayLike<number>,
       const own = root[Math.floor(i / (2 * tx))];
       return own > least ? value * own : 0;
     });
-    v = pricedInverse(rows, target, users, tx, power);
+    v = powerLimitedInverse(rows, target, users, tx, power);
   }
   return v;
 }
 
 /** (BᴴB + μI)⁻¹BᴴE with the least μ >= 0 at which ‖·‖_F² <= P. */
-function pricedInverse(b: Float64Array, e: Float64Array, users: number, tx: number, power: number): ComplexMatrix {
+function powerLimitedInverse(
+  b: Float64Array,
+  e: Float64Array,
+  users: number,
+  tx: number,
+  power: number,
+): ComplexMatrix {
   const { u, values, v } = svd(b, users, tx), rank = values.length;
   const inner = matrixProduct(conjugateTranspose(u, users, rank), e, rank, users, users);
   const least = RANK_TOLERANCE * values[0];
   const shares = Float64Array.from(values, (_, i) => energy(inner.subarray(2 * i * users, 2 * (i + 1) * users)));
-  const factor = (i: number, price: number) => values[i] > least ? values[i] / (values[i] ** 2 + price) : 0;
-  const used = (price: number) => shares.reduce((sum, share, i) => sum + share * factor(i, price) ** 2, 0);
-  let price = 0;
+  const factor = (i: number, multiplier: number) => values[i] > least ? values[i] / (values[i] ** 2 + multiplier) : 0;
+  const used = (multiplier: number) => shares.reduce((sum, share, i) => sum + share * factor(i, multiplier) ** 2, 0);
+  let multiplier = 0;
   if (used(0) > power) {
     let low = 0;
-    price = Math.sqrt(shares.reduce((sum, share, i) => sum + share * values[i] ** 2, 0) / power);
+    multiplier = Math.sqrt(shares.reduce((sum, share, i) => sum + share * values[i] ** 2, 0) / power);
     for (let halving = 0; halving < HALVINGS; halving++) {
-      const middle = (low + price) / 2;
+      const middle = (low + multiplier) / 2;
       if (used(middle) > power) low = middle;
-      else price = middle;
+      else multiplier = middle;
     }
   }
-  scaleColumns(v, rank, (i) => factor(i, price));
+  scaleColumns(v, rank, (i) => factor(i, multiplier));
   return matrixProduct(v, inner, tx, rank, users);
 }
 
