@@ -33,7 +33,7 @@ import {
   uniformCorrelation,
 } from "../../lib/numeric/grid_estimation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
-import { notExported } from "../_backends.ts";
+import { executed, exportable, exported } from "../_backends.ts";
 import { MIMO_RX_GRID } from "../_mimo_grid.ts";
 import { CHANNEL_ESTIMATE, checkGridLength, noiseOf, PILOT_CONTEXT, readContext } from "../_ofdm_grid.ts";
 
@@ -62,11 +62,12 @@ export default defineOperation({
   inputs: { rx_symbols: [RX_SYMBOLS, MIMO_RX_GRID], pilot_context: [PILOT_CONTEXT] },
   outputs: { estimate: CHANNEL_ESTIMATE },
   params: PARAMS,
-  differentiability: notExported("torch", "full", "Linear in the received pilots"),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  differentiability: exportable("torch", "full", "Linear in the received pilots"),
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "none" },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  materializations: [...executed("numpy", "default"), exported("torch", "default")],
   estimate: (_params, { rx_symbols: { bytes } }) => ({ estimate: 6 * bytes }),
+  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const context = readContext(inputs.pilot_context), { layout, ports } = context;

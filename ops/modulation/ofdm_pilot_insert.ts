@@ -23,6 +23,7 @@ import { modulate } from "../../lib/numeric/modulation.ts";
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { combOf, dmrsSubcarriers, dmrsValues } from "../../lib/numeric/pilot_grid.ts";
 import { Generator } from "../../lib/numeric/random.ts";
+import { executed, exportable, exported } from "../_backends.ts";
 import { describeGrid, GRID_KEY, PILOT_CONTEXT } from "../_ofdm_grid.ts";
 
 const OF_DMRS = { "x-svc-used-when": { pattern: "nr_dmrs_type1" } };
@@ -57,16 +58,10 @@ export default defineOperation({
   inputs: { symbols: [SYMBOLS] },
   outputs: { symbols: SYMBOLS, pilot_context: PILOT_CONTEXT },
   params: PARAMS,
-  differentiability: {
-    framework: "torch",
-    gradient: "full",
-    trainable_params: false,
-    exportable: false,
-    reason: "Data symbols pass unchanged; the export of training code has no twin yet",
-  },
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  differentiability: exportable("torch", "full", "Data symbols pass unchanged"),
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "none" },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: {
     symbols: { from: "symbols", keys: ["boundary_contract", "symbol_count", GRID_KEY] },
     pilot_context: { keys: [GRID_KEY] },
@@ -84,6 +79,7 @@ export default defineOperation({
     };
   },
   check: problems,
+  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const given = symbolsOf(inputs.symbols), { port_count: ports, subcarriers, num_ofdm_symbols: rows } = params;

@@ -1,7 +1,12 @@
 /** Cases of twins besides those of the conformance suite: larger counts, per-symbol noise, sizes with an image measure. */
-import type { JsonObject } from "../../../lib/contract/value.ts";
+import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
+import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
+import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
+import wirelessChannel from "../../../ops/wireless/channel.ts";
+import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
+import { runOperation } from "../../ops/harness.ts";
 import { arrayInput, bitsInput, someBits, symbolsInput } from "../../ops/inputs.ts";
 
 const RX = "channel.rx_symbols.complex_numpy";
@@ -34,6 +39,21 @@ const realPictures = (salt: number) =>
     { image_dtype: "float32" },
   );
 
+const SLOT = { subcarriers: 12, num_ofdm_symbols: 5, dmrs_symbols: [1, 3] };
+const CHANNEL = { ofdm_fft_size: 12, num_ofdm_symbols: 5, snr_db: float(15), seed: 4 };
+const someSymbols = (count: number) => symbolsInput(count, { modulation: "qpsk", bits_per_symbol: 2 });
+
+/** Two slots with pilots over a selective channel, or their two layers on three antennas. */
+async function received(params: JsonObject = {}, layers = 1) {
+  const given = { inputs: { symbols: someSymbols(50 * layers) }, params: { ...SLOT, ...params, port_count: layers } };
+  const { symbols, pilot_context } = (await runOperation(ofdmPilotInsert, given)).outputs;
+  const flat = { ...CHANNEL, channel: "ofdm_tdl", receiver_processing: "none" };
+  const { outputs } = layers === 1
+    ? await runOperation(wirelessChannel, { inputs: { symbols }, params: flat })
+    : await runOperation(mimoOfdmChannel, { inputs: { symbols }, params: { ...CHANNEL, rx_antennas: 3 } });
+  return { rx_symbols: outputs.rx_symbols ?? outputs.rx_grid, pilot_context };
+}
+
 export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
   "demodulation.digital_demodulate": ["bpsk", "qpsk", "qam16", "qam64", "qam256"].flatMap((modulation) =>
     ["max_log", "exact"].map((llr_method) => ({
@@ -47,6 +67,45 @@ export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
     inputs: () => ({ bits: bitsInput(someBits(131)) }),
     params: { modulation },
   })),
+  "modulation.ofdm_pilot_insert": [
+    { name: "block", inputs: () => ({ symbols: someSymbols(90) }), params: { ...SLOT, pattern: "block" } },
+    {
+      name: "four ports of a later slot",
+      inputs: () => ({ symbols: someSymbols(331) }),
+      params: { ...SLOT, port_count: 4, n_id: 77, n_scid: 1, slot: 9, first_rb: 3, pilot_power_db: float(-3) },
+    },
+    {
+      name: "data beside pilots",
+      inputs: () => ({ symbols: someSymbols(50) }),
+      params: { ...SLOT, dmrs_symbols: [3, 0], port_count: 2, cdm_groups_without_data: 1 },
+    },
+  ],
+  "model.ofdm_channel_estimator": [
+    ...["linear", "nearest", "average"].flatMap((time_interpolation) =>
+      ["least_squares", "lmmse"].map((method) => ({
+        name: `two pilot symbols, ${time_interpolation}, ${method}`,
+        inputs: () => received({ pattern: "comb", pilot_power_db: float(3) }),
+        params: { method, time_interpolation },
+      }))
+    ),
+    ...["uniform", "tdl"].map((delay_profile) => ({
+      name: `lmmse, ${delay_profile}`,
+      inputs: () => received(),
+      params: { method: "lmmse", delay_profile },
+    })),
+    ...["least_squares", "lmmse"].map((method) => ({
+      name: `two layers of a pair, ${method}`,
+      inputs: () => received({}, 2),
+      params: { method },
+    })),
+  ],
+  "demodulation.ofdm_equalize": [{
+    name: "data of two slots",
+    async inputs() {
+      const inputs = await received(), params = { method: "lmmse" };
+      return { ...inputs, estimate: (await runOperation(ofdmChannelEstimator, { inputs, params })).outputs.estimate };
+    },
+  }],
   "metrics.image_reconstruction": [24, 176].map((size) => ({
     name: `${size} pixels`,
     inputs: () => ({ reference: pictures(size)(1), reconstruction: pictures(size)(2) }),

@@ -1,0 +1,220 @@
+"""Twins of OFDM links: pilots, channel estimates, and equalisation with them.
+
+A grid has F subcarriers and S OFDM symbols; element k of symbol l has the index l·F + k.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+import torch
+import torch.nn.functional as functional
+
+from .core import Signal, from_db, power, twin
+from .link import modulate, profile
+
+GRID_KEY = "ofdm_grid"
+LEAST_GAIN, ERASED_VARIANCE = 1e-12, 1e12
+
+
+# Pilots
+
+
+@lru_cache(maxsize=65536)
+def gold_sequence(seed, length):
+    """The first bits of the Gold sequence of TS 38.211, 5.2.1."""
+    first, second = [1] + [0] * 30, [seed >> i & 1 for i in range(31)]
+    for n in range(1600 + length - 31):
+        first.append(first[n + 3] ^ first[n])
+        second.append(second[n + 3] ^ second[n + 2] ^ second[n + 1] ^ second[n])
+    return tuple(a ^ b for a, b in zip(first[1600:1600 + length], second[1600:1600 + length]))
+
+
+def dmrs_values(port, slot, symbol, params):
+    """DM-RS of a port on an OFDM symbol, TS 38.211, 6.4.1.1; complex128 [pilot]."""
+    n_id, n_scid = params["n_id"], params["n_scid"]
+    seed = (2**17 * (14 * slot + symbol + 1) * (2 * n_id + 1) + 2 * n_id + n_scid) % 2**31
+    count, first = params["subcarriers"] // 2, 6 * params["first_rb"]
+    signs = 1 - 2 * torch.tensor(gold_sequence(seed, 2 * (first + count))[2 * first:], dtype=torch.float64)
+    cover = torch.where(torch.arange(count) % 2 == 1, -1.0, 1.0) if port % 2 == 1 else torch.ones(count)
+    return torch.complex(signs[0::2], signs[1::2]) * cover * 0.5**0.5
+
+
+def pilot_places(params):
+    """Elements with the pilots of each port [port, pilot], and elements with data [data], of a grid."""
+    size, k = params["subcarriers"], torch.arange(params["subcarriers"])
+    times = torch.tensor(sorted(params["dmrs_symbols"]))
+    if params["pattern"] == "nr_dmrs_type1":
+        own = [k % 2 == port // 2 for port in range(params["port_count"])]
+        taken = k % 2 < params["cdm_groups_without_data"]
+    elif params["pattern"] == "comb":
+        own = [taken := k % params["pilot_spacing"] == params["pilot_offset"]]
+    else:
+        own = [taken := torch.ones_like(k, dtype=torch.bool)]
+    busy = torch.zeros(params["num_ofdm_symbols"], size, dtype=torch.bool)
+    busy[times] = taken
+    pilots = torch.stack([(times[:, None] * size + k[chosen]).reshape(-1) for chosen in own])
+    return pilots, torch.nonzero(~busy.reshape(-1))[:, 0]
+
+
+def pilot_values(params, grids, pilots):
+    """Values of the pilots, complex128 [grid, port, pilot]."""
+    if params["pattern"] == "nr_dmrs_type1":
+        times = sorted(params["dmrs_symbols"])
+        rows = [dmrs_values(port, params["slot"] + grid, time, params)
+                for grid in range(grids) for port in range(len(pilots)) for time in times]
+        values = torch.cat(rows)
+    else:
+        drawn = np.random.default_rng(params["pilot_seed"]).integers(0, 4, grids * pilots.shape[1])
+        bits = np.stack([drawn >> 1, drawn & 1], -1).reshape(-1)
+        values = modulate(torch.from_numpy(bits).double(), "qpsk")
+    return from_db(params["pilot_power_db"]) ** 0.5 * values.reshape(grids, *pilots.shape)
+
+
+@twin("modulation.ofdm_pilot_insert")
+def ofdm_pilot_insert(inputs, params, draws, network=None):
+    """Data fill the elements without a pilot, layer by layer; empty combs and the padding are zero."""
+    signal = inputs["symbols"]
+    x, device, ports = signal.data, signal.data.device, params["port_count"]
+    pilots, data = pilot_places(params)
+    room = len(data) * ports
+    grids = -(-len(x) // room)
+    values = pilot_values(params, grids, pilots).to(device=device, dtype=x.dtype)
+    grid = torch.zeros([grids, params["num_ofdm_symbols"] * params["subcarriers"], ports], dtype=x.dtype, device=device)
+    grid[:, data] = functional.pad(x, [0, grids * room - len(x)]).reshape(grids, -1, ports)
+    for port, places in enumerate(pilots):
+        grid[:, places, port] = values[:, port]
+    layout = {GRID_KEY: {
+        "subcarriers": params["subcarriers"],
+        "num_ofdm_symbols": params["num_ofdm_symbols"],
+        "grids": grids,
+        "port_count": ports,
+        "data_count": len(x),
+        "padding_symbols": grids * room - len(x),
+    }}
+    sent = signal.with_(grid.reshape(-1), **layout)
+    sent.metadata.pop("source_item_counts", None)
+    companions = {"values": values, "data_positions": data.to(device)}
+    return {"symbols": sent, "pilot_context": Signal(pilots.to(device), layout, companions)}
+
+
+# Channel estimates
+
+
+def interpolation(places, count, nearest=False):
+    """Weights [place of the grid, given place], linear between given places, the nearest one outside."""
+    places, k = torch.tensor(places, dtype=torch.float64), torch.arange(count)
+    left = (torch.searchsorted(places, k.double(), right=True) - 1).clamp(min=0)
+    right = (left + 1).clamp(max=len(places) - 1)
+    gap = torch.where(right > left, places[right] - places[left], torch.inf)
+    share = ((k - places[left]) / gap).clamp(min=0)
+    if nearest:
+        share = (share > 0.5).double()
+    weights = torch.zeros(count, len(places), dtype=torch.float64)
+    return weights.index_put((k, left), 1 - share, accumulate=True).index_put((k, right), share, accumulate=True)
+
+
+def correlation(distance, assumed):
+    """E h_a h_b* of two subcarriers at a distance, for a power-delay profile."""
+    kind, spread, maximum, model, spacing = assumed
+    turn = 2 * torch.pi * distance * spacing
+    if kind == "exponential":
+        return 1 / torch.complex(torch.ones_like(turn), turn * spread * 1e-9)
+    if kind == "uniform":
+        half = turn / 2 * maximum * 1e-9
+        return torch.polar(torch.sinc(half / torch.pi), -half)
+    taps = {"channel": "ofdm_tdl", "tdl_model": model, "delay_spread_ns": spread, "normalize_channel": True}
+    delays, powers, _ = profile(taps)
+    return sum(torch.polar(p.expand_as(turn), -turn * delay) for delay, p in zip(delays, powers / powers.sum()))
+
+
+@lru_cache(maxsize=64)
+def lmmse_filter(places, count, assumed, variance):
+    """Weights [subcarrier, pilot] R_kp (R_pp + s I)^-1, and the error variance [subcarrier]."""
+    places, k = torch.tensor(places, dtype=torch.float64), torch.arange(count, dtype=torch.float64)
+    own = correlation(places[:, None] - places, assumed)
+    cross = correlation(k[:, None] - places, assumed)
+    loaded = own + max(variance, 1e-10) * torch.eye(len(places), dtype=torch.float64)
+    weights = torch.linalg.solve(loaded, cross.mH).mH
+    return weights, (1 - (weights * cross.conj()).sum(-1).real).clamp(min=0)
+
+
+def port_estimate(y, context, port, noise, params):
+    """Gains [grid, symbol, subcarrier, rx] and error variance [subcarrier] of a port; y is [grid, element, rx].
+
+    Filters are those of the pilots' power as it is: no gradient reaches the pilots through them.
+    """
+    layout, positions = context.number(GRID_KEY), context.data.cpu().long()
+    size, own = layout["subcarriers"], positions[port]
+    values = context.companions["values"][:, port].to(y.dtype)
+    # Ports at the same positions share a CDM group: the mean over a pair of pilots separates them.
+    step = 2 if any(other != port and torch.equal(own, positions[other]) for other in range(len(positions))) else 1
+    variance = noise / power(values[0, 0]).item() / step
+    raw = y[:, own] * (values.conj() / power(values))[..., None]
+    rows, error, times = [], None, torch.unique(own // size)
+    for time in times:
+        members = torch.nonzero(own // size == time)[:, 0]
+        members = members[:len(members) // step * step].reshape(-1, step)
+        places = tuple((own[members] % size).double().mean(-1).tolist())
+        if params["method"] == "lmmse":
+            assumed = (params["delay_profile"], params["delay_spread_ns"], params["maximum_delay_ns"],
+                       params["tdl_model"], params["subcarrier_spacing_khz"] * 1e3)
+            weights, own_error = lmmse_filter(places, size, assumed, variance)
+        else:
+            weights, own_error = interpolation(places, size), torch.full([size], variance, dtype=torch.float64)
+        error = own_error if error is None else error
+        rows.append(torch.einsum("kp,gpr->gkr", weights.to(device=y.device, dtype=y.dtype), raw[:, members].mean(2)))
+    rows, count = torch.stack(rows, 1), layout["num_ofdm_symbols"]
+    if params["time_interpolation"] == "average":
+        between = torch.full([count, len(times)], 1 / len(times), dtype=torch.float64)
+    else:
+        between = interpolation(times.tolist(), count, params["time_interpolation"] == "nearest")
+    return torch.einsum("st,gtkr->gskr", between.to(device=y.device, dtype=y.dtype), rows), error
+
+
+@twin("model.ofdm_channel_estimator")
+def ofdm_channel_estimator(inputs, params, draws, network=None):
+    received, context = inputs["rx_symbols"], inputs["pilot_context"]
+    layout, noise = context.number(GRID_KEY), received.number("noise_variance")
+    grids, rows, size = layout["grids"], layout["num_ofdm_symbols"], layout["subcarriers"]
+    facts = {"noise_variance": noise, "method": params["method"]}
+    if params["method"] == "oracle":
+        h = received.companions["channel_gain"].reshape(grids, rows, size, 1, 1)
+        return {"estimate": Signal(h, facts, {"error_variance": torch.zeros_like(h[..., 0].real)})}
+    # A stream has one antenna; a grid of several has them last.
+    y = received.data.reshape(grids, rows * size, -1)
+    ports = [port_estimate(y, context, port, noise, params) for port in range(len(context.data))]
+    error = torch.stack([own.to(device=y.device, dtype=y.real.dtype) for _, own in ports], -1)
+    companions = {"error_variance": error.expand(grids, rows, -1, -1)}
+    return {"estimate": Signal(torch.stack([h for h, _ in ports], -1), facts, companions)}
+
+
+# Equalisers
+
+
+def divided(y, h, noise):
+    """y/h and its noise variance noise/|h|²; elements without a gain are erased."""
+    strength = power(h)
+    dead = strength < LEAST_GAIN
+    safe = torch.where(dead, torch.ones_like(h), h)
+    variance = torch.where(dead, torch.full_like(strength, ERASED_VARIANCE), noise / power(safe))
+    return torch.where(dead, torch.zeros_like(y), y / safe), variance
+
+
+@twin("demodulation.ofdm_equalize")
+def ofdm_equalize(inputs, params, draws, network=None):
+    """Divides by the channel; with pilots only the data leave, without padding."""
+    received, estimate, context = inputs["rx_symbols"], inputs["estimate"], inputs.get("pilot_context")
+    noise = received.number("noise_variance")
+    if params["include_estimation_error"] and "error_variance" in estimate.companions:
+        noise = noise + estimate.companions["error_variance"].reshape(-1)
+    symbols, variance = divided(received.data, estimate.data.reshape(-1), noise)
+    if context is not None:
+        layout, data = context.number(GRID_KEY), context.companions["data_positions"].long()
+        per_grid = layout["subcarriers"] * layout["num_ofdm_symbols"]
+        first = per_grid * torch.arange(layout["grids"], device=data.device)
+        kept = (first[:, None] + data).reshape(-1)[:layout["data_count"]]
+        symbols, variance = symbols[kept], variance[kept]
+    equalised = received.with_(symbols, {"noise_variance": variance})
+    if context is not None:
+        equalised.metadata.pop(GRID_KEY, None)
+    return {"rx_symbols": equalised}
