@@ -171,15 +171,35 @@ function channelInterleaver(length: number): Int32Array {
   return Int32Array.from(order);
 }
 
-/** Remainder of the CRC of section 5.1 with 6, 11 or 24 (CRC24C) bits. @param start bits 1 in front of the message */
-function crc(bits: Uint8Array, width: number, start = 0): number {
-  const polynomial = CRC_POLYNOMIALS[width], top = width - 1, mask = 2 ** width - 1;
-  let register = 0;
-  for (let i = -start; i < bits.length; i++) {
-    const bit = i < 0 ? 1 : bits[i];
-    register = (register << 1 & mask) ^ ((register >> top ^ bit) & 1 ? polynomial : 0);
+/** Bits of the longest message and the bits 1 in front of it. */
+const MOST_CHECKED = 1024;
+const remainders = new Map<number, Int32Array>();
+
+/** Remainders of x^(k + width), k = 0, 1, …, that is of a bit 1 with k bits behind it. */
+function remaindersOf(width: number): Int32Array {
+  let known = remainders.get(width);
+  if (known === undefined) {
+    const polynomial = CRC_POLYNOMIALS[width], mask = 2 ** width - 1;
+    known = new Int32Array(MOST_CHECKED);
+    known[0] = polynomial & mask;
+    for (let k = 1; k < MOST_CHECKED; k++) {
+      known[k] = (known[k - 1] << 1 & mask) ^ (known[k - 1] >> width - 1 ? polynomial & mask : 0);
+    }
+    remainders.set(width, known);
   }
-  return register;
+  return known;
+}
+
+/**
+ * Remainder of the CRC of section 5.1 with 6, 11 or 24 (CRC24C) bits, a sum over the bits that are 1.
+ * @param start bits 1 in front of the message
+ */
+function crc(bits: Uint8Array, width: number, start = 0): number {
+  const table = remaindersOf(width), { length } = bits;
+  let sum = 0;
+  for (let i = 0; i < length; i++) sum ^= -bits[i] & table[length - 1 - i];
+  for (let k = length; k < length + start; k++) sum ^= table[k];
+  return sum;
 }
 
 /** CRC of a message, for downlink control with 24 bits 1 in front and masked by the RNTI (section 7.3.2). */

@@ -77,8 +77,8 @@ function recover(llr: Float32Array, { motherBits, sent, shortened }: PolarCode):
   let largest = 0;
   for (let i = 0; i < motherBits; i++) largest = Math.max(largest, Math.abs(values[i]));
   if (largest === 0) return values;
-  const unit = 2 ** (Math.floor(Math.log2(largest)) - 40);
-  for (let i = 0; i < motherBits; i++) values[i] = Math.round(values[i] / unit) * unit;
+  const unit = 2 ** (Math.floor(Math.log2(largest)) - 40), scale = 1 / unit;
+  for (let i = 0; i < motherBits; i++) values[i] = Math.round(values[i] * scale) * unit;
   return values;
 }
 
