@@ -222,6 +222,9 @@ function byZod(given: JsonObject): JsonObject {
       if (key === "items") return [key, byZod(value as JsonObject)];
       if (key === "anyOf") return [key, (value as JsonObject[]).map(byZod)];
       if (real && typeof value === "number") return [key, float(value)];
+      if (key === "default" && Array.isArray(value) && (node.items as JsonObject).type === "number") {
+        return [key, value.map((item) => float(Number(item)))];
+      }
       return [key, value];
     }),
   );
