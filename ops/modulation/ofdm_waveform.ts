@@ -13,7 +13,7 @@ import { symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { firstActive, ofdmSamples, paprDb } from "../../lib/numeric/ofdm_waveform.ts";
 import { mean } from "../../lib/numeric/statistics.ts";
-import { notExported } from "../_backends.ts";
+import { executed, exportable, exported } from "../_backends.ts";
 import { WAVEFORM } from "../_waveform.ts";
 
 const PARAMS = z.strictObject({
@@ -31,10 +31,10 @@ export default defineOperation({
   inputs: { symbols: [SYMBOLS] },
   outputs: { waveform: WAVEFORM, grid: SYMBOLS },
   params: PARAMS,
-  differentiability: notExported("torch", "full", "A linear map"),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  differentiability: exportable("torch", "full", "A linear map"),
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "none" },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: {
     waveform: { from: "symbols" },
     grid: { from: "symbols", keys: ["boundary_contract", "symbol_count"] },
@@ -60,6 +60,7 @@ export default defineOperation({
     }
     return found;
   },
+  twin: true,
   threadSafe: true,
   run({ inputs, params }) {
     const symbols = symbolsOf(inputs.symbols), { fft_size: size, oversampling } = params, count = symbols.length / 2;

@@ -21,7 +21,7 @@ import { PROFILE_MODELS, staticTaps, tdlProfile } from "../../lib/numeric/delay_
 import { ndarray } from "../../lib/numeric/ndarray.ts";
 import { convolve, firstActive, type Path, pathResponse } from "../../lib/numeric/ofdm_waveform.ts";
 import type { Generator } from "../../lib/numeric/random.ts";
-import { notExported } from "../_backends.ts";
+import { executed, exportable, exported } from "../_backends.ts";
 import { readWaveform, WAVEFORM } from "../_waveform.ts";
 
 const LONGEST_DELAY = 100_000;
@@ -53,10 +53,10 @@ export default defineOperation({
   inputs: { waveform: [WAVEFORM] },
   outputs: { waveform: WAVEFORM, state: OFDM_STATE },
   params: PARAMS,
-  differentiability: notExported("torch", "full", "Linear in the samples"),
-  backends: { benchmark_run: ["numpy"], dataset_capture: ["numpy"] },
+  differentiability: exportable("torch", "full", "Linear in the samples"),
   equivalence: { type: "numerical", tolerance: { atol: 1e-6, rtol: 1e-5 } },
-  formats: { artifact: "npz", tensor: "none" },
+  formats: { artifact: "npz", tensor: "torch.Tensor" },
+  materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: {
     waveform: { from: "waveform", keys: ["noise_variance"] },
     state: { keys: ["noise_variance", "average_power_budget"] },
@@ -68,6 +68,7 @@ export default defineOperation({
       message: "Cannot delay a path by a part of a sample or a negative number",
       hint: "Write delays as whole numbers from 0 on",
     }],
+  twin: true,
   threadSafe: true,
   run({ inputs, params, generator }) {
     const { samples, layout } = readWaveform(inputs.waveform), { fftSize: size, oversampling, active, rows } = layout;

@@ -4,8 +4,10 @@ import { ndarray } from "../../../lib/numeric/ndarray.ts";
 import type { ConformanceCase } from "../../../lib/conformance/case.ts";
 import ofdmChannelEstimator from "../../../ops/model/ofdm_channel_estimator.ts";
 import ofdmPilotInsert from "../../../ops/modulation/ofdm_pilot_insert.ts";
+import ofdmWaveform from "../../../ops/modulation/ofdm_waveform.ts";
 import wirelessChannel from "../../../ops/wireless/channel.ts";
 import mimoOfdmChannel from "../../../ops/wireless/mimo_ofdm_channel.ts";
+import multipathWaveform from "../../../ops/wireless/multipath_waveform.ts";
 import { runOperation } from "../../ops/harness.ts";
 import { arrayInput, bitsInput, someBits, symbolsInput } from "../../ops/inputs.ts";
 
@@ -52,6 +54,17 @@ async function received(params: JsonObject = {}, layers = 1) {
     ? await runOperation(wirelessChannel, { inputs: { symbols }, params: flat })
     : await runOperation(mimoOfdmChannel, { inputs: { symbols }, params: { ...CHANNEL, rx_antennas: 3 } });
   return { rx_symbols: outputs.rx_symbols ?? outputs.rx_grid, pilot_context };
+}
+
+/** A waveform with a partly filled last symbol, and what a channel makes of it. */
+async function waveform(params: JsonObject = {}) {
+  const given = { symbols: someSymbols(45) }, size = { fft_size: 16, cp_length: 4, symbols_per_grid: 2 };
+  return (await runOperation(ofdmWaveform, { inputs: given, params: { ...size, ...params } })).outputs.waveform;
+}
+
+async function overPaths(params: JsonObject = {}) {
+  const inputs = { waveform: await waveform({ oversampling: 2, active_subcarriers: 11 }) };
+  return (await runOperation(multipathWaveform, { inputs, params: { seed: 4, ...params } })).outputs;
 }
 
 export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
@@ -106,6 +119,33 @@ export const TWIN_CASES: { [operation: string]: ConformanceCase[] } = {
       return { ...inputs, estimate: (await runOperation(ofdmChannelEstimator, { inputs, params })).outputs.estimate };
     },
   }],
+  "modulation.ofdm_waveform": [{
+    name: "odd number of subcarriers, without prefix",
+    inputs: () => ({ symbols: someSymbols(45) }),
+    params: { fft_size: 16, cp_length: 0, active_subcarriers: 11, oversampling: 2 },
+  }],
+  "wireless.multipath_waveform": [
+    {
+      name: "line of sight, early, with a carrier offset",
+      inputs: async () => ({ waveform: await waveform({ oversampling: 4 }) }),
+      params: {
+        tdl_model: "D",
+        delay_spread_ns: float(300),
+        timing_offset_samples: -3,
+        carrier_frequency_offset_subcarriers: float(-0.2),
+        snr_db: float(12),
+      },
+    },
+    {
+      name: "given paths, longer than the waveform",
+      inputs: async () => ({ waveform: await waveform() }),
+      params: { taps: [[float(2), float(0.4), float(-0.3)], [float(900), float(1), float(1)]] },
+    },
+  ],
+  "demodulation.ofdm_receive": [
+    { name: "unequalised, from inside the prefix", inputs: () => overPaths(), params: { receiver_cp_offset: 3 } },
+    { name: "zf, oversampled", inputs: () => overPaths(), params: { equalize: "zf", receiver_cp_offset: 2 } },
+  ],
   "metrics.image_reconstruction": [24, 176].map((size) => ({
     name: `${size} pixels`,
     inputs: () => ({ reference: pictures(size)(1), reconstruction: pictures(size)(2) }),

@@ -1,6 +1,7 @@
-"""Twins of OFDM links: pilots, channel estimates, and equalisation with them.
+"""Twins of OFDM links: pilots, channel estimates, equalisation with them, and waveforms.
 
-A grid has F subcarriers and S OFDM symbols; element k of symbol l has the index l·F + k.
+A grid has F subcarriers and S OFDM symbols; element k of symbol l has the index l·F + k. Element k of a waveform is at the
+frequency (k - F/2)/F of the sampling rate before oversampling.
 """
 
 from functools import lru_cache
@@ -13,6 +14,15 @@ from .core import Signal, from_db, power, twin
 from .link import modulate, profile
 
 GRID_KEY = "ofdm_grid"
+WAVEFORM_KEYS = (
+    "fft_size",
+    "cp_length",
+    "oversampling",
+    "active_subcarriers",
+    "ofdm_symbol_count",
+    "symbol_count",
+    "symbols_per_grid",
+)
 LEAST_GAIN, ERASED_VARIANCE = 1e-12, 1e12
 
 
@@ -218,3 +228,102 @@ def ofdm_equalize(inputs, params, draws, network=None):
     if context is not None:
         equalised.metadata.pop(GRID_KEY, None)
     return {"rx_symbols": equalised}
+
+
+# Waveforms
+
+
+def bins_of(layout, device):
+    """Bins of the active subcarriers in the DFT of an OFDM symbol, and their frequencies k - F/2."""
+    active = layout["active_subcarriers"]
+    frequency = torch.arange(active, device=device) - active // 2
+    return frequency % (layout["fft_size"] * layout["oversampling"]), frequency
+
+
+@twin("modulation.ofdm_waveform")
+def ofdm_waveform(inputs, params, draws, network=None):
+    signal, size, oversampling = inputs["symbols"], params["fft_size"], params["oversampling"]
+    x, active = signal.data, params["active_subcarriers"] or params["fft_size"]
+    rows, body, prefix = -(-len(x) // active), size * oversampling, params["cp_length"] * oversampling
+    grid = functional.pad(x, [0, rows * active - len(x)]).reshape(rows, active)
+    layout = {
+        "fft_size": size,
+        "cp_length": params["cp_length"],
+        "oversampling": oversampling,
+        "active_subcarriers": active,
+        "ofdm_symbol_count": rows,
+        "symbols_per_grid": params["symbols_per_grid"],
+    }
+    bins, _ = bins_of(layout, x.device)
+    spectrum = torch.zeros([rows, body], dtype=x.dtype, device=x.device).index_copy(1, bins, grid)
+    own = torch.fft.ifft(spectrum) * (body / size**0.5)
+    samples = torch.cat([own[:, body - prefix:], own], 1).reshape(-1)
+    elements = signal.with_(grid.reshape(-1), {})
+    elements.metadata.pop("source_item_counts", None)
+    waveform = elements.with_(samples, {"grid": grid}, **layout, symbol_count=len(x))
+    return {"waveform": waveform, "grid": elements}
+
+
+def paths_of(params, draws):
+    """Delays in samples and gains complex128 of given paths, or of drawn ones."""
+    if params["taps"]:
+        delays, gains = [int(tap[0]) for tap in params["taps"]], [complex(*tap[1:]) for tap in params["taps"]]
+        return delays, torch.tensor(gains, dtype=torch.complex128, device=draws.device)
+    delays, powers, line_of_sight = profile({**params, "channel": "ofdm_tdl"})
+    gains = draws.complex_normal([len(powers)]).to(torch.complex128)
+    if line_of_sight:
+        gains = torch.cat([gains[:1] / gains[:1].abs(), gains[1:]])
+    places = torch.floor(delays * params["sample_rate_mhz"] * 1e6 + 0.5).long().tolist()
+    return places, gains * torch.sqrt(powers).to(gains.device)
+
+
+def delayed(x, by):
+    """x[n - by], zero outside, of the length of x."""
+    by = max(-len(x), min(by, len(x)))
+    return functional.pad(x[:len(x) - by], [by, 0]) if by >= 0 else functional.pad(x[-by:], [0, -by])
+
+
+@twin("wireless.multipath_waveform")
+def multipath_waveform(inputs, params, draws, network=None):
+    signal, n0 = inputs["waveform"], from_db(-params["snr_db"])
+    x, oversampling, rows = signal.data, signal.number("oversampling"), signal.number("ofdm_symbol_count")
+    delays, gains = paths_of(params, draws)
+    faded = sum(gain.to(x.dtype) * delayed(x, delay) for delay, gain in zip(delays, gains))
+    body = signal.number("fft_size") * oversampling
+    turns = params["carrier_frequency_offset_subcarriers"] / body * torch.arange(len(x), dtype=torch.float64, device=x.device)
+    carrier = torch.polar(torch.ones_like(turns), 2 * torch.pi * turns).to(x.dtype)
+    y = delayed(faded, params["timing_offset_samples"]) * carrier + draws.complex_normal(x.shape, n0)
+    _, frequency = bins_of(signal.metadata, x.device)
+    angle = -2 * torch.pi * frequency.double() * torch.tensor(delays, device=x.device)[:, None] / body
+    response = (gains[:, None] * torch.polar(torch.ones_like(angle), angle)).sum(0).to(x.dtype)
+    wanted = signal.metadata.get("symbols_per_grid", rows)
+    symbols = wanted if wanted and rows % wanted == 0 else rows
+    facts = {"noise_variance": n0 / oversampling, "average_power_budget": 1.0}
+    h = response.expand(rows, -1).reshape(-1, symbols, len(response))
+    return {"waveform": signal.with_(y, noise_variance=n0), "state": Signal(h, facts)}
+
+
+@twin("demodulation.ofdm_receive")
+def ofdm_receive(inputs, params, draws, network=None):
+    """The DFT of each window, turned back by its start inside the prefix; zf divides by the gains of the state."""
+    signal, state = inputs["waveform"], inputs.get("state")
+    size, oversampling, early = signal.number("fft_size"), signal.number("oversampling"), params["receiver_cp_offset"]
+    prefix, count = signal.number("cp_length"), signal.number("symbol_count")
+    if early > prefix:
+        raise ValueError(f"a window cannot start {early} samples inside a prefix of {prefix}")
+    body, skip = size * oversampling, (prefix - early) * oversampling
+    y = signal.data.reshape(signal.number("ofdm_symbol_count"), -1)[:, skip:skip + body]
+    bins, frequency = bins_of(signal.metadata, y.device)
+    angle = 2 * torch.pi * frequency.double() * early / size
+    turn = torch.polar(torch.ones_like(angle), angle).to(y.dtype)
+    elements = (torch.fft.fft(y)[:, bins] * turn / (oversampling * size**0.5)).reshape(-1)[:count]
+    n0, companions, facts = signal.metadata.get("noise_variance"), {}, {}
+    if n0 is not None:
+        facts["noise_variance"] = n0 / oversampling
+    if params["equalize"] == "zf":
+        elements, variance = divided(elements, state.data.reshape(-1)[:count], facts.get("noise_variance", 0.0))
+        companions = {"noise_variance": variance} if facts else {}
+    received = signal.with_(elements, companions, **facts)
+    for name in WAVEFORM_KEYS:
+        received.metadata.pop(name, None)
+    return {"rx_symbols": received}
