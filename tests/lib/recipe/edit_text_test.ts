@@ -175,7 +175,12 @@ Deno.test("comments on what was not touched survive: every value of the shipped 
       const lost = marked.split("\n").filter((line) => line.includes("# line") && !left.includes(line.trim()));
       const own = marked.slice(marked.indexOf(`- id: ${gone.id} #`)).split("\n");
       const size = own.findIndex((line, at) => at > 0 && /^ {2}- id:|^\S/.test(line));
-      assert.ok(lost.length <= (size < 0 ? own.length : size), `${file} without ${gone.id} lost ${lost.length} lines`);
+      // The line of the list itself gets brackets when it becomes empty.
+      const list = stepsOf(removed).length === 0 ? 1 : 0;
+      assert.ok(
+        lost.length <= list + (size < 0 ? own.length : size),
+        `${file} without ${gone.id} lost ${lost.length} lines`,
+      );
     }
   }
 });
