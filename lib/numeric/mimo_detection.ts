@@ -14,7 +14,7 @@
  * Sources: Tse and Viswanath, Fundamentals of Wireless Communication, 2005, ch. 8; Wong et al., "A VLSI architecture of a
  * K-best lattice decoding algorithm for MIMO channels", ISCAS 2002.
  */
-import { cholesky, gram, inverseLower, matrixProduct, zeros } from "./linear_algebra.ts";
+import { cholesky, gram, inverseLower, zeros } from "./linear_algebra.ts";
 import { BITS_PER_SYMBOL, type Modulation, partLevels } from "./modulation.ts";
 
 /** Variance of a layer that cannot be separated. */
@@ -59,44 +59,69 @@ interface LinearFilter {
   readonly variance: Float64Array;
 }
 
+/** Matrices of one filter after another. */
+const filterRoom = (rx: number, layers: number) => ({
+  product: zeros(layers, layers),
+  lower: zeros(layers, layers),
+  root: zeros(layers, layers),
+  inverse: zeros(layers, layers),
+  weights: zeros(layers, rx),
+  variance: new Float64Array(layers),
+});
+
 /**
  * The filter of zero forcing or of unbiased MMSE. A singular zero-forcing problem gives zeros of variance 1e12.
  * @param g R × L, interleaved
+ * @param room receives the filter
  */
-function linearFilter(g: Float64Array, rx: number, layers: number, noise: number, mmse: boolean): LinearFilter {
-  const weights = new Float64Array(2 * layers * rx), variance = new Float64Array(layers).fill(LOST);
-  const product = gram(g, rx, layers);
+function linearFilter(
+  g: Float64Array,
+  rx: number,
+  layers: number,
+  noise: number,
+  mmse: boolean,
+  room = filterRoom(rx, layers),
+): LinearFilter {
+  const { product, lower, root, inverse, weights, variance } = room;
+  const lost = () => {
+    weights.fill(0);
+    variance.fill(LOST);
+    return room;
+  };
+  gram(g, rx, layers, { out: product });
   if (mmse) { for (let i = 0; i < layers; i++) product[2 * (i * layers + i)] += Math.max(noise, 1e-12); }
-  let lower: Float64Array;
   try {
-    lower = cholesky(product, layers);
+    cholesky(product, layers, lower);
   } catch (error) {
-    if (error instanceof RangeError) return { weights, variance };
+    if (error instanceof RangeError) return lost();
     throw error;
   }
-  const pivots = Array.from({ length: layers }, (_, i) => lower[2 * (i * layers + i)] ** 2);
-  if (Math.min(...pivots) < LEAST_PIVOT * Math.max(...pivots)) return { weights, variance };
-  const root = inverseLower(lower, layers), inverse = gram(root, layers, layers);
-  const hermitian = zeros(layers, rx);
+  let least = Infinity, most = 0;
   for (let i = 0; i < layers; i++) {
-    for (let r = 0; r < rx; r++) {
-      hermitian[2 * (i * rx + r)] = g[2 * (r * layers + i)];
-      hermitian[2 * (i * rx + r) + 1] = -g[2 * (r * layers + i) + 1];
-    }
+    const pivot = lower[2 * (i * layers + i)] ** 2;
+    least = Math.min(least, pivot);
+    most = Math.max(most, pivot);
   }
-  weights.set(matrixProduct(inverse, hermitian, layers, layers, rx));
+  if (least < LEAST_PIVOT * most) return lost();
+  inverseLower(lower, layers, root);
+  gram(root, layers, layers, { out: inverse });
   for (let i = 0; i < layers; i++) {
     const own = inverse[2 * (i * layers + i)];
-    if (!mmse) {
-      variance[i] = noise * own;
-      continue;
-    }
     // 1 - d_i = N0 [(GᴴG + N0 I)⁻¹]_ii
-    const lost = Math.max(noise, 1e-12) * own, gain = Math.max(1 - lost, 1e-12);
-    variance[i] = lost / gain;
-    for (let r = 0; r < 2 * rx; r++) weights[2 * i * rx + r] /= gain;
+    const bias = mmse ? Math.max(noise, 1e-12) * own : 0, gain = Math.max(1 - bias, 1e-12);
+    variance[i] = mmse ? bias / gain : noise * own;
+    for (let r = 0; r < rx; r++) {
+      let real = 0, imaginary = 0;
+      for (let k = 0; k < layers; k++) {
+        const p = 2 * (i * layers + k), q = 2 * (r * layers + k);
+        real += inverse[p] * g[q] + inverse[p + 1] * g[q + 1];
+        imaginary += inverse[p + 1] * g[q] - inverse[p] * g[q + 1];
+      }
+      weights[2 * (i * rx + r)] = real / gain;
+      weights[2 * (i * rx + r) + 1] = imaginary / gain;
+    }
   }
-  return { weights, variance };
+  return room;
 }
 
 /** A detector with soft or linear outputs, prepared for one channel matrix at a time. */
@@ -119,13 +144,12 @@ export interface DetectorOutput {
 
 /** zf and mmse. */
 export function linearDetector(rx: number, layers: number, mmse: boolean): Detector {
-  let filter: LinearFilter;
+  const room = filterRoom(rx, layers), { weights } = room;
   return {
     prepare(g, noise) {
-      filter = linearFilter(g, rx, layers, noise, mmse);
+      linearFilter(g, rx, layers, noise, mmse, room);
     },
     detect(y, from, { symbols, variance }, at) {
-      const { weights } = filter;
       for (let i = 0; i < layers; i++) {
         let real = 0, imaginary = 0;
         for (let r = 0; r < rx; r++) {
@@ -135,7 +159,7 @@ export function linearDetector(rx: number, layers: number, mmse: boolean): Detec
         }
         symbols[2 * (at + i)] = real;
         symbols[2 * (at + i) + 1] = imaginary;
-        variance[at + i] = filter.variance[i];
+        variance[at + i] = room.variance[i];
       }
     },
   };
